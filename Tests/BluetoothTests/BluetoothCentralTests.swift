@@ -269,7 +269,7 @@ import UWB
       blueZ.end()
     }
     let bus = try await PrivateBus()
-    #expect(await confirm(bus) == "bluetoothd does not run.")
+    #expect(await confirm(bus) == "bluetoothd is not running.")
     let blueZ = try await FakeBlueZ(bus)
     blueZ.adapter()
     #expect(await confirm(bus)?.contains(Self.identifier.uuidString) == true)

@@ -74,7 +74,7 @@ import Testing
     // Nobody answers a call that was dropped, except for its end.
     server.export("/dropped", [DBusInterface("test.Echo", call: { _ in })])
     await #expect(
-      throws: BluetoothError(.refused("Echo", name: "Failed", text: "there was no answer"))
+      throws: BluetoothError(.refused("Echo", name: "Failed", text: "There was no reply."))
     ) {
       try await server.call(DBusMethod("test.Echo", "/dropped", "test.Echo", "Echo"))
     }

@@ -4,7 +4,7 @@ public import FoundationEssentials
 package import SystemPackage
 package import UWB
 
-/// Why a message, a channel or an accessory failed.
+/// An error of a message, a channel or an accessory.
 public struct AccessoryError: LocalizedError, Sendable, Hashable {
   /// The kinds of failure. Later versions may add more, so a `switch` needs a default.
   public struct Code: Sendable, Hashable {
@@ -12,29 +12,29 @@ public struct AccessoryError: LocalizedError, Sendable, Hashable {
 
     /// Configuration data from which no session can be made.
     public static let invalidConfiguration = Code(name: "invalidConfiguration")
-    /// A message that this direction does not have, or that no frame can carry.
+    /// A message that this direction does not have, or that does not fit into a frame.
     public static let invalidMessage = Code(name: "invalidMessage")
     /// Shareable data arrived before the app had asked for configuration data.
     public static let notInitialized = Code(name: "notInitialized")
-    /// The chip takes no further session.
+    /// The chip cannot run another session.
     public static let tooManySessions = Code(name: "tooManySessions")
-    /// The chip cannot do what Nearby Interaction needs.
+    /// The chip lacks a feature that Nearby Interaction needs.
     public static let unsuitableChip = Code(name: "unsuitableChip")
     /// The device failed or refused the session.
     public static let deviceFailed = Code(name: "deviceFailed")
-    /// The channel has ended; with an accessory's event, the accessory closed it.
+    /// The channel has ended. In an event of an accessory, the accessory closed it.
     public static let channelClosed = Code(name: "channelClosed")
     /// The channel failed, or the peer does not read, reads too slowly or sends no valid frames.
     public static let channelFailed = Code(name: "channelFailed")
-    /// Text that names no channel endpoint.
+    /// Text that is not a channel endpoint.
     public static let invalidEndpoint = Code(name: "invalidEndpoint")
     /// A system call failed, or a host name has no address.
     public static let system = Code(name: "system")
-    /// Bluetooth cannot be used, or failed.
+    /// Bluetooth is not available, or failed.
     public static let bluetooth = Code(name: "bluetooth")
   }
 
-  /// What exactly failed.
+  /// The exact failure.
   package enum Reason: Sendable, Hashable {
     case invalidConfiguration(field: String, reason: String)
     case unknownMessage(UInt8)
@@ -62,11 +62,12 @@ public struct AccessoryError: LocalizedError, Sendable, Hashable {
 
   package init(_ reason: Reason) { self.reason = reason }
 
-  /// The channel has ended. For types that conform to `DataChannel`.
+  /// The error of a channel that has ended, for types that conform to `DataChannel`.
   public static let closed = AccessoryError(.closed)
-  /// The transport of a channel failed. For types that conform to `DataChannel`.
+  /// Returns the error of a channel whose transport failed, for types that conform to
+  /// `DataChannel`.
   ///
-  /// - Parameter reason: part of a sentence, as in "the adapter is gone".
+  /// - Parameter reason: a part of a sentence, as in "the adapter is gone".
   public static func channelFailed(_ reason: String) -> Self { Self(.stream(reason)) }
 
   /// The kind of failure.
@@ -89,11 +90,11 @@ public struct AccessoryError: LocalizedError, Sendable, Hashable {
   /// The cause in one sentence.
   public var errorDescription: String? { description }
 
-  /// What to try next; nil where the cause says it all.
+  /// The next step to try; nil where the cause suffices.
   public var recoverySuggestion: String? {
     switch reason {
     case .invalidConfiguration:
-      "Check that the data is passed on completely and without the message identifier before it."
+      "Check that the data is complete and begins after the message identifier."
     case .unknownMessage, .emptyMessage, .damagedMessage:
       "Check that both sides frame messages in the same way and speak the accessory protocol."
     case .messageSize: "Send one message of the accessory protocol at a time."
@@ -142,7 +143,7 @@ extension AccessoryError: CustomStringConvertible {
     case .closed: "The data channel is closed."
     case .closedHere(let why): "The accessory closed the connection: \(why)."
     case .invalidFraming(let why): "The peer does not frame its messages: \(why)."
-    case .peerNotReading: "The peer does not read what it is sent."
+    case .peerNotReading: "The peer does not read its messages."
     case .receiveOverflow: "The peer sends faster than its messages are handled."
     case .stream(let why): "The byte stream failed: \(why)."
     case .invalidEndpoint(let text, let reason): "Invalid channel endpoint '\(text)': \(reason)."

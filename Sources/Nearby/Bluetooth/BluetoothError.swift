@@ -2,7 +2,7 @@
 internal import FoundationEssentials
 internal import Glibc
 
-/// Why Bluetooth cannot be used, or an operation failed.
+/// An error that has the cause and, where there is one, the next step to try.
 package struct BluetoothError: LocalizedError, Sendable, Hashable {
   package enum Reason: Sendable, Hashable {
     /// Neither libsystemd nor libelogind can be loaded.
@@ -11,31 +11,31 @@ package struct BluetoothError: LocalizedError, Sendable, Hashable {
     case busLost
     /// bluetoothd is not on the bus.
     case noDaemon
-    /// There is no adapter, or none of that name.
+    /// There is no adapter, or no adapter has this name.
     case noAdapter(name: String?, known: [String])
     case adapterOff(String)
-    /// rfkill, or a switch, keeps it off.
+    /// rfkill or a hardware switch keeps the adapter off.
     case adapterBlocked(String)
     case noRole(adapter: String, BluetoothAdapter.Role)
     case noPermission(String)
-    /// BlueZ is too old, or was built or configured without something.
+    /// BlueZ is too old, or lacks a feature by its build or configuration.
     case unsupported(String, since: String)
     case noDevice(String)
     case notConnected(String)
-    /// The link was gone before the services were known, also when it was tried again.
+    /// The link dropped before the services were resolved.
     case linkDropped(String)
     case noCharacteristic(BluetoothUUID)
     case messageSize(bytes: Int, limit: Int)
     case peerNotReading
     case notSubscribed
     case pairing(String)
-    /// No room for the services or the advertisement.
+    /// The advertisement was refused, such as for its size.
     case advertisement(String)
     case timeout(String, Duration)
     case cancelled
-    /// bluetoothd, or who was called, answered with an error.
+    /// bluetoothd, or another called program, replied with an error.
     case refused(String, name: String, text: String)
-    /// An answer that is not what BlueZ documents.
+    /// A reply differs from BlueZ's documentation.
     case invalidReply(String)
     case unsendable(String, Int32)
     case system(String, Int32)
@@ -44,7 +44,7 @@ package struct BluetoothError: LocalizedError, Sendable, Hashable {
 
   package init(_ reason: Reason) { self.reason = reason }
 
-  /// A bus that cannot be reached, or was lost.
+  /// Creates the error for a bus that cannot be reached or was lost.
   init(bus address: String, _ errno: Int32, isOpen: Bool) {
     switch errno {
     case EACCES, EPERM: self.init(.noPermission("connecting to \(address)"))
@@ -53,7 +53,7 @@ package struct BluetoothError: LocalizedError, Sendable, Hashable {
     }
   }
 
-  /// An error that came as the answer to a call.
+  /// Creates the error for an error reply to a call.
   init(_ method: DBusMethod, _ name: String, _ text: String, _ limit: Duration) {
     let short = name.split(separator: ".").last ?? ""
     switch name {
@@ -81,7 +81,7 @@ package struct BluetoothError: LocalizedError, Sendable, Hashable {
   /// The cause in one sentence.
   package var errorDescription: String? { description }
 
-  /// What to try next; nil where the cause says it all.
+  /// The next step to try; nil where the cause suffices.
   package var recoverySuggestion: String? {
     switch reason {
     case .noLibrary:
@@ -94,15 +94,15 @@ package struct BluetoothError: LocalizedError, Sendable, Hashable {
     case .noAdapter(_, let known) where !known.isEmpty:
       "Use one of these: \(known.joined(separator: ", "))."
     case .noAdapter:
-      "Plug in a Bluetooth adapter; if it is there, sudo dmesg | grep -i bluetooth says what is missing."
+      "Plug in a Bluetooth adapter. If one is plugged in, see: sudo dmesg | grep -i bluetooth."
     case .adapterOff: "Switch it on: bluetoothctl power on."
     case .adapterBlocked: "Unblock it: rfkill unblock bluetooth. Laptops have a key for it."
     case .noRole: "Use another adapter, one for Bluetooth 4.1 or later."
     case .noPermission:
-      "Join the group bluetooth (sudo usermod -a -G bluetooth $USER, then log in again), or see what "
-        + "/etc/dbus-1/system.d/bluetooth.conf allows."
+      "Join the group bluetooth (sudo usermod -a -G bluetooth $USER, then log in again), or see the "
+        + "rules of /etc/dbus-1/system.d/bluetooth.conf."
     case .unsupported(_, let version): "Use BlueZ \(version) or later: bluetoothd --version."
-    case .noDevice: "Scan again: BlueZ forgets a device that it has not heard for 30 seconds."
+    case .noDevice: "Scan again: BlueZ removes a device 30 seconds after its last advertisement."
     case .notConnected: "Connect again."
     case .linkDropped:
       "Go nearer. If only one side remembers the other's keys, remove the bond on both."
@@ -117,7 +117,7 @@ package struct BluetoothError: LocalizedError, Sendable, Hashable {
     case .timeout: "Check that the device is near and on, then try again."
     case .cancelled: nil
     case .refused(_, "InProgress", _): "Wait until the other operation has ended, then try again."
-    case .refused, .invalidReply: "See what bluetoothd says: journalctl -u bluetooth."
+    case .refused, .invalidReply: "See the log of bluetoothd: journalctl -u bluetooth."
     case .unsendable, .system: nil
     }
   }
@@ -132,7 +132,7 @@ extension BluetoothError: CustomStringConvertible {
     case .noBus(let address, let errno):
       "There is no message bus at \(address): \(words(errno))."
     case .busLost: "The message bus has closed the connection."
-    case .noDaemon: "bluetoothd does not run."
+    case .noDaemon: "bluetoothd is not running."
     case .noAdapter(nil, _): "There is no Bluetooth adapter."
     case .noAdapter(let name?, _): "There is no Bluetooth adapter \(name)."
     case .adapterOff(let name): "The Bluetooth adapter \(name) is switched off."
@@ -140,22 +140,22 @@ extension BluetoothError: CustomStringConvertible {
     case .noRole(let adapter, let role):
       "The Bluetooth adapter \(adapter) cannot be a \(role.rawValue)."
     case .noPermission(let what): "This user may not use Bluetooth: \(what) is refused."
-    case .unsupported(let what, _): "This BlueZ cannot do \(what)."
-    case .noDevice(let id): "bluetoothd does not know the device \(id)."
+    case .unsupported(let what, _): "This version of BlueZ does not support \(what)."
+    case .noDevice(let id): "bluetoothd does not list the device \(id)."
     case .linkDropped(let id): "The device \(id) drops the connection."
     case .notConnected(let id): "The device \(id) is not connected."
     case .noCharacteristic(let uuid): "The device has no characteristic \(uuid)."
     case .messageSize(let bytes, let limit):
       "A message of \(bytes) bytes does not fit into the connection's \(limit)."
-    case .peerNotReading: "The device does not take what it is sent."
+    case .peerNotReading: "The device does not read the messages sent to it."
     case .notSubscribed: "The device has not subscribed to notifications."
     case .pairing(let why): "Pairing failed: \(why)."
     case .advertisement(let why): "The advertisement is refused: \(why)."
-    case .timeout(let what, let limit): "\(what) was not answered within \(limit)."
-    case .cancelled: "It was cancelled."
+    case .timeout(let what, let limit): "\(what) timed out after \(limit)."
+    case .cancelled: "The operation was cancelled."
     case .refused(let what, let name, let text):
       "\(what) failed: \(name)\(text.isEmpty ? "" : " (\(text))")."
-    case .invalidReply(let what): "bluetoothd answered with something else than \(what)."
+    case .invalidReply(let what): "bluetoothd did not reply with \(what)."
     case .unsendable(let what, let errno): "\(what) cannot be sent: \(words(errno))."
     case .system(let what, let errno): "\(what): \(words(errno))."
     }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The UUID of a service or characteristic. Those of 16 and 32 bits are kept in full.
+/// The UUID of a service or characteristic. UUIDs of 16 and 32 bits are stored in the full form.
 package struct BluetoothUUID: Sendable, Hashable, CustomStringConvertible {
-  /// 36 characters, as BlueZ writes them: in lower case.
+  /// The 36 characters in lower case, as BlueZ writes them.
   package let description: String
 
-  /// Parses the full form, or 4 or 8 hexadecimal digits; in either case.
+  /// Parses the full form or 4 or 8 hexadecimal digits, in upper or lower case.
   package init?(_ text: String) {
     let text = text.lowercased()
     let isHex = text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
@@ -27,7 +27,7 @@ package struct BluetoothUUID: Sendable, Hashable, CustomStringConvertible {
 
 extension BluetoothUUID: ExpressibleByStringLiteral {
   package init(stringLiteral text: String) {
-    guard let uuid = Self(text) else { preconditionFailure("'\(text)' is no UUID") }
+    guard let uuid = Self(text) else { preconditionFailure("'\(text)' is not a UUID") }
     self = uuid
   }
 }

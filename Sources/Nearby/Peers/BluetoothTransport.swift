@@ -3,23 +3,28 @@ internal import AccessoryProtocol
 internal import Bluetooth
 internal import System
 
-/// Peers over Bluetooth LE. Each program advertises the service and looks for it; who invites connects.
+/// The transport of peers over Bluetooth LE. Each program advertises a service and scans for it.
+/// The inviting program connects.
 ///
 /// ## The service, version 1
 ///
-/// Its UUID has 122 bits of SHA-256 of `swift-uwb peer service 1` and the name of the service, and is of
-/// version 8, so that only programs of the same service find each other. The octet with the index 3 is 1 in
-/// the service, 2 in the characteristic that is written (with response), and 3 in the one that notifies.
-/// Each write and each notification is a message, the longest of which has 130 bytes: ATT_MTU is at least
-/// 133.
+/// Programs derive the UUID from the name of their service, so that only programs of one service
+/// find each other. The UUID is of version 8. It has 122 bits of SHA-256 of
+/// `swift-uwb peer service 1` followed by the name.
 ///
-/// The advertisement has service data for the UUID, a random number of the program (8 bytes, little-endian),
-/// and the scan response its name, 1 to 29 bytes. Of two that find each other the one with the lower number
-/// invites. Who unsubscribes has left.
+/// The octet with the index 3 is 1 in the service. It is 2 in the characteristic that is written
+/// (with response), and 3 in the characteristic that notifies.
+///
+/// Each write and each notification is a message. The longest message has 130 bytes, so ATT_MTU is
+/// at least 133.
+///
+/// The advertisement has service data for the UUID: a random number of the program (8 bytes,
+/// little-endian). The scan response has its name, 1 to 29 bytes. If two programs find each other,
+/// the program with the lower number invites. Unsubscribing counts as disconnecting.
 final class BluetoothTransport: PeerTransport {
   let id: UInt64
   var channels: AsyncStream<any DataChannel> { listener.channels }
-  /// Who is near is not known before somebody is found.
+  /// Always true, because the programs in range are not known in advance.
   let hasNetwork = true
 
   private let listener: BluetoothListener
@@ -27,12 +32,14 @@ final class BluetoothTransport: PeerTransport {
   private let peers: Locked<[UInt64: BluetoothAccessory]>
   private let looking: Task<Void, Never>
 
-  /// Peers that are remembered at once, whoever advertises what.
+  /// The number of peers that are remembered, however many advertise.
   private static let capacity = 64
 
+  /// Starts advertising and scanning.
+  ///
   /// - Parameters:
-  ///   - bus: as D-Bus writes addresses; nil: the system's.
-  ///   - pause: before it is looked again where bluetoothd or the adapter is gone.
+  ///   - bus: the D-Bus address of the bus; nil for the system bus.
+  ///   - pause: the time before the next scan, after bluetoothd or the adapter was lost.
   init(
     service: String, name: String, adapter: String?, bus: String?, pause: Duration = .seconds(1),
     tell: @escaping @Sendable (PeerSighting) -> Void
@@ -65,7 +72,7 @@ final class BluetoothTransport: PeerTransport {
         for await sighting in sightings ?? AsyncStream(unfolding: { nil }) {
           for change in Self.take(sighting, known) { tell(change) }
         }
-        // bluetoothd or the adapter is gone.
+        // bluetoothd or the adapter was lost.
         let gone = known.withLock { known in
           defer { known = [:] }
           return known.keys.sorted()
@@ -85,11 +92,11 @@ final class BluetoothTransport: PeerTransport {
       switch sighting {
       case .heard(let device, let data):
         let id = data.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-        // It may be heard before its name.
+        // The advertisement may be received before the name.
         guard data.count == 8, id != 0, known[id] == nil, known.count < capacity,
           let name = device.name.flatMap({ PeerAnnouncement.name($0.utf8) })
         else { return [] }
-        // A machine has one program at a time, because an address has one number.
+        // An address has one number, so a machine has one program at a time.
         let before = forget(device, in: &known)
         known[id] = device
         return before + [.found(id: id, name: name)]
@@ -106,7 +113,7 @@ final class BluetoothTransport: PeerTransport {
     return ids.map { .lost(id: $0) }
   }
 
-  /// What programs of a service offer.
+  /// Returns the Bluetooth service for the name of a service.
   static func service(_ name: String) -> BluetoothService {
     var bytes = Array(
       Cryptography.loaded.digest(Array("swift-uwb peer service 1".utf8) + name.utf8).prefix(16))
@@ -124,7 +131,7 @@ final class BluetoothTransport: PeerTransport {
   }
 
   func connect(to id: UInt64) async throws(NIPeerError) -> any DataChannel {
-    guard let peer = peers.withLock({ $0[id] }) else { throw .unreachable("it has left.") }
+    guard let peer = peers.withLock({ $0[id] }) else { throw .unreachable("it has closed.") }
     do throws(AccessoryError) { return try await central.connect(to: peer) } catch {
       throw .unreachable(error.description)
     }

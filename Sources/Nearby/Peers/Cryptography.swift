@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
 
-/// X25519 (RFC 7748), SHA-256 and HKDF (RFC 5869) of OpenSSL's libcrypto. It is loaded when the first token
-/// is made or read: only peers need it, and building a library of this size from source takes longer than
-/// building everything else of `uwbctl`.
+/// X25519 (RFC 7748), SHA-256 and HKDF (RFC 5869) of OpenSSL's libcrypto.
+///
+/// The library is loaded when the first token is created or parsed, because only peers need it.
+/// Building a library of this size from source would take longer than building the rest of
+/// `uwbctl`.
 struct Cryptography: Sendable {
   private typealias Key = OpaquePointer
   private typealias Context = OpaquePointer
@@ -11,7 +13,7 @@ struct Cryptography: Sendable {
   private typealias Output = UnsafeMutablePointer<UInt8>
   private typealias Length = UnsafeMutablePointer<Int>
 
-  // openssl/evp.h and openssl/sha.h, the same from 1.1.1 on.
+  // Functions of openssl/evp.h and openssl/sha.h, unchanged since 1.1.1.
   private let privateKey: @convention(c) (CInt, OpaquePointer?, Bytes, Int) -> Key?
   private let publicKey: @convention(c) (CInt, OpaquePointer?, Bytes, Int) -> Key?
   private let rawPublicKey: @convention(c) (Key, Output, Length) -> CInt
@@ -28,21 +30,23 @@ struct Cryptography: Sendable {
       OpaquePointer?, Bytes, CInt, Bytes, Int, Output, UnsafeMutablePointer<CUnsignedInt>
     ) -> Output?
 
-  /// The library of this machine.
+  /// The library that this machine has.
   private static let shared = Result { () throws(PeerTokenError) in
     try Cryptography(["libcrypto.so.3", "libcrypto.so.1.1"])
   }
 
+  /// Loads the library that this machine has.
+  ///
   /// - Throws: `PeerTokenError.noCryptography`.
   static func load() throws(PeerTokenError) -> Cryptography { try shared.get() }
 
-  /// For what follows from a token: without the library there is none.
+  /// The library, for code that has a token. Without the library there are no tokens.
   static var loaded: Cryptography {
     guard case .success(let library) = shared else { fatalError("a token without libcrypto") }
     return library
   }
 
-  /// Loads the first of the libraries that is there. It stays loaded.
+  /// Loads the first library that exists. It stays loaded.
   init(_ names: [String]) throws(PeerTokenError) {
     var reasons: [String] = []
     for name in names {
@@ -60,7 +64,7 @@ struct Cryptography: Sendable {
       guard let address = dlsym(library, name) else {
         throw .noCryptography(reason: "\(file) has no \(name)")
       }
-      // A pointer to a C function of that type.
+      // `address` points to a C function of type `F`.
       return unsafeBitCast(address, to: F.self)
     }
     privateKey = try symbol("EVP_PKEY_new_raw_private_key")
@@ -79,7 +83,7 @@ struct Cryptography: Sendable {
 }
 
 extension Cryptography {
-  /// EVP_PKEY_X25519 of openssl/evp.h.
+  /// The value of EVP_PKEY_X25519 in openssl/evp.h.
   private static let x25519: CInt = 1_034
   static let keyLength = 32
   private static let digestLength = 32
@@ -90,9 +94,9 @@ extension Cryptography {
     return (0..<keyLength).map { _ in source.next() }
   }
 
-  /// Returns the public key of a private one.
+  /// Returns the public key of a private key.
   ///
-  /// - Throws: `PeerTokenError.noCryptography` where the library has no X25519, as in its FIPS mode.
+  /// - Throws: `PeerTokenError.noCryptography` if the library has no X25519, as in its FIPS mode.
   func publicKey(of own: [UInt8]) throws(PeerTokenError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: Self.keyLength)
     var count = bytes.count
@@ -104,7 +108,8 @@ extension Cryptography {
 
   /// Returns the secret that two ends share.
   ///
-  /// - Throws: `PeerTokenError.unusableKey` for a public key that leads to the same secret for everybody.
+  /// - Throws: `PeerTokenError.unusableKey` for a public key that leads every end to the same
+  ///   secret.
   func secret(_ own: [UInt8], _ peer: [UInt8]) throws(PeerTokenError) -> [UInt8] {
     guard let own = privateKey(Self.x25519, nil, own, own.count) else { throw .noX25519 }
     defer { freeKey(own) }
@@ -115,13 +120,13 @@ extension Cryptography {
     var bytes = [UInt8](repeating: 0, count: Self.keyLength)
     var count = bytes.count
     guard begin(context) == 1, setPeer(context, peer) == 1, derive(context, &bytes, &count) == 1,
-      // RFC 7748, section 6.1: points of small order lead to zeros, which not every version rejects.
+      // RFC 7748, section 6.1: points of small order give zeros, which some versions accept.
       count == Self.keyLength, bytes.contains(where: { $0 != 0 })
     else { throw .unusableKey }
     return bytes
   }
 
-  /// Returns SHA-256 of some bytes.
+  /// Returns the SHA-256 digest of `bytes`.
   func digest(_ bytes: [UInt8]) -> [UInt8] {
     var digest = [UInt8](repeating: 0, count: Self.digestLength)
     _ = sha256(bytes, bytes.count, &digest)

@@ -4,8 +4,11 @@ internal import Dispatch
 internal import System
 internal import UWB
 
-/// Beyond Apple: finds programs on other Linux machines, in the local network or over Bluetooth LE, and
-/// exchanges discovery tokens with them; what MultipeerConnectivity does for apps on phones.
+/// The search for programs on other Linux machines, and the exchange of discovery tokens with them.
+/// Not part of Apple's API.
+///
+/// It works in the local network or over Bluetooth LE, as MultipeerConnectivity does for apps on
+/// phones.
 ///
 /// ```swift
 /// let nearby = try await NINearbyPeers(service: "my-app", name: "Alice")
@@ -22,45 +25,46 @@ internal import UWB
 /// }
 /// ```
 ///
-/// Programs announce themselves and their names to everybody in their networks, or in range. Neither that
-/// nor what they exchange is encrypted, and nothing in it is secret. Whoever is found may be anybody: people
-/// have to compare the codes. Where they are equal, nobody stands between the two machines, except with a
-/// probability of one in a million.
+/// Programs announce themselves and their names to every program in their networks, or in range.
+/// Announcements and exchanged messages are not encrypted, and contain no secrets.
+///
+/// A found peer may be an impostor, so users have to compare the codes. If the codes are equal,
+/// there is no third party between the two machines, except with a probability of one in a million.
 public final class NINearbyPeers: Sendable {
   /// A program that has been found.
   public struct Peer: Sendable, Hashable, CustomStringConvertible {
-    /// What it calls itself; anybody can take any name.
+    /// The announced name. Any program can announce any name.
     public let name: String
     let id: UInt64
     /// The name.
     public var description: String { name }
   }
 
-  /// What happens. Later versions may add cases, so a `switch` needs a default.
+  /// An event of the search for peers. Later versions may add cases, so a `switch` needs a default.
   public enum Event: Sendable {
-    /// A peer of the same service is there.
+    /// A peer of the same service was found.
     case found(Peer)
-    /// It has left, or was not heard for five seconds, over Bluetooth LE for thirty.
+    /// A peer has closed, or was not received for five seconds, over Bluetooth LE for thirty.
     case lost(Peer)
-    /// A peer wants to range.
+    /// A peer has sent an invitation.
     case invited(NIPeerInvitation)
   }
 
   /// The time limits of an exchange.
   package struct Limits: Sendable {
-    /// For each message that no person has to think about.
+    /// The limit for a message that needs no decision of a user.
     var message = Duration.seconds(10)
-    /// For a person.
+    /// The limit for a decision of a user.
     var person = Duration.seconds(120)
-    /// From one announcement to the next.
+    /// The time between announcements.
     var announcement = Duration.seconds(1)
 
     package init() {}
   }
 
-  /// What happens, for one consumer. If it is too slow, it loses the oldest events beyond 256.
+  /// The events, for one consumer. A slow consumer loses the oldest events beyond 256.
   public let events: AsyncStream<Event>
-  /// Whether this machine has a network besides the one of its own programs; always over Bluetooth LE.
+  /// Whether this machine has a network besides the loopback; always true over Bluetooth LE.
   public var hasNetwork: Bool { transport.hasNetwork }
 
   private struct State {
@@ -68,10 +72,10 @@ public final class NINearbyPeers: Sendable {
     var pending = 0
   }
 
-  /// Invitations that can wait for an answer.
+  /// The number of invitations that can wait for an answer.
   private static let capacity = 8
 
-  /// Connections whose invitation has not come, or not been answered.
+  /// The number of connections whose invitation has not arrived or not been answered.
   var pending: Int { state.withLock { $0.pending } }
 
   let transport: any PeerTransport
@@ -81,13 +85,14 @@ public final class NINearbyPeers: Sendable {
   private let sink: AsyncStream<Event>.Continuation
   private let serving = Locked<Task<Void, Never>?>(nil)
 
-  /// Begins to be found, and to find others.
+  /// Starts to announce this program, and to look for others.
   ///
   /// - Parameters:
-  ///   - service: the same in all programs that are to find each other: 1 to 15 lower-case letters, digits
-  ///     and hyphens.
-  ///   - name: what people at the other machine see, 1 to 63 bytes of UTF-8; over Bluetooth LE 1 to 29.
-  ///   - transport: how they find each other.
+  ///   - service: the name that all programs that find each other have in common: 1 to 15
+  ///     lower-case letters, digits and hyphens.
+  ///   - name: the name that users at the other machine see: 1 to 63 bytes of UTF-8, over
+  ///     Bluetooth LE 1 to 29.
+  ///   - transport: the network or Bluetooth LE.
   /// - Throws: `NIPeerError`.
   public convenience init(
     service: String, name: String, over transport: Transport = .network
@@ -95,7 +100,9 @@ public final class NINearbyPeers: Sendable {
     try await self.init(service: service, name: name, over: transport, limits: Limits())
   }
 
-  /// - Parameter bus: for Bluetooth, as D-Bus writes addresses; nil: the system's.
+  /// Starts to announce this program, with limits and a bus for tests.
+  ///
+  /// - Parameter bus: the D-Bus address of the bus for Bluetooth; nil for the system bus.
   package init(
     service: String, name: String, over transport: Transport = .network, limits: Limits,
     bus: String? = nil
@@ -141,28 +148,31 @@ public final class NINearbyPeers: Sendable {
 
   deinit { close() }
 
-  /// Is not found any more, and refuses invitations that have not been answered. Connections stay.
+  /// Stops announcing this program, and refuses invitations without an answer. Connections stay
+  /// open.
   public func close() {
     transport.close()
     serving.withLock { $0.take() }?.cancel()
     sink.finish()
   }
 
-  /// Closes this. Over Bluetooth LE it ends the connections as well, and returns when they have ended, which
-  /// takes two seconds: bluetoothd keeps those of a program that just exits until the other one ends them.
+  /// Stops announcing this program, and ends connections that would outlast it.
+  ///
+  /// Over Bluetooth LE the connections end, which takes two seconds. If a program only exits,
+  /// bluetoothd keeps its connections until the other side ends them.
   public func end() async {
     close()
     await transport.end()
   }
 
-  /// What fits beside the rest into an advertisement.
+  /// The longest name that Bluetooth LE can advertise, in bytes.
   package static let longestBluetoothName = 29
 
-  /// Whether this end is the one to invite, where both programs want to range with whomever they find;
-  /// the other one waits for the invitation.
+  /// Returns whether this end is to invite `peer`, if both programs range with every peer that they
+  /// find. The other end waits for the invitation.
   public func isToInvite(_ peer: Peer) -> Bool { transport.id < peer.id }
 
-  /// Invites a peer, and exchanges tokens when somebody has accepted there.
+  /// Invites a peer, and exchanges tokens after its user has accepted.
   package func invite(
     _ peer: Peer, as identity: PeerIdentity
   ) async throws -> NIPeerConnection {
@@ -170,7 +180,7 @@ public final class NINearbyPeers: Sendable {
     do {
       let own = PeerOpening(identity)
       try await wire.send(.invitation(commitment: own.commitment, name: name))
-      // A person decides there.
+      // The user of the peer decides.
       let answer = try await wire.next(within: limits.person + limits.message)
       if answer == .refusal { throw NIPeerError.refused }
       guard case .answer(let token, let nonce, let other) = answer else {
@@ -187,7 +197,7 @@ public final class NINearbyPeers: Sendable {
     }
   }
 
-  /// Waits for an invitation, and then for its answer.
+  /// Waits for an invitation, and then for the answer to it.
   private func serve(_ channel: any DataChannel) async {
     let isAccepted = state.withLock { state in
       guard state.pending < Self.capacity else { return false }
@@ -206,9 +216,9 @@ public final class NINearbyPeers: Sendable {
   }
 }
 
-/// Beyond Apple: the wish of a peer to range.
+/// An invitation from a peer. Not part of Apple's API.
 public final class NIPeerInvitation: Sendable {
-  /// What the peer calls itself; anybody can take any name.
+  /// The announced name. Any program can announce any name.
   public let name: String
 
   private let wire: PeerWire
@@ -228,7 +238,7 @@ public final class NIPeerInvitation: Sendable {
     (answered, answer) = AsyncStream.makeStream()
   }
 
-  /// Accepts, and exchanges tokens.
+  /// Accepts the invitation, and exchanges tokens.
   package func accept(as identity: PeerIdentity) async throws -> NIPeerConnection {
     guard take() else { throw NIPeerError.closed }
     do {
@@ -248,12 +258,12 @@ public final class NIPeerInvitation: Sendable {
     }
   }
 
-  /// Refuses, which the peer is told.
+  /// Refuses the invitation, and notifies the peer.
   public func refuse() async {
     if take() { await wire.refuse() }
   }
 
-  /// Whether this is the answer: the first one.
+  /// Marks the invitation as answered. Returns whether this is the first answer.
   private func take() -> Bool {
     let isFirst = isAnswered.withLock { isAnswered in
       defer { isAnswered = true }
@@ -263,7 +273,7 @@ public final class NIPeerInvitation: Sendable {
     return isFirst
   }
 
-  /// Waits for the answer, and refuses where none comes.
+  /// Waits for the answer, and refuses the invitation after the limit.
   func wait(_ limit: Duration) async {
     let timer = OneShotTimer(after: limit) { [answer] in answer.finish() }
     defer { timer.cancel() }
@@ -272,12 +282,13 @@ public final class NIPeerInvitation: Sendable {
   }
 }
 
-/// Beyond Apple: a connection to a peer with which tokens were exchanged. Nobody knows yet whether it is
-/// the right one.
+/// A connection to a peer after the exchange of tokens. Not part of Apple's API.
+///
+/// The peer is not verified until users have compared the codes.
 public final class NIPeerConnection: Sendable {
-  /// What the peer calls itself; anybody can take any name.
+  /// The announced name. Any program can announce any name.
   public let name: String
-  /// Six digits, such as `042 117`. People compare them with those at the other machine.
+  /// The code, such as `042 117`. Users compare it with the code at the other machine.
   public let code: String
 
   private struct State {
@@ -301,7 +312,7 @@ public final class NIPeerConnection: Sendable {
     let expected: [UInt8]
     do throws(PeerTokenError) {
       peer = try PeerToken(theirs.token)
-      // What could not range is not worth a comparison.
+      // Chips that cannot range with each other need no comparison.
       _ = try identity.session(with: peer)
       proof = try transcript.proof(ofA: isA, identity, peer)
       expected = try transcript.proof(ofA: !isA, identity, peer)
@@ -326,9 +337,9 @@ public final class NIPeerConnection: Sendable {
 
   deinit { reading.withLock { $0 }?.cancel() }
 
-  /// Says that the codes are equal, and waits until the people at the other machine have said so, too.
+  /// Confirms that the codes are equal, and waits for the confirmation of the other machine.
   package func confirmed() async throws -> PeerToken {
-    // Where it cannot be sent any more, what came before the end says why.
+    // If sending fails, the connection has ended, and `end` has the cause.
     try? await wire.send(.confirmation(proof: proof))
     let timer = OneShotTimer(after: limits.person) { [weak self] in self?.fail(.silent) }
     defer { timer.cancel() }
@@ -342,7 +353,7 @@ public final class NIPeerConnection: Sendable {
     return peer
   }
 
-  /// Says that the codes differ, and ends the connection.
+  /// Reports to the peer that the codes differ, and ends the connection.
   public func refuse() async {
     end(.closed)
     await wire.refuse()
@@ -353,7 +364,7 @@ public final class NIPeerConnection: Sendable {
 
   /// Waits until the connection has ended.
   ///
-  /// - Returns: why; nil: the task was cancelled.
+  /// - Returns: the cause; nil if the task was cancelled.
   public func ended() async -> NIPeerError? {
     await withTaskCancellationHandler {
       await wait { $0.end != nil }
@@ -373,7 +384,8 @@ public final class NIPeerConnection: Sendable {
     wake()
   }
 
-  /// Only the first end counts. What was refused or closed here cannot be confirmed any more.
+  /// Records the end; only the first one counts. A connection that was refused or closed here
+  /// cannot be confirmed afterwards.
   private func end(_ error: NIPeerError) {
     state.withLock { state in
       state.end = state.end ?? error
@@ -407,7 +419,7 @@ public final class NIPeerConnection: Sendable {
 }
 
 extension [UInt8] {
-  /// In a time that does not depend on the bytes.
+  /// Compares in a time that does not depend on the bytes.
   fileprivate func isEqual(to other: [UInt8]) -> Bool {
     count == other.count && zip(self, other).reduce(0) { $0 | $1.0 ^ $1.1 } == 0
   }

@@ -3,33 +3,33 @@ internal import AccessoryProtocol
 public import FoundationEssentials
 internal import SystemPackage
 
-/// Beyond Apple: why peers could not be found, or tokens not be exchanged.
+/// An error of the search for peers or of the exchange of tokens. Not part of Apple's API.
 public struct NIPeerError: LocalizedError, CustomStringConvertible, Sendable, Hashable {
   /// The kinds of failure. Later versions may add more, so a `switch` needs a default.
   public struct Code: Sendable, Hashable {
     fileprivate let name: String
 
-    /// There is no network in which to announce anything.
+    /// No network accepts announcements.
     public static let noNetwork = Code(name: "noNetwork")
-    /// Bluetooth LE cannot be used here.
+    /// Bluetooth LE is not available.
     public static let noBluetooth = Code(name: "noBluetooth")
     /// A name or service that cannot be announced.
     public static let invalidName = Code(name: "invalidName")
-    /// The peer is not there any more, or does not take the connection.
+    /// The peer is no longer announced, or does not accept the connection.
     public static let unreachable = Code(name: "unreachable")
-    /// The peer did not answer in time, or the people there did not.
+    /// The peer, or its user, did not answer in time.
     public static let silent = Code(name: "silent")
     /// The connection ended.
     public static let vanished = Code(name: "vanished")
-    /// What was received is no part of the exchange, or was made by somebody else.
+    /// A received message is not part of the exchange, or comes from a third party.
     public static let damaged = Code(name: "damaged")
     /// The peer refused the invitation or the code.
     public static let refused = Code(name: "refused")
     /// The two chips cannot range with each other.
     public static let incompatible = Code(name: "incompatible")
-    /// OpenSSL's library, which exchanges need, is missing here.
+    /// OpenSSL's library, which exchanges need, is missing.
     public static let noCryptography = Code(name: "noCryptography")
-    /// It was ended here.
+    /// The exchange was ended on this side.
     public static let closed = Code(name: "closed")
   }
 
@@ -39,7 +39,7 @@ public struct NIPeerError: LocalizedError, CustomStringConvertible, Sendable, Ha
   public let description: String
   /// The cause in one sentence.
   public var errorDescription: String? { description }
-  /// What to try next.
+  /// The next step to try.
   public let recoverySuggestion: String?
 
   private init(_ code: Code, _ description: String, try suggestion: String?) {
@@ -48,7 +48,7 @@ public struct NIPeerError: LocalizedError, CustomStringConvertible, Sendable, Ha
 
   static func noNetwork(errno: Int32) -> Self {
     Self(
-      .noNetwork, "No network takes announcements: \(Errno(rawValue: errno)).",
+      .noNetwork, "No network accepts announcements: \(Errno(rawValue: errno)).",
       try: "Bring a network with IPv4 up, at least the loopback: sudo ip link set lo up.")
   }
   static func bluetooth(_ error: AccessoryError) -> Self {
@@ -68,9 +68,9 @@ public struct NIPeerError: LocalizedError, CustomStringConvertible, Sendable, Ha
   static let vanished = Self(
     .vanished, "The connection to the peer has ended.", try: "Begin again on both machines.")
   static let damaged = Self(
-    .damaged, "What was received is no part of an exchange of tokens, or somebody else made it.",
-    try: "Bring both machines to the same version of the software, and begin again; if it happens "
-      + "again, somebody in the network interferes.")
+    .damaged, "A received message is not part of an exchange, or comes from a third party.",
+    try: "Install the same version on both machines, and begin again. If it happens again, a "
+      + "third party in the network may interfere.")
   static let refused = Self(
     .refused, "The peer refused.", try: "Compare the codes on both machines, then begin again.")
   static let closed = Self(.closed, "The exchange was ended here.", try: "Begin again.")

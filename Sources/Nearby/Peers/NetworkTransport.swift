@@ -2,7 +2,7 @@
 internal import AccessoryProtocol
 internal import System
 
-/// Peers in the local network: announcements by UDP, messages over TCP.
+/// The transport of peers in the local network: announcements by UDP, messages over TCP.
 final class NetworkTransport: PeerTransport {
   let id: UInt64
   let channels: AsyncStream<any DataChannel>
@@ -52,7 +52,7 @@ final class NetworkTransport: PeerTransport {
 
   func connect(to id: UInt64) async throws(NIPeerError) -> any DataChannel {
     guard let entry = roster.withLock({ $0.entries[id] }) else {
-      throw .unreachable("it has left.")
+      throw .unreachable("it has closed.")
     }
     do throws(AccessoryError) {
       return try await SocketChannel.connect(to: .tcp(host: entry.address, port: entry.port))

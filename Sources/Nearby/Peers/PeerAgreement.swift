@@ -3,18 +3,20 @@ internal import UCI
 package import UWB
 
 extension PeerIdentity {
-  /// Precedes both tokens in the derivation. Other versions have another text.
+  /// The text before both tokens in the derivation. Each version has its own text.
   static let info: [UInt8] = Array("swift-uwb peer session 1".utf8)
 
-  /// Returns the session with a peer, ready for `UWBDevice.makeSession`. The peer derives the other end
-  /// of the same session.
+  /// Returns the session with a peer, ready for `UWBDevice.makeSession`.
+  ///
+  /// The peer derives the other end of the same session.
   ///
   /// ## Derivation, version 1
   ///
   /// The tokens are ordered by their public keys, byte by byte; "first" and "second" refer to that
-  /// order. Both ends compute X25519 of their own private key and the peer's public key, and from it 29
-  /// bytes by HKDF with SHA-256, without salt, with `swift-uwb peer session 1`, the first token and the
-  /// second token (50 bytes each) as information:
+  /// order. Both ends compute X25519 of their own private key and the peer's public key.
+  ///
+  /// HKDF with SHA-256, without salt, derives 29 bytes from the result. Its information is
+  /// `swift-uwb peer session 1`, the first token and the second token (50 bytes each):
   ///
   /// | offset | bytes | what |
   /// |---|---|---|
@@ -23,11 +25,14 @@ extension PeerIdentity {
   /// | 20 | 8 | otherwise VENDOR_ID and STATIC_STS_IV, in the order of the wire |
   /// | 28 | 1 | preamble code: 9 and the lowest two bits |
   ///
-  /// The first is the controller and initiator, unless only the second can be. Each has the address of
-  /// its token; where they are equal the second has the address one lower, or 2 instead of 1. The
-  /// channel is the first that both support of 9, 5, 8, 6, 10, 12, 13, 14. A slot is as long as both
-  /// need, at least 2400 RSTU; a round has 6 slots; a block is as long as the longer request, and at
-  /// least a round. Double-sided two-way ranging with deferred results, SP3, no hopping.
+  /// The first end is the controller and initiator, unless only the second can be.
+  ///
+  /// Each end has the address of its token. If the addresses are equal, the second is one lower, or
+  /// 2 instead of 1. The channel is the first of 9, 5, 8, 6, 10, 12, 13, 14 that both ends support.
+  ///
+  /// A slot has the length that both ends need, at least 2400 RSTU, and a round has 6 slots. A
+  /// block has the longer requested interval, at least a round. The session is double-sided two-way
+  /// ranging with deferred results, SP3 frames and no hopping.
   ///
   /// - Throws: `PeerTokenError`.
   package func session(with peer: PeerToken) throws(PeerTokenError) -> SessionConfiguration {
@@ -60,7 +65,7 @@ extension PeerIdentity {
       ? .provisioned(.init(Array(derived[4..<20])))
       : .fixed(.init(vendorID: Array(derived[20..<22]), iv: Array(derived[22..<28])))
     session.wantsAngles = !token.capabilities.isDisjoint(with: [.direction, .elevation])
-    // The same at both ends, independently of their capabilities.
+    // The report is the same at both ends, whatever their capabilities are.
     session.resultReport = .timeOfFlight
     return session
   }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a program says of itself once a second to everybody in its networks, so that peers find it: a
-/// datagram to 239.255.85.87, port 7701, that no router passes on.
+/// An announcement of a program, sent once a second to its networks, so that peers find it.
+///
+/// It is a datagram to 239.255.85.87, port 7701, which routers do not forward.
 ///
 /// ## Format, version 1: 18 to 96 bytes, numbers little-endian
 ///
@@ -10,12 +11,12 @@
 /// | 0 | 4 | `UWBN` in ASCII |
 /// | 4 | 1 | version: 1 |
 /// | 5 | 8 | random number of the program |
-/// | 13 | 2 | TCP port at which it takes invitations, at the address that the datagram comes from; 0: it leaves |
+/// | 13 | 2 | TCP port for invitations, at the sender's address; 0: the program closes |
 /// | 15 | 1 | bytes of the service |
 /// | 16 | 1…15 | service: lower-case letters, digits and hyphens of ASCII |
 /// | … | 1…63 | name of the machine or its user: UTF-8 without control characters |
 ///
-/// Nothing in it is secret, and nothing in it is believed: whoever is found has to show the right code.
+/// An announcement has no secrets and proves nothing: only the code verifies a peer.
 package struct PeerAnnouncement: Sendable, Hashable {
   package static let group = "239.255.85.87"
   package static let port: UInt16 = 7701
@@ -32,7 +33,7 @@ package struct PeerAnnouncement: Sendable, Hashable {
     (self.id, self.port, self.service, self.name) = (id, port, service, name)
   }
 
-  /// nil for everything that this version does not send.
+  /// Parses an announcement; nil for bytes that this version does not send.
   package init?(_ bytes: [UInt8]) {
     guard 18...Self.longest ~= bytes.count, bytes.starts(with: Self.magic),
       bytes[4] == Self.version, 1...15 ~= bytes[15], bytes.count > 16 + Int(bytes[15])
@@ -66,12 +67,12 @@ package struct PeerAnnouncement: Sendable, Hashable {
       }
   }
 
-  /// The name that bytes are; nil: none can be.
+  /// Returns the name in `bytes`; nil if they are not a valid name.
   package static func name(_ bytes: some Collection<UInt8>) -> String? {
     guard 1...63 ~= bytes.count, let name = String(validating: bytes, as: UTF8.self) else {
       return nil
     }
-    // Neither controls nor what turns the direction of text, which would show another code.
+    // Control characters, and characters that change the direction of text, could fake a code.
     let isPlain = name.unicodeScalars.allSatisfy { scalar in
       switch scalar.properties.generalCategory {
       case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate,

@@ -3,15 +3,16 @@ internal import Dispatch
 internal import Glibc
 internal import System
 
-/// Announces a program in all networks of this machine, and hears other programs.
+/// A beacon that announces a program in all networks of this machine, and receives the
+/// announcements of other programs.
 ///
-/// All work is done on a queue of its own. Networks that come and go are followed.
+/// All work runs on its own queue. The beacon follows networks that appear and disappear.
 final class PeerBeacon: @unchecked Sendable {
   // Sendable: dispatch sources are thread-safe, though not marked so on Linux.
 
   struct Heard: Sendable {
     var announcement: PeerAnnouncement
-    /// The sender, in dotted decimals.
+    /// The sender's address in dotted decimals.
     var address: String
   }
 
@@ -19,13 +20,13 @@ final class PeerBeacon: @unchecked Sendable {
   private let reader: any DispatchSourceRead
   private let clock: any DispatchSourceTimer
   private let isClosed = Locked(false)
-  /// Whether this machine has a network, apart from itself, in which the last announcement was made.
+  /// Whether the first announcement was sent in a network besides the loopback.
   let hasNetwork: Bool
 
-  /// Begins to announce and to listen.
+  /// Starts to send and to receive announcements.
   ///
   /// - Parameters:
-  ///   - heard: takes each announcement, also this program's own.
+  ///   - heard: called with each announcement, including this program's own.
   ///   - tick: called after each of its own announcements.
   init(
     _ announcement: PeerAnnouncement, every interval: Duration,
@@ -35,7 +36,7 @@ final class PeerBeacon: @unchecked Sendable {
       AF_INET,
       Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
     guard socket >= 0 else { throw .noNetwork(errno: errno) }
-    // Any number of programs of this machine listen there.
+    // Several programs of this machine may use the port.
     var yes: Int32 = 1
     setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
     var group = Self.group
@@ -75,7 +76,7 @@ final class PeerBeacon: @unchecked Sendable {
 
   deinit { close() }
 
-  /// Says that this program leaves.
+  /// Announces that this program closes, and stops.
   func close() {
     let wasOpen = isClosed.withLock { isClosed in
       defer { isClosed = true }
@@ -94,9 +95,9 @@ final class PeerBeacon: @unchecked Sendable {
     return address
   }
 
-  /// Sends a datagram in each network, of which the group is joined where it was not yet.
+  /// Sends a datagram in each network, after joining the group there.
   ///
-  /// - Returns: the own addresses in those where it could be sent.
+  /// - Returns: this machine's addresses in the networks where sending succeeded.
   private static func send(_ bytes: [UInt8], on socket: Int32) -> [String] {
     var list: UnsafeMutablePointer<ifaddrs>?
     guard getifaddrs(&list) == 0 else { return [] }
@@ -129,7 +130,7 @@ final class PeerBeacon: @unchecked Sendable {
     return reached
   }
 
-  /// Reads some of what has come: the timer has its turn also in a flood.
+  /// Reads at most 64 datagrams, so that the timer is called even in a flood.
   private static func read(_ socket: Int32, _ heard: (Heard) -> Void) {
     var buffer = [UInt8](repeating: 0, count: PeerAnnouncement.longest + 1)
     for _ in 0..<64 {

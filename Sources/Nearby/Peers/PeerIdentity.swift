@@ -4,20 +4,20 @@ internal import UCI
 package import UCIReference
 package import UWB
 
-/// One end of a session between two Linux machines: a token to send, and its private key, which is never
-/// printed. New for each session.
+/// One end of a session between two Linux machines: a token to send, and its private key. The key
+/// is never printed. Each session needs a new identity.
 package struct PeerIdentity: Sendable, Secret {
   /// The token to send to the peer.
   package let token: PeerToken
-  /// X25519, 32 bytes.
+  /// The X25519 private key, 32 bytes.
   let key: [UInt8]
 
   /// Creates an end with a new key and a random address.
   ///
   /// - Parameters:
-  ///   - channels: channels of its chip; those without a UCI number are left out.
+  ///   - channels: the channels of the chip; channels without a UCI number are omitted.
   ///   - interval: the requested ranging interval in milliseconds, at least 1.
-  ///   - minimumSlot: the shortest slot of its chip in RSTU, at least 1.
+  ///   - minimumSlot: the shortest slot of the chip in RSTU, at least 1.
   /// - Throws: `PeerTokenError.noCryptography`, as every way to create an end.
   package init(
     capabilities: PeerToken.Capabilities, channels: [Int] = [5, 9], interval: UInt16 = 200,
@@ -32,7 +32,7 @@ package struct PeerIdentity: Sendable, Secret {
   ///
   /// - Parameters:
   ///   - interval: the requested ranging interval in milliseconds.
-  ///   - software: capabilities beside those of the chip, as `.cameraAssistance`.
+  ///   - software: capabilities in addition to the chip's, such as `.cameraAssistance`.
   package init(
     of device: UWBDevice, interval: UInt16 = 200, software: PeerToken.Capabilities = []
   ) throws(PeerTokenError) {
@@ -60,8 +60,8 @@ package struct PeerIdentity: Sendable, Secret {
 }
 
 extension PeerToken.Capabilities {
-  /// The capabilities that a chip reports. Older chips do not report whether they can be controllers;
-  /// all can.
+  /// Creates the capabilities that a chip reports. Older chips do not report whether they can be
+  /// controllers, but all of them can.
   package init(_ chip: Capabilities) {
     self = [.preciseDistance]
     let angles = chip.angles ?? []
@@ -77,7 +77,7 @@ extension PeerToken.Capabilities {
 }
 
 extension PeerToken {
-  /// Channels in the order of the UCI capability CHANNELS.
+  /// The channels in the order of the UCI capability CHANNELS.
   static let channelNumbers = [5, 6, 8, 9, 10, 12, 13, 14]
 
   static func mask(_ channels: [Int]) -> UInt8 {
@@ -92,7 +92,7 @@ extension PeerToken {
 }
 
 extension Capabilities {
-  /// The shortest slot in RSTU; where the chip does not report it 2400 (2 ms), which every chip supports.
+  /// The shortest slot in RSTU; 2400 (2 ms), which every chip supports, if the chip reports none.
   fileprivate var shortestSlot: UInt16 {
     let said = self[.minSlotDuration] ?? self[.androidMinSlotDuration]
     return said.flatMap { TLV(0, $0).integer }.map { UInt16(clamping: $0) } ?? 2_400

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What two peers say to each other: over TCP, before each message its length in two bytes, low byte
-/// first; over Bluetooth LE, in a write or notification of its own.
+/// A message between two peers. Over TCP it is preceded by its length in two bytes, little-endian.
+/// Over Bluetooth LE it is one write or notification.
 ///
 /// ## Exchange, version 1
 ///
@@ -13,18 +13,19 @@
 /// | 4 | both `confirmation` (0x04) | proof (16) |
 /// | | either, at any time, `refusal` (0x05) | |
 ///
-/// The commitment is SHA-256 of `swift-uwb peer commitment 1`, the token and the nonce of A. The
-/// transcript is SHA-256 of `swift-uwb peer code 1`, both tokens, both nonces, the length of the name of A
-/// in one byte, and both names, always A's first. The code that people compare is the first 8 bytes of
-/// the transcript, as a big-endian number, modulo 1000000.
+/// The commitment is SHA-256 of `swift-uwb peer commitment 1`, the token of A and the nonce of A.
 ///
-/// Whoever stands between the two has to choose its own token and nonce for A before it learns those of
-/// A, and for B before it learns B's, so it cannot search for tokens that lead to equal codes: one attempt
-/// in a million succeeds, and each needs people who compare once more.
+/// The transcript is SHA-256 of `swift-uwb peer code 1`, both tokens, both nonces, the length of
+/// A's name in one byte, and both names. A's part is always first. The code that users compare is
+/// the first 8 bytes of the transcript, as a big-endian number, modulo 1000000.
 ///
-/// The proof is HKDF with SHA-256 of the X25519 secret of both tokens, with `swift-uwb peer
-/// confirmation 1`, the transcript and the sender (0x41 for A, 0x42 for B) as information: only who has
-/// the private key of a token can confirm.
+/// A third party between the two has to choose its token and nonce for each side before it receives
+/// the token of that side. So it cannot search for tokens that lead to equal codes. One attempt in
+/// a million succeeds, and each attempt needs another comparison by users.
+///
+/// The proof is HKDF with SHA-256 of the X25519 secret of both tokens. Its information is
+/// `swift-uwb peer confirmation 1`, the transcript and the sender (0x41 for A, 0x42 for B). So only
+/// the owner of a token's private key can confirm.
 package enum PeerMessage: Sendable, Hashable {
   case invitation(commitment: [UInt8], name: String)
   case answer(token: [UInt8], nonce: [UInt8], name: String)
@@ -36,7 +37,7 @@ package enum PeerMessage: Sendable, Hashable {
   static let nonceLength = 16
   static let proofLength = 16
 
-  /// nil for everything that this version does not send.
+  /// Parses a message; nil for bytes that this version does not send.
   package init?(_ bytes: [UInt8]) {
     let opened = PeerToken.length + Self.nonceLength
     switch (bytes.first, bytes.count) {
@@ -76,7 +77,7 @@ struct PeerOpening: Sendable {
 
   init(token: [UInt8], nonce: [UInt8]) { (self.token, self.nonce) = (token, nonce) }
 
-  /// With a new nonce.
+  /// Creates an opening with a new nonce.
   init(_ identity: PeerIdentity) {
     var source = SystemRandomNumberGenerator()
     self.init(
@@ -88,7 +89,7 @@ struct PeerOpening: Sendable {
   }
 }
 
-/// What both sides have to agree on, A's part first.
+/// The data that both sides have to agree on, A's part first.
 struct PeerTranscript: Sendable {
   let digest: [UInt8]
 
@@ -99,7 +100,7 @@ struct PeerTranscript: Sendable {
     digest = Cryptography.loaded.digest(bytes)
   }
 
-  /// Six digits in two groups.
+  /// The code: six digits in two groups.
   var code: String {
     let number = digest[..<8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) } % 1_000_000
     let digits = String(String(1_000_000 + number).dropFirst())

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which peers are there, of what is announced. Bounded, whoever announces what.
+/// The peers that announce themselves. Its size is limited, whatever is announced.
 struct PeerRoster: Sendable {
   enum Change: Sendable, Hashable {
     case found(id: UInt64)
@@ -11,14 +11,14 @@ struct PeerRoster: Sendable {
     var name: String
     var address: String
     var port: UInt16
-    /// Seconds.
+    /// The time of the last announcement in seconds.
     var heard: Double
   }
 
-  /// Seconds without an announcement after which a peer is lost: five of them.
+  /// The seconds without an announcement after which a peer is lost: five intervals.
   static let patience = 5.0
   private static let capacity = 64
-  /// One machine must not take the positions of all others.
+  /// The limit for one machine, so that it does not take the places of all others.
   private static let capacityOfOne = 8
 
   private let own: UInt64
@@ -31,7 +31,7 @@ struct PeerRoster: Sendable {
     let said = heard.announcement
     guard said.id != own, said.service == service else { return nil }
     if let known = entries[said.id] {
-      // A machine is heard at each of its addresses; another one cannot speak for it.
+      // A machine is received at each of its addresses. Other machines cannot change its entry.
       guard known.address == heard.address else { return nil }
       guard said.port != 0 else {
         entries[said.id] = nil
@@ -49,7 +49,7 @@ struct PeerRoster: Sendable {
     return .found(id: said.id)
   }
 
-  /// Removes the peers that are silent.
+  /// Removes the peers whose announcements have stopped.
   mutating func expire(at time: Double) -> [Change] {
     let silent = entries.filter { time - $0.value.heard >= Self.patience }.keys.sorted()
     for id in silent { entries[id] = nil }

@@ -3,12 +3,13 @@ internal import FoundationEssentials
 internal import UCI
 internal import UCIReference
 
-/// What one end of a session between two Linux machines sends to the other, by any channel: its address,
-/// the capabilities of its chip, and a public key that is new for each session.
+/// The token that one end of a session between two Linux machines sends to the other, by any
+/// channel. It has the end's address, the capabilities of its chip, and a public key that is new
+/// for each session.
 ///
-/// Nothing in it is secret. Tokens alone do not allow ranging: the keys on the air are derived from a
-/// private key that never leaves its process. So a token that is reused, or that was made for another
-/// session, leads to other keys and to no distance.
+/// A token contains no secrets, and does not suffice for ranging. The keys on the air are derived
+/// from a private key that never leaves its process. So a reused token, or a token for another
+/// session, leads to other keys and no distance.
 ///
 /// ## Format, version 1: 50 bytes, numbers little-endian
 ///
@@ -24,7 +25,7 @@ internal import UCIReference
 /// | 14 | 32 | X25519 public key (RFC 7748) |
 /// | 46 | 4 | the first bytes of SHA-256 of all the bytes before |
 ///
-/// `PeerIdentity.session(with:)` describes what both ends derive from two tokens.
+/// `PeerIdentity.session(with:)` describes the session that both ends derive from two tokens.
 package struct PeerToken: Sendable, Hashable {
   /// The capabilities of the chip and the software at this end, as bits. Unknown bits are kept.
   package struct Capabilities: OptionSet, Sendable, Hashable {
@@ -33,14 +34,14 @@ package struct PeerToken: Sendable, Hashable {
     package static let preciseDistance = Self(rawValue: 1 << 0)
     package static let direction = Self(rawValue: 1 << 1)
     package static let elevation = Self(rawValue: 1 << 2)
-    /// Has a source of poses.
+    /// This end has a source of poses.
     package static let cameraAssistance = Self(rawValue: 1 << 3)
-    /// Measures distances beyond the usual range.
+    /// This end measures distances beyond the usual range.
     package static let extendedDistance = Self(rawValue: 1 << 4)
     package static let downlinkTDoA = Self(rawValue: 1 << 5)
-    /// Measures distances by Bluetooth channel sounding.
+    /// This end measures distances by Bluetooth channel sounding.
     package static let channelSounding = Self(rawValue: 1 << 6)
-    /// The chip takes keys for a provisioned STS.
+    /// The chip accepts keys for a provisioned STS.
     package static let provisionedSTS = Self(rawValue: 1 << 7)
     /// The chip can be the controller and initiator.
     package static let controller = Self(rawValue: 1 << 8)
@@ -48,22 +49,22 @@ package struct PeerToken: Sendable, Hashable {
     package static let controlee = Self(rawValue: 1 << 9)
   }
 
-  /// The version that this software writes.
+  /// The version of tokens that this software writes.
   package static let version: UInt8 = 1
-  /// Bytes of a token of that version.
+  /// The length of a token of that version in bytes.
   package static let length = 50
   static let magic: [UInt8] = Array("UWBP".utf8)
   static let keyLength = 32
 
-  /// Channels of the chip, as bits in the order of the UCI capability.
+  /// The channels of the chip, as bits in the order of the UCI capability.
   package let channelMask: UInt8
   package let capabilities: Capabilities
   package let address: UInt16
-  /// The ranging interval that this end asks for, in milliseconds; the longer of both is used.
+  /// The requested ranging interval in milliseconds. The longer request of both ends is used.
   package let interval: UInt16
-  /// The shortest slot of its chip, in RSTU.
+  /// The shortest slot of the chip in RSTU.
   package let minimumSlot: UInt16
-  /// Its public key, 32 bytes.
+  /// The X25519 public key, 32 bytes.
   package let publicKey: [UInt8]
 }
 
@@ -114,17 +115,17 @@ extension PeerToken {
   }
 }
 
-/// Why a peer's token cannot be used.
+/// An error of a peer's token.
 package enum PeerTokenError: LocalizedError, CustomStringConvertible, Sendable, Hashable {
-  /// The bytes are not a token, or a damaged one.
+  /// The bytes are not a token, or the token is damaged.
   case malformed(field: String, reason: String)
   case unknownVersion(UInt8)
   case ownToken
-  /// A public key that allows no shared secret.
+  /// The public key allows no shared secret.
   case unusableKey
   /// The two chips have no common way to range.
   case incompatible(reason: String)
-  /// OpenSSL's library is missing here, or lacks what tokens need.
+  /// OpenSSL's library is missing, or lacks functions that tokens need.
   case noCryptography(reason: String)
 
   package var description: String {
@@ -144,7 +145,7 @@ package enum PeerTokenError: LocalizedError, CustomStringConvertible, Sendable, 
   package var recoverySuggestion: String? {
     switch self {
     case .malformed: "Transfer the token completely and unchanged."
-    case .unknownVersion: "Bring both ends to the same version of the software."
+    case .unknownVersion: "Install the same version of the software at both ends."
     case .ownToken: "Exchange the tokens: each end needs the other's."
     case .unusableKey: "Start a new session at the peer and send its new token."
     case .incompatible: "Use chips that share a channel, and of which one can be the controller."

@@ -2,34 +2,37 @@
 internal import AccessoryProtocol
 
 extension NINearbyPeers {
-  /// How programs find and reach each other. Later versions may add cases, so a `switch` needs a default.
+  /// A way for programs to find and reach each other. Later versions may add cases, so a `switch`
+  /// needs a default.
   public enum Transport: Sendable, Hashable {
-    /// In the local network: UDP to 239.255.85.87, port 7701, and TCP.
+    /// The local network: UDP to 239.255.85.87, port 7701, and TCP.
     case network
-    /// Over Bluetooth LE: each program advertises, and looks for others. Needs bluetoothd and libsystemd at
-    /// run time, and an adapter for each program; nobody has to pair.
+    /// Bluetooth LE: each program advertises, and scans for others. It needs bluetoothd and
+    /// libsystemd at run time, and an adapter for each program. Pairing is not needed.
     ///
-    /// - Parameter adapter: by name, as `hci0`, or address; nil: the first that can do both.
+    /// - Parameter adapter: the name, such as `hci0`, or the address; nil for the first adapter
+    ///   that can advertise and scan.
     case bluetooth(adapter: String? = nil)
   }
 }
 
-/// Finds programs, and carries messages to them.
+/// A transport that finds programs, and carries messages to them.
 protocol PeerTransport: AnyObject, Sendable {
-  /// This program's number, which others know it by.
+  /// The number that identifies this program to others.
   var id: UInt64 { get }
-  /// Whether others than programs of this machine can be reached.
+  /// Whether programs of other machines can be reached.
   var hasNetwork: Bool { get }
-  /// The connections of others, for one consumer. Ends with `close()`.
+  /// The connections from other programs, for one consumer. The stream ends with `close()`.
   var channels: AsyncStream<any DataChannel> { get }
   func connect(to id: UInt64) async throws(NIPeerError) -> any DataChannel
-  /// Is not found any more, and finds nobody. Connections stay.
+  /// Stops advertising and browsing. Connections stay open.
   func close()
-  /// Ends what would stay when the program exits, too, and returns when it has ended.
+  /// Stops advertising and browsing, ends connections that would outlast the program, and waits for
+  /// their end.
   func end() async
 }
 
-/// What a transport says of a peer.
+/// The discovery or the loss of a peer.
 enum PeerSighting: Sendable {
   case found(id: UInt64, name: String)
   case lost(id: UInt64)

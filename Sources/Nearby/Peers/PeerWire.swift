@@ -3,10 +3,10 @@ internal import AccessoryProtocol
 internal import System
 internal import UWB
 
-/// A channel to one peer, message by message, each within a time.
+/// A channel to one peer that receives messages within a time-out.
 struct PeerWire: Sendable {
   let channel: any DataChannel
-  /// Lives as long as the channel is in use.
+  /// The transport, which has to exist while the channel is in use.
   private let transport: any PeerTransport
 
   init(_ channel: any DataChannel, _ transport: any PeerTransport) {
@@ -15,12 +15,12 @@ struct PeerWire: Sendable {
 
   func send(_ message: PeerMessage) async throws(NIPeerError) {
     do throws(AccessoryError) { try await channel.send(message.bytes) } catch {
-      // Over Bluetooth LE it may be too long.
+      // Over Bluetooth LE, the message may be too long.
       throw error.code == .bluetooth ? .unreachable(error.description) : .vanished
     }
   }
 
-  /// Waits for a message; the channel is closed where none comes, and when the task is cancelled.
+  /// Waits for a message. Closes the channel after the limit, or if the task is cancelled.
   func next(within limit: Duration? = nil) async throws(NIPeerError) -> PeerMessage {
     let isLate = Locked(false)
     let timer = limit.map { limit in
@@ -45,7 +45,7 @@ struct PeerWire: Sendable {
     return message
   }
 
-  /// Tells the peer, and ends the channel.
+  /// Sends a refusal, and ends the channel.
   func refuse() async {
     try? await send(.refusal)
     channel.close()

@@ -4,8 +4,8 @@ internal import UCI
 package import UCIReference
 public import UWB
 
-/// A Nearby Interaction accessory: a UWB chip with which apps on phones, or on other Linux machines,
-/// range.
+/// A Nearby Interaction accessory: a UWB chip that ranges with apps on phones or other Linux
+/// machines.
 ///
 /// ```swift
 /// let device = try await UWBDevice.open("/dev/ttyACM0")
@@ -15,22 +15,24 @@ public import UWB
 /// await accessory.serve(listener)
 /// ```
 ///
-/// Each app has a channel and, once it has sent its shareable data, a session on the chip. Several
-/// apps are served at the same time. Losing a channel does not end ranging: the session continues
-/// until the app stops it over another channel of the same name, until nothing has been measured for
-/// `Options.inactivityTimeout`, or until the chip ends it.
+/// Each app has a channel and, after it has sent its shareable data, a session on the chip. Several
+/// apps are served at the same time.
+///
+/// The loss of a channel does not end ranging. The session continues until the app stops it over
+/// another channel of the same name, or until the chip ends it. It also ends when nothing has been
+/// measured for `Options.inactivityTimeout`.
 ///
 /// Damaged, late, repeated and foreign messages:
-/// - Shareable data that cannot be read or that the chip refuses: `Event.refused`, and the app is
-///   told that the accessory does not range (0x03). The protocol has no other way to refuse, so a
-///   session that was ranging ends.
-/// - The same shareable data again while ranging: answered again (0x02), nothing else.
-/// - Different shareable data: the current session ends and a new one begins. It may use the
-///   configuration data that was sent before, as after a new run with a configuration that the app
-///   has kept.
-/// - Shareable data while the device is being recovered: ranging begins when it is back, unless the app
-///   has given up by then.
-/// - Shareable data meant for another accessory cannot be recognised; nothing is measured, and the
+/// - Shareable data that cannot be parsed or that the chip refuses: `Event.refused`. The app
+///   receives 0x03 (the accessory does not range), the only refusal in the protocol. So a session
+///   that was ranging ends.
+/// - The same shareable data again while ranging: the app receives 0x02 again.
+/// - Different shareable data: the current session ends and a new one begins. It may answer
+///   earlier configuration data, as in a new run with a configuration that the app has kept.
+/// - Shareable data while the device is being recovered: ranging begins when the device is back,
+///   unless the app has stopped or disconnected.
+/// - Shareable data for another accessory: it cannot be recognised. Nothing is measured, and the
+///   session ends by inactivity.
 ///   session ends by inactivity.
 public final class Accessory: Sendable {
   package let device: UWBDevice
@@ -53,12 +55,13 @@ public final class Accessory: Sendable {
     _ = try configurationData()
   }
 
-  /// What the chip does not list among its capabilities; only the chip itself decides.
+  /// Requirements that the chip does not list among its capabilities. It may support them
+  /// nevertheless.
   package var warnings: [ConfigurationProblem] {
     get throws(AccessoryError) { try configurationData().uwb.problems(on: device).warnings }
   }
 
-  /// The configuration data that an app would get now; each call has another address.
+  /// Returns configuration data for an app. Each call has another address.
   ///
   /// - Throws: `AccessoryError` with the code `.unsuitableChip`.
   package func configurationData(
@@ -69,8 +72,7 @@ public final class Accessory: Sendable {
       uwb: try UWBConfigurationData(for: device, options, except: taken))
   }
 
-  /// What happens from now on, for any number of subscribers. A subscriber that is too slow loses the
-  /// oldest events beyond 256.
+  /// A new stream of the events from now on. A slow subscriber loses the oldest events beyond 256.
   public var events: AsyncStream<Event> { broadcast.subscribe(.bufferingNewest(256)) }
 
   func report(_ event: Event) { broadcast.send(event) }
@@ -78,9 +80,9 @@ public final class Accessory: Sendable {
   /// Serves one app until its channel ends or the task is cancelled.
   ///
   /// - Parameters:
-  ///   - channel: the channel, closed at the end.
-  ///   - name: identifies the app, so that it finds its session again after losing a channel; nil: a
-  ///     new app. A new channel replaces an earlier one of the same name.
+  ///   - channel: the channel, which is closed at the end.
+  ///   - name: the name by which an app resumes its session after the loss of a channel; nil for
+  ///     a new app. A new channel replaces an earlier channel of the same name.
   public func serve(_ channel: some DataChannel, as name: String? = nil) async {
     guard let client = client(name) else {
       channel.close()
@@ -94,7 +96,7 @@ public final class Accessory: Sendable {
     }
   }
 
-  /// Serves every app that connects until the listener ends or the task is cancelled.
+  /// Serves every app that connects, until the listener ends or the task is cancelled.
   public func serve(_ listener: SocketListener) async {
     await withTaskCancellationHandler {
       await withDiscardingTaskGroup { group in
@@ -108,12 +110,13 @@ public final class Accessory: Sendable {
     }
   }
 
-  /// The apps with which the chip ranges now.
+  /// The apps that the chip ranges with now.
   public var rangingApps: [App] {
     state.withLock { Array($0.clients.values) }.filter(\.isRanging).map(\.app)
   }
 
-  /// Ends ranging with every app, tells them, and closes their channels. The device stays open.
+  /// Ends ranging with every app, notifies the apps, and closes their channels. The device stays
+  /// open.
   public func close() async {
     let clients = state.withLock { state in
       state.isClosed = true
@@ -144,7 +147,7 @@ public final class Accessory: Sendable {
     }
   }
 
-  /// Counts a client as ranging, within the limit.
+  /// Counts a client as ranging, or throws if the limit has been reached.
   func admit(_ client: AccessoryClient) throws(AccessoryError) {
     let limit = options.maximumSessions ?? Capabilities(device.capabilities).maxSessions
     let isAdmitted = state.withLock { state in

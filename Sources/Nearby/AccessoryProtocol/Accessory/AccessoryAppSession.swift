@@ -5,9 +5,9 @@ internal import UCI
 internal import UCIReference
 package import UWB
 
-/// The state of one app at an accessory, changed by the commands of its client. Used by one task.
+/// The state of one app at an accessory. One task changes it according to the client's commands.
 struct AccessoryAppSession {
-  /// A session on the chip, and the tasks that watch it.
+  /// A session on the chip, and the tasks that observe it.
   private struct Running {
     var run: Int
     var session: UWBSession
@@ -19,14 +19,15 @@ struct AccessoryAppSession {
   private let client: AccessoryClient
   private let accessory: Accessory
   private var channel: (any DataChannel)?
-  /// The data that the app was sent last, with which it may begin more than once.
+  /// The configuration data last sent to the app. The app may begin several sessions with it.
   private var offered: UWBConfigurationData?
   private var running: Running?
   private var runs = 0
-  /// Data that arrived while the device was lost, with its error, and the task that waits for the device.
+  /// Shareable data that arrived while the device was lost, the error, and the waiting task.
   private var waiting: (data: [UInt8], error: DriverError, watch: Task<Void, Never>)?
-  /// Ends the channel unless something is received. A cancelled task that sleeps would keep its
-  /// memory until its time has come.
+  /// The time of the last command, and the timer that closes an idle channel.
+  ///
+  /// A cancelled task that sleeps would keep its memory until its deadline; the timer does not.
   private var idle: (since: ContinuousClock.Instant, timer: OneShotTimer?) = (.now, nil)
   private(set) var isClosed = false
 
@@ -89,7 +90,7 @@ struct AccessoryAppSession {
     accessory.report(.disconnected(client.app, AccessoryError(.closedHere(why))))
   }
 
-  /// Waits while there is a channel without ranging.
+  /// Runs the idle timer while there is a channel without ranging, and stops it otherwise.
   private mutating func watchIdleness() {
     guard let limit = accessory.options.idleTimeout, channel != nil, running == nil, waiting == nil
     else {
@@ -122,7 +123,7 @@ struct AccessoryAppSession {
   }
 
   private func send(_ message: AccessoryMessage) async {
-    // A channel that fails ends, which is reported as its end.
+    // A failing channel ends, and its end is reported.
     try? await channel?.send(message.bytes)
   }
 
@@ -131,7 +132,7 @@ struct AccessoryAppSession {
     await send(.accessoryUwbDidStop)
   }
 
-  /// The app begins, possibly once more.
+  /// Sends new configuration data to the app, and ends its session if it has one.
   private mutating func offer() async {
     stopWaiting()
     await end(.replaced, tell: false)
@@ -147,10 +148,10 @@ struct AccessoryAppSession {
 
   private mutating func start(_ data: [UInt8]) async {
     if let running, running.data == data { return await send(.accessoryUwbDidStart) }
-    // The app has given up its session by sending other data, even if that is refused.
+    // New data ends the app's session, even if the data is refused.
     await end(.replaced, tell: false)
     stopWaiting()
-    // Before the attempt, so that the end of a recovery is not missed.
+    // Subscribe before the attempt, so that the end of a recovery is not missed.
     let events = accessory.device.events
     do throws(AccessoryError) {
       let plan = try plan(data)
@@ -164,8 +165,9 @@ struct AccessoryAppSession {
     }
   }
 
-  /// Ranges with the app when the device is back: it does not ask again, and the other way round an app
-  /// whose device is back later starts anew.
+  /// Starts ranging when the device has recovered, because the app does not ask again.
+  ///
+  /// The app itself starts again if its own device was lost.
   private mutating func wait(
     for events: AsyncStream<DeviceEvent>, _ data: [UInt8], _ error: DriverError
   ) {
@@ -234,7 +236,7 @@ struct AccessoryAppSession {
     return try await accessory.device.makeSession(from: profile, as: configuration)
   }
 
-  /// Watches the regions of the accessory, if it has some.
+  /// Creates a watch of the accessory's regions; nil if there are none.
   private func regions(run: Int) -> RegionWatch? {
     accessory.options.regions.map { rules in
       RegionWatch(rules) { [client, accessory] change, measurement in
@@ -244,7 +246,7 @@ struct AccessoryAppSession {
     }
   }
 
-  /// Watches a session until its tasks are cancelled; begins before the session, to miss nothing.
+  /// Starts tasks that observe a session. They begin before the session, so that nothing is missed.
   private func watch(
     _ session: UWBSession, _ regions: RegionWatch?, run: Int
   ) -> [Task<Void, Never>] {
@@ -286,12 +288,12 @@ struct AccessoryAppSession {
     if tell { await send(.accessoryUwbDidStop) }
   }
 
-  /// Removes the session from the chip, also one that has failed.
+  /// Closes the session on the chip, even a session that has failed.
   private mutating func abandon() async {
     if let ended = running.take() {
       for watch in ended.watches { watch.cancel() }
       ended.regions?.end()
-      // A chip that was unplugged has lost the session anyway.
+      // An unplugged chip has lost the session anyway.
       try? await ended.session.close()
     }
     client.setRanging(false)
@@ -299,7 +301,7 @@ struct AccessoryAppSession {
 }
 
 extension DeviceEvent {
-  /// The cause of a session's end that was not asked for here; nil for all other events.
+  /// Returns the cause if this event ends the session without a request; nil for other events.
   package func end(of session: UWBSession) -> DriverError? {
     switch self {
     case .sessionStatus(let status):

@@ -6,19 +6,21 @@ internal import UWB
 
 /// One app of an accessory: its channels, and its session on the chip.
 ///
-/// Everything that happens becomes a command in one inbox, handled in order by one task, so the
+/// Every event becomes a command in one inbox. One task handles the commands in order, so that the
 /// outcome does not depend on timing. The task ends when there is neither a channel nor a session.
 final class AccessoryClient: Sendable {
-  /// A channel waits for the acknowledgement of its command, so that an app that sends faster than
-  /// the accessory works is held up by its channel.
+  /// A command to the client's task.
+  ///
+  /// A channel waits for the acknowledgement of its command. So an app that sends too fast is
+  /// slowed down by its channel.
   enum Command: Sendable {
     case attached(any DataChannel, Acknowledgement)
     case message([UInt8], from: any DataChannel, Acknowledgement)
-    /// With its error, or the reason why it was closed here.
+    /// The channel has ended, with its error or the reason why it was closed here.
     case detached(any DataChannel, AccessoryError?, Acknowledgement)
     case inactive(run: Int)
     case idle
-    /// The device is back, or has been given up.
+    /// The recovery of the device has succeeded or failed.
     case settled(run: Int, isBack: Bool)
     case ended(run: Int, DriverError)
     case region(run: Int, RegionChange)
@@ -27,7 +29,7 @@ final class AccessoryClient: Sendable {
   typealias Acknowledgement = CheckedContinuation<Void, Never>
 
   private struct State {
-    /// Channels being served, including replaced ones that have not ended yet.
+    /// The number of channels being served, including replaced channels that have not ended yet.
     var channels = 1
     var isRanging = false
     var isFinished = false
@@ -52,7 +54,7 @@ final class AccessoryClient: Sendable {
   var isRanging: Bool { state.withLock { $0.isRanging } }
   func setRanging(_ value: Bool) { state.withLock { $0.isRanging = value } }
 
-  /// Announces one more channel; false when this client has ended.
+  /// Adds a channel. Returns false if this client has ended.
   func attach() -> Bool {
     state.withLock { state in
       guard !state.isFinished else { return false }
@@ -73,7 +75,7 @@ final class AccessoryClient: Sendable {
     await post { .detached(channel, error, $0) }
   }
 
-  /// Ends the session and the channel, and waits until that is done.
+  /// Ends the session and the channel, and waits for their end.
   func close() async {
     inbox.yield(.close)
     await state.withLock { $0.task }?.value
@@ -99,7 +101,7 @@ final class AccessoryClient: Sendable {
         state.isFinished = true
         return true
       }
-      // The loop still handles what is in the inbox, so that every command is acknowledged.
+      // The loop handles the queued commands, so that every command is acknowledged.
       if isOver {
         inbox.finish()
         accessory.forget(self)

@@ -30,14 +30,14 @@ extension UWBConfigurationData {
     }
   }
 
-  /// What is wrong with an iPhone's session on this chip, which shows whether it can do it at all.
+  /// Returns the problems of a sample session with an iPhone on this chip.
   func problems(on device: UWBDevice) throws(AccessoryError) -> [ConfigurationProblem] {
     let sample = ShareableConfigurationData(sessionID: 1, address: .shortAddress(except: address))
     return try sample.session(of: .accessory, with: self)
       .problems(for: device.dialect, capabilities: Capabilities(device.capabilities))
   }
 
-  /// Controller, unless the chip lists only the other role.
+  /// Returns controller, unless the chip lists only the other role.
   private static func role(_ chip: Capabilities) -> SessionConfiguration.Role {
     let types = chip.deviceTypes ?? [.controller, .controlee]
     let roles = chip.roles ?? [.initiator, .responder]
@@ -47,13 +47,13 @@ extension UWBConfigurationData {
   }
 }
 
-/// The numbers by which manufacturers identify their chips. Sources: captures of a DWM3001CDK; the
-/// public sources of NXP's Zephyr SDK.
+/// The numbers of a manufacturer and its chip. Sources: captures of a DWM3001CDK; the public
+/// sources of NXP's Zephyr SDK.
 private struct Maker {
   var manufacturer: UInt32 = 0
   var model: UInt32 = 0
   var middleware: UInt32 = 0
-  /// Parts per million.
+  /// The greatest clock error in parts per million.
   var clockDrift: UInt16 = 100
 
   init(_ info: DeviceInfo) {

@@ -3,27 +3,28 @@ internal import Bluetooth
 public import FoundationEssentials
 internal import System
 
-/// An accessory that was heard over Bluetooth LE.
+/// An accessory that was found over Bluetooth LE.
 public struct BluetoothAccessory: Sendable, Hashable {
-  /// What it calls itself; nil if it was not heard yet.
+  /// The name; nil if none has been received yet.
   public let name: String?
-  /// Its address, which changes with some accessories that are not paired.
+  /// The address. Some accessories change it unless they are paired.
   public let address: String
-  /// How strongly it was heard last, in dBm; nil: it is not heard now, or its strength is not known.
+  /// The strength of the last advertisement in dBm; nil if out of range or unknown.
   public let signalStrength: Int?
-  /// Whether this machine and the accessory keep keys.
+  /// Whether this machine and the accessory have stored keys.
   public let isPaired: Bool
-  /// Identifies the accessory, as Core Bluetooth's identifier does. It stays the same as long as they are
-  /// paired, also for an accessory whose address changes otherwise. It contains the addresses of the
-  /// accessory and of this machine's adapter.
+  /// The identity of the accessory, comparable to Core Bluetooth's identifier.
+  ///
+  /// It does not change while the two are paired, even if the address would change otherwise. It
+  /// contains the addresses of the accessory and of this machine's adapter.
   public let identifier: UUID
 
-  /// Whether it is heard now.
+  /// Whether its advertisements are received now.
   package let isHeard: Bool
   let device: BluetoothDeviceID
 }
 
-/// Finds accessories over Bluetooth LE and connects to them, as an app does.
+/// A central that finds accessories over Bluetooth LE and connects to them, as an app does.
 ///
 /// ```swift
 /// let central = try await BluetoothCentral.open()
@@ -35,13 +36,14 @@ public struct BluetoothAccessory: Sendable, Hashable {
 /// await central.close()
 /// ```
 ///
-/// Accessories offer the Nordic UART Service or Qorvo's QNIS. Needs bluetoothd and libsystemd at run time.
+/// Accessories offer the Nordic UART Service or Qorvo's QNIS. bluetoothd and libsystemd are needed
+/// at run time.
 public final class BluetoothCentral: Sendable {
   private let bluetooth: Bluetooth
   private let adapter: BluetoothAdapter
-  /// What the devices that are looked for offer.
+  /// The services to look for.
   private let services: [BluetoothService]
-  /// Devices that were connected here, and the ends of connections, which take two seconds.
+  /// The connections that were made here, and pending disconnections, which take two seconds.
   private let links = Locked<[BluetoothDeviceID: Link]>([:])
   private enum Link { case connected, leaving(Task<Void, Never>) }
 
@@ -52,17 +54,20 @@ public final class BluetoothCentral: Sendable {
     services = service.map { [$0] } ?? PeripheralServices.channels
   }
 
-  /// Opens an adapter, which is switched on if it was off.
+  /// Opens an adapter, and switches it on if it was off.
   ///
-  /// - Parameter adapter: by name, as `hci0`, or address; nil: the first that can connect to accessories.
+  /// - Parameter adapter: the name, such as `hci0`, or the address; nil for the first adapter
+  ///   that can connect to accessories.
   /// - Throws: `AccessoryError` with the code `.bluetooth`.
   public static func open(adapter: String? = nil) async throws(AccessoryError) -> BluetoothCentral {
     try await open(adapter: adapter, bus: nil)
   }
 
+  /// Opens an adapter on a bus, and switches it on if it was off.
+  ///
   /// - Parameters:
-  ///   - bus: as D-Bus writes addresses; nil: the system's.
-  ///   - service: what is looked for; nil: accessories.
+  ///   - bus: the D-Bus address of the bus; nil for the system bus.
+  ///   - service: the service to look for; nil for the services of accessories.
   package static func open(
     adapter: String? = nil, bus: String?, service: BluetoothService? = nil
   ) async throws(AccessoryError) -> BluetoothCentral {
@@ -80,9 +85,11 @@ public final class BluetoothCentral: Sendable {
     }
   }
 
-  /// Looks for accessories until the task is cancelled or the stream is dropped. Each is told when it is
-  /// heard, and again when something has changed; those that are paired or connected also if they are not
-  /// heard, because they need not advertise.
+  /// Scans for accessories until the task is cancelled or the stream is dropped.
+  ///
+  /// The stream yields an accessory when its advertisement is received and when one of its values
+  /// changes. It also yields paired or connected accessories that are not received, because they
+  /// need not advertise.
   ///
   /// - Throws: `AccessoryError` with the code `.bluetooth`.
   public func accessories() async throws(AccessoryError) -> AsyncStream<BluetoothAccessory> {
@@ -117,23 +124,25 @@ public final class BluetoothCentral: Sendable {
   /// The address of this machine's adapter.
   package var ownAddress: String { adapter.address }
 
-  /// A device that advertises data of the service, or one that bluetoothd does not know any more.
+  /// A device that advertises data of the service, or a device that bluetoothd has removed.
   package enum Sighting: Sendable {
     case heard(BluetoothAccessory, data: [UInt8])
     case gone(BluetoothAccessory)
   }
 
-  /// Looks for devices until the task is cancelled, the stream is dropped, or bluetoothd or the adapter is
-  /// gone. Each is told when it is heard, and again when something has changed, and when it was not heard
-  /// for half a minute.
+  /// Scans for devices that advertise data of the service.
   ///
-  /// All devices are heard, not only those that offer the service: of devices to which it was connected
-  /// before, bluetoothd does not learn new services, only new data.
+  /// The scan ends when the task is cancelled, the stream is dropped, or bluetoothd or the adapter
+  /// is lost. The stream yields a device when its advertisement is received and when one of its
+  /// values changes. It also reports a device about 30 seconds after its last advertisement.
+  ///
+  /// The scan is for all devices, not only for devices with the service. After a first connection,
+  /// bluetoothd updates only the data of a device, not its services.
   ///
   /// - Throws: `AccessoryError` with the code `.bluetooth`.
   @BluetoothActor package func sightings() async throws(AccessoryError) -> AsyncStream<Sighting> {
     let found: AsyncStream<BluetoothDevice>
-    // Its number may be another one by now.
+    // The adapter's number may have changed.
     let current = bluetooth.adapters.first { $0.address == adapter.address } ?? adapter
     let (stream, continuation) = AsyncStream<Sighting>.makeStream()
     bluetooth.handle = { [adapter] event in
@@ -160,21 +169,22 @@ public final class BluetoothCentral: Sendable {
   /// Connects to an accessory.
   ///
   /// - Parameters:
-  ///   - accessory: One that this object has found.
-  ///   - pairing: Whether to pair as well, without a comparison; nothing happens if they are paired.
-  /// - Returns: a channel on which each write and each notification is a message.
+  ///   - accessory: an accessory that this object has found.
+  ///   - pairing: whether to pair as well, without a comparison. Nothing happens if they are
+  ///     paired.
+  /// - Returns: a channel in which each write and each notification is a message.
   /// - Throws: `AccessoryError` with the code `.bluetooth`.
   public func connect(
     to accessory: BluetoothAccessory, pairing: Bool = false
   ) async throws(AccessoryError) -> any DataChannel {
     let device = accessory.device
-    // bluetoothd would answer that it is connected still, and end that connection a little later.
+    // bluetoothd would report the device as connected, and end that connection a little later.
     if case .leaving(let task)? = links.withLock({ $0[device] }) { await task.value }
     links.withLock { $0[device] = .connected }
     do throws(BluetoothError) {
       try await bluetooth.connect(device)
       if pairing { try await pair(with: device) }
-      // Connected, an accessory may tell another name than in its advertisements, that of its machine.
+      // A connected accessory may report the name of its machine instead of the advertised name.
       if pairing, !accessory.isPaired, let name = accessory.name {
         try? await bluetooth.rename(device, name)
       }
@@ -186,7 +196,7 @@ public final class BluetoothCentral: Sendable {
   }
 
   @BluetoothActor private func pair(with device: BluetoothDeviceID) async throws(BluetoothError) {
-    // bluetoothd refuses to pair while there is no agent. An accessory on this machine keeps its own.
+    // bluetoothd pairs only with an agent. An accessory on this machine keeps its own agent.
     let agent = try await bluetooth.allowPairing(isForAll: false) { $0.device == device }
     let outcome: Result<Void, BluetoothError>
     do throws(BluetoothError) {
@@ -221,7 +231,8 @@ public final class BluetoothCentral: Sendable {
       case .leaving(let task)?: return task
       case .connected?:
         let task = Task { [bluetooth, links = self.links] in
-          // bluetoothd keeps the connection of a program that has ended. It fails if there is none.
+          // bluetoothd keeps a connection after the program has exited. The call fails if there is
+          // none.
           try? await bluetooth.disconnect(device)
           links.withLock { $0[device] = nil }
         }
@@ -232,7 +243,7 @@ public final class BluetoothCentral: Sendable {
     await leaving?.value
   }
 
-  /// Ends the connections that were made here, which takes two seconds, and every stream.
+  /// Ends every stream, and the connections that were made here. This takes two seconds.
   public func close() async {
     await bluetooth.endNotifications()
     for device in links.withLock({ Array($0.keys) }) { await disconnect(device) }
@@ -248,7 +259,8 @@ extension BluetoothAccessory {
       isHeard: device.isHeard, device: device.id)
   }
 
-  /// A UUID of version 8. Keys belong to an adapter's address, whatever its number is.
+  /// Returns a UUID of version 8. It has the adapter's address, to which keys belong, not its
+  /// number.
   static func identifier(_ device: BluetoothDevice, on adapter: BluetoothAdapter) -> UUID {
     func bytes(_ address: String) -> [UInt8] {
       let bytes = address.split(separator: ":").compactMap { UInt8($0, radix: 16) }
@@ -263,12 +275,14 @@ extension BluetoothAccessory {
   }
 }
 
-// What a session needs that goes on in the background.
+// Support of sessions in the background.
 extension BluetoothCentral {
-  /// Looks whether an accessory is paired and connected, by whichever program, and holds the
-  /// configuration data that its app was sent.
+  /// Checks that an accessory is paired, connected, and offers the configuration data that its app
+  /// received.
   ///
-  /// - Parameter bus: as D-Bus writes addresses; nil: the system's.
+  /// Any program may have connected it.
+  ///
+  /// - Parameter bus: the D-Bus address of the bus; nil for the system bus.
   /// - Throws: `AccessoryError` with the code `.bluetooth`.
   package static func confirm(
     _ identifier: UUID, offers data: AccessoryConfigurationData, bus: String? = nil
@@ -304,7 +318,7 @@ extension BluetoothCentral {
       }
       for characteristic in bluetooth.characteristics(of: device.id)
       where characteristic.service == PeripheralServices.nearbyInteraction {
-        // Right after pairing the first one can fail in BlueZ.
+        // The first read after pairing can fail in BlueZ.
         var value = try? await bluetooth.read(characteristic)
         if value == nil { value = try? await bluetooth.read(characteristic) }
         if let value, let offered = try? AccessoryConfigurationData(value), offered == data {
@@ -321,7 +335,7 @@ extension BluetoothCentral {
 /// The app's end of a connection over Bluetooth LE.
 private final class CentralChannel: DataChannel {
   let messages: AsyncStream<[UInt8]>
-  /// A connection that is lost looks like one that the accessory has ended.
+  /// nil, because a lost connection looks like a connection that the accessory has ended.
   let failure: AccessoryError? = nil
 
   private let bluetooth: Bluetooth

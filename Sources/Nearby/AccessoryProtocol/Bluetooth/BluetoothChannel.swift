@@ -2,20 +2,20 @@
 internal import Bluetooth
 internal import System
 
-/// A phone that is connected over Bluetooth LE: each write and each notification is a message.
+/// A channel to a phone over Bluetooth LE: each write and each notification is a message.
 final class BluetoothChannel: DataChannel {
-  /// The phone's address when it was met first, which it keeps while it is paired.
+  /// The first address of the phone, which stays the same while it is paired.
   let name: String
   let messages: AsyncStream<[UInt8]>
 
   private struct State {
     var isOpen = true
     var failure: AccessoryError?
-    /// Where the app listens: with the service over which it has spoken last.
+    /// The output of the service that the app has written to last.
     var output: GATTCharacteristic
     /// The last message, while the app has not subscribed.
     var waiting: [UInt8]?
-    /// Whether others would have heard it.
+    /// Whether the message was not sent, because other phones would have received it.
     var isHeldBack = false
   }
 
@@ -26,11 +26,13 @@ final class BluetoothChannel: DataChannel {
   private let offered: @BluetoothActor ([UInt8]) -> Void
   private let disconnect: @BluetoothActor () -> Void
 
-  /// Messages that can wait. More than enough, because apps wait for the answer to each.
+  /// The number of messages that can be queued. It is ample, because apps wait for each answer.
   private static let capacity = 64
 
+  /// Creates a channel, whose answers use `output` until the app writes to another service.
+  ///
   /// - Parameters:
-  ///   - offered: called with configuration data, before the app is sent it.
+  ///   - offered: called with configuration data before it is sent to the app.
   ///   - disconnect: called when the channel is closed on this side.
   init(
     _ device: BluetoothDeviceID, _ server: GATTServer, _ output: GATTCharacteristic,
@@ -47,13 +49,13 @@ final class BluetoothChannel: DataChannel {
   var isOpen: Bool { state.withLock { $0.isOpen } }
   var failure: AccessoryError? { state.withLock { $0.failure } }
 
-  /// Takes what the phone has written.
+  /// Queues a message that the phone has written.
   ///
-  /// - Returns: false: there is no room for it, which ends the channel.
+  /// - Returns: false if the queue is full, which ends the channel.
   func take(_ message: [UInt8], answering output: GATTCharacteristic) -> Bool {
     state.withLock { state in
       state.output = output
-      // It has been heard, or is asked for again.
+      // The phone has received the message, or asks for it again.
       state.waiting = nil
     }
     guard case .dropped = continuation.yield(message) else { return true }
@@ -61,7 +63,7 @@ final class BluetoothChannel: DataChannel {
     return false
   }
 
-  /// Sends what has waited for it.
+  /// Sends the message that waited for the subscription.
   @BluetoothActor func subscribed(_ output: GATTCharacteristic) {
     let waiting = state.withLock { $0.output == output ? $0.waiting.take() : nil }
     guard let waiting else { return }
@@ -72,7 +74,7 @@ final class BluetoothChannel: DataChannel {
     }
   }
 
-  /// Sends what others would have heard, who have left.
+  /// Sends the message that was held back, after the other phones have disconnected.
   @BluetoothActor func othersLeft() {
     let (message, output) = state.withLock { ($0.isHeldBack ? $0.waiting : nil, $0.output) }
     guard isOpen, let message else { return }
@@ -93,13 +95,13 @@ final class BluetoothChannel: DataChannel {
   @BluetoothActor private func notify(_ message: [UInt8]) throws(AccessoryError) {
     let (isOpen, output) = state.withLock { ($0.isOpen, $0.output) }
     guard isOpen else { throw .closed }
-    // The phone may read it as soon as the app has it.
+    // The phone may read the data as soon as the app has received it.
     if message.first == 0x01 { offered(Array(message.dropFirst())) }
     do throws(BluetoothError) {
       try server.notify(message, output, to: device)
     } catch {
       guard case .notSubscribed = error.reason else { throw failed(error) }
-      // Apps may speak before they listen.
+      // An app may write before it subscribes.
       do throws(BluetoothError) { try tellWithoutSocket(message, output) } catch {
         throw failed(error)
       }
@@ -122,7 +124,7 @@ final class BluetoothChannel: DataChannel {
     Task { @BluetoothActor in disconnect() }
   }
 
-  /// Ends the channel of a phone that has left.
+  /// Ends the channel of a phone that has disconnected.
   ///
   /// - Returns: whether it was open.
   @discardableResult

@@ -2,52 +2,54 @@
 package import Bluetooth
 internal import System
 
-/// How an accessory is found and reached over Bluetooth LE.
+/// The name, adapter and pairing of an accessory over Bluetooth LE.
 ///
 /// ```swift
 /// try await accessory.serve(BluetoothPeripheral(name: "Door"))
 /// ```
 ///
-/// Phones find two data channels, the Nordic UART Service and Qorvo's QNIS, and Apple's Nearby Interaction
-/// service. Its encrypted Accessory Configuration Data answers each phone with the data that its app was
-/// sent. Needs bluetoothd and libsystemd at run time.
+/// Phones find two data channels, the Nordic UART Service and Qorvo's QNIS, and Apple's Nearby
+/// Interaction service. Its encrypted Accessory Configuration Data returns to each phone the data
+/// that its app received. bluetoothd and libsystemd are needed at run time.
 public struct BluetoothPeripheral: Sendable {
-  /// Who may pair. Pairing keeps keys on both sides; apps need it for sessions in the background.
+  /// The phones that may pair. Pairing stores keys on both sides, which apps need in the
+  /// background.
   public enum Pairing: Sendable {
-    /// Every phone in range, without a comparison ("Just Works").
+    /// Every phone in range may pair, without a comparison ("Just Works").
     case allowed
-    /// None.
+    /// No phone may pair.
     case refused
-    /// Those for which the closure returns true within 60 seconds. It gets the phone's address.
+    /// A phone may pair if the closure returns true for its address within 60 seconds.
     case asked(@Sendable (String) async -> Bool)
   }
 
-  /// What happens beside the accessory's events. Later versions may add cases, so a `switch` needs a
-  /// default.
+  /// An event in addition to the accessory's events. Later versions may add cases, so a `switch`
+  /// needs a default.
   public enum Event: Sendable, Hashable {
-    /// Phones can find the accessory on this adapter, at first and after each interruption.
+    /// Phones can find the accessory on this adapter, at first or after an interruption.
     case advertising(adapter: String)
-    /// The installed BlueZ sends what one phone is told to all phones (before 5.76), so they are served one
-    /// at a time.
+    /// Phones are served one at a time, because BlueZ before 5.76 sends each notification to all
+    /// phones.
     case servesOnePhone
-    /// A phone was disconnected, because another one is being served.
+    /// A phone was disconnected, because another phone is being served.
     case refused(phone: String)
-    /// bluetoothd or the adapter is gone; it is waited for.
+    /// bluetoothd or the adapter was lost. Serving continues when it is back.
     case lost
-    /// What could not be registered again is tried again.
+    /// A registration could not be renewed. It is tried again.
     case failed(AccessoryError)
   }
 
-  /// What phones are shown: 1 to 29 bytes.
+  /// The advertised name: 1 to 29 bytes.
   public var name: String
-  /// The adapter by name, as `hci0`, or address; nil: the first that can be a peripheral.
+  /// The name of the adapter, such as `hci0`, or its address; nil for the first that can be a
+  /// peripheral.
   public var adapter: String?
-  /// Who may pair.
+  /// The phones that may pair.
   public var pairing: Pairing
-  /// The bus, as D-Bus writes addresses; nil: the system's.
+  /// The D-Bus address of the bus; nil for the system bus.
   package var bus: String?
 
-  /// Describes a peripheral; it exists while an accessory serves it.
+  /// Creates the description of a peripheral, which exists while an accessory serves it.
   public init(
     name: String = "UWB accessory", adapter: String? = nil, pairing: Pairing = .allowed
   ) {
@@ -56,14 +58,15 @@ public struct BluetoothPeripheral: Sendable {
 }
 
 extension Accessory {
-  /// Serves phones over Bluetooth LE until the task is cancelled, also after bluetoothd was restarted or
-  /// the adapter was replugged. Other channels can be served at the same time.
+  /// Serves phones over Bluetooth LE until the task is cancelled.
   ///
-  /// A phone keeps its name, and so its session, when it connects again.
+  /// Serving continues after bluetoothd was restarted or the adapter was replugged. Other channels
+  /// can be served at the same time. A phone keeps its name, and so its session, when it connects
+  /// again.
   ///
   /// - Parameters:
-  ///   - peripheral: What phones see, on which adapter, and who may pair.
-  ///   - report: Called with what happens, one event after the other.
+  ///   - peripheral: the name, the adapter and the phones that may pair.
+  ///   - report: called with each event, one after the other.
   /// - Throws: `AccessoryError` with the code `.bluetooth` if something is missing at the start.
   public func serve(
     _ peripheral: BluetoothPeripheral,
@@ -72,7 +75,7 @@ extension Accessory {
     let offered = Locked<[BluetoothDeviceID: [UInt8]]>([:])
     let services = PeripheralServices { [weak self] device in
       if let data = offered.withLock({ $0[device] }) { return .success(data) }
-      // Its app has not asked yet.
+      // The phone's app has not asked yet.
       guard let data = try? self?.configurationData() else { return .failure(.application(0x80)) }
       return .success(data.bytes)
     }
@@ -85,10 +88,10 @@ extension Accessory {
   }
 }
 
-/// A service over which programs talk: each write and each notification is a message.
+/// A service for messages between programs: each write and each notification is a message.
 package struct BluetoothService: Sendable {
   package let uuid: BluetoothUUID
-  /// What who has connected writes, and where it listens.
+  /// The characteristic that a client writes, and the characteristic that notifies it.
   package let input, output: BluetoothUUID
 
   package init(uuid: BluetoothUUID, input: BluetoothUUID, output: BluetoothUUID) {
@@ -96,7 +99,8 @@ package struct BluetoothService: Sendable {
   }
 }
 
-/// The services in the order of their handles, which phones remember: it must not change.
+/// The services in the order of their handles. Phones store the handles, so the order must not
+/// change.
 struct PeripheralServices: Sendable {
   static let uart = BluetoothService(
     uuid: "6E400001-B5A3-F393-E0A9-E50E24DCCA9E", input: "6E400002-B5A3-F393-E0A9-E50E24DCCA9E",
@@ -105,21 +109,22 @@ struct PeripheralServices: Sendable {
     uuid: "2E938FD0-6A61-11ED-A1EB-0242AC120002", input: "2E93998A-6A61-11ED-A1EB-0242AC120002",
     output: "2E939AF2-6A61-11ED-A1EB-0242AC120002")
   static let channels = [uart, qnis]
-  /// Holds configuration data for iOS itself.
+  /// The service with configuration data for iOS itself.
   static let nearbyInteraction: BluetoothUUID = "48FE3E40-0817-4BB2-8633-3073689C2DBA"
-  /// What accessories advertise. Estimote's advertise fe9a, and offer the first.
+  /// The services that accessories advertise. Estimote's accessories advertise fe9a, and offer the
+  /// first.
   static let advertised = Set(channels.map(\.uuid) + ["fe9a"])
 
   let server: GATTServer
-  /// Where the answers to what is written go.
+  /// The output of each input, for the answers to its messages.
   let outputs: [GATTCharacteristic: GATTCharacteristic]
   let advertisements: [Advertisement]
-  /// Whether who does not listen any more has left.
+  /// Whether unsubscribing counts as disconnecting.
   let needsListeners: Bool
 
-  /// One service, without pairing.
+  /// Creates one service, without pairing.
   ///
-  /// - Parameter data: of the service, for who looks for it.
+  /// - Parameter data: the advertised data of the service.
   init(_ service: BluetoothService, data: [UInt8]) {
     var advertisement = Advertisement()
     advertisement.serviceData = [service.uuid: data]
@@ -130,14 +135,14 @@ struct PeripheralServices: Sendable {
     (advertisements, needsListeners) = ([advertisement], true)
   }
 
-  /// Those of an accessory.
+  /// Creates the services of an accessory.
   ///
-  /// - Parameter data: the configuration data for a phone.
+  /// - Parameter data: returns the configuration data for a phone.
   init(data: @escaping GATTCharacteristic.Read) {
     func input(_ channel: BluetoothService) -> GATTCharacteristic {
       GATTCharacteristic(channel.input, [.write, .writeWithoutResponse], writeLimit: 255)
     }
-    // An advertisement holds one UUID of this length.
+    // An advertisement has room for one UUID of this length.
     advertisements = Self.channels.map { Advertisement(services: [$0.uuid]) }
     needsListeners = false
     let uartInput = input(Self.uart)
@@ -150,7 +155,7 @@ struct PeripheralServices: Sendable {
       GATTService(
         Self.qnis.uuid,
         [
-          // Apps read it to make the phone pair.
+          // Apps read this characteristic to make the phone pair.
           GATTCharacteristic("2E93941C-6A61-11ED-A1EB-0242AC120002", [.encryptedRead]) { _ in
             .success([0x51, 0x6F, 0x72, 0x76, 0x6F, 0x00])
           },

@@ -2,21 +2,21 @@
 internal import Bluetooth
 internal import System
 
-/// Services on one adapter, and the phones, or peers, that use them.
+/// A server of GATT services on one adapter, and the phones or peers that it serves.
 @BluetoothActor final class PeripheralServer {
   private let report: @Sendable (BluetoothPeripheral.Event) -> Void
   private let bluetooth: Bluetooth
   private let adapter: BluetoothAdapter
   private let services: PeripheralServices
-  /// Configuration data by phone, as its app was sent it.
+  /// The configuration data that was sent to the app of each phone.
   private let offered: Locked<[BluetoothDeviceID: [UInt8]]>
   private var channels: [BluetoothDeviceID: BluetoothChannel] = [:]
   private var connected: Set<BluetoothDeviceID> = []
-  /// Those that have subscribed at some time.
+  /// Phones that have subscribed, now or earlier.
   private var subscribers: Set<BluetoothDeviceID> = []
-  /// Those that are connected and not served, and have been told of.
+  /// Connected phones that were refused and already reported.
   private var refused: Set<BluetoothDeviceID> = []
-  /// The address with which each phone has subscribed, or at least connected.
+  /// The address of each phone at its last subscription, or else at its connection.
   private var addresses: [BluetoothDeviceID: String] = [:]
   private let arrivals: AsyncStream<BluetoothChannel>
   private let arrival: AsyncStream<BluetoothChannel>.Continuation
@@ -28,22 +28,22 @@ internal import System
   private var isLost = false
   private var isClosed = false
 
-  /// BlueZ before 5.76 sends a notification to every phone that has subscribed.
+  /// Whether phones can be served at once. BlueZ before 5.76 notifies every subscribed phone.
   private let servesSeveral: Bool
 
-  /// Phones whose data is kept.
+  /// The number of phones whose data is kept.
   private nonisolated static let capacity = 64
 
-  /// Begins to be found.
+  /// Starts advertising.
   ///
-  /// - Parameter offered: Keeps the configuration data that phones are sent.
+  /// - Parameter offered: stores the configuration data that is sent to phones.
   init(
     _ peripheral: BluetoothPeripheral, _ services: PeripheralServices,
     _ offered: Locked<[BluetoothDeviceID: [UInt8]]> = Locked([:]),
     _ report: @escaping @Sendable (BluetoothPeripheral.Event) -> Void = { _ in }
   ) async throws(BluetoothError) {
     guard 1...29 ~= peripheral.name.utf8.count else {
-      throw BluetoothError(.advertisement("the name has not 1 to 29 bytes"))
+      throw BluetoothError(.advertisement("the name does not have 1 to 29 bytes"))
     }
     (self.services, self.offered, self.report) = (services, offered, report)
     (arrivals, arrival) = AsyncStream.makeStream()
@@ -86,30 +86,30 @@ internal import System
     }
   }
 
-  /// Serves phones until the task is cancelled, or this is closed.
+  /// Serves phones until the task is cancelled or the server is closed.
   func run(_ serve: @escaping @Sendable (BluetoothChannel) async -> Void) async {
     report(.advertising(adapter: adapter.name))
     if !servesSeveral { report(.servesOnePhone) }
     await withDiscardingTaskGroup { group in
-      // Those of phones that have left already would take the place of the next one.
+      // Skip phones that have disconnected; they would take the place of the next phone.
       for await channel in arrivals where channel.isOpen {
         group.addTask { await serve(channel) }
       }
       group.cancelAll()
     }
     readvertising?.cancel()
-    // The links of phones that have no channel any more end with their app's patience.
+    // A link without a channel ends when its app gives up.
     bluetooth.close()
   }
 
-  /// Is not found any more. Ends when the last one has left.
+  /// Stops advertising. The server ends when the last phone has disconnected.
   func close() async {
     isClosed = true
     for advertisement in advertisements { await bluetooth.unregister(advertisement) }
     if !channels.values.contains(where: \.isOpen) { arrival.finish() }
   }
 
-  /// Ends the connections, and everything else.
+  /// Ends the connections and the server.
   func end() async {
     isClosed = true
     for (device, channel) in channels where channel.end() { disconnect(device) }
@@ -122,7 +122,7 @@ internal import System
   private func take(_ event: GATTServer.Event) -> Bool {
     switch event {
     case .written(let input, let device, let message):
-      guard !isDeaf(device) else {
+      guard !hasStaleSubscription(device) else {
         disconnect(device)
         return false
       }
@@ -135,32 +135,35 @@ internal import System
       subscribers.insert(device)
       addresses[device] = bluetooth.device(device)?.address
       channels[device]?.subscribed(output)
-      // It would hear what one without a socket is told.
+      // It would also receive notifications meant for a phone without its own socket.
       if servesSeveral, !served(beside: device).allSatisfy(services.server.hasSocket) {
         refuse(device)
       }
     case .unsubscribed(_, let device):
-      // Its program has ended; the connection would stay.
+      // The client program has exited, but the connection would stay.
       guard services.needsListeners, channels[device]?.end() == true else { break }
       disconnect(device)
     }
     return true
   }
 
-  /// Whether a phone would not hear an answer. BlueZ (5.66, 5.82) keeps subscriptions by address, and a phone
-  /// has another one once it has paired. It subscribes again when it connects again.
-  private func isDeaf(_ device: BluetoothDeviceID) -> Bool {
+  /// Returns whether a phone has changed its address since it subscribed, and would miss an answer.
+  ///
+  /// BlueZ (5.66, 5.82) keeps subscriptions by address, which changes when a phone pairs. The phone
+  /// subscribes again when it connects again.
+  private func hasStaleSubscription(_ device: BluetoothDeviceID) -> Bool {
     guard let address = addresses[device] else { return false }
     return bluetooth.device(device)?.address != address
   }
 
-  /// The phones that are served, without this one.
+  /// Returns the phones that are served, without `device`.
   private func served(beside device: BluetoothDeviceID? = nil) -> [BluetoothDeviceID] {
     channels.filter { $0.key != device && $0.value.isOpen }.map(\.key)
   }
 
-  /// Whether a phone is served beside others, or another phone beside those that are. What a phone without a
-  /// socket is told, all of them would hear.
+  /// Returns whether `device`, or if nil another phone, can be served beside the current phones.
+  ///
+  /// Several phones need a socket each: a notification to a phone without a socket reaches all.
   private func hasRoom(for device: BluetoothDeviceID? = nil) -> Bool {
     guard !isClosed else { return false }
     let phones = served(beside: device)
@@ -169,7 +172,7 @@ internal import System
         && (phones + (device.map { [$0] } ?? [])).allSatisfy(services.server.hasSocket)
   }
 
-  /// The channel of a phone, which begins with its first message; nil: it is not served.
+  /// Returns the channel of a phone, which its first message creates; nil if the phone is refused.
   private func channel(
     of device: BluetoothDeviceID, _ output: GATTCharacteristic
   ) -> BluetoothChannel? {
@@ -177,7 +180,7 @@ internal import System
     if let known, services.server.hasSocket(device) || served(beside: device).isEmpty {
       return known
     }
-    // Who is not connected would never leave.
+    // A phone that is not connected would never be reported as disconnected.
     guard bluetooth.device(device)?.isConnected == true else { return nil }
     guard known == nil, hasRoom(for: device) else {
       refuse(device)
@@ -190,7 +193,7 @@ internal import System
     }
     channels[device] = channel
     if servesSeveral, !services.server.hasSocket(device) {
-      for other in connected where other != device && hears(other, tellingWithoutSocket: device) {
+      for other in connected where other != device && broadcast(for: device, reaches: other) {
         refuse(other)
       }
     }
@@ -198,10 +201,12 @@ internal import System
     return channel
   }
 
-  /// Whether a phone would hear what one without a socket is told: it has subscribed, perhaps at an earlier
-  /// connection, which BlueZ knows of those that are paired. One that is not paired will have a socket.
-  private func hears(
-    _ other: BluetoothDeviceID, tellingWithoutSocket device: BluetoothDeviceID
+  /// Returns whether a broadcast notification for `device` would also reach `other`.
+  ///
+  /// It reaches phones that have subscribed. BlueZ keeps the subscriptions of bonded phones from
+  /// earlier connections. A phone without a bond gets its own socket.
+  private func broadcast(
+    for device: BluetoothDeviceID, reaches other: BluetoothDeviceID
   ) -> Bool {
     guard subscribers.contains(other) else { return false }
     let mustBePaired = services.server.hasSocket(other) ? device : other
@@ -244,10 +249,10 @@ internal import System
         if addresses[device.id] == nil { addresses[device.id] = device.address }
         guard connected.insert(device.id).inserted, servesSeveral else { break }
         let alone = served(beside: device.id).filter { !services.server.hasSocket($0) }
-        if alone.contains(where: { hears(device.id, tellingWithoutSocket: $0) }) {
+        if alone.contains(where: { broadcast(for: $0, reaches: device.id) }) {
           refuse(device.id)
         } else {
-          // Advertising ends with a connection.
+          // A connection ends the advertisement.
           readvertise()
         }
       } else {
@@ -259,7 +264,7 @@ internal import System
       report(.lost)
     case .registered(let registration) where registration == advertisements.last:
       isLost = false
-      // Its number may be another one.
+      // The adapter's number may have changed.
       let now = bluetooth.adapters.first { $0.address == adapter.address }
       report(.advertising(adapter: (now ?? adapter).name))
     case .registrationFailed(_, let error):
@@ -270,18 +275,18 @@ internal import System
 
   private func left(_ device: BluetoothDeviceID) {
     refused.remove(device)
-    // bluetoothd also tells of those that were only heard.
+    // bluetoothd also reports devices that were never connected.
     guard connected.remove(device) != nil else { return }
     addresses[device] = nil
     services.server.left(device)
     channels.removeValue(forKey: device)?.end()
     for channel in channels.values { channel.othersLeft() }
     if isClosed, !channels.values.contains(where: \.isOpen) { arrival.finish() }
-    // Phones that were refused find it when the one that is served has left.
+    // Refused phones find the advertisement after the served phone has disconnected.
     if hasRoom() { readvertise() }
   }
 
-  /// Advertises anew, at first more often.
+  /// Advertises again, beginning with the first interval.
   private func readvertise() {
     mustReadvertise = true
     guard readvertising == nil else { return }
@@ -289,7 +294,7 @@ internal import System
       while let self, self.mustReadvertise, !Task.isCancelled {
         self.mustReadvertise = false
         for advertisement in self.advertisements {
-          // It is tried again by itself.
+          // `Bluetooth` retries after a failure.
           try? await self.bluetooth.readvertise(advertisement)
         }
       }
@@ -298,16 +303,16 @@ internal import System
   }
 }
 
-/// Waits for programs that connect over Bluetooth LE, as `SocketListener` does in networks.
+/// A listener for programs that connect over Bluetooth LE, as `SocketListener` is in networks.
 package final class BluetoothListener: Sendable {
-  /// Those that speak, for one consumer. Ends with the listener.
+  /// The channels of programs that have sent a message, for one consumer. Ends with the listener.
   package let channels: AsyncStream<any DataChannel>
   private let server: PeripheralServer
   private let running: Task<Void, Never>
 
-  /// Begins to be found, under the peripheral's name. Nobody needs to pair.
+  /// Starts advertising under the peripheral's name. Clients need not pair.
   ///
-  /// - Parameter data: what the advertisement says of the service, up to ten bytes.
+  /// - Parameter data: the advertised data of the service, at most ten bytes.
   /// - Throws: `AccessoryError` with the code `.bluetooth`.
   package init(
     _ peripheral: BluetoothPeripheral, _ service: BluetoothService, data: [UInt8]
@@ -326,12 +331,12 @@ package final class BluetoothListener: Sendable {
     }
   }
 
-  /// Is not found any more. Connections stay.
+  /// Stops advertising. Connections stay.
   package func close() {
     Task { [server] in await server.close() }
   }
 
-  /// Ends the connections as well, which takes two seconds.
+  /// Stops advertising, and ends the connections. This takes two seconds.
   package func end() async {
     await server.end()
     await running.value

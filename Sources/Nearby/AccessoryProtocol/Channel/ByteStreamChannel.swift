@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import System
 
-/// A data channel over any pair of byte streams: an asynchronous sequence to read from, a function
-/// to write with. Each message is preceded by its length in two bytes, low byte first.
+/// A data channel over any pair of byte streams: an asynchronous sequence to read from, and a
+/// function to write with.
+///
+/// Each message is preceded by its length in two bytes, little-endian.
 public final class ByteStreamChannel: DataChannel {
   private let inbox = MessageInbox()
   private let write: @Sendable ([UInt8]) async throws -> Void
@@ -13,8 +15,8 @@ public final class ByteStreamChannel: DataChannel {
   /// Creates a channel that reads chunks of bytes.
   ///
   /// - Parameters:
-  ///   - chunks: what the peer sends, cut anywhere.
-  ///   - write: sends all of the bytes, in the order of the calls.
+  ///   - chunks: the bytes from the peer, in chunks of any size.
+  ///   - write: sends all bytes, in the order of the calls.
   ///   - closing: called once, when the channel ends.
   public init<Chunks: AsyncSequence & Sendable>(
     reading chunks: Chunks, writing write: @escaping @Sendable ([UInt8]) async throws -> Void,
@@ -36,8 +38,8 @@ public final class ByteStreamChannel: DataChannel {
   /// Creates a channel that reads single bytes.
   ///
   /// - Parameters:
-  ///   - bytes: what the peer sends.
-  ///   - write: sends all of the bytes, in the order of the calls.
+  ///   - bytes: the bytes from the peer.
+  ///   - write: sends all bytes, in the order of the calls.
   ///   - closing: called once, when the channel ends.
   public convenience init<Bytes: AsyncSequence & Sendable>(
     reading bytes: Bytes, writing write: @escaping @Sendable ([UInt8]) async throws -> Void,
@@ -48,7 +50,7 @@ public final class ByteStreamChannel: DataChannel {
 
   /// The peer's messages, for one consumer.
   public var messages: AsyncStream<[UInt8]> { inbox.messages }
-  /// Why the channel failed; nil while it works, and when one of the sides closed it.
+  /// The error of a channel that failed; nil while it works, or if one of the sides closed it.
   public var failure: AccessoryError? { inbox.failure }
 
   /// Sends one message.

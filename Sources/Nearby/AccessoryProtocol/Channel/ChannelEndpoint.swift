@@ -2,7 +2,7 @@
 
 /// The address of a data channel over a socket.
 public enum ChannelEndpoint: Sendable, Hashable, CustomStringConvertible {
-  /// A host and a port. A listener at port 0 gets a free one.
+  /// A host and a port. A listener at port 0 gets a free port.
   case tcp(host: String, port: UInt16)
   /// A path in the file system. Only the listener's user can connect.
   case unix(path: String)

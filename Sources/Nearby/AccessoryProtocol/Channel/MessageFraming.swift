@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Frames messages in a stream of bytes: each is preceded by its length in two bytes, low byte first.
-/// No message is empty or longer than 1024 bytes.
+/// The framing of messages in a byte stream: each is preceded by its length in two bytes,
+/// little-endian. A message has 1 to 1024 bytes.
 package struct MessageFraming: Sendable {
-  /// Bytes of the longest message. Those of the protocol have at most 49; vendors add their own.
+  /// The length of the longest message in bytes. Messages of the protocol have at most 49; vendors
+  /// add their own.
   package static let limit = 1_024
 
   private var rest: [UInt8] = []
@@ -18,9 +19,10 @@ package struct MessageFraming: Sendable {
     return [UInt8(message.count & 0xFF), UInt8(message.count >> 8)] + message
   }
 
-  /// Appends the next bytes of the stream, cut anywhere, and returns the messages that are complete.
+  /// Appends bytes of the stream, in chunks of any size, and returns the messages that are
+  /// complete.
   ///
-  /// - Throws: an error after which nothing that follows can be read.
+  /// - Throws: an error after which the rest of the stream cannot be parsed.
   package mutating func take(_ bytes: some Sequence<UInt8>) throws(AccessoryError) -> [[UInt8]] {
     rest += bytes
     var messages: [[UInt8]] = []
@@ -39,6 +41,6 @@ package struct MessageFraming: Sendable {
     return messages
   }
 
-  /// Whether a message has begun and is incomplete.
+  /// Whether the stream is within a message.
   package var isInMessage: Bool { !rest.isEmpty }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import System
 
-/// The receiving half of a channel over a byte stream: bytes in, messages out.
+/// The receiving half of a channel over a byte stream. It turns bytes into messages.
 final class MessageInbox: Sendable {
   private struct State {
     var framing = MessageFraming()
@@ -13,7 +13,7 @@ final class MessageInbox: Sendable {
   private let continuation: AsyncStream<[UInt8]>.Continuation
   private let state = Locked(State())
 
-  /// Messages that can wait. More than enough, because apps wait for the answer to each.
+  /// The number of messages that can be queued. It is ample, because apps wait for each answer.
   private static let capacity = 64
 
   init() {
@@ -24,7 +24,7 @@ final class MessageInbox: Sendable {
   var failure: AccessoryError? { state.withLock { $0.failure } }
   var isEnded: Bool { state.withLock { $0.isEnded } }
 
-  /// Takes bytes; false after the end of this stream.
+  /// Parses bytes into messages. Returns false after the end of this stream.
   func take(_ bytes: some Sequence<UInt8>) -> Bool {
     do throws(AccessoryError) {
       let messages = try state.withLock { state throws(AccessoryError) in
@@ -41,9 +41,9 @@ final class MessageInbox: Sendable {
     }
   }
 
-  /// Ends the stream; only the first cause counts.
+  /// Ends the stream. Only the first call counts.
   ///
-  /// - Returns: whether this was the first time.
+  /// - Returns: whether this was the first call.
   @discardableResult
   func end(_ failure: AccessoryError?) -> Bool {
     let isFirst = state.withLock { state in

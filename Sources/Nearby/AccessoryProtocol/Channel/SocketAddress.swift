@@ -4,7 +4,8 @@ internal import System
 package import SystemPackage
 internal import UWBLink
 
-/// Opens sockets by address. Blocks while a name is resolved and a connection is made.
+/// Functions that open sockets by address. They block while a name is resolved and a connection is
+/// made.
 package enum SocketAddress {
   /// Opens a stream socket for each address of an endpoint until `body` accepts one.
   package static func withSocket(
@@ -51,21 +52,21 @@ package enum SocketAddress {
     return .success(FileDescriptor(rawValue: number))
   }
 
-  /// Connects within the given number of seconds; returns an error, or nil.
+  /// Connects within a number of seconds; returns an error, or nil.
   static func connect(
     _ number: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t, within seconds: Int
   ) -> Errno? {
-    // The timeout for sending also limits connecting: socket(7).
+    // The time-out for sending also limits connecting: socket(7).
     var time = timeval(tv_sec: seconds, tv_usec: 0)
     setsockopt(number, SOL_SOCKET, SO_SNDTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
     guard Glibc.connect(number, address, length) != 0 else { return nil }
-    // Unix sockets report EAGAIN.
+    // Unix sockets report EAGAIN after a time-out.
     return [EINPROGRESS, EAGAIN].contains(errno) ? .timedOut : Errno(rawValue: errno)
   }
 
-  /// The port of a listening socket, as chosen by the kernel.
+  /// Returns the port of a listening socket, as chosen by the kernel.
   static func port(of descriptor: FileDescriptor) -> UInt16? {
-    // In both kinds of address the port follows the family.
+    // The port follows the family in IPv4 and IPv6.
     internetAddress(of: descriptor).map {
       $0.bytes.withUnsafeBytes {
         UInt16(bigEndian: $0.loadUnaligned(fromByteOffset: 2, as: UInt16.self))
@@ -73,10 +74,10 @@ package enum SocketAddress {
     }
   }
 
-  /// Whether a listening socket is bound to all interfaces of the machine.
+  /// Returns whether a listening socket is bound to all interfaces of the machine.
   static func isUnspecified(_ descriptor: FileDescriptor) -> Bool {
     guard let (bytes, family) = internetAddress(of: descriptor) else { return false }
-    // Port, address; in IPv6 the flow comes between them.
+    // The address follows the port, in IPv6 after the flow label.
     if family == AF_INET { return bytes[4..<8].allSatisfy { $0 == 0 } }
     let address = bytes[8..<24]
     let isMapped = address.dropFirst(10).prefix(2).allSatisfy { $0 == 0xFF }
@@ -84,7 +85,7 @@ package enum SocketAddress {
       && address.dropFirst(isMapped ? 12 : 10).allSatisfy { $0 == 0 }
   }
 
-  /// The address of a socket, if it is one of IPv4 or IPv6.
+  /// Returns the address of an IPv4 or IPv6 socket; nil for other sockets.
   private static func internetAddress(
     of descriptor: FileDescriptor
   ) -> (bytes: [UInt8], family: Int32)? {

@@ -5,17 +5,17 @@ package import SystemPackage
 internal import UWB
 internal import UWBLink
 
-/// A data channel over a connected stream socket: TCP or Unix. Each message is preceded by its length
-/// in two bytes, low byte first.
+/// A data channel over a connected TCP or Unix stream socket. Each message is preceded by its
+/// length in two bytes, little-endian.
 ///
-/// Nothing blocks: bytes are read when Dispatch reports some, and messages are written into the
-/// socket's buffer, which holds thousands of them. Where it is full the peer has stopped reading, and
-/// the channel ends with `AccessoryError.Code.channelFailed`.
+/// No call blocks. The channel reads when Dispatch reports bytes, and writes into the socket's
+/// buffer, which holds thousands of messages. If the buffer is full, the peer has stopped reading.
+/// The channel then ends with `AccessoryError.Code.channelFailed`.
 public final class SocketChannel: DataChannel {
   private let inbox = MessageInbox()
   private let watch: ReadWatch
   private let descriptor: FileDescriptor
-  /// Guards against writing into a descriptor that has been closed.
+  /// Whether the descriptor is open. It guards against writing into a closed descriptor.
   private let isOpen = Locked(true)
 
   /// Creates a channel on a connected socket, which it closes at its end.
@@ -34,7 +34,7 @@ public final class SocketChannel: DataChannel {
     }
   }
 
-  /// Connects to an accessory within ten seconds for each address of its host.
+  /// Connects to an accessory, with a time-out of ten seconds for each address of its host.
   ///
   /// - Throws: `AccessoryError`.
   public static func connect(
@@ -43,11 +43,13 @@ public final class SocketChannel: DataChannel {
     try await connect(to: endpoint, within: 10)
   }
 
-  /// - Parameter seconds: for each address.
+  /// Connects to an accessory.
+  ///
+  /// - Parameter seconds: the time-out for each address.
   package static func connect(
     to endpoint: ChannelEndpoint, within seconds: Int
   ) async throws(AccessoryError) -> SocketChannel {
-    // Resolving a name and connecting block, so they have a thread of their own.
+    // Name resolution and connecting block, so they have their own thread.
     SocketChannel(
       try await onBlockingThread { () throws(AccessoryError) in
         try SocketAddress.withSocket(endpoint, forListening: false) { number, address, length in
@@ -58,7 +60,7 @@ public final class SocketChannel: DataChannel {
 
   /// The peer's messages, for one consumer.
   public var messages: AsyncStream<[UInt8]> { inbox.messages }
-  /// Why the channel failed; nil while it works, and when one of the sides closed it.
+  /// The error of a channel that failed; nil while it works, or if one of the sides closed it.
   public var failure: AccessoryError? { inbox.failure }
 
   /// Sends one message.
@@ -88,7 +90,7 @@ public final class SocketChannel: DataChannel {
       return nil
     }
     guard let failure else { return }
-    // Half a message may have been sent, after which nothing can follow.
+    // A part of the message may have been sent, so that no other message can follow.
     inbox.end(failure == .closed ? nil : AccessoryError(failure))
     watch.cancel()
     throw inbox.failure ?? AccessoryError(failure)
@@ -100,8 +102,9 @@ public final class SocketChannel: DataChannel {
     watch.cancel()
   }
 
-  /// Reads all that is available; false at the end of the stream. Nothing may be left: once the peer
-  /// has hung up, Dispatch on Linux does not call again.
+  /// Reads all available bytes. Returns false at the end of the stream.
+  ///
+  /// No bytes may remain: Dispatch on Linux does not call again after the peer has hung up.
   private static func read(_ number: Int32, into inbox: MessageInbox) -> Bool {
     var buffer = [UInt8](repeating: 0, count: 4_096)
     while true {
@@ -114,7 +117,7 @@ public final class SocketChannel: DataChannel {
       } else if errno == EAGAIN {
         return true
       } else if errno != EINTR {
-        // The connections of a program that was killed are reset.
+        // The kernel resets the connections of a killed program.
         inbox.end(
           errno == ECONNRESET
             ? nil : AccessoryError(.system(Errno(rawValue: errno), endpoint: "the data channel")))

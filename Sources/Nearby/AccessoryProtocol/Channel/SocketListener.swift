@@ -4,40 +4,42 @@ internal import System
 internal import SystemPackage
 internal import UWBLink
 
-/// Waits for apps at a socket; each connection is a data channel.
+/// A listener that accepts apps at a socket. Each connection is a data channel.
 ///
-/// Apps are not authenticated: whoever can connect can range. A Unix socket admits its user only; TCP
-/// without a host listens on this machine only, and with `0.0.0.0` or `[::]` on all its interfaces, so that
-/// everybody in every network of the machine can connect.
+/// Apps are not authenticated: every app that can connect can range. A Unix socket admits only its
+/// user. TCP without a host listens only on this machine. With `0.0.0.0` or `[::]` it listens on
+/// all interfaces, so that every host in each network of the machine can connect.
 public final class SocketListener: Sendable {
-  /// Where it listens, with the port that was chosen for 0.
+  /// The address of the listener, with the chosen port in place of 0.
   public let endpoint: ChannelEndpoint
-  /// The apps that connect, for one consumer. Ends with the listener.
+  /// The channels of connected apps, for one consumer. The stream ends with the listener.
   public let channels: AsyncStream<SocketChannel>
 
-  /// Whether everybody who can reach this machine can connect.
+  /// Whether every host that can reach this machine can connect.
   package let isOnAllInterfaces: Bool
 
   private let watch: ReadWatch
   private let isListening = Locked(true)
 
-  /// Connections that can wait to be accepted.
+  /// The number of connections that can wait to be accepted.
   private static let backlog: Int32 = 16
 
-  /// Starts to listen. Replaces a Unix socket that a program has left behind.
+  /// Starts listening. Replaces the Unix socket of a program that has exited.
   ///
   /// - Throws: `AccessoryError`.
   public convenience init(_ endpoint: ChannelEndpoint) async throws(AccessoryError) {
-    // Without a pause the queue would be called again at once.
+    // Without a pause, the queue would call again at once.
     try await self.init(endpoint) { usleep(100_000) }
   }
 
-  /// - Parameter pause: blocks for a while before a connection is accepted again for which there was
-  ///   no descriptor.
+  /// Starts listening, with a pause for tests.
+  ///
+  /// - Parameter pause: called if there was no descriptor for a connection. It blocks for a while
+  ///   before the connection is accepted again.
   package init(
     _ endpoint: ChannelEndpoint, pause: @escaping @Sendable () -> Void
   ) async throws(AccessoryError) {
-    // Resolving a name and looking for another listener block.
+    // Name resolution and the search for another listener block.
     let descriptor = try await onBlockingThread { () throws(AccessoryError) in
       try Self.listen(at: endpoint)
     }
@@ -48,7 +50,7 @@ public final class SocketListener: Sendable {
     } else {
       self.endpoint = endpoint
     }
-    // As many as there are descriptors.
+    // The number of descriptors limits the stream.
     let (channels, continuation) = AsyncStream<SocketChannel>.makeStream()
     self.channels = channels
     watch = ReadWatch(number, label: "uwb data channels") {
@@ -71,7 +73,7 @@ public final class SocketListener: Sendable {
 
   /// Stops listening. Connected channels stay open.
   public func close() {
-    // Only once: another program may listen at the same path afterwards.
+    // Unlink only once, because another program may listen at the same path afterwards.
     let wasListening = isListening.withLock { isListening in
       defer { isListening = false }
       return isListening
@@ -90,7 +92,7 @@ public final class SocketListener: Sendable {
         setsockopt(number, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
       }
       guard bind(number, address, length) == 0 else { return Errno(rawValue: errno) }
-      // Before anybody can connect.
+      // Set the mode before any program can connect.
       if case .unix(let path) = endpoint, chmod(path, 0o600) != 0 { return Errno(rawValue: errno) }
       guard Glibc.listen(number, backlog) == 0 else { return Errno(rawValue: errno) }
       _ = fcntl(number, F_SETFL, fcntl(number, F_GETFL) | O_NONBLOCK)

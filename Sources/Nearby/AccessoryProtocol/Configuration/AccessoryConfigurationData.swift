@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 package import UCI
 
-/// An accessory's description of itself: Accessory Configuration Data.
+/// Accessory Configuration Data, an accessory's description of itself.
 ///
 /// Layout: version (two numbers of two bytes), update rate, ten reserved bytes, length and
 /// bytes of the UWB part. Sources: published captures of a DWM3001CDK, AOSP's ranging test
 /// application.
 public struct AccessoryConfigurationData: Sendable, Hashable {
-  /// How often an accessory asks to be ranged with. The app's side decides.
+  /// The update rate that an accessory requests. The app's side decides.
   public struct UpdateRate: Sendable, Hashable {
-    /// The byte on the wire. Others than the named ones mean the same as `automatic`.
+    /// The byte on the wire. Values without a name mean the same as `automatic`.
     package var rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
     /// The app's side chooses.
     public static let automatic = UpdateRate(rawValue: 0)
-    /// About 1.3 times a second.
+    /// About 1.3 updates a second.
     public static let infrequent = UpdateRate(rawValue: 10)
-    /// About 5.5 times a second.
+    /// About 5.5 updates a second.
     public static let userInteractive = UpdateRate(rawValue: 20)
   }
 
-  /// The minor version of this data, which is not that of the UWB part. Later ones keep the layout.
+  /// The minor version of this data, independent of the UWB part. Later versions keep the layout.
   package var minorVersion: UInt16 = 0
   package var preferredUpdateRate = UpdateRate.automatic
   package var uwb: UWBConfigurationData
@@ -44,7 +44,7 @@ extension AccessoryConfigurationData: ConfigurationData {
     var part = uwb.bytes
     try coder.bytes("UWB configuration", &part, .u8)
     guard coder.isReading else { return }
-    // Followed by zeros, so that the wrong number of bytes is told from damaged ones.
+    // Zeros follow, so that a wrong length and damaged bytes give different errors.
     uwb = try UWBConfigurationData(decoding: part + [UInt8](repeating: 0, count: 32))
     try coder.require(
       part.count == uwb.version.length, "UWB configuration length",

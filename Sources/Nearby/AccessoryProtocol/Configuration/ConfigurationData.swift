@@ -27,7 +27,7 @@ extension ConfigurationData {
     }
   }
 
-  /// The encoded data. An app's holds key material.
+  /// The encoded data. The data of an app contains key material.
   package var bytes: [UInt8] { encoded() }
 }
 
@@ -44,7 +44,7 @@ extension FieldCoder where Self: ~Escapable {
     value = known ?? value
   }
 
-  /// The number of bytes that a version has.
+  /// Codes the length in bytes that a version requires.
   @_lifetime(self: copy self)
   mutating func length(
     _ name: StaticString, _ expected: UInt8, in version: ConfigurationVersion
@@ -63,7 +63,7 @@ extension FieldCoder where Self: ~Escapable {
     value = byte == 1
   }
 
-  /// Bytes that are sent as 0 and not evaluated.
+  /// Codes bytes that are sent as 0 and not evaluated.
   @_lifetime(self: copy self)
   mutating func reserved(_ count: Int) throws(PayloadError) {
     var bytes = [UInt8](repeating: 0, count: count)

@@ -9,14 +9,14 @@ public enum ConfigurationVersion: Sendable, Hashable, Comparable, CaseIterable,
 {
   /// 1.0: no clock drift.
   case v10
-  /// 1.1: with the clock drift. iPhones and their accessories are seen to use it.
+  /// 1.1: with the clock drift. iPhones and their accessories have been observed to use it.
   case v11
-  /// 2.0: the accessory can ask for slots, interval and hopping.
+  /// 2.0: the accessory can request slots, interval and hopping.
   case v20
 
   var major: UInt16 { self == .v20 ? 2 : 1 }
   var minor: UInt16 { self == .v11 ? 1 : 0 }
 
-  /// For example `1.1`.
+  /// The number, such as `1.1`.
   public var description: String { "\(major).\(minor)" }
 }

@@ -2,49 +2,49 @@
 package import UCI
 package import UWB
 
-/// What the app's side sends to an accessory to begin a session: Shareable Configuration Data. New
-/// for each run.
+/// Shareable Configuration Data, which the app's side sends to an accessory to begin a session.
+/// Each run has new data.
 ///
 /// Layout, little-endian: version, number of bytes that follow, country, session, radio,
 /// schedule, initialisation vector, address. Sources: AOSP's ranging test application (all
 /// versions), a published capture of an iPhone (1.1).
 package struct ShareableConfigurationData: Sendable, Hashable {
-  /// Determines which fields are sent.
+  /// The version, which determines the fields.
   package var version = ConfigurationVersion.v11
-  /// The sender's country, two ASCII characters in the order of the wire, as in `EU` and `US`.
+  /// The sender's country: two ASCII characters in wire order, such as `EU` and `US`.
   package var country: [UInt8] = [0x45, 0x55]
   /// The session id of both ends.
   package var sessionID: UInt32 = 1
-  /// 9…12.
+  /// The preamble code, 9 to 12.
   package var preambleCode: UInt8 = 11
-  /// UWB channel; 9 in captures.
+  /// The UWB channel; 9 in captures.
   package var channel: UInt8 = 9
-  /// Slots in a ranging round; 6 in captures.
+  /// The number of slots in a ranging round; 6 in captures.
   package var slotsPerRound: UInt16 = 6
-  /// Length of a slot in RSTU, 1200 of which are a millisecond; 3600 in captures.
+  /// The duration of a slot in RSTU (1200 are a millisecond); 3600 in captures.
   package var slotDuration: UInt16 = 3_600
-  /// From one ranging round to the next, in milliseconds; 180 and 198 in captures.
+  /// The time between ranging rounds in milliseconds; 180 and 198 in captures.
   package var interval: UInt16 = 198
   /// The messages of a round, as RANGING_ROUND_CONTROL; 3 in captures.
   package var roundControl: UInt8 = 3
-  /// Six bytes of the static STS: key material, which is never printed.
+  /// Six bytes of the static STS. They are key material, and never printed.
   package var initialisationVector = InitialisationVector.random()
   /// The sender's short address.
   package var address: UInt16 = 0
   /// The greatest clock error in parts per million. Not in version 1.0.
   package var clockDrift: UInt16 = 100
-  /// Rounds hop within a block. Only in version 2.0.
+  /// Whether rounds hop within a block. Only in version 2.0.
   package var hopping = false
 
-  /// STATIC_STS_IV, six bytes in the order of the wire.
+  /// STATIC_STS_IV: six bytes in wire order.
   package struct InitialisationVector: Sendable, Hashable, Secret {
     package let bytes: [UInt8]
-    /// nil unless there are six bytes.
+    /// Creates a vector; nil unless there are six bytes.
     package init?(_ bytes: [UInt8]) {
       guard bytes.count == 6 else { return nil }
       self.bytes = bytes
     }
-    /// From the system's cryptographic random source.
+    /// Returns a vector from the system's cryptographic random source.
     package static func random() -> InitialisationVector {
       var generator = SystemRandomNumberGenerator()
       return InitialisationVector(unchecked: (0..<6).map { _ in generator.next() })
@@ -54,7 +54,7 @@ package struct ShareableConfigurationData: Sendable, Hashable {
 
   package init() {}
 
-  /// Creates data with a random initialisation vector and otherwise the values of captures.
+  /// Creates data with a random initialisation vector, and otherwise the values from captures.
   package init(version: ConfigurationVersion = .v11, sessionID: UInt32, address: UInt16) {
     self.version = version
     self.sessionID = sessionID
@@ -65,7 +65,7 @@ package struct ShareableConfigurationData: Sendable, Hashable {
 extension ShareableConfigurationData: ConfigurationData {
   package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
     try coder.version("version", &version)
-    // Of the fields that follow.
+    // The length of the fields that follow.
     try coder.length("length", version == .v10 ? 23 : version == .v11 ? 25 : 30, in: version)
     country = Array((country + [0, 0]).prefix(2))
     try coder.bytes("country", &country, .exactly(2))
@@ -90,30 +90,34 @@ extension ShareableConfigurationData: ConfigurationData {
 
 /// The two ends of a Nearby Interaction session.
 package enum SessionSide: Sendable, Hashable, CaseIterable {
-  /// The phone's end, which makes the shareable data.
+  /// The phone's end, which creates the shareable data.
   case app
   /// The accessory's end.
   case accessory
 }
 
 extension ShareableConfigurationData {
-  /// Apple's vendor id, 0x004C, in the order of the wire: the first two bytes of the static STS.
-  /// Source: AOSP's ranging test application (4C 00 before the vector).
+  /// Apple's vendor id, 0x004C, in wire order: the first two bytes of the static STS. Source:
+  /// AOSP's ranging test application (4C 00 before the vector).
   static let vendorID: [UInt8] = [0x4C, 0x00]
 
   /// Returns the session of one side, ready for `UWBDevice.makeSession`.
   ///
-  /// What is not in the data is the same in all sources: one-to-one double-sided two-way ranging
-  /// with deferred results, scheduled by time, SP3 frames, start-of-frame delimiter 2, one STS
-  /// segment of 64 symbols, short addresses, only the time of flight in the report, no end by
-  /// failed rounds. Sources: AOSP's constants, the notes of a port to a DW3000.
+  /// All sources agree on the parameters that are not in the data:
+  /// - one-to-one double-sided two-way ranging with deferred results, scheduled by time
+  /// - SP3 frames, start-of-frame delimiter 2, and one STS segment of 64 symbols
+  /// - short addresses
+  /// - only the time of flight in the report
+  /// - no end after failed rounds
+  ///
+  /// Sources: AOSP's constants, the notes of a port to a DW3000.
   ///
   /// - Parameters:
   ///   - side: the end to configure.
   ///   - accessory: the accessory's configuration data.
   ///   - angles: whether this side's chip measures angles.
-  /// - Throws: `AccessoryError` with the code `.invalidConfiguration` for a value that chips have no
-  ///   parameter for.
+  /// - Throws: `AccessoryError` with the code `.invalidConfiguration` for a value that chips do
+  ///   not support.
   package func session(
     of side: SessionSide, with accessory: UWBConfigurationData, angles: Bool = true
   ) throws(AccessoryError) -> SessionConfiguration {
@@ -152,11 +156,11 @@ extension ShareableConfigurationData {
     return session
   }
 
-  /// Creates the app's data for a new run, as iPhones are seen to send it: with what the accessory
-  /// asks for, and with a random session id, initialisation vector and address.
+  /// Creates the app's data for a new run, as iPhones have been observed to send it.
   ///
-  /// The update rate becomes an interval: 180 ms for user-interactive updates, 770 ms for infrequent
-  /// ones, otherwise 198 ms; from version 2.0 on the accessory asks for an interval.
+  /// The session id, the initialisation vector and the address are random. The update rate becomes
+  /// an interval: 180 ms for user-interactive updates, 770 ms for infrequent updates, otherwise 198
+  /// ms. From version 2.0, the accessory requests an interval.
   package static func answering(_ accessory: AccessoryConfigurationData) -> Self {
     var data = Self(
       version: accessory.uwb.version, sessionID: .random(in: 1...UInt32.max),

@@ -2,17 +2,17 @@
 package import UCI
 package import UWB
 
-/// The part of the accessory configuration data that the accessory's UWB firmware makes. All numbers
-/// are little-endian.
+/// The part of the accessory configuration data that the accessory's UWB firmware provides. All
+/// numbers are little-endian.
 ///
 /// Sources: AOSP's ranging test application for the layout of all versions; published captures of
 /// a DWM3001CDK for 1.0 and 1.1.
 public struct UWBConfigurationData: Sendable, Hashable {
-  /// Determines which fields are sent.
+  /// The version, which determines the fields.
   package var version = ConfigurationVersion.v11
   /// The manufacturer's number; 0x0003F53F is Qorvo.
   package var manufacturer: UInt32 = 0
-  /// The chip's number, as its manufacturer assigns them; 3000 is the DW3000.
+  /// The number that the manufacturer assigned to the chip; 3000 is the DW3000.
   package var model: UInt32 = 0
   /// The version of the UWB firmware, in the manufacturer's format.
   package var middleware: UInt32 = 0
@@ -22,19 +22,19 @@ public struct UWBConfigurationData: Sendable, Hashable {
   package var address: UInt16 = 0
   /// The greatest clock error in parts per million. Not in version 1.0.
   package var clockDrift: UInt16 = 100
-  /// What the accessory asks for. Only in version 2.0.
+  /// The session that the accessory requests. Only in version 2.0.
   package var request = Request()
 
-  /// The session that an accessory asks for, from version 2.0 on. The app's side decides.
+  /// The session that an accessory requests, from version 2.0. The app's side decides.
   public struct Request: Sendable, Hashable {
-    /// Rounds hop within a block.
+    /// Whether rounds hop within a block.
     public var hopping: Bool
-    /// Slots in a ranging round: at least 6 for one-to-one double-sided ranging with deferred
-    /// results.
+    /// The number of slots in a ranging round: at least 6 for one-to-one double-sided ranging with
+    /// deferred results.
     public var slotsPerRound: UInt16
-    /// Length of a slot in RSTU: at least 2400, a multiple of 1200, which are a millisecond.
+    /// The duration of a slot in RSTU: a multiple of 1200 (a millisecond), at least 2400.
     public var slotDuration: UInt16
-    /// From one ranging round to the next, in milliseconds.
+    /// The time between ranging rounds in milliseconds.
     public var interval: UInt16
 
     /// Creates a request; the defaults are AOSP's.
@@ -85,7 +85,7 @@ extension UWBConfigurationData: ConfigurationData {
 }
 
 extension ConfigurationVersion {
-  /// The bytes of the UWB part.
+  /// The length of the UWB part in bytes.
   var length: Int {
     switch self {
     case .v10: 19

@@ -39,12 +39,12 @@ public enum AccessoryMessage: Sendable, Hashable {
 
 /// A message from the app to the accessory: an identifier of one byte, then its data.
 ///
-/// The identifiers are a convention that began with Apple's sample application and that accessory
-/// firmwares of Qorvo, NXP and others share.
+/// The identifiers are a convention that began with Apple's sample application. Accessory firmwares
+/// of Qorvo, NXP and other vendors use it as well.
 public enum AppMessage: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
-  /// 0x0A: asks for the accessory's configuration data.
+  /// 0x0A: requests the accessory's configuration data.
   case initialize
-  /// 0x0B: shareable configuration data with which the accessory begins, not decoded.
+  /// 0x0B: the shareable configuration data for a new session, not decoded.
   case configureAndStart([UInt8])
   /// 0x0C: the accessory stops ranging.
   case stop
@@ -79,6 +79,6 @@ public enum AppMessage: Sendable, Hashable, CustomStringConvertible, CustomRefle
     case .stop: "stop"
     }
   }
-  /// Has no children.
+  /// A mirror without children.
   public var customMirror: Mirror { Mirror(reflecting: description) }
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Ranging
 
-/// What `AccessoryMessage.regionChanged` tells an app: that its phone has entered, left or stayed in a
-/// region of the accessory. 8 bytes and the name of the region, numbers little-endian:
+/// The content of `AccessoryMessage.regionChanged`: the phone has entered, left or stayed in a
+/// region of the accessory.
+///
+/// It has 8 bytes and the name of the region. Numbers are little-endian:
 ///
 /// | offset | bytes | field |
 /// |---|---|---|
@@ -12,13 +14,13 @@ public import Ranging
 /// | 6 | 2 | its standard deviation in millimetres; 65535: that or more |
 /// | 8 | 1…32 | name of the region: letters, digits, dots, hyphens and underscores of ASCII |
 public struct RegionNotice: Sendable, Hashable {
-  /// What happened.
+  /// The kind of change.
   public let kind: RegionChange.Kind
   /// The name of the region.
   public let region: String
   /// The last distance in metres, in steps of a millimetre.
   public let distance: Double
-  /// One standard deviation of it in metres, in steps of a millimetre.
+  /// The standard deviation of the distance in metres, in steps of a millimetre.
   public let standardDeviation: Double
 
   static let identifier: UInt8 = 0x40

@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is advertised, and how often.
+/// The contents and intervals of a Bluetooth LE advertisement.
 package struct Advertisement: Sendable, Hashable {
-  /// The services. One of 128 bits fits into an advertisement.
+  /// The service UUIDs. An advertisement has room for one UUID of 128 bits.
   package var services: [BluetoothUUID]
-  /// The name in the scan response; nil: none.
+  /// The name in the scan response; nil for none.
   package var name: String?
-  /// 128 bits and ten bytes fit, without services.
+  /// The service data by UUID. One UUID of 128 bits with ten bytes fits if `services` is empty.
   package var serviceData: [BluetoothUUID: [UInt8]] = [:]
-  /// How often it is sent, in milliseconds, for the first 30 seconds and afterwards; nil: as often as
-  /// the kernel likes, which is 1.28 s. BlueZ sets it where the kernel (5.11) and BlueZ (5.56) can, and
-  /// ignores it elsewhere.
+  /// The advertising intervals in milliseconds: in the first 30 seconds, and afterwards. nil
+  /// selects the kernel's default of 1.28 s.
+  ///
+  /// BlueZ 5.56 with Linux 5.11 applies them; earlier versions ignore them.
   package var intervals: (first: UInt32, then: UInt32)? {
     get { firstInterval.flatMap { first in thenInterval.map { (first, $0) } } }
     set { (firstInterval, thenInterval) = (newValue?.first, newValue?.then) }
   }
   private var firstInterval: UInt32? = 20
-  /// BlueZ rounds 153 down to 152.5 ms. Apple's Accessory Design Guidelines name both intervals.
+  /// The interval after 30 seconds; BlueZ rounds 153 down to 152.5 ms. Apple's Accessory Design
+  /// Guidelines name both intervals.
   private var thenInterval: UInt32? = 153
 
   package init(services: [BluetoothUUID] = [], name: String? = nil) {
@@ -45,8 +47,9 @@ package struct Advertisement: Sendable, Hashable {
 }
 
 extension Bluetooth {
-  /// Advertises until `unregister`. A central's connection ends the advertisement on many machines;
-  /// see `readvertise`.
+  /// Registers an advertisement, which lasts until `unregister`.
+  ///
+  /// Many controllers stop advertising when a central connects; see `readvertise`.
   ///
   /// - Throws: `BluetoothError`.
   package func advertise(
@@ -74,7 +77,7 @@ extension Bluetooth {
         try await bluetooth.callAdvertising("RegisterAdvertisement", adapter, path)
         guard let slower = advertisement.intervals?.then else { return }
         interval.set(slower, after: .seconds(30)) { [weak bluetooth] in
-          // bluetoothd takes over what has changed.
+          // bluetoothd applies the properties in this signal.
           bluetooth?.connection.emit(
             path, "org.freedesktop.DBus.Properties", "PropertiesChanged",
             [
@@ -92,8 +95,10 @@ extension Bluetooth {
     }
   }
 
-  /// Advertises again, as often as at first: after a connection, if another device may come, and when
-  /// it has ended.
+  /// Registers an advertisement again, beginning with its first interval.
+  ///
+  /// Call this after the advertisement has ended, or after a connection if more devices may
+  /// connect.
   package func readvertise(_ registration: Registration) async throws(BluetoothError) {
     try await renew(registration)
   }
@@ -137,8 +142,8 @@ extension Bluetooth {
       case .refused(_, "InvalidLength", _):
         throw BluetoothError(.advertisement("it is longer than 31 bytes"))
       case .refused(_, "NotPermitted", let text):
-        // All places are taken.
-        throw BluetoothError(.advertisement(text.isEmpty ? "there are too many" : text))
+        // All advertising instances are in use.
+        throw BluetoothError(.advertisement(text.isEmpty ? "too many are registered" : text))
       case .unsupported: throw BluetoothError(.noRole(adapter: adapter.name, .peripheral))
       default: throw error
       }

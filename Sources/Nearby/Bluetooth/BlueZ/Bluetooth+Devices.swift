@@ -8,7 +8,7 @@ extension Bluetooth {
     objects.compactMap { BluetoothAdapter($0.key, $0.value) }.sorted { $0.name < $1.name }
   }
 
-  /// The adapters of a name, as `hci0`, or an address; nil: all.
+  /// Returns the adapters that have a name, such as `hci0`, or an address; nil for all.
   ///
   /// - Throws: `BluetoothError` with the reason `noAdapter` if there is none.
   package func adapters(named name: String?) throws(BluetoothError) -> [BluetoothAdapter] {
@@ -22,13 +22,14 @@ extension Bluetooth {
     return named
   }
 
-  /// An adapter that can be used, switched on if it was off.
+  /// Returns an adapter for a role, and switches it on if it was off.
   ///
   /// - Parameters:
-  ///   - name: its name, as `hci0`, or its address; nil: the first one that has the role.
-  ///   - role: what it is to be used for.
-  /// - Throws: `BluetoothError` that tells apart a missing adapter, one without the role, one that is
-  ///   off, and one that is blocked.
+  ///   - name: the name, such as `hci0`, or the address; nil for the first adapter that has the
+  ///     role.
+  ///   - role: the role that the adapter must have.
+  /// - Throws: `BluetoothError` if the adapter is missing, lacks the role, stays off, or is
+  ///   blocked.
   package func adapter(
     _ name: String? = nil, for role: BluetoothAdapter.Role
   ) async throws(BluetoothError) -> BluetoothAdapter {
@@ -50,7 +51,7 @@ extension Bluetooth {
         [.string("org.bluez.Adapter1"), .string("Powered"), .variant(.bool(true))])
     } catch {
       guard case .refused(_, let name, _) = error.reason else { throw error }
-      // Before 5.66 rfkill is told as Failed.
+      // BlueZ before 5.66 reports rfkill as Failed.
       let isBlocked = name == "Blocked" || isBlocked(adapter)
       throw BluetoothError(
         isBlocked ? .adapterBlocked(adapter.name) : .adapterOff(adapter.name))
@@ -65,7 +66,7 @@ extension Bluetooth {
 // MARK: devices
 
 extension Bluetooth {
-  /// The devices that bluetoothd knows: heard in the last 30 seconds, connected, or paired.
+  /// The devices that bluetoothd lists: connected, paired, or advertising in the last 30 seconds.
   package var devices: [BluetoothDevice] {
     objects.compactMap { BluetoothDevice($0.key, $0.value) }.sorted { $0.id.path < $1.id.path }
   }
@@ -74,17 +75,20 @@ extension Bluetooth {
     objects[id.path].flatMap { BluetoothDevice(id.path, $0) }
   }
 
-  /// The adapter that knows a device; nil if it is gone.
+  /// Returns the adapter of a device; nil if the adapter was removed.
   package func adapter(of device: BluetoothDevice) -> BluetoothAdapter? {
     objects[device.adapterPath].flatMap { BluetoothAdapter(device.adapterPath, $0) }
   }
 
-  /// Looks for devices that advertise one of these services, until the task is cancelled or the
-  /// stream is dropped. A device is told when it is heard, and again when one of its values changes; a
-  /// paired one also if bluetoothd does not know that it offers the service. It keeps the services of the
-  /// last connection, without those of a program that ended meanwhile.
+  /// Scans for devices that advertise one of `services`.
   ///
-  /// - Parameter services: empty: all devices.
+  /// The scan lasts until the task is cancelled or the stream is dropped. The stream yields a
+  /// device when its advertisement is received and when one of its properties changes.
+  ///
+  /// A bonded device in range is yielded even without a matching service. bluetoothd caches the
+  /// services of its last connection, which lack services that were stopped at that time.
+  ///
+  /// - Parameter services: the services to scan for; empty for all devices.
   package func scan(
     for services: Set<BluetoothUUID>, on adapter: BluetoothAdapter
   ) async throws(BluetoothError) -> AsyncStream<BluetoothDevice> {
@@ -119,18 +123,20 @@ extension Bluetooth {
       Task { @BluetoothActor [weak self] in
         self?.unwatch(watch)
         guard self?.scans[adapter.path]?.removeValue(forKey: number) != nil else { return }
-        // It fails if the adapter is gone.
+        // The call fails if the adapter was removed.
         try? await self?.updateDiscovery(adapter.path)
       }
     }
-    // Those that were heard before.
+    // Yield the devices in range that bluetoothd already lists.
     for device in devices where device.isHeard { tell(device) }
     return stream
   }
 
-  /// BlueZ does not learn again what a device advertises that was connected, or whose connection ended
-  /// before its services were known (github.com/bluez/bluez/issues/192): no scan for a service would find
-  /// it.
+  /// Removes unpaired devices whose services BlueZ would not learn again.
+  ///
+  /// BlueZ does not update the services of a device that has been connected or that disconnected
+  /// before they were resolved. A scan for a service would never find it
+  /// (github.com/bluez/bluez/issues/192).
   private func forgetBroken(without services: Set<BluetoothUUID>, on adapter: String) async {
     for device in devices where device.adapterPath == adapter {
       let properties = objects[device.id.path]?["org.bluez.Device1"]
@@ -142,7 +148,7 @@ extension Bluetooth {
     }
   }
 
-  /// Starts or ends discovery, by the scans that want it.
+  /// Starts, updates or stops discovery on an adapter according to its scans.
   private func updateDiscovery(_ adapter: String) async throws(BluetoothError) {
     let wanted = scans[adapter] ?? [:]
     guard !wanted.isEmpty, pausedDiscovery[adapter] == nil else {
@@ -151,7 +157,7 @@ extension Bluetooth {
     var filter: [(String, DBusValue)] = [
       ("Transport", .string("le")), ("DuplicateData", .bool(false)),
     ]
-    // One that wants all devices gets them.
+    // A scan for all devices needs a filter without UUIDs.
     if wanted.values.allSatisfy({ !$0.isEmpty }) {
       let uuids = Set(wanted.values.joined()).map(\.description).sorted()
       filter.append(("UUIDs", .strings(uuids)))
@@ -168,7 +174,7 @@ extension Bluetooth {
         DBusMethod("org.bluez", adapter, "org.bluez.Adapter1", member), arguments)
     } catch {
       switch error.reason {
-      // It goes on already, with the new filter; or it had ended.
+      // Discovery is already running, with the new filter, or has already stopped.
       case .refused("StartDiscovery", "InProgress", _), .refused("StopDiscovery", _, _): return
       case .refused("StartDiscovery", "NotReady", _):
         throw BluetoothError(.adapterOff(adapter.split(separator: "/").last.map(String.init) ?? ""))
@@ -177,8 +183,10 @@ extension Bluetooth {
     }
   }
 
-  /// Connects to a device, and learns its services. Scans on its adapter pause meanwhile, because not
-  /// every controller can do both.
+  /// Connects to a device, and waits until its services are resolved.
+  ///
+  /// Scans on its adapter are paused meanwhile, because some controllers cannot scan and connect at
+  /// once.
   ///
   /// - Throws: `BluetoothError`.
   package func connect(
@@ -192,7 +200,7 @@ extension Bluetooth {
     }
     let outcome: Result<Void, BluetoothError>
     do throws(BluetoothError) {
-      // A link may be left over from before bluetoothd was started, and ends then.
+      // A link from before bluetoothd was started may still exist; it drops at the first attempt.
       var attempts = 3
       while try await !connectWithoutScan(id, within: limit) {
         attempts -= 1
@@ -205,23 +213,25 @@ extension Bluetooth {
     if isScanning {
       let left = (pausedDiscovery[device.adapterPath] ?? 1) - 1
       pausedDiscovery[device.adapterPath] = left > 0 ? left : nil
-      // Also in a cancelled task.
+      // Resume the scans even if this task is cancelled.
       await Task { try? await updateDiscovery(device.adapterPath) }.value
     }
     try outcome.get()
   }
 
-  /// - Returns: false if the link was gone before the services were known.
+  /// Connects to a device without pausing scans.
+  ///
+  /// - Returns: false if the link dropped before the services were resolved.
   private func connectWithoutScan(
     _ id: BluetoothDeviceID, within limit: Duration
   ) async throws(BluetoothError) -> Bool {
     do throws(BluetoothError) {
       try await call(id, "Connect", within: limit)
     } catch {
-      // An attempt would go on, and keep others from connecting.
+      // A pending attempt would continue and block other connections, so end it.
       switch error.reason {
       case .refused(_, "AlreadyConnected", _): break
-      // What comes of keys that the device has no more, among others.
+      // One cause of this error is a device that has lost its keys.
       case .refused(_, "Failed", "le-connection-abort-by-local") where device(id)?.isPaired == true:
         throw BluetoothError(.linkDropped(id.description))
       default:
@@ -234,20 +244,20 @@ extension Bluetooth {
     return try await isReady(id, within: limit)
   }
 
-  /// Waits until the services of a device that is connected are known.
+  /// Waits until the services of a connected device are resolved.
   ///
-  /// - Returns: false if it is not connected.
+  /// - Returns: false if the device is not connected.
   package func isReady(
     _ id: BluetoothDeviceID, within limit: Duration = .seconds(30)
   ) async throws(BluetoothError) -> Bool {
-    try await wait("Learning the services", within: limit) { bluetooth throws(BluetoothError) in
+    try await wait("Resolving the services", within: limit) { bluetooth throws(BluetoothError) in
       let device = try bluetooth.known(id)
       guard device.isConnected else { return false }
       return device.isResolved ? true : nil
     }
   }
 
-  /// Ends the connection, for all programs. Takes some two seconds.
+  /// Disconnects a device, for all programs. This takes about two seconds.
   package func disconnect(_ id: BluetoothDeviceID) async throws(BluetoothError) {
     _ = try known(id)
     try await call(id, "Disconnect")
@@ -256,10 +266,10 @@ extension Bluetooth {
     }
   }
 
-  /// Pairs with a connected device, and keeps the keys. Does nothing if it is paired.
+  /// Pairs with a connected device, and stores the keys. Does nothing if it is already paired.
   ///
-  /// - Throws: `BluetoothError` with the reason `pairing` when the device, its user or this side's
-  ///   consent refused.
+  /// - Throws: `BluetoothError` with the reason `pairing` if the device, its user or `consent`
+  ///   refuses.
   package func pair(
     _ id: BluetoothDeviceID, within limit: Duration = .seconds(60)
   ) async throws(BluetoothError) {
@@ -274,24 +284,25 @@ extension Bluetooth {
       default: throw error
       }
     }
-    // The property follows the answer.
+    // The property changes after the reply.
     try await wait("Pairing", within: .seconds(5)) { bluetooth throws(BluetoothError) in
       try bluetooth.known(id).isPaired ? () : nil
     }
   }
 
-  /// Gives a device a name on this machine, which stays with its keys.
+  /// Sets the name of a device on this machine. BlueZ stores it with the keys.
   package func rename(_ id: BluetoothDeviceID, _ name: String) async throws(BluetoothError) {
     _ = try await connection.call(
       DBusMethod("org.bluez", id.path, "org.freedesktop.DBus.Properties", "Set"),
       [.string("org.bluez.Device1"), .string("Alias"), .variant(.string(name))])
   }
 
-  /// The devices with which keys are kept.
+  /// The devices whose keys BlueZ has stored.
   package var bonds: [BluetoothDevice] { devices.filter(\.isBonded) }
 
-  /// Forgets a device and its keys, and disconnects it. A phone must forget this machine as well
-  /// before they can pair again.
+  /// Removes a device and its keys, and disconnects it.
+  ///
+  /// A phone must forget this machine as well before the two can pair again.
   package func removeBond(_ id: BluetoothDeviceID) async throws(BluetoothError) {
     let device = try known(id)
     _ = try await connection.call(

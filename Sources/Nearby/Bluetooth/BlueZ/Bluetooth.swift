@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Bluetooth LE through bluetoothd: its adapters and devices as they are now, and what this program
-/// has registered, registered again after bluetoothd or an adapter was gone.
+/// A client of bluetoothd, with its adapters and devices, and the registrations of this program.
+///
+/// Registrations are renewed after bluetoothd or an adapter was lost.
 ///
 /// ```swift
 /// let bluetooth = try await Bluetooth.open()
@@ -12,27 +13,27 @@
 /// try await bluetooth.advertise(Advertisement(services: [service.uuid]), on: adapter)
 /// ```
 ///
-/// What it registers ends with `close()`, or with the program.
+/// Registrations end with `close()` or with the program.
 @BluetoothActor package final class Bluetooth {
-  /// What happens outside of a call. Later versions may add more.
+  /// An event outside of a call. Later versions may add more.
   package enum Event: Sendable {
-    /// bluetoothd, or the whole bus, is gone; so are all connections. Bonds stay.
+    /// bluetoothd or the bus was lost, and with it all connections. Bonds remain.
     case daemonLost
     case daemonReturned
     case adapterAdded(BluetoothAdapter)
     case adapterRemoved(BluetoothAdapter)
-    /// Switched on or off.
+    /// The adapter was switched on or off.
     case adapterChanged(BluetoothAdapter)
-    /// Appeared, or one of its values changed.
+    /// The device appeared, or one of its properties changed.
     case deviceChanged(BluetoothDevice)
     case deviceRemoved(BluetoothDevice)
-    /// Something is registered again.
+    /// A lost registration was renewed.
     case registered(Registration)
-    /// It could not be registered again. It is tried once more after a pause.
+    /// A registration could not be renewed. It is tried again after a pause.
     case registrationFailed(Registration, BluetoothError)
   }
 
-  /// Something that this program has registered with bluetoothd.
+  /// A registration of this program with bluetoothd.
   package struct Registration: Sendable, Hashable, CustomStringConvertible {
     package enum Kind: String, Sendable { case services, advertisement, agent }
     package let kind: Kind
@@ -42,7 +43,7 @@
 
   private struct Registered {
     let registration: Registration
-    /// The adapter's address; nil for agents, which are for all of them.
+    /// The adapter's address; nil for agents, which serve all adapters.
     let adapter: String?
     let path: String
     let register:
@@ -53,7 +54,7 @@
 
   let connection: DBusConnection
   private(set) var objects: BlueZObjects = [:]
-  /// The name that the bus gave to bluetoothd; nil while it does not run.
+  /// The unique bus name of bluetoothd; nil while it is not running.
   private var owner: String?
   private var isConnecting = false
   private var isClosed = false
@@ -61,29 +62,31 @@
   private var lastNumber = 0
   private var watchers: [Int: @BluetoothActor (Change) -> Void] = [:]
   private var subscribers: [Int: AsyncStream<Event>.Continuation] = [:]
-  /// Called with each event, before what bluetoothd tells next is looked at. Two streams, such as those of
-  /// `events()`, lose the order between them.
+  /// A handler that is called with each event before the next D-Bus message is processed.
+  ///
+  /// It preserves the order of events. Two streams of `events()` are not ordered relative to each
+  /// other.
   package var handle: @BluetoothActor (Event) -> Void = { _ in }
-  /// Adapters that look for devices, with what for.
+  /// The services that each scan looks for, by adapter path and scan number.
   var scans: [String: [Int: Set<BluetoothUUID>]] = [:]
-  /// Adapters whose scans pause, with how many connections are being made.
+  /// The number of pending connections by adapter path. Scans on these adapters are paused.
   var pausedDiscovery: [String: Int] = [:]
   /// Sockets for writes without response, by the characteristic's path.
   var writers: [String: (socket: PacketSocket, messageLimit: Int)] = [:]
-  /// Ends of notifications that come over sockets.
+  /// Closures that end the notifications received over sockets.
   var readers: [Int: @BluetoothActor () -> Void] = [:]
   private var isReconciling = false
   private var mustReconcile = false
-  /// How often bluetoothd or an adapter was lost.
+  /// The number of times that bluetoothd or an adapter was lost.
   private var losses = 0
-  /// The pause before something is tried again.
+  /// The pause before a registration or the bus is tried again.
   private let pause: Duration
 
-  /// What changed in `objects`.
+  /// A change to `objects`.
   enum Change {
-    /// Properties; none when it was added or removed.
+    /// An interface changed. The properties are empty if it was added or removed.
     case object(path: String, interface: String, [String: DBusValue])
-    /// Everything.
+    /// All objects may have changed.
     case all
   }
 
@@ -92,10 +95,10 @@
   /// Connects to bluetoothd.
   ///
   /// - Parameters:
-  ///   - bus: the bus, as D-Bus writes addresses; nil: the system's.
-  ///   - pause: how long to wait before a registration or the bus is tried again.
-  ///   - libraries: where to find sd-bus.
-  /// - Throws: `BluetoothError` that tells apart a missing library, bus, bluetoothd and permission.
+  ///   - bus: the D-Bus address of the bus; nil for the system bus.
+  ///   - pause: the time to wait before a registration or the bus is tried again.
+  ///   - libraries: the file names of sd-bus to try; nil for the usual ones.
+  /// - Throws: `BluetoothError` if the library, the bus, bluetoothd or a permission is missing.
   package static func open(
     bus: String? = nil, pause: Duration = .seconds(1), libraries: [String]? = nil
   ) async throws(BluetoothError) -> Bluetooth {
@@ -128,7 +131,7 @@
     try await load()
   }
 
-  /// Starts bluetoothd where it does not run and the bus can start it.
+  /// Returns the unique bus name of bluetoothd, and starts it if the bus can.
   private func ownerOfBlueZ() async throws(BluetoothError) -> String {
     let method = DBusMethod.bus("GetNameOwner")
     var names = try? await connection.call(method, [.string("org.bluez")])
@@ -138,7 +141,7 @@
           .bus("StartServiceByName"), [.string("org.bluez"), .uint32(0)])
         names = try await connection.call(method, [.string("org.bluez")])
       } catch {
-        // What a service manager answers differs.
+        // The error depends on the service manager.
         throw connection.isOpen ? BluetoothError(.noDaemon) : error
       }
     }
@@ -148,8 +151,8 @@
     return name
   }
 
-  /// Leaves the bus: everything that was registered ends, and connections that only this program
-  /// wanted.
+  /// Closes the connection to the bus. This ends all registrations, and the connections to devices
+  /// that no other program uses.
   package func close() {
     guard !isClosed else { return }
     isClosed = true
@@ -169,16 +172,19 @@
     for end in readers.values { end() }
   }
 
-  /// Ends the notifications that come by sockets, and waits until bluetoothd knows. It uses freed memory (5.66
-  /// to 5.85) when it sees the end of their sockets after the program has left the bus (bluez/bluez#1781).
+  /// Closes the sockets of notifications, and waits until bluetoothd has noticed.
+  ///
+  /// BlueZ 5.66 to 5.85 uses freed memory if these sockets close after the program has disconnected
+  /// from the bus (bluez/bluez#1781).
   package func endNotifications() async {
     closeSockets()
     let ping = DBusMethod("org.bluez", "/", "org.freedesktop.DBus.Peer", "Ping")
     _ = try? await connection.call(ping, within: .seconds(1))
   }
 
-  /// What happens from now on, for any number of subscribers. One that is too slow loses the oldest
-  /// events beyond 1024.
+  /// Returns a stream of the events from now on.
+  ///
+  /// Any number of streams may exist. A slow consumer loses the oldest events beyond 1024.
   package func events() -> AsyncStream<Event> {
     let (stream, continuation) = AsyncStream<Event>.makeStream(
       bufferingPolicy: .bufferingNewest(1_024))
@@ -209,7 +215,7 @@
   /// Reads all objects.
   private func load() async throws(BluetoothError) {
     let outcome: Result<Void, BluetoothError> = await withCheckedContinuation { continuation in
-      // Read at once: signals that follow the answer change what it says.
+      // Handle the reply at once, because the signals after it change the objects that it lists.
       connection.call(
         DBusMethod("org.bluez", "/", "org.freedesktop.DBus.ObjectManager", "GetManagedObjects")
       ) { [weak self] in
@@ -223,13 +229,13 @@
     guard let entries = values.first?.entries else {
       return .failure(BluetoothError(.invalidReply("its objects")))
     }
-    // Adapters before their devices.
+    // Sort adapters before their devices.
     let all = entries.compactMap { entry in
       entry.key.path.flatMap { path in entry.value.entries.map { (path, $0) } }
     }.sorted { $0.0 < $1.0 }
     let names = Dictionary(
       all.map { ($0, Set($1.compactMap(\.key.string))) }, uniquingKeysWith: { $1 })
-    // What signals have added meanwhile stays.
+    // Objects that the reply lists as well stay, so that they are not reported as removed.
     for (path, interfaces) in objects {
       remove(path, interfaces.keys.filter { names[path]?.contains($0) != true })
     }
@@ -261,7 +267,7 @@
     for (path, interfaces) in objects { remove(path, Array(interfaces.keys)) }
   }
 
-  /// Tells subscribers what is different from before.
+  /// Reports the difference between an object's former and current state.
   private func told(_ path: String, _ before: [String: [String: DBusValue]]?) {
     let now = objects[path]
     let adapters = (
@@ -334,9 +340,10 @@
 
   func unwatch(_ number: Int) { watchers[number] = nil }
 
-  /// Waits until `condition`, which is looked at after each change, returns a value or throws.
+  /// Waits until `condition` returns a value or throws. It is evaluated at once and after each
+  /// change.
   ///
-  /// - Parameter what: what is waited for, for the error.
+  /// - Parameter what: the name of the operation, for the error.
   package func wait<Value: Sendable>(
     _ what: String, within limit: Duration = .seconds(25),
     until condition:
@@ -383,7 +390,7 @@
     }
   }
 
-  // MARK: bluetoothd and the bus come and go
+  // MARK: loss and return of bluetoothd and the bus
 
   private func ownerChanged(_ new: String) {
     guard !isClosed else { return }
@@ -397,7 +404,7 @@
         self?.report(.daemonReturned)
         self?.reconcile()
       } catch {
-        // It is gone again, which is told as well.
+        // bluetoothd was lost again, which is reported separately.
       }
     }
   }
@@ -423,7 +430,7 @@
         self.report(.daemonReturned)
         self.reconcile()
       } catch {
-        // Without bluetoothd the bus tells when it comes.
+        // If the bus is open, bluetoothd is missing; the bus signals when it starts.
         if !self.connection.isOpen { self.busEnded() }
       }
     }
@@ -431,7 +438,7 @@
 
   // MARK: registrations
 
-  /// Registers something now, and again whenever it was lost.
+  /// Registers an object now, and again after each loss.
   func register(
     _ kind: Registration.Kind, _ path: String, on adapter: BluetoothAdapter?,
     _ register:
@@ -449,21 +456,21 @@
     return registration
   }
 
-  /// Ends what has been registered. Does nothing the second time.
+  /// Ends a registration. Does nothing if it has ended.
   package func unregister(_ registration: Registration) async {
     guard let index = registered.firstIndex(where: { $0.registration == registration }) else {
       return
     }
     let entry = registered.remove(at: index)
     if entry.isRegistered {
-      // It fails if bluetoothd has forgotten it.
+      // The call fails if bluetoothd has already dropped the registration.
       _ = try? await connection.call(
         entry.unregister(entry.adapter.flatMap(adapter(address:))), [.path(entry.path)])
     }
     connection.withdraw(entry.path)
   }
 
-  /// Registers something anew, as an advertisement after a connection.
+  /// Registers an object again, such as an advertisement after a connection.
   func renew(_ registration: Registration) async throws(BluetoothError) {
     guard let entry = registered.first(where: { $0.registration == registration }) else { return }
     let adapter = entry.adapter.flatMap(adapter(address:))
@@ -476,7 +483,7 @@
     }
   }
 
-  /// bluetoothd has ended something by itself.
+  /// Marks the registration at `path` as ended by bluetoothd, and renews it after a pause.
   func released(_ path: String) {
     for index in registered.indices where registered[index].path == path {
       registered[index].isRegistered = false
@@ -491,7 +498,7 @@
     adapters.first { $0.address == address }
   }
 
-  /// Registers what is not, one after the other.
+  /// Renews the registrations that are lost, one after the other.
   private func reconcile() {
     guard registered.contains(where: { !$0.isRegistered }), owner != nil else { return }
     mustReconcile = true
@@ -510,7 +517,7 @@
     for entry in registered where !entry.isRegistered {
       let adapter = entry.adapter.flatMap(adapter(address:))
       let losses = losses
-      // It comes later, or is switched on later.
+      // The adapter or bluetoothd may return later.
       guard entry.adapter == nil || adapter != nil, owner != nil else { continue }
       do throws(BluetoothError) {
         if let adapter, !adapter.isPowered { try await powerOn(adapter) }
@@ -522,7 +529,7 @@
         guard
           let index = registered.firstIndex(where: { $0.registration == entry.registration })
         else { continue }
-        // It may have answered just before it was killed.
+        // bluetoothd may have replied just before it was lost.
         guard losses == self.losses else {
           mustReconcile = true
           continue

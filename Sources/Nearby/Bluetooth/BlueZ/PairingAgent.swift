@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A device wants to pair, or was asked to.
+/// A request of a device to pair, or the confirmation of a pairing that this side began.
 package struct PairingRequest: Sendable, Hashable {
   package let device: BluetoothDeviceID
-  /// Six digits that people compare on both devices; nil where there is nothing to compare.
+  /// The six digits that users compare on both devices; nil if there is nothing to compare.
   package let code: UInt32?
 }
 
-/// What this side can show and take.
+/// The ability of this side to show digits and to ask its user.
 package enum PairingCapability: String, Sendable {
-  /// Nothing: devices pair without a comparison ("Just Works").
+  /// No display and no input: devices pair without a comparison ("Just Works").
   case none = "NoInputNoOutput"
-  /// Show six digits, and ask whether they are the same on the other device.
+  /// A display of six digits, and a question whether the other device shows the same.
   case compare = "DisplayYesNo"
 }
 
 extension Bluetooth {
-  /// Lets devices pair, until `unregister`.
+  /// Registers an agent that lets devices pair, until `unregister`.
   ///
   /// - Parameters:
-  ///   - capability: what this side can show and take.
-  ///   - isForAll: whether no other program on this machine is asked meanwhile; otherwise it is for `pair`
-  ///     only, unless there is no other.
-  ///   - consent: whether the device may pair. It may take up to 60 s.
+  ///   - capability: the ability of this side to show digits and to ask its user.
+  ///   - isForAll: whether the agent becomes the default agent of the machine. Otherwise it
+  ///     serves only `pair`, unless there is no other agent.
+  ///   - consent: returns whether the device may pair. It may take up to 60 s.
   /// - Throws: `BluetoothError`.
   package func allowPairing(
     _ capability: PairingCapability = .none, isForAll: Bool = true,
@@ -61,7 +61,7 @@ extension Bluetooth {
   }
 }
 
-/// Answers bluetoothd's questions.
+/// An agent that answers the requests of bluetoothd.
 @BluetoothActor private final class PairingAgent {
   private let consent: @Sendable (PairingRequest) async -> Bool
   private var asking: [Task<Void, Never>] = []
@@ -77,13 +77,13 @@ extension Bluetooth {
       ask(
         PairingRequest(device: device, code: body.last?.integer.flatMap { UInt32(exactly: $0) }),
         call)
-    // It is paired already.
+    // The device is already paired.
     case ("AuthorizeService", _?): call.reply()
     case ("Cancel", _), ("Release", _):
       for task in asking { task.cancel() }
       asking = []
       call.reply()
-    default: call.fail("org.bluez.Error.Rejected", "It has no means for that.")
+    default: call.fail("org.bluez.Error.Rejected", "The agent does not support this request.")
     }
   }
 
@@ -94,10 +94,10 @@ extension Bluetooth {
         if isAllowed, !Task.isCancelled {
           call.reply()
         } else {
-          call.fail("org.bluez.Error.Rejected", "It was not allowed.")
+          call.fail("org.bluez.Error.Rejected", "The pairing was not allowed.")
         }
       })
-    // Those that have ended count no more.
+    // Drop the oldest task, which has ended.
     if asking.count > 16 { asking.removeFirst() }
   }
 }

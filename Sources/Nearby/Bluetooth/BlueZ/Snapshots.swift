@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The objects of bluetoothd, as they are known from its signals: interfaces with their properties by
-/// path.
+/// The properties of bluetoothd's objects by path and interface, kept current by its signals.
 typealias BlueZObjects = [String: [String: [String: DBusValue]]]
 
-/// A Bluetooth adapter, as it was when this value was made.
+/// A snapshot of a Bluetooth adapter.
 package struct BluetoothAdapter: Sendable, Hashable {
   package enum Role: String, Sendable, Hashable { case central, peripheral }
 
   let path: String
-  /// `hci0`. It may change when an adapter is unplugged and plugged in again; the address does not.
+  /// The name, such as `hci0`. It may change when an adapter is plugged in again; the address does
+  /// not.
   package let name: String
   package let address: String
   package let isPowered: Bool
   package let roles: Set<Role>
-  /// How many advertisements can be registered; nil if it cannot advertise.
+  /// The number of advertisements that can be registered; nil if the adapter cannot advertise.
   package let advertisements: Int?
-  /// How many advertisements are registered, by all programs.
+  /// The number of advertisements that are registered, by all programs.
   package let activeAdvertisements: Int
   private let modalias: String?
-  /// The version of BlueZ, such as 5 and 66; nil where main.conf names another device.
+  /// The version of BlueZ, such as 5 and 66; nil if main.conf sets another device ID.
   package var version: (major: Int, minor: Int)? {
     // usb:v1D6Bp0246d0542 is the Linux Foundation's BlueZ 5.66.
     guard let text = modalias?.lowercased(), text.hasPrefix("usb:v1d6bp0246d"),
@@ -40,9 +40,9 @@ package struct BluetoothAdapter: Sendable, Hashable {
     let manager = interfaces["org.bluez.LEAdvertisingManager1"]
     let active = manager?["ActiveInstances"]?.integer ?? 0
     activeAdvertisements = active
-    // Those in use, and those that are free.
+    // BlueZ counts free instances and instances in use.
     advertisements = manager.map { ($0["SupportedInstances"]?.integer ?? 1) + active }
-    // BlueZ has them since 5.55.
+    // BlueZ reports roles since 5.55.
     let roles = properties["Roles"]?.strings
     self.roles =
       roles.map { Set($0.compactMap(Role.init(rawValue:))) }
@@ -50,45 +50,48 @@ package struct BluetoothAdapter: Sendable, Hashable {
   }
 }
 
-/// Identifies a device on this machine: an object of bluetoothd. It stays the same when a phone with
-/// a private address pairs, and over its later connections.
+/// The identity of a device on this machine: the path of bluetoothd's object.
+///
+/// It does not change when a phone with a private address pairs, nor over its later connections.
 package struct BluetoothDeviceID: Sendable, Hashable, CustomStringConvertible {
   let path: String
 
-  /// - Parameter path: of bluetoothd's object.
+  /// Creates an identity.
+  ///
+  /// - Parameter path: the path of bluetoothd's object.
   package init(path: String) { self.path = path }
 
-  /// The last part of the path. The address in it may be an earlier one.
+  /// The last part of the path. It may contain an earlier address.
   package var description: String { path.split(separator: "/").last.map(String.init) ?? path }
 
-  /// The address in the path, `AA:BB:…`: the first one by which the device was known.
+  /// The address in the path, `AA:BB:…`: the first address that BlueZ saw.
   package var address: String {
     let name = description
     return (name.hasPrefix("dev_") ? String(name.dropFirst(4)) : name).replacing("_", with: ":")
   }
 }
 
-/// Another Bluetooth device, as it was when this value was made.
+/// A snapshot of another Bluetooth device.
 package struct BluetoothDevice: Sendable, Hashable, Identifiable {
   package let id: BluetoothDeviceID
   let adapterPath: String
-  /// The identity address, once the device has been paired.
+  /// The address; the identity address once the device has been paired.
   package let address: String
   /// Whether the address is random rather than public.
   package let isRandom: Bool
-  /// What it is called on this machine, otherwise the name that it tells; nil if it was not heard.
+  /// The alias on this machine, or else the advertised name; nil if there is neither.
   package let name: String?
   package let services: Set<BluetoothUUID>
-  /// Whether its advertisements are heard now.
+  /// Whether its advertisements are received now.
   package let isHeard: Bool
-  /// The strength of the last advertisement, in dBm; nil if it is not heard now, or not known.
+  /// The strength of the last advertisement in dBm; nil if out of range or unknown.
   package let rssi: Int?
   package let serviceData: [BluetoothUUID: [UInt8]]
   package let isConnected: Bool
   package let isPaired: Bool
-  /// Whether both sides keep the keys.
+  /// Whether both sides have stored the keys.
   package let isBonded: Bool
-  /// Whether its services are known, as long as it is connected.
+  /// Whether it is connected and its services are resolved.
   package let isResolved: Bool
 
   init?(_ path: String, _ interfaces: [String: [String: DBusValue]]) {
@@ -99,13 +102,13 @@ package struct BluetoothDevice: Sendable, Hashable, Identifiable {
     adapterPath = adapter
     self.address = address
     isRandom = properties["AddressType"]?.string == "random"
-    // BlueZ has the address there for want of a name.
+    // BlueZ sets the alias to the address if there is no name.
     let alias = properties["Alias"]?.string
     name = alias == address.replacing(":", with: "-") ? nil : alias ?? properties["Name"]?.string
     services = Set((properties["UUIDs"]?.strings ?? []).compactMap { BluetoothUUID($0) })
     let rssi = properties["RSSI"]?.integer
     isHeard = rssi != nil
-    // Controllers say 127 where they do not know.
+    // Controllers report 127 if the strength is unknown.
     self.rssi = rssi == 127 ? nil : rssi
     serviceData = (properties["ServiceData"]?.entries ?? []).reduce(into: [:]) { data, entry in
       guard let uuid = entry.key.string.flatMap({ BluetoothUUID($0) }) else { return }
@@ -113,14 +116,14 @@ package struct BluetoothDevice: Sendable, Hashable, Identifiable {
     }
     isConnected = properties["Connected"]?.bool ?? false
     isPaired = properties["Paired"]?.bool ?? false
-    // BlueZ has it since 5.65.
+    // BlueZ reports the property since 5.65.
     isBonded = properties["Bonded"]?.bool ?? isPaired
     isResolved = properties["ServicesResolved"]?.bool ?? false
   }
 
   package func isKnown(to adapter: BluetoothAdapter) -> Bool { adapterPath == adapter.path }
 
-  /// Whether a text is its name or its address.
+  /// Returns whether `text` is the device's name or address.
   package func isCalled(_ text: String) -> Bool { text == name || text.uppercased() == address }
 }
 
@@ -130,9 +133,9 @@ package struct RemoteCharacteristic: Sendable, Hashable {
   package let device: BluetoothDeviceID
   package let service: BluetoothUUID
   package let uuid: BluetoothUUID
-  /// What BlueZ calls flags: `read`, `write`, `notify`, and so on.
+  /// The flags of BlueZ: `read`, `write`, `notify`, and so on.
   package let flags: Set<String>
-  /// The bytes that one message can have; nil if BlueZ does not say it (before 5.62).
+  /// The largest message in bytes, MTU − 3; nil if BlueZ does not report the MTU (before 5.62).
   package let messageLimit: Int?
 
   init?(_ path: String, _ objects: BlueZObjects) {

@@ -2,10 +2,10 @@
 internal import Glibc
 internal import System
 
-/// Everything that concerns D-Bus and Bluetooth's sockets runs here, on one thread of its own, because
-/// a connection of sd-bus may be used by one thread at a time.
+/// The actor for D-Bus and the sockets of Bluetooth. It has one thread, because only one thread at
+/// a time may use an sd-bus connection.
 ///
-/// Nothing that runs here may block: bluetoothd calls back before it answers.
+/// Code on this actor must not block: bluetoothd calls this program before it replies.
 @globalActor package actor BluetoothActor {
   package static let shared = BluetoothActor()
 
@@ -13,26 +13,26 @@ internal import System
     unsafe EventThread.shared.asUnownedSerialExecutor()
   }
 
-  /// Calls `body` at once, on the thread of this actor.
+  /// Calls `body` synchronously. The caller must be on the thread of this actor.
   static func assumeIsolated(_ body: @BluetoothActor () -> Void) {
     shared.preconditionIsolated()
-    // As `MainActor.assumeIsolated` does it: the isolation is no part of how a function is called.
+    // As in `MainActor.assumeIsolated`: isolation does not change the calling convention.
     withoutActuallyEscaping(body) { unsafe unsafeBitCast($0, to: (() -> Void).self)() }
   }
 }
 
-/// What the thread waits for beside its jobs.
+/// A source of events that the thread waits for between its jobs.
 @BluetoothActor protocol EventSource: AnyObject {
-  /// Called before each wait.
+  /// Prepares for the next wait.
   ///
-  /// - Returns: the descriptor, the events of poll(2) to wait for, and until when: a time of
-  ///   CLOCK_MONOTONIC in microseconds. nil: neither.
+  /// - Returns: the descriptor, the events of poll(2), and a deadline in microseconds of
+  ///   CLOCK_MONOTONIC; nil to wait for neither.
   func prepare() -> (descriptor: Int32, events: Int16, deadline: UInt64?)?
-  /// Called when an event or the time has come.
+  /// Handles events, or a deadline that has passed.
   func ready(_ events: Int16)
 }
 
-/// The thread of `BluetoothActor`: runs jobs, and waits for descriptors between them.
+/// The thread of `BluetoothActor`. It runs jobs, and waits for descriptors between them.
 final class EventThread: SerialExecutor {
   static let shared = EventThread()
 
@@ -41,7 +41,7 @@ final class EventThread: SerialExecutor {
     var id: pthread_t?
   }
   private let state = Locked(State())
-  /// A pipe, by which the thread is woken.
+  /// A pipe whose write end wakes the thread.
   private let wakeEnds: (read: Int32, write: Int32)
 
   private init() {
@@ -104,7 +104,7 @@ final class EventThread: SerialExecutor {
   }
 }
 
-/// The sources of the thread.
+/// The event sources of the thread.
 @BluetoothActor enum EventSources {
   private static var sources: [any EventSource] = []
 
@@ -112,12 +112,12 @@ final class EventThread: SerialExecutor {
 
   static func remove(_ source: some EventSource) { sources.removeAll { $0 === source } }
 
-  /// CLOCK_MONOTONIC in microseconds.
+  /// The current time of CLOCK_MONOTONIC in microseconds.
   private static var now: UInt64 {
     nanoseconds(of: CLOCK_MONOTONIC) / 1_000
   }
 
-  /// Waits for an event, and handles what has come.
+  /// Waits for events or a deadline, and calls the sources that are ready.
   static func wait(waking descriptor: Int32) {
     var entries = [pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)]
     var waiting: [(source: any EventSource, deadline: UInt64?)] = []
@@ -137,7 +137,7 @@ final class EventThread: SerialExecutor {
     let after = now
     for (entry, (source, deadline)) in zip(entries.dropFirst(), waiting) {
       let isDue = deadline.map { $0 <= after } ?? false
-      // One before it may have removed it.
+      // A source before this one may have removed it.
       guard entry.revents != 0 || isDue, sources.contains(where: { $0 === source }) else {
         continue
       }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
 
-/// A connection to a message bus. It can be opened again after its end, and keeps its objects.
+/// A connection to a message bus. It can be opened again after its end, and keeps its exported
+/// objects.
 @BluetoothActor package final class DBusConnection {
   private let library: SystemdBus
   package let address: String
@@ -15,14 +16,14 @@ internal import Glibc
   private var pending: [UInt64: Pending] = [:]
   private var objects: [(path: String, interfaces: [DBusInterface])] = []
 
-  /// Called for each signal that a match rule lets in.
+  /// A handler of each signal that matches a rule.
   package var received: @BluetoothActor (DBusMessage) -> Void = { _ in }
-  /// Called when the bus is gone.
+  /// A handler of the loss of the bus.
   package var ended: @BluetoothActor () -> Void = {}
-  /// Whether a program, by the name that the bus gave it, may call the objects.
+  /// A function that returns whether the program with this unique bus name may call the objects.
   package var admits: @BluetoothActor (String) -> Bool = { _ in true }
 
-  /// Where the system bus is.
+  /// The address of the system bus.
   package nonisolated static var systemAddress: String {
     guard let text = unsafe getenv("DBUS_SYSTEM_BUS_ADDRESS") else {
       return "unix:path=/run/dbus/system_bus_socket"
@@ -30,9 +31,11 @@ internal import Glibc
     return unsafe String(cString: text)
   }
 
+  /// Creates a connection, which is closed until `open`.
+  ///
   /// - Parameters:
-  ///   - address: the bus, as D-Bus writes addresses; nil: the system's.
-  ///   - libraries: where to find sd-bus.
+  ///   - address: the D-Bus address of the bus; nil for the system bus.
+  ///   - libraries: the file names of sd-bus to try; nil for the usual ones.
   package nonisolated init(
     to address: String? = nil, libraries: [String]? = nil
   ) throws(BluetoothError) {
@@ -44,7 +47,7 @@ internal import Glibc
 
   package var isOpen: Bool { bus != nil }
 
-  /// Connects. Messages can be sent at once; they wait until the bus has answered.
+  /// Opens the connection. Messages sent before the bus has replied are queued.
   package func open() throws(BluetoothError) {
     guard bus == nil else { return }
     let bus = try OpenBus(library, address)
@@ -53,7 +56,7 @@ internal import Glibc
     EventSources.add(bus)
   }
 
-  /// Leaves the bus, which ends everything that was registered over it. Calls that wait fail.
+  /// Closes the connection, which ends all registrations over it. Pending calls fail.
   package func close() { close(BluetoothError(.busLost)) }
 
   private func close(_ error: BluetoothError) {
@@ -71,9 +74,9 @@ internal import Glibc
   /// Calls a method.
   ///
   /// - Parameters:
-  ///   - limit: how long to wait for an answer.
-  ///   - answered: called once, in the order in which messages arrive.
-  /// - Returns: a number for `cancel`.
+  ///   - limit: the time to wait for the reply.
+  ///   - answered: a closure that is called once, in the order of received messages.
+  /// - Returns: a number for `cancel`; nil if nothing was sent.
   @discardableResult
   package func call(
     _ method: DBusMethod, _ arguments: [DBusValue] = [], within limit: Duration = .seconds(25),
@@ -101,9 +104,9 @@ internal import Glibc
     }
   }
 
-  /// Calls a method, and waits for the answer without blocking.
+  /// Calls a method, and waits for the reply without blocking.
   ///
-  /// - Throws: `BluetoothError`; when the task is cancelled, with the reason `cancelled`.
+  /// - Throws: `BluetoothError`, with the reason `cancelled` if the task is cancelled.
   package func call(
     _ method: DBusMethod, _ arguments: [DBusValue] = [], within limit: Duration = .seconds(25)
   ) async throws(BluetoothError) -> [DBusValue] {
@@ -119,7 +122,7 @@ internal import Glibc
     }.get()
   }
 
-  /// Ends the waiting for an answer.
+  /// Stops waiting for a reply.
   private func cancel(_ cookie: UInt64?) {
     guard let cookie else { return }
     end(cookie, .failure(BluetoothError(.cancelled)))
@@ -129,7 +132,7 @@ internal import Glibc
     pending.removeValue(forKey: cookie)?.end(outcome)
   }
 
-  /// Ends the calls that wait for a program that has left the bus.
+  /// Fails the pending calls to a program that has disconnected from the bus.
   func abandonCalls(to destination: String, _ error: BluetoothError) {
     for (cookie, call) in pending where call.destination == destination {
       end(cookie, .failure(error))
@@ -141,26 +144,25 @@ internal import Glibc
     nonisolated init() {}
   }
 
-  /// Lets signals in. The rule's sender may be a well-known name.
+  /// Adds a match rule for signals to receive. The sender in the rule may be a well-known name.
   package func match(_ rule: String) async throws(BluetoothError) {
     _ = try await call(.bus("AddMatch"), [.string(rule)])
   }
 
-  /// Sends a signal. It is lost if there is no bus.
+  /// Sends a signal. Does nothing if the connection is closed.
   package func emit(_ path: String, _ interface: String, _ member: String, _ body: [DBusValue]) {
     try? bus?.emit(path, interface, member, body)
   }
 
   // MARK: objects
 
-  /// Puts an object on the bus. An object at `path` lists those below it, in the order in which they
-  /// were exported.
+  /// Exports an object. It lists the exported objects below its path, in the order of their export.
   package func export(_ path: String, _ interfaces: [DBusInterface] = []) {
     withdraw(path)
     objects.append((path, interfaces))
   }
 
-  /// Removes an object and those below it.
+  /// Removes an object and the objects below it.
   package func withdraw(_ path: String) {
     objects.removeAll { $0.path == path || $0.path.hasPrefix(path + "/") }
   }
@@ -180,7 +182,7 @@ internal import Glibc
   private func serve(_ call: DBusCall) {
     let message = call.message
     guard admits(message.sender) else {
-      return call.fail("org.freedesktop.DBus.Error.AccessDenied", "This is for another program.")
+      return call.fail("org.freedesktop.DBus.Error.AccessDenied", "This program may not call it.")
     }
     guard let object = objects.first(where: { $0.path == message.path }) else {
       return call.fail(
@@ -203,7 +205,7 @@ internal import Glibc
       let names = message.body.prefix(2).compactMap(\.string)
       let interface = interfaces.first { $0.name == names.first }
       guard message.body.count == 3, names.count == 2, let set = interface?.set else {
-        return call.fail("org.freedesktop.DBus.Error.PropertyReadOnly", "It cannot be set.")
+        return call.fail("org.freedesktop.DBus.Error.PropertyReadOnly", "It is read-only.")
       }
       if let error = set(names[1], message.body[2].content) {
         call.fail(error)
@@ -220,7 +222,7 @@ internal import Glibc
     }
   }
 
-  /// `a{oa{sa{sv}}}`
+  /// Returns the objects below a path, as `a{oa{sa{sv}}}`.
   private func managed(below root: String) -> DBusValue {
     let prefix = root == "/" ? "/" : root + "/"
     let entries = objects.filter { $0.path != root && $0.path.hasPrefix(prefix) }.map {
@@ -229,7 +231,7 @@ internal import Glibc
     return .dictionary(entries, of: "oa{sa{sv}}")
   }
 
-  /// `a{sa{sv}}`
+  /// Returns interfaces with their properties, as `a{sa{sv}}`.
   package static func described(_ interfaces: [DBusInterface]) -> DBusValue {
     .dictionary(
       interfaces.map { DBusValue.Entry(.string($0.name), .properties($0.properties())) },
@@ -237,32 +239,32 @@ internal import Glibc
   }
 }
 
-/// A bus of sd-bus while it is open. All of it happens on the thread of `BluetoothActor`.
+/// An open connection of sd-bus. It is used only on the thread of `BluetoothActor`.
 @safe @BluetoothActor private final class OpenBus: EventSource {
   enum Event {
     case reply(UInt64, DBusMessage)
-    /// An answer that cannot be read.
+    /// A reply that cannot be parsed.
     case invalid(UInt64)
     case signal(DBusMessage)
     case call(DBusCall)
     case ended(errno: Int32)
   }
 
-  /// What came while sd-bus processed; it may not be called again from its own callbacks.
+  /// The messages received by `sd_bus_process`, which must not be called from its own callbacks.
   private final class Inbox {
     var messages: [HeldMessage] = []
     let library: SystemdBus
     init(_ library: SystemdBus) { self.library = library }
   }
 
-  /// A reference to a message; used on the thread only.
+  /// A reference to a message. It is used only on the thread of `BluetoothActor`.
   @safe private struct HeldMessage: @unchecked Sendable { let pointer: SystemdBus.Message }
 
   private let library: SystemdBus
   private let bus: SystemdBus.Bus
   private let inbox: Inbox
   private var isClosed = false
-  /// Calls from others that wait for an answer.
+  /// The number of received calls without a reply.
   private var unanswered = 0
   private static let limit = 256
   var handle: @BluetoothActor (Event) -> Void = { _ in }
@@ -299,11 +301,11 @@ internal import Glibc
     _ = unsafe library.unreference(bus)
   }
 
-  /// Called by sd-bus for each message and for each answer, on the thread that calls `process`.
+  /// A handler that stores a received message or reply. It is called by `process`.
   private nonisolated static let arrived: SystemdBus.Handler = { message, context, _ in
     guard let message = unsafe message, let context = unsafe context else { return 0 }
     let inbox = unsafe Unmanaged<Inbox>.fromOpaque(context).takeUnretainedValue()
-    // sd-bus answers Ping itself.
+    // sd-bus replies to Ping itself.
     if let interface = unsafe inbox.library.interface(message),
       unsafe strcmp(interface, "org.freedesktop.DBus.Peer") == 0
     {
@@ -330,7 +332,7 @@ internal import Glibc
   func ready(_ events: Int16) {
     while !isClosed {
       let result = unsafe library.process(bus, nil)
-      // sd-bus answers calls itself when it has lost the bus.
+      // sd-bus creates error replies to pending calls when it loses the bus.
       let isOpen = unsafe library.isOpen(bus) > 0
       guard result >= 0, isOpen else { return handle(.ended(errno: max(0, -result))) }
       let messages = inbox.messages
@@ -348,7 +350,7 @@ internal import Glibc
     var type: UInt8 = 0
     _ = unsafe library.type(message, &type)
     var cookie: UInt64 = 0
-    // Of the call that it answers.
+    // The cookie of the call that this message replies to.
     _ = unsafe library.replyCookie(message, &cookie)
     let read = unsafe self.read(message, type)
     switch (type, read) {
@@ -375,7 +377,7 @@ internal import Glibc
     case (1, .failure):
       unsafe answer(
         message,
-        .error(name: "org.freedesktop.DBus.Error.InvalidArgs", text: "It cannot be read."))
+        .error(name: "org.freedesktop.DBus.Error.InvalidArgs", text: "It cannot be parsed."))
     case (2, .success(let message)), (3, .success(let message)): handle(.reply(cookie, message))
     case (2, .failure), (3, .failure): handle(.invalid(cookie))
     case (4, .success(let message)): handle(.signal(message))
@@ -408,14 +410,14 @@ internal import Glibc
         path: unsafe text(library.path(message)),
         interface: unsafe text(library.interface(message)),
         member: unsafe text(library.member(message)),
-        // What comes with an error is only its text.
+        // An error has only its text.
         body: type == 3 ? [] : unsafe try library.values(in: message))
     }
   }
 
   // MARK: sending
 
-  /// Sends what `make` makes, with values appended.
+  /// Sends the message that `make` creates, with `values` appended.
   private func send(
     _ values: [DBusValue], _ make: (SystemdBus.Made) -> Int32,
     _ send: (SystemdBus.Message) -> Int32
@@ -432,7 +434,7 @@ internal import Glibc
     _ method: DBusMethod, _ arguments: [DBusValue], within limit: Duration
   ) throws(BusFailure) -> UInt64 {
     let (seconds, attoseconds) = limit.components
-    // 0 means 25 s to sd-bus.
+    // sd-bus takes 0 as its default of 25 s.
     let time = max(
       1, UInt64(max(0, seconds)) * 1_000_000 + UInt64(max(0, attoseconds) / 1_000_000_000_000))
     let context = unsafe Unmanaged.passUnretained(inbox).toOpaque()
@@ -459,7 +461,7 @@ internal import Glibc
   }
 
   private func answer(_ call: SystemdBus.Message, _ answer: DBusCall.Answer) {
-    // Whoever called has left if it fails.
+    // Sending fails if the caller has disconnected.
     switch answer {
     case .values(let values):
       do throws(BusFailure) {
@@ -467,7 +469,7 @@ internal import Glibc
           values, { unsafe library.newReturn(call, $0) }, { unsafe library.send(bus, $0, nil) })
       } catch {
         unsafe self.answer(
-          call, .error(name: "org.freedesktop.DBus.Error.Failed", text: "It cannot be answered."))
+          call, .error(name: "org.freedesktop.DBus.Error.Failed", text: "The reply is invalid."))
       }
     case .error(let name, let text):
       unsafe name.withCString { name in

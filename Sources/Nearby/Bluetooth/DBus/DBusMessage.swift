@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A message that has been received.
+/// A received message.
 package struct DBusMessage: Sendable {
   package enum Kind: Sendable, Hashable {
     case call
@@ -9,7 +9,7 @@ package struct DBusMessage: Sendable {
     case signal
   }
   package let kind: Kind
-  /// The bus name of the one who sent it, as the bus gave it out: `:1.7`.
+  /// The unique bus name of the sender, such as `:1.7`.
   package let sender: String
   package let path: String
   package let interface: String
@@ -17,7 +17,7 @@ package struct DBusMessage: Sendable {
   package let body: [DBusValue]
 }
 
-/// What to call.
+/// The destination, path, interface and name of a method.
 package struct DBusMethod: Sendable, Hashable {
   package let destination: String
   package let path: String
@@ -31,13 +31,13 @@ package struct DBusMethod: Sendable, Hashable {
     self.member = member
   }
 
-  /// A method of the bus itself.
+  /// Returns a method of the bus itself.
   package static func bus(_ member: String) -> Self {
     Self("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", member)
   }
 }
 
-/// A call from another program, to be answered once.
+/// A call from another program. It has one reply.
 @BluetoothActor package final class DBusCall: Sendable {
   package let message: DBusMessage
   private var answer: (@BluetoothActor (Answer) -> Void)?
@@ -52,7 +52,7 @@ package struct DBusMethod: Sendable, Hashable {
     self.answer = answer
   }
 
-  isolated deinit { fail("org.freedesktop.DBus.Error.Failed", "there was no answer") }
+  isolated deinit { fail("org.freedesktop.DBus.Error.Failed", "There was no reply.") }
 
   package func reply(_ values: [DBusValue] = []) { end(.values(values)) }
 
@@ -64,17 +64,19 @@ package struct DBusMethod: Sendable, Hashable {
   }
 }
 
-/// An interface of an object that this program has on the bus.
+/// An interface of an object that this program exports.
 @BluetoothActor package struct DBusInterface {
   let name: String
   let properties: @BluetoothActor () -> [(String, DBusValue)]
   let set: (@BluetoothActor (String, DBusValue) -> String?)?
   let call: @BluetoothActor (DBusCall) -> Void
 
+  /// Creates an interface.
+  ///
   /// - Parameters:
-  ///   - properties: their values now.
-  ///   - set: changes a property; returns the name of an error if it cannot be set.
-  ///   - call: answers calls of its methods, also later.
+  ///   - properties: returns the current values.
+  ///   - set: changes a property. It returns the name of an error if it cannot.
+  ///   - call: answers a method call, at once or later.
   package init(
     _ name: String, properties: @escaping @BluetoothActor () -> [(String, DBusValue)] = { [] },
     set: (@BluetoothActor (String, DBusValue) -> String?)? = nil,

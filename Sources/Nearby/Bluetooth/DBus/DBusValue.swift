@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
 
-/// A value of D-Bus.
+/// A D-Bus value.
 package indirect enum DBusValue: Sendable, Hashable {
   case byte(UInt8)
   case bool(Bool)
@@ -18,7 +18,7 @@ package indirect enum DBusValue: Sendable, Hashable {
   case descriptor(OwnedDescriptor)
   /// An array of bytes.
   case bytes([UInt8])
-  /// An array of anything else; `of` is the signature of its elements.
+  /// An array of other elements; `of` is the signature of an element.
   case array([DBusValue], of: String)
   /// A dictionary in the order in which it is sent; `of` is the signature of key and value.
   case dictionary([Entry], of: String)
@@ -35,7 +35,7 @@ package indirect enum DBusValue: Sendable, Hashable {
     }
   }
 
-  /// The type of the value in D-Bus's letters.
+  /// The D-Bus signature of the value.
   package var signature: String {
     switch self {
     case .byte: "y"
@@ -60,26 +60,26 @@ package indirect enum DBusValue: Sendable, Hashable {
   }
 }
 
-// MARK: making values
+// MARK: creating values
 
 extension DBusValue {
-  /// `as`
+  /// Returns an array of strings, `as`.
   package static func strings(_ strings: [String]) -> Self {
     .array(strings.map(Self.string), of: "s")
   }
 
-  /// `a{sv}`
+  /// Returns a dictionary of variants, `a{sv}`.
   package static func properties(_ properties: KeyValuePairs<String, DBusValue>) -> Self {
     Self.properties(properties.map { ($0.key, $0.value) })
   }
 
-  /// `a{sv}`
+  /// Returns a dictionary of variants, `a{sv}`.
   package static func properties(_ properties: [(String, DBusValue)]) -> Self {
     .dictionary(properties.map { Entry(.string($0.0), .variant($0.1)) }, of: "sv")
   }
 }
 
-// MARK: reading values. What has another type is nil.
+// MARK: reading values; nil for values of another type
 
 extension DBusValue {
   package var string: String? {
@@ -99,7 +99,7 @@ extension DBusValue {
     return value
   }
 
-  /// A whole number of any width.
+  /// An integer of any width; nil if it exceeds `Int`.
   package var integer: Int? {
     switch self {
     case .byte(let value): Int(value)
@@ -134,12 +134,12 @@ extension DBusValue {
     return entries
   }
 
-  /// What a variant holds, the value itself if it is none.
+  /// The value inside a variant, or this value if it is not a variant.
   package var content: DBusValue {
     if case .variant(let value) = self { value.content } else { self }
   }
 
-  /// `a{sv}`, without the variants. Of two values of one name the last one counts.
+  /// The values of `a{sv}` without their variants. The last of several values with one name counts.
   package var properties: [String: DBusValue]? {
     guard case .dictionary(let entries, "sv") = self else { return nil }
     return Dictionary(

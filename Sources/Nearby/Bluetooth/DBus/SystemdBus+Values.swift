@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
 
-/// What sd-bus returned below zero: an errno.
+/// A negative result of sd-bus, as an errno.
 struct BusFailure: Error {
   let errno: Int32
 
@@ -17,7 +17,7 @@ private func letter(_ text: Unicode.Scalar) -> CChar { CChar(text.value) }
 // MARK: writing
 
 extension SystemdBus {
-  /// Appends a value to a message that is being written.
+  /// Appends a value to a message.
   func write(_ value: DBusValue, to message: Message) throws(BusFailure) {
     switch value {
     case .byte(let value): unsafe try number("y", value, message)
@@ -71,7 +71,7 @@ extension SystemdBus {
   private func text(
     _ type: Unicode.Scalar, _ text: String, _ message: Message
   ) throws(BusFailure) {
-    // It would be cut there.
+    // The C string would end at the NUL.
     guard !text.utf8.contains(0) else { throw BusFailure(errno: EINVAL) }
     let result = unsafe text.withCString { unsafe append(message, letter(type), $0) }
     try BusFailure.check(result)
@@ -81,15 +81,15 @@ extension SystemdBus {
 // MARK: reading
 
 extension SystemdBus {
-  /// The values up to the end of the container, or of the message. sd-bus has checked their form and
-  /// how deeply they are nested.
+  /// Reads the values up to the end of the container or message. sd-bus has checked their form and
+  /// their depth.
   func values(in message: Message) throws(BusFailure) -> [DBusValue] {
     var values: [DBusValue] = []
     while let value = unsafe try next(in: message) { values.append(value) }
     return values
   }
 
-  /// The type of the next value, and of what it contains.
+  /// Returns the type of the next value, and the signature of its contents.
   private func peek(
     _ message: Message
   ) throws(BusFailure) -> (type: Unicode.Scalar, contents: String)? {
@@ -116,7 +116,7 @@ extension SystemdBus {
     case "o": return .path(unsafe try text(type, message))
     case "g": return .signature(unsafe try text(type, message))
     case "h":
-      // The message owns the one that is read.
+      // The message owns its descriptor, so duplicate it.
       let number = fcntl(unsafe try number(type, message, Int32.self), F_DUPFD_CLOEXEC, 0)
       guard number >= 0 else { throw BusFailure(errno: errno) }
       return .descriptor(OwnedDescriptor(number))

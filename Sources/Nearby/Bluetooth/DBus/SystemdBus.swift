@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
 
-/// The functions of libsystemd's sd-bus that are used here, found at run time, so that neither the
-/// build nor a program that does without Bluetooth needs the library.
+/// The sd-bus functions of libsystemd, loaded at run time. Neither the build nor a program without
+/// Bluetooth needs the library.
 ///
-/// Only functions without variable arguments, which Swift cannot call, and of version 221 or before.
-/// Pointers are those of C: a bus, a message.
+/// Only functions of version 221 and earlier are used, and none with variable arguments, which
+/// Swift cannot call. Pointers to a bus or a message are C pointers.
 @safe struct SystemdBus: @unchecked Sendable {
-  // Safe because it is addresses of functions that never change.
+  // Safe because all members are addresses of functions, which never change.
   typealias Bus = OpaquePointer
   typealias Message = OpaquePointer
   typealias Text = UnsafePointer<CChar>
@@ -64,13 +64,13 @@ internal import Glibc
   let enter: @convention(c) (Message, CChar, Text) -> Int32
   let exit: @convention(c) (Message) -> Int32
 
-  /// The library of this machine.
+  /// The library that this machine has.
   static let shared = Result { () throws(BluetoothError) in try SystemdBus() }
 
-  /// elogind's library has the same functions.
+  /// The file names to try. The library of elogind has the same functions.
   static let names = ["libsystemd.so.0", "libelogind.so.0"]
 
-  /// Loads the first of the libraries that is there. It stays loaded.
+  /// Loads the first library that exists. It stays loaded.
   init(_ names: [String] = names) throws(BluetoothError) {
     var reasons: [String] = []
     for name in names {
@@ -89,7 +89,7 @@ internal import Glibc
       guard let address = unsafe dlsym(library, "sd_bus_" + name) else {
         throw BluetoothError(.noLibrary("\(file) has no sd_bus_\(name)"))
       }
-      // A pointer to a C function of that type.
+      // `address` points to a C function of type `F`.
       return unsafe unsafeBitCast(address, to: F.self)
     }
     unsafe new = try symbol("new")

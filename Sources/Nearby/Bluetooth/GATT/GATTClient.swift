@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The notifications of a characteristic of a connected device.
+/// A subscription to the notifications of a characteristic.
 @BluetoothActor package final class GATTNotifications: Sendable {
-  /// Their values, in order, for one consumer. Ends with the connection, and with `cancel()`.
+  /// The values in order, for one consumer. The stream ends with the connection or `cancel()`.
   package nonisolated let values: AsyncStream<[UInt8]>
-  /// Whether they come over a socket of their own, the quick way.
+  /// Whether values arrive over a socket, which is faster than D-Bus signals.
   package nonisolated let isDirect: Bool
   private let end: @BluetoothActor () -> Void
 
@@ -23,14 +23,14 @@
 }
 
 extension Bluetooth {
-  /// The characteristics of a connected device, in the order of their handles.
+  /// Returns the characteristics of a connected device, in the order of their handles.
   package func characteristics(of device: BluetoothDeviceID) -> [RemoteCharacteristic] {
     objects.keys.filter { $0.hasPrefix(device.path + "/") }.sorted().compactMap {
       RemoteCharacteristic($0, objects)
     }
   }
 
-  /// The first characteristic of a UUID.
+  /// Returns the first characteristic with a UUID.
   ///
   /// - Throws: `BluetoothError` with the reason `noCharacteristic`.
   package func characteristic(
@@ -42,8 +42,9 @@ extension Bluetooth {
     return found
   }
 
-  /// Reads a value. If that needs an encrypted connection, BlueZ pairs; it is more reliable to `pair`
-  /// first.
+  /// Reads a value.
+  ///
+  /// BlueZ pairs if the value requires encryption; calling `pair` first is more reliable.
   package func read(
     _ characteristic: RemoteCharacteristic
   ) async throws(BluetoothError) -> [UInt8] {
@@ -52,18 +53,20 @@ extension Bluetooth {
     return value
   }
 
-  /// Writes a value, and waits until the device has taken it.
+  /// Writes a value, and waits for the response of the device.
   ///
-  /// - Throws: `BluetoothError` with the reason `messageSize` instead of writing a part of the value.
+  /// - Throws: `BluetoothError` with the reason `messageSize` if the value does not fit; nothing
+  ///   is written.
   package func write(
     _ value: [UInt8], to characteristic: RemoteCharacteristic
   ) async throws(BluetoothError) {
     try await write(value, to: characteristic, "request")
   }
 
-  /// Writes a value without knowing whether the device has taken it, which is quicker.
+  /// Writes a value without waiting for a response, which is faster.
   ///
-  /// - Throws: `BluetoothError` with the reason `messageSize` instead of writing a part of the value.
+  /// - Throws: `BluetoothError` with the reason `messageSize` if the value does not fit; nothing
+  ///   is written.
   package func writeWithoutResponse(
     _ value: [UInt8], to characteristic: RemoteCharacteristic
   ) async throws(BluetoothError) {
@@ -86,7 +89,7 @@ extension Bluetooth {
   private func write(
     _ value: [UInt8], to characteristic: RemoteCharacteristic, _ type: String
   ) async throws(BluetoothError) {
-    // The MTU may have been agreed upon since.
+    // The MTU may have changed.
     let now = RemoteCharacteristic(characteristic.path, objects) ?? characteristic
     if let limit = now.messageLimit, value.count > limit {
       throw BluetoothError(.messageSize(bytes: value.count, limit: limit))
@@ -136,7 +139,7 @@ extension Bluetooth {
       } ended: { [weak self] in
         self?.readers[number]?()
       }
-      // bluetoothd does not close it when the service is gone, and the connection stays.
+      // bluetoothd keeps the socket open if the service disappears during a connection.
       let path = characteristic.path
       let watch = watch { [weak self] change in
         guard case .object(path, _, _) = change, self?.objects[path] == nil else { return }
@@ -156,7 +159,9 @@ extension Bluetooth {
     }
   }
 
-  /// For what cannot be acquired: another program has subscribed as well, or BlueZ is old.
+  /// Subscribes through signals of D-Bus, because the characteristic cannot be acquired.
+  ///
+  /// Either another program has subscribed, or BlueZ is too old.
   private func notificationsBySignals(
     of characteristic: RemoteCharacteristic
   ) async throws(BluetoothError) -> GATTNotifications {
@@ -178,7 +183,7 @@ extension Bluetooth {
     return GATTNotifications(values, isDirect: false) { [weak self] in
       self?.unwatch(watch)
       continuation.finish()
-      // Whether it succeeds does not matter.
+      // The result does not matter.
       self?.connection.call(
         DBusMethod("org.bluez", path, "org.bluez.GattCharacteristic1", "StopNotify")
       ) { _ in }
@@ -198,10 +203,10 @@ extension Bluetooth {
       return try await connection.call(
         DBusMethod(
           "org.bluez", characteristic.path, "org.bluez.GattCharacteristic1", member), arguments,
-        // ATT's own limit is 30 s.
+        // The time-out of ATT is 30 s.
         within: .seconds(35))
     } catch {
-      // Its objects go with the connection.
+      // BlueZ removes the objects when the device disconnects.
       guard case .noDevice = error.reason else { throw error }
       throw BluetoothError(.notConnected(characteristic.device.description))
     }

@@ -11,18 +11,19 @@ package struct GATTService: Sendable {
   }
 }
 
-/// A characteristic that this machine offers. Two of one UUID are different ones.
+/// A characteristic that this machine offers. Two objects with one UUID are different
+/// characteristics.
 package final class GATTCharacteristic: Sendable, Hashable {
-  /// What devices may do with it.
+  /// An operation that devices may perform.
   package enum Access: String, Sendable {
     case read, write, notify, indicate
     case writeWithoutResponse = "write-without-response"
-    /// The connection has to be encrypted, for which pairing without a comparison suffices.
+    /// An operation over an encrypted connection. Pairing without a comparison suffices.
     case encryptedRead = "encrypt-read"
     case encryptedWrite = "encrypt-write"
   }
 
-  /// Answers a read. It may differ for each device.
+  /// A function that returns the value for a device, or refuses to.
   package typealias Read = @Sendable (BluetoothDeviceID) -> Result<[UInt8], ATTError>
 
   package let uuid: BluetoothUUID
@@ -31,6 +32,8 @@ package final class GATTCharacteristic: Sendable, Hashable {
   package let writeLimit: Int
   fileprivate let read: Read
 
+  /// Creates a characteristic.
+  ///
   /// - Parameter read: called on the thread of `BluetoothActor`; it must not block.
   package init(
     _ uuid: BluetoothUUID, _ access: [Access], writeLimit: Int = 512,
@@ -46,10 +49,10 @@ package final class GATTCharacteristic: Sendable, Hashable {
   package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
-/// What a device is told when a read or write is refused.
+/// An error that a device receives if its read or write is refused.
 package enum ATTError: Error, Sendable, Hashable {
   case readNotPermitted, invalidOffset, invalidLength, notAuthorized
-  /// A code of the application, 0x80 to 0x9F.
+  /// An error code of the application, 0x80 to 0x9F.
   case application(UInt8)
 
   var name: String {
@@ -67,21 +70,24 @@ package enum ATTError: Error, Sendable, Hashable {
   }
 }
 
-/// The services that this machine offers in one application, with handles in their order.
+/// The services that this machine offers in one application. Their handles follow their order.
 @BluetoothActor package final class GATTServer {
   package enum Event: Sendable, Hashable {
     /// A device has written a value.
     case written(GATTCharacteristic, BluetoothDeviceID, [UInt8])
-    /// A device takes notifications. BlueZ before 5.69 tells it of the first device only, and sends all
-    /// notifications to every device that has subscribed; before 5.76 the latter as well.
+    /// A device has subscribed.
+    ///
+    /// BlueZ before 5.69 reports only the first device. BlueZ before 5.76 sends each notification
+    /// to every subscribed device.
     case subscribed(GATTCharacteristic, BluetoothDeviceID, messageLimit: Int)
-    /// It does not any longer, or bluetoothd is gone.
+    /// A device has unsubscribed, or bluetoothd was lost.
     case unsubscribed(GATTCharacteristic, BluetoothDeviceID)
   }
 
   package nonisolated let services: [GATTService]
-  /// Called with what devices do, in the order of the bus, in which `Bluetooth.handle` has its events, too.
-  /// A write for which it returns false is refused.
+  /// A handler of events, which returns false to refuse a write.
+  ///
+  /// It and `Bluetooth.handle` are called in the order of the messages on the bus.
   package var handle: @BluetoothActor (Event) -> Bool = { _ in true }
 
   private struct Subscription {
@@ -91,11 +97,11 @@ package enum ATTError: Error, Sendable, Hashable {
   }
   private var subscriptions: [GATTCharacteristic: [BluetoothDeviceID: Subscription]] = [:]
   private var lastNumber = 0
-  /// What a notification can have, by the last write of each device.
+  /// The largest notification in bytes by device, from the MTU of its last write.
   private var limits: [BluetoothDeviceID: Int] = [:]
   /// Whether BlueZ has one socket for all devices, as before 5.69.
   fileprivate var sharesSockets = true
-  /// Tells bluetoothd that a value has changed, which it sends to every device that has subscribed.
+  /// A function that reports a changed value to bluetoothd, which notifies every subscribed device.
   fileprivate var tellAll: @BluetoothActor (_ path: String, [UInt8]) -> Void = { _, _ in }
 
   package nonisolated init(_ services: [GATTService]) { self.services = services }
@@ -104,7 +110,7 @@ package enum ATTError: Error, Sendable, Hashable {
     for subscription in subscriptions.values.flatMap(\.values) { subscription.socket.close() }
   }
 
-  /// The bytes that a notification to a device can have; nil if it has not subscribed.
+  /// Returns the largest notification to a device in bytes; nil if it has not subscribed.
   package func messageLimit(
     _ characteristic: GATTCharacteristic, _ device: BluetoothDeviceID
   ) -> Int? {
@@ -113,14 +119,15 @@ package enum ATTError: Error, Sendable, Hashable {
 
   /// Notifies a device of a value.
   ///
-  /// - Throws: `BluetoothError` with the reason `messageSize` instead of sending a part of the value.
+  /// - Throws: `BluetoothError` with the reason `messageSize` if the value does not fit; nothing
+  ///   is sent.
   package func notify(
     _ value: [UInt8], _ characteristic: GATTCharacteristic, to device: BluetoothDeviceID
   ) throws(BluetoothError) {
     guard let subscription = subscription(characteristic, device) else {
       throw BluetoothError(.notSubscribed)
     }
-    // Where sockets are shared, it is that of the device which subscribed first.
+    // A shared socket has the limit of the device that subscribed first.
     let own = sharesSockets ? limits[device] : nil
     let limit = min(subscription.messageLimit, own ?? .max)
     guard value.count <= limit else {
@@ -129,14 +136,16 @@ package enum ATTError: Error, Sendable, Hashable {
     try subscription.socket.send(value)
   }
 
-  /// Notifies a device without a socket, unless another one has subscribed, which would hear it as well. The
-  /// value is lost if the device has not subscribed.
+  /// Notifies a device that has no socket, through a notification to all subscribed devices.
   ///
-  /// BlueZ (5.82) keeps the subscription of a device with a bond when it leaves, but not its socket, and does
-  /// not ask for another one when it subscribes again. It also closes the wrong socket when a device without a
-  /// bond leaves while others stay (5.78 to 5.83, bluez/bluez#1452).
+  /// Sends nothing if another device has subscribed, which would receive the value as well. The
+  /// value is lost if `device` has not subscribed.
   ///
-  /// - Returns: whether no other one has.
+  /// BlueZ (5.82) keeps the subscription of a bonded device that disconnects, but not its socket.
+  /// It does not request another socket when the device subscribes again. BlueZ 5.78 to 5.83 closes
+  /// the wrong socket when one of several devices without a bond disconnects (bluez/bluez#1452).
+  ///
+  /// - Returns: false if another device has subscribed.
   /// - Throws: as `notify(_:_:to:)`.
   package func notifyWithoutSocket(
     _ value: [UInt8], _ characteristic: GATTCharacteristic, to device: BluetoothDeviceID
@@ -154,12 +163,12 @@ package enum ATTError: Error, Sendable, Hashable {
     return true
   }
 
-  /// Whether a device has a socket, so that only it is notified.
+  /// Returns whether a device has its own socket, whose notifications reach only this device.
   package func hasSocket(_ device: BluetoothDeviceID) -> Bool {
     subscriptions.values.contains { $0[device] != nil }
   }
 
-  /// Ends the sockets of a device that is not connected any more, of which bluetoothd may tell later.
+  /// Closes the sockets of a device that has disconnected, before bluetoothd closes its ends.
   package func left(_ device: BluetoothDeviceID) {
     guard !sharesSockets else { return }
     limits[device] = nil
@@ -177,7 +186,7 @@ package enum ATTError: Error, Sendable, Hashable {
 
   // MARK: bluetoothd's calls
 
-  /// The objects below a path, in the order of their handles.
+  /// Returns the objects below a path, in the order of their handles.
   fileprivate func objects(below root: String) -> [(path: String, interfaces: [DBusInterface])] {
     var objects: [(path: String, interfaces: [DBusInterface])] = [(root, [])]
     for (number, service) in services.enumerated() {
@@ -220,7 +229,7 @@ package enum ATTError: Error, Sendable, Hashable {
       ("Flags", .strings(characteristic.access.map(\.rawValue))),
     ]
     if characteristic.access.contains(where: { $0 == .notify || $0 == .indicate }) {
-      // Asks for AcquireNotify, whose sockets are one for each device in newer versions.
+      // Enables AcquireNotify, which has one socket for each device since BlueZ 5.69.
       properties.append(("NotifyAcquired", .bool(false)))
     }
     return properties
@@ -231,7 +240,7 @@ package enum ATTError: Error, Sendable, Hashable {
     let options = body.last?.properties ?? [:]
     let offset = options["offset"]?.integer ?? 0
     guard let device = options["device"]?.path.map({ BluetoothDeviceID(path: $0) }) else {
-      // 5.66 calls StopNotify and Confirm without options.
+      // BlueZ 5.66 calls StopNotify and Confirm without options.
       switch call.message.member {
       case "StartNotify", "StopNotify", "Confirm": return call.reply()
       default: return call.fail("org.bluez.Error.InvalidArguments", "The device is missing.")
@@ -248,7 +257,8 @@ package enum ATTError: Error, Sendable, Hashable {
       }
     case "WriteValue":
       guard let value = body.first?.bytes else { return refuse(.invalidLength) }
-      // A question in advance; or a part of a value, of which no message of ours consists.
+      // bluetoothd asks before a long write. Its later parts are refused, because they have an
+      // offset. No message here needs them.
       guard options["prepare-authorize"]?.bool != true else { return call.reply() }
       guard offset == 0 else { return refuse(.invalidOffset) }
       guard value.count <= characteristic.writeLimit else { return refuse(.invalidLength) }
@@ -273,7 +283,7 @@ package enum ATTError: Error, Sendable, Hashable {
     }
   }
 
-  /// By the unit that bluetoothd tells; the smallest there is, if it does not.
+  /// Returns the largest notification for the MTU in the options, or for the minimum of 23.
   private static func messageLimit(_ options: [String: DBusValue]) -> Int {
     min(max(options["mtu"]?.integer ?? 23, 23), 517) - 3
   }
@@ -284,10 +294,10 @@ package enum ATTError: Error, Sendable, Hashable {
   ) {
     lastNumber += 1
     let number = lastNumber
-    // What comes back confirms an indication.
+    // bluetoothd writes to the socket to confirm an indication.
     let socket = PacketSocket(descriptor) { _ in
     } ended: { [weak self] in
-      // Another subscription of the device may have replaced it.
+      // A later subscription of the device may have replaced this one.
       guard let self, subscriptions[characteristic]?[device]?.number == number else { return }
       subscriptions[characteristic]?[device] = nil
       _ = handle(.unsubscribed(characteristic, device))
@@ -298,7 +308,7 @@ package enum ATTError: Error, Sendable, Hashable {
     _ = handle(.subscribed(characteristic, device, messageLimit: limit))
   }
 
-  /// Ends the sockets, whose other ends bluetoothd has or had.
+  /// Closes the sockets of all subscriptions, and reports their ends.
   fileprivate func endSubscriptions() {
     let ended = subscriptions
     subscriptions = [:]
@@ -312,7 +322,7 @@ package enum ATTError: Error, Sendable, Hashable {
 }
 
 extension Bluetooth {
-  /// Offers services until `unregister`.
+  /// Registers services, which are offered until `unregister`.
   ///
   /// - Throws: `BluetoothError`.
   package func publish(

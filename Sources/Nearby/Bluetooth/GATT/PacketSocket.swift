@@ -5,12 +5,12 @@ internal import Glibc
 @BluetoothActor final class PacketSocket: EventSource {
   private let descriptor: OwnedDescriptor
   private var isOpen = true
-  /// Called for each datagram.
+  /// A handler of each datagram.
   private let received: @BluetoothActor ([UInt8]) -> Void
-  /// Called once, when the other side has closed it.
+  /// A handler that is called once, after the other side has closed the socket.
   private let ended: @BluetoothActor () -> Void
 
-  /// Longer than any attribute.
+  /// The size of the receive buffer in bytes. Every attribute is shorter.
   private static let longest = 1_024
 
   init(
@@ -25,7 +25,7 @@ internal import Glibc
     EventSources.add(self)
   }
 
-  /// Two connected sockets.
+  /// Creates two connected sockets.
   static func pair() throws(BluetoothError) -> (OwnedDescriptor, OwnedDescriptor) {
     var ends: [Int32] = [-1, -1]
     let type = Int32(SOCK_SEQPACKET.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
@@ -35,12 +35,12 @@ internal import Glibc
     return (OwnedDescriptor(ends[0]), OwnedDescriptor(ends[1]))
   }
 
-  /// Closes the socket; `ended` is not called.
+  /// Closes the socket without a call of `ended`.
   func close() {
     guard isOpen else { return }
     isOpen = false
     EventSources.remove(self)
-    // bluetoothd sees the end at once, though this object may live on.
+    // bluetoothd sees the end at once, even if the descriptor stays open.
     shutdown(descriptor.number, Int32(SHUT_RDWR))
   }
 

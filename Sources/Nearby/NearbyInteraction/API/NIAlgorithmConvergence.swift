@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
 
-/// Whether movement has determined the position of an object.
+/// The state of convergence: whether movement has determined the position of an object.
 public enum NIAlgorithmConvergenceStatus: Equatable, Sendable {
   /// Nothing has been measured yet.
   case unknown
-  /// Not yet, with what is missing, which the user can do something about.
+  /// The position is not determined yet. The user can act on the reasons.
   case notConverged([Reason])
   /// The position is determined.
   case converged
 
-  /// What is missing for convergence.
+  /// A condition that is missing for convergence.
   public struct Reason: RawRepresentable, Hashable, Sendable {
     /// The name of the reason.
     public let rawValue: String
@@ -23,12 +23,12 @@ public enum NIAlgorithmConvergenceStatus: Equatable, Sendable {
     public static let insufficientHorizontalSweep = Reason(rawValue: "insufficientHorizontalSweep")
     /// The device has to be moved up and down; only the height is unknown.
     public static let insufficientVerticalSweep = Reason(rawValue: "insufficientVerticalSweep")
-    /// The source of poses has none, for example because a camera sees too little.
+    /// The source of poses has no pose, for example because a camera sees too little.
     public static let insufficientLighting = Reason(rawValue: "insufficientLighting")
     /// The distances contradict the movement.
     public static let insufficientSignalStrength = Reason(rawValue: "insufficientSignalStrength")
 
-    /// What the user should do; nil for an unknown reason.
+    /// The advice to the user; nil for an unknown reason.
     public var localizedDescription: String? {
       switch self {
       case .insufficientMovement: "Move the device."
@@ -46,7 +46,7 @@ public enum NIAlgorithmConvergenceStatus: Equatable, Sendable {
 open class NIAlgorithmConvergence: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   // Sendable: immutable.
 
-  /// Whether the position is determined.
+  /// The state of convergence.
   public let status: NIAlgorithmConvergenceStatus
 
   init(_ status: NIAlgorithmConvergenceStatus) {

@@ -15,7 +15,7 @@ open class NIConfiguration: NSObject, NSCopying, NSSecureCoding {
   /// Encodes the instance.
   open func encode(with coder: NSCoder) {}
 
-  /// Returns an independent copy; in subclasses that do not override this, which cannot be run, the
-  /// instance itself.
+  /// Returns an independent copy. A subclass that does not override this cannot be run, and returns
+  /// the instance itself.
   open func copy(with zone: NSZone? = nil) -> Any { self }
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
 
-/// A session that only receives anchors, whose messages let a receiver compute its own position.
+/// A session that only receives messages of anchors, from which an app computes its own position.
 open class NIDLTDOAConfiguration: NIConfiguration, @unchecked Sendable {
-  // Sendable: safe as long as no thread changes a configuration while another one uses it; `run` takes
-  // a copy.
+  // Sendable: safe as long as no thread changes a configuration while another thread uses it; `run`
+  // makes a copy.
 
-  /// How the anchors are found. Linux hosts do not search for them: the session's parameters are FiRa's
-  /// defaults, or those of `NIDLTDOAConfiguration.radio`.
+  /// The way in which anchors are found. Linux hosts do not search for them: the session has the
+  /// parameters of `NIDLTDOAConfiguration.radio`, by default FiRa's.
   public enum DiscoveryMethod: Int, Sendable, BitwiseCopyable {
     /// By Wi-Fi.
     case wiFi = 0
@@ -17,10 +17,10 @@ open class NIDLTDOAConfiguration: NIConfiguration, @unchecked Sendable {
 
   /// The session id of the anchors.
   open var networkIdentifier: Int
-  /// Stored, but not used; see `DiscoveryMethod`.
+  /// The discovery method, which is stored but not used; see `DiscoveryMethod`.
   open var discoveryMethod: DiscoveryMethod
 
-  /// Beyond Apple: the radio parameters of the anchors.
+  /// The radio parameters of the anchors. Not part of Apple's API.
   public var radio = Radio()
 
   /// Creates a configuration for the anchors of a network.

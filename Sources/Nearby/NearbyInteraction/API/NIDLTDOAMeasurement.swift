@@ -12,11 +12,11 @@ public enum NIDLTDOACoordinatesType: Int, Sendable, BitwiseCopyable {
 
 /// The kind of an anchor's message.
 public enum NIDLTDOAMeasurementType: Int, Sendable, BitwiseCopyable {
-  /// The first, from the initiator.
+  /// The first message, from the initiator.
   case poll = 0
   /// The answer of a responder.
   case response = 1
-  /// The last, from the initiator.
+  /// The last message, from the initiator.
   case final = 2
 }
 
@@ -40,14 +40,14 @@ open class NIDLTDOAMeasurement: NSObject, NSCopying, NSSecureCoding, @unchecked 
     var carrierFrequencyOffset: Double
     var responderClockFrequencyOffset: Double?
     var coordinatesType = NIDLTDOACoordinatesType.relative.rawValue
-    /// nil: the anchor did not send its position.
+    /// The position of the anchor; nil if it did not send one.
     var coordinates: SIMD3<Double>?
     var block: Int
     var round: Int
   }
   let values: Values
 
-  /// Ticks per second of the raw times: 128 · 499.2 MHz, about 15.65 ps each.
+  /// The ticks per second of the raw times: 128 · 499.2 MHz, about 15.65 ps each.
   private static let ticksPerSecond = 63_897_600_000.0
 
   init(_ values: Values) {
@@ -61,29 +61,30 @@ open class NIDLTDOAMeasurement: NSObject, NSCopying, NSSecureCoding, @unchecked 
   public var clusterInitiatorAddress: Int { values.clusterInitiatorAddress }
   /// The kind of message.
   public var measurementType: NIDLTDOAMeasurementType { .init(rawValue: values.type) ?? .poll }
-  /// When it was sent, in seconds of the anchors' clock.
+  /// The time of transmission in seconds of the anchors' clock.
   public var transmitTime: Double { Double(values.rawTransmitTime) / Self.ticksPerSecond }
-  /// When it was received, in seconds of the chip's clock.
+  /// The time of reception in seconds of the chip's clock.
   public var receiveTime: Double { Double(values.rawReceiveTime) / Self.ticksPerSecond }
-  /// When it was sent, in ticks of 15.65 ps.
+  /// The time of transmission in ticks of 15.65 ps.
   public var rawTransmitTime: UInt64 { values.rawTransmitTime }
-  /// When it was received, in ticks of 15.65 ps.
+  /// The time of reception in ticks of 15.65 ps.
   public var rawReceiveTime: UInt64 { values.rawReceiveTime }
-  /// Received power in dBm; 0 where the chip does not report it.
+  /// The received power in dBm; 0 if the chip does not report it.
   public var signalStrength: Double { values.signalStrength }
-  /// How much faster the anchor's clock runs than the chip's; 1e-6 is one part per million.
+  /// The offset of the anchor's clock rate from the chip's, positive if the anchor's is faster;
+  /// 1e-6 is one part per million.
   public var carrierFrequencyOffset: Double { values.carrierFrequencyOffset }
-  /// How much faster the responder's clock runs than the initiator's; nil for other messages than
-  /// responses.
+  /// The offset of the responder's clock rate from the initiator's, positive if the responder's is
+  /// faster; nil unless the message is a response.
   public var responderClockFrequencyOffset: Double? { values.responderClockFrequencyOffset }
-  /// The system of `coordinates`.
+  /// The coordinate system of `coordinates`.
   public var coordinatesType: NIDLTDOACoordinatesType {
     .init(rawValue: values.coordinatesType) ?? .relative
   }
-  /// The position of the anchor: latitude, longitude and altitude, or x, y and z. Zeros where it did not
-  /// send one; see `hasCoordinates`.
+  /// The position of the anchor: latitude, longitude and altitude, or x, y and z. Zeros if the
+  /// anchor did not send it; see `hasCoordinates`.
   public var coordinates: simd_double3 { values.coordinates ?? .zero }
-  /// Always nil: FiRa's messages have no floors.
+  /// nil, because FiRa's messages have no floors.
   public var floorElevation: FloorElevation? { nil }
 
   /// Always true.

@@ -2,16 +2,17 @@
 
 /// The capabilities of a device.
 public protocol NIDeviceCapability {
-  /// It measures distances.
+  /// Whether the device measures distances.
   var supportsPreciseDistanceMeasurement: Bool { get }
-  /// It measures the direction of a peer with its antennas.
+  /// Whether the device measures the direction of a peer with its antennas.
   var supportsDirectionMeasurement: Bool { get }
-  /// It finds directions from its own movement. On Linux: `NISession.poseSource` is set.
+  /// Whether the device finds directions from its own movement. On Linux: whether
+  /// `NISession.poseSource` is set.
   var supportsCameraAssistance: Bool { get }
-  /// It measures extended distances with peers that do. Always false on Linux.
+  /// Whether the device measures extended distances with peers that do. Always false on Linux.
   var supportsExtendedDistanceMeasurement: Bool { get }
-  /// It receives the messages of downlink TDoA anchors.
+  /// Whether the device receives the messages of downlink TDoA anchors.
   var supportsDLTDOAMeasurement: Bool { get }
-  /// It measures distances by Bluetooth. Always false on Linux.
+  /// Whether the device measures distances by Bluetooth. Always false on Linux.
   var supportsBluetoothChannelSounding: Bool { get }
 }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
 
-/// Identifies a device in one session. Sent to the other device as `data`, or as an archive made with
-/// `NSKeyedArchiver`. Random for each session, and useless after it.
+/// The identity of a device in one session. Apps send it to the other device as `data`, or as an
+/// archive of `NSKeyedArchiver`. It is random for each session, and useless afterwards.
 ///
-/// - Important: Decode bytes that anybody could have sent with `init(data:)` only, which checks every one
-///   of them. Unarchivers are not made for hostile archives, which can end the process.
+/// - Important: Decode bytes from unknown senders only with `init(data:)`, which checks every
+///   byte. A hostile archive can end the process of its unarchiver.
 open class NIDiscoveryToken: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   // Sendable: immutable.
 
   enum Kind: Int, Sendable {
-    /// Sent to a peer, which ranges with the sender.
+    /// A token for a peer, which ranges with the sender.
     case peer = 0
-    /// Identifies an accessory within this process.
+    /// A token that identifies an accessory within this process.
     case accessory = 1
   }
 
@@ -30,8 +30,8 @@ open class NIDiscoveryToken: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
     return NIDiscoveryToken(.accessory, (0..<16).map { _ in source.next() })
   }
 
-  /// The capabilities of the device that made the token. Of an accessory only that it measures
-  /// distances is known.
+  /// The capabilities of the device that created the token. An accessory only counts as measuring
+  /// distances.
   open var deviceCapabilities: any NIDeviceCapability { capabilities }
 
   /// Always true.
@@ -68,7 +68,7 @@ open class NIDiscoveryToken: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
   /// A hash of the contents.
   open override var hash: Int { bytes.hashValue }
 
-  /// Its last bytes, to distinguish tokens in logs.
+  /// The last bytes of the token, to distinguish tokens in logs.
   open override var description: String {
     let start = bytes.suffix(4).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }
     return "<NIDiscoveryToken …\(start.joined())>"

@@ -4,16 +4,16 @@ public import Foundation
 /// The domain of `NIError` as an `NSError`.
 public let NIErrorDomain = "com.apple.NearbyInteraction"
 
-/// Why a session ended, or a configuration could not be created.
+/// An error that ended a session, or prevented a configuration.
 ///
-/// Apps distinguish errors in three ways, which all work: `case NIError.userDidNotAllow` matched against
-/// any error, `(error as? NIError)?.code`, and `(error as NSError).code`.
+/// Apps can distinguish errors in three ways: `case NIError.userDidNotAllow` matched against any
+/// error, `(error as? NIError)?.code`, and `(error as NSError).code`.
 public struct NIError: CustomNSError, Hashable, @unchecked Sendable {
   // Sendable: its NSError is immutable.
 
   /// The codes, with the numbers of Apple's framework.
   public enum Code: Int, Sendable, BitwiseCopyable {
-    /// There is no UWB chip, or the chip does not support this.
+    /// There is no UWB chip, or the chip lacks a required feature.
     case unsupportedPlatform = -5889
     /// The configuration or its token is invalid.
     case invalidConfiguration = -5888
@@ -21,7 +21,7 @@ public struct NIError: CustomNSError, Hashable, @unchecked Sendable {
     case sessionFailed = -5887
     /// The session ran longer than `NISession.Timeouts.activity` allows.
     case resourceUsageTimeout = -5886
-    /// The chip allows no further session.
+    /// The chip cannot run another session.
     case activeSessionsLimitExceeded = -5885
     /// This user may not open the device.
     case userDidNotAllow = -5884
@@ -29,7 +29,7 @@ public struct NIError: CustomNSError, Hashable, @unchecked Sendable {
     case invalidARConfiguration = -5883
     /// The accessory with this Bluetooth identifier is not connected.
     case accessoryPeerDeviceUnavailable = -5882
-    /// The peer does not support what the configuration asks for.
+    /// The peer does not support a feature that the configuration requests.
     case incompatiblePeerDevice = -5881
     /// There is more than one session of extended distance.
     case activeExtendedDistanceSessionsLimitExceeded = -5880
@@ -45,8 +45,8 @@ public struct NIError: CustomNSError, Hashable, @unchecked Sendable {
   /// Creates an error with a description.
   ///
   /// - Parameters:
-  ///   - reason: the cause, a sentence.
-  ///   - recovery: what to try next, a sentence.
+  ///   - reason: the cause, as a sentence.
+  ///   - recovery: the next step to try, as a sentence.
   ///   - underlying: the error that caused this one.
   init(
     _ code: Code, reason: String, recovery: String? = nil, underlying: (any Error)? = nil
@@ -65,7 +65,7 @@ public struct NIError: CustomNSError, Hashable, @unchecked Sendable {
     self.init(code, reason: cause.description, recovery: cause.recoverySuggestion)
   }
 
-  /// Returns an error with another code, whose cause is this one.
+  /// Returns an error with another code that has this error as its cause.
   func with(_ code: Code, _ sentence: String) -> NIError {
     let reason = userInfo[NSLocalizedFailureReasonErrorKey] as? String
     return NIError(
@@ -74,20 +74,24 @@ public struct NIError: CustomNSError, Hashable, @unchecked Sendable {
       underlying: userInfo[NSUnderlyingErrorKey] as? any Error)
   }
 
-  /// `NIErrorDomain`.
+  /// The value of `NIErrorDomain`.
   public static var errorDomain: String { NIErrorDomain }
   /// The kind of error.
   public var code: Code { Code(rawValue: stored.code) ?? .sessionFailed }
   /// The raw value of `code`.
   public var errorCode: Int { stored.code }
-  /// Like `userInfo`, with a description also for errors that an app has created without one. The
-  /// `localizedDescription` of any error uses it.
+  /// The details of `userInfo`, with a description even for errors that an app has created without
+  /// one.
+  ///
+  /// The `localizedDescription` of any error uses it.
   public var errorUserInfo: [String: Any] {
     userInfo.merging([NSLocalizedDescriptionKey: code.words]) { given, _ in given }
   }
-  /// Details under the keys of `NSError`: the cause under `NSLocalizedFailureReasonErrorKey`, what to
-  /// try next under `NSLocalizedRecoverySuggestionErrorKey`, and under `NSUnderlyingErrorKey` the
-  /// driver's error that caused this one, if any.
+  /// Details under the keys of `NSError`.
+  ///
+  /// `NSLocalizedFailureReasonErrorKey` has the cause, and `NSLocalizedRecoverySuggestionErrorKey`
+  /// the next step to try. `NSUnderlyingErrorKey` has the driver's error that caused this one, if
+  /// there is one.
   public var userInfo: [String: Any] { stored.userInfo }
   /// The cause.
   public var localizedDescription: String {
@@ -155,7 +159,7 @@ extension NIError.Code {
 }
 
 extension NIError: CustomStringConvertible {
-  /// The cause, and what to try next.
+  /// The cause, and the next step to try.
   public var description: String {
     let next = userInfo[NSLocalizedRecoverySuggestionErrorKey] as? String
     return localizedDescription + (next.map { " " + $0 } ?? "")

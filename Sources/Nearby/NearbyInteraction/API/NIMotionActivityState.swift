@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Whether an object moves.
+/// The state of motion of an object.
 public enum NIMotionActivityState: Int, Sendable, BitwiseCopyable {
   /// Unknown.
   case unknown = 0

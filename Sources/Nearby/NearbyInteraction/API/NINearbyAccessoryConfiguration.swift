@@ -2,33 +2,36 @@
 internal import AccessoryProtocol
 public import Foundation
 
-/// A session with an accessory that speaks the accessory protocol: a board with the vendor's Nearby
-/// Interaction firmware, or a Linux host in its place.
+/// A session with an accessory that supports the accessory protocol: a board with the vendor's
+/// Nearby Interaction firmware, or a Linux host.
 open class NINearbyAccessoryConfiguration: NIConfiguration, @unchecked Sendable {
-  // Sendable: safe as long as no thread changes a configuration while another one uses it; `run` takes
-  // a copy.
+  // Sendable: safe as long as no thread changes a configuration while another thread uses it; `run`
+  // makes a copy.
 
   enum Accessory: Sendable, Equatable {
     case ranges(AccessoryConfigurationData)
-    /// By Bluetooth channel sounding, which Linux hosts do not support.
+    /// An accessory with Bluetooth channel sounding, which Linux hosts do not support.
     case channelSounding(UUID)
   }
 
   let accessory: Accessory
   private let token: NIDiscoveryToken
 
-  /// Identifies the accessory in callbacks. New for each configuration.
+  /// The token that identifies the accessory in callbacks. Each configuration has a new one.
   open var accessoryDiscoveryToken: NIDiscoveryToken { token }
 
-  /// Whether movement of this device, from a `PoseSource`, determines the position of the accessory.
+  /// Whether movement of this device, from a `PoseSource`, determines the position of the
+  /// accessory.
   open var isCameraAssistanceEnabled = false
 
-  /// Beyond Apple: what an earlier run with the same accessory generated for it, in this program or in one
-  /// that has gone. `run` generates the same again, and goes on with that session if it still ranges at the
-  /// service (`uwbd`). nil: new data for each run.
+  /// The data that an earlier run generated for the same accessory; nil for new data in each run.
+  /// Not part of Apple's API.
   ///
-  /// It has key material in it: a program that keeps it should let no other user read it. An archived
-  /// configuration does not contain it.
+  /// `run` generates the same data again, even if an earlier program generated it first. It
+  /// continues that session if it still ranges at the service (`uwbd`).
+  ///
+  /// The data contains key material, so a program that stores it should protect it from other
+  /// users. An archived configuration does not contain it.
   open var shareableConfigurationData: Data?
 
   /// The identifier given to `init(accessoryData:bluetoothPeerIdentifier:)`.
@@ -43,29 +46,29 @@ open class NINearbyAccessoryConfiguration: NIConfiguration, @unchecked Sendable 
 
   /// Creates a configuration for the accessory that sent this data.
   ///
-  /// - Parameter data: Accessory Configuration Data, version 1.0, 1.1 or 2.0, without the identifier
-  ///   of the message.
+  /// - Parameter data: Accessory Configuration Data, version 1.0, 1.1 or 2.0, without the message
+  ///   identifier.
   /// - Throws: `NIError.invalidConfiguration`; its failure reason names the field.
   public convenience init(data: Data) throws {
     self.init(.ranges(try Self.parsed(data)), bluetooth: nil, token: .accessory())
   }
 
-  /// Creates a configuration for the accessory that sent this data over Bluetooth LE, whose session goes
-  /// on in the background; see `NISession.isInBackground`.
+  /// Creates a configuration for the accessory that sent this data over Bluetooth LE. The session
+  /// continues in the background; see `NISession.isInBackground`.
   ///
   /// `run` ends with `NIError.accessoryPeerDeviceUnavailable` unless the accessory is paired and
-  /// connected, and its Nearby Interaction service holds the same data.
+  /// connected, and its Nearby Interaction service has the same data.
   ///
   /// - Parameters:
-  ///   - accessoryData: the data that the accessory has sent.
-  ///   - identifier: `BluetoothAccessory.identifier`.
+  ///   - accessoryData: the data from the accessory.
+  ///   - identifier: the value of `BluetoothAccessory.identifier`.
   /// - Throws: `NIError.invalidConfiguration`; its failure reason names the field.
   public convenience init(accessoryData: Data, bluetoothPeerIdentifier identifier: UUID) throws {
     self.init(.ranges(try Self.parsed(accessoryData)), bluetooth: identifier, token: .accessory())
   }
 
-  /// Creates a configuration for Bluetooth channel sounding, which Linux hosts do not support: `run`
-  /// ends with `NIError.unsupportedPlatform`.
+  /// Creates a configuration for Bluetooth channel sounding, which Linux hosts do not support:
+  /// `run` ends with `NIError.unsupportedPlatform`.
   public convenience init(
     bluetoothChannelSoundingIdentifier bluetoothIdentifier: UUID, previousBluetoothIdentifier: UUID?
   ) {

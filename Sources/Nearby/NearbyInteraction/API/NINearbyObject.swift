@@ -6,11 +6,11 @@ public import SIMDMath
 open class NINearbyObject: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   // Sendable: immutable.
 
-  /// Why an object was removed from a session.
+  /// The reason why an object was removed from a session.
   public enum RemovalReason: Int, Sendable, BitwiseCopyable {
-    /// It was not measured for too long.
+    /// The object was not measured for too long.
     case timeout = 0
-    /// It ended its session.
+    /// The object ended its session.
     case peerEnded = 1
   }
 
@@ -29,24 +29,28 @@ open class NINearbyObject: NSObject, NSCopying, NSSecureCoding, @unchecked Senda
   }
 
   let token: NIDiscoveryToken
-  /// Beyond Apple: what the chip measured in this round; nil for objects that do not come from one.
+  /// The measurement of the chip in this round; nil for objects without one. Not part of Apple's
+  /// API.
   public let sample: NISample?
 
-  /// Identifies the object: the token of the configuration that was run.
+  /// The token of the object, which is the token of the configuration that was run.
   open var discoveryToken: NIDiscoveryToken { token }
-  /// Metres, smoothed; nil: out of range. `sample` has the chip's own distance.
+  /// The smoothed distance in metres; nil if out of range. `sample` has the chip's own distance.
   public let distance: Float?
-  /// A unit vector in the device's frame: x to the right, y up, and the antenna faces -z; nil: unknown.
+  /// The unit vector to the object in the device's frame; nil if unknown. x points to the right, y
+  /// up, and the antenna faces -z.
   ///
-  /// Measured by a chip with antennas for azimuth and elevation, or determined from movement, which has
-  /// priority: see `PoseSource`. Antennas that cover ±90° mirror what is behind them to the front; a
-  /// direction that contradicts `horizontalAngle` is left out. `sample` has the chip's own angles.
+  /// A chip with antennas for azimuth and elevation measures it. A direction from movement has
+  /// priority: see `PoseSource`.
+  ///
+  /// Antennas that cover ±90° mirror objects behind them to the front. So a direction that
+  /// contradicts `horizontalAngle` is omitted. `sample` has the chip's own angles.
   public let direction: simd_float3?
-  /// Radians in the horizontal plane, relative to the direction that the device faces, positive to the
-  /// right; nil: unknown. Determined from movement only: see `PoseSource`.
+  /// The angle in the horizontal plane in radians, from the direction that the device faces,
+  /// positive to the right; nil if unknown. Only movement determines it: see `PoseSource`.
   public let horizontalAngle: Float?
-  /// The relative height, determined from movement only: see `PoseSource`. Movement at one height leaves
-  /// a mirror image, so it leads to `.aboveOrBelow` or `.same`.
+  /// The relative height, which only movement determines: see `PoseSource`. Movement at one height
+  /// leaves a mirror image, so the value is then `.aboveOrBelow` or `.same`.
   public let verticalDirectionEstimate: VerticalDirectionEstimate
 
   init(

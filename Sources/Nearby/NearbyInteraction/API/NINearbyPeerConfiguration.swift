@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
 
-/// A session with another Linux host, which runs one with this host's token. The tokens of iPhones are
-/// not compatible.
+/// A session with another Linux host, which runs a session with this host's token. Tokens of
+/// iPhones are not compatible.
 open class NINearbyPeerConfiguration: NIConfiguration, @unchecked Sendable {
-  // Sendable: safe as long as no thread changes a configuration while another one uses it; `run` takes
-  // a copy.
+  // Sendable: safe as long as no thread changes a configuration while another thread uses it; `run`
+  // makes a copy.
   private let token: NIDiscoveryToken
 
   /// The token of the peer: the value of its `NISession.discoveryToken`.
@@ -14,7 +14,8 @@ open class NINearbyPeerConfiguration: NIConfiguration, @unchecked Sendable {
   /// Whether movement of this device, from a `PoseSource`, determines the position of the peer.
   open var isCameraAssistanceEnabled = false
 
-  /// Not supported by any known chip: `run` ends with `NIError.incompatiblePeerDevice`.
+  /// Whether to measure extended distances. No known chip supports it, so `run` ends with
+  /// `NIError.incompatiblePeerDevice`.
   open var isExtendedDistanceMeasurementEnabled = false
 
   /// Creates a configuration for the peer with this token.

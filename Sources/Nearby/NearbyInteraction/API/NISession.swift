@@ -5,11 +5,11 @@ internal import System
 internal import Peers
 public import SIMDMath
 
-/// A session of ranging with a peer or an accessory, or of listening to anchors, on a UWB chip.
+/// A session on a UWB chip. It ranges with a peer or an accessory, or receives messages of anchors.
 ///
-/// Which chip: `NISession.device` of the session or of the class, else the environment's `UWB_DEVICE`,
-/// else the first board that is found. Sessions of one process share a chip; each has its own on as
-/// many chips as there are.
+/// The chip is `NISession.device` of the session or of the class, else the environment's
+/// `UWB_DEVICE`, else the first board found. Sessions of one process share a chip. With several
+/// chips, each session can have its own.
 ///
 /// All methods are thread-safe. Releasing a session also invalidates it.
 open class NISession: NSObject, @unchecked Sendable {
@@ -21,9 +21,9 @@ open class NISession: NSObject, @unchecked Sendable {
     var configuration: NIConfiguration?
     var device: String?
     var poseSource: (any PoseSource)?
-    /// `setARSession` was called, which is an error without camera assistance.
+    /// Whether `setARSession` was called, which is an error without camera assistance.
     var wantsAssistance = false
-    /// The object given to `setARSession` is not a `PoseSource`.
+    /// Whether the object given to `setARSession` is not a `PoseSource`.
     var isPoseSourceWrong: Bool { wantsAssistance && poseSource == nil }
   }
 
@@ -48,9 +48,11 @@ open class NISession: NSObject, @unchecked Sendable {
   @available(iOS, introduced: 14, deprecated: 16, message: "use deviceCapabilities")
   open class var isSupported: Bool { deviceCapabilities.supportsPreciseDistanceMeasurement }
 
-  /// What the chip supports; nothing without a chip, or without permission to open it. Answers at once:
-  /// until the chip has been opened the first time, which the first call does in the background and which
-  /// resets it, only that it measures distances is known. See `prepare(_:)`.
+  /// The capabilities of the chip; none without a chip, or without permission to open it.
+  ///
+  /// The property returns at once. Until the chip has been opened for the first time, it reports
+  /// only the measurement of distances. The first call opens the chip in the background, which
+  /// resets it. See `prepare(_:)`.
   open class var deviceCapabilities: any NIDeviceCapability {
     ChipCapabilities.ofDevice(named: device, hasPoses: poseSource != nil)
   }
@@ -61,23 +63,25 @@ open class NISession: NSObject, @unchecked Sendable {
     set { core.state.withLock { $0.delegate = newValue } }
   }
 
-  /// The serial queue on which the delegate is called; nil: the main queue, which needs
+  /// The serial queue on which the delegate is called; nil for the main queue, which needs
   /// `dispatchMain()` or `RunLoop.main.run()`.
   open var delegateQueue: DispatchQueue? {
     get { core.state.withLock { $0.queue } }
     set { core.state.withLock { $0.queue = newValue } }
   }
 
-  /// Identifies this session to peers, to whom it has to be sent. Stays the same for the life of the
-  /// session. It holds what is known of the chip at the first call, like `deviceCapabilities`: see
-  /// `prepare(_:)`. nil where OpenSSL's libcrypto is missing, without which `run` with a peer's token says
-  /// so.
+  /// The token that identifies this session to peers. Apps have to send it to them. It does not
+  /// change during the life of the session.
+  ///
+  /// It contains the capabilities of the chip at the first call, as `deviceCapabilities` does: see
+  /// `prepare(_:)`. It is nil if OpenSSL's libcrypto is missing; `run` with a peer's token then
+  /// reports the cause.
   open var discoveryToken: NIDiscoveryToken? {
     (try? identity).map { NIDiscoveryToken(.peer, $0.token.bytes) }
   }
 
-  /// This end of a session with a peer. Made on first use, because its token holds the capabilities of
-  /// the chip, and sessions with accessories need none.
+  /// This end of a session with a peer. It is created on first use, because its token contains the
+  /// capabilities of the chip. Sessions with accessories need none.
   var identity: PeerIdentity {
     get throws(PeerTokenError) {
       let (device, poses) = options.withLock { ($0.device, $0.poseSource) }
@@ -96,7 +100,7 @@ open class NISession: NSObject, @unchecked Sendable {
     options.withLock { $0.configuration }?.copy() as? NIConfiguration
   }
 
-  /// Starts the session, or restarts it with another configuration. Leads to one of
+  /// Starts the session, or restarts it with another configuration. The delegate receives one of
   /// `sessionDidStartRunning`, `sessionWasSuspended` and `session(_:didInvalidateWith:)`.
   open func run(_ configuration: NIConfiguration) {
     guard let copy = configuration.copy() as? NIConfiguration else { return }
@@ -106,16 +110,17 @@ open class NISession: NSObject, @unchecked Sendable {
       request.plan, token: request.token, finder: request.finder, problem: request.problem)
   }
 
-  /// Stops until `run`. The peer is not told; it stops receiving measurements.
+  /// Stops ranging until `run`. The peer is not notified; it stops receiving measurements.
   open func pause() { core.handle(.pause) }
 
-  /// Ends the session for good, without further calls of the delegate. The peer is told where this side
-  /// is the controller.
+  /// Ends the session for good, without further calls of the delegate. A controller also notifies
+  /// its peer.
   open func invalidate() { core.handle(.invalidate) }
 
-  /// Sets a `PoseSource`, which takes the place of ARKit's session. With any other object, or with a
-  /// configuration that does not enable camera assistance, `run` ends with
-  /// `NIError.invalidARConfiguration`. Call it before `run`.
+  /// Sets a `PoseSource`, which replaces ARKit's session. Call it before `run`.
+  ///
+  /// With any other object, `run` ends with `NIError.invalidARConfiguration`. It also does if the
+  /// configuration does not enable camera assistance.
   open func setARSession(_ session: AnyObject) {
     options.withLock {
       $0.poseSource = session as? any PoseSource
@@ -123,8 +128,8 @@ open class NISession: NSObject, @unchecked Sendable {
     }
   }
 
-  /// The position of an object in the coordinates of the `PoseSource`, without rotation; nil until it
-  /// has converged in all directions.
+  /// Returns the position of an object in the coordinates of the `PoseSource`, without rotation;
+  /// nil until it has converged in all directions.
   open func worldTransform(for object: NINearbyObject) -> simd_float4x4? {
     core.state.withLock { $0.token == object.token ? $0.finder : nil }?.worldTransform
   }

@@ -3,24 +3,25 @@ internal import UCI
 internal import UWB
 
 extension NIDLTDOAConfiguration {
-  /// Beyond Apple: the radio parameters of a network of anchors. On Apple's platforms the anchors
-  /// announce them by Bluetooth; here they have to be known.
+  /// The radio parameters of a network of anchors. Not part of Apple's API.
+  ///
+  /// On Apple's platforms, anchors announce them by Bluetooth. Here the app has to provide them.
   public struct Radio: Sendable, Hashable, Codable {
-    /// 5 or 9.
+    /// The UWB channel, 5 or 9.
     public var channel: UInt8 = 9
-    /// 9…12.
+    /// The preamble code, 9 to 12.
     public var preambleCode: UInt8 = 10
-    /// The length of a slot in RSTU; 1200 are one millisecond.
+    /// The duration of a slot in RSTU; 1200 are one millisecond.
     public var slotDuration: UInt16 = 2_400
     /// The number of slots in a ranging round.
     public var slotsPerRound: UInt8 = 25
-    /// The time from one block to the next in milliseconds.
+    /// The time between blocks in milliseconds.
     public var interval: UInt32 = 200
-    /// The two bytes of VENDOR_ID and the six of STATIC_STS_IV, in the order of the wire.
+    /// The two bytes of VENDOR_ID and the six bytes of STATIC_STS_IV, in wire order.
     public var staticSTS: [UInt8] = [0x08, 0x07, 1, 2, 3, 4, 5, 6]
     /// This device's short address.
     public var address: UInt16 = 0x7A60
-    /// The ranging rounds to listen to, at most 250.
+    /// The ranging rounds to receive, at most 250.
     public var rounds: [UInt8] = [0]
 
     /// Creates FiRa's default parameters.
@@ -29,17 +30,17 @@ extension NIDLTDOAConfiguration {
 }
 
 extension NIDLTDOAConfiguration.Radio: CustomStringConvertible, CustomReflectable {
-  /// All parameters but the static STS, which is key material.
+  /// All parameters except the static STS, which is key material.
   public var description: String {
     "channel \(channel), preamble \(preambleCode), \(slotsPerRound) slots of \(slotDuration) RSTU, "
       + "\(interval) ms, rounds \(rounds), STS (hidden)"
   }
-  /// The description only.
+  /// A mirror that has only the description.
   public var customMirror: Mirror { Mirror(reflecting: description) }
 }
 
 extension NIDLTDOAConfiguration.Radio {
-  /// A value that no command can carry; the chip checks the others.
+  /// The error for a value that no command can carry. The chip checks other values.
   var problem: NIError? {
     guard staticSTS.count == 8 else {
       return NIError(
@@ -54,8 +55,10 @@ extension NIDLTDOAConfiguration.Radio {
     return nil
   }
 
-  /// The session of a tag. Source: AOSP's stack, which sends DEVICE_ROLE 8 and RANGING_ROUND_USAGE 5 for
-  /// a tag, and neither DEVICE_TYPE nor peers.
+  /// Returns the session of a tag.
+  ///
+  /// Source: AOSP's stack, which for a tag sends DEVICE_ROLE 8 and RANGING_ROUND_USAGE 5, but
+  /// neither DEVICE_TYPE nor peers.
   func configuration(id: UInt32) -> SessionConfiguration {
     var session = SessionConfiguration(
       role: .controlee, sessionID: id, address: MACAddress(address), peers: [])

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Ranging
 
-/// Beyond Apple: regions around this device that objects enter and leave.
+/// Regions around this device that objects enter and leave. Not part of Apple's API.
 ///
 /// ```swift
 /// var regions = NIProximityRegions([1.5, 3])  // inside, near, beyond
@@ -10,10 +10,10 @@ internal import Ranging
 /// }
 /// ```
 ///
-/// The distances of `NINearbyObject` are smoothed; hysteresis for noise and steps, and a number of
-/// consecutive distances that have to agree, keep an object at the boundary from toggling.
+/// Objects at a boundary do not toggle. The distances of `NINearbyObject` are smoothed, a
+/// hysteresis covers noise and steps, and several consecutive distances have to agree.
 public struct NIProximityRegions: Sendable {
-  /// Whether an object entered or left.
+  /// A crossing of a boundary.
   public enum Event: Sendable, Hashable {
     /// The object entered.
     case entered
@@ -23,11 +23,11 @@ public struct NIProximityRegions: Sendable {
 
   /// An object has entered or left a region.
   public struct Change: Sendable, Hashable {
-    /// The object.
+    /// The token of the object.
     public let object: NIDiscoveryToken
     /// The radius of the region in metres.
     public let radius: Float
-    /// Whether it entered or left.
+    /// The crossing: whether the object entered or left.
     public let event: Event
   }
 
@@ -39,8 +39,8 @@ public struct NIProximityRegions: Sendable {
   /// Creates regions with radii in metres.
   ///
   /// - Parameters:
-  ///   - radii: metres, in any order.
-  ///   - confirmations: how many consecutive distances have to agree, at least 1.
+  ///   - radii: the radii in metres, in any order.
+  ///   - confirmations: the number of consecutive distances that have to agree, at least 1.
   public init(_ radii: [Float], confirmations: Int = 3) {
     self.radii = radii.sorted()
     self.confirmations = confirmations
@@ -48,7 +48,7 @@ public struct NIProximityRegions: Sendable {
 
   /// Processes a measurement.
   ///
-  /// - Returns: the changes: inner regions first when leaving, last when entering.
+  /// - Returns: the changes. Inner regions are first if the object leaves, and last if it enters.
   public mutating func update(_ object: NINearbyObject) -> [Change] {
     guard let distance = object.distance else { return [] }
     var list =
@@ -68,7 +68,7 @@ public struct NIProximityRegions: Sendable {
     return changes.first?.event == .entered ? changes.reversed() : changes
   }
 
-  /// Removes an object, which leaves the regions that it was in.
+  /// Removes an object, and returns the regions that it leaves.
   public mutating func remove(_ object: NINearbyObject) -> [Change] {
     let list = zones.removeValue(forKey: object.token) ?? []
     return zip(radii, list).filter { $0.1.isInside == true }.map {
@@ -76,7 +76,7 @@ public struct NIProximityRegions: Sendable {
     }
   }
 
-  /// Returns the radius of the smallest region that contains an object; nil: none does.
+  /// Returns the radius of the smallest region that contains an object; nil if there is none.
   public func smallest(around token: NIDiscoveryToken) -> Float? {
     zip(radii, zones[token] ?? []).first { $0.1.isInside == true }?.0
   }

@@ -2,12 +2,12 @@
 @_exported public import Peers
 
 extension NINearbyPeers {
-  /// Invites a peer, and exchanges tokens when somebody has accepted there.
+  /// Invites a peer, and exchanges tokens after its user has accepted.
   ///
   /// - Parameters:
-  ///   - peer: who is invited.
-  ///   - session: ranges with this peer only. Its chip is asked what it supports.
-  /// - Returns: a connection whose code is to be compared.
+  ///   - peer: the peer to invite.
+  ///   - session: the session, for this peer only. Its chip is opened to read its capabilities.
+  /// - Returns: a connection, which has the code to compare.
   /// - Throws: `NIPeerError`.
   public func invite(_ peer: Peer, to session: NISession) async throws -> NIPeerConnection {
     try await invite(peer, as: await session.preparedIdentity())
@@ -15,11 +15,12 @@ extension NINearbyPeers {
 }
 
 extension NIPeerInvitation {
-  /// Accepts, and exchanges tokens.
+  /// Accepts the invitation, and exchanges tokens.
   ///
-  /// - Parameter session: ranges with this peer only. Its chip is asked what it supports.
-  /// - Returns: a connection whose code is to be compared.
-  /// - Throws: `NIPeerError`; `.closed` for an invitation that was answered, or not answered for two
+  /// - Parameter session: the session, for this peer only. Its chip is opened to read its
+  ///   capabilities.
+  /// - Returns: a connection, which has the code to compare.
+  /// - Throws: `NIPeerError`; `.closed` if the invitation has an answer, or had none for two
   ///   minutes.
   public func accept(_ session: NISession) async throws -> NIPeerConnection {
     try await accept(as: await session.preparedIdentity())
@@ -27,7 +28,7 @@ extension NIPeerInvitation {
 }
 
 extension NIPeerConnection {
-  /// Says that the codes are equal, and waits until the people at the other machine have said so, too.
+  /// Confirms that the codes are equal, and waits for the confirmation of the other machine.
   ///
   /// - Returns: the peer's token, for `NINearbyPeerConfiguration`.
   /// - Throws: `NIPeerError`.
@@ -37,7 +38,7 @@ extension NIPeerConnection {
 }
 
 extension NISession {
-  /// This end of a session with a peer, with what the chip supports.
+  /// Returns this end of a session with a peer, with the capabilities of the chip.
   fileprivate func preparedIdentity() async throws(NIPeerError) -> PeerIdentity {
     await NISession.prepare(device)
     do throws(PeerTokenError) {

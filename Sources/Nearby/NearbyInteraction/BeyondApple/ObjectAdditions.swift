@@ -2,52 +2,54 @@
 public import Foundation
 internal import Peers
 
-/// Beyond Apple: what the chip measured in one round, and its quality.
+/// The measurement of a chip in one round, and its quality. Not part of Apple's API.
 public struct NISample: Sendable, Hashable {
-  /// Metres, as reported by the chip; slightly negative values are possible.
+  /// The chip's distance in metres; slightly negative values are possible.
   public var rawDistance: Float
-  /// The standard deviation of `NINearbyObject.distance` in metres, without constant errors such as those
-  /// of an uncalibrated antenna.
+  /// The standard deviation of `NINearbyObject.distance` in metres. It excludes constant errors,
+  /// such as the error of an uncalibrated antenna.
   public var standardDeviation: Float
-  /// The chip's distance was too far from the expected one, so `NINearbyObject.distance` ignores it.
+  /// Whether the chip's distance was too far from the expected distance. `NINearbyObject.distance`
+  /// then ignores it.
   public var isOutlier: Bool
-  /// Radians, positive to the right of the direction that the antenna faces; nil if not reported. Chips
-  /// whose azimuth covers ±90° cannot tell behind from in front.
+  /// The azimuth in radians, positive to the right of the antenna's direction; nil if not reported.
+  /// Chips whose azimuth covers ±90° cannot distinguish front from back.
   public var azimuth: Float?
-  /// The chip's figure of merit of the azimuth, 0…100; nil if not reported.
+  /// The chip's figure of merit of the azimuth, 0 to 100; nil if not reported.
   public var azimuthFigureOfMerit: UInt8?
-  /// Radians, positive upwards; nil if not reported.
+  /// The elevation in radians, positive upwards; nil if not reported.
   public var elevation: Float?
-  /// The chip's figure of merit of the elevation, 0…100; nil if not reported.
+  /// The chip's figure of merit of the elevation, 0 to 100; nil if not reported.
   public var elevationFigureOfMerit: UInt8?
-  /// Received power in dBm; nil if not reported.
+  /// The received power in dBm; nil if not reported.
   public var rssi: Float?
-  /// The probability that the direct path is obstructed, 0…1: computed from the levels of frames where
-  /// the chip reports them, otherwise 0.1 or 0.9 from the chip's own classification, which is less
-  /// reliable; nil if neither is reported.
+  /// The probability that the direct path is obstructed, 0 to 1; nil if unknown.
+  ///
+  /// It is computed from the levels of frames, if the chip reports them. Otherwise it is 0.1 or
+  /// 0.9, according to the chip's own classification, which is less reliable.
   public var nonLineOfSightProbability: Float?
-  /// Counts ranging rounds from 0 in each run.
+  /// The number of the ranging round, from 0 in each run.
   public var sequenceNumber: UInt32
-  /// When the report was read: CLOCK_MONOTONIC in nanoseconds.
+  /// The time when the report was read, in nanoseconds of CLOCK_MONOTONIC.
   public var receivedAt: UInt64
 }
 
 extension NIDLTDOAMeasurement {
-  /// Beyond Apple: whether the anchor sent its position.
+  /// Whether the anchor sent its position. Not part of Apple's API.
   public var hasCoordinates: Bool { values.coordinates != nil }
-  /// Beyond Apple: the block of the message.
+  /// The block of the message. Not part of Apple's API.
   public var blockIndex: Int { values.block }
-  /// Beyond Apple: the ranging round of the message within its block.
+  /// The ranging round of the message within its block. Not part of Apple's API.
   public var roundIndex: Int { values.round }
 }
 
 extension NIDiscoveryToken {
-  /// Beyond Apple: the token as bytes, shorter than an archive. Not secret.
+  /// The token as bytes, shorter than an archive and not secret. Not part of Apple's API.
   public var data: Data { Data(bytes) }
 
-  /// Beyond Apple: decodes the token of a peer from its `data`.
+  /// Creates a token from the `data` of a peer's token. Not part of Apple's API.
   ///
-  /// - Throws: `NIError.invalidConfiguration`; its failure reason names what is wrong.
+  /// - Throws: `NIError.invalidConfiguration`; its failure reason names the invalid field.
   public convenience init(data: Data) throws {
     let bytes = [UInt8](data)
     do throws(PeerTokenError) {

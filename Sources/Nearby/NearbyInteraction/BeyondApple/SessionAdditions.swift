@@ -5,28 +5,30 @@ internal import System
 private let defaults = Locked<(device: String?, poses: (any PoseSource)?)>((nil, nil))
 
 extension NISession {
-  /// Beyond Apple: the device of all sessions that have none of their own, in the form of
-  /// `LinkEndpoint`: `/dev/ttyACM0`, `usb:SERIAL`, `tcp:host:port`. nil: the environment variable
-  /// `UWB_DEVICE`, or else the first board that is found.
+  /// The device of all sessions that have no device of their own. Not part of Apple's API.
+  ///
+  /// It has the form of `LinkEndpoint`: `/dev/ttyACM0`, `usb:SERIAL`, `tcp:host:port`. nil selects
+  /// the environment variable `UWB_DEVICE`, or else the first board found.
   public class var device: String? {
     get { defaults.withLock { $0.device } }
     set { defaults.withLock { $0.device = newValue } }
   }
 
-  /// Beyond Apple: the device of this session, from the next `run` on; nil: that of all sessions.
+  /// The device of this session from the next `run`; nil for the device of all sessions. Not part
+  /// of Apple's API.
   public var device: String? {
     get { options.withLock { $0.device } }
     set { options.withLock { $0.device = newValue } }
   }
 
-  /// Beyond Apple: the source of this machine's poses, for all sessions that have none of their own.
+  /// The source of poses of all sessions that have no source of their own. Not part of Apple's API.
   public class var poseSource: (any PoseSource)? {
     get { defaults.withLock { $0.poses } }
     set { defaults.withLock { $0.poses = newValue } }
   }
 
-  /// Beyond Apple: the source of this machine's poses, from the next `run` on; nil: that of all
-  /// sessions.
+  /// The source of poses of this session from the next `run`; nil for the source of all sessions.
+  /// Not part of Apple's API.
   public var poseSource: (any PoseSource)? {
     get { options.withLock { $0.poseSource } }
     set {
@@ -37,50 +39,56 @@ extension NISession {
     }
   }
 
-  /// Beyond Apple: whether the program is in the background, as it says itself, for example while nobody
-  /// looks at it.
+  /// Whether the program is in the background, as set by the program itself. Not part of Apple's
+  /// API.
   ///
-  /// Sessions that were run with `init(accessoryData:bluetoothPeerIdentifier:)` go on without updates; in
-  /// the foreground the newest one follows. Others are suspended, and can be run again in the foreground.
+  /// Sessions with `init(accessoryData:bluetoothPeerIdentifier:)` keep ranging in the background
+  /// without updates. In the foreground, the newest update follows. Other sessions are suspended,
+  /// and can be run again in the foreground.
   public class var isInBackground: Bool {
     get { ProgramState.shared.isInBackground }
     set { ProgramState.shared.isInBackground = newValue }
   }
 
-  /// Beyond Apple: the time limits of this session; a change also applies to those that are running.
+  /// The time limits of this session. A change also applies to running limits. Not part of Apple's
+  /// API.
   public var timeouts: Timeouts {
     get { core.state.withLock { $0.machine.timeouts } }
     set { core.set(newValue) }
   }
 
-  /// Beyond Apple: waits until the chip has reported what it supports, or cannot be asked. A chip that no
-  /// session of this process has used is opened for that, which resets it.
+  /// Waits until the chip has reported its capabilities, or cannot be opened. Not part of Apple's
+  /// API.
   ///
-  /// Before that, `deviceCapabilities` and tokens hold what every chip supports: distances, without
-  /// directions, and keys derived for a static STS instead of a provisioned one.
+  /// A chip that no session of this process has used is opened for this, which resets it. Before
+  /// that, `deviceCapabilities` and tokens contain only the capabilities of every chip. These are
+  /// distances without directions, and keys for a static STS instead of a provisioned STS.
   ///
-  /// - Parameter device: as for `NISession.device`; nil: that of all sessions.
+  /// - Parameter device: as for `NISession.device`; nil for the device of all sessions.
   public class func prepare(_ device: String? = nil) async {
     await DeviceRegistry.shared.prepare(deviceNamed: device ?? Self.device)
   }
 
-  /// Beyond Apple: calls `invalidate()`, and waits until the session is off its chip, which is closed
-  /// unless another session uses it. A program should do this before it exits, because a chip continues
-  /// to range without it.
+  /// Calls `invalidate()`, and waits until the session has ended on its chip. Not part of Apple's
+  /// API.
+  ///
+  /// The chip is closed unless another session uses it. A program should call this before it exits,
+  /// because a chip would keep ranging.
   public func close() async { await core.close() }
 }
 
 extension NISession {
-  /// Beyond Apple: the time limits of a session. Apple's are not published.
+  /// The time limits of a session. Apple's limits are not published. Not part of Apple's API.
   public struct Timeouts: Sendable, Hashable {
-    /// From the start of ranging to the first measurement; then `didRemove` with `.timeout`.
+    /// The limit from the start of ranging to the first measurement; then `didRemove` with
+    /// `.timeout`.
     public var firstMeasurement: Duration = .seconds(20)
-    /// From one measurement to the next; then `didRemove` with `.timeout`.
+    /// The limit between measurements; then `didRemove` with `.timeout`.
     public var inactivity: Duration = .seconds(10)
-    /// The longest suspension; then `didInvalidateWith` with `.sessionFailed`.
+    /// The limit of a suspension; then `didInvalidateWith` with `.sessionFailed`.
     public var suspension: Duration = .seconds(300)
-    /// The longest time of ranging without a new `run`; then `didInvalidateWith` with
-    /// `.resourceUsageTimeout`. nil: no limit.
+    /// The limit of ranging without a new `run`; then `didInvalidateWith` with
+    /// `.resourceUsageTimeout`. nil for no limit.
     public var activity: Duration?
 
     /// Creates the default limits.
@@ -89,8 +97,8 @@ extension NISession {
 }
 
 extension NISession {
-  /// Beyond Apple: the calls of the delegate as values. Later versions may add cases, so a `switch`
-  /// needs a default.
+  /// A call of the delegate as a value. Later versions may add cases, so a `switch` needs a
+  /// default. Not part of Apple's API.
   public enum Event: Sendable {
     /// The session ranges.
     case didStartRunning
@@ -112,11 +120,14 @@ extension NISession {
     case didInvalidate(NIError)
   }
 
-  /// Beyond Apple: the events from now on, for any number of subscribers. Ends after `didInvalidate`,
-  /// and with `invalidate()`. A subscriber that is too slow loses the oldest events beyond 256.
+  /// A stream of the events from now on, for any number of subscribers. Not part of Apple's API.
+  ///
+  /// It ends after `didInvalidate`, and with `invalidate()`. A slow subscriber loses the oldest
+  /// events beyond 256.
   public var events: AsyncStream<Event> { core.events() }
 
-  /// Beyond Apple: how many updates were dropped because 64 were waiting for the delegate's queue.
+  /// The number of updates that were dropped because 64 were waiting for the delegate's queue. Not
+  /// part of Apple's API.
   public var droppedUpdates: Int { core.state.withLock { $0.droppedUpdates } }
 }
 

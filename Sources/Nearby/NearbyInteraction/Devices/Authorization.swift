@@ -2,9 +2,10 @@
 internal import SystemPackage
 internal import UWBLink
 
-/// Whether this process may use the chip.
+/// The permission of this process to use the chip.
 enum Authorization {
-  /// Why it may not; nil where it may, or where only an attempt can tell.
+  /// Returns the error if this process may not use the device; nil if it may, or if only an attempt
+  /// can show it.
   static func problem(with device: String?) -> NIError? {
     if case .denied(let error) = status(of: device) { error } else { nil }
   }
@@ -40,8 +41,9 @@ enum Authorization {
 }
 
 extension NISession {
-  /// Beyond Apple: whether this process may use the chip, which on Linux is the permission to open its
-  /// device node; no user is asked.
+  /// The permission of this process to use the chip. Not part of Apple's API.
+  ///
+  /// On Linux it is the permission to open the chip's device node; no user is asked.
   public enum AuthorizationStatus: Sendable, Equatable {
     /// There is no device, or its permissions are not known in advance, as with `tcp:`.
     case notDetermined
@@ -51,10 +53,12 @@ extension NISession {
     case authorized
   }
 
-  /// Beyond Apple: whether this process may use the default device. Opens nothing.
+  /// The permission of this process to use the default device. The device is not opened. Not part
+  /// of Apple's API.
   public class var authorizationStatus: AuthorizationStatus { Authorization.status(of: device) }
 
-  /// Beyond Apple: whether this process may use the device of this session. Opens nothing.
+  /// The permission of this process to use the device of this session. The device is not opened.
+  /// Not part of Apple's API.
   public var authorizationStatus: AuthorizationStatus {
     Authorization.status(of: device ?? Self.device)
   }

@@ -3,7 +3,7 @@ internal import Peers
 internal import UCI
 internal import UCIReference
 
-/// The capabilities of a host, as its chip reports them or its token holds them.
+/// The capabilities of a host, from its chip or from its token.
 struct ChipCapabilities: NIDeviceCapability, Sendable, Hashable {
   var known: PeerToken.Capabilities = []
 
@@ -15,7 +15,7 @@ struct ChipCapabilities: NIDeviceCapability, Sendable, Hashable {
   var supportsDLTDOAMeasurement: Bool { known.contains(.downlinkTDoA) }
   var supportsBluetoothChannelSounding: Bool { false }
 
-  /// What is known of every accessory.
+  /// The capabilities of every accessory.
   static let distanceOnly = ChipCapabilities(known: [.preciseDistance])
 }
 
@@ -32,7 +32,8 @@ extension ChipCapabilities {
 }
 
 extension ChipCapabilities {
-  /// The capabilities of a host, as far as its chip has reported them; see `DeviceRegistry`.
+  /// Returns the capabilities of a host, as far as its chip has reported them; see
+  /// `DeviceRegistry`.
   static func ofDevice(named name: String?, hasPoses: Bool) -> ChipCapabilities {
     guard let capabilities = DeviceRegistry.shared.capabilities(ofDeviceNamed: name) else {
       return .init()

@@ -4,7 +4,7 @@ internal import UWBLink
 
 /// The choice of the device that a session uses.
 enum DeviceChoice {
-  /// Returns the named device, or else that of the environment, or else the first that is found.
+  /// Returns the named device, else the device of the environment, else the first board found.
   static func endpoint(
     named name: String?, discovery: Discovery = Discovery()
   ) -> Result<LinkEndpoint, NIError> {
@@ -18,7 +18,7 @@ enum DeviceChoice {
     func first(_ kind: KnownProduct.Kind) -> SerialPort? {
       ports.first { $0.usb?.known?.kind == kind }
     }
-    // Anything can be connected to a bridge; a debug probe has no UCI.
+    // Any device can be connected to a bridge. A debug probe has no UCI.
     guard let port = first(.board) ?? first(.bridge) else {
       return .failure(
         NIError(

@@ -6,15 +6,18 @@ internal import UCIReference
 internal import UWB
 internal import UWBLink
 
-/// The devices that sessions of this process use. A device can be opened only once, so its sessions
-/// share it; it is closed some time after the last one has ended.
+/// The devices that sessions of this process use.
+///
+/// A device can be opened only once, so its sessions share it. It is closed soon after
+/// its last session has ended.
 final class DeviceRegistry: Sendable {
   static let shared = DeviceRegistry()
 
-  /// Identifies a device. Made while it is plugged in, because its serial number is looked up.
+  /// The identity of a device. It is created while the device is plugged in, because its serial
+  /// number is looked up.
   struct Key: Sendable {
     let endpoint: LinkEndpoint
-    /// The same for all names of one device.
+    /// The name, which is the same for all endpoints of one device.
     let name: String
 
     init(_ endpoint: LinkEndpoint) {
@@ -28,41 +31,44 @@ final class DeviceRegistry: Sendable {
   }
 
   private struct Entry {
-    /// Differs each time that the device is opened.
+    /// A number that changes each time the device is opened.
     var id: Int
     var opening: Task<Result<UWBDevice, DriverError>, Never>
     var users = 0
-    /// Unplugged, failed or restarted, and not recovered yet.
+    /// Whether the device was unplugged, failed or restarted, and has not recovered yet.
     var isLost = false
-    /// Closes the device unless it is used again.
+    /// The task that closes the device unless it is used again.
     var closing: Task<Void, Never>?
   }
 
   private struct State {
     var entries: [String: Entry] = [:]
-    /// Devices that are being closed: their ports are free only afterwards.
+    /// The tasks that close devices. A port is free only after its task has ended.
     var closing: [String: Task<Void, Never>] = [:]
     var opened = 0
-    /// What devices reported when they were opened last, or why they have never been opened.
+    /// The capabilities that devices reported when last opened, or the errors of devices never
+    /// opened.
     var answers: [String: Result<Capabilities, DriverError>] = [:]
     var questions: [String: Task<Void, Never>] = [:]
   }
 
   private let state = Locked(State())
   private let linger: Duration
-  // The driver recovers a lost device, but not its sessions, which the app has to run again.
+  // The driver recovers a lost device, but not its sessions. The app has to run them again.
   private let recovery: RecoveryPolicy
 
+  /// Creates a registry without open devices.
+  ///
   /// - Parameters:
-  ///   - linger: how long an unused device stays open, so that a session that is run again soon does
-  ///     not reset the chip.
-  ///   - recovery: how lost devices are recovered.
+  ///   - linger: the time for which an unused device stays open. A session that is soon run again
+  ///     does not reset the chip then.
+  ///   - recovery: the policy by which lost devices are recovered.
   init(linger: Duration = .seconds(1), recovery: RecoveryPolicy = RecoveryPolicy()) {
     self.linger = linger
     self.recovery = recovery
   }
 
-  /// Opens a device, or shares one that is open. `release` has to follow if this succeeds.
+  /// Opens a device, or shares an open device. Call `release` after a success.
   func acquire(_ key: Key) async -> Result<UWBDevice, DriverError> {
     let name = key.name
     let opening = state.withLock { state in
@@ -80,14 +86,14 @@ final class DeviceRegistry: Sendable {
     return result
   }
 
-  /// Releases a device that was acquired.
+  /// Releases an acquired device.
   func release(_ key: Key) {
     let name = key.name
     state.withLock { state in
       guard var entry = state.entries[name], entry.users > 0 else { return }
       entry.users -= 1
       if entry.users == 0 {
-        // A lost device that nobody uses is not waited for: the next one at its path may belong to
+        // Do not wait for a lost device without users: the next device at its path may belong to
         // another program.
         let linger = entry.isLost ? Duration.zero : linger
         entry.closing = Task(executorPreference: SessionExecutor.shared) {
@@ -99,7 +105,7 @@ final class DeviceRegistry: Sendable {
     }
   }
 
-  /// Closes all unused devices at once, and waits until every device that is being closed is closed.
+  /// Closes all unused devices, and waits until every device being closed is closed.
   func closeIdle() async {
     let (idle, closing) = state.withLock { state in
       (state.entries.filter { $0.value.users == 0 }.map(\.key), Array(state.closing.values))
@@ -111,7 +117,7 @@ final class DeviceRegistry: Sendable {
   /// Closes an unused device. If it is acquired meanwhile, it is opened again afterwards.
   private func close(_ name: String) async {
     let closing = state.withLock { state -> Task<Void, Never>? in
-      // If it is being closed already, this waits for that.
+      // If the device is already being closed, wait for that.
       guard let entry = state.entries[name], entry.users == 0 else { return state.closing[name] }
       entry.closing?.cancel()
       state.entries[name] = nil
@@ -138,7 +144,7 @@ final class DeviceRegistry: Sendable {
         }
         self.state.withLock { state in
           let answer = opened.map { Capabilities($0.capabilities) }
-          // A device that cannot be opened now is still the same.
+          // A failed attempt does not change the capabilities of a device.
           if case .success = state.answers[key.name], case .failure = answer { return }
           state.answers[key.name] = answer
         }
@@ -149,8 +155,10 @@ final class DeviceRegistry: Sendable {
 
   // MARK: capabilities
 
-  /// What a device reported when it was opened last, without waiting. One that has never been opened is
-  /// asked in the background; until it answers, it counts as one that reports nothing.
+  /// Returns the capabilities that a device reported when it was last opened, without waiting.
+  ///
+  /// A device that has never been opened is opened in the background. Until then, it counts as a
+  /// device that reports no capabilities.
   ///
   /// - Returns: nil without a device, or without permission to open it.
   func capabilities(ofDeviceNamed name: String?) -> Capabilities? {
@@ -162,14 +170,14 @@ final class DeviceRegistry: Sendable {
     return Capabilities([])
   }
 
-  /// Waits until a device that has never been opened has answered or failed.
+  /// Waits until a device that has never been opened has reported its capabilities or failed.
   func prepare(deviceNamed name: String?) async {
     guard let key = Self.key(ofDeviceNamed: name) else { return }
     if case .success = state.withLock({ $0.answers[key.name] }) { return }
     await question(to: key).value
   }
 
-  /// Opens a device, from which its capabilities are known; one task at a time.
+  /// Returns a task that opens a device to read its capabilities. There is one such task at a time.
   private func question(to key: Key) -> Task<Void, Never> {
     state.withLock { state in
       if let question = state.questions[key.name] { return question }
@@ -182,7 +190,8 @@ final class DeviceRegistry: Sendable {
     }
   }
 
-  /// nil without a device, or without permission to open it, as far as that is known in advance.
+  /// Returns the key of a device; nil without a device, or without permission to open it as far as
+  /// known in advance.
   private static func key(ofDeviceNamed name: String?) -> Key? {
     guard case .success(let endpoint) = DeviceChoice.endpoint(named: name) else { return nil }
     if case .usb(let serial, let interface, _, _) = endpoint {

@@ -4,7 +4,7 @@ internal import UWB
 internal import UWBLink
 
 extension NIError {
-  /// The error that an app gets for a failure of the driver.
+  /// Creates the error that an app receives for a failure of the driver.
   init(_ error: DriverError, in dialect: Dialect? = nil) {
     let code: Code =
       switch error.code {
@@ -21,7 +21,7 @@ extension NIError {
 }
 
 extension DriverError {
-  /// There is a device, but another program has it, or it does not answer at the moment.
+  /// Whether a device exists, but is in use or does not answer at the moment.
   var isSilence: Bool {
     switch code {
     case .noAnswer, .retriesExhausted, .deviceError, .deviceFailed, .recovering, .closed: true

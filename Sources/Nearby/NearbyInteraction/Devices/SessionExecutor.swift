@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Dispatch
 
-/// Runs the tasks of this module on a queue of its own, so that an app that blocks the threads of Swift's
-/// tasks does not block its sessions.
+/// An executor that runs the tasks of this module on its own queue. So an app that blocks the
+/// threads of Swift's tasks does not block its sessions.
 final class SessionExecutor: TaskExecutor {
   static let shared = SessionExecutor()
 

@@ -4,19 +4,22 @@ internal import System
 internal import Ranging
 internal import SIMDMath
 
-/// Finds an object from this device's own movement. It may take milliseconds, so it has its own queue.
+/// A finder of an object from this device's own movement. It may take milliseconds, so it has its
+/// own queue.
 final class MotionFinder: Sendable {
   struct Finding: Sendable {
-    /// Radians, positive to the right; nil: unknown.
+    /// The horizontal angle in radians, positive to the right; nil if unknown.
     var horizontalAngle: Float?
     var vertical = NINearbyObject.VerticalDirectionEstimate.unknown
-    /// In the device's frame.
+    /// The direction in the device's frame.
     var direction: simd_float3?
     var status = NIAlgorithmConvergenceStatus.unknown
     var isStatusChange = false
 
-    /// The direction, or else that of the antennas, unless it contradicts the horizontal angle: the
-    /// antennas may mirror what is behind them, or the object may have moved.
+    /// Returns the direction, or else the direction from the antennas.
+    ///
+    /// The latter is omitted if it contradicts the horizontal angle. The antennas may mirror
+    /// objects behind them, or the object may have moved.
     func agreed(with antennas: simd_float3?) -> simd_float3? {
       guard direction == nil, let horizontalAngle, let antennas else {
         return direction ?? antennas
@@ -28,15 +31,17 @@ final class MotionFinder: Sendable {
 
   private struct State {
     var finder = TargetFinder()
-    /// The status that the app knows.
+    /// The status that was last reported to the app.
     var status = NIAlgorithmConvergenceStatus.unknown
-    /// Another one, and since when.
+    /// A different status, and the time since when it has lasted.
     var next: (status: NIAlgorithmConvergenceStatus, since: UInt64)?
     /// The position of the object in the coordinates of the poses.
     var position: SIMD3<Double>?
 
-    /// Whether the app has to know: convergence at once, what is missing only when it has been missing
-    /// for a while, so that hints do not flicker.
+    /// Updates the status, and returns whether to report it.
+    ///
+    /// The first status and convergence are reported at once. Missing conditions are reported after
+    /// one second, so that hints do not flicker.
     mutating func isChange(to fresh: NIAlgorithmConvergenceStatus, at time: UInt64) -> Bool {
       if fresh == status {
         next = nil
@@ -67,8 +72,8 @@ final class MotionFinder: Sendable {
 
   /// Processes a measurement.
   ///
-  /// - Parameters:
-  ///   - azimuth: radians, positive to the right; only of antennas that distinguish front from back.
+  /// - Parameter azimuth: radians, positive to the right; nil unless the antennas distinguish
+  ///   front from back.
   func take(time: UInt64, range: Double, azimuth: Double?) -> Finding {
     let pose = source.pose(at: time)?.ranging
     return state.withLock { state in
@@ -117,7 +122,7 @@ final class MotionFinder: Sendable {
       (.movement, .insufficientMovement), (.horizontalSweep, .insufficientHorizontalSweep),
       (.verticalSweep, .insufficientVerticalSweep), (.signal, .insufficientSignalStrength),
     ]
-    // iOS has no reason of its own for a peer that moves.
+    // iOS has no reason for a moving peer.
     let reasons = reasons.contains(.targetMovement) ? reasons.union(.movement) : reasons
     return table.filter { reasons.contains($0.0) }.map(\.1)
   }

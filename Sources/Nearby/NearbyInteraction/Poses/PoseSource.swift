@@ -4,10 +4,12 @@ public import SIMDMath
 
 /// The position and orientation of a device at one time.
 public struct DevicePose: Sendable, Equatable {
-  /// CLOCK_MONOTONIC in nanoseconds.
+  /// The time in nanoseconds of CLOCK_MONOTONIC.
   public var time: UInt64
-  /// Transforms the device's frame (x to the right, y up, the antenna faces -z) to that of the world
-  /// (y up, otherwise any), in metres.
+  /// The transform from the device's frame to the frame of the world, in metres.
+  ///
+  /// In the device's frame x points to the right, y up, and the antenna faces -z. In the world y
+  /// points up; the other axes are arbitrary.
   public var transform: simd_float4x4
 
   /// Creates a pose.
@@ -16,16 +18,16 @@ public struct DevicePose: Sendable, Equatable {
     self.transform = transform
   }
 
-  /// Creates a pose from the odometry of robots (ROS REP 103): a world whose z points up, a device that
-  /// faces x with y to its left, and the rotation from the device to the world.
+  /// Creates a pose from the odometry of robots (ROS REP 103). The z axis of the world points up;
+  /// the device faces x, with y to its left.
   ///
   /// - Parameters:
-  ///   - time: CLOCK_MONOTONIC in nanoseconds.
-  ///   - position: metres.
-  ///   - rotation: from the device to the world.
+  ///   - time: the time in nanoseconds of CLOCK_MONOTONIC.
+  ///   - position: the position in metres.
+  ///   - rotation: the rotation from the device to the world.
   public init(time: UInt64, position: simd_double3, rotation: simd_quatd) {
     let turned = simd_double3x3(rotation)
-    // The device's axes in those of robots: right is -y, up is z, back is -x.
+    // The device's axes in axes of robots: right is -y, up is z, back is -x.
     let axes = [-turned.columns.1, turned.columns.2, -turned.columns.0]
     let columns = axes.map { simd_float4(Self.converted($0), 0) }
     self.init(
@@ -38,7 +40,7 @@ public struct DevicePose: Sendable, Equatable {
     simd_float3(-Float(v.y), Float(v.z), -Float(v.x))
   }
 
-  /// The pose in the axes of robots; nil where the transform is no rotation.
+  /// The pose in axes of robots; nil if the transform is not a rotation.
   var ranging: Pose? {
     let c = transform.columns
     func robot(_ v: simd_float4) -> simd_double3 {
@@ -54,14 +56,16 @@ public struct DevicePose: Sendable, Equatable {
   }
 }
 
-/// Knows where this device is: visual odometry, wheel odometry, inertial sensors, a recorded file.
+/// A source of this device's poses: visual odometry, wheel odometry, inertial sensors, or a
+/// recorded file.
 ///
-/// It replaces the camera of phones: with one, `isCameraAssistanceEnabled` makes a session find the
-/// position of a stationary object from the distances along the device's own path.
+/// It replaces the camera of phones. With a source and `isCameraAssistanceEnabled`, a session finds
+/// the position of a stationary object from distances along the device's path.
 public protocol PoseSource: AnyObject, Sendable {
-  /// Returns the pose at a time; nil where it is unknown. Called for each measurement, on a thread of
-  /// the session, some milliseconds after that time.
+  /// Returns the pose at a time; nil if it is unknown.
   ///
-  /// - Parameter time: CLOCK_MONOTONIC in nanoseconds.
+  /// A thread of the session calls it for each measurement, some milliseconds after that time.
+  ///
+  /// - Parameter time: the time in nanoseconds of CLOCK_MONOTONIC.
   func pose(at time: UInt64) -> DevicePose?
 }

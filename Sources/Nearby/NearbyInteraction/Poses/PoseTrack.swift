@@ -13,10 +13,10 @@ public final class PoseTrack: PoseSource {
   /// Creates a track without poses.
   ///
   /// - Parameters:
-  ///   - capacity: how many poses are kept; the oldest are removed.
-  ///   - validity: how long the last pose holds; after that the pose is unknown.
+  ///   - capacity: the number of poses that are kept; the oldest are removed.
+  ///   - validity: the time for which the last pose is valid. Afterwards the pose is unknown.
   public init(capacity: Int = 4_096, validity: Duration = .milliseconds(500)) {
-    // There may be up to twice as many for a while.
+    // The track can temporarily hold twice the capacity.
     self.capacity = min(max(2, capacity), Int.max / 2)
     self.validity = UInt64(min(max(0, validity / .seconds(1)), 9e9) * 1e9)
   }
@@ -31,18 +31,18 @@ public final class PoseTrack: PoseSource {
   public func append(_ pose: DevicePose) {
     poses.withLock { poses in
       guard poses.last.map({ $0.time < pose.time }) ?? true else { return }
-      // Many at a time, so that the cost of each is small.
+      // Remove many poses at once, so that the cost of each is small.
       if poses.count >= 2 * capacity { poses.removeFirst(poses.count - capacity + 1) }
       poses.append(pose)
     }
   }
 
-  /// Returns the pose at a time; nil before the first and too long after the last.
+  /// Returns the pose at a time; nil before the first pose, and too long after the last.
   public func pose(at time: UInt64) -> DevicePose? {
     poses.withLock { poses in
       guard let first = poses.first, let last = poses.last, time >= first.time else { return nil }
       if time >= last.time { return time - last.time <= validity ? last : nil }
-      // The first pose after the time.
+      // Find the first pose after `time`.
       var (low, high) = (0, poses.count - 1)
       while high - low > 1 {
         let middle = (low + high) / 2
@@ -62,17 +62,21 @@ public final class PoseTrack: PoseSource {
 }
 
 extension PoseTrack {
-  /// Reads a track in the format of the TUM RGB-D benchmark, which tools for odometry and SLAM write:
-  /// each line has the time in seconds, the position x y z in metres, and the rotation to the world as a
-  /// quaternion x y z w; `#` begins a comment. The axes are those of robots (ROS REP 103): the world's z
-  /// points up, the device faces x with y to its left.
+  /// Reads a track in the format of the TUM RGB-D benchmark, which tools for odometry and SLAM
+  /// write.
+  ///
+  /// Each line has the time in seconds, the position x y z in metres, and a quaternion x y z w. The
+  /// quaternion is the rotation to the world; `#` begins a comment.
+  ///
+  /// The axes are axes of robots (ROS REP 103): the world's z points up, and the device faces x
+  /// with y to its left.
   ///
   /// - Parameters:
   ///   - url: the file.
-  ///   - beginning: the time of the first pose, CLOCK_MONOTONIC in nanoseconds, for a recording
-  ///     that is replayed; nil: the file has times of that clock.
-  ///   - validity: how long the last pose holds.
-  /// - Throws: `NIError.invalidARConfiguration`, whose failure reason names the line.
+  ///   - beginning: the time of the first pose in nanoseconds of CLOCK_MONOTONIC, for the replay of
+  ///     a recording; nil if the file has times of that clock.
+  ///   - validity: the time for which the last pose is valid.
+  /// - Throws: `NIError.invalidARConfiguration`; its failure reason names the line.
   public convenience init(
     contentsOf url: URL, beginning: UInt64? = nil, validity: Duration = .milliseconds(500)
   ) throws {

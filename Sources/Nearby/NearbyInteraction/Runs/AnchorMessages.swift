@@ -2,7 +2,7 @@
 internal import SIMDMath
 internal import UCI
 
-/// Turns a chip's reports of anchors' messages into measurements for apps.
+/// A converter of a chip's reports of anchor messages into measurements for apps.
 struct AnchorMessages: Sendable {
   /// The initiator of the current round.
   private var initiator: (block: UInt16, round: UInt8, address: Int)?
@@ -53,7 +53,7 @@ struct AnchorMessages: Sendable {
     return NIDLTDOAMeasurement(values)
   }
 
-  /// The second version has the type of a location in its first byte: 0 WGS-84, 1 relative.
+  /// Parses a location of the second version. Its first byte is the type: 0 WGS-84, 1 relative.
   private static func location(_ bytes: [UInt8]) -> AnchorLocation? {
     switch bytes.first {
     case 0: AnchorLocation(geographic: Array(bytes.dropFirst()))

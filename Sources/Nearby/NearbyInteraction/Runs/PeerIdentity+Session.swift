@@ -3,7 +3,7 @@ internal import Peers
 internal import UWB
 
 extension NIDiscoveryToken {
-  /// Whether received bytes can be a token.
+  /// Returns whether received bytes can be a token.
   static func isValid(_ kind: Kind, _ bytes: [UInt8]) -> Bool {
     switch kind {
     case .accessory: bytes.count == 16
@@ -11,7 +11,7 @@ extension NIDiscoveryToken {
     }
   }
 
-  /// The capabilities of the device that made the token.
+  /// The capabilities of the device that created the token.
   var capabilities: ChipCapabilities {
     guard kind == .peer, let token = try? PeerToken(bytes) else { return .distanceOnly }
     return ChipCapabilities(known: token.capabilities)
@@ -19,8 +19,8 @@ extension NIDiscoveryToken {
 }
 
 extension PeerIdentity {
-  /// Creates this host's end of a session, with the capabilities of its chip. Without a chip, or before
-  /// it has answered, they are the least of all chips.
+  /// Creates this host's end of a session, with the capabilities of its chip. Without a chip, or
+  /// before it has answered, it has the capabilities of every chip.
   static func ofDevice(named name: String?, hasPoses: Bool)
     throws(PeerTokenError) -> PeerIdentity
   {
@@ -35,7 +35,7 @@ extension PeerIdentity {
     guard token.kind == .peer else {
       return .failure(
         NIError(
-          .invalidConfiguration, reason: "The token is that of an accessory.",
+          .invalidConfiguration, reason: "The token belongs to an accessory.",
           recovery: "Use the value of the peer's NISession.discoveryToken."))
     }
     do throws(PeerTokenError) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import System
 
-/// Whether the program is in the background, for all sessions that have not ended.
+/// The background state of the program, for all sessions that have not ended.
 final class ProgramState: Sendable {
   static let shared = ProgramState()
 
@@ -19,7 +19,7 @@ final class ProgramState: Sendable {
         state.isInBackground = newValue
         return Array(state.sessions.values)
       }
-      // Each looks at the value itself, so that the last one holds where two threads set it.
+      // Each session reads the value itself, so that the last value holds if two threads set it.
       for session in sessions { session.programStateChanged() }
     }
   }

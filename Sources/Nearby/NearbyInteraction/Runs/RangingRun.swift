@@ -5,7 +5,8 @@ internal import UCIReference
 internal import UWB
 internal import UWBLink
 
-/// One run of a session on a chip: opens the device, ranges until the end, removes the session.
+/// One run of a session on a chip. It opens the device, ranges until the end, and removes the
+/// session.
 final class RangingRun: Sendable {
   private enum Signal: Sendable {
     case end(tellPeer: Bool)
@@ -19,7 +20,7 @@ final class RangingRun: Sendable {
   private let confirm: RunExecutor.Confirmation
   private struct State {
     var isOver = false
-    /// For the accessory over Bluetooth LE; it may take half a minute.
+    /// The search for the accessory over Bluetooth LE, which may take half a minute.
     var search: Task<NIError?, Never>?
   }
   private let state = Locked(State())
@@ -35,7 +36,7 @@ final class RangingRun: Sendable {
     (signals, signal) = AsyncStream.makeStream()
   }
 
-  /// Ends the run, in any phase. It may first wait for an answer of the chip.
+  /// Ends the run in any phase. The run may first wait for an answer of the chip.
   func end(tellPeer: Bool) {
     state.withLock { state in
       state.isOver = true
@@ -84,7 +85,7 @@ final class RangingRun: Sendable {
     if isThere { report(.available) }
   }
 
-  /// Why the session cannot go on in the background.
+  /// Returns the error if the session cannot continue in the background.
   private func search(_ peer: SessionPlan.BluetoothPeer) async -> NIError? {
     let search = Task(executorPreference: SessionExecutor.shared) { [confirm] in
       await confirm(peer)
@@ -113,7 +114,7 @@ final class RangingRun: Sendable {
     }
   }
 
-  /// Makes the session, without optional parameters that the firmware refuses.
+  /// Creates the session, without optional parameters that the firmware refuses.
   private func build(
     _ made: SessionPlan.Made, on device: UWBDevice
   ) async -> Result<(UWBSession, SessionPlan.Made), DriverError> {
@@ -148,7 +149,7 @@ final class RangingRun: Sendable {
     if case .requested(tellPeer: true) = ending, made.suppressesInBandTermination {
       try? await enableInBandTermination(session)
     }
-    // Also after a failure; a chip that was unplugged has lost the session anyway.
+    // Close it even after a failure. An unplugged chip has lost the session anyway.
     try? await session.close()
     switch ending {
     case .requested: break
@@ -158,7 +159,7 @@ final class RangingRun: Sendable {
   }
 
   private enum Ending {
-    /// By the app or by the session's own limits.
+    /// The app or the session's own limits ended the run.
     case requested(tellPeer: Bool)
     case failed(DriverError)
     /// The driver has begun to recover the device.
@@ -192,8 +193,10 @@ final class RangingRun: Sendable {
     return .requested(tellPeer: false)
   }
 
-  /// Lets the next stop be announced to the controlees. A chip that refuses this while it ranges is
-  /// stopped and started for it: see `SessionPlan.Made`.
+  /// Enables the notification of controlees at the next stop.
+  ///
+  /// A chip that refuses this while it ranges is stopped and started for it: see
+  /// `SessionPlan.Made`.
   private func enableInBandTermination(_ session: UWBSession) async throws(DriverError) {
     let parameters = [TLV(.inBandTerminationAttemptCount, [1])]
     do throws(DriverError) { return try await session.configure(parameters) } catch {}
@@ -202,7 +205,7 @@ final class RangingRun: Sendable {
     try await session.start(awaitsRecovery: false)
   }
 
-  /// Reports a failure; waits for the device where it is transient.
+  /// Reports a failure, and waits for the device if the failure is transient.
   private func handleFailure(
     _ error: DriverError, of device: UWBDevice, hasStarted: Bool
   ) async {

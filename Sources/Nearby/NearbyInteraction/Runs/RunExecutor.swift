@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import System
 
-/// Executes the runs of one session on their chip, one after the other.
+/// An executor of the runs of one session on their chip, one after the other.
 final class RunExecutor: SessionCore.Executor {
   private struct State {
     var run: RangingRun?
@@ -11,9 +11,9 @@ final class RunExecutor: SessionCore.Executor {
   private let registry: DeviceRegistry
   private let confirm: Confirmation
 
-  /// Looks for an accessory over Bluetooth LE.
+  /// A function that looks for an accessory over Bluetooth LE.
   ///
-  /// - Returns: why a session with it cannot go on in the background; nil: it can.
+  /// - Returns: the error if its session cannot continue in the background; nil if it can.
   typealias Confirmation = @Sendable (SessionPlan.BluetoothPeer) async -> NIError?
 
   init(
@@ -27,7 +27,7 @@ final class RunExecutor: SessionCore.Executor {
     state.withLock { state in
       state.run?.end(tellPeer: false)
       state.run = run
-      // The previous run has to be off the chip before the next one begins.
+      // The previous run has to be removed from the chip before the next run begins.
       state.task = Task(executorPreference: SessionExecutor.shared) { [previous = state.task] in
         await previous?.value
         await run.run()

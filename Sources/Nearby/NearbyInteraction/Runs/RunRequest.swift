@@ -3,10 +3,10 @@ internal import AccessoryProtocol
 internal import Foundation
 internal import System
 
-/// What `run` was asked for, checked before anything is done.
+/// The parameters of a `run`, checked before it begins.
 struct RunRequest {
   var plan: SessionPlan?
-  /// Identifies the object; nil: there is none.
+  /// The token of the object; nil if there is none.
   var token: NIDiscoveryToken?
   var finder: MotionFinder?
   var problem: NIError?
@@ -20,7 +20,7 @@ struct RunRequest {
   ) throws(NIError) {
     let options = session.options.withLock { $0 }
     let device = options.device ?? NISession.device
-    // First, because apps ask for permission by a run that fails for another reason.
+    // Check this first: apps request permission with a run that may fail for another reason.
     if let problem = Authorization.problem(with: device) { throw problem }
     switch configuration {
     case let accessory as NINearbyAccessoryConfiguration:

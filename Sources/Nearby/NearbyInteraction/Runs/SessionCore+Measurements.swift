@@ -10,7 +10,7 @@ package import UWB
 extension NISession {
   /// Ranges without a chip, for tests and benchmarks.
   ///
-  /// - Returns: the handler of the estimates, as of a chip with these capabilities.
+  /// - Returns: the handler of estimates, as for a chip with these capabilities.
   package func rangeWithoutChip(
     _ capabilities: Capabilities = Capabilities([])
   ) -> @Sendable (EstimatedMeasurement) -> Void {
@@ -21,14 +21,14 @@ extension NISession {
   }
 }
 
-// Passes measurements from the reader's thread to the delegate's queue.
+// The path of measurements from the reader's thread to the delegate's queue.
 extension SessionCore {
-  /// Returns the handler of a run's estimates, which is called on the reader's thread.
+  /// Returns the handler of a run's estimates, which the reader's thread calls.
   func estimates(of run: Int, _ angles: AngleUse) -> @Sendable (EstimatedMeasurement) -> Void {
     { [self] estimate in take(estimate, run, angles) }
   }
 
-  /// Returns the handler of a run's messages of anchors, which is called on the reader's thread.
+  /// Returns the handler of a run's anchor messages, which the reader's thread calls.
   func anchors(of run: Int) -> RoundCallback {
     { [self] round in
       guard case .measurements(let view) = round.kind,
@@ -38,7 +38,7 @@ extension SessionCore {
     }
   }
 
-  /// Handles that the object was measured. Returns whether the run still ranges.
+  /// Handles a measurement of the object. Returns whether the run still ranges.
   private func noteMeasurement(_ run: Int, _ state: inout State) -> Bool {
     apply(.report(run: run, .measured), &state)
     return state.machine.isRanging(run)
@@ -110,8 +110,8 @@ extension NISample {
       receivedAt: estimate.measurement.receivedAt)
   }
 
-  /// The direction measured by the antennas, in the frame of `NINearbyObject.direction`; nil where one
-  /// of the angles is not reported.
+  /// The direction from the antennas, in the frame of `NINearbyObject.direction`; nil if an angle
+  /// is not reported.
   var direction: simd_float3? {
     guard let azimuth, let elevation else { return nil }
     return simd_float3(

@@ -4,17 +4,17 @@ internal import Foundation
 internal import System
 internal import UWB
 
-/// The implementation of a session: executes the effects of its state machine, and passes measurements
-/// on to the delegate. Thread-safe.
+/// The implementation of a session. It executes the effects of its state machine, and passes
+/// measurements to the delegate. It is thread-safe.
 final class SessionCore: Sendable {
-  /// Executes runs on a chip. Tests use another implementation.
+  /// An executor of runs on a chip. Tests have another implementation.
   protocol Executor: Sendable {
     func begin(_ run: Int, _ plan: SessionPlan, _ core: SessionCore)
     func end(tellPeer: Bool)
     func finish() async
   }
 
-  /// How many updates can wait for the app's queue; beyond that the newest are dropped.
+  /// The number of updates that can wait for the app's queue. Beyond it, the newest are dropped.
   static let pendingLimit = 64
 
   struct State {
@@ -26,9 +26,9 @@ final class SessionCore: Sendable {
     }
     var queueNumber = 0
     var pendingCallbacks = Deque<PendingCallback>()
-    /// How many pending callbacks have not been scheduled on their queue yet.
+    /// The number of pending callbacks that have not been scheduled on their queue yet.
     var unscheduledCallbacks = 0
-    // Of the last run:
+    // State of the last run:
     var plan: SessionPlan?
     var token: NIDiscoveryToken?
     var shareable: [UInt8]?
@@ -36,7 +36,7 @@ final class SessionCore: Sendable {
     var anchors = AnchorMessages()
     var timers: [SessionMachine.Timer: @Sendable () -> Void] = [:]
     var slept = Duration.zero
-    /// The app has ended the session itself, after which the delegate is not called.
+    /// Whether the app has ended the session itself. The delegate is then not called.
     var isSilenced = false
     /// The newest update of a run, kept while the program is in the background.
     var heldUpdate: (event: NISession.Event, run: Int)?
@@ -46,14 +46,15 @@ final class SessionCore: Sendable {
 
     /// Removes the oldest pending callback of a queue.
     mutating func nextCallback(for queueNumber: Int) -> PendingCallback? {
-      // All are for this queue, unless the app has just chosen another one.
+      // All callbacks are for this queue, unless the app has just set another queue.
       if pendingCallbacks.first?.queueNumber == queueNumber { return pendingCallbacks.popFirst() }
       return pendingCallbacks.firstIndex { $0.queueNumber == queueNumber }
         .map { pendingCallbacks.remove(at: $0) }
     }
   }
 
-  /// An event for the delegate, and its queue; with a run, it is dropped once that run has ended.
+  /// An event for the delegate, and its queue. The event of a run is dropped after that run has
+  /// ended.
   struct PendingCallback {
     var event: NISession.Event
     var run: Int?
@@ -83,8 +84,8 @@ final class SessionCore: Sendable {
 
   /// Changes the state, then schedules the callbacks that result.
   ///
-  /// They are scheduled outside of the lock, because a thread that is woken takes it at once. The order
-  /// is kept nevertheless, because each scheduled call delivers the oldest callback.
+  /// The callbacks are scheduled outside of the lock, because a woken thread takes the lock.
+  /// Their order is kept, because each scheduled call delivers the oldest callback.
   func change(_ body: (inout State) -> Void) {
     let (queue, number, callbacks, hasEvents) = state.withLock { state in
       body(&state)
@@ -106,7 +107,7 @@ final class SessionCore: Sendable {
         (state.plan, state.token, state.finder) = (plan, token, finder)
         state.shareable = nil
         state.anchors = AnchorMessages()
-        // A sleep before this run does not matter to it.
+        // Ignore a sleep before this run.
         state.slept = clock.times.slept
       } else {
         state.isSilenced = false
@@ -116,13 +117,13 @@ final class SessionCore: Sendable {
     }
   }
 
-  /// The program is in the background now, or no longer.
+  /// Handles a change of the program to the background or the foreground.
   func programStateChanged() {
     change { state in
       let isInBackground = program.isInBackground
       guard isInBackground != state.machine.isInBackground else { return }
       if isInBackground {
-        // What waits for the app's queue would arrive in the background.
+        // Updates that wait for the app's queue would arrive in the background.
         for callback in state.pendingCallbacks {
           if let run = callback.run { state.heldUpdate = (callback.event, run) }
         }
@@ -136,14 +137,14 @@ final class SessionCore: Sendable {
     }
   }
 
-  /// Stores the data for the accessory that a run has made.
+  /// Stores the data that a run has generated for the accessory.
   func keep(_ shareable: [UInt8]?, for run: Int) {
     state.withLock { if $0.machine.run == run { $0.shareable = shareable } }
   }
 
   func apply(_ event: SessionEvent, _ state: inout State) {
     let (now, slept) = clock.times
-    // The two clocks are not read at the same instant, so they may differ a little.
+    // The two clocks are read one after the other, so they may differ a little.
     if slept - state.slept > .seconds(1) {
       state.slept = slept
       execute(state.machine.handle(.slept, at: now), &state)
@@ -162,8 +163,8 @@ final class SessionCore: Sendable {
       case .end(let tellPeer): executor.end(tellPeer: tellPeer)
       case .set(let timer, let time):
         state.timers[timer]?()
-        // `stopTimers` follows every end of a session and releases this reference. A weak one would
-        // slow down the delivery of each measurement.
+        // `stopTimers` follows every end of a session, and releases this reference. A weak
+        // reference would slow down the delivery of each measurement.
         state.timers[timer] = clock.after(time) { [self] in handle(.timer(timer)) }
       case .stopTimers:
         for stop in state.timers.values { stop() }
@@ -174,12 +175,12 @@ final class SessionCore: Sendable {
     }
   }
 
-  /// Changes the timeouts, also those that are running.
+  /// Changes the time limits, including running limits.
   func set(_ timeouts: NISession.Timeouts) {
     change { execute($0.machine.set(timeouts, at: clock.times.now), &$0) }
   }
 
-  /// Ends the session, and waits until nothing of it is on a chip.
+  /// Ends the session, and waits until it has been removed from its chip.
   func close() async {
     handle(.invalidate)
     await executor.finish()
@@ -211,7 +212,7 @@ final class SessionCore: Sendable {
 
   /// Sends an event to the delegate, on its queue, and to the subscribers.
   ///
-  /// - Parameter run: of an update, which waits for the foreground.
+  /// - Parameter run: the run of an update. An update waits for the foreground.
   func send(_ event: NISession.Event, run: Int? = nil, _ state: inout State) {
     if let run, state.machine.isInBackground {
       state.heldUpdate = (event, run)
@@ -230,16 +231,16 @@ final class SessionCore: Sendable {
     state.unscheduledCallbacks += 1
   }
 
-  /// Makes the oldest pending callback of a queue, on that queue.
+  /// Delivers the oldest pending callback of a queue, on that queue.
   private func deliver(_ queueNumber: Int) {
-    // Session and delegate are released outside of the lock, because releasing the last reference to a
+    // Session and delegate are released outside of the lock. Releasing the last reference to a
     // session ends it, which takes the lock.
     let (event, session, delegate) = state.withLock {
       state -> (NISession.Event?, NISession?, (any NISessionDelegate)?) in
       guard let callback = state.nextCallback(for: queueNumber) else { return (nil, nil, nil) }
       if let run = callback.run {
         state.pendingUpdates -= 1
-        // It may have been paused, removed or run again meanwhile.
+        // The session may have been paused, removed or run again.
         guard state.machine.isRanging(run) else { return (nil, nil, nil) }
       }
       return state.isSilenced ? (nil, nil, nil) : (callback.event, state.session, state.delegate)
@@ -251,15 +252,15 @@ final class SessionCore: Sendable {
 
 /// The events of a session that its subscribers have not received yet.
 ///
-/// Part of the state behind the session's lock, but published outside of it: waking a task takes a lock
-/// of the runtime, which is also held while the cancellation handlers of a task run, and those (the
-/// stream's own, and an app's that ends the session) take the session's lock.
+/// They are behind the session's lock, but are published outside of it. Waking a task takes a lock
+/// of the runtime, which is also held while cancellation handlers of a task run. These handlers
+/// (the stream's own, or an app's that ends the session) take the session's lock.
 struct UnpublishedEvents {
-  /// nil: the end.
+  /// The events in order; nil stands for the end.
   private var events = Deque<NISession.Event?>()
   private var isPublishing = false
   private var hasEnded = false
-  /// Somebody has subscribed.
+  /// Whether there is a subscriber.
   var isObserved = false
 
   mutating func append(_ event: NISession.Event) {
@@ -271,14 +272,14 @@ struct UnpublishedEvents {
     hasEnded = true
   }
 
-  /// Whether the caller has to publish; otherwise there is nothing, or another thread does it.
+  /// Starts publishing. Returns false if there are no events, or another thread publishes.
   mutating func beginPublishing() -> Bool {
     guard !isPublishing, !events.isEmpty else { return false }
     isPublishing = true
     return true
   }
 
-  /// The next event for the thread that publishes; nil: there is none left.
+  /// Removes the next event for the publishing thread; nil if there is none.
   mutating func next() -> NISession.Event?? {
     let next = events.popFirst()
     if next == nil { isPublishing = false }
@@ -295,7 +296,7 @@ extension SessionCore {
     return hasEnded ? AsyncStream { $0.finish() } : broadcast.subscribe(.bufferingNewest(256))
   }
 
-  /// Publishes all events, in order: one thread at a time.
+  /// Publishes all events in order. Only one thread publishes at a time.
   func publish() {
     while let next = state.withLock({ $0.unpublished.next() }) {
       if let next { broadcast.send(next) } else { broadcast.finish() }

@@ -5,28 +5,28 @@ internal import UCI
 internal import UCIReference
 internal import UWB
 
-/// What a run does on a chip.
+/// The plan of a run on a chip.
 struct SessionPlan: Sendable {
   enum Target: Sendable {
-    /// nil: with new data for the accessory.
+    /// An accessory, with the data of an earlier run; nil for new data.
     case accessory(AccessoryConfigurationData, ShareableConfigurationData? = nil)
     case peer(SessionConfiguration)
     case anchors(id: UInt32, NIDLTDOAConfiguration.Radio)
   }
 
   var target: Target
-  /// The chip's name; nil: the default device.
+  /// The name of the chip; nil for the default device.
   var device: String?
-  /// What the accessory has to be over Bluetooth LE, so that the session goes on in the background.
+  /// The accessory that has to be connected over Bluetooth LE for a session in the background.
   var bluetoothPeer: BluetoothPeer?
 
   struct BluetoothPeer: Sendable {
     /// See `BluetoothAccessory.identifier`.
     let identifier: UUID
-    /// What the accessory offers to be read.
+    /// The configuration data that the accessory has to offer.
     let data: AccessoryConfigurationData
 
-    /// Whether the accessory is paired and connected, and offers the data; otherwise the error.
+    /// Returns the error unless the accessory is paired and connected, and offers the data.
     func confirm() async -> NIError? {
       do throws(AccessoryError) {
         try await BluetoothCentral.confirm(identifier, offers: data)
@@ -42,7 +42,8 @@ struct SessionPlan: Sendable {
     var configuration: SessionConfiguration
     var shareable: [UInt8]?
 
-    /// Asks for the levels of frames too: they tell whether the path is free.
+    /// Creates a session that also requests the levels of frames, which show whether the path is
+    /// free.
     init(_ session: SessionConfiguration, shareable: [UInt8]? = nil) {
       configuration = session
       configuration.diagnostics = DiagnosticsRequest(.levels)
@@ -50,16 +51,17 @@ struct SessionPlan: Sendable {
       self.shareable = shareable
     }
 
-    /// A controller that stops tells its controlees, unless this parameter is 0, which cannot be set
-    /// while a chip ranges (AOSP lists what can). So it is 0 from the beginning, for pausing, and is
-    /// set back before the session ends.
+    /// The parameter by which a stopping controller does not notify its controlees.
+    ///
+    /// It cannot be set while a chip ranges (AOSP lists the parameters that can). So it is 0 from
+    /// the beginning, for pausing, and is changed before the session ends.
     private static let noInBandTermination = TLV(.inBandTerminationAttemptCount, [0])
 
-    /// Returns the session without the optional parameters that a firmware refuses; nil where it
-    /// refuses others.
+    /// Returns the session without the optional parameters that a firmware refuses; nil if it
+    /// refuses other parameters.
     func without(_ refused: [RefusedParameter]) -> Made? {
       var made = self
-      // A firmware that names no parameter may mean any.
+      // A firmware that names no parameter may refuse any of them.
       if refused.isEmpty || refused.contains(where: { $0.id == Self.noInBandTermination.id }) {
         made.configuration.additional.removeAll { $0 == Self.noInBandTermination }
       }
@@ -69,7 +71,7 @@ struct SessionPlan: Sendable {
       return made.configuration == configuration ? nil : made
     }
 
-    /// The controlees do not learn of its end.
+    /// Whether the controlees are not notified of the end.
     var suppressesInBandTermination: Bool {
       configuration.additional.contains(Self.noInBandTermination)
     }
@@ -77,7 +79,8 @@ struct SessionPlan: Sendable {
     init(anchors: SessionConfiguration) { configuration = anchors }
   }
 
-  /// Makes the session; a different one each time for an accessory, unless the app has given its data.
+  /// Creates the session. A session with an accessory is different each time, unless the app has
+  /// provided the data.
   func make(for device: UWBDevice) -> Result<Made, NIError> {
     let angles = AngleUse(Capabilities(device.capabilities))
     switch target {
@@ -94,8 +97,9 @@ struct SessionPlan: Sendable {
     }
   }
 
-  /// The error that the app gets for a failure of the driver: what a chip does not list and then
-  /// refuses is not supported.
+  /// Returns the error that the app receives for a failure of the driver.
+  ///
+  /// A feature that a chip does not list, and then refuses, is unsupported.
   func failure(_ error: DriverError, of device: UWBDevice) -> NIError {
     let isRefusal: Bool =
       switch error.code {
@@ -112,13 +116,13 @@ struct SessionPlan: Sendable {
   }
 }
 
-/// Which angles of a chip are meaningful.
+/// The angles of a chip that are meaningful.
 struct AngleUse: Sendable, Hashable {
   var azimuth: Bool
   var elevation: Bool
-  /// The azimuth covers all directions, so it distinguishes front from back.
+  /// Whether the azimuth covers all directions, and so distinguishes front from back.
   var isAllRound: Bool
-  /// Angles have figures of merit, of which 0 means that there is no angle.
+  /// Whether angles have figures of merit. A figure of 0 means that there is no angle.
   var hasMerit: Bool
 
   init(_ capabilities: Capabilities) {
@@ -129,9 +133,9 @@ struct AngleUse: Sendable, Hashable {
     hasMerit = angles.contains(.figureOfMerit)
   }
 
-  /// Radians; nil where there is none.
+  /// Returns the azimuth in radians; nil if there is none.
   func azimuth(_ angle: Angle) -> Float? { azimuth ? radians(angle) : nil }
-  /// Radians; nil where there is none.
+  /// Returns the elevation in radians; nil if there is none.
   func elevation(_ angle: Angle) -> Float? { elevation ? radians(angle) : nil }
 
   private func radians(_ angle: Angle) -> Float? {
@@ -140,10 +144,10 @@ struct AngleUse: Sendable, Hashable {
 }
 
 extension SessionPlan {
-  /// Whether the driver checks the session; its rules cover two-way ranging only.
+  /// Whether the driver checks the session. Its rules cover only two-way ranging.
   var isChecked: Bool { if case .anchors = target { false } else { true } }
 
-  /// Prepares a session that has been made for its start.
+  /// Prepares a created session for its start.
   func prepare(_ session: UWBSession) async throws(DriverError) {
     guard case .anchors(_, let radio) = target, !radio.rounds.isEmpty else { return }
     let command = UpdateDTTagRounds(sessionToken: session.token, rounds: radio.rounds)

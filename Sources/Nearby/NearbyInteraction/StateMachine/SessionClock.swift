@@ -3,10 +3,10 @@ internal import Glibc
 internal import System
 internal import UWB
 
-/// The clock of a session. Tests advance one of their own.
+/// The clock of a session. Tests have a clock that they advance.
 protocol SessionClock: Sendable {
-  /// `now` is monotonic and stops while the machine sleeps; `slept` is how long the machine has slept
-  /// since it booted.
+  /// The monotonic time `now`, which stops while the machine sleeps, and the time `slept` since the
+  /// machine booted.
   var times: (now: Duration, slept: Duration) { get }
   /// Calls `body` after a time, unless the returned closure is called first.
   func after(_ time: Duration, _ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void

@@ -2,34 +2,34 @@
 
 /// An input of the state machine.
 enum SessionEvent: Sendable, Equatable {
-  /// The app runs it.
+  /// The app runs the session.
   ///
-  /// - hasObject: it ranges with an object, rather than listening to anchors.
-  /// - endures: it also ranges while the program is in the background.
-  /// - problem: why it cannot be run, found in advance.
+  /// - hasObject: whether the session ranges with an object, or receives messages of anchors.
+  /// - endures: whether it also ranges while the program is in the background.
+  /// - problem: the reason why it cannot be run, if found in advance.
   case run(hasObject: Bool, endures: Bool = false, problem: NIError?)
   case pause
   case invalidate
-  /// The program is in the background from now on, or no longer.
+  /// The program moved to the background, or back to the foreground.
   case background(Bool)
   case slept
   case timer(SessionMachine.Timer)
-  /// The chip's side of a run reports.
+  /// The chip's side of a run has sent a report.
   case report(run: Int, Report)
 
   /// A report of the chip's side.
   enum Report: Sendable, Equatable {
-    /// It ranges. An accessory needs data to begin.
+    /// The run ranges. An accessory needs data to begin.
     ///
-    /// - interval: from one ranging round to the next.
+    /// - interval: the time between ranging rounds.
     case started(needsData: Bool, interval: Duration = .milliseconds(200))
-    /// There is no device, or another program has it, with the cause.
+    /// There is no device, or another program uses it.
     case unavailable(NIError)
     case lost(NIError)
     case available
     case measured
     case peerEnded
-    /// It failed for good.
+    /// The run failed for good.
     case failed(NIError)
   }
 }
@@ -37,11 +37,11 @@ enum SessionEvent: Sendable, Equatable {
 /// An output of the state machine.
 enum SessionEffect: Sendable, Equatable {
   case begin(run: Int)
-  /// End the run, on the chip or while it waits for one.
+  /// Ends the run, on the chip or while it waits for one.
   ///
-  /// - tellPeer: announce it to the peer, where the chip can.
+  /// - tellPeer: whether to notify the peer, if the chip can.
   case end(tellPeer: Bool)
-  /// Set a timer, in place of one of the same kind.
+  /// Sets a timer, in place of a timer of the same kind.
   case set(SessionMachine.Timer, Duration)
   case stopTimers
   case call(Callback)
@@ -51,9 +51,10 @@ enum SessionEffect: Sendable, Equatable {
     case started
     case suspended
     case suspensionEnded
-    /// With the data that the run has made for the accessory.
+    /// Reports the data that the run has generated for the accessory.
     case shareable
-    /// The object has not been measured for some rounds. Repeated until it is, or is removed.
+    /// Reports that the object has not been measured for some rounds. Repeated until the object is
+    /// measured or removed.
     case outOfRange
     case removed(NINearbyObject.RemovalReason)
     case invalidated(NIError)

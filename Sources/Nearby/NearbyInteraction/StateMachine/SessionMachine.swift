@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The behaviour of a session as a value: events go in, effects come out. Time is a parameter, so tests
-/// can play any sequence of events.
+/// The behaviour of a session as a value: events go in, effects come out. Time is a parameter, so
+/// that tests can play any sequence of events.
 ///
 /// ```
 ///            run                 started               inactivity, peer ended
@@ -14,7 +14,7 @@
 ///                 suspensionEnded ─────────▶ starting            pause: paused ── run ▶ starting
 /// ```
 ///
-/// `run`, `pause` and `invalidate` leave every state; `failed` and the longest timeouts lead to the
+/// `run` and `invalidate` apply in every state. `failed` and the longest time-outs lead to the
 /// final state `invalidated`.
 struct SessionMachine: Sendable, Equatable {
   enum Phase: Sendable, Equatable {
@@ -22,11 +22,11 @@ struct SessionMachine: Sendable, Equatable {
     case starting
     case running
     case paused
-    /// The object was lost; the app may run the session again.
+    /// The object was lost. The app may run the session again.
     case removed
     /// There is no device at the moment, or the program is in the background.
     case suspended
-    /// It could range, but the app has not run the session again.
+    /// The session could range, but the app has not run it again.
     case suspensionEnded
     case invalidated
   }
@@ -37,28 +37,28 @@ struct SessionMachine: Sendable, Equatable {
 
   private(set) var timeouts: NISession.Timeouts
   private(set) var phase = Phase.ready
-  /// Counts the runs. Reports of earlier ones are ignored.
+  /// The number of the current run. Reports of earlier runs are ignored.
   private(set) var run = 0
   private(set) var isInBackground = false
-  /// The last run ranges with an object, for which timeouts apply.
+  /// Whether the last run ranges with an object, for which time-outs apply.
   private var hasObject = true
-  /// The last run also ranges while the program is in the background.
+  /// Whether the last run also ranges while the program is in the background.
   private var endures = false
-  /// When the object was last measured in this run; nil: not yet.
+  /// The time when the object was last measured in this run; nil if not yet.
   private var lastMeasured: Duration?
-  /// After how long without a measurement the object is out of range.
+  /// The time without a measurement after which the object is out of range.
   private var absenceLimit = Duration.seconds(1)
   private var startedAt = Duration.zero
-  /// Why the session was suspended, and when. Without an error it waits for the foreground only.
+  /// The cause of the last suspension; nil if the session waits only for the foreground.
   private var absence: NIError?
   private var suspendedAt = Duration.zero
 
   init(timeouts: NISession.Timeouts = .init()) { self.timeouts = timeouts }
 
-  /// Whether a run is the current one and ranges.
+  /// Returns whether a run is the current run and ranges.
   func isRanging(_ run: Int) -> Bool { phase == .running && run == self.run }
 
-  /// Changes the timeouts, also those that are running.
+  /// Changes the time limits, including running limits.
   ///
   /// - Returns: the effects, in order.
   mutating func set(_ timeouts: NISession.Timeouts, at now: Duration) -> [SessionEffect] {
@@ -69,7 +69,7 @@ struct SessionMachine: Sendable, Equatable {
     }
   }
 
-  /// The timers of this phase, each with its remaining time.
+  /// Returns the timers of this phase, each with its remaining time.
   private func timers(_ now: Duration) -> [SessionEffect] {
     switch phase {
     case .running:
@@ -154,7 +154,9 @@ struct SessionMachine: Sendable, Equatable {
     }
   }
 
-  /// - Parameter cause: the missing device; nil: the program is in the background.
+  /// Suspends the session.
+  ///
+  /// - Parameter cause: the error of the missing device; nil if the program is in the background.
   private mutating func suspend(_ cause: NIError?, _ now: Duration) -> [SessionEffect] {
     phase = .suspended
     (absence, suspendedAt) = (cause, now)
@@ -167,7 +169,7 @@ struct SessionMachine: Sendable, Equatable {
     return [.stopTimers, .end(tellPeer: false)]
   }
 
-  /// Only `run` has an effect: it reports that the session has ended.
+  /// Handles an event after the end. Only `run` has an effect, which is the report of the end.
   private func handleAfterEnd(_ event: SessionEvent) -> [SessionEffect] {
     guard case .run(_, _, let problem) = event else { return [] }
     let ended = NIError(
@@ -186,7 +188,8 @@ struct SessionMachine: Sendable, Equatable {
       startedAt = now
       return [.call(.started)] + (needsData ? [.call(.shareable)] : []) + timers(now)
     case (.measured, .running):
-      // The first measurement switches to the other timeout; further ones only postpone its end.
+      // The first measurement starts the other time-out. Further measurements only postpone its
+      // end.
       let isFirst = lastMeasured == nil
       lastMeasured = now
       guard isFirst, hasObject else { return [] }
@@ -209,7 +212,7 @@ struct SessionMachine: Sendable, Equatable {
   private mutating func elapsed(_ timer: Timer, _ now: Duration) -> [SessionEffect] {
     switch (timer, phase) {
     case (.inactivity, .running):
-      // There may have been measurements since the timer was set.
+      // The object may have been measured since the timer was set.
       let left = inactivityLeft(now)
       return left > .zero ? [.set(.inactivity, left)] : remove(.timeout)
     case (.absence, .running):
@@ -222,7 +225,7 @@ struct SessionMachine: Sendable, Equatable {
       return fail(
         NIError(
           .resourceUsageTimeout,
-          reason: "It ranged for as long as NISession.timeouts.activity allows.",
+          reason: "The session ranged for as long as NISession.timeouts.activity allows.",
           recovery: "Run it again in time, or set that limit to nil."))
     case (.suspension, .suspended):
       let left = suspensionLeft(now)
@@ -230,7 +233,7 @@ struct SessionMachine: Sendable, Equatable {
       let inBackground = NIError(
         .sessionFailed, reason: "The program was in the background for too long.",
         recovery:
-          "Use init(accessoryData:bluetoothPeerIdentifier:): such sessions range there, too.")
+          "Use init(accessoryData:bluetoothPeerIdentifier:), whose sessions also range there.")
       return fail(
         absence?.with(.sessionFailed, "The device was unavailable for too long.") ?? inBackground)
     default: return []
@@ -251,7 +254,7 @@ struct SessionMachine: Sendable, Equatable {
       + [.call(.invalidated(problem))]
   }
 
-  /// The last run is, or may be, on the chip or waits for a device.
+  /// Whether the last run is or may be on the chip, or waits for a device.
   private var isOnChip: Bool {
     switch phase {
     case .starting, .running, .suspended: true

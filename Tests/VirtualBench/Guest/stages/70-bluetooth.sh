@@ -119,7 +119,7 @@ check "without a bus: 1" app_fails find
 check "… says what to start" says "There is no message bus.*try: Start the message bus"
 dbus-daemon --system --fork --nopidfile
 check "without bluetoothd: 1" app_fails find
-check "… says what to install" says "bluetoothd does not run.*try: Install BlueZ"
+check "… says what to install" says "bluetoothd is not running.*try: Install BlueZ"
 start_daemon
 check "without an adapter: 1" eventually without_adapter
 check "… says what to plug in" says "try: Plug in a Bluetooth adapter"
