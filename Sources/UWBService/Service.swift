@@ -459,7 +459,7 @@ import Varlink
     let id = try sessionID(call)
     guard let session = client.held.first(where: { $0.id == id && $0.chip == chip.name }) else {
       throw .noSession(
-        "This connection does not hold the session.", "Call Stop on the connection that called Start.")
+        "This connection does not hold the session.", "Call Stop on the connection of Start.")
     }
     release(session, of: client)
   }

@@ -29,7 +29,7 @@ package struct Uwbd: AsyncParsableCommand {
   @Option(help: "The path at which programs connect.", completion: .file())
   var socket = "/run/uwbd/control"
 
-  @Option(help: "The mode of the socket in octal digits: its users may connect and see measurements.")
+  @Option(help: "The octal mode of the socket: its users may connect and see measurements.")
   var mode = "0660"
 
   @Option(help: "The group whose members may start sessions (default: everybody who may connect).")

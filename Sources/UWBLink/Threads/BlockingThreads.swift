@@ -2,21 +2,20 @@
 internal import DequeModule
 internal import Locking
 
-/// Runs `body`, which may block, on a blocking thread and suspends the calling task meanwhile.
+/// Runs `body`, which may block, on a blocking thread, and suspends the calling task meanwhile.
 ///
-/// At most 64 calls run at the same time; those that come then wait for one to end. Nothing that
-/// runs there may wait for another call of this function, so each ends by itself and none waits for
-/// ever.
+/// At most 64 calls run at the same time; further calls wait for one to end. `body` must not wait
+/// for another call of this function, so that each call ends by itself and no deadlock occurs.
 ///
-/// - Parameter cancellation: What is thrown at once when the calling task is cancelled; `body` then
-///   ends by itself, and what it returns is dropped. nil: cancellation changes nothing.
-/// - Throws: `LinkError` with code `threadUnavailable` when the system has no thread for it.
+/// - Parameter cancellation: The error thrown at once when the calling task is cancelled. `body`
+///   then ends by itself, and its result is discarded. Nil ignores cancellation.
+/// - Throws: `LinkError` with code `threadUnavailable` if the system has no thread for it.
 package func runBlocking<R: Sendable>(
   on threads: BlockingThreads = .shared, cancellation: LinkError? = nil,
   _ body: @escaping @Sendable () -> R
 ) async throws(LinkError) -> R {
-  // Through a lock rather than the continuation: ThreadSanitizer does not see that a task that is
-  // resumed goes on after what the resuming thread has done.
+  // A lock rather than the continuation, because ThreadSanitizer does not see that a resumed task
+  // continues after the writes of the resuming thread.
   let call = Locked(BlockingCall<R>())
   @Sendable func end(_ outcome: Result<R, LinkError>) {
     let continuation = call.withLock { call -> CheckedContinuation<Void, Never>? in
@@ -46,13 +45,13 @@ package func runBlocking<R: Sendable>(
   return try outcome.get()
 }
 
-/// A call of `runBlocking` until it ends.
+/// The state of a call of `runBlocking`.
 private struct BlockingCall<R: Sendable> {
   var outcome: Result<R, LinkError>?
   var continuation: CheckedContinuation<Void, Never>?
 }
 
-/// Threads for what may block: made when all others are busy, and gone when they are idle.
+/// A pool of threads for blocking calls. It adds a thread when all are busy, and idle threads exit.
 package final class BlockingThreads: Sendable {
   package static let shared = BlockingThreads(limit: 64)
 
@@ -63,7 +62,7 @@ package final class BlockingThreads: Sendable {
 
   struct Job: Sendable {
     let body: @Sendable () -> Void
-    /// Called instead when the system has no thread for it.
+    /// Runs instead of the job when the system has no thread for it.
     let fail: @Sendable (LinkError) -> Void
   }
 
@@ -87,7 +86,7 @@ package final class BlockingThreads: Sendable {
     do throws(LinkError) {
       try SystemThread.start("uwb-blocking", for: "a blocking call") { self.work() }
     } catch {
-      // Another thread runs it if there is one.
+      // Another thread, if any, runs the job.
       let lost = state.withLock { state -> Deque<Job> in
         state.count -= 1
         guard state.count == 0 else { return [] }
@@ -102,7 +101,7 @@ package final class BlockingThreads: Sendable {
     let event = WakeEvent()
     while true {
       let job = state.withLock { state in
-        // Still there if it was not this one's turn to be woken.
+        // After a time-out or an early wake, the event is still in the list.
         state.idle.removeAll { $0 === event }
         let job = state.jobs.popFirst()
         if job == nil { state.idle.append(event) }
@@ -123,7 +122,7 @@ package final class BlockingThreads: Sendable {
   }
 }
 
-/// Tasks that prefer these threads may block them.
+/// Allows tasks that prefer these threads to block them.
 extension BlockingThreads: TaskExecutor {
   package func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)

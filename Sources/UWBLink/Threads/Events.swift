@@ -3,15 +3,15 @@ internal import Atomics
 internal import CUWB
 internal import Locking
 
-/// Lets one thread sleep until another one wakes it. A wake that comes first is kept.
+/// Lets one thread sleep until another one wakes it. An early wake is kept.
 @safe final class WakeEvent: @unchecked Sendable {
-  // Safe because the word is used atomically only, and lives as long as this object.
+  // Safe because the word is accessed atomically only, and lives as long as this object.
   private let memory = UnsafeMutablePointer<UInt32>.allocate(capacity: 1)
   private let word: UnsafeAtomic<UInt32>
 
   init() {
     unsafe memory.initialize(to: 0)
-    // Zero bytes are the valid initial representation of an atomic number.
+    // Zero bytes are a valid initial representation of an atomic number.
     word = unsafe UnsafeAtomic(
       at: UnsafeMutableRawPointer(memory)
         .bindMemory(to: UnsafeAtomic<UInt32>.Storage.self, capacity: 1))
@@ -19,9 +19,9 @@ internal import Locking
 
   deinit { unsafe UnsafeMutableRawPointer(memory).deallocate() }
 
-  /// Returns false when the time has passed without a wake.
+  /// Sleeps until a wake; returns false if the time has passed first.
   ///
-  /// - Parameter timeout: How long to sleep; nil sleeps without a limit.
+  /// - Parameter timeout: The longest sleep; nil for no limit.
   @discardableResult
   func sleep(timeout: Duration? = nil) -> Bool {
     let deadline = timeout.map { Deadline(after: $0) }
@@ -39,7 +39,7 @@ internal import Locking
   }
 }
 
-/// Something that happens once, and that tasks wait for.
+/// A one-time event that tasks and threads can wait for.
 package final class Latch: Sendable {
   private struct State {
     var isOpen = false
@@ -47,10 +47,10 @@ package final class Latch: Sendable {
   }
   private let state = Locked(State())
 
-  /// Whether it has happened. Any thread.
+  /// Whether the event has occurred. Callable from any thread.
   var isOpen: Bool { state.withLock { $0.isOpen } }
 
-  /// It has happened. Any thread.
+  /// Marks the event as occurred, and resumes all waiters. Callable from any thread.
   func open() {
     let waiting = state.withLock { state in
       state.isOpen = true
@@ -60,15 +60,15 @@ package final class Latch: Sendable {
     for wake in waiting { wake() }
   }
 
-  /// Waits until it has happened, also in a cancelled task.
+  /// Waits for the event, even in a cancelled task.
   package func wait() async {
     await withCheckedContinuation { continuation in whenOpen { continuation.resume() } }
   }
 
-  /// Waits until it has happened, but no longer than for a time; returns whether it has.
+  /// Waits for the event up to a time limit; returns whether it has occurred.
   func wait(milliseconds: Int32) async -> Bool {
     await withCheckedContinuation { continuation in
-      // Resumed by whichever comes first.
+      // The earlier of event and time-out resumes the task.
       let waiting = Locked<CheckedContinuation<Bool, Never>?>(continuation)
       let timer = Task.detached {
         try? await Task.sleep(for: .milliseconds(milliseconds))
@@ -81,7 +81,7 @@ package final class Latch: Sendable {
     }
   }
 
-  /// Blocks the calling thread until it has happened.
+  /// Blocks the calling thread until the event.
   package func waitBlocking() {
     let event = WakeEvent()
     whenOpen { event.wake() }
