@@ -61,7 +61,8 @@ struct AccessoryCommand: Command {
     let actions = try RegionActions(regions)
     actions.report { printer.print($0) }
     for listener in listeners { printer.print(listening: listener) }
-    // Not those that are printed: where output waits, the oldest of them are lost.
+    // A stream of its own: when output blocks, the stream of printed events loses its oldest
+    // events.
     let acting = Task { [changes = accessory.events] in
       for await case .regionChanged(let app, let change, let measurement) in changes {
         actions.take(change, measurement, app: app.name)
@@ -69,7 +70,7 @@ struct AccessoryCommand: Command {
     }
     let (events, ends) = (accessory.events, device.events)
     let this = self
-    // Ends with the last round, the device, the time limit, or Ctrl-C.
+    // Ends after the last round, when the device is lost, at the time limit, or on Ctrl-C.
     try await withThrowingTaskGroup(of: Void.self) { group in
       for listener in listeners { group.addTask { await accessory.serve(listener) } }
       if let peripheral {
@@ -157,7 +158,7 @@ struct AccessoryOptions: ParsableArguments {
     if let apps, apps < 1 { throw ValidationError("--apps takes 1 or more.") }
   }
 
-  /// The word for Bluetooth LE in place of an address.
+  /// The value of `--listen` for Bluetooth LE in place of an address.
   static let bluetooth = "ble"
   var isOnBluetooth: Bool { listen.contains(Self.bluetooth) }
   var endpoints: [ChannelEndpoint] {
@@ -170,7 +171,9 @@ struct AccessoryOptions: ParsableArguments {
     }
   }
 
-  /// - Throws: `ValidationError` for what is not the address of a socket.
+  /// Checks the address of a socket.
+  ///
+  /// - Throws: `ValidationError` if it is not an address.
   static func check(_ address: String) throws {
     do { _ = try ChannelEndpoint(address) } catch {
       throw ValidationError("\(printable(error.description)) \(error.recoverySuggestion ?? "")")
@@ -191,7 +194,7 @@ struct AccessoryOptions: ParsableArguments {
   }
 }
 
-/// How phones find the accessory, with `--listen ble`.
+/// The options of Bluetooth LE, for `--listen ble`.
 struct BluetoothOptions: ParsableArguments {
   enum Pairing: String, ExpressibleByArgument, CaseIterable {
     case allow, ask, refuse
@@ -222,8 +225,8 @@ struct BluetoothOptions: ParsableArguments {
   }
 }
 
-/// An app on the first embedded peer, for an accessory on an embedded chip: connects to the accessory,
-/// and ranges until cancelled or disconnected.
+/// Runs an app on the first embedded peer, for an accessory on an embedded chip. The app connects
+/// to the accessory, and ranges until it is cancelled or disconnected.
 private func runApp(on simulated: SimulatedPeers, over endpoint: ChannelEndpoint) async throws {
   let device = try await UWBDevice.open(SimulatedPeers.endpoint(simulated.others[0]))
   try await lending {
@@ -307,7 +310,7 @@ struct AccessoryPrinter: Sendable {
       (format == .json ? line.json : "\(printable(app.name)): \(text ?? word)") + "\n")
   }
 
-  /// Says how a command ended; as text only if it failed.
+  /// Prints the end of a command: as JSON always, as text only if the command failed.
   func print(_ ended: CommandRunner.Ended) {
     if format == .json {
       let line: JSONLine = [
@@ -340,7 +343,8 @@ struct AccessoryPrinter: Sendable {
       "exit_status?": "its exit status, 128 and the signal that ended it; null: it was not run",
     ])
 
-  /// The app, the word for programs, which never changes, the text if it is another, and the values.
+  /// Returns the app, the stable event name for programs, the text unless it equals the name, and
+  /// the values.
   private static func described(
     _ event: Accessory.Event
   ) -> (
@@ -412,7 +416,7 @@ struct AccessoryPrinter: Sendable {
 }
 
 extension Angle {
-  /// Degrees; nil where the chip marks the angle as invalid.
+  /// The angle in degrees; nil if the chip marks it as invalid.
   var valid: Double? { figureOfMerit > 0 ? degrees : nil }
 }
 

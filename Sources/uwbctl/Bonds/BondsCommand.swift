@@ -37,7 +37,7 @@ struct BondsCommand: Command {
     }
   }
 
-  /// All bonds, or those that were removed.
+  /// Returns all bonds, or the removed ones.
   @BluetoothActor private func bonds(on bluetooth: Bluetooth) async throws -> [BondRow] {
     let adapters = try bluetooth.adapters(named: bleAdapter)
     let bonds = bluetooth.bonds.compactMap { device in
@@ -46,7 +46,7 @@ struct BondsCommand: Command {
           ? BondRow(device: device, adapter: adapter.name, isRemoved: !remove.isEmpty) : nil
       }
     }
-    // Before the first is removed.
+    // All names are checked before the first removal.
     let removed = try remove.map { try Self.bond($0, of: bonds) }
     for row in removed { try await bluetooth.removeBond(row.device.id) }
     return remove.isEmpty ? bonds : removed
@@ -70,7 +70,7 @@ struct BondsCommand: Command {
   }
 }
 
-/// A paired device as listed.
+/// A row of the list of paired devices.
 struct BondRow: Sendable {
   let device: BluetoothDevice
   let adapter: String

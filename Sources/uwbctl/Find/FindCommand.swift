@@ -78,9 +78,9 @@ struct FindCommand: Command {
     }
   }
 
-  /// Runs until there are enough distances, or the task is cancelled.
+  /// Ranges until there are enough distances, or the task is cancelled.
   ///
-  /// - Returns: their number.
+  /// - Returns: The number of distances.
   private func find(
     with device: UWBDevice, at endpoint: ChannelEndpoint, _ printer: FindPrinter
   ) async throws -> Int {
@@ -102,14 +102,14 @@ struct FindCommand: Command {
   }
 }
 
-/// Prints where an accessory is: on a terminal one line that is updated, otherwise a line for each
+/// Prints the position of an accessory: one updated line on a terminal, or else a line for each
 /// event.
 final class FindPrinter: Sendable {
   private let format: OutputFormat
-  /// What the updated line says; empty before the first measurement.
+  /// The text of the updated line; empty before the first measurement.
   private let update = Mutex("")
   private let live = Mutex<LiveLines?>(nil)
-  /// What is found, such as `the accessory`.
+  /// The name of the peer in texts, such as `the accessory`.
   private let subject: String
 
   init(_ format: OutputFormat, of subject: String = "the accessory") {
@@ -128,7 +128,7 @@ final class FindPrinter: Sendable {
 
   func print(_ event: AccessoryFinder.Event) {
     let (word, text, values) = described(event)
-    // Measurements overwrite the line; other events remain visible.
+    // Measurements overwrite the line; other events stay visible.
     if case .found = event {
       say(word, text, values, overwrites: true)
     } else {
@@ -136,7 +136,9 @@ final class FindPrinter: Sendable {
     }
   }
 
-  /// - Parameter word: for programs, which never changes.
+  /// Prints an event.
+  ///
+  /// - Parameter word: The stable name of the event for programs.
   func say(
     _ word: String, _ text: String?, _ values: KeyValuePairs<String, (any JSONValue)?>,
     overwrites: Bool = false
@@ -177,7 +179,7 @@ final class FindPrinter: Sendable {
       "paired?": "whether it is paired with this machine",
     ])
 
-  /// The word for programs, which never changes, the text if there is one, and the values.
+  /// Returns the stable name of the event for programs, the text if any, and the values.
   private func described(
     _ event: AccessoryFinder.Event
   ) -> (word: String, text: String?, values: KeyValuePairs<String, (any JSONValue)?>) {
@@ -206,7 +208,7 @@ final class FindPrinter: Sendable {
   }
 }
 
-/// The accessory as seen from the chip.
+/// The position of the accessory relative to the chip.
 struct Sight: Sendable {
   private let distance: Double
   private let deviation: Double
@@ -214,7 +216,7 @@ struct Sight: Sendable {
   private let blocked: Double?
   private let measured: TwoWayMeasurement
 
-  /// nil when nothing was measured.
+  /// Creates a sight; nil without a measurement.
   init?(_ estimate: EstimatedMeasurement) {
     measured = estimate.measurement.result
     guard let centimetres = measured.distanceCentimetres else { return nil }
@@ -224,7 +226,7 @@ struct Sight: Sendable {
     blocked = estimate.nonLineOfSight
   }
 
-  /// How reliable it is, in one word.
+  /// The reliability of the measurement in one word.
   private var quality: String {
     let blocked = blocked ?? 0
     if isOutlier || blocked > 0.5 || deviation > 0.3 { return "poor" }

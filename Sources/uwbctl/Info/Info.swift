@@ -123,7 +123,7 @@ struct Reset: Command {
     let clock = ContinuousClock()
     let start = clock.now
     var options = options
-    // A service would end the sessions of this program only.
+    // Through a service, a reset would end only the sessions of this program.
     options.chip.direct = true
     let device = try await options.withDevice(capture) { device, _ in
       (device, time: clock.now - start)

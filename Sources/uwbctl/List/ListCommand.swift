@@ -30,22 +30,23 @@ struct ListCommand: ParsableCommand {
   }
 }
 
-/// A USB device or serial port as listed.
+/// A listed USB device or serial port.
 struct PortReport {
-  /// nil for a known device without a port.
+  /// The port; nil for a known device without one.
   var port: SerialPort?
   var usb: USBDevice?
   var holders: [PortHolder] = []
-  /// Whether there are programs whose open files this user cannot see.
+  /// Whether this user cannot see the open files of some programs.
   var someHoldersHidden = false
-  /// Where the service holds it.
+  /// The chip in the service, if the service holds it.
   var shared: ChipService.Chip?
 
-  /// The ports of USB devices, known devices without a port, and chips of the service elsewhere.
+  /// Returns the ports of USB devices, known devices without a port, and other chips of the
+  /// service.
   ///
   /// - Parameters:
-  ///   - shared: the chips of the service.
-  ///   - all: also the built-in ports of the machine.
+  ///   - shared: The chips of the service.
+  ///   - all: Whether to include the built-in ports of the machine.
   static func all(
     _ discovery: Discovery, _ processes: ProcessTable, _ shared: [ChipService.Chip] = [], all: Bool
   ) -> [PortReport] {

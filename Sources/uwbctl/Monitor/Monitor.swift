@@ -66,7 +66,7 @@ struct CaptureCommand: Command {
   }
 }
 
-/// What `monitor` and `capture` have in common.
+/// The options that `monitor` and `capture` share.
 struct MonitorOptions: ParsableArguments {
   @Option(name: [.customShort("n"), .long], help: "Stop after this many packets.")
   var count: Int?
@@ -93,8 +93,8 @@ struct MonitorOptions: ParsableArguments {
   /// Monitors a device.
   ///
   /// - Parameters:
-  ///   - title: precedes the summary on standard error.
-  ///   - write: prints a piece of output.
+  ///   - title: The text before the summary on standard error.
+  ///   - write: Prints a piece of output.
   func run(
     _ options: DeviceOptions, _ capture: CaptureOptions, _ printer: PacketPrinter,
     about title: String = "", write: @escaping (String) -> Void
@@ -114,31 +114,33 @@ struct MonitorOptions: ParsableArguments {
   }
 }
 
-/// Decodes the packets on a link, also between another program and the chip.
+/// Decodes the packets on a link, optionally between another program and the chip.
 struct Monitoring {
   var printer: PacketPrinter
-  /// Set when the packets of another program are forwarded.
+  /// The terminal of another program whose packets are forwarded.
   var proxy: ProxyTerminal?
   var write: (String) -> Void
-  /// How many packets to show; nil: no limit.
+  /// The number of packets to show; nil for no limit.
   var count: Int?
-  /// Packets that were shown, not hidden by the filter.
+  /// The number of packets shown, without the filtered ones.
   private(set) var shown = 0
-  /// Packets that the other program did not read.
+  /// The number of packets that the other program did not read.
   private(set) var undelivered = 0
-  /// How long the response to a reset may take.
+  /// The time-out for the response to a reset.
   private static let resetTimeout = Duration.seconds(2)
-  /// Packets that arrived too fast to be shown.
+  /// The number of packets that arrived too fast to be shown.
   private(set) var dropped = 0
 
-  /// How long to wait until the other program makes room for a packet: less once a packet was lost,
+  /// The time to wait until the other program accepts a packet. It is shorter after a lost packet,
   /// because the chip must not wait.
   private var patience: Duration { .milliseconds(undelivered == 0 ? 200 : 10) }
 
+  /// Monitors the link.
+  ///
   /// - Parameters:
-  ///   - resets: whether to reset the chip and read its device information first.
-  ///   - limit: for how long; nil: until cancelled.
-  /// - Throws: `LinkError` when the link ends, but nothing when cancelled.
+  ///   - resets: Whether to reset the chip first and read its device information.
+  ///   - limit: The duration; nil for no limit.
+  /// - Throws: `LinkError` when the link ends; nothing when cancelled.
   nonisolated(nonsending) mutating func run(
     _ endpoint: LinkEndpoint, profile: DeviceProfile?, tap: UWBDevice.PacketTap?, resets: Bool,
     limit: Duration?
@@ -176,7 +178,7 @@ struct Monitoring {
       }
     }
     defer {
-      // Also what came after the last packet.
+      // Includes bytes after the last packet.
       printer.skipped = max(printer.skipped, Int(chip.statistics?.bytesSkipped ?? 0))
       host?.close()
       passing.cancel()
@@ -209,7 +211,7 @@ struct Monitoring {
   }
 
   private mutating func show(_ packet: WirePacket, _ chip: PacketLink) {
-    // A reset is completed also where fewer packets are asked for.
+    // A reset is completed even if fewer packets were requested.
     if let count, shown >= count { return }
     let before = printer.profile
     let text = printer.text(packet)
@@ -219,7 +221,7 @@ struct Monitoring {
     write(text)
   }
 
-  /// Counts of what was seen, on one line.
+  /// The counts in one line.
   var summary: String {
     var parts = [printer.counts]
     if dropped > 0 { parts.append("\(dropped) too fast to be shown") }
@@ -228,14 +230,16 @@ struct Monitoring {
   }
 }
 
-/// A pseudo-terminal that another program opens as the chip.
+/// A pseudo-terminal that another program opens in place of the chip.
 ///
-/// The program's end is also held open here, so that the program may close and reopen it.
+/// This process also keeps the other end open, so that the program may close and reopen it.
 struct ProxyTerminal {
   private let terminal: PseudoTerminal
   private let link: String?
 
-  /// - Parameter link: a symbolic link to create, or to replace.
+  /// Opens the pseudo-terminal.
+  ///
+  /// - Parameter link: A symbolic link to create or replace.
   init(link: String?) throws(Errno) {
     terminal = try PseudoTerminal()
     self.link = link
@@ -246,12 +250,12 @@ struct ProxyTerminal {
     }
   }
 
-  /// What the other program opens, such as `/dev/pts/5`.
+  /// The path for the other program, such as `/dev/pts/5`.
   var path: String { terminal.path }
-  /// The end of this program, which closes it.
+  /// The end of this program, as an endpoint that closes it.
   var endpoint: LinkEndpoint { .descriptor(terminal.master) }
 
-  /// Discards what the other program has not read.
+  /// Discards data that the other program has not read.
   func discard() { tcflush(terminal.slave.rawValue, TCIFLUSH) }
 
   /// Hangs up, and removes the link.

@@ -59,7 +59,7 @@ struct PeerCommand: Command {
       guard let chip = simulated?.others.first else {
         return try await range(with: device, in: service, isAsked: true)
       }
-      // No other machine finds these two.
+      // A random name that no other machine uses.
       let service = "sim-" + String(UInt32.random(in: 0 ... .max), radix: 16)
       let other = try await UWBDevice.open(SimulatedPeers.endpoint(chip))
       let playing = Task { try await Self.playPeer(on: other, in: service) }
@@ -90,7 +90,7 @@ struct PeerCommand: Command {
     }
   }
 
-  /// The other machine, on an embedded chip, until cancelled.
+  /// Plays the other machine on an embedded chip, until cancelled.
   private static func playPeer(on device: UWBDevice, in service: String) async throws {
     let identity = try Self.identity(of: device)
     let nearby = try await NINearbyPeers(service: service, name: "simulated peer")
@@ -103,17 +103,17 @@ struct PeerCommand: Command {
     }
   }
 
-  /// Something that is said before ranging begins.
+  /// An event before ranging begins.
   private enum Step {
     case found(String)
     case invited(String)
     case failed(NIPeerError)
   }
 
-  /// Meets a peer.
+  /// Connects to a peer.
   ///
-  /// - Parameter name: of the peer; nil: any.
-  /// - Returns: nil: the task was cancelled.
+  /// - Parameter name: The name of the peer; nil for any.
+  /// - Returns: The connection; nil if the task was cancelled.
   private static func meet(
     _ nearby: NINearbyPeers, _ identity: PeerIdentity, to name: String?, _ say: (Step) -> Void
   ) async throws -> NIPeerConnection? {
@@ -130,7 +130,7 @@ struct PeerCommand: Command {
         default: break
         }
       } catch let error as NIPeerError {
-        // Another one may be the right one.
+        // Another peer may be the right one.
         say(.failed(error))
       }
     }
@@ -150,7 +150,7 @@ struct PeerCommand: Command {
     try await lending {
       try await range(with: device, nearby, name, identity, printer, isAsked: isAsked)
     } end: {
-      // bluetoothd would keep the connection.
+      // Without this, bluetoothd would keep the connection.
       await nearby.end()
     }
   }
@@ -164,7 +164,7 @@ struct PeerCommand: Command {
       note("There is no network: only programs on this machine can be found.")
     }
     let connection = try await find(nearby, identity, printer)
-    // Whoever comes now is not waited for.
+    // Later peers are rejected.
     nearby.close()
     defer { connection.close() }
     printer.say(
@@ -186,7 +186,7 @@ struct PeerCommand: Command {
     _ nearby: NINearbyPeers, _ identity: PeerIdentity, _ printer: FindPrinter
   ) async throws -> NIPeerConnection {
     let limit = wait.duration > .zero ? wait.duration : nil
-    // The stream of events ends with it.
+    // Closing the session ends the stream of events.
     let timer = limit.map { limit in
       Task {
         try await Task.sleep(for: limit)
@@ -214,7 +214,7 @@ struct PeerCommand: Command {
           : "in the same network; no firewall may stop UDP to port 7701 or TCP."))
   }
 
-  /// Asks the person at this machine, for as long as the other machine waits.
+  /// Asks the user of this machine, while the other machine waits.
   private func isConfirmed(_ connection: NIPeerConnection) async throws -> Bool {
     let question = "Does \(printable(connection.name)) show \(connection.code), too?"
     return try await withThrowingTaskGroup(of: Bool.self) { group in
@@ -231,14 +231,14 @@ struct PeerCommand: Command {
   private enum Input: Sendable {
     case measured(EstimatedMeasurement)
     case device(DeviceEvent)
-    /// The session is over.
+    /// The session has ended.
     case over(DriverError?)
-    /// The other machine is not connected any more.
+    /// The other machine has disconnected.
     case left
     case timeOut
   }
 
-  /// Ranges until there are enough distances, or the time is over.
+  /// Ranges until there are enough distances, or until the time limit.
   private func follow(
     _ session: UWBSession, _ connection: NIPeerConnection, _ printer: FindPrinter
   ) async throws {
