@@ -4,8 +4,8 @@ public import Glibc
 /// A value protected by a lock.
 ///
 /// Offers the interface of `Synchronization.Mutex`, implemented with a pthread mutex. On Linux,
-/// ThreadSanitizer cannot follow the futex mutex of Swift, and reports false races. This is a module
-/// of its own because the driver and the simulator both need it and share nothing else.
+/// ThreadSanitizer cannot follow the futex mutex of Swift, and reports false races. This module is
+/// separate because the driver and the simulator both need it and share nothing else.
 @usableFromInline package final class Locked<Value>: @unchecked Sendable {
   // Sound because the value is accessed between lock and unlock only. Both are pointers: Swift
   // checks stored properties of classes for overlapping access at run time, which the lock already

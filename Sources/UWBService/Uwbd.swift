@@ -47,7 +47,7 @@ package struct Uwbd: AsyncParsableCommand {
   @Option(help: "Exit after this many seconds without clients and sessions (for socket units).")
   var idle: Int?
 
-  @Flag(name: .shortAndLong, help: "Log what clients and the driver do; -vv: every detail.")
+  @Flag(name: .shortAndLong, help: "Log the actions of clients and driver; -vv: every detail.")
   var verbose: Int
 
   @Argument(

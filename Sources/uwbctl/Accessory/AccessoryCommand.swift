@@ -15,11 +15,11 @@ struct AccessoryCommand: Command {
     discussion: """
       Apps connect to a socket, receive the accessory's configuration data and range with the chip, each \
       in its own session. Each message is preceded by its length in two bytes, the lower one first. A \
-      Unix socket accepts only its owner, TCP everyone who can reach it: with tcp:port those on this \
-      machine, with tcp:0.0.0.0:port everybody in all its networks. Apps are not authenticated: they can \
-      range with the chip, which tells them its distance. With ble, phones find the accessory over \
-      Bluetooth LE, for which bluetoothd has to run; --pairing says who may keep keys. Without --device, \
-      embedded simulated chips play both sides. Stops on Ctrl-C.
+      Unix socket accepts only its owner. tcp:port accepts every user of this machine, and \
+      tcp:0.0.0.0:port everyone in all its networks. Apps are not authenticated: each can range with the \
+      chip and so measure its distance. With ble, phones find the accessory over Bluetooth LE, which \
+      needs bluetoothd; --pairing controls which phones may pair. Without --device, embedded simulated \
+      chips play both sides. Stops on Ctrl-C.
       """)
 
   enum Rate: String, ExpressibleByArgument, CaseIterable {
@@ -121,8 +121,8 @@ extension ConfigurationVersion: ExpressibleByArgument {
 struct AccessoryOptions: ParsableArguments {
   @Option(
     help: """
-      Where apps connect: tcp:port (this machine only), tcp:host:port, unix:/path or ble; port 0 selects \
-      a free one. Repeat it for more than one.
+      The address for apps: tcp:port (this machine only), tcp:host:port, unix:/path or ble; port 0 \
+      selects a free port. Repeatable.
       """
   )
   var listen = ["tcp:7700"]
@@ -142,13 +142,13 @@ struct AccessoryOptions: ParsableArguments {
 
   @Flag(
     help: """
-      Tell an app when its phone enters, stays in or leaves a region: 0x40, see the page on accessories. \
-      Apps made after Apple's sample end at messages that they do not know.
+      Notify an app when its phone enters, stays in or leaves a region: 0x40, see the page on \
+      accessories. Apps like Apple's sample stop at unknown messages.
       """)
   var tellApp = false
   @Flag(help: "Let the chip decode the data of the app (NXP).")
   var dataToChip = false
-  @Flag(help: "Fail if the chip does not list what apps need among its capabilities.")
+  @Flag(help: "Fail if the chip's list of capabilities lacks one that apps need.")
   var strict = false
 
   func validate() throws {
@@ -200,7 +200,7 @@ struct BluetoothOptions: ParsableArguments {
     case allow, ask, refuse
   }
 
-  @Option(help: "The name that phones are shown, at most 29 bytes.")
+  @Option(help: "The name that phones show, at most 29 bytes.")
   var bleName = "UWB accessory"
   @Option(help: "The Bluetooth adapter, such as hci0, or its address (default: the first).")
   var bleAdapter: String?
@@ -265,7 +265,7 @@ struct AccessoryPrinter: Sendable {
     guard isOpen else { return }
     standardError.write(
       """
-      Everybody in every network of this machine can connect and range, without authentication.
+      Everyone in every network of this machine can connect and range, without authentication.
         try: tcp:PORT for this machine only, tcp:ADDRESS:PORT for one network, unix:/PATH for one user
 
       """)
@@ -279,7 +279,7 @@ struct AccessoryPrinter: Sendable {
         "listening at ble:\(adapter)")
     case .servesOnePhone:
       note(
-        "This BlueZ sends what one phone is told to every phone, so one phone is served at a time.",
+        "This BlueZ sends each notification to every phone, so one phone is served at a time.",
         try: "Use BlueZ 5.76 or later: bluetoothd --version.")
     case .refused(let phone):
       let cause = "Another phone is being served."
@@ -287,7 +287,7 @@ struct AccessoryPrinter: Sendable {
         ["event": "refused", "app": phone, "cause": cause], "\(printable(phone)): refused: \(cause)"
       )
     case .lost:
-      let cause = "bluetoothd or its adapter is gone."
+      let cause = "bluetoothd has stopped, or its adapter was removed."
       print(["event": "lost", "app": nil, "cause": cause], cause + " Waiting for it to come back.")
     case .failed(let error):
       print(
@@ -329,7 +329,7 @@ struct AccessoryPrinter: Sendable {
       "event":
         "listening, connected, offered, started, measured, region, command, stopped, waiting, refused, ignored, disconnected, lost, failed",
       "app": "app concerned", "endpoint?": "address of the socket, or ble: and the adapter",
-      "all_interfaces?": "whether everybody in all networks of this machine can connect",
+      "all_interfaces?": "whether everyone in all networks of this machine can connect",
       "address?": "address of the accessory", "role?": "controller or controlee",
       "version?": "version of the configuration data", "session_id?": "session id",
       "status?": "status name of the measurement", "distance_cm?": "centimetres",

@@ -32,7 +32,7 @@ struct BondsCommand: Command {
     if rows.isEmpty { note("No device is paired.") }
     if !remove.isEmpty {
       note(
-        "A removed device has to forget this machine as well before they can pair again.",
+        "The removed device must also forget this machine before they can pair again.",
         try: "On an iPhone: Settings, Bluetooth, the device, Forget This Device.")
     }
   }
@@ -85,7 +85,7 @@ struct BondRow: Sendable {
     $0.key("address", "address; the identity address of a phone with private addresses") {
       $0.device.address
     }
-    $0.key("name", "name that the device tells") { $0.device.name }
+    $0.key("name", "name that the device reports") { $0.device.name }
     $0.key("adapter", "adapter of this machine, such as hci0") { $0.adapter }
     $0.key("connected", "whether it is connected") { $0.device.isConnected && !$0.isRemoved }
     $0.key("removed", "whether it has been forgotten now") { $0.isRemoved }

@@ -124,7 +124,7 @@ extension ChipCalibration {
 
   struct Restore: ReportingCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Write the values of a backup that differ from those of the chip.",
+      abstract: "Write the values of a backup that differ from the chip's values.",
       discussion: """
         Each value is read back. A backup of another family of chips is refused; one of another chip \
         of the same family causes a warning, because a calibration belongs to one board.

@@ -33,7 +33,7 @@ struct Decode: ReportingCommand {
   @Option(help: "Output format; json is one object a line.")
   var format = OutputFormat.text
 
-  @Option(help: "Whose vendor messages these are; auto uses the chip's device information.")
+  @Option(help: "The vendor of vendor messages; auto uses the chip's device information.")
   var vendor = VendorChoice.auto
 
   @Flag(help: "Show keys and initialisation vectors.")

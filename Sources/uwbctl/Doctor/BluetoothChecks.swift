@@ -56,7 +56,7 @@ struct BluetoothCheckup {
       ? .ok(.severalPhones, name)
       : .warn(
         .severalPhones,
-        "\(name) sends what one phone is told to every phone, so one phone is served at a time.",
+        "\(name) sends each notification to every phone, so one phone is served at a time.",
         "Use BlueZ 5.76 or later, as Debian 13 and Ubuntu 25.04 have it.")
   }
 }
@@ -121,8 +121,8 @@ struct BluetoothSettings {
     }
     return .warn(
       .phoneServices,
-      "BlueZ looks at the services of phones, such as their battery, for which iPhones ask their users "
-        + "to pair at each connection.",
+      "BlueZ reads the services of phones, such as the battery, so iPhones ask their users to pair at "
+        + "each connection.",
       change("ReverseServiceDiscovery = false"))
   }
 

@@ -90,7 +90,7 @@ extension Checkup {
     guard device.profile.vendor == .unknown else { return .ok(.firmware, text) }
     return .warn(
       .firmware, text,
-      "If it is a Qorvo or NXP chip, say so with --chip; otherwise vendor messages are not decoded."
+      "If it is a Qorvo or NXP chip, give --chip; otherwise vendor messages are not decoded."
     )
   }
 
@@ -117,8 +117,8 @@ extension Checkup {
     guard !warnings.isEmpty else { return .ok(.capabilities, text) }
     return .warn(
       .capabilities, ([text + "."] + warnings.map(\.sentence)).joined(separator: " "),
-      "Nothing if the self-test succeeds: chips are wrong about themselves, and the driver asks them "
-        + "all the same. range --strict does not.")
+      "Nothing if the self-test succeeds: chips may report too little, and the driver ignores this. "
+        + "range --strict does not.")
   }
 
   // MARK: the line
@@ -163,7 +163,7 @@ extension Checkup {
       return .fail(
         .selfTest, error,
         else: "Reset the board and try again; if that does not help, its firmware rejects FiRa's "
-          + "defaults: compare with what the vendor's tool sends (uwbctl monitor --proxy).")
+          + "defaults: compare with the vendor's tool (uwbctl monitor --proxy).")
     }
   }
 

@@ -14,11 +14,11 @@ struct Doctor: Command {
       Checks the port, opens it, resets the chip, reads its device information and runs a session of \
       a few rounds; no second board is needed. Without DEVICE, checks the only board that is plugged \
       in; sim is an embedded simulated chip. The reset ends the sessions on the chip. With ble, checks \
-      instead what phones need that reach an accessory over Bluetooth LE: bluetoothd, its adapter, which \
-      is switched on, and the settings in main.conf that iPhones do not get on with.
+      instead the Bluetooth LE that phones need to reach an accessory: bluetoothd, its adapter, which \
+      is switched on, and settings in main.conf that cause problems with iPhones.
 
-      Each line is ok, warn, FAIL, or – for what does not apply to this kind of device. The exit \
-      status is that of the first FAIL; warnings do not affect it.
+      Each line is ok, warn, FAIL, or – if the check does not apply to this kind of device. The first \
+      FAIL determines the exit status; warnings do not affect it.
       """)
 
   @Argument(help: "The device, as for --device of other commands, or ble.") var device: String?

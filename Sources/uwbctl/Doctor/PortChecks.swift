@@ -89,7 +89,7 @@ extension Checkup {
     if access.needsNewLogin {
       return .fail(
         .permission, .permission,
-        "\(access): you are in the group \(access.group), but not in this login.",
+        "\(access): you joined the group \(access.group) after this login.",
         "Log out and in again, or use now: newgrp \(access.group)")
     }
     var advice: [String] = []
@@ -125,7 +125,7 @@ extension Checkup {
     return .warn(
       .udevRule, "\(rule) is installed, but not in effect for this port.",
       "sudo udevadm control --reload && sudo udevadm trigger, or replug the board; uwbctl setup shows "
-        + "whether the file is that of this version")
+        + "whether the file belongs to this version")
   }
 
   func holder(_ path: FilePath) -> Finding {
@@ -134,7 +134,7 @@ extension Checkup {
       return .ok(
         .holder,
         someHidden
-          ? "none of your programs has it open (only root can see those of others)"
+          ? "none of your programs has it open (only root sees the programs of other users)"
           : "no other program has it open")
     }
     let names = holders.map { "\($0.name) (process \($0.pid))" }.joined(separator: ", ")
@@ -159,7 +159,7 @@ extension Checkup {
       UdevRecord(deviceNumbers: $0, in: machine.udevRecords)
     }
     if records.contains(where: \.isIgnoredByModemManager) {
-      return .ok(.modemManager, "running, but told to ignore this device")
+      return .ok(.modemManager, "running, but configured to ignore this device")
     }
     return .warn(
       .modemManager,

@@ -7,9 +7,9 @@ import UWBLab
 /// The options that select an accessory over Bluetooth LE.
 struct BluetoothFindOptions: ParsableArguments {
   @Flag(help: "Look for the accessory over Bluetooth LE.") var ble = false
-  @Flag(help: "Only list the accessories that can be heard; no --device is needed.")
+  @Flag(help: "Only list the accessories in range; no --device is needed.")
   var list = false
-  @Option(help: "The name or the address of the accessory (default: whichever is heard first).")
+  @Option(help: "The name or the address of the accessory (default: the first one found).")
   var to: String?
   @Flag(help: "Pair with the accessory, without comparing a code.") var pair = false
   @Option(help: "The Bluetooth adapter, such as hci0, or its address (default: the first).")
@@ -91,9 +91,9 @@ struct BluetoothFindOptions: ParsableArguments {
   }
 
   private static let nothing = Failure(
-    .noPeer, "No such accessory was heard.",
+    .noPeer, "No such accessory was found.",
     try: "Check that it is near and on, and not connected to a phone: it may not advertise then. "
-      + "uwbctl find --ble --list shows what is heard.")
+      + "uwbctl find --ble --list shows the accessories in range.")
 }
 
 extension BluetoothAccessory {

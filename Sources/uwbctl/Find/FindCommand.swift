@@ -16,9 +16,9 @@ struct FindCommand: Command {
     discussion: """
       Acts as the app: connects to an accessory, such as uwbctl accessory, ranges with it and shows its \
       smoothed distance and its direction as seen from the chip. Tries again when the accessory falls \
-      silent. With --ble, the accessory is looked for over Bluetooth LE, for which bluetoothd has to run: \
-      kits with the Nordic UART Service or Qorvo's QNIS. Without --device, embedded simulated chips play \
-      both sides. Stops on Ctrl-C, and when the accessory closes the connection.
+      silent. --ble searches over Bluetooth LE for kits with the Nordic UART Service or Qorvo's QNIS, \
+      which needs bluetoothd. Without --device, embedded simulated chips play both sides. Stops on \
+      Ctrl-C, and when the accessory closes the connection.
       """)
 
   @OptionGroup(title: "Device") var options: DeviceOptions
@@ -175,7 +175,7 @@ final class FindPrinter: Sendable {
       "outlier?": "whether the distance of the chip was ignored",
       "quality?": "good, fair or poor", "region?": "region of the accessory",
       "change?": "entered, left or dwelled",
-      "address?": "address of the accessory, over Bluetooth LE", "name?": "what it calls itself",
+      "address?": "address of the accessory, over Bluetooth LE", "name?": "name that it advertises",
       "paired?": "whether it is paired with this machine",
     ])
 

@@ -13,13 +13,12 @@ struct Monitor: Command {
   static let configuration = CommandConfiguration(
     abstract: "Decode the packets on a link until interrupted.",
     discussion: """
-      Nothing is sent to the chip, unless --reset asks for it. A port can be open in one program at a \
-      time; to watch what another program and a chip say to each other, connect the program through \
-      this one:
+      Sends nothing to the chip, except with --reset. A port can be open in one program at a time; to \
+      watch the packets between another program and a chip, connect the program through this one:
         uwbctl monitor --device /dev/ttyACM0 --proxy --link /tmp/uwb
         vendors-script --port /tmp/uwb
       > marks packets to the chip, < packets from it; times are in seconds. Bytes that do not form \
-      packets are counted, but not passed on.
+      packets are counted, but not forwarded.
       """)
 
   @OptionGroup(title: "Device") var options: DeviceOptions
@@ -43,10 +42,9 @@ struct CaptureCommand: Command {
     commandName: "capture",
     abstract: "Record the packets on a link in a file (pcapng) until interrupted.",
     discussion: """
-      Nothing is sent to the chip, unless --reset asks for it; with --proxy another program talks to \
-      the chip through this one. To see the packets as well, use monitor --capture FILE; most commands \
-      record their own packets with --capture. Keys are recorded as zeros unless --include-secrets is \
-      given.
+      Sends nothing to the chip, except with --reset; with --proxy another program uses the chip \
+      through this one. To see the packets as well, use monitor --capture FILE; most commands record \
+      their own packets with --capture. Keys are recorded as zeros without --include-secrets.
       """)
 
   @Argument(help: "The file, or - for standard output; an existing one is overwritten.")
@@ -160,7 +158,7 @@ struct Monitoring {
       if isReady {
         for packet in Segmentation.packets(GetDeviceInfo()) { try await chip.send(packet) }
       } else {
-        note("The chip did not say READY after its reset.")
+        note("The chip did not report READY after its reset.")
       }
     }
     var framing = Link.Framing()

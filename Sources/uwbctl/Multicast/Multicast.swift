@@ -24,11 +24,11 @@ struct Multicast: ParsableCommand {
 
   struct Target: ParsableArguments {
     @Option(
-      name: .shortAndLong, help: "The device, as range was given it.",
+      name: .shortAndLong, help: "The device, as given to range.",
       completion: DeviceOptions.completion)
     var device: String?
     @Option(help: "The id of the session.") var session: UInt32?
-    @Option(help: "The process id of range, where several have that device and session.")
+    @Option(help: "The process id of range, if several have that device and session.")
     var pid: Int32?
     @Option(help: "Output format.") var format = OutputFormat.text
 

@@ -29,7 +29,7 @@ struct ChipOptions: ParsableArguments {
     var profile: ChipProfile { ChipProfile.named(rawValue) ?? .qm33 }
   }
 
-  @Option(help: "Treat the chip as one of this family instead of asking it.")
+  @Option(help: "Assume this family of chips instead of reading it from the chip.")
   var chip = Family.auto
 
   @Option(help: "The model of the embedded simulated chips.")
@@ -46,17 +46,17 @@ struct ChipOptions: ParsableArguments {
     completion: .file())
   var scene: String?
 
-  @Flag(help: "Open the chip itself, even where a service (uwbd) shares it.") var direct = false
+  @Flag(help: "Open the chip directly, even if a service (uwbd) shares it.") var direct = false
 
   @Flag(
     help: """
-      Have the chip alone, for its configuration, calibration, tests and packets: a service (uwbd) that \
-      shares it closes it until the command has ended.
+      Use the chip exclusively, for its configuration, calibration, tests and packets: a service (uwbd) \
+      that shares it closes it until the command has ended.
       """)
   var exclusive = false
 
   @Flag(
-    name: .shortAndLong, help: "Log to standard error what the driver does; -vv: every detail.")
+    name: .shortAndLong, help: "Log the driver's actions to standard error; -vv: every detail.")
   var verbose: Int
 
   var driverOptions: UWBDevice.Options {
@@ -268,7 +268,7 @@ struct TimeLimit: ParsableArguments {
       guard device.withLock({ $0 }) == nil else { return nil }
       throw Failure(
         .silent, "The time was over before the device had answered.",
-        try: "Give it more time with -t; uwbctl doctor says what is wrong with a device.")
+        try: "Give it more time with -t; uwbctl doctor checks a device.")
     }
   }
 }
@@ -365,7 +365,7 @@ extension DeviceOptions {
     else { return error }
     return Failure(
       ExitStatus(cause), "\(cause)",
-      try: "A service shares the chip: what concerns all of it needs --exclusive.")
+      try: "A service shares the chip: commands for the whole chip need --exclusive.")
   }
 
   /// Opens the device as above for a command that ranges, until its time limit.

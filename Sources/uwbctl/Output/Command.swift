@@ -72,12 +72,12 @@ struct Failure: Error {
       "Give the family of the chip, if you know it: --chip qorvo or --chip nxp."
     case CalibrationError.unknownName: "uwbctl calibrate list shows all names."
     case CalibrationError.refused:
-      "This firmware may not have it; uwbctl calibrate get shows what it has."
+      "This firmware may not have it; uwbctl calibrate get shows its values."
     case CaptureError.notACapture:
       "Record with uwbctl range --capture FILE, or give packets in hexadecimal."
     case let error as DriverError where error.code == .configurationProblems:
       (error.recoverySuggestion.map { $0 + " " } ?? "")
-        + "uwbctl range --force starts the session all the same."
+        + "uwbctl range --force starts the session anyway."
     case let error as ProfileError where error.recoverySuggestion != nil:
       "uwbctl profile prints a complete one with comments."
     default: (error as? any LocalizedError)?.recoverySuggestion

@@ -13,18 +13,18 @@ struct PeerCommand: Command {
     commandName: "peer",
     abstract: "Find another Linux machine, exchange tokens and range with it.",
     discussion: """
-      Start it on both machines. They find each other by UDP announcements to 239.255.85.87, port 7701, and \
-      exchange tokens over TCP; with --ble both over Bluetooth LE, for which bluetoothd has to run on both. \
-      Then they show a code, which has to be the same on both: compare it before you answer, because whoever \
-      is in the network, or near, can take any name. Answers are read from standard input. \
-      Without --device, embedded simulated chips play both sides, and nothing is asked. Stops on Ctrl-C, \
-      and when the other machine ends.
+      Start it on both machines. They find each other by UDP announcements to 239.255.85.87, port 7701, \
+      and exchange tokens over TCP. With --ble they use Bluetooth LE for both, which needs bluetoothd on \
+      both machines. Then each shows a code. Compare the codes before you answer, because anyone in the \
+      network, or nearby, can use any name. Answers are read from standard input. Without --device, \
+      embedded simulated chips play both sides, without questions. Stops on Ctrl-C, and when the other \
+      machine stops.
       """)
 
   @OptionGroup(title: "Device") var options: DeviceOptions
-  @Option(help: "What the other machine is shown (default: the name of this one).")
+  @Option(help: "The name shown on the other machine (default: the name of this one).")
   var name: String?
-  @Option(help: "Only a peer of this name (default: whoever is found first).")
+  @Option(help: "Only a peer with this name (default: the first one found).")
   var to: String?
   @Option(help: "Only programs with the same service find each other.")
   var service = "uwbctl"
@@ -210,7 +210,7 @@ struct PeerCommand: Command {
       .noPeer, "No peer was found.",
       try: "Start uwbctl peer on the other machine, with the same --service and "
         + (ble
-          ? "--ble; uwbctl doctor says whether Bluetooth works."
+          ? "--ble; uwbctl doctor ble checks Bluetooth."
           : "in the same network; no firewall may stop UDP to port 7701 or TCP."))
   }
 
@@ -306,7 +306,7 @@ struct PeerCommand: Command {
     var entry = FindPrinter.json.also("peer")
     entry.keys[0].meaning =
       "looking, peer_found, invited, failed, code, confirmed, started, found, out_of_range, suspended, suspension_ended"
-    entry.keys[1].meaning = "why a peer could not be met"
+    entry.keys[1].meaning = "reason why the connection to a peer failed"
     let others = ["region", "change", "address", "name", "paired"]
     entry.keys.removeAll { others.contains($0.path) }
     entry.keys += [

@@ -63,7 +63,7 @@ struct ProfileCheck: ReportingCommand {
     name: .shortAndLong, help: "Check against the chip of this device, or sim.")
   var device: String?
   @OptionGroup(title: "Chip") var chip: ChipOptions
-  @Flag(help: "Fail on warnings too: on what only the chip can decide.") var strict = false
+  @Flag(help: "Fail on warnings too, which only the chip can decide.") var strict = false
   @Option(help: "Output format.") var format = OutputFormat.text
 
   func execute() async throws {

@@ -57,7 +57,7 @@ struct RangeCommand: Command {
       throw Failure(
         .noPeer,
         "No peer was measured: \(count) reports of the chip cannot be read, or name no session.",
-        try: "Record them with --capture FILE, and see uwbctl decode --file FILE.")
+        try: "Record them with --capture FILE, and decode them: uwbctl decode --file FILE.")
     }
     if measured == 0 {
       throw Failure(
@@ -202,7 +202,7 @@ struct RangeCommand: Command {
     throw Failure(
       .sessionEnded, ending.description(in: dialect),
       try: ending.recoverySuggestion(in: dialect)
-        ?? "Start it again. If it ends again, record what the chip says with --capture FILE.")
+        ?? "Start it again. If it ends again, record the packets with --capture FILE.")
   }
 }
 
@@ -254,8 +254,8 @@ struct RangeOptions: ParsableArguments {
   @Flag(help: "Start the session even if it cannot work.") var force = false
   @Flag(
     help: """
-      Do not start a session with anything that the chip does not list among its capabilities, \
-      instead of warning and letting the chip decide.
+      Reject a session that exceeds the capabilities that the chip lists, instead of printing a \
+      warning and letting the chip decide.
       """)
   var strict = false
 

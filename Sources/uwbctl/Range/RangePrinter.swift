@@ -117,7 +117,7 @@ final class RangePrinter: Sendable {
     case .table: drawSoon(round.receivedAt)
     case .text:
       standardOutput.write(
-        "\(fixed(seconds, 3).right(9)) s  #\(round.sequenceNumber)  nobody was measured\n")
+        "\(fixed(seconds, 3).right(9)) s  #\(round.sequenceNumber)  no peer was measured\n")
     case .json, .csv: break
     }
   }

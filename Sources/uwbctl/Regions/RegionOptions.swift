@@ -57,15 +57,15 @@ struct RegionOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       """
-      Run a command of the shell when a peer enters a region. UWB_REGION, UWB_PEER, UWB_DISTANCE_M, \
+      Run a shell command when a peer enters a region. UWB_REGION, UWB_PEER, UWB_DISTANCE_M, \
       UWB_DEVIATION_M and others are in its environment; its output goes to standard error.
       """, valueName: "command"))
   var onEnter: String?
   @Option(
-    help: ArgumentHelp("The same when a peer has left a region.", valueName: "command"))
+    help: ArgumentHelp("Run a command when a peer has left a region.", valueName: "command"))
   var onLeave: String?
   @Option(
-    help: ArgumentHelp("The same when a peer has stayed in a region.", valueName: "command"))
+    help: ArgumentHelp("Run a command when a peer has stayed in a region.", valueName: "command"))
   var onDwell: String?
   @Option(help: "End a command that takes longer than this many seconds.")
   var commandTime = Seconds(10)

@@ -91,7 +91,7 @@ struct Send: Command {
     let timeout = timeout.duration
     func resetChip() async throws {
       if try await !link.reset(timeout: timeout, seen: show) {
-        note("The chip did not say READY after its reset.")
+        note("The chip did not report READY after its reset.")
       }
     }
     /// Sends all messages. Returns the number of unanswered commands, and whether the chip answered

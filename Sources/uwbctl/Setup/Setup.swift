@@ -14,7 +14,7 @@ struct Setup: ReportingCommand {
       the logged-in user and to the group \(UdevRules.group), create stable names below /dev/uwb, and \
       make ModemManager ignore the boards.
 
-      The system cannot tell what a spidev, a GPIO chip or a UART is wired to: name those of a UWB \
+      udev cannot recognise the device on a spidev, a GPIO chip or a UART: name the nodes of a UWB \
       chip with --node. The exit status is 77 when root is needed.
       """)
 
