@@ -36,7 +36,7 @@ struct ProfileFolder: Sendable {
       }
       do throws(FileError) {
         // Only regular files are read: a pipe might never end.
-        guard try InputFile(file).isRegular else { throw .otherKind("no file") }
+        guard try InputFile(file).isRegular else { throw .otherKind("not a file") }
         profiles.append(
           Profile(
             chip: chip, file: file, text: try InputFile.bytes(of: file, limit: Self.longest)))

@@ -18,7 +18,7 @@ struct AccessoryCommand: Command {
       Unix socket accepts only its owner. tcp:port accepts every user of this machine, and \
       tcp:0.0.0.0:port everyone in all its networks. Apps are not authenticated: each can range with the \
       chip and so measure its distance. With ble, phones find the accessory over Bluetooth LE, which \
-      needs bluetoothd; --pairing controls which phones may pair. Without --device, embedded simulated \
+      needs bluetoothd; --pairing controls whether phones may pair. Without --device, embedded simulated \
       chips play both sides. Stops on Ctrl-C.
       """)
 

@@ -190,7 +190,7 @@ final class FindPrinter: Sendable {
     case .accessoryStopped: ("accessory_stopped", "\(subject) has stopped ranging", [:])
     case .region(let notice):
       (
-        "region", "\(subject) says: \(notice.kind.rawValue) \(notice.region)",
+        "region", "\(subject) reports: \(notice.kind.rawValue) \(notice.region)",
         [
           "region": notice.region, "change": notice.kind.rawValue,
           "distance_m": Fixed(notice.distance, 3),
