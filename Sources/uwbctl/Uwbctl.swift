@@ -4,7 +4,7 @@ import ArgumentParser
 import Glibc
 import UWBService
 
-/// The command-line tool. Its folders are named by subcommands and what they have in common.
+/// The command-line tool. Its folders are named after subcommands and shared parts.
 @main
 struct Uwbctl: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -43,16 +43,17 @@ struct Uwbctl: AsyncParsableCommand {
       CommandGroup(name: "Other", subcommands: [Simulate.self, JSONTopic.self]),
     ])
 
-  /// What errors of the argument parser begin with.
+  /// The prefix of the argument parser's errors.
   static var _errorPrefix: String { "\(Program.name): " }
 
-  /// As the argument parser's, with what has to be seen to before and after a command.
+  /// Runs the program as the argument parser does, with preparation before and checks after a
+  /// command.
   ///
-  /// The packaged program has the service in it, which is its other name.
+  /// The packaged program includes the service, which runs under its own name.
   static func main() async {
     if CommandLine.arguments[0].split(separator: "/").last == "uwbd" { return await Uwbd.main() }
     Ending.prepare()
-    // The argument parser cannot do with less than 27, and also renders help that nobody asked for.
+    // The argument parser needs at least 27 columns, and also renders help without a request.
     setenv("COLUMNS", "\(Program.columns)", 1)
     do {
       let arguments = CommandPath.current(CommandLine.arguments.dropFirst())
@@ -71,7 +72,7 @@ struct Uwbctl: AsyncParsableCommand {
     do { try Ending.checkOutput() } catch { exit(withError: error) }
   }
 
-  /// Ends the program with the text and the exit status of an error; help is one as well.
+  /// Ends the program with the text and the exit status of an error. Help counts as an error.
   private static func end(_ error: any Error) -> Never {
     let text = Program.text(for: error)
     let code = exitCode(for: error)

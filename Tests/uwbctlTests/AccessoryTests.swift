@@ -187,7 +187,7 @@ import UWBSimulator
       ])
       let listening = try #require(try outcome.objects().first)
       #expect(listening["all_interfaces"] as? Bool == isOpen)
-      #expect(outcome.complaints.contains("Everybody in every network") == isOpen)
+      #expect(outcome.complaints.contains("Everyone in every network") == isOpen)
     }
   }
 

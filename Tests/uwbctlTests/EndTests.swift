@@ -402,7 +402,7 @@ import UWBTestSupport
         && end.complaints.contains(", 5 empty, 0 lost, 0 dropped"),
       "\(end.complaints)")
     #expect(end.output.split(separator: "\n").count == 5, "\(end.output)")
-    #expect(end.output.contains("#4  nobody was measured"), "\(end.output)")
+    #expect(end.output.contains("#4  no peer was measured"), "\(end.output)")
   }
 
   @Test func doctorSeesEmptyRounds() async throws {

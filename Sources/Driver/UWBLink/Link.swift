@@ -5,22 +5,22 @@ internal import SystemPackage
 
 /// An open link to one chip: frames are written from any thread, and read by one `FrameReader`.
 ///
-/// Closes the descriptor when the last reference goes; `closed` tells when that is done.
+/// Releasing the last reference closes the descriptor; `closed` opens afterwards.
 @safe package final class Link: @unchecked Sendable {
-  // Safe because CUWB allows one reading and one writing thread at a time and `wake` from any: only
-  // `writer` writes, and only the one FrameReader reads.
+  // Safe because CUWB allows one reading and one writing thread at a time, and `wake` from any
+  // thread. Only `writer` writes, and only the one FrameReader reads.
   let raw: OpaquePointer
   private let writer = LinkWriter()
 
   package let endpoint: LinkEndpoint
-  /// Opens when the descriptor has been closed, after the last reference to the link has gone.
+  /// Opens when the descriptor has been closed, after the release of the last reference.
   package let closed = Latch()
 
-  // Devices that this process has let go of, but whose descriptors may still be open.
+  // Devices that this process has released, but whose descriptors may still be open.
   private static let closing = Locked<[(endpoint: LinkEndpoint, closed: Latch)]>([])
 
-  /// Announces that the last references are about to go: `open` waits until that has happened, so
-  /// that a device that was dropped without being closed can be opened again at once.
+  /// Announces the release of the last reference. `open` waits for it, so that a device that was
+  /// dropped without being closed can be opened again at once.
   package func willClose() {
     Self.closing.withLock { list in
       list.removeAll { $0.closed.isOpen }
@@ -30,8 +30,8 @@ internal import SystemPackage
 
   /// Opens a link on a blocking thread. Cancellation ends the wait at once.
   ///
-  /// - Parameter closingLimit: How long to wait for a device at the same place that was dropped and
-  ///   is still being closed: a callback that never returns keeps it open.
+  /// - Parameter closingLimit: The longest wait for a released device at the same place to close. A
+  ///   callback that never returns keeps it open.
   /// - Throws: `LinkError`. A descriptor is closed even then.
   package static func open(
     _ endpoint: LinkEndpoint, closingLimit: Duration = .seconds(5)
@@ -42,7 +42,7 @@ internal import SystemPackage
       guard await closed.wait(milliseconds: deadline.milliseconds) else {
         throw LinkError(
           .busy, endpoint: endpoint.description,
-          detail: "this program has not finished with a device that it opened there before",
+          detail: "this program still closes a device that it opened there before",
           recoverySuggestion:
             "Let every callback on that device's reader thread return, then open it again.")
       }
@@ -52,9 +52,9 @@ internal import SystemPackage
     ) { Result { () throws(LinkError) in try Link(endpoint) } }.get()
   }
 
-  /// Opens a link, lends it to `body`, and returns when it has been closed again.
+  /// Opens a link, passes it to `body`, and returns once the link is closed.
   ///
-  /// - Throws: `LinkError` when it cannot be opened.
+  /// - Throws: `LinkError` if the link cannot be opened.
   package static func with<R: Sendable>(
     _ endpoint: LinkEndpoint, _ body: nonisolated(nonsending) (Link) async -> R
   ) async throws(LinkError) -> R {
@@ -63,7 +63,7 @@ internal import SystemPackage
     return result
   }
 
-  /// In a function of its own, at whose end nothing refers to the link any more.
+  /// A separate function, so that no reference to the link remains when it returns.
   private static func openAndUse<R: Sendable>(
     _ endpoint: LinkEndpoint, _ body: nonisolated(nonsending) (Link) async -> R
   ) async throws(LinkError) -> (R, Latch) {
@@ -71,9 +71,9 @@ internal import SystemPackage
     return (await body(link), link.closed)
   }
 
-  /// Opens a link; the calling thread may have to wait for the device.
+  /// Opens a link. Blocks the calling thread while the device is not ready.
   ///
-  /// - Parameter connectTimeout: For `.tcp`.
+  /// - Parameter connectTimeout: The time-out for `.tcp`.
   /// - Throws: `LinkError`. A descriptor is closed even then.
   package convenience init(
     _ endpoint: LinkEndpoint, connectTimeout: Duration = .seconds(5)
@@ -81,7 +81,7 @@ internal import SystemPackage
     unsafe self.init(endpoint, adopting: try Self.openRaw(endpoint, connectTimeout))
   }
 
-  /// Takes over an open link of CUWB.
+  /// Creates a link that owns an open link of CUWB.
   init(_ endpoint: LinkEndpoint, adopting raw: OpaquePointer) {
     unsafe self.raw = unsafe raw
     self.endpoint = endpoint
@@ -129,15 +129,14 @@ internal import SystemPackage
 
   // MARK: writing
 
-  /// Writes frames, each with one write(2), after everything that was asked for before. Returns at
-  /// once; a thread of its own does it.
+  /// Writes frames in order on a separate thread, each with one write(2), and returns at once.
   ///
   /// - Parameters:
-  ///   - frames: Each whole, header included.
-  ///   - timeout: How long to wait for each while the device takes nothing.
-  ///   - willWrite: Called on the writing thread just before each frame is written; must not wait.
-  ///   - completion: Called on the writing thread when all are written, or with the first error;
-  ///     must not wait.
+  ///   - frames: Whole frames with their headers.
+  ///   - timeout: The longest wait for each frame while the device accepts no data.
+  ///   - willWrite: Called on the writing thread just before each frame is written; must not block.
+  ///   - completion: Called on the writing thread when all frames are written, or with the first
+  ///     error; must not block.
   package func write(
     _ frames: [[UInt8]], timeout: Duration = .seconds(1),
     willWrite: (@Sendable (RawSpan) -> Void)? = nil,
@@ -149,15 +148,15 @@ internal import SystemPackage
         completion: completion))
   }
 
-  /// Writes one whole frame, header included, and waits until that is done.
+  /// Writes one whole frame with its header, and waits for completion.
   ///
-  /// - Parameter timeout: How long to wait while the device takes nothing.
+  /// - Parameter timeout: The longest wait while the device accepts no data.
   /// - Throws: `LinkError`.
   package func write(
     _ frame: [UInt8], timeout: Duration = .seconds(1),
     willWrite: (@Sendable (RawSpan) -> Void)? = nil
   ) async throws(LinkError) {
-    // Through a lock, for ThreadSanitizer: see `runBlocking`.
+    // Uses a lock for ThreadSanitizer: see `runBlocking`.
     let failure = Locked<LinkError?>(nil)
     await withCheckedContinuation { continuation in
       write([frame], timeout: timeout, willWrite: willWrite) { error in
@@ -169,33 +168,34 @@ internal import SystemPackage
   }
 
   package struct Framing: Sendable, Hashable {
-    /// NXP: bit 7 of the second byte announces a 16-bit length in a control frame.
+    /// Whether bit 7 of the second byte announces a 16-bit length in a control frame (NXP).
     package var extendedLength = false
-    /// Qorvo QM33 serial firmware: data frames carry their length in the fourth byte only.
+    /// Whether data frames carry their length in the fourth byte only (Qorvo QM33 serial firmware).
     package var dataLengthInByte3 = false
-    /// Bytes of the longest frame the chip sends, header included; 0: no limit but CUWB's own.
+    /// The length in bytes of the longest frame from the chip, with its header; 0 for the limit of
+    /// CUWB.
     package var longestFrame: UInt16 = 0
-    /// The other end is a host, which sends commands and data for a chip.
+    /// Whether the other end is a host, which sends commands and data to a chip.
     package var fromHost = false
 
     package init() {}
   }
 
-  /// Changes the framing. Only on the reader's thread, or before the reader has been started.
+  /// Changes the framing. Must run on the reader's thread, or before the reader starts.
   func setFraming(_ framing: Framing) {
     var rules = cuwb_framing_default()
     rules.extended_length = framing.extendedLength
     rules.data_length_in_byte_3 = framing.dataLengthInByte3
     rules.longest_frame = framing.longestFrame
     if framing.fromHost {
-      // Data, commands and tests; DATA_MESSAGE_SND and LL_DATA_MESSAGE_SND.
+      // Accepts data, commands and tests, and DATA_MESSAGE_SND and LL_DATA_MESSAGE_SND.
       rules.message_types = 1 << 0 | 1 << 1 | 1 << 4
       rules.data_formats = 1 << 1 | 1 << 3
     }
     unsafe cuwb_link_set_framing(raw, rules)
   }
 
-  /// The counters now. Any thread.
+  /// The current counters. Callable from any thread.
   package var statistics: LinkStatistics {
     let stats = unsafe cuwb_link_get_stats(raw)
     return LinkStatistics(
@@ -205,21 +205,21 @@ internal import SystemPackage
   }
 }
 
-/// What a device's link has seen since it was opened.
+/// The counters of a device's link since it was opened.
 public struct LinkStatistics: Sendable, Hashable {
   package static let none = LinkStatistics()
 
   /// Frames delivered.
   public var framesRead: UInt64 = 0
-  /// Bytes taken from the descriptor.
+  /// Bytes read from the descriptor.
   public var bytesRead: UInt64 = 0
-  /// Calls of read(2) that brought something.
+  /// Calls of read(2) that returned bytes.
   public var reads: UInt64 = 0
   /// Frames sent.
   public var framesWritten: UInt64 = 0
-  /// Bytes thrown away because they could not belong to a frame.
+  /// Bytes discarded because they could not belong to a frame.
   public var bytesSkipped: UInt64 = 0
-  /// How often the boundary between frames was lost.
+  /// The number of times that frame boundaries were lost.
   public var resynchronisations: UInt64 = 0
 
   package static func + (a: LinkStatistics, b: LinkStatistics) -> LinkStatistics {

@@ -3,37 +3,36 @@ internal import CUWB
 package import FoundationEssentials
 public import SystemPackage
 
-/// Why a link could not be opened, or ended.
+/// The reason why a link could not be opened, or ended.
 public struct LinkError: Error, Sendable, Hashable {
-  /// What went wrong, apart from the details. New codes may be added.
+  /// The kind of the error. New codes may be added.
   #if hasAttribute(nonexhaustive)
     @nonexhaustive
   #endif
   public enum Code: Sendable, Hashable {
-    /// There is nothing at the path.
+    /// Nothing exists at the path.
     case notFound
-    /// The name fits several devices, or several ports of one.
+    /// The name matches several devices, or several ports of one.
     case ambiguous
-    /// The device is there, but this user may not open it.
+    /// The device exists, but this user may not open it.
     case permissionDenied
     /// Another program uses the device.
     case busy
     /// The path leads to something that is not a serial device.
     case notASerialDevice
-    /// The path leads to another kind of device than its scheme says: no spidev device, none of that
-    /// vendor's driver.
+    /// The device at the path does not fit the scheme of the name.
     case otherKindOfDevice
-    /// A GPIO line does not exist, or cannot do what it is for.
+    /// A GPIO line does not exist, or cannot serve its purpose.
     case lineNotFound
     /// Another program or driver uses a GPIO line.
     case lineBusy
-    /// A packet is longer than the kernel moves at once.
+    /// A packet is longer than the kernel's limit for one transfer.
     case packetTooLong
-    /// The chip does not take part in the protocol of its bus.
+    /// The chip does not respond to the protocol of its bus.
     case chipSilent
     /// The text does not name a device, or its settings are impossible.
     case invalidEndpoint
-    /// The host's name has no address.
+    /// The host name cannot be resolved.
     case unresolvedHost
     /// No program listens at the address.
     case connectionRefused
@@ -41,25 +40,25 @@ public struct LinkError: Error, Sendable, Hashable {
     case timeout
     /// The other end closed the connection.
     case closedByPeer
-    /// The device was unplugged or its driver went away.
+    /// The device was unplugged, or its driver was removed.
     case deviceGone
     /// The task that opened the device was cancelled.
     case cancelled
-    /// The system has no thread for the device, or refuses the thread's priority.
+    /// The system has no thread for the device, or rejects the thread's priority.
     case threadUnavailable
-    /// Any other error of the operating system; see `errno`.
+    /// Another error of the operating system; see `errno`.
     case system
   }
 
-  /// What went wrong.
+  /// The kind of the error.
   public let code: Code
-  /// The operating system's error, where there was one.
+  /// The error of the operating system, if any.
   public let errno: Errno?
-  /// The device's name.
+  /// The name of the device.
   public let endpoint: String
-  /// More about it, where there is more.
+  /// Further details, if any.
   public let detail: String?
-  /// Replaces what `code` suggests in general.
+  /// The suggestion that replaces the general one for `code`.
   private let specificSuggestion: String?
 
   package init(
@@ -74,11 +73,11 @@ public struct LinkError: Error, Sendable, Hashable {
   }
 }
 
-/// An error whose description is all that `LocalizedError` wants of it.
+/// An error whose `description` serves as its `errorDescription`.
 package protocol DescribedError: LocalizedError, CustomStringConvertible {}
 
 extension DescribedError {
-  /// The same as `description`.
+  /// The description.
   public var errorDescription: String? { description }
 }
 
@@ -89,7 +88,7 @@ extension LinkError: DescribedError {
     case .notFound: "There is no device at \(endpoint)\(detail.map { ": \($0)" } ?? "")."
     case .ambiguous: "\(endpoint) matches several ports\(detail.map { ": \($0)" } ?? "")."
     case .permissionDenied:
-      // The group alone is part of the suggestion.
+      // A group by itself appears in the suggestion only.
       "This user may not open \(endpoint)"
         + (specificSuggestion == nil ? "." : ": \(detail ?? "").")
     case .busy:
@@ -116,7 +115,7 @@ extension LinkError: DescribedError {
     }
   }
 
-  /// What to try next; nil where the cause itself says it best.
+  /// The next step to try; nil if the cause implies it.
   public var recoverySuggestion: String? {
     if let specificSuggestion { return specificSuggestion }
     return switch code {
@@ -132,7 +131,7 @@ extension LinkError: DescribedError {
       "See which program uses it with: fuser -v \(endpoint) (often ModemManager, or another UWB program)."
     case .notASerialDevice: "Give the path of a tty, such as /dev/ttyACM0."
     case .otherKindOfDevice:
-      "Give a path that fits: spi:/dev/spidev0.0, sr1xx:/dev/srxxx, uci:/dev/uci0."
+      "Give a matching path: spi:/dev/spidev0.0, sr1xx:/dev/srxxx, uci:/dev/uci0."
     case .lineNotFound, .lineBusy:
       "List the lines and their users with gpioinfo (package gpiod)."
     case .packetTooLong:
@@ -145,7 +144,7 @@ extension LinkError: DescribedError {
         + "nxp-usb:/dev/ttyACM0, tcp:host:port, uwbd:SOCKET?chip=NAME&linger=30, sim."
     case .unresolvedHost, .connectionRefused:
       "Check the host and port, and that the program at the other end runs."
-    case .timeout: "Check that the device runs UCI firmware and that flow control is set right."
+    case .timeout: "Check that the device runs UCI firmware, and check the flow control."
     case .closedByPeer: "Start the other end again."
     case .deviceGone: "Plug it in again; the USB port or the cable may be loose."
     case .threadUnavailable:
@@ -199,14 +198,14 @@ extension LinkEndpoint {
   fileprivate var silenceDetail: String {
     switch self {
     case .spi(let spi) where spi.chip.family == .hsspi:
-      "SS_RDY, or what it answers to a header, is not a QM35's"
+      "SS_RDY, or the reply to a header, does not match a QM35"
     case .spi: "IRQ does not follow the protocol, or only zeros come"
     case .nxpBoard: "it does not answer the reset as NXP's PnP firmware does"
     default: "no packet can be read"
     }
   }
 
-  /// What helps better than the suggestion for a serial port.
+  /// Returns a better suggestion than the one for a serial port.
   fileprivate func recoverySuggestion(after code: LinkError.Code) -> String? {
     if case .serial(let path, _, _) = self {
       let kernelName = FilePath("/dev").pushing(path)
@@ -218,7 +217,7 @@ extension LinkEndpoint {
       "Enable SPI (Raspberry Pi: dtparam=spi=on in config.txt) and see ls /dev/spidev*; elsewhere "
         + "the device tree has to name the device, with spidev as its driver_override."
     case (_, .busy):
-      // With its scheme before it a path means nothing to other programs.
+      // Other programs need the path without its scheme.
       path.map { "See which program uses it with: fuser -v \($0) (often another UWB program)." }
     case (.srxxx, .notFound), (.qorvoCharacterDevice, .notFound):
       "Load the vendor's kernel driver and see sudo dmesg; without one use spi:/dev/spidev0.0."

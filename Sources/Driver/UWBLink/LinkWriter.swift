@@ -4,15 +4,16 @@ internal import CUWB
 internal import DequeModule
 internal import System
 
-/// Writes to a link in the order of asking, and closes it at the end, on blocking threads: both may
-/// block, for as long as a device takes nothing. A link that has nothing to write has no thread for
-/// it.
+/// Writes to a link in order, and closes it at the end.
+///
+/// Both run on blocking threads, because a device that accepts no data blocks them. An idle link
+/// has no thread.
 final class LinkWriter: Sendable {
   struct Write: Sendable {
-    /// Keeps the link open until everything is written.
+    /// The link, which stays open until all frames are written.
     let link: Link
     let frames: [[UInt8]]
-    /// Milliseconds for each frame.
+    /// The time-out for each frame in milliseconds.
     let timeout: Int32
     let willWrite: (@Sendable (RawSpan) -> Void)?
     let completion: @Sendable (LinkError?) -> Void
@@ -23,7 +24,7 @@ final class LinkWriter: Sendable {
     case close(OpaqueHandle, Latch)
   }
 
-  /// A link of CUWB on its way to the thread that closes it.
+  /// A link of CUWB that is passed to the thread that closes it.
   @safe private struct OpaqueHandle: @unchecked Sendable {
     // Safe because nothing else uses the link any more.
     let raw: OpaquePointer
@@ -31,16 +32,16 @@ final class LinkWriter: Sendable {
 
   private struct State {
     var work: Deque<Work> = []
-    /// A thread does it, or has been asked to.
+    /// Whether a thread runs, or is about to run.
     var isRunning = false
   }
   private let state = Locked(State())
-  // Without a limit: devices that take nothing must not stop the others.
+  // Unlimited, so that devices that accept no data do not block the others.
   private static let threads = BlockingThreads(limit: .max)
 
   func submit(_ write: Write) { submit(.write(write)) }
 
-  /// Closes the link, after everything that was asked for before. Nothing follows.
+  /// Closes the link after all earlier requests. It must be the last request.
   func close(_ raw: OpaquePointer, closed: Latch) {
     unsafe submit(.close(OpaqueHandle(raw: raw), closed))
   }
@@ -61,12 +62,12 @@ final class LinkWriter: Sendable {
         }))
   }
 
-  /// Does what comes next; returns whether there was anything.
+  /// Runs the next request; returns whether there was one.
   ///
-  /// In a function of its own: what was written must not be kept while the thread sleeps.
+  /// A separate function, so that written frames are released before the thread sleeps.
   ///
-  /// - Parameter failure: why there is no thread. Nothing is written, and the link is closed on this
-  ///   one.
+  /// - Parameter failure: The error that prevented a thread. Requests then fail, and the link is
+  ///   closed on the calling thread.
   private func doNext(_ failure: LinkError?) -> Bool {
     let next = state.withLock { state in
       let next = state.work.popFirst()

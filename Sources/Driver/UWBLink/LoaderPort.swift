@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CUWB
 
-/// A chip before its firmware runs: bytes to and from its loader.
+/// A chip before its firmware runs: transfers bytes to and from its loader.
 ///
-/// All of it waits: for blocking threads only.
+/// All calls block, so they belong on blocking threads.
 package protocol LoaderPort: Sendable {
   /// Switches the chip off and on, and into its loader.
   ///
-  /// - Throws: `LinkError`; code `invalidEndpoint` where this kind of link has no loader.
+  /// - Throws: `LinkError`; code `invalidEndpoint` if this kind of link has no loader.
   func beginLoading() throws(LinkError)
 
-  /// Sends bytes as they are, in one selection of the chip.
+  /// Sends raw bytes while the chip select line stays active.
   func sendToLoader(_ bytes: [UInt8]) throws(LinkError)
 
-  /// Reads `count` bytes in one selection, once the chip offers something.
+  /// Reads `count` bytes while the chip select line stays active, once the chip is ready.
   ///
-  /// - Parameter timeout: Milliseconds; 0: it has offered them already.
-  /// - Throws: `LinkError`; code `timeout` when it offers nothing in time.
+  /// - Parameter timeout: The time-out in milliseconds; 0 if the chip is already ready.
+  /// - Throws: `LinkError`; code `timeout` if the chip is not ready in time.
   func receiveFromLoader(_ count: Int, timeout: Int32) throws(LinkError) -> [UInt8]
 
-  /// The firmware runs: frames from here on.
+  /// Ends loading. The firmware runs, and the link carries frames from here on.
   func endLoading() throws(LinkError)
 }
 

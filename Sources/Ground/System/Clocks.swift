@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Glibc
 
-/// The time of a clock, in nanoseconds.
+/// Returns the time of a clock in nanoseconds.
 package func nanoseconds(of clock: clockid_t) -> UInt64 {
   var time = timespec()
   unsafe clock_gettime(clock, &time)

@@ -5,14 +5,16 @@ internal import CUWB
 package struct Deadline {
   private let nanoseconds: UInt64
 
-  /// - Parameter time: From now; a negative one has passed already.
+  /// Creates a deadline.
+  ///
+  /// - Parameter time: The time from now; a negative time has already passed.
   package init(after time: Duration) {
-    // A year is as good as for ever, and cannot overflow.
+    // A year serves as unlimited, and cannot overflow.
     let left = min(max(time, .zero), .seconds(31_536_000))
     nanoseconds = cuwb_monotonic_ns() + UInt64(left / .nanoseconds(1))
   }
 
-  /// What is left, rounded up so that a wait does not end before its time; 0 when it has passed.
+  /// The remaining time, rounded up so that a wait does not end early; 0 once it has passed.
   package var milliseconds: Int32 {
     let now = cuwb_monotonic_ns()
     return now < nanoseconds ? Int32(clamping: (nanoseconds - now + 999_999) / 1_000_000) : 0
@@ -20,7 +22,7 @@ package struct Deadline {
 }
 
 extension Duration {
-  /// For the kernel: rounded up, never negative.
+  /// The duration in milliseconds for system calls: rounded up, and never negative.
   package var milliseconds: Int32 {
     let (seconds, attoseconds) = components
     guard self > .zero else { return 0 }

@@ -3,10 +3,11 @@ internal import Dispatch
 internal import Glibc
 internal import Synchronization
 
-/// Runs `body`, which creates a thread. A new thread has the signal mask of the one that creates it.
+/// Runs `body`, which creates a thread, with most signals blocked.
 ///
-/// Signals are left to the program's own threads, except for those that a thread causes itself or
-/// that debuggers, profilers and Swift's backtraces send to it.
+/// A new thread inherits the signal mask of its creator. The threads of the program handle the
+/// blocked signals. Two kinds stay unblocked: signals that a thread raises itself, and signals that
+/// debuggers, profilers and the backtraces of Swift send to a thread.
 package func withSignalsBlocked(_ body: () -> Int32) -> Int32 {
   var blocked = sigset_t()
   var before = sigset_t()
@@ -19,14 +20,13 @@ package func withSignalsBlocked(_ body: () -> Int32) -> Int32 {
   return body()
 }
 
-/// Signals that a program handles itself.
+/// The signals that a program handles itself.
 package enum Signals {
-  /// Calls `body`, on a queue of its own, with each of these signals from now on, until the source is
-  /// cancelled.
+  /// Calls `body` for each of these signals, on a queue of its own, until the source is cancelled.
   ///
-  /// Through a handler that writes to a pipe: a signal that comes while this is set up is not lost, and
-  /// programs that are started later do not inherit that it is ignored. SIGHUP stays ignored where it
-  /// is: programs that shall outlive their terminal are started so (nohup).
+  /// The signal handler writes to a pipe. A signal that arrives during the setup is therefore not
+  /// lost, and child processes do not inherit an ignored signal. An ignored SIGHUP stays ignored,
+  /// because nohup starts programs that way to let them outlive their terminal.
   package static func receive(
     _ numbers: [Int32], _ body: @escaping @Sendable (Int32) -> Void
   ) -> Receiver {
@@ -60,7 +60,7 @@ package enum Signals {
     package func cancel() { source?.cancel() }
   }
 
-  /// Whether the program has been stopped since the last call, and has received SIGCONT.
+  /// Reports whether the program has been stopped and continued (SIGCONT) since the last call.
   package static func wasStopped() -> Bool {
     wasContinued.exchange(false, ordering: .relaxed)
   }
@@ -73,19 +73,21 @@ package enum Signals {
   }
 }
 
-/// Tells a second signal that is to end a program from the first, which ends it in order.
+/// Distinguishes the first ending signal, which ends the program in order, from a second one.
 package struct FirstSignal {
   private var since: ContinuousClock.Instant?
 
-  /// A second signal within this time belongs to the first: timeout(1) signals its child and then the
-  /// group of both, and a closed terminal hangs up what Ctrl-C has interrupted just before.
+  /// The time within which a further signal counts as part of the first.
+  ///
+  /// timeout(1) signals its child and then the process group of both. A terminal that closes sends
+  /// SIGHUP just after Ctrl-C.
   private static let secondSignalAfter = Duration.seconds(1)
 
   package init() {}
 
   package var hasCome: Bool { since != nil }
 
-  /// Whether the signal that has come now is a second one: to end the program at once.
+  /// Reports whether the current signal is a second one, which ends the program at once.
   package mutating func isSecond() -> Bool {
     let now = ContinuousClock.now
     let first = since ?? now
@@ -94,7 +96,7 @@ package struct FirstSignal {
   }
 }
 
-/// Made before the handlers that use it are in place.
+/// The pipe from the signal handlers to the queue; created before a handler is installed.
 private let signalPipe = WakePipe()
 
 private let wasContinued = Atomic(false)

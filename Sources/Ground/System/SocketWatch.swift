@@ -3,9 +3,10 @@ internal import CUWB
 package import Dispatch
 internal import Glibc
 
-/// Says which of many sockets something has happened to. Dispatch sees one descriptor for all of them: a
-/// source of its own is not safe at a socket whose other end may hang up, because Dispatch on Linux then
-/// takes it from its tables on the source's queue while its own thread uses them.
+/// An epoll descriptor that watches many sockets, and that Dispatch watches in turn.
+///
+/// One source per socket is not safe when the other end may hang up. Dispatch on Linux then removes
+/// the socket from its tables on the source's queue while its own thread uses them.
 package final class SocketWatch: Sendable {
   private let descriptor = cuwb_watch_open()
 
@@ -18,24 +19,26 @@ package final class SocketWatch: Sendable {
     cuwb_watch_set(descriptor, socket, UInt64(number), false, true)
   }
 
-  /// - Parameter waitsForRoom: whether to tell when the socket takes more.
+  /// Changes the events that are reported for a socket.
+  ///
+  /// - Parameter waitsForRoom: Whether to report when the socket is writable.
   package func change(_ socket: Int32, as number: Int, waitsForRoom: Bool) {
     cuwb_watch_set(descriptor, socket, UInt64(number), waitsForRoom, false)
   }
 
-  /// Calls `body` in a queue when something has happened to one of them.
+  /// Makes a source that calls `body` on a queue when an event is pending.
   package func source(
     in queue: DispatchQueue, _ body: @escaping @Sendable () -> Void
   ) -> any DispatchSourceRead {
     let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
     source.setEventHandler(handler: body)
-    // The source uses the descriptor until then.
+    // Keeps the descriptor open until the source is cancelled.
     source.setCancelHandler { withExtendedLifetime(self) {} }
     return source
   }
 
-  /// The numbers of some sockets to which something has happened; there may be more of them, which are told
-  /// next, so that no turn is long.
+  /// Returns the numbers of up to eight sockets with events. The source fires again for the rest,
+  /// so that each turn is short.
   package func next() -> [Int] {
     var numbers = [UInt64](repeating: 0, count: 8)
     let count = cuwb_watch_take(descriptor, &numbers, Int32(numbers.count))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Glibc
 
-/// Calls `body` with the address of a Unix socket; nil: the path is too long. One that begins with a NUL
-/// is no file (unix(7)).
+/// Calls `body` with the address of a Unix socket; returns nil if the path is too long. A leading
+/// NUL byte makes the address abstract (unix(7)).
 package func withUnixAddress<R>(
   _ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> R
 ) -> R? {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a service says about itself, and the checks that each call has to pass. It answers calls of
-/// `org.varlink.service`, which every service has.
+/// Describes a service, validates its calls and answers the calls of `org.varlink.service`.
 package struct VarlinkService: Sendable {
   package var vendor: String
   package var product: String
@@ -10,10 +9,11 @@ package struct VarlinkService: Sendable {
   private let interfaces: [(interface: VarlinkInterface, text: String)]
   private let upgrading: Set<String>
 
+  /// Creates a service from its interfaces.
+  ///
   /// - Parameters:
-  ///   - interfaces: their descriptions, in the language of varlink.
-  ///   - upgrading: the methods after which a connection carries something else than varlink, with
-  ///     their interfaces.
+  ///   - interfaces: The descriptions of the interfaces, in the varlink language.
+  ///   - upgrading: The methods, with their interfaces, after which a connection leaves varlink.
   /// - Throws: `VarlinkInterfaceError`.
   package init(
     vendor: String, product: String, version: String, url: String, interfaces: [String],
@@ -26,15 +26,15 @@ package struct VarlinkService: Sendable {
     self.interfaces = read
   }
 
-  /// What becomes of a call.
+  /// The result of the validation of a call.
   package enum Answer: Sendable, Hashable {
-    /// It is answered by this.
+    /// The reply is complete; the call needs no further work.
     case reply(VarlinkReply)
-    /// It has the parameters that the method takes, and waits to be carried out.
+    /// The parameters are valid; the service has to perform the call.
     case accepted(interface: String, method: String)
   }
 
-  /// Checks a call.
+  /// Validates a call, and answers it if it needs no further work.
   package func answer(_ call: VarlinkCall) -> Answer {
     let dot = call.method.lastIndex(of: ".") ?? call.method.startIndex
     let (name, method) = (String(call.method[..<dot]), String(call.method[dot...].dropFirst()))
@@ -44,7 +44,7 @@ package struct VarlinkService: Sendable {
     guard let fields = known.interface.method(method) else {
       return .reply(.failure("MethodNotFound", ["method": .string(call.method)]))
     }
-    // Either way round.
+    // Fails both for a missing and for an unexpected upgrade flag.
     if call.upgrade != upgrading.contains(call.method) {
       return .reply(.failure("MethodNotImplemented", ["method": .string(call.method)]))
     }
@@ -73,10 +73,10 @@ package struct VarlinkService: Sendable {
 
   /// Source: the members that varlink.org requires of every service.
   private static let service = """
-    # What every service says about itself.
+    # The information that each service offers about itself.
     interface org.varlink.service
 
-    # Who made the service, and which interfaces it has.
+    # The vendor of the service, and its interfaces.
     method GetInfo() -> (
       vendor: string,
       product: string,
@@ -94,7 +94,7 @@ package struct VarlinkService: Sendable {
     # The interface has no such method.
     error MethodNotFound (method: string)
 
-    # The method is described, but this service cannot do it.
+    # The service does not implement the described method.
     error MethodNotImplemented (method: string)
 
     # A parameter is missing, unknown, or not of its type.
@@ -104,7 +104,7 @@ package struct VarlinkService: Sendable {
 }
 
 extension VarlinkReply {
-  /// An error of `org.varlink.service`.
+  /// Returns an error of `org.varlink.service`.
   fileprivate static func failure(_ name: String, _ parameters: [String: JSON]) -> VarlinkReply {
     VarlinkReply(parameters, error: "org.varlink.service." + name)
   }
@@ -113,7 +113,7 @@ extension VarlinkReply {
     failure("InterfaceNotFound", ["interface": .string(name)])
   }
 
-  /// A parameter that cannot be used.
+  /// Returns the error `InvalidParameter` of `org.varlink.service`.
   package static func invalidParameter(_ name: String) -> VarlinkReply {
     failure("InvalidParameter", ["parameter": .string(name)])
   }

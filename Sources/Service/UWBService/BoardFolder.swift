@@ -3,14 +3,14 @@ import FoundationEssentials
 import SystemPackage
 import UWBLink
 
-/// The boards that udev names (60-uwb.rules).
+/// The boards that udev names in /dev/uwb (60-uwb.rules).
 struct BoardFolder: Sendable {
   let path: String
 
   init(_ path: String = "/dev/uwb") { self.path = path }
 
-  /// The paths of the serial ports of boards. Debug probes are not among them: other things may be
-  /// behind them. Blocks.
+  /// The paths of the serial ports of boards. Debug probes are left out, because they may serve
+  /// other hardware. Blocks.
   var boards: [String] {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
     return names.sorted().map { "\(path)/\($0)" }.filter { board in
@@ -20,7 +20,7 @@ struct BoardFolder: Sendable {
     }
   }
 
-  /// Calls `body` with the boards now, and whenever there are others, until the task is cancelled.
+  /// Calls `body` with the boards now and after each change, until the task is cancelled.
   func watch(_ body: @Sendable ([String]) async -> Void) async {
     guard let watch = try? await runBlocking({ PathWatch([FilePath("\(path)/qorvo")]) }) else {
       return

@@ -6,58 +6,60 @@ import UCI
 import System
 import Varlink
 
-/// A program that is connected. Its calls are answered in their order, one after the other.
+/// A connected client. Its calls are answered one at a time, in order.
 @ServiceActor final class Client {
   nonisolated let number: Int
   nonisolated let user: PeerCredentials
-  /// The sessions that it holds.
+  /// The sessions that the client owns.
   var held: [SharedSession] = []
-  /// The chips that it has to itself.
+  /// The chips that the client borrows.
   var borrowed: [SharedChip] = []
 
   private let service: Service
   private let socket: Int32
   private var framing = VarlinkFraming()
-  /// What is being sent, and how many bytes of it are.
+  /// The bytes to send, and the number already sent.
   private var output: [UInt8] = []
   private var sent = 0
-  /// Since when it takes nothing; nil: it does.
+  /// The time since which the client has accepted no bytes; nil while it accepts them.
   private var blockedSince: ContinuousClock.Instant?
-  /// A call that is carried out, and still has to be answered.
+  /// The call that still needs its reply.
   private var call: VarlinkCall?
   private(set) var monitor: Monitor?
-  /// What the program speaks UCI with; nil: it speaks varlink.
+  /// The virtual chip after `Attach`; nil while the connection speaks varlink.
   private(set) var chip: VirtualChip?
   private var isTakingCalls = false
   private var isAtEnd = false
-  /// Whether it will be read from without being told.
+  /// Whether a further turn is already scheduled.
   private var goesOnLater = false
   private(set) var isClosed = false
-  /// After what is being sent.
+  /// Whether the connection closes once all output is sent.
   private var closesSoon = false
-  /// Whether it hears when the socket takes more.
+  /// Whether the watch reports when the socket is writable.
   private var waitsForRoom = false
 
-  /// For how long a client may take nothing while measurements are lost.
+  /// The time for which a client may accept no bytes while measurements are lost.
   private static let patience = Duration.seconds(120)
 
-  /// Calls of a turn, and what is read in it: others have theirs next.
+  /// The limits of one turn, so that other clients get theirs.
   private static let (mostCalls, mostReads, mostBytes) = (16, 4, 4_096)
 
-  /// - Parameter descriptor: of a socket that does not block; closed at the end.
+  /// Creates a client, and begins to watch its socket.
+  ///
+  /// - Parameter descriptor: A non-blocking socket, which the client closes.
   init(_ descriptor: Int32, number: Int, _ user: PeerCredentials, _ service: Service) {
     (self.number, self.user, self.service) = (number, user, service)
     socket = descriptor
     service.watch.add(descriptor, as: number)
   }
 
-  /// Ends the connection, and lets go of what it holds.
+  /// Closes the connection, and releases the client's sessions and chips.
   ///
-  /// - Parameter release: why its sessions are released.
+  /// - Parameter release: The way in which sessions are released.
   func close(_ release: SharedSession.Release = .gone) {
     guard !isClosed else { return }
     isClosed = true
-    // The watch lets go of it by that.
+    // Closing the socket also removes it from the watch.
     Glibc.close(socket)
     (monitor, output) = (nil, [])
     chip?.end()
@@ -67,19 +69,19 @@ import Varlink
 
   // MARK: calls
 
-  /// Something has happened to the socket.
+  /// Handles an event of the socket.
   func isReady() {
     takeCalls()
     if !goesOnLater { readable() }
     if waitsForRoom { goOn() }
   }
 
-  /// Reads what is available.
+  /// Reads available bytes, up to the limit of a turn.
   private func readable() {
     var buffer = [UInt8](repeating: 0, count: Self.mostBytes)
     var reads = 0
     while !isClosed, !isAtEnd {
-      // Nothing else would tell of what is left.
+      // The watch does not report the remaining bytes again.
       guard reads < Self.mostReads else { return goOnLater() }
       reads += 1
       let count = read(socket, &buffer, buffer.count)
@@ -91,7 +93,7 @@ import Varlink
         framing.append(buffer[..<count])
         takeCalls()
         if goesOnLater { return }
-        // Calls that wait for the one before them.
+        // Closes a connection that sends too many calls without waiting for replies.
         if framing.count > 2 * framing.limit { return close() }
       } else if count == 0 {
         isAtEnd = true
@@ -101,7 +103,7 @@ import Varlink
         return close()
       }
     }
-    // A program that has closed its half only still gets its answer.
+    // A client that has shut down only its sending direction still gets its reply.
     guard isAtEnd else { return }
     if monitor != nil || hasHungUp { return close() }
     if call == nil {
@@ -110,7 +112,7 @@ import Varlink
     }
   }
 
-  /// Whether the program has closed both directions: it has exited, or abandoned its call.
+  /// Whether the client has closed both directions.
   private var hasHungUp: Bool {
     var state = pollfd(fd: socket, events: 0, revents: 0)
     return poll(&state, 1, 0) == 1 && state.revents & Int16(POLLHUP) != 0
@@ -126,7 +128,7 @@ import Varlink
   }
 
   private func takeCalls() {
-    // A call that is answered at once leads here again.
+    // `answer(_:)` calls this function again for a call with an immediate reply.
     guard !isTakingCalls else { return }
     isTakingCalls = true
     defer { isTakingCalls = false }
@@ -149,7 +151,7 @@ import Varlink
     }
   }
 
-  /// Answers the call that is being carried out.
+  /// Sends the reply to the current call.
   func answer(_ reply: [UInt8]) {
     guard let call else { return }
     self.call = nil
@@ -160,29 +162,29 @@ import Varlink
 
   // MARK: UCI
 
-  /// Answers the call, after which the connection carries UCI.
+  /// Sends the reply, after which the connection carries UCI.
   func attach(_ chip: VirtualChip, _ reply: [UInt8]) {
-    // Nothing follows a call before its answer.
+    // A client must not send more before it has the reply.
     guard framing.count == 0 else { return close() }
     self.chip = chip
     answer(reply)
     chip.start()
   }
 
-  /// Bytes that wait to be sent.
+  /// The number of unsent bytes.
   var backlog: Int { output.count - sent }
 
-  /// Whether it has taken nothing for so long that it is disconnected.
+  /// Disconnects a client that has accepted no bytes for too long; returns whether it did.
   func isStuck() -> Bool {
     guard let blockedSince, ContinuousClock.now - blockedSince > Self.patience else { return false }
     service.logger.notice(
-      "a client that takes nothing is disconnected",
+      "disconnected a client that accepts no data",
       metadata: JournalMessage.clientStuck.metadata(["pid": "\(user.pid)"]))
     close()
     return true
   }
 
-  /// Sends a packet after what waits.
+  /// Sends a packet after the bytes that already wait.
   func send(packet: [UInt8]) {
     guard !isClosed else { return }
     if sent > 0 {
@@ -223,7 +225,7 @@ import Varlink
     closeIfDone()
   }
 
-  /// Sends what waits, and takes the calls after that.
+  /// Sends waiting bytes, then handles the next calls.
   private func goOn() {
     flush()
     takeCalls()
@@ -241,24 +243,24 @@ import Varlink
 
   // MARK: measurements
 
-  /// What a client listens to.
+  /// The filter and the queue of a call of `Monitor`.
   struct Monitor {
-    /// nil: any.
+    /// The chip, or nil for all chips.
     var chip: String?
     var sessionID: UInt32?
     var peer: String?
     var queue: MeasurementQueue
-    /// How long measurements wait for others, to be sent together.
+    /// The time for which measurements are collected before they are sent together.
     var pause: Duration = .zero
-    /// Whether they do.
+    /// Whether measurements are being collected.
     var isPausing = false
-    /// Follows the measurements that wait.
+    /// The error that follows the last measurement.
     var end: Refusal?
   }
 
   func listen(_ monitor: Monitor) { self.monitor = monitor }
 
-  /// A session has measured something.
+  /// Queues a measurement if the client monitors it.
   func offer(_ measurement: PublishedMeasurement) {
     guard var monitor, monitor.chip ?? measurement.chip == measurement.chip,
       monitor.sessionID ?? measurement.sessionID == measurement.sessionID,
@@ -270,7 +272,7 @@ import Varlink
     if monitor.pause > .zero { sendSoon() } else { sendMeasurements() }
   }
 
-  /// Sends what waits, unless the client takes nothing.
+  /// Sends queued measurements, unless the client accepts no bytes.
   private func sendMeasurements() {
     if blockedSince == nil { goOn() } else if let monitor, monitor.queue.lost > 0 { _ = isStuck() }
   }
@@ -288,7 +290,7 @@ import Varlink
     }
   }
 
-  /// A session has ended.
+  /// Handles the end of a session.
   func ended(_ session: SharedSession, _ reason: Refusal) {
     held.removeAll { $0 === session }
     chip?.ended(session)
@@ -298,7 +300,7 @@ import Varlink
     if blockedSince == nil { goOn() }
   }
 
-  /// As many replies as wait for a client that listens, and are sent at once.
+  /// Encodes queued replies of a monitoring client, up to about 32 KiB.
   private func nextReplies() -> [UInt8]? {
     guard let call, var monitor, !monitor.isPausing || monitor.end != nil else { return nil }
     self.monitor = nil

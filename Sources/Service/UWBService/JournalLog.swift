@@ -6,7 +6,7 @@ import Logging
 import UWBLab
 import UWBLink
 
-/// What a message in the journal is about: `journalctl MESSAGE_ID=…` finds all of a kind.
+/// The kinds of journal messages. `journalctl MESSAGE_ID=…` finds all messages of a kind.
 enum JournalMessage: String {
   case chipOpened = "be17043f6c2b421eb1a347bde9da9961"
   case chipLost = "488999cf75fe410ba9c0fddd93133daa"
@@ -15,19 +15,21 @@ enum JournalMessage: String {
   case sessionStarted = "23647b040cc94ac192a26ec38d46de9f"
   case clientStuck = "5de22ab908894988bf55e339fd308cd1"
 
-  /// Of a message about it, with further fields.
+  /// Returns the metadata of a message of this kind, with further fields.
   func metadata(_ fields: Logger.Metadata = [:]) -> Logger.Metadata {
     fields.merging(["MESSAGE_ID": "\(rawValue)"]) { $1 }
   }
 }
 
-/// Writes to standard error; where that is the journal, to it with fields (systemd.journal-fields(7)):
-/// `UWB_CHIP`, `UWB_SESSION`, `UWB_PEER_PID` and so on.
+/// Writes log messages to standard error, or to the journal with fields.
+///
+/// If standard error is the journal, messages have fields such as `UWB_CHIP`, `UWB_SESSION` and
+/// `UWB_PEER_PID` (systemd.journal-fields(7)).
 struct JournalLog: LogHandler {
   var metadata: Logger.Metadata = [:]
   var logLevel: Logger.Level
 
-  /// Whether standard error is the journal: systemd.exec(5), JOURNAL_STREAM.
+  /// Whether standard error is the journal, from JOURNAL_STREAM (systemd.exec(5)).
   private static let isJournal: Bool = {
     var status = stat()
     guard let stream = getenv("JOURNAL_STREAM"), fstat(STDERR_FILENO, &status) == 0 else {
@@ -51,7 +53,7 @@ struct JournalLog: LogHandler {
       line, Self.isJournal ? Self.entry(text, priority(event.level), all) : nil)
   }
 
-  /// A datagram for the journal, in its native protocol.
+  /// Encodes a datagram in the journal's native protocol.
   static func entry(_ text: String, _ priority: Int, _ fields: [(String, String)]) -> [UInt8] {
     let names = ["pid": "UWB_PEER_PID", "MESSAGE_ID": "MESSAGE_ID"]
     let all =
@@ -65,7 +67,7 @@ struct JournalLog: LogHandler {
     }
   }
 
-  /// Whether the journal has taken it.
+  /// Sends an entry to the journal, and returns whether the journal accepted it.
   private static func send(_ entry: [UInt8]) -> Bool {
     let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     defer { close(descriptor) }
@@ -74,13 +76,15 @@ struct JournalLog: LogHandler {
     } == entry.count
   }
 
-  /// Messages that wait to be written, and how many were lost since: standard error may be a pipe that
-  /// nobody reads, which holds up nothing here.
+  /// The number of messages in the queue, and of messages dropped since it was full. Standard error
+  /// may be a pipe without a reader, which must not block the service.
   private static let waiting = Locked((count: 0, lost: 0))
   private static let queue = DispatchQueue(label: "log")
   private static let mostWaiting = 1_000
 
-  /// - Parameter entry: of the journal, instead of the line.
+  /// Queues a message, or drops it if the queue is full.
+  ///
+  /// - Parameter entry: The journal entry; the line is written if the journal rejects it.
   private static func write(_ line: [UInt8], _ entry: [UInt8]?) {
     let isTaken = waiting.withLock { waiting in
       guard waiting.count < mostWaiting else {
@@ -96,7 +100,7 @@ struct JournalLog: LogHandler {
         defer { waiting.lost = 0 }
         return waiting.lost
       }
-      // In one piece, for others that write there.
+      // One call of write, so that lines of several processes do not mix.
       if entry.map(send) != true { _ = Glibc.write(STDERR_FILENO, line, line.count) }
       if lost > 0 {
         let note = Array("\(isJournal ? "<4>" : "uwbd: ")\(lost) messages were lost\n".utf8)
@@ -106,14 +110,14 @@ struct JournalLog: LogHandler {
     }
   }
 
-  /// Returns when everything is written, or half a second later when nobody reads it.
+  /// Returns when all messages are written, or after half a second.
   static func finish() async {
     for _ in 0..<50 where waiting.withLock({ $0.count }) > 0 {
       try? await Task.sleep(for: .milliseconds(10))
     }
   }
 
-  /// As syslog(3) numbers them.
+  /// Returns the priority as syslog(3) numbers it.
   private func priority(_ level: Logger.Level) -> Int {
     switch level {
     case .critical: 2

@@ -4,19 +4,19 @@ import System
 import SystemPackage
 import UWBLink
 
-/// Why the service cannot be reached at a path.
+/// The reason why the service cannot listen at a path.
 struct SocketFailure: Error {
   var cause: String
   var suggestion: String?
 }
 
-/// Sockets at which clients connect.
+/// Creates or inherits the socket at which clients connect.
 enum ListeningSocket {
-  /// What systemd has handed over (sd_listen_fds(3)): the socket that it has made, if it has, and the
-  /// ports that it has kept.
+  /// Returns the descriptors passed by systemd (sd_listen_fds(3)): the listening socket, if any,
+  /// and the stored ports.
   static func inherited() throws(SocketFailure) -> (socket: Int32?, ports: [Int32]) {
     let environment = ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"].map { (name: String) in
-      // Not for programs that this one starts.
+      // Programs that the service starts must not see the variables.
       defer { unsetenv(name) }
       return getenv(name).map { String(cString: $0) }
     }
@@ -35,8 +35,8 @@ enum ListeningSocket {
     guard let socket = sockets.first else { return (nil, ports) }
     guard sockets.count == 1 else {
       throw SocketFailure(
-        cause: "systemd has handed over \(sockets.count) sockets.",
-        suggestion: "Give the unit one ListenStream= only.")
+        cause: "systemd has passed \(sockets.count) sockets.",
+        suggestion: "Use only one ListenStream= in the unit.")
     }
     var isListening: Int32 = 0
     var length = socklen_t(4)
@@ -44,34 +44,34 @@ enum ListeningSocket {
       isListening == 1
     else {
       throw SocketFailure(
-        cause: "The descriptor that systemd has handed over is no socket that listens.",
+        cause: "The descriptor passed by systemd is not a listening socket.",
         suggestion: "Use ListenStream= with a path, and Accept=no.")
     }
     prepare(socket)
     return (socket, ports)
   }
 
-  /// Makes one at a path. It appears there when it is ready, so that nobody is turned away; one that a
-  /// program has left behind is replaced.
+  /// Creates a listening socket at a path, and replaces an unused socket there. The socket appears
+  /// at the path only when it accepts connections.
   ///
-  /// - Parameter mode: who may connect.
+  /// - Parameter mode: The permissions of the socket file.
   static func make(at path: String, mode: mode_t) throws(SocketFailure) -> Int32 {
     func failure(_ errno: Int32) -> SocketFailure {
       SocketFailure(
         cause: "Cannot listen at \(path): \(Errno(rawValue: errno)).",
         suggestion: errno == ENOENT
-          ? "Create the folder, or name a socket in another one with --socket."
-          : errno == EACCES ? "Name a socket in a folder of yours with --socket." : nil)
+          ? "Create the folder, or name a socket in another folder with --socket."
+          : errno == EACCES ? "Name a socket in your own folder with --socket." : nil)
     }
     var status = stat()
     if lstat(path, &status) == 0, status.st_mode & S_IFMT != S_IFSOCK {
       throw SocketFailure(
-        cause: "There is a file at \(path) that is no socket.",
+        cause: "The file at \(path) is not a socket.",
         suggestion: "Name another path with --socket.")
     }
     let probe = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     defer { close(probe) }
-    // A full backlog is no reason to wait.
+    // A non-blocking connect does not wait for a full backlog.
     prepare(probe)
     let connected = withUnixAddress(path) { connect(probe, $0, $1) }
     if connected == 0 || errno == EAGAIN {
@@ -98,7 +98,7 @@ enum ListeningSocket {
     return made
   }
 
-  /// It does not block, and other programs do not get it.
+  /// Makes a descriptor non-blocking and closes it on exec.
   static func prepare(_ descriptor: Int32) {
     _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)

@@ -2,30 +2,30 @@
 import DequeModule
 import UWB
 
-/// A measurement as it is sent, up to what differs from client to client.
+/// A measurement that is encoded except for the members that differ between clients.
 struct PublishedMeasurement: Sendable {
   var chip: String
   var sessionID: UInt32
   var peer: MACAddress
-  /// The members of the reply without `lost`, as JSON.
+  /// The members of the reply without `lost`, as JSON without braces.
   var members: String
 }
 
-/// Measurements that wait for a client to take them.
+/// The measurements that wait for one client.
 struct MeasurementQueue {
-  /// Which of them are dropped.
+  /// The rule by which measurements are dropped.
   enum Rule: String {
-    /// All but the newest of each peer of a session.
+    /// Keeps only the newest measurement of each peer in each session.
     case newest
-    /// The oldest when too many wait.
+    /// Keeps all measurements, and drops the oldest when the queue is full.
     case all
   }
 
   let rule: Rule
-  /// How many can wait.
+  /// The capacity of the queue.
   let limit: Int
   private var waiting: Deque<PublishedMeasurement> = []
-  /// Dropped since the last one that was taken.
+  /// The number of measurements dropped since the last one removed.
   private(set) var lost = 0
 
   init(_ rule: Rule, limit: Int) { (self.rule, self.limit) = (rule, limit) }
@@ -37,7 +37,7 @@ struct MeasurementQueue {
           && $0.chip == measurement.chip
       })
     {
-      // The one that has waited longest is taken first.
+      // The new measurement keeps the position of the one it replaces.
       waiting[index] = measurement
       lost += 1
       return
@@ -49,7 +49,7 @@ struct MeasurementQueue {
     waiting.append(measurement)
   }
 
-  /// The next one, and how many were dropped since the one before.
+  /// Removes the oldest measurement, and returns it with the number dropped before it.
   mutating func next() -> (measurement: PublishedMeasurement, lost: Int)? {
     guard let measurement = waiting.popFirst() else { return nil }
     defer { lost = 0 }

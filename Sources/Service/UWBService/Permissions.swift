@@ -2,21 +2,21 @@
 import Glibc
 import UWBLab
 
-/// Who is at the other end of a connection, as the kernel says it.
+/// The user and the process at the other end of a connection, as the kernel reports them.
 struct PeerCredentials: Sendable {
   var uid: UInt32
-  /// A number that another process may have later: to be told, not to decide by.
+  /// The process ID. For display only, because the kernel may reuse it.
   var pid: Int32
-  /// The group of the process and its supplementary groups.
+  /// The group of the process, followed by its supplementary groups.
   var groups: [UInt32]
 
   var json: JSONLine { ["uid": Int64(uid), "pid": pid] }
 }
 
 extension PeerCredentials {
-  /// nil: the other end has gone already.
+  /// Reads the credentials from a socket; nil if the other end has disconnected.
   init?(of socket: Int32) {
-    // struct ucred: pid, uid, gid.
+    // The members of struct ucred: pid, uid, gid.
     var credentials: [UInt32] = [0, 0, 0]
     var length = socklen_t(12)
     guard getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &length) == 0 else {
@@ -25,23 +25,25 @@ extension PeerCredentials {
     (pid, uid) = (Int32(bitPattern: credentials[0]), credentials[1])
     var groups = [UInt32](repeating: 0, count: 1_024)
     length = socklen_t(groups.count * 4)
-    // SO_PEERGROUPS; the kernel has it since Linux 4.13.
+    // SO_PEERGROUPS, which exists since Linux 4.13.
     let known = getsockopt(socket, SOL_SOCKET, 59, &groups, &length) == 0
     self.groups = [credentials[2]] + (known ? groups.prefix(Int(length) / 4) : [])
   }
 }
 
-/// Which users may do what.
+/// The limits and rights of users.
 struct Permissions: Sendable {
-  /// Members may start sessions; nil: everybody who may connect.
+  /// The group whose members may start sessions; nil if each connected user may.
   var group: (name: String, id: UInt32)?
-  /// Connections at the same time.
+  /// The greatest number of connections.
   var mostClients = 1_000
-  /// Those of a user, so that nobody keeps others out. Root may have all.
+  /// The greatest number of connections of one user, except root. No user can lock out the others.
   var mostClientsOfUser = 250
-  /// Who is at the other end of a socket.
+  /// Returns the credentials of the other end of a socket.
   var user: @Sendable (Int32) -> PeerCredentials? = { PeerCredentials(of: $0) }
 
+  /// Checks that a user may start sessions.
+  ///
   /// - Throws: `Refusal`.
   func checkStart(_ user: PeerCredentials) throws(Refusal) {
     guard let group, user.uid != 0, user.uid != geteuid(), !user.groups.contains(group.id) else {
@@ -49,7 +51,7 @@ struct Permissions: Sendable {
     }
     throw .denied(
       "Only members of the group \(group.name) may start sessions.",
-      "An administrator can add a user: usermod -aG \(group.name) USER. It holds from the next login "
-        + "on.")
+      "Ask an administrator: usermod -aG \(group.name) USER. The change takes effect at the next "
+        + "login.")
   }
 }

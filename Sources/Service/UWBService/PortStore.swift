@@ -1,37 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// The descriptors of ports that systemd keeps (FileDescriptorStoreMax=), so that a crash of the service
-/// does not close them: a board may be reset by that.
+/// Stores the descriptors of ports with systemd (FileDescriptorStoreMax=). A crash of the service
+/// then does not close them, which may reset a board.
 struct PortStore: Sendable {
-  /// What the names of ports begin with.
+  /// The prefix of the names of stored ports.
   static let prefix = "chip"
 
   private let supervisor: Supervisor
 
-  /// - Parameter inherited: what systemd has kept. The ports can be opened again.
+  /// Releases the ports that systemd has kept, so that the service can open them again.
+  ///
+  /// - Parameter inherited: The descriptors passed by systemd.
   init(_ supervisor: Supervisor, inherited: [Int32]) {
     self.supervisor = supervisor
     for descriptor in inherited {
-      // It is the same open file as that of the service before, with its locks.
+      // The descriptor shares the open file of the previous service, and with it the locks.
       flock(descriptor, LOCK_UN)
       _ = ioctl(descriptor, UInt(TIOCNXCL))
-      // systemd has its own, until it is replaced.
+      // systemd keeps its own duplicate until it is replaced.
       close(descriptor)
     }
   }
 
-  /// Hands over the port that this program has open at a path, in place of the one before. Blocks.
+  /// Stores the port that this process has open at a path, in place of the previous one. Blocks.
   func keep(_ path: String, as name: String) {
     guard let descriptor = Self.descriptor(of: path) else { return }
     supervisor.notify("FDSTOREREMOVE=1\nFDNAME=\(name)")
     supervisor.notify("FDSTORE=1\nFDNAME=\(name)", descriptor)
   }
 
-  /// The port has been closed.
+  /// Removes a closed port from the store.
   func drop(_ name: String) { supervisor.notify("FDSTOREREMOVE=1\nFDNAME=\(name)") }
 
-  /// A descriptor of a device that this program has open.
+  /// Returns the descriptor of a device that this process has open.
   private static func descriptor(of path: String) -> Int32? {
     var (wanted, status) = (stat(), stat())
     guard stat(path, &wanted) == 0, wanted.st_mode & S_IFMT == S_IFCHR,

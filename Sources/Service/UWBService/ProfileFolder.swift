@@ -3,10 +3,10 @@ import FoundationEssentials
 import System
 import UWBLink
 
-/// The profiles in a folder, for sessions that the service itself holds.
+/// The profiles in a folder, for sessions that the service holds for itself.
 struct ProfileFolder: Sendable {
   struct Profile: Sendable {
-    /// As the chip is named.
+    /// The name of the chip, as on the command line.
     var chip: String
     var file: String
     var text: [UInt8]
@@ -15,14 +15,15 @@ struct ProfileFolder: Sendable {
   private(set) var profiles: [Profile] = []
   private(set) var problems: [String] = []
 
-  /// More than a profile ever has.
+  /// The greatest size of a profile in bytes.
   private static let longest = 65_536
 
-  /// Reads the files `NAME.json`; where there are several chips, `CHIP.NAME.json` with the last part of
-  /// the chip's name. Blocks.
+  /// Reads the files `NAME.json` of a folder. With several chips, files are `CHIP.NAME.json`, where
+  /// CHIP is the last part of the chip's name. Blocks.
   ///
-  /// - Parameter held: the chips of files that are used now, which keep them when there are more chips.
-  /// - Returns: nil if the folder cannot be read.
+  /// - Parameter held: The chips of files in use. Such a file keeps its chip when further chips
+  ///   appear.
+  /// - Returns: Nil if the folder cannot be read.
   init?(_ folder: String, chips: [String], held: [String: String] = [:]) {
     guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else {
       return nil
@@ -31,12 +32,12 @@ struct ProfileFolder: Sendable {
       let file = "\(folder)/\(name)"
       let named = chips.first { name.hasPrefix(Self.lastPart(of: $0) + ".") }
       guard let chip = named ?? held[file] ?? (chips.count == 1 ? chips[0] : nil) else {
-        problems.append("\(file) belongs to no chip: name it CHIP.NAME.json.")
+        problems.append("\(file) does not name its chip: rename it to CHIP.NAME.json.")
         continue
       }
       do throws(FileError) {
-        // A pipe might never end.
-        guard try InputFile(file).isRegular else { throw .otherKind("no file") }
+        // Only regular files are read: a pipe might never end.
+        guard try InputFile(file).isRegular else { throw .otherKind("not a file") }
         profiles.append(
           Profile(
             chip: chip, file: file, text: try InputFile.bytes(of: file, limit: Self.longest)))

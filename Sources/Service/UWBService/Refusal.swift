@@ -4,16 +4,16 @@ import UWB
 import UWBLab
 import Varlink
 
-/// Why a call fails: an error of the interface.
+/// An error reply of the varlink interface.
 struct Refusal: Error {
   static let interface = "org.swift-uwb.Chips"
 
-  /// The reply.
+  /// The encoded reply.
   let bytes: [UInt8]
-  /// What it is in UCI.
+  /// The corresponding status in UCI.
   let status: Status
 
-  /// In a line, for logs.
+  /// The reason in one line, for logs.
   var text: String {
     guard let reply = try? VarlinkReply(bytes.dropLast()) else { return "" }
     let name = reply.error?.split(separator: ".").last.map(String.init) ?? ""
@@ -65,14 +65,17 @@ struct Refusal: Error {
     Refusal("NoSession", ["reason": reason, "advice": advice])
   }
 
-  /// - Parameter name: of an error that has these parameters.
+  /// Returns an error about a chip.
+  ///
+  /// - Parameter name: The name of an error with these parameters.
   static func chip(
     _ name: String, _ chip: String, _ reason: String, _ advice: String?, status: Status = .failed
   ) -> Refusal {
     Refusal(name, ["chip": chip, "reason": reason, "advice": advice], status: status)
   }
 
-  /// The chip has refused a session, or cannot be used now.
+  /// Returns `Refused` for an error of a session, or `ChipUnavailable` for an error of the whole
+  /// chip.
   static func chip(_ chip: String, _ error: any Error) -> Refusal {
     let driver = error as? DriverError
     return .chip(
@@ -90,7 +93,7 @@ struct Refusal: Error {
 }
 
 extension DriverError {
-  /// Whether the chip cannot be used, in contrast to a chip that refuses something.
+  /// Whether the error concerns the whole chip rather than one request.
   var concernsChip: Bool {
     switch code {
     case .link, .firmware, .noAnswer, .retriesExhausted, .malformedAnswer, .deviceError,

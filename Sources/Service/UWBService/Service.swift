@@ -8,7 +8,7 @@ import UWBLab
 import UWBLink
 import Varlink
 
-/// The chips, the programs that are connected, and what these ask for.
+/// The service: the shared chips, the connected clients and the calls between them.
 @ServiceActor final class Service {
   nonisolated let varlink: VarlinkService
   nonisolated let logger: Logger
@@ -17,7 +17,7 @@ import Varlink
   private let ports: PortStore?
   private var clients: [Int: Client] = [:]
   private var nextNumber = 0
-  /// The sockets of the clients.
+  /// The sockets of all clients.
   nonisolated let watch = SocketWatch()
   private var watching: (any DispatchSourceRead)?
   private var listening: (any DispatchSourceRead)?
@@ -40,9 +40,9 @@ import Varlink
     for chip in chips { _ = make(chip.name, chip.endpoint) }
   }
 
-  /// Shares a chip from now on, if it does not do so yet.
+  /// Shares a further chip, and begins to open it.
   ///
-  /// - Returns: whether it is new.
+  /// - Returns: Whether the chip is new; a chip with the same name stays as it is.
   func add(_ name: String, _ endpoint: LinkEndpoint) -> Bool {
     guard !chips.contains(where: { $0.name == name }) else { return false }
     make(name, endpoint).start()
@@ -65,12 +65,11 @@ import Varlink
     return chip
   }
 
-  /// The names of the chips.
   var names: [String] { chips.map(\.name) }
 
-  /// Opens the chips, and serves clients.
+  /// Opens the chips, and accepts clients.
   ///
-  /// - Parameter socket: one that listens and does not block; closed at the end.
+  /// - Parameter socket: A non-blocking socket that listens. The service closes it when it stops.
   func start(listeningAt socket: Int32) {
     for chip in chips { chip.start() }
     let source = DispatchSource.makeReadSource(
@@ -89,8 +88,8 @@ import Varlink
     watching?.resume()
   }
 
-  /// There is no descriptor for another connection: without a pause the queue would be called again at
-  /// once.
+  /// Pauses accepting for 100 ms when no descriptor is free. Dispatch would otherwise call the
+  /// handler in a busy loop.
   private func pause() {
     isPaused = true
     listening?.suspend()
@@ -104,8 +103,9 @@ import Varlink
     isPaused = false
   }
 
-  /// Closes all connections, ends all sessions, and closes the chips. Connections come first:
-  /// programs then wait for the next service, as after a crash.
+  /// Closes all connections, ends all sessions, and closes the chips.
+  ///
+  /// Connections come first: clients then wait for the next service, as after a crash.
   func stop() async {
     resume()
     listening?.cancel()
@@ -120,14 +120,15 @@ import Varlink
 
   // MARK: sessions of its own
 
-  /// Holds these sessions from now on, and lets go of those that it held and that are not among them.
+  /// Replaces the sessions that the service holds for itself. Releases each held session that is
+  /// not among `profiles`.
   func hold(_ profiles: [ProfileFolder.Profile]) {
     for chip in chips {
       chip.hold(profiles.filter { $0.chip == chip.name }.map { ($0.file, $0.text) })
     }
   }
 
-  /// The chips of the files whose sessions it holds.
+  /// The names of the chips, by the profile file whose session the service holds.
   var held: [String: String] {
     let pairs = chips.flatMap { chip in chip.files.map { ($0, chip.name) } }
     return Dictionary(pairs) { first, _ in first }
@@ -141,7 +142,7 @@ import Varlink
     do { try await session.waitUntilStarted() } catch { throw .chip(chip.name, error) }
   }
 
-  /// Calls `body` when nobody has been connected for so long, and there is no session.
+  /// Calls `body` once the service has had no clients for `time` and has no sessions.
   func whenIdle(for time: Duration, _ body: @escaping @Sendable () -> Void) {
     idle = (time, body)
     noteIdle()
@@ -156,7 +157,7 @@ import Varlink
     }
   }
 
-  /// What it serves, in a line.
+  /// The status of the service in one line, for systemd.
   var status: String {
     let open = chips.filter { $0.problemText == nil }.count
     let sessions = chips.reduce(0) { $0 + $1.sessions.count }
@@ -166,12 +167,12 @@ import Varlink
   var connections: Int { clients.count }
   var listeners: Int { clients.values.count { $0.monitor != nil } }
 
-  /// Returns when the threads that read from the chips have shown that they work.
+  /// Returns when the reader thread of each chip has responded.
   func waitForReaders() async { for chip in chips { await chip.waitForReader() } }
 
-  /// Reads what programs have sent, and finds out which of them have gone.
+  /// Reads from clients that have sent data, and removes clients that have disconnected.
   ///
-  /// - Returns: how many there were.
+  /// - Returns: The number of clients served.
   @discardableResult
   private func serve() -> Int {
     let numbers = watch.next()
@@ -179,11 +180,12 @@ import Varlink
     return numbers.count
   }
 
-  /// Accepts some connections; those that are left are told again.
+  /// Accepts up to 64 connections; the event source fires again for the rest.
   ///
-  /// - Returns: whether there was a descriptor for each of them.
+  /// - Returns: False when no descriptor is free.
   private func accept(from socket: Int32) -> Bool {
-    // Those that have gone count until somebody looks; who has not gone may have more to say each time.
+    // Closed connections count towards the limit until they are served. The number served is
+    // bounded, because an active client may be ready again each time.
     var served = 0
     for _ in 0..<64 {
       let descriptor = Glibc.accept(socket, nil, nil)
@@ -202,7 +204,7 @@ import Varlink
         served += count
       }
       if let refusal = refusal(for: user) {
-        // The answer to the first call, before it comes.
+        // Sends the error before the first call, as the reply to it.
         let bytes = refusal.bytes
         send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
         close(descriptor)
@@ -214,9 +216,10 @@ import Varlink
     return true
   }
 
-  /// Why a user may not connect now; nil: it may.
+  /// Returns the error for a user who reaches a limit of connections, or nil if the user may
+  /// connect.
   private func refusal(for user: PeerCredentials) -> Refusal? {
-    let advice = "End programs that are connected and do nothing, or try again later."
+    let advice = "End idle programs that are connected, or try again later."
     guard clients.count < permissions.mostClients else {
       return .denied(
         "\(permissions.mostClients) programs are connected, which is the limit.", advice)
@@ -228,7 +231,7 @@ import Varlink
     return .denied("\(limit) programs of this user are connected, which is the limit.", advice)
   }
 
-  /// A connection has ended: what the program holds ends with it.
+  /// Removes a closed connection, releases its sessions and returns its borrowed chips.
   func closed(_ client: Client, _ release: SharedSession.Release) {
     clients[client.number] = nil
     for session in client.held { session.release(client.number, release) }
@@ -240,7 +243,7 @@ import Varlink
 
   // MARK: calls
 
-  /// Carries out a call whose parameters have been checked, and answers it.
+  /// Performs a call with valid parameters, and answers it.
   func perform(_ method: String, _ call: VarlinkCall, for client: Client) {
     switch method {
     case "List": client.answer(reply(["chips": chips.map(describe)]))
@@ -248,7 +251,7 @@ import Varlink
       Task {
         do throws(Refusal) {
           let chip = try await chip(call)
-          // The program may have gone meanwhile.
+          // The client may have disconnected in the meantime.
           guard !client.isClosed else { return }
           try await perform(method, call, on: chip, for: client)
         } catch { client.answer(error.bytes) }
@@ -256,7 +259,9 @@ import Varlink
     }
   }
 
-  /// - Parameter chip: nil: the call names none.
+  /// Performs a call other than `List`, and answers it.
+  ///
+  /// - Parameter chip: The chip that the call names; nil if it names none.
   private func perform(
     _ method: String, _ call: VarlinkCall, on chip: SharedChip?, for client: Client
   ) async throws(Refusal) {
@@ -291,8 +296,8 @@ import Varlink
     ]
   }
 
-  /// The chip that a call names; nil: it names none. Waits for chips that are being opened before
-  /// it refuses a path: one of them may be there.
+  /// Returns the chip that a call names, or nil if it names none. Waits for chips that are being
+  /// opened before it rejects a path, because their paths are unknown until then.
   private func chip(_ call: VarlinkCall) async throws(Refusal) -> SharedChip? {
     guard let name = call.parameters["chip"]?.string else { return nil }
     func named() -> SharedChip? { chips.first { $0.name == name || $0.place == name } }
@@ -304,10 +309,10 @@ import Varlink
 
   private var knownNames: String { chips.map { printable($0.name) }.joined(separator: ", ") }
 
-  /// The chip, where there is one only.
+  /// Returns the only chip; throws if there is none or more than one.
   private func only() throws(Refusal) -> SharedChip {
     guard let first = chips.first else {
-      throw .noChip("There is no chip yet.", "Plug in a board; uwbctl list shows what is there.")
+      throw .noChip("There is no chip yet.", "Plug in a board; uwbctl list shows the boards.")
     }
     guard chips.count == 1 else {
       throw .noChip("There are \(chips.count) chips.", "Name one of them as chip: \(knownNames)")
@@ -315,7 +320,7 @@ import Varlink
     return first
   }
 
-  /// The device of a chip; waits while it is being opened, for 10 s at most.
+  /// Returns the device of a chip. Waits up to 10 s while the service opens the chip.
   private func device(of chip: SharedChip) async throws(Refusal) -> UWBDevice {
     await chip.waitWhileOpening()
     try checkLent(chip)
@@ -353,7 +358,7 @@ import Varlink
     return .milliseconds(milliseconds)
   }
 
-  /// Starts a session for a client, or lets it join the same one.
+  /// Starts a session for a client, or adds the client to an equal session.
   func start(
     _ profile: SessionProfile, on chip: SharedChip, _ share: SharedSession.Share,
     linger: Duration, for client: Client
@@ -363,13 +368,13 @@ import Varlink
     session.add(client.number, client.user, linger: linger)
     if !client.held.contains(where: { $0 === session }) { client.held.append(session) }
     do { try await session.waitUntilStarted() } catch { throw .chip(chip.name, error) }
-    // It may have gone while the chip worked.
+    // The client may have disconnected during the start.
     if client.isClosed { session.release(client.number, .gone) }
     return (session, joined)
   }
 
-  /// The session that is there, if it may be joined, or a new one, which nobody owns yet. Waits for one
-  /// with the same id that is ending.
+  /// Returns the existing session if the user may join it, or a new session without owners. Waits
+  /// until a session with the same ID that is ending has ended.
   private func session(
     with profile: SessionProfile, on chip: SharedChip, _ share: SharedSession.Share,
     _ user: PeerCredentials
@@ -395,7 +400,7 @@ import Varlink
     do throws(ProfileError) {
       return try SessionProfile(Array(text.utf8), for: device.dialect.generation)
     } catch {
-      // All of it is in one line here.
+      // Varlink profiles are one line, so a line number has no use.
       let reason = "\(error)".replacing("Line 1: ", with: "", maxReplacements: 1)
       throw Refusal("InvalidProfile", ["reason": reason, "advice": error.recoverySuggestion])
     }
@@ -418,7 +423,7 @@ import Varlink
       ], status: .sessionDuplicate)
   }
 
-  /// Sends a measurement to those who listen and may see it.
+  /// Sends a measurement to each monitoring client whose user may see it.
   func publish(
     _ measurement: PublishedMeasurement, to isMeant: (PeerCredentials) -> Bool = { _ in true }
   ) {
@@ -455,18 +460,18 @@ import Varlink
     let id = try sessionID(call)
     guard let session = client.held.first(where: { $0.id == id && $0.chip == chip.name }) else {
       throw .noSession(
-        "This connection does not hold the session.", "Call Stop where Start was called.")
+        "This connection does not hold the session.", "Call Stop on the connection of Start.")
     }
     release(session, of: client)
   }
 
-  /// Lets go of a session that a client holds.
+  /// Removes a client's hold on a session; the session ends with its last owner.
   func release(_ session: SharedSession, of client: Client) {
     client.held.removeAll { $0 === session }
     session.release(client.number, .asked)
   }
 
-  /// Lets a program speak UCI with a chip.
+  /// Switches a client's connection from varlink to UCI.
   private func attach(
     _ call: VarlinkCall, to chip: SharedChip, for client: Client
   ) async throws(Refusal) {
@@ -477,7 +482,7 @@ import Varlink
     client.attach(virtual, reply(["chip": chip.name]))
   }
 
-  /// A chip has said something of a session.
+  /// Forwards a notification about a session to the clients that speak UCI.
   func relay(_ packet: [UInt8], of session: SharedSession, begins: Bool) {
     for client in clients.values { client.chip?.relay(packet, of: session, begins: begins) }
   }
@@ -487,7 +492,7 @@ import Varlink
   private func checkLent(_ chip: SharedChip) throws(Refusal) {
     guard let borrower = chip.borrower else { return }
     throw .busy(
-      chip.name, "A program has the chip to itself: \(borrower.reason)",
+      chip.name, "A program has borrowed the chip: \(borrower.reason)",
       "Wait until process \(borrower.user.pid) has ended.", borrower, [])
   }
 
@@ -502,7 +507,7 @@ import Varlink
     guard owners.isEmpty else {
       throw .busy(
         chip.name, "Other programs hold sessions of the chip.",
-        "Wait until they have ended; List tells which they are.", nil, owners.map(\.value))
+        "Wait until they have ended; call List for the sessions.", nil, owners.map(\.value))
     }
     let reason = printable(call.parameters["reason"]?.string ?? "")
     guard !reason.isEmpty, reason.utf8.count <= 200 else { throw .invalidParameter("reason") }
@@ -524,7 +529,7 @@ import Varlink
       let there = chips.filter { name ?? $0.name == $0.name }.compactMap { $0.sessions[id] }
       guard let session = there.first(where: { $0.isVisible(to: client.user) }) else {
         throw there.isEmpty
-          ? .noSession("There is no session \(id).", "List tells which sessions there are.")
+          ? .noSession("There is no session \(id).", "Call List for the sessions.")
           : .denied(
             "Session \(id) belongs to another user.", "Ask its owner to share it with everyone.")
       }

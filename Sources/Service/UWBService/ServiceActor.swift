@@ -2,7 +2,7 @@
 import Dispatch
 import System
 
-/// Everything that serves clients runs here, on one queue. Nothing that runs here may block.
+/// The actor that serves all clients, on one queue. Its functions must not block.
 @globalActor actor ServiceActor {
   static let shared = ServiceActor()
 
@@ -10,17 +10,19 @@ import System
     ServiceQueue.shared.asUnownedSerialExecutor()
   }
 
-  /// Calls `body` at once, in a handler that the queue runs.
+  /// Calls `body` synchronously from a handler that runs on the queue.
   nonisolated static func assumeIsolated(_ body: @ServiceActor () -> Void) {
     shared.preconditionIsolated()
-    // As `MainActor.assumeIsolated` does it: the isolation is no part of how a function is called.
+    // Erases the isolation as `MainActor.assumeIsolated` does; it does not change the calling
+    // convention.
     withoutActuallyEscaping(body) { unsafeBitCast($0, to: (() -> Void).self)() }
   }
 
-  /// Calls `body` after what the queue was given before: at once on the calling thread if the queue has
-  /// nothing to do, because waking a thread of its own takes longer than most of what is done here. The
-  /// caller then waits for what has begun meanwhile. It also waits if the queue has much to do, so that there
-  /// is an end to what waits.
+  /// Calls `body` after all earlier jobs of the queue.
+  ///
+  /// An idle queue runs `body` at once on the calling thread, because to wake another thread takes
+  /// longer than most jobs. The caller also waits when more than 1,024 jobs are pending, which
+  /// bounds the queue.
   nonisolated static func atOnceOrLater(_ body: @escaping @Sendable @ServiceActor () -> Void) {
     let service = ServiceQueue.shared
     if 1...1_024 ~= service.load {
@@ -31,12 +33,12 @@ import System
   }
 }
 
-/// The queue of `ServiceActor`, for its jobs and for the handlers of descriptors.
+/// The queue of `ServiceActor`. It runs the actor's jobs and the handlers of descriptors.
 final class ServiceQueue: SerialExecutor {
   static let shared = ServiceQueue()
 
   let queue = DispatchQueue(label: "uwbd")
-  /// Jobs and handlers that run or wait.
+  /// The number of jobs and handlers that run or wait.
   private let pending = Locked(0)
 
   var load: Int { pending.withLock { $0 } }
@@ -50,7 +52,7 @@ final class ServiceQueue: SerialExecutor {
     }
   }
 
-  /// Calls `body` after what waits.
+  /// Calls `body` on the queue after all earlier jobs.
   func later(_ body: @escaping @Sendable @ServiceActor () -> Void) {
     pending.withLock { $0 += 1 }
     queue.async { [self] in
@@ -59,7 +61,7 @@ final class ServiceQueue: SerialExecutor {
     }
   }
 
-  /// Calls `body` in the queue, in a handler of a descriptor or timer.
+  /// Calls `body` in a handler of a descriptor or timer that runs on the queue.
   func handle(_ body: @ServiceActor () -> Void) {
     pending.withLock { $0 += 1 }
     ServiceActor.assumeIsolated(body)

@@ -8,10 +8,10 @@ import UWB
 import UWBLab
 import UWBLink
 
-/// A chip that the service owns, for as long as it runs: opened when it is there, and again when it was
-/// lost.
+/// A chip that the service owns for its whole life. The service opens the chip when it is present,
+/// and again after it was lost.
 @ServiceActor final class SharedChip {
-  /// As on the command line.
+  /// The name of the chip, as on the command line.
   nonisolated let name: String
   private let endpoint: LinkEndpoint
   private let options: UWBDevice.Options
@@ -20,58 +20,61 @@ import UWBLink
     didSet { phaseChanged(from: oldValue) }
   }
   var sessions: [UInt32: SharedSession] = [:]
-  /// Where it is: the path of its device without symbolic links, or its name; nil: it was not there
-  /// yet.
+  /// The path of the device without symbolic links, or the endpoint's name. Nil until the chip has
+  /// been present.
   private(set) var place: String?
-  /// Takes what the chip says of a session, packet by packet, and whether a message begins with it.
+  /// Forwards a notification about a session. The last argument is true for the first packet of a
+  /// message.
   var relays: (([UInt8], SharedSession, Bool) -> Void)?
-  /// Disconnects the programs that speak UCI with the chip, which cannot answer them any more.
+  /// Disconnects the clients that speak UCI with the chip, as it can no longer answer.
   var disconnects: (() -> Void)?
-  /// Lets the service itself hold a session, if it does not yet.
+  /// Makes the service an owner of a session, and starts the session if necessary.
   var startsOwn: ((SessionProfile) async throws(Refusal) -> Void)?
-  /// The sessions that the service itself holds, as they are in files.
+  /// The profiles of the sessions that the service holds for itself.
   private var own: [(file: String, text: [UInt8])] = []
   var files: [String] { own.map(\.file) }
-  /// What has been said of these files.
+  /// The problems last logged, by file.
   private var problems: [String: String] = [:]
   private var needsOwn = false
   private var starting: Task<Void, Never>?
-  /// The virtual chips in front of it.
+  /// The number of clients that speak UCI with the chip.
   let watchers = Locked(0)
-  /// The message of which more segments follow.
+  /// The notification whose next segment is still to come.
   private var unfinished: (opcode: Opcode, token: UInt32)?
   private var run: Task<Void, Never>?
-  /// Calls that wait while the chip is being opened.
+  /// The calls that wait until the chip is open.
   private var waiting: [CheckedContinuation<Void, Never>] = []
   private var patience: Task<Void, Never>?
   private let logger: Logger
 
-  /// Where a chip is in its life.
+  /// The connection state of a chip.
   enum Phase {
-    /// The service has not started yet, or has stopped.
+    /// The service has not started or has stopped.
     case closed
-    /// An attempt to open the chip is on its way; the cause why the one before failed.
+    /// The service is opening the chip. The value is the error of the previous attempt.
     case opening(DriverError?)
     case open(UWBDevice)
-    /// The device waits for the chip to return, to continue with its sessions.
+    /// The chip was lost. The device waits for its return to resume the sessions.
     case lost(UWBDevice, DriverError)
-    /// Another attempt follows.
+    /// The attempt to open the chip failed; another one follows.
     case failed(DriverError)
-    /// The service has closed the chip for a program.
+    /// The service has closed the chip for a client that borrows it.
     case lent(Borrower)
   }
 
-  /// Pauses between attempts to open it, the last of them again and again.
+  /// The pauses between attempts to open the chip; the last one repeats.
   private static let pauses: [Duration] = [
     .milliseconds(20), .milliseconds(100), .milliseconds(500), .seconds(1), .seconds(2),
     .seconds(4),
   ]
-  /// How long calls wait for a chip that is being opened.
+  /// The longest time that calls wait for a chip that is being opened.
   private static let longestWait = Duration.seconds(10)
-  /// How long sessions of programs that were disconnected stay after the chip is back.
+  /// The time for which sessions wait for disconnected clients after the chip has returned.
   private static let returnTime = Duration.seconds(10)
 
-  /// - Parameter port: keeps its port open if the service crashes.
+  /// Creates a closed chip.
+  ///
+  /// - Parameter port: The store that keeps the chip's port open if the service crashes.
   init(
     _ endpoint: LinkEndpoint, name: String, port: (store: PortStore, name: String)?, logger: Logger
   ) {
@@ -80,17 +83,17 @@ import UWBLink
     logger[metadataKey: "chip"] = "\(printable(name))"
     self.logger = logger
     var options = UWBDevice.Options(logger: logger, recovery: RecoveryPolicy())
-    // It is the service.
+    // The service opens the chip itself, not through another service.
     options.usesService = false
     self.options = options
   }
 
-  /// A program that has a chip to itself.
+  /// A client with exclusive use of a chip.
   struct Borrower {
     var user: PeerCredentials
-    /// What for.
+    /// The purpose of the loan, for users.
     var reason: String
-    /// CLOCK_REALTIME in nanoseconds.
+    /// The start of the loan in nanoseconds of CLOCK_REALTIME.
     var since = nanoseconds(of: CLOCK_REALTIME)
 
     var json: JSONLine {
@@ -98,7 +101,7 @@ import UWBLink
     }
   }
 
-  /// Ends its sessions, and closes it for a program that wants it to itself.
+  /// Ends the chip's sessions, and closes the chip for a client that borrows it.
   func lend(to borrower: Borrower) {
     phase = .lent(borrower)
     logger.notice(
@@ -111,12 +114,12 @@ import UWBLink
 
   func waitUntilClosed() async { await run?.value }
 
-  /// Opens it again.
+  /// Opens the chip again after a loan.
   func takeBack() {
     if case .lent = phase { start() }
   }
 
-  /// Opens it, and keeps it open until `stop`.
+  /// Opens the chip, and keeps it open until `stop` or a loan.
   func start() {
     phase = .opening(nil)
     var options = options
@@ -134,7 +137,7 @@ import UWBLink
           let device = try await UWBDevice.open(endpoint, options: options)
           attempts = 0
           await use(device)
-          // Lent and stopped chips are still there.
+          // Only a chip that disappeared is reported as gone, not a lent or stopped one.
           if !endpoint.canReturn, !Task.isCancelled {
             throw .link(LinkError(.deviceGone, endpoint: name))
           }
@@ -149,7 +152,7 @@ import UWBLink
     }
   }
 
-  /// Ends its sessions, and closes it.
+  /// Ends the chip's sessions, and closes the chip.
   func stop() async {
     phase = .closed
     own = []
@@ -158,7 +161,7 @@ import UWBLink
     await run?.value
   }
 
-  /// The device that is open, or waits for the chip to return.
+  /// The device, if it is open or waits for the chip to return.
   private var device: UWBDevice? {
     switch phase {
     case .open(let device), .lost(let device, _): device
@@ -166,12 +169,13 @@ import UWBLink
     }
   }
 
-  /// The program that has the chip to itself.
+  /// The client that borrows the chip.
   var borrower: Borrower? {
     if case .lent(let borrower) = phase { borrower } else { nil }
   }
 
-  /// Why it cannot be used now; nil: it can, is being opened for the first time, or is lent.
+  /// The error that keeps the chip from being used. Nil while it works, is lent or is being opened
+  /// for the first time.
   var problem: DriverError? {
     switch phase {
     case .opening(let cause): cause
@@ -180,17 +184,17 @@ import UWBLink
     }
   }
 
-  /// Why it cannot be used now, in the interface; nil: it can.
+  /// The reason why the chip cannot be used, for the reply of `List`; nil while it works.
   var problemText: String? {
     switch phase {
     case .open: nil
     case .closed: "The service is stopping."
     case .opening, .lost, .failed: problem?.description ?? "It is being opened."
-    case .lent(let borrower): "A program has it to itself: \(borrower.reason)"
+    case .lent(let borrower): "A program has borrowed it: \(borrower.reason)"
     }
   }
 
-  /// Waits while the chip is being opened, for 10 s after the first attempt at most.
+  /// Waits while the service opens the chip, for at most 10 s after the first attempt.
   func waitWhileOpening() async {
     guard case .opening = phase, patience != nil else { return }
     await withCheckedContinuation { waiting.append($0) }
@@ -216,13 +220,13 @@ import UWBLink
     waiting = []
   }
 
-  /// Returns when the thread that reads from it has done what it was asked before.
+  /// Returns when the chip's reader thread has finished its earlier jobs.
   func waitForReader() async {
     guard let device else { return }
     await Task(executorPreference: device.executor) {}.value
   }
 
-  /// Until it is lost for good, or this task is cancelled.
+  /// Serves the device until it is lost for good or the task is cancelled.
   private func use(_ device: UWBDevice) async {
     await keepPort()
     if !Task.isCancelled {
@@ -238,7 +242,7 @@ import UWBLink
         await keepPort()
         if !Task.isCancelled { phase = .open(device) }
         for session in sessions.values { session.awaitOwners(for: Self.returnTime) }
-        logger.notice("back, with its sessions", metadata: JournalMessage.chipBack.metadata())
+        logger.notice("back; sessions resumed", metadata: JournalMessage.chipBack.metadata())
         keepOwn()
       default: break
       }
@@ -247,7 +251,7 @@ import UWBLink
     let limit = Task {
       if (try? await Task.sleep(for: .seconds(5))) != nil { await device.close(within: .zero) }
     }
-    // Closing the device does not wait for sessions that others are closing.
+    // Closing the device does not wait for sessions that other tasks are closing.
     for session in sessions.values {
       session.end("The service closes the chip.")
       await session.waitUntilEnded()
@@ -260,12 +264,12 @@ import UWBLink
     }
   }
 
-  /// Notes where it is, if it is there: programs may call it by its path.
+  /// Updates `place` if the chip is present, so that calls may name the chip by its path.
   private func findPlace() async {
     place = try? await runBlocking { [endpoint] in endpoint.place }
   }
 
-  /// Notes where it is now, and has its port kept.
+  /// Updates `place`, and stores the port's descriptor with systemd.
   private func keepPort() async {
     await findPlace()
     guard let port, let place else { return }
@@ -274,15 +278,15 @@ import UWBLink
 
   // MARK: sessions of the service
 
-  /// Holds these sessions from now on, and lets go of those that it held and that are not among them.
+  /// Replaces the sessions that the service holds for itself. Releases each held session that is
+  /// not among `profiles`.
   func hold(_ profiles: [(file: String, text: [UInt8])]) {
     own = profiles
     problems = [:]
     keepOwn()
   }
 
-  /// Starts the sessions of the service that are not there: at once, and as long as one of them is
-  /// refused, every few seconds.
+  /// Starts the missing sessions of the service, now and every 500 ms while one of them fails.
   func keepOwn() {
     needsOwn = true
     guard starting == nil else { return }
@@ -297,7 +301,9 @@ import UWBLink
     }
   }
 
-  /// - Returns: whether one of them is refused.
+  /// Starts the missing sessions once.
+  ///
+  /// - Returns: Whether one of them failed.
   private func startOwn() async -> Bool {
     guard case .open(let device) = phase else { return false }
     var wanted: [(file: String, profile: SessionProfile)] = []
@@ -328,7 +334,7 @@ import UWBLink
     return isRefused
   }
 
-  /// Says it once.
+  /// Logs a problem with a file, unless it is the last one logged for the file.
   private func note(_ text: String, of file: String) {
     if problems[file] != text {
       logger.error("\(printable(text))", metadata: ["file": "\(printable(file))"])
@@ -338,7 +344,8 @@ import UWBLink
 
   // MARK: UCI
 
-  /// What is said of a session goes to who has started it through a virtual chip, under its id.
+  /// Forwards a session's notifications to the client that started the session over UCI. Replaces
+  /// the session token with the session ID.
   private func relay(_ packet: [UInt8]) {
     guard let header = try? PacketHeader(parsing: packet.span.bytes), header.type == .notification
     else { return }
@@ -348,7 +355,7 @@ import UWBLink
     if !begins, let unfinished {
       token = unfinished.token
     } else {
-      // Behind the sequence number.
+      // Session information begins with a sequence number of four bytes.
       guard
         let offset = [Opcode.sessionInfo: 4, .sessionUpdateMulticastList: 0][header.opcode],
         packet.count >= PacketHeader.length + offset + 4
@@ -365,7 +372,7 @@ import UWBLink
     relays?(packet, session, begins)
   }
 
-  /// Notes why the chip cannot be used, and logs each cause once.
+  /// Records why the chip cannot be used, and logs each new cause.
   private func noteProblem(_ cause: DriverError) {
     // The chip was lent or closed since, and may be on its way back in another task.
     guard !Task.isCancelled else { return }
@@ -374,7 +381,7 @@ import UWBLink
     case .closed, .lent: return
     case .open(let device), .lost(let device, _): phase = .lost(device, cause)
     case .opening:
-      // A program that has just closed the chip may still be exiting.
+      // A program that has just closed the chip may still hold it while it exits.
       let mayPass = cause.linkError?.code == .busy && patience != nil
       phase = mayPass ? .opening(cause) : .failed(cause)
     case .failed: phase = .failed(cause)

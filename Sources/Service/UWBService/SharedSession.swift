@@ -6,19 +6,19 @@ import UCIReference
 import UWB
 import UWBLab
 
-/// A session on a chip, and the programs that hold it. It ends with the last of them.
+/// A session on a chip with the clients that own it. The session ends with its last owner.
 @ServiceActor final class SharedSession {
-  /// Who may join it and see its measurements.
+  /// The users who may join the session and see its measurements.
   enum Share: String {
     case user, everyone
   }
 
-  /// What it tells the service.
+  /// The calls from a session to the service.
   struct Reports {
-    /// Whether anybody wants to know what is measured.
+    /// Returns whether a client monitors measurements.
     var isHeard: @ServiceActor () -> Bool
     var measured: @ServiceActor (SharedSession, PublishedMeasurement) -> Void
-    /// It is no longer on the chip; the reason for those who watch it.
+    /// Handles the end of the session. The refusal is the last reply to monitoring clients.
     var ended: @ServiceActor (SharedSession, Refusal) -> Void
   }
 
@@ -27,27 +27,27 @@ import UWBLab
   nonisolated let chip: String
   nonisolated let profile: SessionProfile
   nonisolated let share: Share
-  /// The user who started it.
+  /// The user who started the session.
   private let uid: UInt32
   private let device: UWBDevice
   private let reports: Reports
   private let started: Task<Started, any Error>
 
-  /// The programs that hold it, by the numbers of their connections.
+  /// The owners by the number of their connection.
   private(set) var owners: [Int: PeerCredentials] = [:]
-  /// How long it stays after the last of them has gone.
+  /// The time for which the session outlives its last owner.
   private var linger: Duration = .zero
   private var lingering: Task<Void, Never>?
-  /// Whether the last of them was disconnected because the chip was lost.
+  /// Whether the last owner was disconnected because the chip was lost.
   private var isInterrupted = false
   private var ending: Task<Void, Never>?
   private var isRanging = false
-  /// What the chip calls it; nil: it is not there yet.
+  /// The token of the session on the chip; nil until the session has started.
   private(set) var token: UInt32?
-  /// Why it has ended by itself.
+  /// The error that ended the session.
   private(set) var cause: DriverError?
 
-  /// Starts it on the chip.
+  /// Creates the session, and begins to start it on the chip.
   init(
     chip: String, _ device: UWBDevice, _ profile: SessionProfile, share: Share, uid: UInt32,
     _ reports: Reports
@@ -71,7 +71,7 @@ import UWBLab
   nonisolated var id: UInt32 { profile.sessionID }
   var isEnding: Bool { ending != nil }
 
-  /// In the interface.
+  /// The state as a value of the varlink interface.
   var state: String {
     if isEnding { return "ending" }
     guard isRanging else { return "starting" }
@@ -82,8 +82,8 @@ import UWBLab
     share == .everyone || user.uid == uid || user.uid == 0
   }
 
-  /// In what another profile differs; the values of keys are not told. A parameter that is not given has
-  /// its default.
+  /// Returns the parameters in which two profiles differ. Key values are omitted, and a missing
+  /// parameter counts with its default.
   func differences(from other: SessionProfile) -> [JSONLine] {
     func text(_ profile: SessionProfile, _ id: AppConfigID) -> String? {
       profile.parameters.first { $0.id == id.rawValue }.map {
@@ -112,7 +112,7 @@ import UWBLab
 
   // MARK: owners
 
-  /// The service itself as an owner; connections have other numbers.
+  /// The owner number of the service itself; connections have greater numbers.
   static let service = 0
 
   func add(_ owner: Int, _ user: PeerCredentials, linger: Duration) {
@@ -122,13 +122,13 @@ import UWBLab
     self.linger = max(self.linger, linger)
   }
 
-  /// Why a program no longer holds a session.
+  /// The way in which an owner releases a session.
   enum Release {
-    /// It has asked for that.
+    /// The owner called `Stop`.
     case asked
-    /// Its connection has ended.
+    /// The connection closed.
     case gone
-    /// The service has disconnected it because the chip was lost, and expects it again.
+    /// The service disconnected the client because the chip was lost. The client may return.
     case interrupted
   }
 
@@ -137,11 +137,11 @@ import UWBLab
     switch why {
     case .interrupted: isInterrupted = true
     case .gone where linger > .zero: endLater(after: linger)
-    case .asked, .gone: end("Nobody holds it any more.")
+    case .asked, .gone: end("Its last owner has released it.")
     }
   }
 
-  /// Begins to wait for programs that were disconnected, as the chip is back.
+  /// Starts the time-out for disconnected clients after the chip has returned.
   func awaitOwners(for time: Duration) {
     if isInterrupted, owners.isEmpty { endLater(after: max(time, linger)) }
   }
@@ -149,16 +149,18 @@ import UWBLab
   private func endLater(after time: Duration) {
     lingering = Task {
       try? await Task.sleep(for: time)
-      if !Task.isCancelled { end("Nobody holds it any more.") }
+      if !Task.isCancelled { end("Its last owner has released it.") }
     }
   }
 
-  /// - Throws: what the chip says against it.
+  /// Waits until the session ranges.
+  ///
+  /// - Throws: The error of the chip.
   func waitUntilStarted() async throws { token = try await started.value.session.token }
 
   func waitUntilEnded() async { await ending?.value }
 
-  /// Ends it on the chip.
+  /// Ends the session on the chip.
   func end(_ reason: String, advice: String? = nil) {
     guard ending == nil else { return }
     lingering?.cancel()
@@ -176,15 +178,16 @@ import UWBLab
     }
     token = session.token
     isRanging = true
-    // Its functions that are not the actor's run on the thread that reads from the chip, as long as there
-    // is one.
+    // The nonisolated functions run on the chip's reader thread while it exists.
     cause = await Task(executorPreference: device.executor) {
       await self.take(rounds, of: session)
     }.value
     end(cause?.description ?? "It was stopped.", advice: cause?.recoverySuggestion)
   }
 
-  /// - Returns: why it has ended by itself.
+  /// Consumes the rounds until the session ends.
+  ///
+  /// - Returns: The error that ended the session; nil if it was stopped.
   private nonisolated func take(
     _ rounds: RangingStream<EstimatedRound>, of session: UWBSession
   ) async -> DriverError? {

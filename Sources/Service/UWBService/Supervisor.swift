@@ -3,26 +3,28 @@ import Glibc
 import System
 import UWBLink
 
-/// Tells systemd how the service is: sd_notify(3), without its library.
+/// Reports the state of the service to systemd, as sd_notify(3) does but without its library.
 struct Supervisor: Sendable {
-  /// Where it listens; nil: nobody wants to know.
+  /// The address of systemd's socket; nil if systemd expects no reports.
   private let socket: String?
-  /// How often it wants a sign of life; nil: never.
+  /// The interval of watchdog reports; nil if the watchdog is off.
   let interval: Duration?
 
   init() {
     func value(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
     socket = value("NOTIFY_SOCKET")
     let isMeant = value("WATCHDOG_PID").map { $0 == "\(getpid())" } ?? true
-    // Half of the time after which it takes the service for stuck.
+    // Half of the watchdog's time-out, as sd_watchdog_enabled(3) recommends.
     interval =
       isMeant ? value("WATCHDOG_USEC").flatMap(Int.init).map { .microseconds($0 / 2) } : nil
     for name in ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"] { unsetenv(name) }
   }
 
+  /// Sends a report to systemd.
+  ///
   /// - Parameters:
-  ///   - state: such as `READY=1`; several are separated by line ends.
-  ///   - descriptor: goes with it.
+  ///   - state: Assignments such as `READY=1`, separated by line feeds.
+  ///   - descriptor: A descriptor to send along.
   func notify(_ state: String, _ descriptor: Int32? = nil) {
     guard let socket else { return }
     let sender = Glibc.socket(
@@ -30,7 +32,7 @@ struct Supervisor: Sendable {
     guard sender >= 0 else { return }
     defer { close(sender) }
     var bytes = Array(state.utf8)
-    // struct cmsghdr, whose length is that of a pointer, and the descriptor.
+    // A struct cmsghdr, whose length field has the size of a pointer, followed by the descriptor.
     var control = [Int](repeating: 0, count: 3)
     if let descriptor {
       control.withUnsafeMutableBytes {
@@ -40,7 +42,7 @@ struct Supervisor: Sendable {
         $0.storeBytes(of: descriptor, toByteOffset: 16, as: Int32.self)
       }
     }
-    // The name of a socket that is no file begins with @ here.
+    // systemd writes @ for the leading zero byte of an abstract address.
     let path = socket.first == "@" ? "\0" + socket.dropFirst() : socket
     _ = withUnixAddress(path) { address, length in
       bytes.withUnsafeMutableBytes { bytes in

@@ -8,7 +8,7 @@ import Logging
 import UWBLab
 import UWBLink
 
-/// The service.
+/// The command `uwbd`.
 package struct Uwbd: AsyncParsableCommand {
   static let version = String(cString: cversion_number())
 
@@ -16,20 +16,20 @@ package struct Uwbd: AsyncParsableCommand {
     commandName: "uwbd",
     abstract: "Share UWB chips among programs.",
     discussion: """
-      Opens the chips, and serves programs at a Unix socket with varlink: they start sessions, join \
-      those of others and see what is measured. A session ends when the programs that hold it have \
-      gone, or later if they have asked for it. For example:
+      Opens the chips, and serves programs at a Unix socket with varlink. Programs start sessions, \
+      join the sessions of other programs, and receive measurements. A session ends when its last \
+      program disconnects, or after the delay that a program asked for. For example:
         uwbd --socket ./control /dev/ttyACM0
         varlinkctl introspect ./control org.swift-uwb.Chips
-      Started by a socket unit of systemd, it serves that socket. SIGINT, SIGTERM, SIGQUIT and, without \
-      --sessions, SIGHUP end it: sessions end first.
+      Started by a socket unit of systemd, uwbd serves that socket. SIGINT, SIGTERM and SIGQUIT end \
+      all sessions and then uwbd. So does SIGHUP without --sessions.
       """,
     version: "uwbd \(version)\nPart of swift-uwb. Licence: Apache-2.0.")
 
   @Option(help: "The path at which programs connect.", completion: .file())
   var socket = "/run/uwbd/control"
 
-  @Option(help: "The mode of the socket in octal digits: who may connect, and see measurements.")
+  @Option(help: "The octal mode of the socket: its users may connect and see measurements.")
   var mode = "0660"
 
   @Option(help: "The group whose members may start sessions (default: everybody who may connect).")
@@ -37,22 +37,23 @@ package struct Uwbd: AsyncParsableCommand {
 
   @Option(
     help: """
-      A folder with profiles of sessions that the service itself holds: NAME.json, or of several chips \
-      CHIP.NAME.json with the last part of the chip's name. SIGHUP reads it again.
+      A folder with profiles of sessions that the service holds for itself. Files are NAME.json, or \
+      with several chips CHIP.NAME.json with the last part of the chip's name. SIGHUP reads the \
+      folder again.
       """,
     completion: .directory)
   var sessions: String?
 
-  @Option(help: "End after so many seconds without clients and sessions; for socket units.")
+  @Option(help: "Exit after this many seconds without clients and sessions (for socket units).")
   var idle: Int?
 
-  @Flag(name: .shortAndLong, help: "Log what clients and the driver do; -vv: every detail.")
+  @Flag(name: .shortAndLong, help: "Log the actions of clients and driver; -vv: every detail.")
   var verbose: Int
 
   @Argument(
     help: """
-      The chips, as for uwbctl --device: /dev/ttyACM0, usb:SERIAL, tcp:host:port, and so on. Without any, \
-      the boards that udev names in /dev/uwb, as they are plugged in.
+      The chips, as for uwbctl --device: /dev/ttyACM0, usb:SERIAL, tcp:host:port, and so on. The \
+      default is the boards that udev names in /dev/uwb, as they are plugged in.
       """)
   var devices: [String] = []
 
@@ -97,14 +98,14 @@ package struct Uwbd: AsyncParsableCommand {
     let ports = PortStore(supervisor, inherited: inherited.ports)
     let (listening, isOwn) = try listen(inherited.socket)
     defer { if isOwn { unlink(socket) } }
-    // Each client and each chip has descriptors.
+    // Raises the limit of descriptors: each client and each chip needs some.
     var limits = rlimit()
     if getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits) == 0 {
       limits.rlim_cur = min(limits.rlim_max, 65_536)
       setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits)
     }
     let boards = BoardFolder()
-    // Before the first call, which may name one of them.
+    // Lists the boards before the first call, which may name one of them.
     let names = devices.isEmpty ? try await runBlocking { boards.boards } : devices
     let service = try await Service(
       names.map { ($0, try LinkEndpoint($0)) }, permissions, version: Self.version,
@@ -147,7 +148,7 @@ package struct Uwbd: AsyncParsableCommand {
     case boards([String])
   }
 
-  /// A file that cannot be used is told, and does not keep the others from being used.
+  /// Reads the profiles again. A file that cannot be used is logged, and the others are used.
   private func readSessions(_ service: Service, _ logger: Logger) async {
     guard let sessions else { return }
     let (chips, held) = await (service.names, service.held)

@@ -4,14 +4,15 @@ import Logging
 import UCI
 import UWB
 
-/// What a program sees that uses a chip as if it had opened it: a chip that speaks UCI, and has the
-/// sessions of that program only. They are sessions of the service, and begin when they are started.
+/// The chip that a client sees after `Attach`: it speaks UCI, and has only the client's sessions.
+///
+/// Each session becomes a shared session of the service when the client starts it.
 @ServiceActor final class VirtualChip {
   private struct Session {
     var type: SessionType
     var parameters: [TLV] = []
     var state = SessionState.initialised
-    /// While it is active.
+    /// The session of the service while this session is active.
     var shared: SharedSession?
   }
 
@@ -20,14 +21,14 @@ import UWB
     var payload: [UInt8]
   }
 
-  /// A command is not carried out: the status of its response.
+  /// The rejection of a command, with the status of its response.
   private struct Refused: Error { var status: Status }
 
   let chip: SharedChip
   private let device: UWBDevice
   private weak var client: Client?
   private let service: Service
-  /// How long sessions stay that the program does not end.
+  /// The time for which sessions outlive a client that disconnects without ending them.
   private let linger: Duration
   private var sessions: [UInt32: Session] = [:]
   private var input: [UInt8] = []
@@ -35,16 +36,16 @@ import UWB
   private let commands: AsyncStream<Command>.Continuation
   private let stream: AsyncStream<Command>
   private var waiting = 0
-  /// Whether the rest of a message is dropped as its beginning was.
+  /// Whether the remaining packets of a notification are dropped after its first one was.
   private var drops = false
 
-  /// As chips have, and more.
+  /// More sessions than known chips allow.
   private static let mostSessions = 32
-  /// Commands that may wait; drivers wait for each answer.
+  /// The number of commands that may wait. Drivers send one at a time.
   private static let mostCommands = 64
-  /// Bytes of the longest command.
+  /// The length of the longest command in bytes.
   private static let longestCommand = 4_096
-  /// Bytes that may wait for a program before measurements are dropped.
+  /// The unsent bytes after which notifications are dropped.
   private static let mostBytes = 262_144
 
   init(
@@ -67,7 +68,8 @@ import UWB
     }
   }
 
-  /// The program has gone; the connection lets go of its sessions.
+  /// Stops the virtual chip after the client has disconnected. The connection releases the
+  /// sessions.
   func end() {
     chip.watchers.withLock { $0 -= 1 }
     commands.finish()
@@ -92,7 +94,7 @@ import UWB
     input = Array(rest)
   }
 
-  /// Data for peers is not taken: nothing would give credit for it.
+  /// Queues complete commands. Data packets are dropped, because the virtual chip grants no credit.
   private func take(_ header: PacketHeader, _ payload: ArraySlice<UInt8>) {
     guard header.type == .command else { return }
     segments += payload
@@ -119,7 +121,7 @@ import UWB
       sessions = [:]
       respond(opcode, [Status.ok.rawValue])
       notify(.coreDeviceStatus, [DeviceState.ready.rawValue])
-    // From memory: a chip that ranges is not disturbed by programs that come and go.
+    // Answered from memory, so that new clients do not disturb a chip that ranges.
     case .coreGetDeviceInfo:
       let response = GetDeviceInfo.Response(status: .ok, body: device.info)
       respond(opcode, response.encoded(dialect: device.dialect))
@@ -133,7 +135,7 @@ import UWB
       guard sessions[command.sessionID] == nil else { throw Refused(status: .sessionDuplicate) }
       guard sessions.count < Self.mostSessions else { throw Refused(status: .maxSessionsExceeded) }
       sessions[command.sessionID] = Session(type: command.type)
-      // Without a handle: its id names it.
+      // The response has no handle: the session ID serves as the token.
       respond(opcode, [Status.ok.rawValue])
       report(command.sessionID, .initialised)
     case .sessionDeinit:
@@ -165,12 +167,12 @@ import UWB
     case .sessionGetRangingCount, .sessionUpdateMulticastList:
       try await forwardToSession(opcode, payload)
     default:
-      // What concerns the whole chip, and what this does not know, is nobody's here.
+      // Chip-wide and unknown commands are not available through a shared chip.
       throw Refused(status: opcode.group == .core ? .rejected : .unknownOID)
     }
   }
 
-  /// Forwards a command that begins with the id of a session.
+  /// Forwards a command whose payload begins with a session ID.
   private func forwardToSession(_ opcode: Opcode, _ payload: [UInt8]) async throws(Refused) {
     guard payload.count >= 4 else { throw Refused(status: .syntaxError) }
     let id = payload.prefix(4).reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
@@ -233,7 +235,7 @@ import UWB
     report(id, .active)
   }
 
-  /// Returns when the session has ended, where no other program holds it.
+  /// Releases a session. Waits until it has ended, unless other clients hold it.
   private func stop(_ id: UInt32) async {
     guard let shared = sessions[id]?.shared, let client else { return }
     sessions[id]?.shared = nil
@@ -242,12 +244,14 @@ import UWB
     await shared.waitUntilEnded()
   }
 
-  /// - Throws: where other programs hold a session that is to be changed.
+  /// Checks that no other client holds a session that is about to change.
+  ///
+  /// - Throws: `Refused` with the status REJECTED.
   private func checkAlone(_ session: SharedSession) throws(Refused) {
     guard session.owners.count == 1 else { throw Refused(status: .rejected) }
   }
 
-  /// Lets the chip answer a command on a session, which it may call something else.
+  /// Forwards a command to the chip with the session ID replaced by the chip's session token.
   private func forward(
     _ opcode: Opcode, _ payload: [UInt8], _ session: SharedSession
   ) async throws(Refused) {
@@ -265,7 +269,7 @@ import UWB
 
   // MARK: to the program
 
-  /// What the chip says of a session, as long as the program takes it.
+  /// Forwards a notification about a session, or drops it while too many bytes are unsent.
   func relay(_ packet: [UInt8], of session: SharedSession, begins: Bool) {
     guard let client, sessions[session.id]?.shared === session else { return }
     if begins { drops = client.backlog > Self.mostBytes }
@@ -276,8 +280,8 @@ import UWB
     }
   }
 
-  /// Reports that a session of the service has ended by itself. The connection ends instead where
-  /// the chip is lost.
+  /// Reports a session that ended by itself. If the cause concerns the whole chip, closes the
+  /// connection instead.
   func ended(_ session: SharedSession) {
     guard sessions[session.id]?.shared === session else { return }
     if session.cause?.concernsChip == true {

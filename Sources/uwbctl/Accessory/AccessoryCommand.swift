@@ -15,11 +15,11 @@ struct AccessoryCommand: Command {
     discussion: """
       Apps connect to a socket, receive the accessory's configuration data and range with the chip, each \
       in its own session. Each message is preceded by its length in two bytes, the lower one first. A \
-      Unix socket accepts only its owner, TCP everyone who can reach it: with tcp:port those on this \
-      machine, with tcp:0.0.0.0:port everybody in all its networks. Apps are not authenticated: they can \
-      range with the chip, which tells them its distance. With ble, phones find the accessory over \
-      Bluetooth LE, for which bluetoothd has to run; --pairing says who may keep keys. Without --device, \
-      embedded simulated chips play both sides. Stops on Ctrl-C.
+      Unix socket accepts only its owner. tcp:port accepts every user of this machine, and \
+      tcp:0.0.0.0:port everyone in all its networks. Apps are not authenticated: each can range with the \
+      chip and so measure its distance. With ble, phones find the accessory over Bluetooth LE, which \
+      needs bluetoothd; --pairing controls whether phones may pair. Without --device, embedded simulated \
+      chips play both sides. Stops on Ctrl-C.
       """)
 
   enum Rate: String, ExpressibleByArgument, CaseIterable {
@@ -61,7 +61,8 @@ struct AccessoryCommand: Command {
     let actions = try RegionActions(regions)
     actions.report { printer.print($0) }
     for listener in listeners { printer.print(listening: listener) }
-    // Not those that are printed: where output waits, the oldest of them are lost.
+    // A stream of its own: when output blocks, the stream of printed events loses its oldest
+    // events.
     let acting = Task { [changes = accessory.events] in
       for await case .regionChanged(let app, let change, let measurement) in changes {
         actions.take(change, measurement, app: app.name)
@@ -69,7 +70,7 @@ struct AccessoryCommand: Command {
     }
     let (events, ends) = (accessory.events, device.events)
     let this = self
-    // Ends with the last round, the device, the time limit, or Ctrl-C.
+    // Ends after the last round, when the device is lost, at the time limit, or on Ctrl-C.
     try await withThrowingTaskGroup(of: Void.self) { group in
       for listener in listeners { group.addTask { await accessory.serve(listener) } }
       if let peripheral {
@@ -120,8 +121,8 @@ extension ConfigurationVersion: ExpressibleByArgument {
 struct AccessoryOptions: ParsableArguments {
   @Option(
     help: """
-      Where apps connect: tcp:port (this machine only), tcp:host:port, unix:/path or ble; port 0 selects \
-      a free one. Repeat it for more than one.
+      The address for apps: tcp:port (this machine only), tcp:host:port, unix:/path or ble; port 0 \
+      selects a free port. Repeatable.
       """
   )
   var listen = ["tcp:7700"]
@@ -141,13 +142,13 @@ struct AccessoryOptions: ParsableArguments {
 
   @Flag(
     help: """
-      Tell an app when its phone enters, stays in or leaves a region: 0x40, see the page on accessories. \
-      Apps made after Apple's sample end at messages that they do not know.
+      Notify an app when its phone enters, stays in or leaves a region: 0x40, see the page on \
+      accessories. Apps like Apple's sample stop at unknown messages.
       """)
   var tellApp = false
   @Flag(help: "Let the chip decode the data of the app (NXP).")
   var dataToChip = false
-  @Flag(help: "Fail if the chip does not list what apps need among its capabilities.")
+  @Flag(help: "Fail if the chip's list of capabilities lacks one that apps need.")
   var strict = false
 
   func validate() throws {
@@ -157,7 +158,7 @@ struct AccessoryOptions: ParsableArguments {
     if let apps, apps < 1 { throw ValidationError("--apps takes 1 or more.") }
   }
 
-  /// The word for Bluetooth LE in place of an address.
+  /// The value of `--listen` for Bluetooth LE in place of an address.
   static let bluetooth = "ble"
   var isOnBluetooth: Bool { listen.contains(Self.bluetooth) }
   var endpoints: [ChannelEndpoint] {
@@ -170,7 +171,9 @@ struct AccessoryOptions: ParsableArguments {
     }
   }
 
-  /// - Throws: `ValidationError` for what is not the address of a socket.
+  /// Checks the address of a socket.
+  ///
+  /// - Throws: `ValidationError` if it is not an address.
   static func check(_ address: String) throws {
     do { _ = try ChannelEndpoint(address) } catch {
       throw ValidationError("\(printable(error.description)) \(error.recoverySuggestion ?? "")")
@@ -191,13 +194,13 @@ struct AccessoryOptions: ParsableArguments {
   }
 }
 
-/// How phones find the accessory, with `--listen ble`.
+/// The options of Bluetooth LE, for `--listen ble`.
 struct BluetoothOptions: ParsableArguments {
   enum Pairing: String, ExpressibleByArgument, CaseIterable {
     case allow, ask, refuse
   }
 
-  @Option(help: "The name that phones are shown, at most 29 bytes.")
+  @Option(help: "The name that phones show, at most 29 bytes.")
   var bleName = "UWB accessory"
   @Option(help: "The Bluetooth adapter, such as hci0, or its address (default: the first).")
   var bleAdapter: String?
@@ -222,8 +225,8 @@ struct BluetoothOptions: ParsableArguments {
   }
 }
 
-/// An app on the first embedded peer, for an accessory on an embedded chip: connects to the accessory,
-/// and ranges until cancelled or disconnected.
+/// Runs an app on the first embedded peer, for an accessory on an embedded chip. The app connects
+/// to the accessory, and ranges until it is cancelled or disconnected.
 private func runApp(on simulated: SimulatedPeers, over endpoint: ChannelEndpoint) async throws {
   let device = try await UWBDevice.open(SimulatedPeers.endpoint(simulated.others[0]))
   try await lending {
@@ -262,7 +265,7 @@ struct AccessoryPrinter: Sendable {
     guard isOpen else { return }
     standardError.write(
       """
-      Everybody in every network of this machine can connect and range, without authentication.
+      Everyone in every network of this machine can connect and range, without authentication.
         try: tcp:PORT for this machine only, tcp:ADDRESS:PORT for one network, unix:/PATH for one user
 
       """)
@@ -276,7 +279,7 @@ struct AccessoryPrinter: Sendable {
         "listening at ble:\(adapter)")
     case .servesOnePhone:
       note(
-        "This BlueZ sends what one phone is told to every phone, so one phone is served at a time.",
+        "This BlueZ sends each notification to every phone, so one phone is served at a time.",
         try: "Use BlueZ 5.76 or later: bluetoothd --version.")
     case .refused(let phone):
       let cause = "Another phone is being served."
@@ -284,7 +287,7 @@ struct AccessoryPrinter: Sendable {
         ["event": "refused", "app": phone, "cause": cause], "\(printable(phone)): refused: \(cause)"
       )
     case .lost:
-      let cause = "bluetoothd or its adapter is gone."
+      let cause = "bluetoothd has stopped, or its adapter was removed."
       print(["event": "lost", "app": nil, "cause": cause], cause + " Waiting for it to come back.")
     case .failed(let error):
       print(
@@ -307,7 +310,7 @@ struct AccessoryPrinter: Sendable {
       (format == .json ? line.json : "\(printable(app.name)): \(text ?? word)") + "\n")
   }
 
-  /// Says how a command ended; as text only if it failed.
+  /// Prints the end of a command: as JSON always, as text only if the command failed.
   func print(_ ended: CommandRunner.Ended) {
     if format == .json {
       let line: JSONLine = [
@@ -326,7 +329,7 @@ struct AccessoryPrinter: Sendable {
       "event":
         "listening, connected, offered, started, measured, region, command, stopped, waiting, refused, ignored, disconnected, lost, failed",
       "app": "app concerned", "endpoint?": "address of the socket, or ble: and the adapter",
-      "all_interfaces?": "whether everybody in all networks of this machine can connect",
+      "all_interfaces?": "whether everyone in all networks of this machine can connect",
       "address?": "address of the accessory", "role?": "controller or controlee",
       "version?": "version of the configuration data", "session_id?": "session id",
       "status?": "status name of the measurement", "distance_cm?": "centimetres",
@@ -340,7 +343,8 @@ struct AccessoryPrinter: Sendable {
       "exit_status?": "its exit status, 128 and the signal that ended it; null: it was not run",
     ])
 
-  /// The app, the word for programs, which never changes, the text if it is another, and the values.
+  /// Returns the app, the stable event name for programs, the text unless it equals the name, and
+  /// the values.
   private static func described(
     _ event: Accessory.Event
   ) -> (
@@ -412,7 +416,7 @@ struct AccessoryPrinter: Sendable {
 }
 
 extension Angle {
-  /// Degrees; nil where the chip marks the angle as invalid.
+  /// The angle in degrees; nil if the chip marks it as invalid.
   var valid: Double? { figureOfMerit > 0 ? degrees : nil }
 }
 

@@ -32,12 +32,12 @@ struct BondsCommand: Command {
     if rows.isEmpty { note("No device is paired.") }
     if !remove.isEmpty {
       note(
-        "A removed device has to forget this machine as well before they can pair again.",
+        "The removed device must also forget this machine before they can pair again.",
         try: "On an iPhone: Settings, Bluetooth, the device, Forget This Device.")
     }
   }
 
-  /// All bonds, or those that were removed.
+  /// Returns all bonds, or the removed ones.
   @BluetoothActor private func bonds(on bluetooth: Bluetooth) async throws -> [BondRow] {
     let adapters = try bluetooth.adapters(named: bleAdapter)
     let bonds = bluetooth.bonds.compactMap { device in
@@ -46,7 +46,7 @@ struct BondsCommand: Command {
           ? BondRow(device: device, adapter: adapter.name, isRemoved: !remove.isEmpty) : nil
       }
     }
-    // Before the first is removed.
+    // All names are checked before the first removal.
     let removed = try remove.map { try Self.bond($0, of: bonds) }
     for row in removed { try await bluetooth.removeBond(row.device.id) }
     return remove.isEmpty ? bonds : removed
@@ -70,7 +70,7 @@ struct BondsCommand: Command {
   }
 }
 
-/// A paired device as listed.
+/// A row of the list of paired devices.
 struct BondRow: Sendable {
   let device: BluetoothDevice
   let adapter: String
@@ -85,7 +85,7 @@ struct BondRow: Sendable {
     $0.key("address", "address; the identity address of a phone with private addresses") {
       $0.device.address
     }
-    $0.key("name", "name that the device tells") { $0.device.name }
+    $0.key("name", "name that the device reports") { $0.device.name }
     $0.key("adapter", "adapter of this machine, such as hci0") { $0.adapter }
     $0.key("connected", "whether it is connected") { $0.device.isConnected && !$0.isRemoved }
     $0.key("removed", "whether it has been forgotten now") { $0.isRemoved }

@@ -5,7 +5,7 @@ import FoundationEssentials
 import UWB
 import UWBLab
 
-/// The commands of `calibrate` for values that are stored in a chip.
+/// The subcommands of `calibrate` for values that are stored in a chip.
 enum ChipCalibration {
   struct List: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -92,7 +92,7 @@ enum ChipCalibration {
   }
 }
 
-/// Whether to write without confirmation.
+/// The option to write without confirmation.
 struct Consent: ParsableArguments {
   @Flag(name: .shortAndLong, help: "Ask no questions, and write at once.") var yes = false
 }
@@ -124,7 +124,7 @@ extension ChipCalibration {
 
   struct Restore: ReportingCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Write the values of a backup that differ from those of the chip.",
+      abstract: "Write the values of a backup that differ from the chip's values.",
       discussion: """
         Each value is read back. A backup of another family of chips is refused; one of another chip \
         of the same family causes a warning, because a calibration belongs to one board.
@@ -159,18 +159,18 @@ extension ChipCalibration {
 }
 
 extension CalibrationBackup.Device {
-  /// The family, and what identifies the chip.
+  /// The family and the ID of the chip.
   var summary: String {
     family + (chipID.map { " with chip id \($0)" } ?? "")
       + (firmware.map { ", firmware \($0)" } ?? "")
   }
 }
 
-/// A value of a calibration as it is printed.
+/// A printed value of a calibration.
 struct PrintedValue {
   private let entry: CalibrationEntry
   private let value: CalibrationValue?
-  /// The bytes that the chip has; empty unless they are to change.
+  /// The present bytes in the chip; empty unless they are to change.
   let old: [UInt8]
 
   init(_ entry: CalibrationEntry, was old: [UInt8] = [], in scheme: CalibrationScheme) {
@@ -178,7 +178,7 @@ struct PrintedValue {
     value = scheme.value(named: entry.name)
   }
 
-  /// The name, as wide as the longest of `others`.
+  /// Returns the name, padded to the longest name of `others`.
   func title(among others: [PrintedValue]) -> String {
     printable(entry.name).left((others.map(\.entry.name.count).max() ?? 0) + 2)
   }
@@ -204,11 +204,11 @@ struct PrintedValue {
 }
 
 extension CalibrationChange {
-  /// Shows what changes, asks, writes and reads back.
+  /// Shows the changes, asks for confirmation, writes the values and reads them back.
   ///
   /// - Parameters:
-  ///   - warning: shown above the question.
-  ///   - isAtomic: see `write`.
+  ///   - warning: A text shown above the question.
+  ///   - isAtomic: See `write`.
   func confirmAndWrite(
     _ consent: Consent, _ format: OutputFormat = .text, warning: String? = nil,
     isAtomic: Bool = false

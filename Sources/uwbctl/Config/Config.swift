@@ -50,7 +50,7 @@ struct ConfigGet: Command {
     }
   }
 
-  /// The text of a hidden value is nil.
+  /// The keys of `config get`; the text of a hidden value is nil.
   static let json = JSONTable<(name: String, parameter: TLV, text: String?)>(
     "config get", each: "parameter"
   ) {
@@ -106,7 +106,7 @@ struct ConfigSet: Command {
   }
 }
 
-/// What `config get` and `config set` have in common.
+/// The options that `config get` and `config set` share.
 struct ConfigAccess: ParsableArguments {
   @OptionGroup(title: "Device") var options: DeviceOptions
   @OptionGroup(title: "Capture") var capture: CaptureOptions
@@ -124,7 +124,7 @@ struct ConfigAccess: ParsableArguments {
     }
   }
 
-  /// Opens the chip, lends its parameters to `body`, and closes the chip again.
+  /// Opens the chip, passes its parameters to `body`, and closes the chip.
   func withParameters(_ body: (ChipParameters) async throws -> Void) async throws {
     let session = session
     try await options.withDevice(
@@ -141,7 +141,7 @@ struct ConfigAccess: ParsableArguments {
     }
   }
 
-  /// The message for an error; names of session parameters get one of their own.
+  /// Returns the message for an error, with a specific one for names of session parameters.
   static func words(_ error: ParameterTextError, session: UInt32?) -> String {
     if case .unknownName(let name, _) = error, session == nil,
       let id = try? AppConfigID(named: name)
@@ -156,14 +156,14 @@ struct ConfigAccess: ParsableArguments {
 /// Reads and writes parameters of a chip, or of one of its sessions.
 struct ChipParameters {
   let chip: UWBDevice
-  /// The handle or id of the session; nil: parameters of the chip.
+  /// The handle or ID of the session; nil for parameters of the chip.
   let session: UInt32?
 
   private var dialect: Dialect { chip.dialect }
 
   // MARK: names
 
-  /// The parameter of this name.
+  /// Returns the parameter with this name.
   ///
   /// - Throws: `ParameterTextError`.
   func id(_ name: String) throws -> TLV {
@@ -171,7 +171,7 @@ struct ChipParameters {
     return TLV(try DeviceConfigID(named: name, in: dialect), [])
   }
 
-  /// A parameter and its value.
+  /// Parses a parameter and its value.
   ///
   /// - Throws: `ParameterTextError`.
   func parameter(_ text: String) throws -> TLV {
@@ -190,10 +190,9 @@ struct ChipParameters {
 
   // MARK: the chip
 
-  /// Reads parameters, one by one: chips reject a command as a whole when they do not know one of its
-  /// parameters.
+  /// Reads parameters one by one, because chips reject a whole command with an unknown parameter.
   ///
-  /// - Returns: the values, and the statuses of parameters that the chip did not give.
+  /// - Returns: The values, and the statuses of the parameters that the chip did not return.
   func read(_ wanted: [TLV]) async throws -> (found: [TLV], refused: [(TLV, Status)]) {
     var found: [TLV] = []
     var refused: [(TLV, Status)] = []
@@ -204,7 +203,7 @@ struct ChipParameters {
         let response = try await chip.send(
           GetAppConfig(sessionToken: session, ids: [parameter.id]))
         (status, answer) = (response.status, response.parameters)
-        // The other parameters would fail as well.
+        // All other parameters would fail as well.
         if status == .sessionNotExist {
           throw DriverError.refused(command: "SESSION_GET_APP_CONFIG_CMD", status)
         }
@@ -222,7 +221,7 @@ struct ChipParameters {
     return (found, refused)
   }
 
-  /// Sets parameters; the chip keeps those that it does not reject.
+  /// Sets parameters; the chip applies all parameters that it does not reject.
   func write(_ parameters: [TLV]) async throws -> ConfigurationResponse {
     if let session {
       return try await chip.send(SetAppConfig(sessionToken: session, parameters: parameters))
@@ -248,7 +247,7 @@ struct ChipParameters {
 
   func isSecret(_ parameter: TLV) -> Bool { known(parameter).isSecret }
 
-  /// The value in the form that `set` accepts.
+  /// Returns the value in the form that `set` accepts.
   func text(of parameter: TLV) -> String { known(parameter).form.text(parameter.value) }
 }
 
@@ -336,7 +335,7 @@ struct ParameterRow {
       }
   }
 
-  /// Whether the name contains a word, ignoring case.
+  /// Reports whether the name contains a word, ignoring case.
   func isCalled(_ word: String) -> Bool {
     let wanted = word.uppercased().split { !$0.isLetter && !$0.isNumber }.joined(separator: "_")
     return !wanted.isEmpty && name.contains(wanted)

@@ -34,7 +34,7 @@ struct Decode: ReportingCommand {
   @Option(help: "Output format; json is one object a line.")
   var format = OutputFormat.text
 
-  @Option(help: "Whose vendor messages these are; auto uses the chip's device information.")
+  @Option(help: "The vendor of vendor messages; auto uses the chip's device information.")
   var vendor = VendorChoice.auto
 
   @Flag(help: "Show keys and initialisation vectors.")
@@ -68,7 +68,7 @@ struct Decode: ReportingCommand {
     if session.failures > 0 { throw Failure(.data) }
   }
 
-  /// As it comes, so that what another program says is decoded while it runs.
+  /// Decodes a file while it grows, so that the output of a running program is decoded at once.
   private func readFile(_ file: String, _ session: inout DecodeSession) throws {
     var number = 0
     do {
@@ -81,7 +81,7 @@ struct Decode: ReportingCommand {
     } catch CaptureError.empty {}
   }
 
-  /// The same of lines alone: each is a frame, or said to be none.
+  /// Decodes standard input, in which each line is a frame or an error.
   private func readStandardInput(_ session: inout DecodeSession) throws {
     do {
       var lines = try InputLines("-")
@@ -110,13 +110,14 @@ struct DecodeSession {
   private(set) var failures = 0
   private(set) var packets = 0
 
-  /// A line of a file, which may be blank or a comment.
+  /// Decodes a line of a file, which may be blank or a comment.
   mutating func takeLine(_ line: String, number: Int) throws {
     guard let first = line.first(where: { !$0.isWhitespace }), first != "#" else { return }
     try take(line, at: FrameOrigin(name: "line", number: number))
   }
 
-  /// Decodes the next packets of a capture; its problems are printed, but are not failures.
+  /// Decodes the next packets of a capture. Problems of the capture are printed, but are not
+  /// failures.
   mutating func take(_ capture: Capture) throws {
     for problem in capture.problems { complain("\(problem)") }
     for packet in capture.packets {
@@ -167,21 +168,24 @@ struct DecodedFrame {
   var name: String
   /// The fields of the frame or, at the end of a segmented message, of the whole message.
   var fields: [Field]
-  /// The payload length of the whole message, where this frame ends a segmented one.
+  /// The payload length of the whole message, if this frame ends a segmented one.
   var messageLength: Int?
 }
 
-/// Decodes frames in their order: joins segments, and learns the dialect from the chip's messages.
+/// Decodes frames in order: joins segments, and detects the dialect from the chip's messages.
 struct FrameDecoder {
   private(set) var dialect: Dialect
   private let learnsVendor: Bool
-  /// Each direction on its own: what the chip says may come between the segments of a command.
+  /// A reassembler for each direction, because a notification may come between the segments of a
+  /// command.
   private var fromChip = Reassembler()
   private var toChip = Reassembler()
-  /// Segmented messages that were followed by another one before their end.
+  /// The number of segmented messages without a last segment.
   private var endless = 0
 
-  /// - Parameter vendor: whose vendor messages these are; nil: as the device information tells.
+  /// Creates a decoder.
+  ///
+  /// - Parameter vendor: The vendor of vendor messages; nil to use the device information.
   init(vendor: Dialect.Vendor? = nil) {
     dialect = Dialect(vendor: vendor ?? .unknown)
     learnsVendor = vendor == nil
@@ -194,7 +198,9 @@ struct FrameDecoder {
     return copies.reduce(endless) { $0 + $1.dropped }
   }
 
-  /// - Parameter frame: exactly one frame, with its header.
+  /// Decodes one frame.
+  ///
+  /// - Parameter frame: Exactly one frame, with its header.
   mutating func decode(_ frame: [UInt8]) throws -> DecodedFrame {
     let bytes = frame.span.bytes
     var header = try PacketHeader(parsing: bytes)
@@ -220,8 +226,8 @@ struct FrameDecoder {
     var decoded = DecodedFrame(header: header, name: "", fields: [])
     var found = whole
     if length > payload.byteCount {
-      // Collected frames may have gaps. A frame that decodes alone, but not as the end of a message,
-      // is a message of its own.
+      // Frames of a log may be incomplete. A frame that decodes on its own, but not as the end of a
+      // message, is a message of its own.
       let alone = message(payload)
       if alone.isExact, !whole.isExact {
         endless += 1
@@ -256,7 +262,8 @@ extension Message {
 }
 
 extension Reassembler {
-  /// Lends the payload of the message that a packet completes to `body`; nil where it is incomplete.
+  /// Passes the payload of a complete message to `body`; returns nil while the message is
+  /// incomplete.
   mutating func take<R>(
     _ header: PacketHeader, whole payload: RawSpan, _ body: (RawSpan) -> R
   ) -> R? {
@@ -268,9 +275,9 @@ extension Reassembler {
   }
 }
 
-/// Why a line of text does not consist of whole frames.
+/// The reason why a line of text does not consist of whole frames.
 struct FrameTextError: Error, CustomStringConvertible {
-  /// One sentence, without the line itself, which may contain keys.
+  /// The cause in one sentence, without the line itself, which may contain keys.
   let description: String
 
   init(_ description: String) { self.description = description }
@@ -281,7 +288,7 @@ enum FrameText {
   static func bytes(_ text: some StringProtocol) throws(FrameTextError) -> [UInt8] {
     var digits: [UInt8] = []
     for character in text {
-      // The "0" of "0x" has been taken for a digit already.
+      // The "0" of "0x" already counts as a digit.
       if character == "x" || character == "X", digits.last == 0 {
         digits.removeLast()
         continue
@@ -304,7 +311,7 @@ enum FrameText {
     return stride(from: 0, to: digits.count, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
   }
 
-  /// Splits a line into frames, which must make up the whole line.
+  /// Splits a line into frames, without remaining bytes.
   static func frames(_ text: some StringProtocol) throws(FrameTextError) -> [[UInt8]] {
     var rest = try bytes(text)[...]
     var frames: [[UInt8]] = []
@@ -312,7 +319,7 @@ enum FrameText {
       guard let length = length(of: rest), length <= rest.count,
         frames.isEmpty || isPlausible(rest)
       else {
-        // An error of the first frame helps more than one of the rest.
+        // An error in the first frame is more helpful than one in the rest.
         let whole = frames.reduce(0) { $0 + $1.count }
         let announced = { (count: Int) in
           "The header announces a frame of \(count) bytes, but there"
@@ -333,7 +340,7 @@ enum FrameText {
     return frames
   }
 
-  /// The length of the first frame; nil when its header is incomplete.
+  /// Returns the length of the first frame, or nil if its header is incomplete.
   private static func length(of bytes: ArraySlice<UInt8>) -> Int? {
     let bytes = Array(bytes)
     guard let header = try? PacketHeader(parsing: bytes.span.bytes) else { return nil }
@@ -342,7 +349,7 @@ enum FrameText {
       ? bytes.count : announced
   }
 
-  /// Whether the bytes after a whole frame look like another frame.
+  /// Reports whether the bytes after a whole frame look like another frame.
   private static func isPlausible(_ bytes: ArraySlice<UInt8>) -> Bool {
     let first = bytes.startIndex
     switch bytes[first] >> 5 {
@@ -352,7 +359,8 @@ enum FrameText {
     }
   }
 
-  /// Arguments as lines: each is one, unless all of them are single bytes.
+  /// Returns the arguments as lines: one line each, or one line of all arguments if each is a
+  /// single byte.
   static func lines(arguments: [String]) -> [String] {
     let areBytes = arguments.allSatisfy { argument in
       let digits = argument.hasPrefix("0x") ? argument.dropFirst(2) : argument[...]

@@ -65,7 +65,7 @@ struct Diff: Command {
     if prevents { throw Failure(.cannotRange) }
   }
 
-  /// Reads files first: the ids in them help to find the sessions of devices.
+  /// Reads files before devices, because the session IDs in files help to find sessions on devices.
   private func sides() async throws -> [DiffSide] {
     let names = [first, second]
     var sides: [DiffSide?] = try names.map { name in
@@ -85,7 +85,7 @@ struct Diff: Command {
     return sides.compactMap(\.self)
   }
 
-  /// The last session of each, unless both have one with the same id.
+  /// Returns the last session of each side, or two sessions with the same ID if there are any.
   private func pair(
     _ a: [SessionPeerConfiguration], _ b: [SessionPeerConfiguration], _ sides: [DiffSide]
   ) throws -> (SessionPeerConfiguration, SessionPeerConfiguration) {
@@ -102,7 +102,9 @@ struct Diff: Command {
     return (one, b.last { $0.sessionID != nil && $0.sessionID == one.sessionID } ?? b[b.count - 1])
   }
 
-  /// - Parameter missing: what is printed for missing values; nil: nothing.
+  /// Formats a difference.
+  ///
+  /// - Parameter missing: The text for a missing value; nil to omit it.
   private func text(_ difference: SessionDifference, _ missing: [String?]) -> String {
     let values = zip([difference.first, difference.second], missing).compactMap { $0 ?? $1 }
     return "\(difference.effect.words): \(difference.name): "
@@ -119,7 +121,7 @@ struct Diff: Command {
 }
 
 extension SessionDifference.Effect {
-  /// In text and JSON; never changes.
+  /// The stable name for text and JSON.
   var words: String {
     switch self {
     case .preventsRanging: "prevents ranging"
@@ -131,9 +133,9 @@ extension SessionDifference.Effect {
 
 /// Compares the capabilities of a chip with a session or with another chip.
 enum CapabilityComparison {
-  /// The parameters of a session that a chip does not support.
+  /// Returns the parameters of a session that a chip does not support.
   ///
-  /// - Parameter isSwapped: the chip is the first side.
+  /// - Parameter isSwapped: Whether the chip is the first side.
   static func differences(
     _ end: SessionPeerConfiguration, _ capabilities: [TLV], _ dialect: Dialect, isSwapped: Bool
   ) -> [SessionDifference] {
@@ -156,7 +158,8 @@ enum CapabilityComparison {
       }
   }
 
-  /// Capabilities of only one of two chips, and those that both need to share but do not.
+  /// Returns the capabilities that only one of two chips has, and the required common values that
+  /// are missing.
   static func differences(
     _ first: ([TLV], Dialect), _ second: ([TLV], Dialect)
   ) -> [SessionDifference] {
@@ -190,7 +193,7 @@ enum CapabilityComparison {
     }
   }
 
-  /// Masks of which both ends of a session use the same bit.
+  /// The capabilities with a mask of which both ends of a session use the same bit.
   private static let common = [
     "CHANNELS": "channel", "STS_CONFIG": "STS type", "RFRAME_CONFIG": "frame format",
     "RANGING_METHOD": "ranging method", "SCHEDULE_MODE": "schedule mode",

@@ -43,8 +43,8 @@ struct DiffSide {
     }
   }
 
-  /// What is printed for a value that this side does not have; nil where capabilities are compared
-  /// with a session, as they have no such values.
+  /// Returns the text for a value that this side lacks, or nil if it is omitted. Capabilities lack
+  /// the values of sessions.
   func missing(against other: DiffSide) -> String? {
     switch (content, other.content) {
     case (.capabilities, .sessions): nil
@@ -53,7 +53,7 @@ struct DiffSide {
     }
   }
 
-  /// One line of `caps --format json`.
+  /// A line of `caps --format json`.
   private struct Line: Decodable {
     var id: UInt8
     var subID: UInt8?
@@ -77,7 +77,8 @@ struct DiffSide {
 }
 
 extension DiffSide {
-  /// Whether a text names a device rather than a file: as for `--device`, or a path below /dev.
+  /// Reports whether a text names a device rather than a file: a form of `--device`, or a path
+  /// below /dev.
   static func isDevice(_ text: String) -> Bool {
     if text == DeviceOptions.simulated { return true }
     let schemes = ["tcp:", "usb:", "spi:", "sr1xx:", "uci:", "nxp-usb:"]
@@ -89,11 +90,11 @@ extension DiffSide {
     return status.st_mode & S_IFMT == S_IFCHR
   }
 
-  /// Reads from a device, which is not reset unless wanted, so that its sessions continue.
+  /// Reads the sessions or capabilities of a device. Without a reset, its sessions continue.
   ///
   /// - Parameters:
-  ///   - session: the handle or id of the session on the chip; nil: search for it.
-  ///   - ids: of the sessions of the other side, which older chips use as handles.
+  ///   - session: The handle or ID of the session on the chip; nil to search for it.
+  ///   - ids: The session IDs of the other side, which older chips use as handles.
   init(
     device: String, _ chip: ChipOptions, capabilities: Bool, resets: Bool, session: UInt32?,
     ids: [UInt32]
@@ -110,7 +111,7 @@ extension DiffSide {
     }
   }
 
-  /// Handles are counted from 0 or 1; there is no command that lists them.
+  /// The handles to try. Chips count from 0 or 1, and no command lists the handles.
   private static let likelyHandles: [UInt32] = Array(0...16)
 
   private static func sessions(
@@ -131,7 +132,7 @@ extension DiffSide {
       let parameters = ChipParameters(chip: chip, session: token)
       let list = try await parameters.read(parameters.all).found
       guard !list.isEmpty else { continue }
-      // Since FiRa 2.0 the chip has a handle instead, and does not tell the id.
+      // Since FiRa 2.0 the chip uses a handle, and does not report the ID.
       let isID = chip.dialect.generation == .fira1
       ends.append(
         SessionPeerConfiguration(
@@ -142,11 +143,11 @@ extension DiffSide {
   }
 }
 
-/// The sessions that a host configured, found in the packets between it and its chip.
+/// Finds the sessions that a host configured, from the packets between host and chip.
 struct CapturedSessions {
   /// The dialect of the chip, as far as it is known.
   private(set) var dialect = Dialect.assumed
-  /// The capabilities of the chip; nil where it was not asked.
+  /// The capabilities of the chip; nil if the host did not read them.
   private(set) var capabilities: [TLV]?
   private var reassemblers = [Reassembler(), Reassembler()]
   private var pending: SetAppConfig?
@@ -192,7 +193,7 @@ struct CapturedSessions {
       sessions.append((token, opened.sessionID, opened.type, []))
     case (.command, .sessionSetAppConfig):
       pending = try? SetAppConfig(from: &reader, dialect: dialect)
-      // Commands count even where the capture has no responses.
+      // A command without a response in the capture counts as accepted.
       if let pending { apply(pending) }
     case (.response, .sessionSetAppConfig):
       guard let pending,
@@ -219,13 +220,13 @@ struct CapturedSessions {
 
   private var before: [TLV] = []
 
-  /// The chip rejected some parameters, or all: their former values remain.
+  /// Restores the previous values of parameters that the chip rejected.
   private mutating func withdraw(_ command: SetAppConfig, _ refused: [RefusedParameter]) {
     guard let index = sessions.firstIndex(where: { $0.token == command.sessionToken }) else {
       return
     }
     guard !refused.isEmpty else {
-      // Without a list, the values may still be those that the host intends.
+      // Without a list of rejected parameters, the values may still be the intended ones.
       if !before.isEmpty { sessions[index].list = before }
       return
     }

@@ -4,11 +4,11 @@ import Bluetooth
 import FoundationEssentials
 import UWBLink
 
-/// The checks of Bluetooth LE, by which phones reach an accessory.
+/// Checks Bluetooth LE, over which phones connect to an accessory.
 struct BluetoothCheckup {
   var settings = "/etc/bluetooth/main.conf"
 
-  /// Reports each finding as soon as it is known.
+  /// Runs the checks, and reports each finding at once.
   func run(_ report: (Finding) -> Void) async throws -> [Finding] {
     var findings: [Finding] = []
     func add(_ finding: Finding) {
@@ -32,7 +32,7 @@ struct BluetoothCheckup {
     }
     await bluetooth.close()
     let text = try await runBlocking { [settings] in
-      // Without the file, bluetoothd has its defaults.
+      // Without the file, bluetoothd uses its defaults.
       FileManager.default.fileExists(atPath: settings)
         ? try? String(contentsOfFile: settings, encoding: .utf8) : ""
     }
@@ -56,18 +56,20 @@ struct BluetoothCheckup {
       ? .ok(.severalPhones, name)
       : .warn(
         .severalPhones,
-        "\(name) sends what one phone is told to every phone, so one phone is served at a time.",
+        "\(name) sends each notification to every phone, so one phone is served at a time.",
         "Use BlueZ 5.76 or later, as Debian 13 and Ubuntu 25.04 have it.")
   }
 }
 
-/// The settings of bluetoothd that iPhones are sensitive to.
+/// The settings of bluetoothd that affect iPhones.
 struct BluetoothSettings {
   private let file: String
-  /// By group and key.
+  /// The values by group and key.
   private var values: [[String]: String] = [:]
 
-  /// - Parameter text: what the file contains.
+  /// Parses the settings.
+  ///
+  /// - Parameter text: The contents of the file.
   init(_ text: String, of file: String) {
     self.file = file
     func trimmed(_ text: Substring) -> String {
@@ -84,7 +86,9 @@ struct BluetoothSettings {
     }
   }
 
-  /// - Parameter version: of BlueZ, as far as it is known.
+  /// Checks the settings.
+  ///
+  /// - Parameter version: The version of BlueZ, if known.
   func findings(_ version: (major: Int, minor: Int)?) -> [Finding] {
     [repairing, phoneServices(version), controllerMode]
   }
@@ -117,8 +121,8 @@ struct BluetoothSettings {
     }
     return .warn(
       .phoneServices,
-      "BlueZ looks at the services of phones, such as their battery, for which iPhones ask their users "
-        + "to pair at each connection.",
+      "BlueZ reads the services of phones, such as the battery, so iPhones ask their users to pair at "
+        + "each connection.",
       change("ReverseServiceDiscovery = false"))
   }
 

@@ -39,8 +39,8 @@ extension Checkup {
   // MARK: time
 
   private static let trips = 21
-  /// A packet of 66 bytes takes 6 ms at 115200 baud, and an FTDI bridge with default settings delays
-  /// it by 16 ms.
+  /// The response time from which the link counts as slow. A packet of 66 bytes takes 6 ms at
+  /// 115200 baud, and an FTDI bridge with default settings adds 16 ms.
   private static let slow = Duration.milliseconds(30)
 
   private func roundTrip(_ device: UWBDevice) async throws -> Finding {
@@ -90,7 +90,7 @@ extension Checkup {
     guard device.profile.vendor == .unknown else { return .ok(.firmware, text) }
     return .warn(
       .firmware, text,
-      "If it is a Qorvo or NXP chip, say so with --chip; otherwise vendor messages are not decoded."
+      "If it is a Qorvo or NXP chip, give --chip; otherwise vendor messages are not decoded."
     )
   }
 
@@ -117,8 +117,8 @@ extension Checkup {
     guard !warnings.isEmpty else { return .ok(.capabilities, text) }
     return .warn(
       .capabilities, ([text + "."] + warnings.map(\.sentence)).joined(separator: " "),
-      "Nothing if the self-test succeeds: chips are wrong about themselves, and the driver asks them "
-        + "all the same. range --strict does not.")
+      "Nothing if the self-test succeeds: chips may report too little, and the driver ignores this. "
+        + "range --strict does not.")
   }
 
   // MARK: the line
@@ -127,7 +127,7 @@ extension Checkup {
     let text =
       "\(statistics.framesRead) packets read, \(statistics.bytesSkipped) bytes skipped, "
       + "\(statistics.resynchronisations) resynchronisations"
-    // The line may begin in the middle of a packet.
+    // The first resynchronisation is normal: reading may begin in the middle of a packet.
     guard statistics.resynchronisations > 1 else { return .ok(.line, text) }
     return .warn(
       .line, text + ": bytes are lost.",
@@ -153,7 +153,7 @@ extension Checkup {
   }
 
   /// Runs a complete session. A peer is not needed: a round without an answer also shows that the
-  /// radio transmits and listens.
+  /// radio transmits and receives.
   private func selfTest(_ device: UWBDevice) async throws -> Finding {
     let configuration = Self.selfTestSession(on: device)
     do {
@@ -163,11 +163,13 @@ extension Checkup {
       return .fail(
         .selfTest, error,
         else: "Reset the board and try again; if that does not help, its firmware rejects FiRa's "
-          + "defaults: compare with what the vendor's tool sends (uwbctl monitor --proxy).")
+          + "defaults: compare with the vendor's tool (uwbctl monitor --proxy).")
     }
   }
 
-  /// - Returns: the measurements, and how many rounds were reported.
+  /// Ranges for a few rounds.
+  ///
+  /// - Returns: The measurements, and the number of reported rounds.
   private func measure(
     _ session: UWBSession
   ) async throws -> (results: [TwoWayMeasurement], rounds: Int) {
@@ -193,7 +195,9 @@ extension Checkup {
     return (results, rounds)
   }
 
-  /// - Parameter rounds: how many were reported, with or without a measurement.
+  /// Judges the rounds of the self-test.
+  ///
+  /// - Parameter rounds: The number of reported rounds, with or without a measurement.
   static func judge(_ results: [TwoWayMeasurement], rounds: Int, channel: UInt8) -> Finding {
     let text = "session created, configured, started and removed on channel \(channel); "
     guard rounds > 0 else {

@@ -14,11 +14,11 @@ struct Doctor: Command {
       Checks the port, opens it, resets the chip, reads its device information and runs a session of \
       a few rounds; no second board is needed. Without DEVICE, checks the only board that is plugged \
       in; sim is an embedded simulated chip. The reset ends the sessions on the chip. With ble, checks \
-      instead what phones need that reach an accessory over Bluetooth LE: bluetoothd, its adapter, which \
-      is switched on, and the settings in main.conf that iPhones do not get on with.
+      instead the Bluetooth LE that phones need to reach an accessory: bluetoothd, its adapter, which \
+      is switched on, and settings in main.conf that cause problems with iPhones.
 
-      Each line is ok, warn, FAIL, or – for what does not apply to this kind of device. The exit \
-      status is that of the first FAIL; warnings do not affect it.
+      Each line is ok, warn, FAIL, or – if the check does not apply to this kind of device. The first \
+      FAIL determines the exit status; warnings do not affect it.
       """)
 
   @Argument(help: "The device, as for --device of other commands, or ble.") var device: String?
@@ -56,7 +56,7 @@ struct Doctor: Command {
     return bad.isEmpty ? "All checks passed.\n" : bad.joined(separator: ", ") + ".\n"
   }
 
-  /// nil, after reporting it, when there is no board or more than one.
+  /// Returns the only board. If there is none or more than one, reports that and returns nil.
   private func onlyBoard() async throws -> String? {
     let ports = try await runBlocking { Discovery().ports() }
     let boards = ports.filter { $0.usb?.known?.kind == .board }
@@ -80,13 +80,13 @@ struct Doctor: Command {
   }
 }
 
-/// All checks of one device, in their order.
+/// The checks of one device, in order.
 struct Checkup {
   let endpoint: LinkEndpoint
   var machine = Machine()
   var options = UWBDevice.Options()
 
-  /// Reports each finding as soon as it is known. Leaves out checks that an earlier failure makes
+  /// Runs the checks, and reports each finding at once. Skips checks that an earlier failure makes
   /// impossible.
   func run(_ report: (Finding) -> Void) async throws -> [Finding] {
     var findings: [Finding] = []
@@ -100,16 +100,16 @@ struct Checkup {
       return port
     }
     port.forEach(add)
-    // Another program on the port, or a missing permission, makes the other checks meaningless.
+    // Another program on the port, or a missing permission, makes the later checks meaningless.
     guard !findings.contains(where: { $0.verdict == .fail }) else { return findings }
     guard try await checkLine(add) else { return findings }
-    // Go on after garbage: the reset may end it.
+    // Continues after invalid bytes, because the reset may end them.
     try await checkChip(add)
     return findings
   }
 }
 
-/// The checks, in their order.
+/// The checks, in order.
 enum Check: String, CaseIterable, Sendable {
   case device, permission
   case udevRule = "udev_rule"
@@ -120,7 +120,7 @@ enum Check: String, CaseIterable, Sendable {
   case firmware, capabilities
   case selfTest = "self_test"
   case line
-  // Of Bluetooth LE.
+  // Checks of Bluetooth LE.
   case bluetoothd, adapter
   case severalPhones = "several_phones"
   case repairing
@@ -150,20 +150,20 @@ enum Check: String, CaseIterable, Sendable {
 struct Finding: Sendable, Equatable {
   enum Verdict: String, Sendable {
     case ok, warn, fail
-    /// Does not apply to this kind of device.
+    /// The check does not apply to this kind of device.
     case skipped
   }
 
   var check: Check
   var verdict: Verdict
-  /// What was found, on one line.
+  /// The finding in one line.
   var text: String
-  /// What to do; set for every failure.
+  /// The next step; set for each failure.
   var advice: String?
-  /// The exit status when this is the first failure.
+  /// The exit status if this is the first failure.
   var status = ExitStatus.success
 
-  /// A failure that an error of a library explains.
+  /// Returns a failure with the description and suggestion of a library error.
   static func fail(_ check: Check, _ error: some LocalizedError, else advice: String) -> Finding {
     fail(
       check, ExitStatus(of: error) ?? .system, error.errorDescription ?? "",
@@ -186,7 +186,7 @@ struct Finding: Sendable, Equatable {
 
   // MARK: output
 
-  /// `FAIL  permission      …`, and what to do on a second line.
+  /// Formats the finding as `FAIL  permission      …`, with the next step on a second line.
   func text(on output: Output) -> String {
     let word = verdict == .fail ? "FAIL" : verdict == .skipped ? "–" : verdict.rawValue
     let lines =

@@ -6,14 +6,14 @@ import UWB
 import UWBLab
 import UWBLink
 
-// The checks before anything is opened, with what the kernel, udev and /proc tell of the port.
+// Checks a port with information from the kernel, udev and /proc, before it is opened.
 extension Checkup {
-  /// The path of the device, if any; `usb:` is looked up.
+  /// The path of the device, if any. `usb:` is resolved.
   private var path: FilePath? {
     (try? endpoint.resolved(with: machine.discovery))?.path
   }
 
-  /// Runs the checks in their order, up to the first failure that makes the others pointless.
+  /// Runs the checks in order, up to the first failure that makes later ones meaningless.
   func checkPort(_ report: (Finding) -> Void) {
     let device = device()
     report(device)
@@ -89,7 +89,7 @@ extension Checkup {
     if access.needsNewLogin {
       return .fail(
         .permission, .permission,
-        "\(access): you are in the group \(access.group), but not in this login.",
+        "\(access): you joined the group \(access.group) after this login.",
         "Log out and in again, or use now: newgrp \(access.group)")
     }
     var advice: [String] = []
@@ -125,7 +125,7 @@ extension Checkup {
     return .warn(
       .udevRule, "\(rule) is installed, but not in effect for this port.",
       "sudo udevadm control --reload && sudo udevadm trigger, or replug the board; uwbctl setup shows "
-        + "whether the file is that of this version")
+        + "whether the file belongs to this version")
   }
 
   func holder(_ path: FilePath) -> Finding {
@@ -134,7 +134,7 @@ extension Checkup {
       return .ok(
         .holder,
         someHidden
-          ? "none of your programs has it open (only root can see those of others)"
+          ? "none of your programs has it open (only root sees the programs of other users)"
           : "no other program has it open")
     }
     let names = holders.map { "\($0.name) (process \($0.pid))" }.joined(separator: ", ")
@@ -159,7 +159,7 @@ extension Checkup {
       UdevRecord(deviceNumbers: $0, in: machine.udevRecords)
     }
     if records.contains(where: \.isIgnoredByModemManager) {
-      return .ok(.modemManager, "running, but told to ignore this device")
+      return .ok(.modemManager, "running, but configured to ignore this device")
     }
     return .warn(
       .modemManager,
@@ -170,18 +170,18 @@ extension Checkup {
   }
 }
 
-/// The parts of this machine that the checks use; a tree of files can replace them.
+/// The parts of this machine that the checks read. Tests replace them by a tree of files.
 struct Machine: Sendable {
   var discovery = Discovery()
   var processes = ProcessTable()
-  /// Where udev stores its records.
+  /// The folder of udev's records.
   var udevRecords: FilePath = "/run/udev/data"
   var udevRules: [FilePath] = [
     "/etc/udev/rules.d", "/run/udev/rules.d", "/usr/local/lib/udev/rules.d",
     "/usr/lib/udev/rules.d", "/lib/udev/rules.d",
   ]
 
-  /// Where the package's udev rule is installed; nil when it is not.
+  /// The path of the installed udev rules; nil if they are not installed.
   var installedRule: FilePath? {
     udevRules.map { $0.appending("60-uwb.rules") }.first {
       (try? FileDescriptor.open($0, .readOnly).close()) != nil
@@ -191,18 +191,20 @@ struct Machine: Sendable {
   var hasUdev: Bool { (try? FileDescriptor.open(udevRecords, .readOnly).close()) != nil }
 }
 
-// The checks on an open line before the chip is reset: unsolicited traffic, and what an earlier
-// program left on the chip.
+// Checks an open line before the reset: unsolicited packets, and the state left by an earlier
+// program.
 extension Checkup {
-  /// The silence that ends a backlog, and the longest backlog: Qorvo's firmware keeps 32 kB and sends
-  /// them within 3 seconds.
+  /// The silence that ends a backlog, and the longest backlog. Qorvo's firmware buffers 32 kB and
+  /// sends them within 3 s.
   private static let silence = Duration.milliseconds(150)
   private static let backlog = Duration.seconds(4)
-  /// How long the chip may take to answer before it is reset. Chips that need a vendor command first
-  /// do not answer at all.
+  /// The time for an answer before the reset. Chips that need a vendor command first do not answer
+  /// at all.
   private static let answer = Duration.milliseconds(700)
 
-  /// - Returns: whether the device could be opened.
+  /// Checks the open line.
+  ///
+  /// - Returns: Whether the device could be opened.
   nonisolated(nonsending) func checkLine(_ report: (Finding) -> Void) async throws -> Bool {
     let link: PacketLink
     do {
@@ -228,7 +230,7 @@ extension Checkup {
       report(.fail(.stale, error, else: "Plug it in again and retry."))
       return false
     }
-    // The question may have been answered with garbage.
+    // The request may have been answered with invalid bytes.
     let statistics = link.statistics
     await link.closeAndWait()
     report(await framing(statistics))
@@ -258,7 +260,7 @@ extension Checkup {
   struct Traffic {
     var names: [String: Int] = [:]
     var packets = 0
-    /// It did not end while it was listened to.
+    /// Whether the backlog did not end within the time limit.
     var isEndless = false
   }
 
@@ -308,7 +310,7 @@ extension Checkup {
       return .ok(.framing, "every byte belongs to a packet")
     }
     let skipped = statistics.bytesSkipped
-    // A packet that the end of the last program cut off is normal, only garbage is not.
+    // A packet that the previous program cut off is normal. More bytes than one packet are not.
     if statistics.framesRead > 0, skipped < 259 {
       return .warn(
         .framing, "\(skipped) bytes before the first packet are not UCI.",
@@ -354,8 +356,8 @@ extension Checkup {
 
   // MARK: what is not UCI
 
-  /// Asks for the device information and reads whatever arrives; empty when the device cannot be
-  /// opened.
+  /// Requests the device information, and returns all bytes that arrive; empty if the device cannot
+  /// be opened.
   private func sample() async -> [UInt8] {
     let bytes = try? await Link.with(endpoint) { link in
       for packet in Segmentation.packets(GetDeviceInfo()) { try? await link.write(packet) }
@@ -364,7 +366,7 @@ extension Checkup {
     return (bytes ?? nil) ?? []
   }
 
-  /// A description of bytes on one line; nil when there are none.
+  /// Describes bytes in one line; nil if there are none.
   static func words(_ bytes: [UInt8]) -> String? {
     guard let first = bytes.first else { return nil }
     let readable = bytes.filter { (0x20..<0x7F).contains($0) || $0 == 0x0A || $0 == 0x0D }

@@ -61,14 +61,14 @@ struct Explain: AsyncParsableCommand {
   }
 }
 
-/// The names that resemble an unknown one, as a sentence for an error; empty where there are none.
+/// Returns a sentence with the names that resemble an unknown one; empty if there are none.
 func nearest(to name: String, in names: [String]) -> String {
   let nearest = nearestNames(to: name, in: names)
   return nearest.isEmpty ? "" : " Nearest: \(nearest.joined(separator: ", "))."
 }
 
 extension CodeExplanation {
-  /// Likely causes and what to try, a line each.
+  /// Returns likely causes and next steps, one per line.
   func listed(indent: String) -> String {
     func list(_ title: String, _ texts: [String]) -> String {
       texts.isEmpty ? "" : "\(indent)\(title)\n" + texts.map { "\(indent)  - \($0)\n" }.joined()

@@ -6,27 +6,29 @@ import UWB
 import UWBLab
 import UWBLink
 
-/// The app's side of sessions with an accessory: does the handshake, ranges, and begins anew when the
-/// accessory was silent or the device was lost. Used by one task.
+/// Acts as the app in sessions with an accessory.
+///
+/// Performs the handshake and ranges. Repeats the handshake when the accessory is silent or the
+/// device was lost. Used by one task.
 final class AccessoryFinder {
   enum Event: Sendable {
-    /// The session ranges.
+    /// Ranging has started.
     case started
-    /// The accessory is sent what it needs to begin.
+    /// The accessory has received the data that it needs to start.
     case shareableData
     case accessoryStarted
-    /// The accessory stopped ranging, or declined to.
+    /// The accessory stopped ranging, or declined to start.
     case accessoryStopped
-    /// The accessory says that this end has entered, left or stayed in a region.
+    /// The accessory reports that this end has entered, left or stayed in a region.
     case region(RegionNotice)
     case found(Sight)
-    /// Nothing was measured for a second, or for three rounds where these take longer.
+    /// No measurement for a second, or for three rounds if these take longer.
     case outOfRange
-    /// Nothing was measured for so long that the handshake is repeated.
+    /// No measurement for so long that the handshake is repeated.
     case silent
     /// The accessory ended the session.
     case ended
-    /// The device is lost, and waited for.
+    /// The device is lost and may return.
     case suspended
     case suspensionEnded
     case invalidated(DriverError)
@@ -38,7 +40,7 @@ final class AccessoryFinder {
     case device(DeviceEvent)
     case measured(run: Int, EstimatedMeasurement)
     case failed(run: Int, DriverError)
-    /// The time for the answer to the n-th request is over.
+    /// The time for the answer to the n-th request has passed.
     case requestTimedOut(Int)
   }
 
@@ -60,9 +62,11 @@ final class AccessoryFinder {
   private var clock: Task<Void, Never>?
   private var isSuspended = false
 
+  /// Creates a finder.
+  ///
   /// - Parameters:
-  ///   - answerTime: how long the accessory may take to answer.
-  ///   - patience: how long it may not be measured; twice as long at first.
+  ///   - answerTime: The time-out for answers of the accessory.
+  ///   - patience: The longest time without a measurement; twice as long at first.
   init(
     device: UWBDevice, channel: any DataChannel, answerTime: Duration = .seconds(10),
     patience: Duration = .seconds(10)
@@ -74,8 +78,8 @@ final class AccessoryFinder {
 
   /// Runs until `body` returns false or the task is cancelled, and ends the session on the chip.
   ///
-  /// - Throws: `DriverError` when the device fails, `AccessoryError` when the connection is lost,
-  ///   `Failure` when the accessory does not answer.
+  /// - Throws: `DriverError` if the device fails, `AccessoryError` if the connection is lost,
+  ///   `Failure` if the accessory does not answer.
   nonisolated(nonsending) func run(_ body: (Event) -> Bool) async throws {
     let (messages, events, input) = (channel.messages, device.events, input)
     let sources = [
@@ -140,7 +144,7 @@ final class AccessoryFinder {
     }
   }
 
-  /// Begins the handshake, also once more.
+  /// Starts or repeats the handshake.
   private nonisolated(nonsending) func ask() async throws {
     await stop()
     requests += 1
@@ -160,7 +164,7 @@ final class AccessoryFinder {
       let data = ShareableConfigurationData.answering(accessory)
       let angles = Capabilities(device.capabilities).angles ?? []
       var session = try data.session(of: .app, with: accessory.uwb, angles: !angles.isEmpty)
-      // The levels of frames tell whether the path is free.
+      // The levels of frames show whether the direct path is blocked.
       session.diagnostics = DiagnosticsRequest(.levels)
       await stop()
       do throws(DriverError) { try await start(session) } catch {
@@ -184,7 +188,7 @@ final class AccessoryFinder {
       return try await start(plain)
     }
     var settings = EstimationSettings()
-    // Waiting for diagnostics that may not come would delay the first round.
+    // Waiting for diagnostics, which may be missing, would delay the first round.
     settings.expectsDiagnostics = false
     runs += 1
     let (estimates, run, input) = (session.estimates(settings), runs, input)
@@ -200,7 +204,7 @@ final class AccessoryFinder {
     try await session.start(awaitsRecovery: false)
   }
 
-  /// Removes the session from the chip, also one that has failed.
+  /// Removes the session from the chip, even a failed one.
   private nonisolated(nonsending) func stop() async {
     guard let ended = running.take() else { return }
     ended.measuring.cancel()
@@ -236,15 +240,17 @@ final class AccessoryFinder {
   }
 }
 
-/// Tells what is seen of a peer, and how long nothing is.
+/// Reports measurements of a peer, and the time without any.
 struct SightWatch {
   private let interval: Duration
   private let patience: Duration
   private var hasMeasured = false
-  /// How long nothing has been measured.
+  /// The time since the last measurement.
   private var silence = Duration.zero
 
-  /// - Parameter patience: how long the peer may not be measured; twice as long at first.
+  /// Creates a watch.
+  ///
+  /// - Parameter patience: The longest time without a measurement; twice as long at first.
   init(_ session: UWBSession, patience: Duration) {
     interval = .milliseconds(session.configuration.interval)
     self.patience = patience

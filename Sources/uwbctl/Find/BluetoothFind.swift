@@ -4,12 +4,12 @@ import AccessoryProtocol
 import ArgumentParser
 import UWBLab
 
-/// Which accessory is looked for over Bluetooth LE.
+/// The options that select an accessory over Bluetooth LE.
 struct BluetoothFindOptions: ParsableArguments {
   @Flag(help: "Look for the accessory over Bluetooth LE.") var ble = false
-  @Flag(help: "Only list the accessories that can be heard; no --device is needed.")
+  @Flag(help: "Only list the accessories in range; no --device is needed.")
   var list = false
-  @Option(help: "The name or the address of the accessory (default: whichever is heard first).")
+  @Option(help: "The name or the address of the accessory (default: the first one found).")
   var to: String?
   @Flag(help: "Pair with the accessory, without comparing a code.") var pair = false
   @Option(help: "The Bluetooth adapter, such as hci0, or its address (default: the first).")
@@ -30,11 +30,11 @@ struct BluetoothFindOptions: ParsableArguments {
     return limit > .zero ? limit : nil
   }
 
-  /// Lists accessories until the time is over.
+  /// Lists accessories until the time limit.
   nonisolated(nonsending) func list(_ printer: FindPrinter) async throws {
     let central = try await BluetoothCentral.open(adapter: bleAdapter)
     let seen = try await lending {
-      // By address. A name may be heard later.
+      // Names by address. An advertisement with the name may come later.
       var seen: [String: String?] = [:]
       _ = try await first(of: central) { found in
         if let name = seen[found.address], name != nil || found.name == nil { return false }
@@ -49,7 +49,7 @@ struct BluetoothFindOptions: ParsableArguments {
     if seen.isEmpty, !Task.isCancelled { throw Self.nothing }
   }
 
-  /// Lends a channel to the accessory.
+  /// Passes a channel to the accessory to `body`.
   nonisolated(nonsending) func withChannel<R: Sendable>(
     _ printer: FindPrinter, _ body: nonisolated(nonsending) (any DataChannel) async throws -> R
   ) async throws -> R {
@@ -66,7 +66,7 @@ struct BluetoothFindOptions: ParsableArguments {
     }
   }
 
-  /// The first accessory that is wanted; nil when the time is over or the task is cancelled.
+  /// Returns the first wanted accessory, or nil after the time limit or a cancellation.
   private nonisolated(nonsending) func first(
     of central: BluetoothCentral, where isWanted: (BluetoothAccessory) -> Bool
   ) async throws -> BluetoothAccessory? {
@@ -91,13 +91,15 @@ struct BluetoothFindOptions: ParsableArguments {
   }
 
   private static let nothing = Failure(
-    .noPeer, "No such accessory was heard.",
+    .noPeer, "No such accessory was found.",
     try: "Check that it is near and on, and not connected to a phone: it may not advertise then. "
-      + "uwbctl find --ble --list shows what is heard.")
+      + "uwbctl find --ble --list shows the accessories in range.")
 }
 
 extension BluetoothAccessory {
-  /// - Parameter wanted: a name or an address; nil: any that is heard now.
+  /// Reports whether the accessory has a name or an address.
+  ///
+  /// - Parameter wanted: The name or address; nil matches an accessory that advertises now.
   fileprivate func isCalled(_ wanted: String?) -> Bool {
     wanted.map { $0 == name || $0.uppercased() == address } ?? isHeard
   }

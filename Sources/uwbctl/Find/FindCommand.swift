@@ -16,9 +16,9 @@ struct FindCommand: Command {
     discussion: """
       Acts as the app: connects to an accessory, such as uwbctl accessory, ranges with it and shows its \
       smoothed distance and its direction as seen from the chip. Tries again when the accessory falls \
-      silent. With --ble, the accessory is looked for over Bluetooth LE, for which bluetoothd has to run: \
-      kits with the Nordic UART Service or Qorvo's QNIS. Without --device, embedded simulated chips play \
-      both sides. Stops on Ctrl-C, and when the accessory closes the connection.
+      silent. --ble searches over Bluetooth LE for kits with the Nordic UART Service or Qorvo's QNIS, \
+      which needs bluetoothd. Without --device, embedded simulated chips play both sides. Stops on \
+      Ctrl-C, and when the accessory closes the connection.
       """)
 
   @OptionGroup(title: "Device") var options: DeviceOptions
@@ -78,9 +78,9 @@ struct FindCommand: Command {
     }
   }
 
-  /// Runs until there are enough distances, or the task is cancelled.
+  /// Ranges until there are enough distances, or the task is cancelled.
   ///
-  /// - Returns: their number.
+  /// - Returns: The number of distances.
   private func find(
     with device: UWBDevice, at endpoint: ChannelEndpoint, _ printer: FindPrinter
   ) async throws -> Int {
@@ -102,14 +102,14 @@ struct FindCommand: Command {
   }
 }
 
-/// Prints where an accessory is: on a terminal one line that is updated, otherwise a line for each
+/// Prints the position of an accessory: one updated line on a terminal, or else a line for each
 /// event.
 final class FindPrinter: Sendable {
   private let format: OutputFormat
-  /// What the updated line says; empty before the first measurement.
+  /// The text of the updated line; empty before the first measurement.
   private let update = Mutex("")
   private let live = Mutex<LiveLines?>(nil)
-  /// What is found, such as `the accessory`.
+  /// The name of the peer in texts, such as `the accessory`.
   private let subject: String
 
   init(_ format: OutputFormat, of subject: String = "the accessory") {
@@ -128,7 +128,7 @@ final class FindPrinter: Sendable {
 
   func print(_ event: AccessoryFinder.Event) {
     let (word, text, values) = described(event)
-    // Measurements overwrite the line; other events remain visible.
+    // Measurements overwrite the line; other events stay visible.
     if case .found = event {
       say(word, text, values, overwrites: true)
     } else {
@@ -136,7 +136,9 @@ final class FindPrinter: Sendable {
     }
   }
 
-  /// - Parameter word: for programs, which never changes.
+  /// Prints an event.
+  ///
+  /// - Parameter word: The stable name of the event for programs.
   func say(
     _ word: String, _ text: String?, _ values: KeyValuePairs<String, (any JSONValue)?>,
     overwrites: Bool = false
@@ -173,11 +175,11 @@ final class FindPrinter: Sendable {
       "outlier?": "whether the distance of the chip was ignored",
       "quality?": "good, fair or poor", "region?": "region of the accessory",
       "change?": "entered, left or dwelled",
-      "address?": "address of the accessory, over Bluetooth LE", "name?": "what it calls itself",
+      "address?": "address of the accessory, over Bluetooth LE", "name?": "name that it advertises",
       "paired?": "whether it is paired with this machine",
     ])
 
-  /// The word for programs, which never changes, the text if there is one, and the values.
+  /// Returns the stable name of the event for programs, the text if any, and the values.
   private func described(
     _ event: AccessoryFinder.Event
   ) -> (word: String, text: String?, values: KeyValuePairs<String, (any JSONValue)?>) {
@@ -188,7 +190,7 @@ final class FindPrinter: Sendable {
     case .accessoryStopped: ("accessory_stopped", "\(subject) has stopped ranging", [:])
     case .region(let notice):
       (
-        "region", "\(subject) says: \(notice.kind.rawValue) \(notice.region)",
+        "region", "\(subject) reports: \(notice.kind.rawValue) \(notice.region)",
         [
           "region": notice.region, "change": notice.kind.rawValue,
           "distance_m": Fixed(notice.distance, 3),
@@ -206,7 +208,7 @@ final class FindPrinter: Sendable {
   }
 }
 
-/// The accessory as seen from the chip.
+/// The position of the accessory relative to the chip.
 struct Sight: Sendable {
   private let distance: Double
   private let deviation: Double
@@ -214,7 +216,7 @@ struct Sight: Sendable {
   private let blocked: Double?
   private let measured: TwoWayMeasurement
 
-  /// nil when nothing was measured.
+  /// Creates a sight; nil without a measurement.
   init?(_ estimate: EstimatedMeasurement) {
     measured = estimate.measurement.result
     guard let centimetres = measured.distanceCentimetres else { return nil }
@@ -224,7 +226,7 @@ struct Sight: Sendable {
     blocked = estimate.nonLineOfSight
   }
 
-  /// How reliable it is, in one word.
+  /// The reliability of the measurement in one word.
   private var quality: String {
     let blocked = blocked ?? 0
     if isOutlier || blocked > 0.5 || deviation > 0.3 { return "poor" }

@@ -47,8 +47,8 @@ struct Caps: Command {
   static let configuration = CommandConfiguration(
     abstract: "Show the capabilities that a chip reports.",
     discussion: """
-      Some chips claim more than they can do: take it as a hint. The chip is only reset with --reset, \
-      or when it does not answer otherwise.
+      Some chips report more than they can do, so the list is a hint. The chip is reset only with \
+      --reset, or if it does not answer otherwise.
       """)
 
   @OptionGroup(title: "Device") var options: DeviceOptions
@@ -123,7 +123,7 @@ struct Reset: Command {
     let clock = ContinuousClock()
     let start = clock.now
     var options = options
-    // A service would end the sessions of this program only.
+    // Through a service, a reset would end only the sessions of this program.
     options.chip.direct = true
     let device = try await options.withDevice(capture) { device, _ in
       (device, time: clock.now - start)

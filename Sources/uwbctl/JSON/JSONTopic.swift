@@ -36,7 +36,7 @@ struct JSONTopic: ParsableCommand {
   }
 }
 
-/// The keys of every command that prints JSON. A test compares them with the output.
+/// The JSON keys of each command. A test compares them with the output.
 enum JSONCatalog {
   static let all: [JSONEntry] =
     [

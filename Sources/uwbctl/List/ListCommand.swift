@@ -10,10 +10,9 @@ struct ListCommand: ParsableCommand {
     commandName: "list",
     abstract: "List UWB boards, debug probes and other serial ports of USB devices.",
     discussion: """
-      Shows what the kernel knows, without opening a port. "open as" is a name for --device that does \
-      not depend on the USB socket. To find out whether a device speaks UCI, use uwbctl doctor. For chips \
-      that the service uwbd shares, however they are connected, it also shows their sessions and the \
-      programs that hold them.
+      Shows the kernel's information, without opening a port. "open as" is a name for --device that does \
+      not depend on the USB socket. To find out whether a device speaks UCI, use uwbctl doctor. For \
+      chips that the service uwbd shares, on any bus, it also shows the sessions and their programs.
       """)
 
   @Option(help: "Output format; json is one object a line.") var format = OutputFormat.text
@@ -30,22 +29,23 @@ struct ListCommand: ParsableCommand {
   }
 }
 
-/// A USB device or serial port as listed.
+/// A listed USB device or serial port.
 struct PortReport {
-  /// nil for a known device without a port.
+  /// The port; nil for a known device without one.
   var port: SerialPort?
   var usb: USBDevice?
   var holders: [PortHolder] = []
-  /// Whether there are programs whose open files this user cannot see.
+  /// Whether this user cannot see the open files of some programs.
   var someHoldersHidden = false
-  /// Where the service holds it.
+  /// The chip in the service, if the service holds it.
   var shared: ChipService.Chip?
 
-  /// The ports of USB devices, known devices without a port, and chips of the service elsewhere.
+  /// Returns the ports of USB devices, known devices without a port, and other chips of the
+  /// service.
   ///
   /// - Parameters:
-  ///   - shared: the chips of the service.
-  ///   - all: also the built-in ports of the machine.
+  ///   - shared: The chips of the service.
+  ///   - all: Whether to include the built-in ports of the machine.
   static func all(
     _ discovery: Discovery, _ processes: ProcessTable, _ shared: [ChipService.Chip] = [], all: Bool
   ) -> [PortReport] {
@@ -89,7 +89,7 @@ struct PortReport {
         let names = holders.map { "\(printable($0.name)) (\($0.pid))" }
         table.add("held by", names.joined(separator: ", "))
       } else if someHoldersHidden {
-        table.add("held by", "none of your programs (only root can see those of others)")
+        table.add("held by", "none of your programs (only root sees the programs of other users)")
       }
     }
     if let shared {
@@ -121,7 +121,7 @@ struct PortReport {
   // MARK: JSON
 
   static let json = JSONTable<PortReport>("list", each: "device that is plugged in") {
-    $0.key("path", "path of the serial port, or where the service has the chip") {
+    $0.key("path", "path of the serial port, or of the chip in the service") {
       $0.port?.path.string ?? $0.shared?.place
     }
     $0.key("name", "name of the device") { $0.name }
@@ -147,12 +147,12 @@ struct PortReport {
     }
     $0.key("note", "remark on the device") { $0.usb?.known?.note }
     $0.key("shared_as", "name of the chip in the service that shares it") { $0.shared?.name }
-    $0.key("problem", "why the service cannot use it now") { $0.shared?.problem }
-    $0.list("sessions", "sessions that the service has on it", of: { $0.shared?.sessions ?? [] }) {
+    $0.key("problem", "reason why the service cannot use it now") { $0.shared?.problem }
+    $0.list("sessions", "sessions of the service on it", of: { $0.shared?.sessions ?? [] }) {
       $0.key("session_id?", "number of the session") { $0.id }
       $0.key("state?", "starting, ranging, waiting or ending") { $0.state }
-      $0.key("share?", "who may join it: user or everyone") { $0.share }
-      $0.list("owners?", "programs that hold it", of: \.owners) {
+      $0.key("share?", "users who may join it: user or everyone") { $0.share }
+      $0.list("owners?", "programs that own it", of: \.owners) {
         $0.key("uid?", "number of the user") { $0.user }
         $0.key("pid?", "process id") { $0.process }
       }

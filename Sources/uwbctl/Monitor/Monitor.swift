@@ -13,13 +13,12 @@ struct Monitor: Command {
   static let configuration = CommandConfiguration(
     abstract: "Decode the packets on a link until interrupted.",
     discussion: """
-      Nothing is sent to the chip, unless --reset asks for it. A port can be open in one program at a \
-      time; to watch what another program and a chip say to each other, connect the program through \
-      this one:
+      Sends nothing to the chip, except with --reset. A port can be open in one program at a time; to \
+      watch the packets between another program and a chip, connect the program through this one:
         uwbctl monitor --device /dev/ttyACM0 --proxy --link /tmp/uwb
         vendors-script --port /tmp/uwb
       > marks packets to the chip, < packets from it; times are in seconds. Bytes that do not form \
-      packets are counted, but not passed on.
+      packets are counted, but not forwarded.
       """)
 
   @OptionGroup(title: "Device") var options: DeviceOptions
@@ -43,10 +42,9 @@ struct CaptureCommand: Command {
     commandName: "capture",
     abstract: "Record the packets on a link in a file (pcapng) until interrupted.",
     discussion: """
-      Nothing is sent to the chip, unless --reset asks for it; with --proxy another program talks to \
-      the chip through this one. To see the packets as well, use monitor --capture FILE; most commands \
-      record their own packets with --capture. Keys are recorded as zeros unless --include-secrets is \
-      given.
+      Sends nothing to the chip, except with --reset; with --proxy another program uses the chip \
+      through this one. To see the packets as well, use monitor --capture FILE; most commands record \
+      their own packets with --capture. Keys are recorded as zeros without --include-secrets.
       """)
 
   @Argument(help: "The file, or - for standard output; an existing one is overwritten.")
@@ -66,7 +64,7 @@ struct CaptureCommand: Command {
   }
 }
 
-/// What `monitor` and `capture` have in common.
+/// The options that `monitor` and `capture` share.
 struct MonitorOptions: ParsableArguments {
   @Option(name: [.customShort("n"), .long], help: "Stop after this many packets.")
   var count: Int?
@@ -93,8 +91,8 @@ struct MonitorOptions: ParsableArguments {
   /// Monitors a device.
   ///
   /// - Parameters:
-  ///   - title: precedes the summary on standard error.
-  ///   - write: prints a piece of output.
+  ///   - title: The text before the summary on standard error.
+  ///   - write: Prints a piece of output.
   func run(
     _ options: DeviceOptions, _ capture: CaptureOptions, _ printer: PacketPrinter,
     about title: String = "", write: @escaping (String) -> Void
@@ -114,31 +112,33 @@ struct MonitorOptions: ParsableArguments {
   }
 }
 
-/// Decodes the packets on a link, also between another program and the chip.
+/// Decodes the packets on a link, optionally between another program and the chip.
 struct Monitoring {
   var printer: PacketPrinter
-  /// Set when the packets of another program are forwarded.
+  /// The terminal of another program whose packets are forwarded.
   var proxy: ProxyTerminal?
   var write: (String) -> Void
-  /// How many packets to show; nil: no limit.
+  /// The number of packets to show; nil for no limit.
   var count: Int?
-  /// Packets that were shown, not hidden by the filter.
+  /// The number of packets shown, without the filtered ones.
   private(set) var shown = 0
-  /// Packets that the other program did not read.
+  /// The number of packets that the other program did not read.
   private(set) var undelivered = 0
-  /// How long the response to a reset may take.
+  /// The time-out for the response to a reset.
   private static let resetTimeout = Duration.seconds(2)
-  /// Packets that arrived too fast to be shown.
+  /// The number of packets that arrived too fast to be shown.
   private(set) var dropped = 0
 
-  /// How long to wait until the other program makes room for a packet: less once a packet was lost,
+  /// The time to wait until the other program accepts a packet. It is shorter after a lost packet,
   /// because the chip must not wait.
   private var patience: Duration { .milliseconds(undelivered == 0 ? 200 : 10) }
 
+  /// Monitors the link.
+  ///
   /// - Parameters:
-  ///   - resets: whether to reset the chip and read its device information first.
-  ///   - limit: for how long; nil: until cancelled.
-  /// - Throws: `LinkError` when the link ends, but nothing when cancelled.
+  ///   - resets: Whether to reset the chip first and read its device information.
+  ///   - limit: The duration; nil for no limit.
+  /// - Throws: `LinkError` when the link ends; nothing when cancelled.
   nonisolated(nonsending) mutating func run(
     _ endpoint: LinkEndpoint, profile: DeviceProfile?, tap: UWBDevice.PacketTap?, resets: Bool,
     limit: Duration?
@@ -158,7 +158,7 @@ struct Monitoring {
       if isReady {
         for packet in Segmentation.packets(GetDeviceInfo()) { try await chip.send(packet) }
       } else {
-        note("The chip did not say READY after its reset.")
+        note("The chip did not report READY after its reset.")
       }
     }
     var framing = Link.Framing()
@@ -176,7 +176,7 @@ struct Monitoring {
       }
     }
     defer {
-      // Also what came after the last packet.
+      // Includes bytes after the last packet.
       printer.skipped = max(printer.skipped, Int(chip.statistics?.bytesSkipped ?? 0))
       host?.close()
       passing.cancel()
@@ -209,7 +209,7 @@ struct Monitoring {
   }
 
   private mutating func show(_ packet: WirePacket, _ chip: PacketLink) {
-    // A reset is completed also where fewer packets are asked for.
+    // A reset is completed even if fewer packets were requested.
     if let count, shown >= count { return }
     let before = printer.profile
     let text = printer.text(packet)
@@ -219,7 +219,7 @@ struct Monitoring {
     write(text)
   }
 
-  /// Counts of what was seen, on one line.
+  /// The counts in one line.
   var summary: String {
     var parts = [printer.counts]
     if dropped > 0 { parts.append("\(dropped) too fast to be shown") }
@@ -228,14 +228,16 @@ struct Monitoring {
   }
 }
 
-/// A pseudo-terminal that another program opens as the chip.
+/// A pseudo-terminal that another program opens in place of the chip.
 ///
-/// The program's end is also held open here, so that the program may close and reopen it.
+/// This process also keeps the other end open, so that the program may close and reopen it.
 struct ProxyTerminal {
   private let terminal: PseudoTerminal
   private let link: String?
 
-  /// - Parameter link: a symbolic link to create, or to replace.
+  /// Opens the pseudo-terminal.
+  ///
+  /// - Parameter link: A symbolic link to create or replace.
   init(link: String?) throws(Errno) {
     terminal = try PseudoTerminal()
     self.link = link
@@ -246,12 +248,12 @@ struct ProxyTerminal {
     }
   }
 
-  /// What the other program opens, such as `/dev/pts/5`.
+  /// The path for the other program, such as `/dev/pts/5`.
   var path: String { terminal.path }
-  /// The end of this program, which closes it.
+  /// The end of this program, as an endpoint that closes it.
   var endpoint: LinkEndpoint { .descriptor(terminal.master) }
 
-  /// Discards what the other program has not read.
+  /// Discards data that the other program has not read.
   func discard() { tcflush(terminal.slave.rawValue, TCIFLUSH) }
 
   /// Hangs up, and removes the link.

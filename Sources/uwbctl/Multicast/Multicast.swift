@@ -24,11 +24,11 @@ struct Multicast: ParsableCommand {
 
   struct Target: ParsableArguments {
     @Option(
-      name: .shortAndLong, help: "The device, as range was given it.",
+      name: .shortAndLong, help: "The device, as given to range.",
       completion: DeviceOptions.completion)
     var device: String?
     @Option(help: "The id of the session.") var session: UInt32?
-    @Option(help: "The process id of range, where several have that device and session.")
+    @Option(help: "The process id of range, if several have that device and session.")
     var pid: Int32?
     @Option(help: "Output format.") var format = OutputFormat.text
 
@@ -64,7 +64,7 @@ struct Multicast: ParsableCommand {
     func execute() throws { try change(.remove, addresses, target) }
   }
 
-  /// A short address, as `range` takes it.
+  /// A short address in the form that `range` accepts.
   struct Address: ExpressibleByArgument {
     var value: UInt16
     init?(argument: String) {
@@ -129,8 +129,8 @@ extension ControlReply {
   }
 }
 
-/// Accepts requests to change the controlees of a running `range`. Only its process can use the port,
-/// so `multicast` asks it.
+/// Accepts requests to change the controlees of a running `range`. Only that process can use the
+/// port, so `multicast` connects to it.
 final class RangeControl: Sendable {
   let path: String
   private let source: Source
@@ -138,10 +138,12 @@ final class RangeControl: Sendable {
   /// Safe because the source is only cancelled, which any thread may do.
   private struct Source: @unchecked Sendable { let source: any DispatchSourceRead }
 
+  /// Listens for requests.
+  ///
   /// - Parameters:
-  ///   - device: as given by the user.
-  ///   - folder: see `ControlSocket`.
-  /// - Throws: `Errno` or `AccessoryError` when the socket cannot be created.
+  ///   - device: The name of the device, as on the command line.
+  ///   - folder: See `ControlSocket`.
+  /// - Throws: `Errno` or `AccessoryError` if the socket cannot be created.
   init(
     _ session: UWBSession, device: String, folder: String = ControlSocket.folder
   ) throws {
@@ -165,7 +167,7 @@ final class RangeControl: Sendable {
 
   deinit { stop() }
 
-  /// Stops accepting requests; those that were accepted are completed.
+  /// Stops accepting requests, after completing the accepted ones.
   func stop() {
     unlink(path)
     source.source.cancel()
@@ -224,7 +226,7 @@ struct RunningRanges {
 
   private(set) var entries: [Entry] = []
 
-  /// Queries each socket, and removes those of programs that have ended.
+  /// Queries each socket, and removes the sockets of programs that have ended.
   init(folder: String = ControlSocket.folder) {
     for path in ControlSocket.paths(in: folder) {
       do throws(AccessoryError) {
@@ -238,7 +240,7 @@ struct RunningRanges {
     }
   }
 
-  /// The entries that match what is not nil.
+  /// Returns the entries that match all arguments that are not nil.
   func matching(device: String?, session: UInt32?, pid: Int32?) -> [Entry] {
     entries.filter { entry in
       (session == nil || entry.about.session == session) && (pid == nil || entry.about.pid == pid)
@@ -246,7 +248,7 @@ struct RunningRanges {
     }
   }
 
-  /// Compares devices by what their paths link to.
+  /// Compares devices by the targets of their paths.
   private static func isSame(_ a: String, _ b: String) -> Bool {
     func real(_ path: String) -> String {
       guard let resolved = realpath(path, nil) else { return path }
@@ -270,15 +272,14 @@ struct RunningRanges {
   }
 }
 
-/// The sockets at which running `range` commands accept requests, in a folder that only its owner can
-/// enter.
+/// The sockets of running `range` commands, in a folder that only its owner can enter.
 enum ControlSocket {
-  /// The maximum length of a request.
+  /// The greatest length of a request in bytes.
   static let lineLimit = 65_536
-  /// Seconds to wait for the other end.
+  /// The time-out for the other end in seconds.
   static let patience = 5
 
-  /// `$XDG_RUNTIME_DIR/uwbctl`, or a folder of this user in /tmp where that is not set.
+  /// The folder `$XDG_RUNTIME_DIR/uwbctl`, or a folder of this user in /tmp without that variable.
   static var folder: String {
     if let base = getenv("XDG_RUNTIME_DIR").map({ String(cString: $0) }), !base.isEmpty {
       return base + "/uwbctl"
@@ -286,7 +287,7 @@ enum ControlSocket {
     return "/tmp/uwbctl-\(getuid())"
   }
 
-  /// Creates the folder; throws unless it belongs to this user and nobody else can enter it.
+  /// Creates the folder; throws unless it belongs to this user and only this user can enter it.
   static func makeFolder(_ path: String) throws(Errno) {
     if mkdir(path, 0o700) != 0, errno != EEXIST { throw Errno(rawValue: errno) }
     var status = stat()
@@ -296,7 +297,7 @@ enum ControlSocket {
     else { throw .permissionDenied }
   }
 
-  /// All sockets, including those of programs that have ended.
+  /// Returns all sockets, even of programs that have ended.
   static func paths(in folder: String) -> [String] {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
     return names.filter { $0.hasPrefix("range-") && $0.hasSuffix(".sock") }
@@ -319,7 +320,7 @@ enum ControlSocket {
     }
   }
 
-  /// Sets timeouts, so that a silent other end cannot block this one.
+  /// Sets time-outs, so that a silent other end cannot block this one.
   static func setPatience(_ descriptor: FileDescriptor) {
     var time = timeval(tv_sec: patience, tv_usec: 0)
     for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
@@ -332,7 +333,7 @@ enum ControlSocket {
     try descriptor.writeAll(Array(JSONEncoder().encode(message)) + [0x0A])
   }
 
-  /// Receives one line; throws when it is not such a message or does not arrive in time.
+  /// Receives one line; throws if it is not a message of this type, or after the time-out.
   static func receive<M: Decodable>(_ type: M.Type, over descriptor: FileDescriptor) throws -> M {
     var line: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 4_096)
@@ -350,7 +351,7 @@ struct ControlRequest: Codable, Equatable {
   enum Action: String, Codable { case list, add, remove }
 
   var action: Action
-  /// Short addresses.
+  /// The short addresses.
   var addresses: [UInt16] = []
 }
 
@@ -358,20 +359,20 @@ struct ControlRequest: Codable, Equatable {
 struct ControlReply: Codable, Equatable {
   struct Outcome: Codable, Equatable {
     var address: UInt16
-    /// The name of the status, and its number; 0 is success.
+    /// The name of the status, and its number, where 0 is success.
     var status: String
     var code: UInt8
   }
 
-  /// Which `range` this is.
+  /// The process ID of `range`.
   var pid: Int32
   var device: String
   var session: UInt32
-  /// The present controlees.
+  /// The current controlees.
   var controlees: [UInt16]
   /// The result for each requested address.
   var outcomes: [Outcome] = []
-  /// Why nothing was changed, and what to try.
+  /// The cause of a failure, and the next step.
   var error: String?
   var suggestion: String?
 }

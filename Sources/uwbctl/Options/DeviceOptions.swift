@@ -11,7 +11,7 @@ import UWBLab
 import UWBLink
 import UWBSimulator
 
-/// The kind of chip, and how much the driver logs.
+/// The options for the kind of chip and for logging.
 struct ChipOptions: ParsableArguments {
   enum Family: String, ExpressibleByArgument, CaseIterable {
     case auto, qorvo, nxp
@@ -29,7 +29,7 @@ struct ChipOptions: ParsableArguments {
     var profile: ChipProfile { ChipProfile.named(rawValue) ?? .qm33 }
   }
 
-  @Option(help: "Treat the chip as one of this family instead of asking it.")
+  @Option(help: "Assume this family of chips instead of reading it from the chip.")
   var chip = Family.auto
 
   @Option(help: "The model of the embedded simulated chips.")
@@ -46,17 +46,17 @@ struct ChipOptions: ParsableArguments {
     completion: .file())
   var scene: String?
 
-  @Flag(help: "Open the chip itself, even where a service (uwbd) shares it.") var direct = false
+  @Flag(help: "Open the chip directly, even if a service (uwbd) shares it.") var direct = false
 
   @Flag(
     help: """
-      Have the chip alone, for its configuration, calibration, tests and packets: a service (uwbd) that \
-      shares it closes it until the command has ended.
+      Use the chip exclusively, for its configuration, calibration, tests and packets: a service (uwbd) \
+      that shares it closes it until the command has ended.
       """)
   var exclusive = false
 
   @Flag(
-    name: .shortAndLong, help: "Log to standard error what the driver does; -vv: every detail.")
+    name: .shortAndLong, help: "Log the driver's actions to standard error; -vv: every detail.")
   var verbose: Int
 
   var driverOptions: UWBDevice.Options {
@@ -67,12 +67,12 @@ struct ChipOptions: ParsableArguments {
     return options
   }
 
-  /// What `--scene` says.
+  /// The contents of `--scene`.
   var conditions: SceneFile? {
     get throws { try scene.map { path throws(LabError) in try SceneFile(file: path) } }
   }
 
-  /// The embedded simulated chip that is used like a board, and the given number of others.
+  /// Returns the embedded simulated chip, and the given number of peers.
   func simulatedChip(peers: Int = 0) throws -> SimulatedPeers {
     try SimulatedPeers(
       profile: simChip.profile, peers: peers, seed: seed, conditions: conditions)
@@ -102,14 +102,16 @@ struct DeviceOptions: ParsableArguments {
   var isSimulated: Bool { device == Self.simulated }
   var driverOptions: UWBDevice.Options { chip.driverOptions }
 
-  /// Notes that measurements come from no board.
+  /// Prints a note that measurements come from simulated chips.
   func noteSimulation() {
     if isSimulated { note("Simulated chips: --device names a board.") }
   }
 
   func validate() throws { try Self.check(device) }
 
-  /// - Throws: `ValidationError` for a name that no device can have.
+  /// Checks the name of a device.
+  ///
+  /// - Throws: `ValidationError` for an invalid name.
   static func check(_ device: String) throws {
     guard device != simulated else { return }
     do { _ = try LinkEndpoint(device) } catch {
@@ -117,7 +119,7 @@ struct DeviceOptions: ParsableArguments {
     }
   }
 
-  /// The options for a device that a command names differently.
+  /// Returns the options for a device that a command accepts under another name.
   static func naming(_ device: String, _ chip: ChipOptions) throws -> DeviceOptions {
     var options = try parse(["--device", device])
     options.chip = chip
@@ -125,7 +127,7 @@ struct DeviceOptions: ParsableArguments {
   }
 }
 
-/// Whether and where packets are recorded.
+/// The options for recording packets.
 struct CaptureOptions: ParsableArguments {
   @Option(
     help: "Record every packet in this file (pcapng), overwriting it.",
@@ -141,7 +143,8 @@ struct CaptureOptions: ParsableArguments {
     }
   }
 
-  /// Creates the file, before the device is opened so that nothing is missing; nil without --capture.
+  /// Creates the file, or returns nil without --capture. The device is opened later, so that no
+  /// packet is missing.
   func start(_ device: String, simulated: ChipOptions.SimulatedChip?) throws -> CaptureFile? {
     takeOutput(for: capture)
     if capture == "-", isatty(STDOUT_FILENO) != 0 {
@@ -160,7 +163,7 @@ struct CaptureOptions: ParsableArguments {
     }
   }
 
-  /// For example `Linux 6.12.0 aarch64`.
+  /// The operating system, such as `Linux 6.12.0 aarch64`.
   private static var system: String {
     var name = utsname()
     uname(&name)
@@ -172,8 +175,8 @@ struct CaptureOptions: ParsableArguments {
 }
 
 extension CaptureFile {
-  /// Records packets. A file that takes no more does not stop ranging, but it is said at once, and the
-  /// command fails at its end.
+  /// The function that records packets. A failed write does not stop ranging: it is reported at
+  /// once, and the command fails at its end.
   var tap: UWBDevice.PacketTap {
     {
       if let failure = self.record($0, $1, time: $2) { Ending.captureFailed(failure) }
@@ -181,7 +184,7 @@ extension CaptureFile {
   }
 }
 
-/// When a command that ranges stops, and whether it waits for a device that was lost.
+/// The options for the end of ranging, and for a lost device.
 struct RunOptions: ParsableArguments {
   @Option(name: [.customShort("n"), .long], help: "Stop after this many measured ranging rounds.")
   var count: Int?
@@ -196,13 +199,13 @@ struct RunOptions: ParsableArguments {
     if let count, count < 1 { throw ValidationError("--count takes 1 or more.") }
   }
 
-  /// nil: the loss of the device ends the command.
+  /// The policy for a lost device; nil ends the command.
   var recovery: RecoveryPolicy? {
     recover.duration > .zero ? RecoveryPolicy(limit: recover.duration) : nil
   }
 }
 
-/// A time on the command line, in seconds.
+/// A duration in seconds on the command line.
 struct Seconds: ExpressibleByArgument {
   var duration: Duration
 
@@ -219,7 +222,7 @@ struct Seconds: ExpressibleByArgument {
   }
 }
 
-/// `-t`: when to stop.
+/// The option `-t`, a time limit.
 struct TimeLimit: ParsableArguments {
   @Option(name: [.customShort("t"), .long], help: "Stop after this many seconds.")
   var duration: Seconds?
@@ -230,14 +233,16 @@ struct TimeLimit: ParsableArguments {
     }
   }
 
-  /// nil: there is no limit.
+  /// The limit; nil for none.
   var limit: Duration? { duration?.duration }
 
-  /// Runs `body` until it ends or the time is over: then it is cancelled as by a signal, and a chip
-  /// that does not end its sessions within two seconds is closed all the same.
+  /// Runs `body` with the time limit.
   ///
-  /// - Parameter device: the one that `body` has opened.
-  /// - Returns: nil if the time was over.
+  /// At the limit, `body` is cancelled as by a signal. A chip that does not end its sessions within
+  /// two seconds is closed anyway.
+  ///
+  /// - Parameter device: The device that `body` has opened.
+  /// - Returns: The result; nil at the time limit.
   func limiting<R: Sendable>(
     _ device: Locked<UWBDevice?>, _ body: @escaping @Sendable () async throws -> R
   ) async throws -> R? {
@@ -263,21 +268,23 @@ struct TimeLimit: ParsableArguments {
       guard device.withLock({ $0 }) == nil else { return nil }
       throw Failure(
         .silent, "The time was over before the device had answered.",
-        try: "Give it more time with -t; uwbctl doctor says what is wrong with a device.")
+        try: "Give it more time with -t; uwbctl doctor checks a device.")
     }
   }
 }
 
-/// Resolves `--device` and `--capture`: what to open, and where to record.
+/// The device to open and the capture, resolved from `--device` and `--capture`.
 struct OpenTarget {
   let endpoint: LinkEndpoint
   let tap: UWBDevice.PacketTap?
-  /// The embedded simulated chips; nil for any other device.
+  /// The embedded simulated chips; nil for another device.
   let simulated: SimulatedPeers?
-  /// Keeps a service from opening the chip.
+  /// The connection that keeps a service from opening the chip.
   private let loan: FileDescriptor?
 
-  /// - Parameter peers: the number of other simulated chips.
+  /// Resolves the options.
+  ///
+  /// - Parameter peers: The number of further simulated chips.
   /// - Throws: `LinkError`, `CaptureError`, or the error of the pseudo-terminal.
   init(
     _ device: String, _ chip: ChipOptions, _ capture: CaptureOptions?, peers: Int = 0
@@ -292,7 +299,7 @@ struct OpenTarget {
       }.get() : nil
   }
 
-  /// Stops the simulated chip, and lets a service have the chip again.
+  /// Stops the simulated chips, and returns the chip to the service.
   func finish() {
     simulated?.bench.stop()
     try? loan?.close()
@@ -300,16 +307,16 @@ struct OpenTarget {
 }
 
 extension DeviceOptions {
-  /// Opens the device, or an embedded simulated one with its peers, lends it to `body`, and closes
-  /// everything again.
+  /// Opens the device, or an embedded simulated one with its peers, passes it to `body`, and closes
+  /// it.
   ///
   /// - Parameters:
-  ///   - capture: where packets are recorded.
-  ///   - peers: the number of other simulated chips.
-  ///   - resetPolicy: what happens to the sessions on the chip.
-  ///   - resetAdvice: what to do about a chip that answers only with errors; nil: the user is asked,
-  ///     or told to give `--reset`.
-  ///   - recovery: whether to wait for a device that was lost.
+  ///   - capture: The options for recording packets.
+  ///   - peers: The number of further simulated chips.
+  ///   - resetPolicy: The treatment of the sessions on the chip.
+  ///   - resetAdvice: The next step for a chip that answers only with errors; nil asks the user or
+  ///     suggests `--reset`.
+  ///   - recovery: Whether to wait for a lost device.
   func withDevice<R: Sendable>(
     _ capture: CaptureOptions? = nil, peers count: Int = 0,
     resetPolicy: UWBDevice.ResetPolicy = .reset, resetAdvice: String? = nil,
@@ -351,19 +358,19 @@ extension DeviceOptions {
     throw remains
   }
 
-  /// With what to do about a service that refuses what concerns the whole chip.
+  /// Adds advice to the error of a service that rejects a command for the whole chip.
   private static func advised(_ error: any Error, _ device: UWBDevice) -> any Error {
     guard case .service = device.endpoint, let cause = error as? DriverError,
       cause.status == .rejected
     else { return error }
     return Failure(
       ExitStatus(cause), "\(cause)",
-      try: "A service shares the chip: what concerns all of it needs --exclusive.")
+      try: "A service shares the chip: commands for the whole chip need --exclusive.")
   }
 
-  /// The same for a command that ranges, for as long as it is to.
+  /// Opens the device as above for a command that ranges, until its time limit.
   ///
-  /// - Returns: nil if the time was over.
+  /// - Returns: The result; nil at the time limit.
   func withDevice<R: Sendable>(
     _ capture: CaptureOptions? = nil, peers count: Int, _ end: RunOptions,
     _ body: @escaping @Sendable (UWBDevice, SimulatedPeers?) async throws -> R
@@ -380,7 +387,9 @@ extension DeviceOptions {
 }
 
 extension Failure {
-  /// - Parameter cause: why the chip may still have a session.
+  /// Creates the failure for a session that may remain on the chip.
+  ///
+  /// - Parameter cause: The error when closing the session.
   fileprivate init(remaining cause: DriverError) {
     let isClosed = cause.code == .closed
     self.init(
@@ -390,7 +399,7 @@ extension Failure {
   }
 }
 
-/// Runs `body` and then `end`, whatever happens.
+/// Runs `body` and then `end`, even after an error.
 nonisolated(nonsending) func lending<R>(
   _ body: nonisolated(nonsending) () async throws -> R,
   end: nonisolated(nonsending) () async -> Void
@@ -404,13 +413,13 @@ nonisolated(nonsending) func lending<R>(
   return result
 }
 
-/// The embedded simulated chips: the one that is used like a board, and its peers with their hosts.
+/// The embedded simulated chips: the one used as the device, and its peers with their hosts.
 struct SimulatedPeers {
   let bench: SimulatedBench
   let own: SimulatedBench.Chip
   let others: [SimulatedBench.Chip]
 
-  /// Places chips a few metres apart; the first peer walks back and forth, the others stand still.
+  /// Places chips a few metres apart. The first peer walks back and forth; the others stand still.
   init(
     profile: ChipProfile, peers: Int, seed: UInt64, conditions: SceneFile? = nil
   ) throws {

@@ -12,7 +12,7 @@ import UWB
 import UWBLab
 import UWBLink
 
-/// A command whose failures become a sentence and an exit status.
+/// A command that reports failures as a sentence and an exit status.
 protocol ReportingCommand: AsyncParsableCommand {
   func execute() async throws
 }
@@ -35,10 +35,10 @@ extension Command {
   }
 }
 
-/// Why a command ends: the cause, what to try next, and the exit status.
+/// The cause of a command's end, the next step, and the exit status.
 struct Failure: Error {
   var status: ExitStatus
-  /// nil: it has been printed already.
+  /// The cause; nil if it has been printed.
   var cause: String?
   var suggestion: String?
 
@@ -46,8 +46,8 @@ struct Failure: Error {
     (self.status, self.cause, self.suggestion) = (status, cause, suggestion)
   }
 
-  /// Describes an error of a library, and the command that helps. nil for errors that the argument
-  /// parser prints.
+  /// Creates a failure from an error of a library, with a helpful command. Nil for errors that the
+  /// argument parser prints.
   init?(_ error: any Error) {
     if let failure = error as? Failure {
       self = failure
@@ -57,7 +57,7 @@ struct Failure: Error {
     self.init(
       status, (error as? any LocalizedError)?.errorDescription ?? "\(error)",
       try: Self.suggestion(for: error))
-    // That is about boards.
+    // The suggestion is about boards.
     guard !(error is BluetoothError), (error as? AccessoryError)?.code != .bluetooth else { return }
     switch status {
     case .unavailable: suggestion? += " List devices with: uwbctl list"
@@ -72,19 +72,19 @@ struct Failure: Error {
       "Give the family of the chip, if you know it: --chip qorvo or --chip nxp."
     case CalibrationError.unknownName: "uwbctl calibrate list shows all names."
     case CalibrationError.refused:
-      "This firmware may not have it; uwbctl calibrate get shows what it has."
+      "This firmware may not have it; uwbctl calibrate get shows its values."
     case CaptureError.notACapture:
       "Record with uwbctl range --capture FILE, or give packets in hexadecimal."
     case let error as DriverError where error.code == .configurationProblems:
       (error.recoverySuggestion.map { $0 + " " } ?? "")
-        + "uwbctl range --force starts the session all the same."
+        + "uwbctl range --force starts the session anyway."
     case let error as ProfileError where error.recoverySuggestion != nil:
       "uwbctl profile prints a complete one with comments."
     default: (error as? any LocalizedError)?.recoverySuggestion
     }
   }
 
-  /// Prints the cause and what to try.
+  /// Prints the cause and the next step.
   func report() -> ExitCode {
     if let cause {
       note(cause, try: suggestion)
@@ -95,21 +95,22 @@ struct Failure: Error {
   }
 }
 
-/// Checks what an option takes.
+/// Checks the value of an option.
 func require(_ isValid: Bool, _ message: @autoclosure () -> String) throws {
   if !isValid { throw ValidationError(message()) }
 }
 
-/// Runs the body of a command; a failure becomes one sentence, the next step and an exit status.
+/// Runs the body of a command, and reports a failure as a sentence, the next step and an exit
+/// status.
 func reporting(_ body: () async throws -> Void) async throws {
   do { try await body() } catch is CancellationError { return } catch {
     throw Failure(error)?.report() ?? error
   }
 }
 
-/// The exit status of the program, as in sysexits.h where it has a meaning.
+/// The exit statuses, as in sysexits.h where that defines one.
 ///
-/// A page of the documentation lists them; a status never changes its meaning.
+/// A documentation page lists them; a status never changes its meaning.
 enum ExitStatus: Int32, CaseIterable {
   case success = 0
   /// The arguments are invalid.
@@ -120,7 +121,7 @@ enum ExitStatus: Int32, CaseIterable {
   case noInput = 66
   /// The host of a tcp: device cannot be resolved.
   case noHost = 68
-  /// There is no such device, or the connection was refused.
+  /// The device does not exist, or the connection was refused.
   case unavailable = 69
   /// Another system call failed.
   case system = 71
@@ -130,7 +131,7 @@ enum ExitStatus: Int32, CaseIterable {
   case deviceGone = 74
   /// Another program has the device open.
   case busy = 75
-  /// The device answers with something that is not UCI.
+  /// The device answers with data that is not UCI.
   case protocolError = 76
   /// This user may not open the device.
   case permission = 77
@@ -142,16 +143,16 @@ enum ExitStatus: Int32, CaseIterable {
   case deviceFailure = 81
   /// Ranging worked, but no peer was measured.
   case noPeer = 82
-  /// The two ends that were compared cannot range with each other.
+  /// The two compared ends cannot range with each other.
   case cannotRange = 83
-  /// A calibration was ended before it had a result; nothing was written.
+  /// A calibration ended before it had a result; no value was written.
   case unfinished = 84
   /// The chip or the peer ended the session.
   case sessionEnded = 85
-  /// The people at the two machines did not both confirm the code.
+  /// The users of the two machines did not both confirm the code.
   case notConfirmed = 86
 
-  /// nil for errors that no library of this package throws.
+  /// Returns the status for an error; nil for errors of other libraries.
   init?(of error: any Error) {
     switch error {
     case let error as DriverError: self.init(error)
@@ -288,7 +289,7 @@ enum ExitStatus: Int32, CaseIterable {
     case .link, .firmware, .retriesExhausted, .deviceError, .needsReset, .stateNotReached, .closed,
       .deviceFailed, .deviceRestarted, .recovering, .otherDevice, .dataNotSent:
       self = .deviceFailure
-    // No session is at fault.
+    // The error does not concern a session.
     case .refused where error.command?.hasPrefix("CORE_") ?? false: self = .deviceFailure
     case .refused, .parametersRefused, .sessionEnded, .invalidConfiguration, .dataTooLong,
       .configurationProblems:

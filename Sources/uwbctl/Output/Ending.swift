@@ -9,15 +9,14 @@ import SystemPackage
 import UWB
 import UWBLink
 
-/// The one way in which a command ends before its work is done: its task is cancelled, and closes
-/// everything it has opened, in order.
+/// Ends a command early by cancelling its task, which closes its resources in order.
 ///
-/// Signals and lost output lead here.
+/// Signals and lost output have this effect.
 enum Ending {
   private struct State {
     var cancel: (@Sendable () -> Void)?
     var first = FirstSignal()
-    /// Why standard output takes nothing any more.
+    /// The error of standard output.
     var outputError: Errno?
     var isCaptureIncomplete = false
     var endsWithCapture = false
@@ -26,21 +25,22 @@ enum Ending {
   }
   private static let state = Mutex(State())
 
-  /// SIGQUIT as well, whose default leaves a session on the chip.
+  /// The ending signals. They include SIGQUIT, whose default action would leave a session on the
+  /// chip.
   private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
-  /// These do not end a program, but change what is on its screen.
+  /// The signals after which the screen must be drawn again.
   private static let screenSignals = [SIGWINCH, SIGCONT]
 
-  /// Where commands run: they may wait for a pipe.
+  /// The threads of commands, which may block on pipes.
   static let threads = BlockingThreads(limit: 64)
 
-  /// Runs `body` in a task that the signals which end programs, and the loss of standard output,
-  /// cancel. A second signal, at least a second after the first, ends the program at once.
+  /// Runs `body` in a task. Ending signals and the loss of standard output cancel the task. A
+  /// second signal, at least a second after the first, ends the program at once.
   static func cancelling(_ body: @escaping @Sendable () async throws -> Void) async throws {
     state.withLock { $0 = State() }
     let source = Signals.receive(signals + screenSignals) { received($0) }
     defer { source.cancel() }
-    // When the reader of the output goes away, the chip must be stopped first.
+    // A lost reader must not end the program before the chip is stopped.
     signal(SIGPIPE, SIG_IGN)
     let task = Task(executorPreference: threads) { try await body() }
     let isLate = state.withLock { state in
@@ -49,14 +49,14 @@ enum Ending {
     }
     if isLate { task.cancel() }
     do { try await task.value } catch {
-      // Not a failure of the device, nor of a pipe that was waited for.
+      // The cancellation is neither a failure of the device nor of a pipe.
       let isEnd =
         (error as? DriverError)?.linkError?.code == .cancelled || ExitStatus(of: error) == .noInput
       guard task.isCancelled, isEnd else { throw error }
     }
   }
 
-  /// Whether an error only says that its task was cancelled.
+  /// Reports whether an error is only the cancellation of its task.
   static func isCancellation(_ error: any Error) -> Bool {
     error is CancellationError || (error as? DriverError)?.linkError?.code == .cancelled
   }
@@ -76,17 +76,19 @@ enum Ending {
     cancel?()
   }
 
-  /// Calls `body` when the window has changed its size, and after Ctrl-Z and `fg`; nil: not any more.
+  /// Calls `body` after the window changes its size, and after Ctrl-Z and `fg`; nil removes the
+  /// call.
   static func onScreenChange(_ body: (@Sendable () -> Void)?) {
     state.withLock { $0.screenChanged = body }
   }
 
-  /// Calls `body` before a second signal ends the program at once; it must not wait. nil: not any more.
+  /// Calls `body` before a second signal ends the program at once; it must not block. Nil removes
+  /// the call.
   static func onExit(_ body: (@Sendable () -> Void)?) {
     state.withLock { $0.exits = body }
   }
 
-  /// Standard output cannot be written: the command ends, because nobody sees what it does.
+  /// Ends the command after standard output has failed, because its results are lost.
   static func outputFailed(_ error: Errno) {
     let cancel = state.withLock { state in
       defer { state.outputError = state.outputError ?? error }
@@ -97,10 +99,10 @@ enum Ending {
 
   static var isOutputLost: Bool { state.withLock { $0.outputError != nil } }
 
-  /// The command does nothing but capture, and ends when that fails.
+  /// Makes a failed capture end the command, for commands that only capture.
   static func endWithCapture() { state.withLock { $0.endsWithCapture = true } }
 
-  /// A capture takes nothing any more: says so once.
+  /// Reports a failed capture once.
   static func captureFailed(_ error: CaptureError) {
     if case .notWritten(path: "-", let number, _) = error {
       return outputFailed(Errno(rawValue: number))
@@ -113,7 +115,7 @@ enum Ending {
     cancel?()
   }
 
-  /// Throws when something that was printed or captured has not been written.
+  /// Throws if output or captured packets could not be written.
   static func checkOutput() throws {
     let (error, isCaptureIncomplete) = state.withLock { ($0.outputError, $0.isCaptureIncomplete) }
     guard let error else {
@@ -121,9 +123,9 @@ enum Ending {
       return
     }
     if error == .brokenPipe {
-      // As any other program whose reader goes away, for `uwbctl range | head`.
+      // Ends as other programs do when their reader exits, such as in `uwbctl range | head`.
       signal(SIGPIPE, SIG_DFL)
-      // Where commands run, it is blocked.
+      // The threads of commands block the signal.
       var signals = sigset_t()
       sigaddset(&signals, SIGPIPE)
       pthread_sigmask(SIG_UNBLOCK, &signals, nil)
@@ -132,12 +134,12 @@ enum Ending {
     throw Failure(.system, "Cannot write to standard output: \(error).").report()
   }
 
-  /// To be called before anything is opened.
+  /// Prepares signals and standard streams. Must run before a file is opened.
   static func prepare() {
-    // The runtime takes it for a crash, of which it prints the call stacks for seconds.
+    // Swift's runtime takes SIGQUIT for a crash, and prints call stacks for seconds.
     signal(SIGQUIT, SIG_DFL)
-    // A descriptor that is opened later must not become standard output: what is printed would go to
-    // the chip. Opened the wrong way round, so that reading or writing it is still an error.
+    // A descriptor opened later must not become standard output: output would go to the chip. The
+    // wrong direction keeps reading or writing an error.
     for (number, mode) in [(0, O_WRONLY), (1, O_RDONLY), (2, O_RDONLY)]
     where fcntl(Int32(number), F_GETFD) < 0 {
       _ = open("/dev/null", mode)

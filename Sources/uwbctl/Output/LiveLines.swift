@@ -5,10 +5,10 @@ import System
 import Synchronization
 import SystemPackage
 
-/// Lines at the end of a terminal's output that are drawn over themselves, such as a table.
+/// Lines at the end of a terminal's output that are redrawn in place, such as a table.
 ///
-/// They are drawn again each second, when the window changes its size, and after Ctrl-Z and `fg`.
-/// Nothing else may write to the terminal meanwhile, except through `write`.
+/// They are redrawn each second, after a change of the window's size, and after Ctrl-Z and `fg`.
+/// Other output to the terminal must use `write`.
 final class LiveLines: Sendable {
   private struct State {
     /// The widths of the lines on the screen, above the cursor.
@@ -21,7 +21,9 @@ final class LiveLines: Sendable {
   private let state = Mutex(State())
   private let lines: @Sendable (Output.Size) -> [String]
 
-  /// - Parameter lines: the lines to show now; what does not fit into the size is cut off. Any thread.
+  /// Starts drawing.
+  ///
+  /// - Parameter lines: Returns the current lines, which are cut to the size. Called on any thread.
   init(on output: Output = standardOutput, _ lines: @escaping @Sendable (Output.Size) -> [String]) {
     self.output = output
     self.lines = lines
@@ -34,12 +36,12 @@ final class LiveLines: Sendable {
 
   deinit { state.withLock { $0.clock }?.cancel() }
 
-  /// Draws the lines as they are now.
+  /// Draws the current lines.
   func draw() { state.withLock { draw(&$0) } }
 
-  /// Writes a text, which ends with a line end, above the lines.
+  /// Writes a text, which ends with a line feed, above the lines.
   ///
-  /// - Parameter stream: where the text goes.
+  /// - Parameter stream: The destination of the text.
   func write(_ text: String, to stream: Output) {
     state.withLock { state in
       guard !state.isFinished, stream.isTerminal, !Self.isInBackground(output) else {
@@ -52,7 +54,7 @@ final class LiveLines: Sendable {
     }
   }
 
-  /// Draws the lines for the last time; what is written later follows them.
+  /// Draws the lines for the last time; later output follows them.
   func finish() {
     state.withLock { state in
       draw(&state)
@@ -63,24 +65,25 @@ final class LiveLines: Sendable {
   }
 
   private func draw(_ state: inout State) {
-    // In the background the terminal belongs to another program.
+    // In the background, the terminal belongs to another program.
     guard !state.isFinished, !Self.isInBackground(output) else { return }
     let start = up(&state)
     let size = output.size
-    // Not in the last column, where some terminals wrap at once; the cursor stays below the lines.
+    // Leaves the last column free, because some terminals wrap there. The cursor stays below the
+    // lines.
     let shown = lines(size).prefix(max(1, size.rows - 1)).map {
       String($0.prefix(max(1, size.columns - 1)))
     }
-    // Each line cleared to its end, and what was below.
+    // Clears each line to its end, and the screen below the lines.
     output.write(start + shown.map { "\($0)\u{1B}[K\n" }.joined() + "\u{1B}[J")
     state.drawn = shown.map(\.count)
   }
 
-  /// What moves the cursor up to the first line on the screen.
+  /// Returns the sequence that moves the cursor up to the first line on the screen.
   private func up(_ state: inout State) -> String {
     if Signals.wasStopped() { state.drawn = [] }
     guard !state.drawn.isEmpty else { return "\r" }
-    // Nobody knows how a terminal rearranges lines that have become too long for it.
+    // The terminal has rearranged lines that are now too long, so the screen is cleared.
     if state.drawn.contains(where: { $0 > output.size.columns }) { return "\u{1B}[H\u{1B}[2J" }
     return "\r\u{1B}[\(state.drawn.count)A"
   }

@@ -8,23 +8,23 @@ import SystemPackage
 import UWB
 import UWBLab
 
-/// A stream of the program.
+/// A standard stream of the program.
 struct Output: Sendable {
   let descriptor: FileDescriptor
 
-  /// Whether a person is likely to be reading.
+  /// Whether the stream is a terminal.
   var isTerminal: Bool { isatty(descriptor.rawValue) != 0 }
 
-  /// Whether it is a terminal on which lines can be drawn over themselves: not a dumb one, such as the
-  /// shell of an editor.
+  /// Whether lines can be redrawn in place: the stream is a terminal, and not a dumb one such as an
+  /// editor's shell.
   var canRedraw: Bool {
     isTerminal && !["", "dumb"].contains(getenv("TERM").map { String(cString: $0) } ?? "")
   }
 
-  /// Writes all of a text. Where standard output takes no more, the command ends in order.
+  /// Writes a whole text. If standard output fails, the command ends in order.
   func write(_ text: String) {
     do { try descriptor.writeAll(text.utf8) } catch {
-      // Nobody can be told that standard error is lost, and results do not depend on it.
+      // A failure of standard error cannot be reported, and results do not depend on it.
       guard descriptor == .standardOutput else { return }
       Ending.outputFailed(error as? Errno ?? .ioError)
     }
@@ -36,7 +36,7 @@ struct Output: Sendable {
     var rows: Int
   }
 
-  /// Of the terminal; 80 by 24 where it does not tell.
+  /// The size of the terminal, or 80 by 24 if it is unknown.
   var size: Size {
     var size = winsize()
     _ = ioctl(descriptor.rawValue, UInt(TIOCGWINSZ), &size)
@@ -45,10 +45,10 @@ struct Output: Sendable {
       rows: size.ws_row > 0 ? Int(size.ws_row) : 24)
   }
 
-  /// A line cut at blanks to the width of the terminal, with the continuation indented; as it is where
-  /// there is no terminal. Words that are too long, such as paths, stay whole.
+  /// Wraps a line at spaces to the width of the terminal, and indents its continuation. Without a
+  /// terminal, returns the line unchanged. Words that are too long, such as paths, stay whole.
   ///
-  /// - Parameter indent: less where the terminal has fewer than 60 columns.
+  /// - Parameter indent: The indentation, which is reduced on terminals with fewer than 60 columns.
   func wrapped(_ line: String, indent: Int) -> String {
     guard isTerminal else { return line }
     let width = size.columns
@@ -57,16 +57,16 @@ struct Output: Sendable {
 }
 
 extension String {
-  /// Lines of at most `width` characters, unless a word is longer.
+  /// Wraps to lines of at most `width` characters, unless a word is longer.
   func wrapped(to width: Int, indent: Int) -> String {
-    // Blanks at the beginning, and columns within the line, are part of its layout.
+    // Spaces at the beginning and columns within the line are part of its layout.
     var lines: [String] = []
     var rest = self[...]
     let margin = String(repeating: " ", count: indent)
     while case let room = max(1, width - (lines.isEmpty ? 0 : indent)), rest.count > room {
       let first = rest.firstIndex { $0 != " " } ?? rest.startIndex
       let limit = rest.index(rest.startIndex, offsetBy: room)
-      // A blank may fall on the edge; the blanks at the beginning may reach beyond it.
+      // A space may be at the limit, and the spaces at the beginning may exceed it.
       let last = first <= limit ? rest[first...limit].lastIndex(of: " ") : nil
       let cut = last ?? rest[max(first, limit)...].firstIndex(of: " ")
       guard let cut else { break }
@@ -77,14 +77,14 @@ extension String {
     return lines.joined(separator: "\n" + margin)
   }
 
-  /// Without the blanks at the end.
+  /// The text without trailing spaces.
   private var trimmingBlanks: String {
     String(self[..<(lastIndex { $0 != " " }.map { index(after: $0) } ?? startIndex)])
   }
 }
 
 let standardInput = Output(descriptor: .standardInput)
-/// Where results are printed: standard error where a file takes standard output.
+/// The stream for results: standard error if a file uses standard output.
 var standardOutput: Output {
   isOutputTaken.load(ordering: .relaxed) ? standardError : Output(descriptor: .standardOutput)
 }
@@ -92,45 +92,46 @@ let standardError = Output(descriptor: .standardError)
 
 private let isOutputTaken = Atomic(false)
 
-/// To be called with the name of a file before it is written: if it is `-`, nothing else is printed
-/// to standard output.
+/// Reserves standard output if `file` is `-`. Must run before the file is written.
 func takeOutput(for file: String?) {
   if file == "-" { isOutputTaken.store(true, ordering: .relaxed) }
 }
 
-/// Tells the user something on standard error, with the name of the command before it.
+/// Prints a note on standard error, after the name of the command.
 ///
-/// - Parameter suggestion: what to try.
+/// - Parameter suggestion: The next step.
 func note(_ text: String, try suggestion: String? = nil) {
   standardError.write(message(text, try: suggestion))
 }
 
-/// What `note` writes.
+/// Returns the text that `note` writes.
 func message(_ text: String, try suggestion: String? = nil) -> String {
   standardError.wrapped("\(Program.name): \(printable(text))", indent: 2) + "\n"
     + (suggestion.map(advice) ?? "")
 }
 
-/// A line that says what to try.
+/// Returns the line for a next step.
 func advice(_ suggestion: String) -> String {
   standardError.wrapped("  try: \(printable(suggestion))", indent: 7) + "\n"
 }
 
-/// How results are printed: as text, or as one JSON object a line.
+/// The format of results: text, or one JSON object per line.
 enum OutputFormat: String, ExpressibleByArgument, CaseIterable {
   case text, json
 }
 
-/// A byte as `0x0A`.
+/// Formats a byte as `0x0A`.
 func hexNumber(_ byte: UInt8) -> String { "0x" + hexDigits(CollectionOfOne(byte)).uppercased() }
 
-/// Asks on standard error and reads answers from standard input. Unlike with `readLine`, waiting for
-/// an answer can be cancelled.
+/// Asks on standard error, and reads answers from standard input. Unlike with `readLine`, waiting
+/// for an answer can be cancelled.
 enum Prompt {
-  /// Lines of standard input, which one thread reads from the first question until the program ends.
+  /// The lines of standard input. One thread reads them from the first question to the end of the
+  /// program.
   private static let answers = AsyncStream<String> { continuation in
     DispatchQueue(label: "answers").async {
-      // Not with readLine: exit waits for the lock of stdin (glibc 2.43), which that holds.
+      // Does not use readLine, which holds the lock of stdin; exit waits for that lock (glibc
+      // 2.43).
       var line: [UInt8] = []
       var byte: UInt8 = 0
       while true {
@@ -151,7 +152,7 @@ enum Prompt {
 
   /// Asks for a line.
   ///
-  /// - Returns: the answer without surrounding blanks; nil at the end of the input.
+  /// - Returns: The answer without surrounding spaces; nil at the end of the input.
   /// - Throws: `CancellationError`.
   static func ask(_ question: String) async throws -> String? {
     standardError.write(question)
@@ -166,16 +167,16 @@ enum Prompt {
 }
 
 extension Prompt {
-  /// Asks a question that only `y` or `yes` affirms.
+  /// Asks a question; returns true for the answers `y` and `yes`.
   static func confirm(_ question: String) async throws -> Bool {
     let answer = try await ask(question + " [y/N] ")
     return ["y", "yes"].contains(answer?.lowercased())
   }
 
-  /// Asks whether a chip that answers only with errors may be reset.
+  /// Asks whether to reset a chip that answers only with errors.
   ///
-  /// - Parameter advice: what to do where nobody can answer.
-  /// - Throws: `Failure` where it may not.
+  /// - Parameter advice: The next step without a terminal.
+  /// - Throws: `Failure` if the user does not agree.
   static func confirmReset(
     else advice: String = "Give --reset as well, which ends the sessions on the chip."
   ) async throws {
@@ -189,7 +190,7 @@ extension Prompt {
   }
 }
 
-/// The terminal at which boards are calibrated.
+/// The terminal for the calibration of boards.
 final class TerminalConsole: CalibrationConsole {
   private let shown = Atomic(-1)
 

@@ -6,27 +6,27 @@ import Glibc
 import UCIReference
 import UWBLab
 
-/// The program itself: its version, what its messages begin with, and its help.
+/// The program's version, the prefix of its messages, and its help.
 enum Program {
   static let version = String(cString: cversion_number())
 
-  /// What `--version` prints.
+  /// The text of `--version`.
   static var versionText: String {
     let commit = String(cString: cversion_commit())
     return "uwbctl \(version)" + (commit.isEmpty ? "" : " (commit \(commit))")
       + "\nPart of swift-uwb. Licence: Apache-2.0."
   }
 
-  /// `uwbctl` and the names of the command that is run, such as `uwbctl calibrate delay`.
+  /// The name of the program with its subcommands, such as `uwbctl calibrate delay`.
   static let name = CommandPath(CommandPath.current(CommandLine.arguments.dropFirst())).name
 
-  /// The columns for help: those of the terminal, or of COLUMNS, within what can be read.
+  /// The width of help in columns: from the terminal or COLUMNS, within a readable range.
   static let columns: Int = {
     let wanted = getenv("COLUMNS").flatMap { Int(String(cString: $0)) }
     return min(max(60, wanted ?? standardOutput.size.columns), 120)
   }()
 
-  /// What the argument parser prints for an error or as help, with no usage line too wide.
+  /// Returns the argument parser's text for an error or for help, with wrapped usage lines.
   static func text(for error: any Error, columns: Int = columns) -> String {
     let isHelp = Uwbctl.exitCode(for: error).isSuccess
     return Uwbctl.fullMessage(for: error, columns: columns).split(
@@ -37,7 +37,7 @@ enum Program {
     }.joined(separator: "\n")
   }
 
-  /// Breaks a usage line before options and arguments; all lines but the first are indented.
+  /// Wraps a usage line before options and arguments, and indents its continuation.
   private static func wrapped(_ usage: Substring, _ columns: Int) -> String {
     // An option and its value stay together.
     var items: [String] = []
@@ -60,12 +60,12 @@ enum Program {
   }
 }
 
-/// The command that the words of a command line lead to.
+/// The command selected by the words of a command line.
 struct CommandPath {
   private(set) var command: any ParsableCommand.Type = Uwbctl.self
-  /// Such as `uwbctl calibrate delay`.
+  /// The full name, such as `uwbctl calibrate delay`.
   private(set) var name = Uwbctl._commandName
-  /// The word in place of a subcommand that is none.
+  /// The word in the place of a subcommand that does not match one.
   private(set) var unknown: String?
 
   init(_ arguments: some Sequence<String>) {
@@ -82,7 +82,9 @@ struct CommandPath {
     }
   }
 
-  /// - Throws: what to print for a word that is no subcommand.
+  /// Checks the command line for unknown subcommands.
+  ///
+  /// - Throws: The error to print for an unknown subcommand.
   func check() throws {
     guard let unknown else { return }
     let names = command.configuration.subcommands.map { $0._commandName }
@@ -95,7 +97,7 @@ struct CommandPath {
     ).report()
   }
 
-  /// The arguments with the present name of a command in place of a former one.
+  /// Returns the arguments with former command names replaced by present ones.
   static func current(_ arguments: some Collection<String>) -> [String] {
     var arguments = Array(arguments)
     let index = ["help", "json"].contains(arguments.first) ? 1 : 0

@@ -8,39 +8,41 @@ import UWBLink
 
 struct WirePacket: Sendable {
   var direction: PacketDirection
-  /// With the header.
+  /// The packet with its header.
   var bytes: [UInt8]
-  /// CLOCK_MONOTONIC in nanoseconds.
+  /// The time in nanoseconds of CLOCK_MONOTONIC.
   var time: UInt64
-  /// Bytes discarded before it because they were not UCI.
+  /// The number of bytes discarded before the packet because they were not UCI.
   var skippedBefore = 0
 }
 
-/// A link without a driver: nothing is sent on its own.
+/// A link without a driver: it sends nothing by itself.
 ///
 /// `events` has a single consumer.
 final class PacketLink: Sendable {
   enum Event: Sendable {
     case packet(WirePacket)
-    /// `timer(after:)` has passed.
+    /// The time of `timer(after:)` has passed.
     case timer(Int)
-    /// The link failed; nothing follows.
+    /// The link failed. This is the last event.
     case ended(LinkError)
   }
 
-  /// Packets in the order in which they arrive and are sent, and timers.
+  /// Packets in order of arrival and sending, and timers.
   let events: AsyncStream<Event>
   private let continuation: AsyncStream<Event>.Continuation
   private let parts: Locked<(link: Link, reader: FrameReader)?>
   private let record: UWBDevice.PacketTap?
   private let counters = Locked((timers: 0, dropped: 0))
-  /// The time of the last packet, and the order of all of them.
+  /// The time of the last packet; the lock orders all packets.
   private let order: Locked<UInt64>
 
-  /// How many events are buffered; later ones are dropped and counted.
+  /// The number of buffered events; later ones are dropped and counted.
   private static let backlog = 100_000
 
-  /// - Parameter record: called with every packet.
+  /// Opens the device.
+  ///
+  /// - Parameter record: Called with each packet.
   init(
     _ endpoint: LinkEndpoint, framing: Link.Framing = .init(), record: UWBDevice.PacketTap? = nil
   ) async throws(LinkError) {
@@ -73,14 +75,14 @@ final class PacketLink: Sendable {
 
   func close() { _ = beginClosing() }
 
-  /// Closes the device: when this returns, it can be opened again.
+  /// Closes the device. It can be opened again when this returns.
   func closeAndWait() async {
     guard let (stopped, closed) = beginClosing() else { return }
     await stopped.wait()
     await closed.wait()
   }
 
-  /// Runs `body` and closes the device, whatever happens.
+  /// Runs `body` and closes the device, even after an error.
   nonisolated(nonsending) func use<R>(
     _ body: nonisolated(nonsending) () async throws -> R
   ) async throws -> R {
@@ -112,10 +114,12 @@ final class PacketLink: Sendable {
     try await link.write(packet, willWrite: willWrite)
   }
 
-  /// Records and shows a packet. One at a time, with times that never go back: a packet that was read
-  /// before the last one was sent, but recognised after it, has the time of that one.
+  /// Records a packet and adds an event for it, one packet at a time.
   ///
-  /// - Returns: whether it is not shown because there are too many.
+  /// Times never decrease: a packet that was read before the last one was sent, but recognised
+  /// after it, gets the time of the sent one.
+  ///
+  /// - Returns: Whether the event was dropped because the buffer is full.
   private static func add(
     _ packet: WirePacket, _ order: Locked<UInt64>, _ record: UWBDevice.PacketTap?,
     _ continuation: AsyncStream<Event>.Continuation
@@ -130,14 +134,14 @@ final class PacketLink: Sendable {
     }
   }
 
-  /// Forwards a packet: like `send`, but without recording it or an event.
+  /// Sends a packet without recording it or adding an event.
   ///
-  /// - Parameter timeout: how long to wait until the other end reads.
+  /// - Parameter timeout: The longest wait for the other end to read.
   func write(_ packet: [UInt8], timeout: Duration) async throws(LinkError) {
     try await parts.withLock { $0?.link }?.write(packet, timeout: timeout)
   }
 
-  /// Adds an event with the returned number after a time.
+  /// Adds an event with the returned number after a delay.
   @discardableResult
   func timer(after delay: Duration) -> Int {
     let number = counters.withLock {
@@ -155,17 +159,17 @@ final class PacketLink: Sendable {
   /// The statistics of the link; nil once it is closed.
   var statistics: LinkStatistics? { parts.withLock { $0?.link }?.statistics }
 
-  /// The modem lines; nil where there are none.
+  /// The modem lines; nil on links without them.
   var modemLines: ModemLines? { parts.withLock { $0?.link }?.modemLines }
 
   var dropped: Int { counters.withLock { $0.dropped } }
 
-  /// CLOCK_MONOTONIC in nanoseconds.
+  /// Returns the time in nanoseconds of CLOCK_MONOTONIC.
   static func now() -> UInt64 { nanoseconds(of: CLOCK_MONOTONIC) }
 }
 
 extension WirePacket {
-  /// The state that a chip reports with this packet; nil for any other packet.
+  /// The device state in this packet; nil for another packet.
   var deviceState: DeviceState? {
     guard direction == .inbound, bytes.count > PacketHeader.length,
       let header = try? PacketHeader(parsing: bytes.span.bytes),
@@ -176,14 +180,14 @@ extension WirePacket {
 }
 
 extension PacketLink {
-  /// How long READY may take after a reset; NXP's Android service waits as long. Where it came before
-  /// the response already, a second one is awaited for a shorter time.
+  /// The time-outs for READY after a reset. The first one is the one of NXP's Android service. If
+  /// READY came before the response, a second READY is awaited for the shorter time.
   private static let ready = (patience: Duration.seconds(3), again: Duration.milliseconds(500))
 
-  /// Resets the chip and waits for its READY: some firmware drops what is sent before.
+  /// Resets the chip, and waits for READY, because some firmware drops earlier commands.
   ///
-  /// - Parameter seen: called with every packet.
-  /// - Returns: whether the chip is ready.
+  /// - Parameter seen: Called with each packet.
+  /// - Returns: Whether the chip is ready.
   nonisolated(nonsending) func reset(
     timeout: Duration, seen: (WirePacket) throws -> Void
   ) async throws -> Bool {
@@ -205,7 +209,7 @@ extension PacketLink {
 
   /// Receives packets for a time, or until `wanted` returns true.
   ///
-  /// - Returns: whether `wanted` returned true.
+  /// - Returns: Whether `wanted` returned true.
   /// - Throws: `LinkError` when the link ends; `CancellationError`.
   @discardableResult
   nonisolated(nonsending) func receive(
@@ -224,10 +228,10 @@ extension PacketLink {
     throw LinkError(.deviceGone, endpoint: "the device")
   }
 
-  /// Sends the packets of one command and receives packets up to the last one of its response.
+  /// Sends the packets of one command, and receives packets up to the last one of its response.
   ///
-  /// - Parameter seen: called with every packet, including those of the response.
-  /// - Returns: the payload of the response; nil when none arrived in time.
+  /// - Parameter seen: Called with each packet, including the packets of the response.
+  /// - Returns: The payload of the response; nil after the time-out.
   nonisolated(nonsending) func ask(
     _ packets: [[UInt8]], timeout: Duration, seen: (WirePacket) throws -> Void = { _ in }
   ) async throws -> [UInt8]? {

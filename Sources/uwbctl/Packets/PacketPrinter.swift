@@ -7,11 +7,11 @@ import UWB
 import UWBLab
 
 enum PacketStyle: String, ExpressibleByArgument, CaseIterable {
-  /// One line each; a line for the header and for each field; one JSON object a line.
+  /// One line per packet; a line for the header and for each field; one JSON object per line.
   case line, details, json
 }
 
-/// Decodes the packets of a link in their order and formats them.
+/// Decodes the packets of a link in order, and formats them.
 struct PacketPrinter {
   var style = PacketStyle.line
   var filter: PacketFilter?
@@ -19,14 +19,16 @@ struct PacketPrinter {
   private let format: FrameFormat
   private var start: UInt64?
 
-  /// The number of packets by direction, and of bytes that did not form packets.
+  /// The packets by direction, and the bytes that did not form packets.
   private(set) var inbound = 0
   private(set) var outbound = 0
   var skipped = 0
 
+  /// Creates a printer.
+  ///
   /// - Parameters:
-  ///   - vendor: whose vendor messages these are; nil: as the chip reports.
-  ///   - start: where times begin, CLOCK_MONOTONIC in nanoseconds; nil: at the first packet.
+  ///   - vendor: The vendor of vendor messages; nil to use the chip's report.
+  ///   - start: The origin of times in nanoseconds of CLOCK_MONOTONIC; nil for the first packet.
   init(
     _ style: PacketStyle, filter: PacketFilter? = nil, vendor: Dialect.Vendor? = nil,
     showSecrets: Bool = false, start: UInt64? = nil
@@ -38,7 +40,7 @@ struct PacketPrinter {
     format = FrameFormat(showSecrets: showSecrets)
   }
 
-  /// The lines of a packet, line ends included; empty when the filter hides it.
+  /// Returns the lines of a packet with line feeds; empty if the filter hides it.
   mutating func text(_ packet: WirePacket) -> String {
     let beginning = start ?? packet.time
     start = beginning
@@ -69,7 +71,7 @@ struct PacketPrinter {
     }
   }
 
-  /// A line about bytes that were discarded.
+  /// Returns a line about discarded bytes.
   private func note(_ packet: WirePacket, _ seconds: Double) -> String {
     guard packet.skippedBefore > 0, style != .json else { return "" }
     return prefix(packet.direction, seconds)
@@ -85,7 +87,7 @@ struct PacketPrinter {
     [DeviceProfile.qorvo, .nxp].first { $0.vendor == decoder.dialect.vendor }
   }
 
-  /// For example `12 packets from the chip, 3 to it, 0 bytes skipped`.
+  /// The counts, such as `12 packets from the chip, 3 to it, 0 bytes skipped`.
   var counts: String {
     "\(inbound) packets from the chip, \(outbound) to it, \(skipped) bytes skipped"
   }
@@ -107,7 +109,7 @@ struct PacketFilter: ParsableArguments {
     }
   }
 
-  /// Whether to show a packet with this name.
+  /// Reports whether the filter shows a packet with this name.
   func shows(_ header: PacketHeader, name: String) -> Bool {
     let only = Self.tokens(only)
     guard only.isEmpty || only.contains(where: { $0.fits(header, name) }) else { return false }
@@ -150,7 +152,7 @@ struct PacketFilter: ParsableArguments {
       group?.contains(header) ?? Self.fits(name, message)
     }
 
-    /// Matches the whole name, the name without its suffix, or a pattern.
+    /// Reports whether a pattern matches the whole name, or the name without its suffix.
     private static func fits(_ pattern: String, _ name: String) -> Bool {
       guard pattern.contains("*") else { return name == pattern || name.hasPrefix(pattern + "_") }
       let parts = pattern.split(separator: "*", omittingEmptySubsequences: false)
@@ -186,9 +188,9 @@ struct FrameFormat {
 
   // MARK: JSON
 
-  /// One object on one line.
+  /// Formats a frame as one object on one line.
   ///
-  /// - Parameter first: fields that precede those of the frame.
+  /// - Parameter first: Fields that precede the fields of the frame.
   func json(_ frame: DecodedFrame, first: [Field] = []) -> String {
     let header = frame.header
     var fields =
@@ -204,7 +206,7 @@ struct FrameFormat {
     return json(.object(fields + frame.fields))
   }
 
-  /// The object for a line that is not a frame.
+  /// Formats the object for a line that is not a frame.
   func json(error: String, at origin: FrameOrigin) -> String {
     json(.object([Field("error", .text(error)), Field(origin.name, .number(origin.number))]))
   }
@@ -225,7 +227,7 @@ struct FrameFormat {
     }
   }
 
-  /// A code has two members: its name, and its number as `…_code`.
+  /// Returns the members of a field. A code has two: its name, and its number as `…_code`.
   private func members(_ field: Field) -> [String] {
     let member = "\(quoted(field.name)):\(json(field.value))"
     guard case .code(let raw, _, _) = field.value else { return [member] }
@@ -234,14 +236,14 @@ struct FrameFormat {
 
   // MARK: text
 
-  /// The name and the fields on one line.
+  /// Formats the name and the fields on one line.
   func line(_ frame: DecodedFrame) -> String {
     let more = frame.header.moreFollows ? ["more segments follow"] : []
     let fields = frame.fields.map { "\($0.name) \(text($0.value, isShort: true))" }
     return frame.name + "  " + (fields + more).joined(separator: ", ")
   }
 
-  /// A line for the header and indented lines for the fields.
+  /// Formats a line for the header, and indented lines for the fields.
   func text(_ frame: DecodedFrame) -> String {
     let header = frame.header
     var first = "\(header.type.description) \(frame.name)"
@@ -275,7 +277,8 @@ struct FrameFormat {
     return lines
   }
 
-  /// Parameters are many and short, so each is one line: `SLOT_DURATION = 2400 RSTU`.
+  /// Formats a parameter on one line, because parameters are many and short: `SLOT_DURATION = 2400
+  /// RSTU`.
   private func parameter(_ fields: [Field]) -> String? {
     let values = Dictionary(fields.map { ($0.name, $0.value) }, uniquingKeysWith: { a, _ in a })
     guard let name = values["name"], let value = values["value"] ?? values["status"] else {
@@ -287,7 +290,9 @@ struct FrameFormat {
     return line
   }
 
-  /// - Parameter isShort: without explanations, and with lists of objects in brackets.
+  /// Formats a value.
+  ///
+  /// - Parameter isShort: Whether to omit explanations, and to put lists of objects in brackets.
   private func text(_ value: FieldValue, isShort: Bool = false) -> String {
     switch value {
     case .null: return "none"
@@ -315,7 +320,7 @@ struct FrameFormat {
   }
 }
 
-/// Where a frame is in the input: for example `line 3`.
+/// The position of a frame in the input, such as `line 3`.
 struct FrameOrigin: CustomStringConvertible {
   let name: String
   let number: Int

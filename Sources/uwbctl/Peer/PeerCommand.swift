@@ -13,18 +13,18 @@ struct PeerCommand: Command {
     commandName: "peer",
     abstract: "Find another Linux machine, exchange tokens and range with it.",
     discussion: """
-      Start it on both machines. They find each other by UDP announcements to 239.255.85.87, port 7701, and \
-      exchange tokens over TCP; with --ble both over Bluetooth LE, for which bluetoothd has to run on both. \
-      Then they show a code, which has to be the same on both: compare it before you answer, because whoever \
-      is in the network, or near, can take any name. Answers are read from standard input. \
-      Without --device, embedded simulated chips play both sides, and nothing is asked. Stops on Ctrl-C, \
-      and when the other machine ends.
+      Start it on both machines. They find each other by UDP announcements to 239.255.85.87, port 7701, \
+      and exchange tokens over TCP. With --ble they use Bluetooth LE for both, which needs bluetoothd on \
+      both machines. Then each shows a code. Compare the codes before you answer, because anyone in the \
+      network, or nearby, can use any name. Answers are read from standard input. Without --device, \
+      embedded simulated chips play both sides, without questions. Stops on Ctrl-C, and when the other \
+      machine stops.
       """)
 
   @OptionGroup(title: "Device") var options: DeviceOptions
-  @Option(help: "What the other machine is shown (default: the name of this one).")
+  @Option(help: "The name shown on the other machine (default: the name of this one).")
   var name: String?
-  @Option(help: "Only a peer of this name (default: whoever is found first).")
+  @Option(help: "Only a peer with this name (default: the first one found).")
   var to: String?
   @Option(help: "Only programs with the same service find each other.")
   var service = "uwbctl"
@@ -59,7 +59,7 @@ struct PeerCommand: Command {
       guard let chip = simulated?.others.first else {
         return try await range(with: device, in: service, isAsked: true)
       }
-      // No other machine finds these two.
+      // A random name that no other machine uses.
       let service = "sim-" + String(UInt32.random(in: 0 ... .max), radix: 16)
       let other = try await UWBDevice.open(SimulatedPeers.endpoint(chip))
       let playing = Task { try await Self.playPeer(on: other, in: service) }
@@ -90,7 +90,7 @@ struct PeerCommand: Command {
     }
   }
 
-  /// The other machine, on an embedded chip, until cancelled.
+  /// Plays the other machine on an embedded chip, until cancelled.
   private static func playPeer(on device: UWBDevice, in service: String) async throws {
     let identity = try Self.identity(of: device)
     let nearby = try await NINearbyPeers(service: service, name: "simulated peer")
@@ -103,17 +103,17 @@ struct PeerCommand: Command {
     }
   }
 
-  /// Something that is said before ranging begins.
+  /// An event before ranging begins.
   private enum Step {
     case found(String)
     case invited(String)
     case failed(NIPeerError)
   }
 
-  /// Meets a peer.
+  /// Connects to a peer.
   ///
-  /// - Parameter name: of the peer; nil: any.
-  /// - Returns: nil: the task was cancelled.
+  /// - Parameter name: The name of the peer; nil for any.
+  /// - Returns: The connection; nil if the task was cancelled.
   private static func meet(
     _ nearby: NINearbyPeers, _ identity: PeerIdentity, to name: String?, _ say: (Step) -> Void
   ) async throws -> NIPeerConnection? {
@@ -130,7 +130,7 @@ struct PeerCommand: Command {
         default: break
         }
       } catch let error as NIPeerError {
-        // Another one may be the right one.
+        // Another peer may be the right one.
         say(.failed(error))
       }
     }
@@ -150,7 +150,7 @@ struct PeerCommand: Command {
     try await lending {
       try await range(with: device, nearby, name, identity, printer, isAsked: isAsked)
     } end: {
-      // bluetoothd would keep the connection.
+      // Without this, bluetoothd would keep the connection.
       await nearby.end()
     }
   }
@@ -164,7 +164,7 @@ struct PeerCommand: Command {
       note("There is no network: only programs on this machine can be found.")
     }
     let connection = try await find(nearby, identity, printer)
-    // Whoever comes now is not waited for.
+    // Later peers are rejected.
     nearby.close()
     defer { connection.close() }
     printer.say(
@@ -186,7 +186,7 @@ struct PeerCommand: Command {
     _ nearby: NINearbyPeers, _ identity: PeerIdentity, _ printer: FindPrinter
   ) async throws -> NIPeerConnection {
     let limit = wait.duration > .zero ? wait.duration : nil
-    // The stream of events ends with it.
+    // Closing the session ends the stream of events.
     let timer = limit.map { limit in
       Task {
         try await Task.sleep(for: limit)
@@ -210,11 +210,11 @@ struct PeerCommand: Command {
       .noPeer, "No peer was found.",
       try: "Start uwbctl peer on the other machine, with the same --service and "
         + (ble
-          ? "--ble; uwbctl doctor says whether Bluetooth works."
+          ? "--ble; uwbctl doctor ble checks Bluetooth."
           : "in the same network; no firewall may stop UDP to port 7701 or TCP."))
   }
 
-  /// Asks the person at this machine, for as long as the other machine waits.
+  /// Asks the user of this machine, while the other machine waits.
   private func isConfirmed(_ connection: NIPeerConnection) async throws -> Bool {
     let question = "Does \(printable(connection.name)) show \(connection.code), too?"
     return try await withThrowingTaskGroup(of: Bool.self) { group in
@@ -231,14 +231,14 @@ struct PeerCommand: Command {
   private enum Input: Sendable {
     case measured(EstimatedMeasurement)
     case device(DeviceEvent)
-    /// The session is over.
+    /// The session has ended.
     case over(DriverError?)
-    /// The other machine is not connected any more.
+    /// The other machine has disconnected.
     case left
     case timeOut
   }
 
-  /// Ranges until there are enough distances, or the time is over.
+  /// Ranges until there are enough distances, or until the time limit.
   private func follow(
     _ session: UWBSession, _ connection: NIPeerConnection, _ printer: FindPrinter
   ) async throws {
@@ -306,7 +306,7 @@ struct PeerCommand: Command {
     var entry = FindPrinter.json.also("peer")
     entry.keys[0].meaning =
       "looking, peer_found, invited, failed, code, confirmed, started, found, out_of_range, suspended, suspension_ended"
-    entry.keys[1].meaning = "why a peer could not be met"
+    entry.keys[1].meaning = "reason why the connection to a peer failed"
     let others = ["region", "change", "address", "name", "paired"]
     entry.keys.removeAll { others.contains($0.path) }
     entry.keys += [

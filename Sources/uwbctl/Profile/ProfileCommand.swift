@@ -45,7 +45,7 @@ struct ProfilePrint: ReportingCommand {
     } else {
       var profile = preset.profile(role?.value)
       if oneToMany { profile.isOneToMany = true }
-      // The keys of presets are those of public samples.
+      // The keys of presets are the keys of public samples.
       standardOutput.write(
         profile.text(complete: true, includingSecrets: true, remarks: preset.remarks))
     }
@@ -63,7 +63,7 @@ struct ProfileCheck: ReportingCommand {
     name: .shortAndLong, help: "Check against the chip of this device, or sim.")
   var device: String?
   @OptionGroup(title: "Chip") var chip: ChipOptions
-  @Flag(help: "Fail on warnings too: on what only the chip can decide.") var strict = false
+  @Flag(help: "Fail on warnings too, which only the chip can decide.") var strict = false
   @Option(help: "Output format.") var format = OutputFormat.text
 
   func execute() async throws {
@@ -87,7 +87,7 @@ struct ProfileCheck: ReportingCommand {
 }
 
 extension ConfigurationProblem.Severity {
-  /// In text and JSON; never changes.
+  /// The stable name for text and JSON.
   var word: String {
     switch self {
     case .preventsRanging: "prevents ranging"
@@ -99,9 +99,9 @@ extension ConfigurationProblem.Severity {
 }
 
 extension [ConfigurationProblem] {
-  /// Says what only the chip can decide.
+  /// Reports the problems that only the chip can decide.
   ///
-  /// - Throws: `Failure` where the user does not want the chip to be asked.
+  /// - Throws: `Failure` if `--strict` was given.
   func report(strictly isStrict: Bool) throws {
     guard !isEmpty else { return }
     guard !isStrict else {
@@ -116,7 +116,7 @@ extension [ConfigurationProblem] {
 }
 
 extension ConfigurationProblem {
-  /// A line, and one on what to do.
+  /// The problem in one line, with the next step on another.
   var text: String {
     "\(severity.word): \(sentence)\n" + (recoverySuggestion.map { "  try: \($0)\n" } ?? "")
   }

@@ -6,14 +6,14 @@ import UWB
 import UWBLab
 import UWBLink
 
-/// A radio test on a device, with another device of this machine at the other end if the test needs one.
+/// A radio test on a device, with a second device of this machine if the test needs one.
 struct RadioTestRun: Sendable {
   var name: String
   var test: RadioTest
   var configuration: RadioTestConfiguration
-  /// The test of the other end; nil where there is none.
+  /// The test of the other end; nil without one.
   var counterpart: RadioTest?
-  /// The device of the other end; nil: an embedded simulated chip, or a device elsewhere.
+  /// The device of the other end; nil for an embedded simulated chip or a remote device.
   var otherDevice: String?
 
   func run(
@@ -37,7 +37,7 @@ struct RadioTestRun: Sendable {
     guard let other, let counterpart else {
       return (try await Self.attempt(device, test, configuration), nil)
     }
-    // The responder or sender starts first; a sender sends for longer than the other end listens.
+    // The responder or sender starts first; a sender sends longer than the other end listens.
     var longer = configuration
     longer.limit = nil
     if case .periodicTX = counterpart {
@@ -104,11 +104,11 @@ struct RadioTestRun: Sendable {
 struct RadioTestReport {
   var name: String
   var result: RadioTestResult
-  /// The result of the other end, if it ran here too.
+  /// The result of the other end, if it also ran here.
   var other: RadioTestResult?
   var test: RadioTest
 
-  /// Metres, from both ends of a single-sided ranging.
+  /// The distance in metres, from both ends of a single-sided ranging.
   var distance: Double? {
     guard case .time(_, let own) = result.content, case .time(_, let theirs)? = other?.content
     else { return nil }
@@ -119,7 +119,7 @@ struct RadioTestReport {
 
   private typealias Value = (key: String, json: (any JSONValue)?, title: String, text: String?)
 
-  /// The values of the result in their order; those without a text are only in JSON.
+  /// The values of the result in order; a value without text appears in JSON only.
   private var values: [Value] {
     switch result.content {
     case .sent, .nothing: return []

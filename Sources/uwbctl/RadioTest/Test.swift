@@ -20,7 +20,7 @@ struct TestCommand: ParsableCommand {
       PERRX.self, PeriodicTX.self, RX.self, Loopback.self, SSTWR.self, SRRX.self,
     ])
 
-  /// What all tests with frames take.
+  /// The options that all tests with frames share.
   struct FrameTest: ParsableArguments {
     @OptionGroup(title: "Device") var device: DeviceOptions
     @OptionGroup(title: "Frames") var frames: FrameOptions
@@ -29,7 +29,9 @@ struct TestCommand: ParsableCommand {
 
     var psdu: [UInt8] { frames.psdu.values }
 
-    /// - Parameter rframe: unless one was given.
+    /// Runs a test and prints its result.
+    ///
+    /// - Parameter rframe: The RFRAME unless the user gave one.
     func run(
       _ name: String, _ test: RadioTest, with counterpart: RadioTest? = nil, rframe: UInt8? = nil
     ) async throws {
@@ -120,7 +122,7 @@ struct TestCommand: ParsableCommand {
   }
 }
 
-/// The frames of a radio test; the same at both ends.
+/// The options for the frames of a radio test, which must be equal at both ends.
 struct TestOptions: ParsableArguments {
   @Option(help: "The UWB channel: 5 or 9 on most chips.") var channel: UInt8 = 9
   @Option(help: "The preamble code, 9…12.") var preamble: UInt8 = 9

@@ -50,14 +50,14 @@ struct RangeCommand: Command {
     let measured = try await lending {
       try await range(configuration, settings, actions, unread)
     } end: {
-      // Without a session on the chip by now.
+      // At this point, the chip has no session any more.
       await actions.finish()
     }
     if measured == 0, case let count = unread.withLock({ $0 }), count > 0 {
       throw Failure(
         .noPeer,
         "No peer was measured: \(count) reports of the chip cannot be read, or name no session.",
-        try: "Record them with --capture FILE, and see uwbctl decode --file FILE.")
+        try: "Record them with --capture FILE, and decode them: uwbctl decode --file FILE.")
     }
     if measured == 0 {
       throw Failure(
@@ -69,8 +69,10 @@ struct RangeCommand: Command {
     }
   }
 
-  /// - Parameter unread: counts the reports that cannot be read.
-  /// - Returns: how often a peer was measured.
+  /// Opens the device, and ranges.
+  ///
+  /// - Parameter unread: The counter of unreadable reports.
+  /// - Returns: The number of measurements.
   private func range(
     _ configuration: SessionConfiguration, _ settings: EstimationSettings, _ actions: RegionActions,
     _ unread: Locked<Int>
@@ -107,7 +109,7 @@ struct RangeCommand: Command {
     return measured ?? 0
   }
 
-  /// Prints when the device is lost and found again; measurements resume after that.
+  /// Returns the text for a lost or returned device; measurements resume afterwards.
   private static func announcement(of event: DeviceEvent) -> String? {
     switch event {
     case .lost(let cause): "\(cause) Waiting for the device to come back."
@@ -117,10 +119,10 @@ struct RangeCommand: Command {
     }
   }
 
-  /// Ranges, and prints the summary however that ends.
+  /// Ranges, and prints the summary even after an error.
   ///
-  /// - Parameter printing: what prints from now on.
-  /// - Returns: how often a peer was measured.
+  /// - Parameter printing: Receives the printer for messages.
+  /// - Returns: The number of measurements.
   private func run(
     _ session: UWBSession, _ settings: EstimationSettings, _ actions: RegionActions,
     _ printing: Locked<RangePrinter?>
@@ -159,9 +161,9 @@ struct RangeCommand: Command {
     return printer.summary.measured
   }
 
-  /// Starts ranging, also on a device that is lost meanwhile and comes back.
+  /// Starts ranging. Waits for a device that is lost in the meantime.
   ///
-  /// - Returns: whether it ranges; false when the task was cancelled.
+  /// - Returns: Whether the session ranges; false if the task was cancelled.
   private static func start(_ session: UWBSession) async throws -> Bool {
     do throws(DriverError) { try await session.start() } catch {
       guard error.linkError?.code == .cancelled else { throw error }
@@ -175,7 +177,7 @@ struct RangeCommand: Command {
     _ printer: RangePrinter
   ) async throws {
     let hasRSSI = session.device.dialect.generation >= .fira2
-    // Ranging works without the socket; multicast will not find the session then.
+    // Ranging works without the socket; `multicast` then cannot find the session.
     let control =
       session.configuration.role == .controller
       ? try? RangeControl(session, device: options.device) : nil
@@ -189,9 +191,9 @@ struct RangeCommand: Command {
       printer.take(round, hasRSSI: hasRSSI)
       if case .estimate(let estimate) = round { regions?.take(estimate) }
       guard let count = end.count, printer.summary.rounds == count else { continue }
-      // There is no need to wait for the next round where this one has an entry for each peer, or none.
+      // A round with an entry for each peer, or an empty round, is complete.
       if case .empty = round { return }
-      // Added ones count, too; extended addresses are in the configuration only.
+      // Includes added controlees; peers with extended addresses are in the configuration only.
       let peers = max(session.configuration.peers.count, session.controlees.count)
       if printer.summary.rowsInRound >= peers { return }
     }
@@ -200,11 +202,11 @@ struct RangeCommand: Command {
     throw Failure(
       .sessionEnded, ending.description(in: dialect),
       try: ending.recoverySuggestion(in: dialect)
-        ?? "Start it again. If it ends again, record what the chip says with --capture FILE.")
+        ?? "Start it again. If it ends again, record the packets with --capture FILE.")
   }
 }
 
-/// The parameters of a session, which both ends have to agree on.
+/// The parameters of a session, which must match at both ends.
 struct RangeOptions: ParsableArguments {
   enum Role: String, ExpressibleByArgument, CaseIterable {
     case controller, controlee
@@ -252,12 +254,12 @@ struct RangeOptions: ParsableArguments {
   @Flag(help: "Start the session even if it cannot work.") var force = false
   @Flag(
     help: """
-      Do not start a session with anything that the chip does not list among its capabilities, \
-      instead of warning and letting the chip decide.
+      Reject a session that exceeds the capabilities that the chip lists, instead of printing a \
+      warning and letting the chip decide.
       """)
   var strict = false
 
-  /// The session of this end.
+  /// Returns the session of this end.
   func configuration() throws -> SessionConfiguration {
     if let profile {
       let read = try SessionProfile(file: profile)
@@ -298,7 +300,7 @@ struct RangeOptions: ParsableArguments {
     result.interval = interval
     result.hopping = hopping
     if oneToMany { result.isOneToMany = true }
-    // A controlee does not know how many share the round.
+    // A controlee cannot determine the number of controlees that share the round.
     (result.slotsPerRound, result.slotDuration) = schedule(
       controlees: result.isOneToMany ? max(8, list.count) : 1)
     if let sts {
@@ -309,8 +311,8 @@ struct RangeOptions: ParsableArguments {
     return result
   }
 
-  /// FiRa's defaults if they fit into the interval; otherwise as few slots as the controlees need,
-  /// and as long as possible.
+  /// Returns FiRa's defaults if they fit into the interval. Otherwise returns as few slots as the
+  /// controlees need, as long as possible.
   private func schedule(controlees: Int) -> (slots: UInt8, duration: UInt16) {
     let available = Int(interval) * 1_200
     let needed = min(controlees + 5, 255)
@@ -329,7 +331,7 @@ struct RangeOptions: ParsableArguments {
     if profile == nil { _ = try configuration() }
   }
 
-  /// The other end of a session, for each peer.
+  /// Returns the other end of a session, for each peer.
   static func mirrored(_ configuration: SessionConfiguration) -> [SessionConfiguration] {
     configuration.peers.map { peer in
       var other = configuration
@@ -347,7 +349,7 @@ struct RangeOptions: ParsableArguments {
   }
 }
 
-/// What the computed values are based on.
+/// The options for computed values.
 struct EstimationOptions: ParsableArguments {
   @Option(
     help: """
@@ -360,7 +362,9 @@ struct EstimationOptions: ParsableArguments {
     help: "The name of this device in the calibration; peers have their addresses as names.")
   var board: String?
 
-  /// - Parameter peers: of the session.
+  /// Returns the settings of the estimation.
+  ///
+  /// - Parameter peers: The peers of the session.
   func settings(channel: Int, peers: [MACAddress]) throws(LabError) -> EstimationSettings {
     guard let calibration else { return EstimationSettings() }
     let read = try RangingCalibration(file: calibration)
@@ -368,7 +372,7 @@ struct EstimationOptions: ParsableArguments {
   }
 }
 
-/// The diagnostics to request from the chip.
+/// The options for diagnostics from the chip.
 struct DiagnosticsOptions: ParsableArguments {
   @Flag(
     help: "Ask the chip for phases, levels and clock offsets of single frames, and use them.")

@@ -11,7 +11,7 @@ import UWBLab
 enum RangeFormat: String, ExpressibleByArgument, CaseIterable {
   case table, text, json, csv
 
-  /// A table on a terminal, lines elsewhere.
+  /// The default format: a table on a terminal, or else lines.
   static var standard: RangeFormat { standardOutput.canRedraw ? .table : .text }
 }
 
@@ -19,14 +19,14 @@ enum RangeFormat: String, ExpressibleByArgument, CaseIterable {
 final class RangePrinter: Sendable {
   private struct State {
     var summary = RangeSummary()
-    /// Where printed times begin.
+    /// The origin of printed times.
     var start: UInt64?
     var drawnAt: UInt64 = 0
     var table = RangeTable()
     var live: LiveLines?
     var isFinished = false
 
-    /// Since the first one that is printed.
+    /// Returns the time in seconds since the first printed measurement.
     mutating func seconds(of time: UInt64) -> Double {
       let beginning = start ?? time
       start = beginning
@@ -35,21 +35,23 @@ final class RangePrinter: Sendable {
   }
 
   private let format: RangeFormat
-  /// Whether text has computed values, too; JSON and CSV always do.
+  /// Whether text includes computed values; JSON and CSV always do.
   private let showsComputed: Bool
-  /// Those that the table shows from the beginning.
+  /// The peers that the table shows from the beginning.
   private let peers: [MACAddress]
   private let interval: Duration
   private let clock: (@Sendable () -> UInt64)?
   private let state: Mutex<State>
-  /// Of CSV: the status by name is enough.
+  /// The columns of CSV. The name of the status makes its number redundant.
   private static let columns = RangeRow.json.values.filter { $0.key.path != "status_code" }
 
+  /// Creates a printer.
+  ///
   /// - Parameters:
-  ///   - showsComputed: whether text has computed values, too; JSON and CSV always do.
-  ///   - peers: shown in the table from the beginning.
-  ///   - interval: between two rounds; nil: as they come.
-  ///   - clock: CLOCK_MONOTONIC in nanoseconds; nil: the time of the last round.
+  ///   - showsComputed: Whether text includes computed values; JSON and CSV always do.
+  ///   - peers: The peers that the table shows from the beginning.
+  ///   - interval: The time between two rounds; nil to measure it.
+  ///   - clock: The time in nanoseconds of CLOCK_MONOTONIC; nil for the time of the last round.
   init(
     _ format: RangeFormat, showsComputed: Bool, peers: [MACAddress] = [],
     interval: Duration = .zero, clock: (@Sendable () -> UInt64)? = nil
@@ -62,7 +64,7 @@ final class RangePrinter: Sendable {
     state = Mutex(State())
   }
 
-  /// Prints what comes before the first round.
+  /// Prints the header before the first round.
   func begin() {
     state.withLock { $0.summary = RangeSummary(since: clock?()) }
     switch format {
@@ -77,7 +79,9 @@ final class RangePrinter: Sendable {
 
   var summary: RangeSummary { state.withLock { $0.summary } }
 
-  /// - Parameter hasRSSI: whether the chip reports it.
+  /// Prints a round.
+  ///
+  /// - Parameter hasRSSI: Whether the chip reports RSSI.
   func take(_ round: EstimatedRound, hasRSSI: Bool) {
     switch round {
     case .estimate(let computed): take(computed, hasRSSI)
@@ -102,7 +106,8 @@ final class RangePrinter: Sendable {
     }
   }
 
-  /// Programs see by the sequence numbers of the others that it was there.
+  /// Prints an empty round, in text only. In JSON and CSV, it shows as a gap in the sequence
+  /// numbers.
   private func take(_ round: EmptyRound) {
     let seconds = state.withLock { state in
       state.summary.add(round)
@@ -112,18 +117,20 @@ final class RangePrinter: Sendable {
     case .table: drawSoon(round.receivedAt)
     case .text:
       standardOutput.write(
-        "\(fixed(seconds, 3).right(9)) s  #\(round.sequenceNumber)  nobody was measured\n")
+        "\(fixed(seconds, 3).right(9)) s  #\(round.sequenceNumber)  no peer was measured\n")
     case .json, .csv: break
     }
   }
 
-  /// Tells the user something without disturbing the table.
+  /// Prints a message without disturbing the table.
   func say(_ text: String) {
     guard let live = state.withLock({ $0.live }) else { return note(text) }
     live.write(message(text), to: standardError)
   }
 
-  /// - Parameter dropped: the number of notifications that were not read in time.
+  /// Prints the summary.
+  ///
+  /// - Parameter dropped: The number of notifications that were not read in time.
   @discardableResult
   func finish(dropped: Int) -> RangeSummary {
     let (summary, live) = state.withLock { state in
@@ -137,7 +144,7 @@ final class RangePrinter: Sendable {
 
   // MARK: the table
 
-  /// Ten times a second is as fast as anyone reads.
+  /// Draws the table at most ten times a second, the limit of legibility.
   private func drawSoon(_ time: UInt64) {
     let live = state.withLock { state -> LiveLines? in
       guard time &- state.drawnAt >= 100_000_000 else { return nil }
@@ -152,7 +159,7 @@ final class RangePrinter: Sendable {
       let summary = state.summary
       let now = clock?() ?? summary.lastTime ?? 0
       let others = summary.peers.keys.filter { !peers.contains($0) }.sorted { $0.value < $1.value }
-      // A title, two lines for the rest, and one for the cursor.
+      // Leaves room for a title, two further lines, and the cursor.
       let most = max(1, size.rows - 4)
       let rows = (peers + others).prefix(most).map { address in
         RangeTable.Row(
@@ -173,7 +180,7 @@ final class RangePrinter: Sendable {
     }
   }
 
-  /// Seconds for which a peer has not been measured; nil as long as that can be chance.
+  /// Returns the seconds since a peer was measured, or nil while the gap may be chance.
   private func silence(
     of peer: MACAddress, _ summary: RangeSummary, _ now: UInt64
   ) -> Double? {
@@ -214,7 +221,7 @@ final class RangePrinter: Sendable {
 }
 
 extension EstimatedMeasurement {
-  /// The computed values as text; empty where there are none.
+  /// The computed values as text; empty without any.
   fileprivate var text: String {
     var parts: [String] = []
     if let distance, let deviation = distanceDeviation {
@@ -234,7 +241,7 @@ extension EstimatedMeasurement {
 }
 
 extension RangeSummary {
-  /// Explains the two most frequent failures; empty when at most every tenth measurement failed,
+  /// Explains the two most frequent failures. Empty if at most a tenth of the measurements failed,
   /// because lost rounds are normal.
   func failuresExplained(in dialect: Dialect) -> String {
     guard failed * 10 > measured else { return "" }

@@ -5,26 +5,26 @@ import UCI
 import UWB
 import UWBLab
 
-/// The live table of peers: as many columns as fit, the most important ones first.
+/// The live table of peers, with as many columns as fit, the most important ones first.
 struct RangeTable {
-  /// A row of the table: a peer, and since when it has been silent.
+  /// A row of the table: a peer, and the duration of its silence.
   struct Row {
     var address: MACAddress
     var peer: RangeSummary.Peer?
-    /// Seconds without a measurement; nil where that is no news.
+    /// Seconds without a measurement; nil while the gap is too short to show.
     var silence: Double?
   }
 
   private struct Column: Sendable {
     let title: String
-    /// What its cells usually need, so that columns do not come and go.
+    /// The usual width of the cells, so that columns stay in place.
     let width: Int
-    /// 0 is shown first; the others only where there is room left.
+    /// The priority: rank 0 is shown first, and higher ranks if there is room.
     let rank: Int
     let cell: @Sendable (Row) -> String
   }
 
-  /// In the order in which they are shown.
+  /// The columns in display order.
   private static let columns: [Column] = [
     Column(title: "peer", width: 6, rank: 0) { $0.address.description },
     Column(title: "distance", width: 8, rank: 0) { row in
@@ -56,13 +56,13 @@ struct RangeTable {
   ]
 
   private static let gap = 2
-  /// `silent 59 min`
+  /// The width of a note such as `silent 59 min`.
   private static let noteWidth = 13
 
-  /// The widest cells so far: columns that have grown do not shrink again.
+  /// The widest cells so far, because columns do not shrink.
   private var widths = columns.map { max($0.title.count, $0.width) }
 
-  /// The header and a line for each row, without the line ends.
+  /// Returns the header and a line for each row, without line feeds.
   mutating func lines(_ rows: [Row], columns available: Int) -> [String] {
     let cells = rows.map { row in Self.columns.map { $0.cell(row) } }
     for line in cells {
@@ -71,7 +71,7 @@ struct RangeTable {
     let shown = shown(in: available)
     func line(_ cells: [String]) -> String {
       shown.map { index in
-        // The first one names the row.
+        // The first column names the row.
         index == 0 ? cells[0].left(widths[0]) : cells[index].right(widths[index] + Self.gap)
       }.joined()
     }
@@ -83,7 +83,7 @@ struct RangeTable {
       }
   }
 
-  /// The columns that fit, in their order, beside the note at the end of a row.
+  /// Returns the columns that fit beside the note at the end of a row, in order.
   private func shown(in available: Int) -> [Int] {
     let order = Self.columns.indices.sorted {
       (Self.columns[$0].rank, $0) < (Self.columns[$1].rank, $1)
@@ -107,7 +107,7 @@ struct RangeTable {
 extension RangeTable.Row {
   fileprivate var last: RangeRow? { peer?.last }
 
-  /// `silent 12 s`, with the reason where there is room; the reason of a round that failed.
+  /// Returns `silent 12 s`, with the reason if there is room, or the reason of a failed round.
   fileprivate func note(room: Int) -> String {
     let status = last.flatMap { $0.result.status.isSuccess ? nil : "\($0.result.status)" }
     guard let silence else { return status ?? "" }

@@ -6,11 +6,11 @@ import System
 import Ranging
 import SystemPackage
 
-/// Runs commands of the shell, one after the other, on a thread of its own.
+/// Runs shell commands one after the other, on a thread of its own.
 ///
-/// What a command is told is in its environment, never in its text. Each has a process group of its own,
-/// reads nothing, and prints to standard error. One that takes too long is ended with its group. At most
-/// 16 wait; those that come then are not run.
+/// Values for a command are in its environment, never in its text. Each command has its own process
+/// group and no input, and prints to standard error. A command that exceeds its time limit is ended
+/// with its group. At most 16 commands wait; further ones are dropped.
 final class CommandRunner: Sendable {
   struct Job: Sendable {
     var option: String
@@ -25,7 +25,7 @@ final class CommandRunner: Sendable {
     case killed(signal: Int32)
     case tookTooLong
     case notStarted(Errno)
-    /// Too many were waiting, or the program was about to end.
+    /// The command was dropped: too many waited, or the program was about to exit.
     case dropped
   }
 
@@ -36,12 +36,12 @@ final class CommandRunner: Sendable {
 
   private struct State {
     var waiting = 0
-    /// When the last command has to have ended.
+    /// The deadline for the last command.
     var end: ContinuousClock.Instant?
   }
 
   private static let capacity = 16
-  /// Between the request to end and the end.
+  /// The time between the ending signal and SIGKILL.
   private static let grace = DispatchTimeInterval.seconds(1)
 
   private let limit: Duration
@@ -51,12 +51,12 @@ final class CommandRunner: Sendable {
 
   init(limit: Duration) { self.limit = limit }
 
-  /// Calls `body` with the end of each command, on the thread of the commands.
+  /// Sets the handler for the end of each command, which runs on the commands' thread.
   func report(to body: @escaping @Sendable (Ended) -> Void) {
     report.withLock { $0 = body }
   }
 
-  /// Runs a command after those before it. Does not wait.
+  /// Queues a command. Does not wait.
   func run(_ job: Job) {
     let isAccepted = state.withLock { state in
       guard state.waiting < Self.capacity else { return false }
@@ -77,8 +77,7 @@ final class CommandRunner: Sendable {
     report.withLock { $0 }?(Ended(job: job, outcome: outcome))
   }
 
-  /// Waits until the commands have ended, those that wait included, all together for as long as one of
-  /// them may take.
+  /// Waits for all queued commands, for at most the time limit of one command in total.
   func finish() async {
     state.withLock { $0.end = .now + limit }
     await withCheckedContinuation { continuation in
@@ -89,7 +88,7 @@ final class CommandRunner: Sendable {
   private func execute(_ job: Job, within time: Duration) -> Outcome {
     let process: pid_t
     do throws(Errno) { process = try Self.start(job) } catch { return .notStarted(error) }
-    // Under a lock: when this process has been reaped, another one may get its number.
+    // The lock prevents a signal to a reaped process, whose ID the kernel may reuse.
     let running = Locked((isRunning: true, isLate: false))
     let timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "command limit"))
     let nanoseconds = Int(time / .nanoseconds(1))
@@ -123,7 +122,7 @@ final class CommandRunner: Sendable {
       &attributes,
       Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
     posix_spawnattr_setpgroup(&attributes, 0)
-    // This program ignores it, and threads of Dispatch block others.
+    // This program ignores SIGPIPE, and Dispatch's threads block other signals.
     var signals = sigset_t()
     sigemptyset(&signals)
     posix_spawnattr_setsigmask(&attributes, &signals)
@@ -148,7 +147,7 @@ final class CommandRunner: Sendable {
     texts.map { strdup($0) } + [nil]
   }
 
-  /// That of this program, in which these values replace those of a program around it.
+  /// Returns this program's environment with `values` in place of equal names.
   private static func environment(with values: [String: String]) -> [String] {
     let ours: Set = [
       "UWB_EVENT", "UWB_CAUSE", "UWB_REGION", "UWB_PEER", "UWB_APP", "UWB_DISTANCE_M",
@@ -166,7 +165,7 @@ final class CommandRunner: Sendable {
 }
 
 extension CommandRunner.Outcome {
-  /// As shells have it; nil: the command was not run.
+  /// The exit status as shells report it; nil if the command did not run.
   var status: Int32? {
     switch self {
     case .exited(let status): status
@@ -178,7 +177,7 @@ extension CommandRunner.Outcome {
 }
 
 extension CommandRunner.Ended {
-  /// What is said of a command that did not end well; nil: it did.
+  /// The description of a failed command; nil after success.
   var complaint: String? {
     switch outcome {
     case .exited(0): nil

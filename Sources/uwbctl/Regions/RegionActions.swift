@@ -9,14 +9,14 @@ import UWB
 import UWBLab
 import UWBLink
 
-/// What is done when peers enter, stay in and leave regions: commands and GPIO lines. Nothing of it
-/// keeps ranging waiting.
+/// Runs commands and sets GPIO lines when peers enter, stay in and leave regions. Ranging never
+/// waits for either.
 final class RegionActions: Sendable {
   private struct Line {
     var output: OutputLine
-    /// nil: the largest one.
+    /// The region; nil for the largest one.
     var region: String?
-    /// Those inside.
+    /// The peers inside the region.
     var inside: Set<String> = []
     var hasFailed = false
   }
@@ -25,7 +25,7 @@ final class RegionActions: Sendable {
   private let largest: String?
   private let commands: CommandRunner
   private let lines: Locked<[Line]>
-  /// Setting a line behind an I²C expander takes milliseconds.
+  /// The queue of the lines: setting a line on an I²C expander takes milliseconds.
   private let queue = DispatchQueue(label: "gpio lines")
 
   /// Requests the lines.
@@ -40,17 +40,20 @@ final class RegionActions: Sendable {
         Line(
           output: try OutputLine(line.line, isActiveLow: line.isActiveLow), region: line.region)
       })
-    // A second signal ends the program at once, but not with a line that is set.
+    // Resets the lines even if a second signal ends the program at once.
     let outputs = lines.withLock { $0.map(\.output) }
     Ending.onExit { for output in outputs { output.close() } }
   }
 
-  /// Calls `body` with the end of each command, on a thread of the commands.
+  /// Sets the handler for the end of each command, which runs on the commands' thread.
   func report(_ body: @escaping @Sendable (CommandRunner.Ended) -> Void) {
     commands.report(to: body)
   }
 
-  /// - Parameter app: of an accessory; its connection tells the phone apart, not an address.
+  /// Performs the actions for a change.
+  ///
+  /// - Parameter app: The app of an accessory. Its connection identifies the phone, because
+  ///   addresses change.
   func take(_ change: RegionChange, _ measurement: EstimatedMeasurement, app: String? = nil) {
     let peer = measurement.peer.description
     if change.kind != .dwelled { setLines(change, by: app ?? peer) }
@@ -89,7 +92,8 @@ final class RegionActions: Sendable {
     }
   }
 
-  /// Makes the lines inactive and releases them, and waits for the commands, for as long as one may take.
+  /// Releases the lines, which makes them inactive, and waits for the commands up to the limit of
+  /// one.
   func finish() async {
     await withCheckedContinuation { continuation in
       queue.async { [self] in
@@ -105,7 +109,7 @@ final class RegionActions: Sendable {
 }
 
 extension EstimatedMeasurement {
-  /// From phases where they were reported, otherwise the chip's.
+  /// The azimuth computed from phases, or else the azimuth reported by the chip.
   fileprivate var azimuthDegrees: Double? {
     azimuth.map { $0.angle * 180 / .pi } ?? measurement.result.azimuth.valid
   }
@@ -115,7 +119,7 @@ extension EstimatedMeasurement {
 }
 
 extension RegionChange {
-  /// For example `entered near (1.24 ± 0.06 m)`.
+  /// The description, such as `entered near (1.24 ± 0.06 m)`.
   var text: String {
     let distance =
       "\(fixed(estimate.distance, 2)) ± \(fixed(estimate.standardDeviation, 2)) m"

@@ -4,9 +4,9 @@ import ArgumentParser
 import Ranging
 import UWBLab
 
-/// `--region`, and what is done when a peer enters, stays in or leaves one.
+/// The option `--region`, and the actions when a peer enters, stays in or leaves a region.
 struct RegionOptions: ParsableArguments {
-  /// `NAME=METRES` or `NAME=ENTER:LEAVE`.
+  /// A value of the form `NAME=METRES` or `NAME=ENTER:LEAVE`.
   struct Region: ExpressibleByArgument {
     var region: RegionRules.Region
 
@@ -24,9 +24,9 @@ struct RegionOptions: ParsableArguments {
     }
   }
 
-  /// `[REGION=]LINE[,active-low]`.
+  /// A value of the form `[REGION=]LINE[,active-low]`.
   struct Line: ExpressibleByArgument {
-    /// nil: the largest.
+    /// The region; nil for the largest one.
     var region: String?
     var line: String
     var isActiveLow: Bool
@@ -57,15 +57,15 @@ struct RegionOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       """
-      Run a command of the shell when a peer enters a region. UWB_REGION, UWB_PEER, UWB_DISTANCE_M, \
+      Run a shell command when a peer enters a region. UWB_REGION, UWB_PEER, UWB_DISTANCE_M, \
       UWB_DEVIATION_M and others are in its environment; its output goes to standard error.
       """, valueName: "command"))
   var onEnter: String?
   @Option(
-    help: ArgumentHelp("The same when a peer has left a region.", valueName: "command"))
+    help: ArgumentHelp("Run a command when a peer has left a region.", valueName: "command"))
   var onLeave: String?
   @Option(
-    help: ArgumentHelp("The same when a peer has stayed in a region.", valueName: "command"))
+    help: ArgumentHelp("Run a command when a peer has stayed in a region.", valueName: "command"))
   var onDwell: String?
   @Option(help: "End a command that takes longer than this many seconds.")
   var commandTime = Seconds(10)
@@ -77,7 +77,7 @@ struct RegionOptions: ParsableArguments {
       """, valueName: "line"))
   var gpio: [Line] = []
 
-  /// nil: no regions.
+  /// The rules; nil without regions.
   var rules: RegionRules? {
     get throws(RegionError) {
       guard !regions.isEmpty else { return nil }

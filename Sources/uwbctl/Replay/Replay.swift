@@ -20,7 +20,7 @@ struct Replay: Command {
       """)
 
   struct Speed: ExpressibleByArgument {
-    /// How many times faster than recorded; infinite: without waiting.
+    /// The factor of the speed relative to the recording; infinite for no waiting.
     var factor = 1.0
 
     init() {}
@@ -80,7 +80,9 @@ struct Replay: Command {
     let start = clock.now
     let end = time.limit.map { start + $0 }
     var first: UInt64?
-    /// - Returns: whether this was the last one.
+    /// Prints a batch of rounds.
+    ///
+    /// - Returns: Whether the batch reached the last round.
     func take(_ batch: [EstimatedRound]) -> Bool {
       for round in batch {
         let isNext = round.sequenceNumber != printer.summary.lastSequence
@@ -108,7 +110,7 @@ struct Replay: Command {
       }
       if !isOver { _ = take(measurements.remaining()) }
     } catch is CancellationError {
-      // Ctrl-C: the summary covers what was replayed.
+      // After Ctrl-C, the summary covers the rounds replayed so far.
     }
     let summary = printer.finish(dropped: 0)
     let text = summary.text(
@@ -160,8 +162,8 @@ extension Replay {
 }
 
 extension Recording {
-  /// The packets of a chip and its host. Packets with unknown direction are taken as the chip's, like
-  /// most data.
+  /// Separates the packets of chip and host. Packets with unknown direction count as packets of the
+  /// chip.
   init(_ capture: Capture) {
     self.init(
       capture.packets.map {

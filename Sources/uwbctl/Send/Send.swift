@@ -38,7 +38,7 @@ struct Send: Command {
     _ = try frames()
   }
 
-  /// The packets that the arguments describe.
+  /// Returns the packets in the arguments.
   func frames() throws -> [[UInt8]] {
     do {
       guard let command else {
@@ -91,10 +91,11 @@ struct Send: Command {
     let timeout = timeout.duration
     func resetChip() async throws {
       if try await !link.reset(timeout: timeout, seen: show) {
-        note("The chip did not say READY after its reset.")
+        note("The chip did not report READY after its reset.")
       }
     }
-    /// Returns how many commands were not answered, and whether the chip reported errors instead.
+    /// Sends all messages. Returns the number of unanswered commands, and whether the chip answered
+    /// only with errors.
     func sendAll() async throws -> (silent: Int, hasFailed: Bool) {
       var silent = 0
       var hasFailed = false
@@ -111,7 +112,7 @@ struct Send: Command {
       }
       return (silent, hasFailed)
     }
-    // Packets that were waiting do not answer anything.
+    // Packets already waiting are not responses.
     try await listen(.milliseconds(30))
     let skipped = link.statistics?.bytesSkipped ?? 0
     if reset { try await resetChip() }
@@ -137,7 +138,7 @@ struct Send: Command {
 struct SendPlan {
   /// The packets of each message, in order.
   private(set) var messages: [[[UInt8]]] = []
-  /// Why they should not be sent, a sentence each.
+  /// The reasons not to send the messages, one sentence each.
   private(set) var problems: [String] = []
 
   init(_ frames: [[UInt8]], dialect: Dialect) {
@@ -183,7 +184,8 @@ struct SendPlan {
       ? nil : "\(name) has \(count) byte\(count == 1 ? "" : "s") too many; chips reject it."
   }
 
-  /// Ignores case. Source: uci_parser.c of Qorvo's DW3_QM33_SDK 1.1.0.
+  /// Reports whether the bytes contain a word, ignoring case. Source: uci_parser.c of Qorvo's
+  /// DW3_QM33_SDK 1.1.0.
   private static func contains(_ bytes: [UInt8], _ word: String) -> Bool {
     bytes.map { (0x61...0x7A).contains($0) ? $0 - 0x20 : $0 }
       .firstRange(of: Array(word.utf8)) != nil

@@ -15,7 +15,7 @@ struct Setup: ReportingCommand {
       the logged-in user and to the group \(UdevRules.group), create stable names below /dev/uwb, and \
       make ModemManager ignore the boards.
 
-      The system cannot tell what a spidev, a GPIO chip or a UART is wired to: name those of a UWB \
+      udev cannot recognise the device on a spidev, a GPIO chip or a UART: name the nodes of a UWB \
       chip with --node. The exit status is 77 when root is needed.
       """)
 
@@ -87,7 +87,7 @@ struct Setup: ReportingCommand {
     }
   }
 
-  /// Without a local login, only the group gives access.
+  /// The advice for users without a local login, who need the group.
   private var groupAdvice: String {
     guard root == "/" else { return "" }
     guard getgrnam(UdevRules.group) != nil else {
@@ -128,7 +128,7 @@ struct Setup: ReportingCommand {
     node.hasPrefix("/dev/") ? String(node.dropFirst(5)) : node
   }
 
-  /// Whether a name is safe in a rule: without quotes and patterns.
+  /// Reports whether a name is safe in a rule: without quotes and patterns.
   static func isNode(_ name: String) -> Bool {
     ["spidev", "gpiochip", "tty"].contains { name.hasPrefix($0) && name.count > $0.count }
       && name.utf8.allSatisfy { byte in
@@ -138,30 +138,32 @@ struct Setup: ReportingCommand {
   }
 }
 
-/// The files that give users access to UWB devices, compared with the present ones.
+/// The files that give users access to UWB devices, compared with the installed ones.
 struct SetupPlan {
   struct File: Equatable {
     enum State: Equatable {
       case missing, same, different
-      /// Something is there that is not a regular file.
+      /// The path is not a regular file.
       case obstructed
     }
 
     var path: FilePath
-    /// nil: the file is removed.
+    /// The text; nil to remove the file.
     var text: String?
     var state: State
   }
 
-  /// Where udev looks for local rules, below the root.
+  /// The folder of local udev rules, below the root.
   private static let parts = ["etc", "udev", "rules.d"]
   private let root: FilePath
   private let folder: FilePath
   private(set) var files: [File]
 
+  /// Plans the installation.
+  ///
   /// - Parameters:
-  ///   - root: of the system: `/`, or the folder of an image.
-  ///   - nodes: kernel names of nodes to make accessible; none: a former list stays.
+  ///   - root: The root of the system: `/`, or the folder of an image.
+  ///   - nodes: The kernel names of nodes to make accessible; empty keeps the installed list.
   init(root: FilePath, nodes: [String]) {
     self.root = root
     folder = Self.parts.reduce(root) { $0.appending($1) }
@@ -172,7 +174,7 @@ struct SetupPlan {
     }
   }
 
-  /// Removes everything that `setup` installs.
+  /// Plans the removal of all files that `setup` installs.
   init(removingFrom root: FilePath) {
     self.root = root
     folder = Self.parts.reduce(root) { $0.appending($1) }
@@ -185,7 +187,8 @@ struct SetupPlan {
   }
 
   private static func file(_ path: FilePath, _ text: String?) -> File {
-    // Without following links and without waiting for pipes: root reads here what others may have made.
+    // Follows no links and waits for no pipes, because root reads files that other users may have
+    // created.
     var status = stat()
     guard lstat(path.string, &status) == 0 else {
       return File(path: path, text: text, state: .missing)
@@ -198,7 +201,9 @@ struct SetupPlan {
     return File(path: path, text: text, state: isSame ? .same : .different)
   }
 
-  /// - Throws: where the root is none, before anything is shown or made.
+  /// Checks the root before the plan is shown or carried out.
+  ///
+  /// - Throws: `Failure` if the folder is not the root of a system.
   static func checkRoot(_ root: FilePath) throws(Failure) {
     var status = stat()
     guard stat(root.appending(parts[0]).string, &status) == 0, status.st_mode & S_IFMT == S_IFDIR
@@ -211,11 +216,12 @@ struct SetupPlan {
 
   // MARK: execution
 
-  /// Writes missing and different files, and removes those without a text. A different file is kept
-  /// as `.old`, which udev does not read. Nothing but regular files is replaced or removed, and no
-  /// symbolic link followed.
+  /// Writes missing and different files, and removes files without a text.
   ///
-  /// - Returns: a sentence for each change.
+  /// A different file is kept as `.old`, which udev does not read. Only regular files are replaced
+  /// or removed, and symbolic links are not followed.
+  ///
+  /// - Returns: A sentence for each change.
   func carryOut() throws(Failure) -> [String] {
     if let file = files.first(where: { $0.state == .obstructed }) {
       throw Self.obstructed(file.path)
@@ -248,7 +254,7 @@ struct SetupPlan {
     _ text: String, to name: String, in folder: FileDescriptor
   ) throws(Failure) {
     let draft = name + ".new"
-    // Left over from a run that was killed, or made by somebody else: not to be written to.
+    // An existing draft is from a killed run or another user, so it must not be written to.
     unlinkat(folder.rawValue, draft, 0)
     let number = openat(
       folder.rawValue, draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o644)
@@ -257,7 +263,7 @@ struct SetupPlan {
     do {
       defer { try? descriptor.close() }
       try descriptor.writeAll(text.utf8)
-      // Independently of the umask.
+      // Sets the mode independently of the umask.
       guard fchmod(number, 0o644) == 0 else { throw Errno(rawValue: errno) }
     } catch {
       unlinkat(folder.rawValue, draft, 0)
@@ -279,7 +285,7 @@ struct SetupPlan {
     }
   }
 
-  /// Opens the folder of the rules, and makes what is missing of it below a root that is one.
+  /// Opens the folder of the rules, and creates missing folders below the root of a system.
   private func openFolder() throws(Failure) -> FileDescriptor {
     try Self.checkRoot(root)
     var path = root
@@ -331,19 +337,19 @@ struct SetupPlan {
   }
 }
 
-/// The rules for udev that `setup` installs.
+/// The udev rules that `setup` installs.
 enum UdevRules {
-  /// The name of the file: sorted before 73, where systemd applies the tag uaccess, and after
-  /// 60-serial.rules.
+  /// The name of the file. It sorts after 60-serial.rules and before 73, where systemd applies the
+  /// tag uaccess.
   static let name = "60-uwb.rules"
-  /// The name of the file for nodes that the user named.
+  /// The name of the file for nodes named by the user.
   static let nodesName = "61-uwb-nodes.rules"
   /// The group that has access without a local login.
   static let group = "dialout"
 
-  /// Rules for nodes that cannot be recognised: a spidev, GPIO lines, a UART.
+  /// Returns rules for nodes that udev cannot recognise: a spidev, GPIO lines, a UART.
   ///
-  /// - Parameter nodes: kernel names, such as `spidev0.0`.
+  /// - Parameter nodes: The kernel names, such as `spidev0.0`.
   static func text(forNodes nodes: [String]) -> String {
     let head = """
       # SPDX-License-Identifier: Apache-2.0
@@ -358,6 +364,6 @@ enum UdevRules {
     }
   }
 
-  /// The contents of udev/60-uwb.rules, to which the resource is a link.
+  /// The contents of udev/60-uwb.rules, the target of the resource's link.
   static let text = String(decoding: PackageResources.uwb_rules, as: UTF8.self)
 }

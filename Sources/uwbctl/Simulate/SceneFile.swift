@@ -3,14 +3,14 @@
 import UWBLab
 import UWBSimulator
 
-/// The conditions of a simulated scene in JSON, for `--scene`; all are optional.
+/// The conditions of a simulated scene in JSON, for `--scene`. All members are optional.
 struct SceneFile: Codable {
   struct Level: Codable {
     var rx_power_dbm: Double
     var bias_m: Double
   }
   struct Wall: Codable {
-    /// x and y in metres.
+    /// The end points as x and y in metres.
     var from, to: [Double]
     var loss_db: Double?
     var delay_ns: Double?
@@ -20,17 +20,17 @@ struct SceneFile: Codable {
     var rx_m: Double?
   }
   struct Point: Codable {
-    /// Positive to the right of the antennas' direction.
+    /// The angle in degrees, positive to the right of the antennas' direction.
     var angle_deg: Double
     var phase_rad: Double
   }
   struct Chip: Codable {
-    /// Metres: x, y, z.
+    /// The position x, y, z in metres.
     var position: [Double]?
     var yaw_deg: Double?
     var clock_ppm: Double?
     var antenna_delay_m: Double?
-    /// By channel.
+    /// The delays by channel.
     var delays: [String: Delay]?
     var antenna: [Point]?
   }
@@ -39,7 +39,7 @@ struct SceneFile: Codable {
   var angle_noise_deg: Double?
   var loss: Double?
   var range_m: Double?
-  /// Clock offsets are random within plus or minus this value.
+  /// The limit of the random clock offsets, plus or minus, in ppm.
   var clock_ppm: Double?
   var clock_wander_ppm: Double?
   var carrier_noise_ppm: Double?
@@ -49,7 +49,7 @@ struct SceneFile: Codable {
   var reflection_loss_db: Double?
   var noise_dbm: Double?
   var walls: [Wall]?
-  /// By the names that `simulate` prints, or "all".
+  /// The chips by the names that `simulate` prints, or "all".
   var chips: [String: Chip]?
 
   init(file path: String) throws(LabError) {

@@ -109,18 +109,18 @@ struct Simulate: ReportingCommand {
     defer { pair.bench.stop() }
     do {
       try await Ending.cancelling { [file, count] in
-        // From here on a signal stops the chips in order.
+        // From here on, a signal stops the chips in order.
         format.print(announced, Self.json) { "\($0.name)\t\($0.profile.name)\t\($1)\n" }
         try await Self.wait(limit, count, writing: file, pair.bench)
       }
     } catch is CancellationError {
-      // Ctrl-C: the last exchanges are written, too.
+      // After Ctrl-C, the last exchanges are written too.
     }
     if count == nil { try file?.write(pair.bench.takeExchanges()) }
   }
 
-  /// Waits until the time is over, there were enough exchanges or the task is cancelled, and writes
-  /// stamps meanwhile.
+  /// Waits for the time limit, for enough exchanges or for cancellation, and writes stamps
+  /// meanwhile.
   private static func wait(
     _ limit: Duration, _ count: Int?, writing file: ExchangeFile?, _ bench: SimulatedBench
   ) async throws {
@@ -142,8 +142,8 @@ struct Simulate: ReportingCommand {
   }
 }
 
-/// The stamps of simulated exchanges as CSV, as read by `compute ds-twr` and `compute ss-twr`, with
-/// the true distances beside them.
+/// The stamps of simulated exchanges as CSV with true distances, for `compute ds-twr` and `compute
+/// ss-twr`.
 struct ExchangeFile {
   private var writer: CSVWriter
 

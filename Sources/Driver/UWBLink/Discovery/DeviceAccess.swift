@@ -2,30 +2,32 @@
 internal import Glibc
 package import SystemPackage
 
-/// Who may open a device node.
+/// The owner and permissions of a device node, and the access of this process.
 package struct DeviceAccess: Sendable, Hashable {
-  /// The owner's name, or number where it has none.
+  /// The owner's name, or the number of an owner without a name.
   package var owner: String
-  /// The group's name, or number where it has none.
+  /// The group's name, or the number of a group without a name.
   package var group: String
-  /// Permission bits, such as 0o660.
+  /// The permission bits, such as 0o660.
   package var mode: UInt16
-  /// Whether this process may read and write it, access lists (logind's uaccess) included.
+  /// Whether this process may read and write the node. Includes access lists, such as logind's
+  /// uaccess.
   package var isAllowed: Bool
-  /// Whether the user has been put into the group, but not before this login: what the group may do
-  /// begins with the next one.
+  /// Whether the user has joined the group after this login, so that the rights begin at the next
+  /// one.
   package var needsNewLogin = false
 }
 
 extension DeviceAccess {
-  /// The group whose members have access and nothing else that matters; nil for groups that are as good as
-  /// root, and where the group may not open the node.
+  /// The group that a user should join for access to the node.
+  ///
+  /// Nil if the group may not open the node, or if its members are as powerful as root.
   package var joinableGroup: String? {
     let powerful = ["root", "0", "wheel", "sudo", "adm", "disk", "kmem", "shadow"]
     return mode & 0o060 == 0o060 && !powerful.contains(group) ? group : nil
   }
 
-  /// What the kernel says of a node; nil where there is none.
+  /// Reads the access of a node; nil if there is no node.
   package init?(of path: FilePath) {
     var status = stat()
     guard unsafe stat(path.string, &status) == 0 else { return nil }
@@ -40,7 +42,7 @@ extension DeviceAccess {
 
   // MARK: names
 
-  /// nil: no user has this number.
+  /// Returns the name of a user, or nil for an unknown number.
   package static func userName(_ id: UInt32) -> String? {
     var entry = unsafe passwd()
     var found: UnsafeMutablePointer<passwd>?
@@ -63,7 +65,7 @@ extension DeviceAccess {
     return unsafe String(cString: entry.gr_name)
   }
 
-  /// Whether /etc/group, or what stands in its place, has the user in the group.
+  /// Reports whether the user database lists the user as a member of the group.
   private static func isMember(of group: gid_t) -> Bool {
     guard let name = userName(geteuid()) else { return false }
     var count: Int32 = 256
@@ -72,7 +74,7 @@ extension DeviceAccess {
     return groups.prefix(Int(count)).contains(group)
   }
 
-  /// Whether this process has the group.
+  /// Reports whether this process has the group.
   private static func hasNow(_ group: gid_t) -> Bool {
     if getegid() == group { return true }
     var groups = [gid_t](repeating: 0, count: 65_536)
@@ -82,7 +84,7 @@ extension DeviceAccess {
 }
 
 extension DeviceAccess: CustomStringConvertible {
-  /// Like `ls` writes it: `rw-rw---- root:dialout`.
+  /// The access as `ls` formats it: `rw-rw---- root:dialout`.
   package var description: String {
     let bits = (0..<9).map { bit in
       mode & (0o400 >> UInt16(bit)) == 0 ? "-" : ["r", "w", "x"][bit % 3]

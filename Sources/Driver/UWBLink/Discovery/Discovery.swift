@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package import SystemPackage
 
-/// The serial ports of this machine, as sysfs describes them. Nothing is opened.
+/// Finds the serial ports of this machine in sysfs, without opening them.
 ///
-/// Reads only, and keeps nothing: each call looks anew. The roots can be replaced, so that a tree of
-/// files can stand in for a machine.
+/// Each call reads sysfs again. Tests replace the roots by a tree of files.
 package struct Discovery: Sendable {
-  /// Where sysfs is mounted.
+  /// The mount point of sysfs.
   package var sysfs: FilePath
-  /// Where the device nodes are.
+  /// The folder of the device nodes.
   package var dev: FilePath
 
   package init(sysfs: FilePath = "/sys", dev: FilePath = "/dev") {
@@ -16,26 +15,26 @@ package struct Discovery: Sendable {
     self.dev = dev
   }
 
-  /// Every serial port with hardware behind it, in the order of their names; consoles and
-  /// pseudo-terminals are none.
+  /// Returns each serial port that has hardware, sorted by name. Excludes consoles and
+  /// pseudo-terminals.
   package func ports() -> [SerialPort] {
     let links = stableLinks()
     return FileTree.names(in: tty).compactMap { port(named: $0, links) }
   }
 
-  /// The port that a path leads to, through links too; nil when it is none.
+  /// Returns the port at a path, after following links, or nil if it is not a port.
   package func port(at path: FilePath) -> SerialPort? {
     guard let name = (FileTree.resolved(path) ?? path).lastComponent?.string else { return nil }
     return port(named: name, stableLinks())
   }
 
-  /// The ports of the USB devices with this serial number.
+  /// Returns the ports of the USB devices with this serial number.
   package func find(serial: String) -> [SerialPort] {
     ports().filter { $0.usb?.serial == serial }
   }
 
-  /// Devices on the USB that `KnownProduct` knows and that have no serial port: their driver is
-  /// missing, or they never have one.
+  /// Returns the USB devices in `KnownProduct` without a serial port. Their driver is missing, or
+  /// they never have a port.
   package func knownDevicesWithoutPort() -> [USBDevice] {
     let withPort = Set(ports().compactMap(\.usb?.socket))
     let devices = sysfs.appending("bus").appending("usb").appending("devices")
@@ -47,9 +46,9 @@ package struct Discovery: Sendable {
     }
   }
 
-  /// The one port that `usb:` names.
+  /// Returns the one port that matches a `usb:` name.
   ///
-  /// - Parameter interface: tells apart several ports of one device; nil: it has only one.
+  /// - Parameter interface: The interface of the port; nil if the device has only one.
   /// - Throws: `LinkError` with code `notFound` or `ambiguous`.
   package func port(
     serial: String, interface: UInt8? = nil
@@ -69,10 +68,10 @@ package struct Discovery: Sendable {
     throw LinkError(.ambiguous, endpoint: name, detail: list(fitting))
   }
 
-  /// The endpoint under which the same device is found again when it comes back at another path.
+  /// Returns an endpoint that finds the same device again at another path.
   ///
-  /// A path becomes `usb:SERIAL` where the port belongs to a USB device with a serial number that
-  /// no other port shares; everything else is returned as it is.
+  /// A path becomes `usb:SERIAL` if its port belongs to a USB device with a unique serial number.
+  /// Other endpoints stay as they are.
   package func stableEndpoint(of endpoint: LinkEndpoint) -> LinkEndpoint {
     guard case .serial(let path, let baud, let flowControl) = endpoint, let port = port(at: path),
       case .usb(let serial, let interface, _, _) = port.endpoint,
@@ -84,8 +83,8 @@ package struct Discovery: Sendable {
 
   // MARK: names
 
-  /// What a device could be called on this machine, in the forms that `LinkEndpoint(_:)` reads: for
-  /// completion. A chip on SPI needs its lines, so its name ends where they begin.
+  /// Returns possible device names on this machine, in the forms of `LinkEndpoint(_:)`, for
+  /// completion. The name of a chip on SPI ends before its lines.
   package func names() -> [String] {
     let ports = ports()
     var names = ports.flatMap { $0.stablePaths.map(\.string) + [$0.path.string] }
@@ -108,12 +107,12 @@ package struct Discovery: Sendable {
     return names
   }
 
-  /// NXP on the USB. Source: 1FC9:0095 of an-sr250-uwb-plug-and-play-demo.
+  /// The USB vendor ID of NXP. Source: 1FC9:0095 of an-sr250-uwb-plug-and-play-demo.
   private static let nxpVendor: UInt16 = 0x1FC9
-  /// Nodes of the kernel drivers for NXP's chips.
+  /// The nodes of the kernel drivers for NXP's chips.
   private static let nxpNodes: Set<String> = ["srxxx", "sr1xx", "sr200"]
 
-  /// `uci0`, and not `ucix`.
+  /// Reports whether a name is the stem with a number: `uci0`, but not `ucix`.
   private static func isNumbered(_ name: String, _ stem: String) -> Bool {
     name.hasPrefix(stem) && UInt16(name.dropFirst(stem.count)) != nil
   }
@@ -124,16 +123,17 @@ package struct Discovery: Sendable {
 
   private func port(named name: String, _ links: [String: [FilePath]]) -> SerialPort? {
     let entry = tty.appending(name)
-    // Without hardware behind it there is no such link.
+    // A port without hardware lacks this link.
     guard let hardware = FileTree.resolved(entry.appending("device")) else { return nil }
-    // A port of a PC that is not there: PORT_UNKNOWN.
+    // PORT_UNKNOWN: a legacy port that this PC lacks.
     if FileTree.text(entry.appending("type")) == "0" { return nil }
     let path = dev.appending(name)
     var port = SerialPort(
       path: path, driver: driver(hardware), usb: nil, interface: nil,
       stablePaths: links[name] ?? [], access: DeviceAccess(of: path),
       deviceNumbers: FileTree.text(entry.appending("dev")))
-    // From the port up: its interface, then its device. The hub above is a USB device too.
+    // Searches upwards from the port: its interface, then its device. The hub above is also a USB
+    // device.
     var folder = hardware
     while folder.components.count > sysfs.components.count, port.usb == nil {
       if port.interface == nil, let text = FileTree.text(folder.appending("bInterfaceNumber")) {
@@ -160,7 +160,7 @@ package struct Discovery: Sendable {
       socket: folder.lastComponent?.string ?? "", deviceNumbers: text("dev"))
   }
 
-  /// The links of each port, by the port's name.
+  /// Returns the links to each port, by the port's name.
   private func stableLinks() -> [String: [FilePath]] {
     let serial = dev.appending("serial")
     let folders = [dev.appending("uwb"), serial.appending("by-id"), serial.appending("by-path")]
@@ -177,7 +177,7 @@ package struct Discovery: Sendable {
 }
 
 extension LinkEndpoint {
-  /// `.usb` as the path it has now; everything else as it is.
+  /// Returns the serial port with its current path for `.usb`, and other endpoints as they are.
   ///
   /// - Throws: `LinkError` with code `notFound` or `ambiguous`.
   package func resolved(with discovery: Discovery = Discovery()) throws(LinkError) -> LinkEndpoint {

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A USB product that people plug in when they work with UWB chips.
+/// A USB product that is common among users of UWB chips.
 package struct KnownProduct: Sendable, Hashable {
-  /// What to expect of its serial port.
+  /// The purpose of the product's serial port.
   package enum Kind: String, Sendable, Hashable, CaseIterable {
-    /// The port that firmwares for this board use for UCI.
+    /// The port of a board whose firmware uses it for UCI.
     case board
-    /// A debug probe on the board: its port is silent with the stock firmwares.
+    /// The debug probe of a board. Its port is silent with the stock firmware.
     case debugProbe = "debug_probe"
-    /// A bridge from USB to a serial line: anything can be at its other end.
+    /// A bridge from USB to a serial line, with an unknown device at its other end.
     case bridge
-    /// Cannot be driven through a serial port.
+    /// A product that cannot be driven through a serial port.
     case other
   }
 
   package let name: String
-  /// What to expect.
+  /// The purpose of the port.
   package let kind: Kind
   let vendorID: UInt16
-  /// nil: every product of this vendor.
+  /// The product ID; nil matches all products of the vendor.
   let productID: UInt16?
-  /// What the product string has to be; nil: anything.
+  /// The product string that the device must have; nil matches any.
   var product: String?
-  /// What a user should know, one sentence; nil where there is nothing.
+  /// A hint for users, in one sentence.
   package var note: String?
 
-  /// The row that fits a device; nil for a stranger.
+  /// Returns the first matching row, or nil for an unknown device.
   package static func matching(_ device: USBDevice) -> KnownProduct? {
     all.first { row in
       row.vendorID == device.vendorID
@@ -34,30 +34,30 @@ package struct KnownProduct: Sendable, Hashable {
     }
   }
 
-  /// Every row; the first that fits counts.
+  /// The known products; the first match counts.
   package static let all: [KnownProduct] = boards + probes + bridges
 
-  // Source: sdk_config.h of the UCI projects of Qorvo's DW3_QM33_SDK 1.1.0, for all three boards;
-  // the ids are an example's in Nordic's SDK, so the product string has to fit as well.
-  // Source: detect_com.py of nxp-appcodehub/an-sr250-uwb-plug-and-play-demo.
-  // Source: UWB Qorvo Tools 13.1.0, which drive the QM35825DK through FTDI's libft4222.
+  // Source: sdk_config.h of the UCI projects of Qorvo's DW3_QM33_SDK 1.1.0, for all three boards.
+  // The IDs come from an example in Nordic's SDK, so the product string must match as well. Source:
+  // detect_com.py of nxp-appcodehub/an-sr250-uwb-plug-and-play-demo. Source: UWB Qorvo Tools
+  // 13.1.0, which drive the QM35825DK through FTDI's libft4222.
   private static let boards = [
     KnownProduct(
       name: "Qorvo DWM3001CDK, QM33120WDK1 or Murata Type 2AB", kind: .board, vendorID: 0x1915,
       productID: 0x520F,
       product: "nRF52 USB Product",
-      note: "The boards cannot be told apart by USB; the chip itself can be asked."),
+      note: "USB does not distinguish these boards; the chip reports its type."),
     KnownProduct(
       name: "NXP FRDM-RW612 with SR250 shield", kind: .board, vendorID: 0x1FC9, productID: 0x0095,
-      note: "Its plug-and-play firmware wants commands wrapped in a header of its own; "
+      note: "Its plug-and-play firmware expects commands wrapped in its own header; "
         + "open it with ?baud=3000000&rtscts."),
     KnownProduct(
       name: "Qorvo QM35825DK (FT4222H)", kind: .other, vendorID: 0x0403, productID: 0x601C,
       note: "It carries SPI, not a serial line, and needs FTDI's library."),
   ]
 
-  // Source: SEGGER's vendor id; the product id says which interfaces a J-Link has, not which board
-  // it is on. MCU-Link: the udev rules of pyocd/pyOCD.
+  // Source: the vendor ID of SEGGER. The product ID identifies the interfaces of a J-Link, not its
+  // board. MCU-Link: the udev rules of pyocd/pyOCD.
   private static let probes = [
     KnownProduct(
       name: "SEGGER J-Link", kind: .debugProbe, vendorID: 0x1366, productID: nil,
@@ -80,6 +80,6 @@ package struct KnownProduct: Sendable, Hashable {
   private static func bridge(_ name: String, _ vendor: UInt16, _ product: UInt16) -> KnownProduct {
     KnownProduct(
       name: name, kind: .bridge, vendorID: vendor, productID: product,
-      note: "A bridge: what is behind it only the chip can say.")
+      note: "A bridge to an unknown device: only the device itself can identify it.")
   }
 }

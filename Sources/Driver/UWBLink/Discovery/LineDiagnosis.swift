@@ -10,20 +10,20 @@ package struct ModemLines: OptionSet, Sendable, Hashable {
 
   package init(rawValue: Int32) { self.rawValue = rawValue }
 
-  /// Data terminal ready, ours: USB firmwares do not talk without it.
+  /// Data terminal ready, an output. USB firmwares send nothing without it.
   package static let dtr = ModemLines(rawValue: 0x002)
-  /// Request to send, ours.
+  /// Request to send, an output.
   package static let rts = ModemLines(rawValue: 0x004)
-  /// Clear to send, theirs: with hardware flow control nothing is sent without it.
+  /// Clear to send, an input. With hardware flow control the driver sends nothing without it.
   package static let cts = ModemLines(rawValue: 0x020)
-  /// Carrier detect, theirs.
+  /// Carrier detect, an input.
   package static let carrier = ModemLines(rawValue: 0x040)
-  /// Data set ready, theirs.
+  /// Data set ready, an input.
   package static let dsr = ModemLines(rawValue: 0x100)
 }
 
 extension Link {
-  /// The control lines now; nil where there are none, as on a pseudo-terminal or over TCP.
+  /// The state of the control lines. Nil on links without them, such as pseudo-terminals and TCP.
   package var modemLines: ModemLines? {
     let descriptor = unsafe cuwb_link_descriptor(raw)
     var bits: Int32 = 0
@@ -31,12 +31,13 @@ extension Link {
     return ModemLines(rawValue: bits)
   }
 
-  /// Everything that arrives within a time, packets or not, as it is. For diagnosis of a line on
-  /// which no packets can be found. Only while no `FrameReader` runs; blocks the thread.
+  /// Returns the raw bytes that arrive within a time, to diagnose a line without valid packets.
+  ///
+  /// Blocks the thread. Must not run at the same time as a `FrameReader`.
   ///
   /// - Parameters:
-  ///   - milliseconds: how long to listen.
-  ///   - limit: enough bytes to stop earlier.
+  ///   - milliseconds: The time to wait for bytes.
+  ///   - limit: The number of bytes after which reading stops early.
   package func readRaw(milliseconds: Int32, limit: Int = 4_096) -> [UInt8] {
     let descriptor = unsafe cuwb_link_descriptor(raw)
     let deadline = Deadline(after: .milliseconds(milliseconds))

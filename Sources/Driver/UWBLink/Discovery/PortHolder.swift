@@ -2,35 +2,36 @@
 internal import Glibc
 package import SystemPackage
 
-/// A program that has a device open. Its name is whatever the program calls itself: to be escaped
-/// when printed.
+/// A program that has a device open. The program chooses its name, so escape the name for output.
 package struct PortHolder: Sendable, Hashable {
   package var pid: Int32
-  /// Its name, at most 15 bytes of it.
+  /// The name of the program, at most 15 bytes.
   package var name: String
 }
 
-/// What /proc says of other programs.
+/// The processes of this machine in /proc.
 package struct ProcessTable: Sendable {
-  /// Where procfs is mounted.
+  /// The mount point of procfs.
   package var procfs: FilePath
 
   package init(procfs: FilePath = "/proc") { self.procfs = procfs }
 
-  /// The programs that have a device open, except this one and the one that plays the chip at the
-  /// other end of a pseudo-terminal.
+  /// Returns the programs that have a device open.
   ///
-  /// - Returns: also whether there are programs of other users, whose open files only root can see.
+  /// Excludes this program, and the program that simulates the chip at the other end of a
+  /// pseudo-terminal.
+  ///
+  /// - Returns: The programs, and whether programs of other users are hidden from this user.
   package func holders(of path: FilePath) -> (holders: [PortHolder], someHidden: Bool) {
     let path = FileTree.resolved(path) ?? path
     var holders: [PortHolder] = []
     var someHidden = false
-    // Its number there, which in a container is another one than the kernel tells.
+    // The host's procfs, seen in a container, has other process IDs than getpid(2) returns.
     let own = FileTree.target(of: procfs.appending("self"))?.lastComponent?.string
     for pid in pids where "\(pid)" != own {
       let folder = procfs.appending("\(pid)").appending("fd")
       let descriptors = FileTree.names(in: folder)
-      // A kernel thread has none as well, but folders of other users cannot be read at all.
+      // Kernel threads have no descriptors either, but folders of other users are unreadable.
       if descriptors.isEmpty, unsafe access(folder.string, R_OK) != 0, errno == EACCES {
         someHidden = true
       }
@@ -43,7 +44,8 @@ package struct ProcessTable: Sendable {
     return (holders, someHidden)
   }
 
-  /// Whether a program has the master of this pseudo-terminal. Source: proc(5), tty-index in fdinfo.
+  /// Reports whether a program has the master of this pseudo-terminal. Source: tty-index in fdinfo,
+  /// proc(5).
   private func isOtherEnd(_ pid: Int32, _ descriptors: [String], of path: FilePath) -> Bool {
     guard path.removingLastComponent().lastComponent == "pts",
       let index = path.lastComponent?.string
@@ -56,7 +58,7 @@ package struct ProcessTable: Sendable {
     }
   }
 
-  /// The processes with this name.
+  /// Returns the processes with this name.
   package func running(_ name: String) -> [PortHolder] {
     pids.map { PortHolder(pid: $0, name: self.name(of: $0)) }.filter { $0.name == name }
   }

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 package import SystemPackage
 
-/// A device on the USB, as it describes itself. The texts come from the device: a program that
-/// prints them has to escape control characters.
+/// A USB device with its descriptors. The texts come from the device, so escape control characters
+/// for output.
 package struct USBDevice: Sendable, Hashable {
-  /// Vendor id, given out by USB-IF.
+  /// The vendor ID, which USB-IF assigns.
   package var vendorID: UInt16
-  /// Product id, given out by the vendor.
+  /// The product ID, which the vendor assigns.
   package var productID: UInt16
-  /// What the device calls its maker.
+  /// The manufacturer string of the device.
   package var manufacturer: String?
-  /// What the device calls itself.
+  /// The product string of the device.
   package var product: String?
-  /// Its serial number: the same in every socket of every host.
+  /// The serial number, which does not depend on the host or its socket.
   package var serial: String?
-  /// The kernel's name for the socket it is plugged into, such as `1-3.2`.
+  /// The kernel's name of the device's socket, such as `1-3.2`.
   package var socket: String
-  /// Its character device's numbers, such as `189:4`: the key of udev's record of it.
+  /// The major and minor number, such as `189:4`, which identify udev's record.
   package var deviceNumbers: String?
 
-  /// The ids in the customary form, such as `1915:520f`.
+  /// The IDs in the usual form, such as `1915:520f`.
   package var ids: String { "\(Self.hex(vendorID)):\(Self.hex(productID))" }
 
-  /// The row of `KnownProduct.all` that fits; nil for a stranger.
+  /// The matching row of `KnownProduct.all`; nil for an unknown device.
   package var known: KnownProduct? { .matching(self) }
 
   private static func hex(_ value: UInt16) -> String {
@@ -31,25 +31,24 @@ package struct USBDevice: Sendable, Hashable {
   }
 }
 
-/// A serial port of this machine that has hardware behind it.
+/// A serial port of this machine with hardware.
 package struct SerialPort: Sendable, Hashable {
-  /// The device node, such as `/dev/ttyACM0`. The number can change at every plug.
+  /// The device node, such as `/dev/ttyACM0`. The number can change with each plug.
   package var path: FilePath
   /// The kernel driver, such as `cdc_acm` or `ftdi_sio`.
   package var driver: String?
-  /// The USB device it belongs to; nil for a port of the board itself.
+  /// The USB device of the port; nil for a port of the mainboard.
   package var usb: USBDevice?
-  /// The number of its USB interface: tells the ports of one device apart.
+  /// The number of the USB interface, which distinguishes several ports of one device.
   package var interface: UInt8?
-  /// Links that lead to it whatever its number is, best first: those below `/dev/uwb`, then
-  /// `/dev/serial/by-id`, then `/dev/serial/by-path`.
+  /// The links to the port that do not depend on its number, best first. `/dev/uwb` precedes
+  /// `/dev/serial/by-id`, which precedes `/dev/serial/by-path`.
   package var stablePaths: [FilePath]
   package var access: DeviceAccess?
-  /// The character device's numbers, such as `166:0`: the key of udev's record of it.
+  /// The major and minor number, such as `166:0`, which identify udev's record.
   package var deviceNumbers: String?
 
-  /// How to name it so that the same device is found again after it was plugged elsewhere: by its
-  /// USB serial number where it has one, by its path otherwise.
+  /// The endpoint of the port: `usb:` with its serial number if it has one, or else its path.
   package var endpoint: LinkEndpoint {
     guard let serial = usb?.serial, !serial.isEmpty else { return .serial(path: path) }
     return .usb(serial: serial, interface: interface)

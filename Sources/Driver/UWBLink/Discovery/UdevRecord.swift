@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package import SystemPackage
 
-/// What udev has noted about a device: the effect of its rules.
+/// The record of a device in udev's database, which holds the effect of its rules.
 package struct UdevRecord: Sendable, Hashable {
-  /// The environment that rules have set, such as `ID_MM_PORT_IGNORE`.
+  /// The properties that rules have set, such as `ID_MM_PORT_IGNORE`.
   package var properties: [String: String] = [:]
-  /// Tags, such as `uaccess`.
+  /// The tags, such as `uaccess`.
   package var tags: Set<String> = []
 
-  /// From the text of a record: lines `E:NAME=VALUE` and `G:TAG` (source: systemd,
-  /// sd-device's device-private.c).
+  /// Parses the lines `E:NAME=VALUE` and `G:TAG` of a record. Source: device-private.c of systemd's
+  /// sd-device.
   package init(_ text: String) {
     for line in text.split(separator: "\n") {
       if line.hasPrefix("E:"), let equals = line.firstIndex(of: "=") {
@@ -21,12 +21,11 @@ package struct UdevRecord: Sendable, Hashable {
     }
   }
 
-  /// Of a character device.
+  /// Reads the record of a character device; nil without udev or without a record.
   ///
   /// - Parameters:
-  ///   - deviceNumbers: major and minor, as in `SerialPort.deviceNumbers`.
-  ///   - folder: where udev keeps its records.
-  /// - Returns: nil where there is no udev, or nothing noted.
+  ///   - deviceNumbers: The major and minor number, as in `SerialPort.deviceNumbers`.
+  ///   - folder: The folder of udev's records.
   package init?(deviceNumbers: String?, in folder: FilePath = "/run/udev/data") {
     guard let deviceNumbers, let text = FileTree.text(folder.appending("c\(deviceNumbers)")) else {
       return nil
@@ -34,7 +33,7 @@ package struct UdevRecord: Sendable, Hashable {
     self.init(text)
   }
 
-  /// Whether ModemManager is told to leave the device alone.
+  /// Whether a rule makes ModemManager ignore the device.
   package var isIgnoredByModemManager: Bool {
     ["ID_MM_DEVICE_IGNORE", "ID_MM_PORT_IGNORE"].contains { properties[$0] == "1" }
   }

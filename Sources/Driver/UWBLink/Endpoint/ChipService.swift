@@ -4,9 +4,9 @@ internal import System
 package import SystemPackage
 internal import Varlink
 
-/// The service that shares chips among programs (`uwbd`), as its clients see it. All of this blocks.
+/// A client of `uwbd`, the service that shares chips among programs. All calls block.
 package enum ChipService {
-  /// Where it listens: what UWBD_SOCKET names, or its usual path.
+  /// The socket of the service: the value of UWBD_SOCKET, or the default path.
   package static var socket: FilePath {
     unsafe getenv("UWBD_SOCKET").map { unsafe FilePath(String(cString: $0)) }
       ?? "/run/uwbd/control"
@@ -14,14 +14,14 @@ package enum ChipService {
 
   private static let interface = "org.swift-uwb.Chips"
 
-  /// Seconds that it may take to accept a connection, and to answer.
+  /// The time-out in seconds for connecting, and for a reply.
   private static let patience = 5
-  /// Seconds for an answer to a call that waits 10 s while the service opens the chip.
+  /// The time-out in seconds for a reply that waits up to 10 s for the chip to open.
   private static let patienceForOpening = 15
-  /// The same where it has to end sessions and close a chip.
+  /// The time-out in seconds for a reply after sessions have ended and the chip is closed.
   private static let patienceForClosing = 20
 
-  /// A device as the service has it, where the service holds it; otherwise as it is.
+  /// Returns the endpoint in the service if the service holds the device, or else `endpoint`.
   package static func endpoint(
     for endpoint: LinkEndpoint, at socket: FilePath = ChipService.socket
   ) -> LinkEndpoint {
@@ -35,18 +35,18 @@ package enum ChipService {
       let (descriptor, reply) = try call(
         "Describe", place, patience: patienceForOpening, found)
       try? descriptor.close()
-      // A chip that it cannot use now is its chip all the same.
+      // The service still holds a chip that it cannot use now.
       guard reply.error == nil || reply.isError("ChipUnavailable") else { return endpoint }
-      // Its own name lasts, where the path changes with each plug.
+      // The chip's name is stable; the path changes with each plug.
       return .service(socket: socket, chip: reply.parameters["chip"]?.string ?? place)
     } catch { return endpoint }
   }
 
-  /// A connection that carries UCI.
+  /// Opens a connection that carries UCI.
   ///
   /// - Parameters:
-  ///   - chip: nil: the only one.
-  ///   - linger: how long sessions stay that the program does not end.
+  ///   - chip: The name of the chip; nil for the only one.
+  ///   - linger: The time for which sessions outlive a program that does not end them.
   static func attach(
     _ socket: FilePath, _ chip: String?, linger: Duration
   ) throws(LinkError) -> FileDescriptor {
@@ -68,16 +68,16 @@ package enum ChipService {
 
   /// A chip that the service holds.
   package struct Chip: Sendable {
-    /// As the service calls it.
+    /// The name of the chip in the service.
     package var name: String
-    /// Where it is: `LinkEndpoint.place`.
+    /// The location as in `LinkEndpoint.place`.
     package var place: String
-    /// Why it cannot be used now; nil: it can.
+    /// The reason why the chip cannot be used; nil while it works.
     package var problem: String?
     package var sessions: [Session]
   }
 
-  /// A session of a chip, and the programs that hold it.
+  /// A session of a chip, with the programs that own it.
   package struct Session: Sendable {
     package var id: UInt32
     package var state: String
@@ -85,7 +85,7 @@ package enum ChipService {
     package var owners: [(user: UInt32, process: Int32)]
   }
 
-  /// The chips of the service; none where there is no service, or it does not answer.
+  /// Returns the chips of the service; empty without a service or a reply.
   package static func chips(at socket: FilePath = ChipService.socket) -> [Chip] {
     guard let (descriptor, reply) = try? call("List", nil, .service(socket: socket)) else {
       return []
@@ -107,10 +107,10 @@ package enum ChipService {
     }
   }
 
-  /// Has the service close a chip that it holds, for as long as the connection is open.
+  /// Makes the service close a chip until the returned connection closes.
   ///
-  /// - Parameter reason: what for, to others who want the chip meanwhile.
-  /// - Returns: nil: no service holds it.
+  /// - Parameter reason: The purpose, shown to other programs that want the chip.
+  /// - Returns: The connection; nil if no service holds the chip.
   package static func borrow(
     _ endpoint: LinkEndpoint, for reason: String, at socket: FilePath = ChipService.socket
   ) throws(LinkError) -> FileDescriptor? {
@@ -143,7 +143,7 @@ package enum ChipService {
     var parameters: [String: JSON] = [:]
     parameters["chip"] = chip.map { .string($0) }
     parameters["reason"] = reason.map { .string($0) }
-    // A service that does not know it is not asked for more than it can do.
+    // Sent only when needed, because older services reject the unknown parameter.
     if linger > .zero { parameters["linger_ms"] = .integer(Int64(linger.milliseconds)) }
     let call = VarlinkCall("\(interface).\(method)", parameters, upgrade: upgrades)
     do throws(Errno) {
@@ -167,7 +167,7 @@ package enum ChipService {
     guard number >= 0 else {
       throw LinkError(.system, endpoint: endpoint.description, errno: Errno(rawValue: errno))
     }
-    // The one for sending also limits connecting: socket(7).
+    // The time-out for sending also limits connecting (socket(7)).
     for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
       var time = timeval(tv_sec: patience, tv_usec: 0)
       unsafe setsockopt(
@@ -194,7 +194,7 @@ package enum ChipService {
     throw LinkError(
       code, endpoint: endpoint.description, errno: error, detail: "no service listens there",
       recoverySuggestion: code == .permissionDenied
-        ? "An administrator says with --mode and the group of the socket who may connect to uwbd."
+        ? "Ask the administrator for access: the socket's mode and group decide who may connect."
         : "Start uwbd, or name the device itself.")
   }
 
@@ -210,7 +210,7 @@ package enum ChipService {
     }
   }
 
-  /// A message without its end, and nothing of what follows it.
+  /// Receives one message without its zero byte, and no byte after it.
   private static func receive(_ descriptor: FileDescriptor) throws(Errno) -> [UInt8] {
     var message: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 4_096)
@@ -233,7 +233,8 @@ extension VarlinkReply {
 }
 
 extension LinkEndpoint {
-  /// Where the device is: its path without symbolic links, or its name where it has none. Blocks.
+  /// The path of the device without symbolic links, or the endpoint's name if it has no path.
+  /// Blocks.
   package var place: String {
     let resolved = (try? resolved()) ?? self
     guard let path = resolved.path else { return description }

@@ -26,7 +26,7 @@ extension SPIEndpoint {
     func name(_ line: Line) -> UnsafePointer<CChar>? {
       unsafe names[line.rawValue].map { unsafe .init($0) }
     }
-    // In the order of cuwb_line.
+    // The order of the enumeration cuwb_line.
     var options = unsafe cuwb_spi_options(
       protocol: chip.family.raw, start: start.raw, speed_hz: speed ?? 0,
       lines: (
@@ -38,7 +38,8 @@ extension SPIEndpoint {
     guard result.outcome == CUWB_OK else { throw failure(result, info) }
   }
 
-  /// Why the chip could not be opened: the device, its settings, or which line.
+  /// Returns the error for a chip that could not be opened, which names the device, setting or
+  /// line.
   private func failure(_ result: cuwb_result, _ info: cuwb_spi_error_info) -> LinkError {
     let whole = LinkEndpoint.spi(self)
     let errno = Errno(rawValue: result.error)
@@ -61,7 +62,7 @@ extension SPIEndpoint {
         .invalidEndpoint, "the line \(key) is missing; \(chip.rawValue) needs it")
     case (CUWB_SPI_SETTINGS, .invalidArgument):
       return error(
-        .invalidEndpoint, "the SPI controller does not do mode 0 with 8 bits at that speed",
+        .invalidEndpoint, "the SPI controller does not support mode 0 with 8 bits at that speed",
         "Give a lower speed, such as speed=8000000.")
     case (CUWB_SPI_LINE_LOOKUP, .noSuchFileOrDirectory):
       return error(.lineNotFound, "there is no GPIO line \(name) for \(key)", list)
@@ -110,7 +111,7 @@ extension NXPBoardEndpoint {
 }
 
 extension LinkEndpoint {
-  /// Opens a device of Qorvo's driver; one that is busy with itself says with what.
+  /// Opens a device of Qorvo's driver. The error of a busy driver names its activity.
   static func openQorvo(
     _ path: FilePath, _ start: ChipStart, _ raw: inout OpaquePointer?
   ) throws(LinkError) {

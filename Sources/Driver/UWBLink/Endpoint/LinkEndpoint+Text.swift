@@ -2,9 +2,9 @@
 internal import SystemPackage
 
 extension LinkEndpoint {
-  /// Creates an endpoint from a device's name.
+  /// Creates an endpoint from the name of a device.
   ///
-  /// | form | what it is |
+  /// | form | meaning |
   /// |---|---|
   /// | `/dev/ttyACM0`, `/dev/ttyUSB0?baud=3000000&rtscts` | a serial port; paths may be relative |
   /// | `usb:SERIAL`, `usb:SERIAL?if=2` | the port of the USB device with that number, interface 2 |
@@ -17,9 +17,9 @@ extension LinkEndpoint {
   /// | `tcp:host:port`, `tcp:[::1]:port` | a simulator or a serial server |
   /// | `uwbd:`, `uwbd:SOCKET?chip=NAME&linger=30` | a chip of the service that shares chips |
   ///
-  /// Lines are names, or GPIO chip and offset (`gpiochip0:24`, `0:24`). `speed=` is SPI's clock in
-  /// hertz; `start=keep` leaves a chip that runs as it is, `start=cycle` switches it off and on;
-  /// `board=murata-2bp` tells an NXP chip how its antennas are wired (`NXPBoard`).
+  /// A line is a name, or GPIO chip and offset (`gpiochip0:24`, `0:24`). `speed=` is the SPI clock
+  /// in hertz. `start=keep` does not restart a running chip; `start=cycle` switches the chip off
+  /// and on. `board=murata-2bp` selects the antenna wiring for an NXP chip (`NXPBoard`).
   ///
   /// - Throws: `LinkError` with code `invalidEndpoint`.
   public init(_ text: String) throws(LinkError) {
@@ -86,7 +86,7 @@ extension SPIEndpoint {
     self.init(
       device: FilePath(device), chip: chip, lines: lines, speed: try parts.number("speed"),
       start: try parts.word("start") ?? .keep,
-      // Flash is written by a command of its own only.
+      // Flash is written by a separate command only.
       firmware: chip.family == .sr1xx ? try parts.value("fw").map { FilePath($0) } : nil,
       board: chip.family == .hsspi ? nil : try parts.value("board"))
   }
@@ -113,7 +113,7 @@ extension NXPBoardEndpoint {
 }
 
 extension LinkEndpoint: CustomStringConvertible {
-  /// The form `init(_:)` reads, as far as it names the device; a descriptor is named by its number.
+  /// The name that `init(_:)` parses, without settings. A descriptor is named by its number.
   public var description: String {
     switch self {
     case .serial(let path, _, _): path.string
@@ -138,14 +138,14 @@ extension LinkEndpoint: CustomStringConvertible {
   }
 }
 
-/// The text of a device's name: `scheme:address?key=value&flag`. A path has no scheme.
+/// The parsed text of a device's name: `scheme:address?key=value&flag`. A path has no scheme.
 struct EndpointText {
   let text: String
   let scheme: String?
-  /// What is between the scheme and the options.
+  /// The text between the scheme and the options.
   let address: String
   private var options: [(key: String, value: String?)]
-  /// The keys that were asked for, in that order.
+  /// The keys requested so far, in order.
   private var known: [String] = []
 
   static let schemes = ["usb", "spi", "sr1xx", "uci", "nxp-usb", "tcp", "uwbd"]
@@ -172,7 +172,7 @@ struct EndpointText {
     LinkError(.invalidEndpoint, endpoint: text, detail: why)
   }
 
-  /// Takes an option that has a value; nil when it is not there.
+  /// Removes an option with a value, and returns the value, or nil if the option is absent.
   mutating func value(_ key: String) throws(LinkError) -> String? {
     known.append(key + "=…")
     guard let index = options.firstIndex(where: { $0.key == key }) else { return nil }
@@ -182,7 +182,7 @@ struct EndpointText {
     return value
   }
 
-  /// Takes an option that is a number.
+  /// Removes a numeric option, and returns its number.
   mutating func number<N: FixedWidthInteger>(
     _ key: String, _ type: N.Type = N.self
   ) throws(LinkError) -> N? {
@@ -193,7 +193,7 @@ struct EndpointText {
     return number
   }
 
-  /// Takes an option that is one of several words.
+  /// Removes an option whose value is one of several words.
   mutating func word<W: RawRepresentable & CaseIterable>(
     _ key: String, _ type: W.Type = W.self
   ) throws(LinkError) -> W? where W.RawValue == String {
@@ -205,7 +205,7 @@ struct EndpointText {
     return word
   }
 
-  /// Takes an option that is there or not.
+  /// Removes an option without a value, and reports whether it was present.
   mutating func flag(_ key: String) throws(LinkError) -> Bool {
     known.append(key)
     guard let index = options.firstIndex(where: { $0.key == key }) else { return false }
@@ -213,7 +213,7 @@ struct EndpointText {
     return true
   }
 
-  /// How long sessions range on without their program.
+  /// Removes the option `linger`, the time for which sessions outlive their program.
   mutating func linger() throws(LinkError) -> Duration {
     guard let text = try value("linger") else { return .zero }
     guard let seconds = Int(text), 0...60 ~= seconds else {
@@ -222,19 +222,19 @@ struct EndpointText {
     return .seconds(seconds)
   }
 
-  /// The address as a path, which may be relative.
+  /// Returns the address as a path, which may be relative.
   func path(_ example: String) throws(LinkError) -> String {
     guard !address.isEmpty else { throw invalid("the path is empty; an example is \(example)") }
-    // A mistyped scheme is no file name.
+    // A mistyped scheme must not become a file name.
     guard address.contains("/") || !address.contains(":") else {
       throw invalid(
-        "what precedes the colon is none of \(Self.schemes.joined(separator: ", ")); for a file with a "
-          + "colon in its name put ./ before it")
+        "the scheme is not one of \(Self.schemes.joined(separator: ", ")); for a file with a colon in "
+          + "its name put ./ before it")
     }
     return address
   }
 
-  /// Throws if an option is left that was not asked for.
+  /// Throws if an option remains that was not requested.
   func finish() throws(LinkError) {
     guard let first = options.first else { return }
     throw invalid(

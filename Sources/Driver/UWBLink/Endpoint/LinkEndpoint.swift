@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 public import SystemPackage
 
-/// Where a chip is.
+/// The address of a chip.
 public enum LinkEndpoint: Sendable, Hashable {
-  /// A serial device: a tty, a USB CDC port, a pseudo-terminal.
+  /// A serial device: a tty, a USB CDC port or a pseudo-terminal.
   case serial(path: FilePath, baud: UInt32 = 115_200, hardwareFlowControl: Bool = false)
-  /// The serial port of the USB device with this serial number, whatever its path: looked for when
-  /// the link is opened. `interface` tells apart several ports of one device; nil: it has only one.
+  /// The serial port of the USB device with this serial number, at any path. The device is searched
+  /// when the link is opened. `interface` selects one of several ports; nil if there is only one.
   case usb(
     serial: String, interface: UInt8? = nil, baud: UInt32 = 115_200,
     hardwareFlowControl: Bool = false)
@@ -20,14 +20,16 @@ public enum LinkEndpoint: Sendable, Hashable {
   case nxpBoard(NXPBoardEndpoint)
   /// A simulator or a serial server that carries bare UCI.
   case tcp(host: String, port: String)
-  /// A chip that a service (`uwbd`) shares among programs; `chip` is what it calls it, nil: it has only
-  /// one. Its sessions range on for `linger`, at most a minute, when the program is gone without ending
-  /// them: one that is started again takes them up by starting the same.
+  /// A chip that a service (`uwbd`) shares among programs.
+  ///
+  /// `chip` is its name in the service; nil for the only chip. If the program exits without ending
+  /// its sessions, they keep ranging for `linger`, at most a minute. The restarted program resumes
+  /// them by starting equal sessions.
   case service(socket: FilePath, chip: String? = nil, linger: Duration = .zero)
-  /// A descriptor that is open for reading and writing. The link takes it over and closes it.
+  /// A descriptor that is open for reading and writing. The link owns and closes it.
   case descriptor(FileDescriptor)
 
-  /// The firmware file that belongs to the device, where one was named.
+  /// The firmware file in the settings.
   package var firmware: FilePath? {
     switch self {
     case .spi(let spi): spi.firmware
@@ -36,7 +38,7 @@ public enum LinkEndpoint: Sendable, Hashable {
     }
   }
 
-  /// What the board around the chip is called, where it was named.
+  /// The name of the board in the settings.
   package var board: String? {
     switch self {
     case .spi(let spi): spi.board
@@ -46,8 +48,8 @@ public enum LinkEndpoint: Sendable, Hashable {
     }
   }
 
-  /// Whether bytes come without boundaries between packets; on SPI and from the vendors' kernel
-  /// drivers whole packets come.
+  /// Whether the link is a byte stream without packet boundaries. SPI and the vendors' kernel
+  /// drivers deliver whole packets.
   package var isStream: Bool {
     switch self {
     case .serial, .usb, .nxpBoard, .tcp, .service, .descriptor: true
@@ -55,7 +57,7 @@ public enum LinkEndpoint: Sendable, Hashable {
     }
   }
 
-  /// The device node; nil where there is none.
+  /// The device node; nil for endpoints without one.
   public var path: FilePath? {
     switch self {
     case .serial(let path, _, _), .qorvoCharacterDevice(let path, _): path

@@ -4,14 +4,13 @@ internal import Glibc
 internal import System
 package import SystemPackage
 
-/// A GPIO line of this machine that shows something to the outside. It is inactive at first, and again
-/// when it is closed.
+/// A GPIO output of this machine, for indicators. The line is inactive at first and after `close`.
 package final class OutputLine: Sendable {
-  /// nil: closed.
+  /// The descriptor of the line; nil once closed.
   private let descriptor: Locked<Int32?>
   private let isActiveLow: Bool
 
-  /// Requests a line: its name, or chip and offset, as for chips on SPI.
+  /// Requests a line by name, or by chip and offset, as for chips on SPI.
   package init(_ name: String, isActiveLow: Bool) throws(LinkError) {
     var number: Int32 = -1
     var info = cuwb_spi_error_info()
@@ -23,9 +22,9 @@ package final class OutputLine: Sendable {
 
   deinit { close() }
 
-  /// Sets the line; after `close` nothing happens.
+  /// Sets the line; has no effect after `close`.
   ///
-  /// - Returns: why that failed.
+  /// - Returns: The error, or nil for success.
   @discardableResult
   package func set(_ isActive: Bool) -> Errno? {
     descriptor.withLock { number -> Errno? in
@@ -35,7 +34,7 @@ package final class OutputLine: Sendable {
     }
   }
 
-  /// Makes the line inactive and releases it.
+  /// Makes the line inactive, and releases it.
   package func close() {
     set(false)
     if let number = descriptor.withLock({ $0.take() }) { _ = Glibc.close(number) }

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 public import SystemPackage
 
-/// What becomes of a chip when its link is opened.
+/// The treatment of a chip when its link is opened.
 public enum ChipStart: String, Sendable, Hashable, CaseIterable {
-  /// It is switched on if it is off, and left alone otherwise.
+  /// Switches the chip on if it is off, and does not touch a running chip.
   case keep
-  /// It is switched off and on, or reset. An NXP SR1xx has lost its firmware then.
+  /// Switches the chip off and on, or resets it. An NXP SR1xx loses its firmware.
   case cycle
 }
 
 /// A chip on a spidev device, with its other lines on GPIO character devices.
 public struct SPIEndpoint: Sendable, Hashable {
-  /// Which chip; it decides what is spoken on the wires.
+  /// The model of the chip, which determines the protocol on the bus.
   public enum Chip: String, Sendable, Hashable, CaseIterable {
-    /// NXP, without flash: the firmware is loaded each time the chip is switched on.
+    /// NXP without flash. The firmware is loaded after each power-on.
     case sr100t, sr150, sr160
-    /// NXP, with flash.
+    /// NXP with flash.
     case sr200t, sr250
     /// Qorvo.
     case qm35
@@ -29,7 +29,7 @@ public struct SPIEndpoint: Sendable, Hashable {
     }
   }
 
-  /// What is spoken on the wires.
+  /// The protocols on the bus.
   package enum Family: Sendable, Hashable {
     /// NXP SR1xx: CE, IRQ and RI.
     case sr1xx
@@ -39,22 +39,22 @@ public struct SPIEndpoint: Sendable, Hashable {
     case hsspi
   }
 
-  /// A line beside SPI.
+  /// A line in addition to SPI.
   public enum Line: Int, Sendable, Hashable, CaseIterable {
-    /// From the chip: it has something to say. NXP IRQ, Qorvo SS_IRQ.
+    /// From the chip: a packet is ready. NXP IRQ, Qorvo SS_IRQ.
     case interrupt
-    /// From the chip: it takes part in a transfer. Qorvo SS_RDY.
+    /// From the chip: ready for a transfer. Qorvo SS_RDY.
     case ready
-    /// From the chip: it is not asleep. Qorvo EXTON.
+    /// From the chip: awake. Qorvo EXTON.
     case awake
-    /// To the chip: low holds it off or in reset. NXP CE or RSTN, Qorvo RESET.
+    /// To the chip: low switches it off or holds it in reset. NXP CE or RSTN, Qorvo RESET.
     case power
     /// To the chip: the host is about to read. NXP RI.
     case readIndication
     /// To the chip: high wakes it. Qorvo WAKEUP.
     case wake
 
-    /// What it is called in a device's name, for a family of chips; nil where that has none.
+    /// Returns the line's option in a device's name, or nil if the family lacks the line.
     func key(_ family: Family) -> String? {
       switch (self, family) {
       case (.interrupt, _): "irq"
@@ -68,7 +68,7 @@ public struct SPIEndpoint: Sendable, Hashable {
       }
     }
 
-    /// Whether the chip cannot be spoken to without it.
+    /// Reports whether a family of chips cannot work without the line.
     func isNeeded(_ family: Family) -> Bool {
       switch (self, family) {
       case (.interrupt, _), (.readIndication, .sr1xx), (.ready, .hsspi): true
@@ -77,20 +77,21 @@ public struct SPIEndpoint: Sendable, Hashable {
     }
   }
 
-  /// The device of spidev.
+  /// The spidev device.
   public var device: FilePath
-  /// The chip behind it.
+  /// The model of the chip.
   public var chip: Chip
-  /// Where each line is: its name (`GPIO24`), looked for on every GPIO chip, or chip and offset
-  /// (`gpiochip0:24`, `0:24`).
+  /// The GPIO lines. Each is a name (`GPIO24`), which is searched on all GPIO chips, or chip and
+  /// offset (`gpiochip0:24`, `0:24`).
   public var lines: [Line: String]
-  /// Clock in hertz; nil: what the maker's driver uses, 16 MHz for NXP and 3 MHz for Qorvo.
+  /// The clock in hertz; nil for the default of the vendor's driver, 16 MHz for NXP and 3 MHz for
+  /// Qorvo.
   public var speed: UInt32?
-  /// What becomes of the chip when the link is opened.
+  /// The treatment of the chip when the link is opened.
   public var start: ChipStart
-  /// A firmware file to load, where the chip needs one.
+  /// The firmware file to load, if the chip needs one.
   public var firmware: FilePath?
-  /// What the board around the chip is called, where the chip has to be told about it.
+  /// The name of the board, if the chip needs board settings.
   public var board: String?
 
   /// Creates an endpoint.
@@ -110,13 +111,13 @@ public struct SPIEndpoint: Sendable, Hashable {
 
 /// A device of NXP's kernel drivers.
 public struct SRxxxEndpoint: Sendable, Hashable {
-  /// /dev/srxxx, /dev/sr1xx, /dev/sr200.
+  /// The path: /dev/srxxx, /dev/sr1xx or /dev/sr200.
   public var path: FilePath
-  /// What becomes of the chip when the link is opened.
+  /// The treatment of the chip when the link is opened.
   public var start: ChipStart
-  /// A firmware file to load, where the chip needs one.
+  /// The firmware file to load, if the chip needs one.
   public var firmware: FilePath?
-  /// What the board around the chip is called, where the chip has to be told about it.
+  /// The name of the board, if the chip needs board settings.
   public var board: String?
 
   /// Creates an endpoint.
@@ -130,19 +131,19 @@ public struct SRxxxEndpoint: Sendable, Hashable {
   }
 }
 
-/// An NXP board whose microcontroller passes UCI on over USB ("PnP" firmware).
+/// An NXP board whose microcontroller forwards UCI over USB ("PnP" firmware).
 public struct NXPBoardEndpoint: Sendable, Hashable {
-  /// Its serial port.
+  /// The path of the serial port.
   public var path: FilePath
-  /// NXP's tools set 3000000.
+  /// The baud rate. NXP's tools set 3000000.
   public var baud: UInt32
-  /// RTS/CTS.
+  /// Whether the port uses RTS/CTS flow control.
   public var hardwareFlowControl: Bool
-  /// What becomes of the chip when the link is opened.
+  /// The treatment of the chip when the link is opened.
   public var start: ChipStart
-  /// The chip starts in its loader and has to be told to leave it: an SR2xx.
+  /// Whether the chip starts in its loader and needs a command to exit it, as an SR2xx does.
   public var startsInLoader: Bool
-  /// What the board is called, where the chip has to be told about it.
+  /// The name of the board, if the chip needs board settings.
   public var board: String?
 
   /// Creates an endpoint.

@@ -6,24 +6,24 @@ package import System
 
 /// The thread that reads a link.
 ///
-/// It sleeps in one poll(2), reads what is there with one read(2), and lends each frame to the
-/// handler in place. That is the cheapest way to get a frame: no wake beyond the kernel's own. The
-/// handler must not wait for anything, because nothing else is read meanwhile.
+/// It sleeps in one poll(2), reads the available bytes with one read(2), and passes each frame to
+/// the handler in place. A frame therefore costs no wake beyond the kernel's own. The handler must
+/// not block, because the thread reads nothing meanwhile.
 ///
-/// The thread also runs the tasks that prefer it as their executor, between frames:
-/// `Task(executorPreference: reader)`. Such a task gets an element of an async sequence fed by the
-/// handler without a wake of another thread.
+/// Between frames, the thread also runs the tasks that prefer it as their executor:
+/// `Task(executorPreference: reader)`. Such a task receives elements from the handler without the
+/// wake of another thread.
 @safe package final class FrameReader: TaskExecutor, @unchecked Sendable {
   // Safe because `handler` and `ended` do not change, `frameBuffer` belongs to the thread, and the
   // rest is atomic or locked.
 
-  /// Sees each frame, header included, on the reader thread.
+  /// Handles each frame, with its header, on the reader thread.
   package typealias Handler = @Sendable (RawSpan, FrameInfo) -> Void
 
   private struct Links {
-    /// What is read from; nil when it has ended.
+    /// The link that the thread reads; nil once it has ended.
     var current: Link?
-    /// What is read from next.
+    /// The link that the thread reads next.
     var next: Link?
     var framing: Link.Framing?
     var framingIsNew = false
@@ -41,12 +41,12 @@ package import System
   private let thread = Locked<SystemThread?>(nil)
   private var frameBuffer: UnsafeMutableRawBufferPointer
 
-  /// Prepares a reader; `start` starts it.
+  /// Creates a reader; `start` starts it.
   ///
   /// - Parameters:
-  ///   - staysForNextLink: The thread outlives the link, runs tasks, and goes on with the link that
-  ///     `attach` gives it.
-  ///   - handler: Sees each frame.
+  ///   - staysForNextLink: Whether the thread outlives the link, runs tasks, and continues with the
+  ///     link passed to `attach`.
+  ///   - handler: Handles each frame.
   ///   - ended: Called once for each link, on the reader thread, when the link ends by itself; not
   ///     after `stop`.
   package init(
@@ -63,10 +63,11 @@ package import System
 
   deinit { unsafe frameBuffer.deallocate() }
 
-  /// Starts the thread. Once.
+  /// Starts the thread. May be called once.
   ///
-  /// - Parameter priority: Real-time priority (SCHED_FIFO), 1...99; nil: the caller's scheduling.
-  /// - Throws: `LinkError` with code `threadUnavailable`; the link is let go of then.
+  /// - Parameter priority: Real-time priority (SCHED_FIFO), 1...99; nil for the scheduling of the
+  ///   caller.
+  /// - Throws: `LinkError` with code `threadUnavailable`; the reader has then released the link.
   package func start(priority: Int32? = nil) throws(LinkError) {
     do throws(LinkError) {
       try thread.withLock { thread throws(LinkError) in
@@ -82,7 +83,7 @@ package import System
     }
   }
 
-  /// Ends the thread, which lets go of its link. Returns at once.
+  /// Ends the thread, which releases its link. Returns at once.
   package func stop() {
     stopping.store(true, ordering: .releasing)
     wake()
@@ -94,7 +95,7 @@ package import System
   /// Whether the caller runs on the reader thread.
   package var isCurrent: Bool { thread.withLock { $0?.isCurrent ?? false } }
 
-  /// Changes how frames are told apart, from the next one on. Any thread.
+  /// Changes the framing from the next frame on. Callable from any thread.
   package func setFraming(_ framing: Link.Framing) {
     links.withLock {
       $0.framing = framing
@@ -103,8 +104,8 @@ package import System
     wake()
   }
 
-  /// Goes on with another link, framed as the last one. The link before is let go of, whether it
-  /// has ended or not; `ended` is not called for it then. Any thread.
+  /// Releases the current link, ended or not, and continues with another one in the same framing.
+  /// Does not call `ended` for the previous link. Callable from any thread.
   package func attach(_ link: Link) {
     precondition(staysForNextLink, "this reader ends with its link")
     guard !stopping.load(ordering: .acquiring) else { return }
@@ -112,7 +113,8 @@ package import System
     wake()
   }
 
-  /// Lets go of the link without waiting for its end; `ended` is not called for it. Any thread.
+  /// Releases the link without waiting for its end. Does not call `ended`. Callable from any
+  /// thread.
   package func detach() {
     precondition(staysForNextLink, "this reader ends with its link")
     links.withLock { links in
@@ -123,7 +125,7 @@ package import System
   }
 
   private func wake() {
-    // Under the lock, so that the link is still there.
+    // The lock keeps the link alive.
     let reads = links.withLock { links in
       if let link = links.current { unsafe cuwb_link_wake(link.raw) }
       return links.current != nil
@@ -147,7 +149,7 @@ package import System
     retire()
   }
 
-  /// The link to read from now, framed like the one before.
+  /// Returns the link to read now, in the framing of the previous one.
   private func nextLink() -> Link? {
     let (link, framing) = links.withLock { links -> (Link?, Link.Framing?) in
       guard let next = links.next.take() else { return (links.current, nil) }
@@ -158,7 +160,7 @@ package import System
     return link
   }
 
-  /// Lets go of a link that has ended; false when it is no longer the one that counts.
+  /// Releases a link that has ended; returns false if it has been replaced.
   private func isLost(_ link: Link) -> Bool {
     links.withLock { links in
       guard links.current === link, links.next == nil else { return false }
@@ -167,13 +169,13 @@ package import System
     }
   }
 
-  /// Reads until the link ends, and says why; nil when there is something else to do first.
+  /// Reads until the link ends, and returns the cause, or nil if the thread has other work first.
   private func read(_ link: Link) -> LinkError? {
     var frame = cuwb_frame()
     while true {
       runJobs()
       if stopping.load(ordering: .acquiring) { return nil }
-      // Jobs that were added meanwhile wait for one look at the link, no longer.
+      // Jobs added in the meantime wait for one poll of the link at most.
       let timeout: Int32 = jobCount.load(ordering: .acquiring) == 0 ? -1 : 0
       let result = unsafe cuwb_read_frame(
         link.raw, frameBuffer.baseAddress!, frameBuffer.count, timeout, &frame)
@@ -194,7 +196,7 @@ package import System
       case CUWB_TIMEOUT:
         break
       case CUWB_TOO_LONG:
-        // Data and large vendor frames: the buffer grows once and stays.
+        // Data and large vendor frames: the buffer grows once and keeps its size.
         unsafe frameBuffer.deallocate()
         unsafe frameBuffer = .allocate(byteCount: Int(frame.length), alignment: 16)
       default:
@@ -203,9 +205,9 @@ package import System
     }
   }
 
-  /// Lets go of the link and runs the jobs that are left; from now on jobs go elsewhere.
+  /// Releases the link, and runs the remaining jobs. Later jobs run on the global executor.
   private func retire() {
-    // A program that keeps the reader must not keep the port.
+    // A program that keeps the reader must not keep the port open.
     links.withLock { links in
       links.current = nil
       links.next = nil
@@ -216,8 +218,8 @@ package import System
     stopped.open()
   }
 
-  /// Runs the jobs that are there now. Those they add come after the next frame: a task that yields
-  /// in a loop must not keep the link from being read.
+  /// Runs the jobs queued at the time of the call. Jobs that they add run after the next frame, so
+  /// that a task that yields in a loop does not block reading.
   private func runJobs() {
     var left = jobCount.load(ordering: .acquiring)
     while left > 0 {
@@ -233,7 +235,8 @@ package import System
 
   // MARK: executor
 
-  /// Runs a job of a task that prefers this executor. Once the thread has ended, on the global one.
+  /// Runs a job of a task that prefers this executor, or on the global executor once the thread has
+  /// ended.
   package func enqueue(_ job: consuming ExecutorJob) {
     let unowned = UnownedJob(job)
     let queued = jobs.withLock { list in

@@ -3,12 +3,12 @@ internal import Glibc
 internal import System
 package import SystemPackage
 
-/// Notices when paths are created, or change their permissions, with inotify.
+/// Detects with inotify when paths are created, or change their permissions.
 ///
-/// For a path whose folder does not exist either (`/dev/serial/by-id` exists only while there are
-/// devices), the nearest folder above is watched.
+/// If the folder of a path does not exist, the nearest existing folder above it is watched. For
+/// example, `/dev/serial/by-id` exists only while there are devices.
 package final class PathWatch: @unchecked Sendable {
-  // Safe because the descriptors do not change, and the kernel lets any thread use them.
+  // Safe because the descriptors do not change, and the kernel allows any thread to use them.
 
   private let paths: [FilePath]
   private let events: Int32
@@ -18,8 +18,10 @@ package final class PathWatch: @unchecked Sendable {
     self.init(paths, inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC)))
   }
 
-  /// - Parameter events: -1 where the kernel has none left: then every call below fails, and only time
-  ///   passes.
+  /// Creates a watch.
+  ///
+  /// - Parameter events: The inotify descriptor; -1 if the kernel has none left. Each later call
+  ///   then fails, and `wait` only sleeps.
   init(_ paths: [FilePath], _ events: Int32) {
     (self.paths, self.events) = (paths, events)
     look()
@@ -29,18 +31,18 @@ package final class PathWatch: @unchecked Sendable {
     if events >= 0 { close(events) }
   }
 
-  /// How long callers wait at most before they look again where the kernel has no instance (128 for a
-  /// user, by default) or no watch left, in milliseconds.
+  /// The longest wait in milliseconds when the kernel has no inotify instance or watch left. By
+  /// default, a user has 128 instances.
   private static let blindPause: Int32 = 1_000
 
-  /// Waits for a change, which may have happened since the last call; at most `milliseconds` (-1: no
-  /// limit), or until the task is cancelled.
+  /// Waits for a change since the last call, the end of `milliseconds` (-1: no limit), or the
+  /// task's cancellation.
   package func wait(milliseconds: Int32) async {
     await withTaskCancellationHandler {
       do {
         try await runBlocking { [self] in poll(milliseconds) }
       } catch {
-        // Without a thread only time passes.
+        // Without a thread, only time passes.
         try? await Task.sleep(
           for: .milliseconds(milliseconds < 0 ? Self.blindPause : milliseconds))
       }
@@ -54,21 +56,23 @@ package final class PathWatch: @unchecked Sendable {
       pollfd(fd: events, events: Int16(POLLIN), revents: 0),
       pollfd(fd: interruption.readEnd, events: Int16(POLLIN), revents: 0),
     ]
-    // Nothing would tell of a change.
+    // Without a watch, no event would report a change.
     let isBlind = !look() && !(0...Self.blindPause ~= milliseconds)
     unsafe _ = Glibc.poll(&polled, 2, isBlind ? Self.blindPause : milliseconds)
     var drained = [UInt8](repeating: 0, count: 4_096)
     while unsafe read(events, &drained, drained.count) > 0 {}
-    // Before the caller sees what there is now: what is created later is told.
+    // Watches before the caller checks the paths, so that later changes are reported.
     look()
   }
 
-  /// - Returns: whether all paths are watched.
+  /// Watches the paths.
+  ///
+  /// - Returns: Whether all paths are watched.
   @discardableResult
   private func look() -> Bool {
     paths.allSatisfy { path in
       var watched: FilePath?
-      // A folder may be created while those above it are tried.
+      // A folder may be created while its parents are tried.
       while let folder = watchNearest(to: path) {
         if folder == watched { return true }
         watched = folder
@@ -77,7 +81,7 @@ package final class PathWatch: @unchecked Sendable {
     }
   }
 
-  /// Watches the folder of a path, or the nearest one above it that is there.
+  /// Watches the folder of a path, or the nearest existing one above it.
   private func watchNearest(to path: FilePath) -> FilePath? {
     var folder = path.removingLastComponent()
     while true {

@@ -3,37 +3,37 @@ internal import Glibc
 internal import System
 internal import SystemPackage
 
-/// A device that goes away and is to be opened again when it comes back.
+/// A device to open again when it returns.
 ///
-/// The same device is one with the same USB serial number, at whatever path; where there is none, it
-/// is whatever appears at the same path, or answers at the same host and port.
+/// The device is identified by its USB serial number, at any path. A device without one is
+/// identified by its path, or by its host and port.
 package struct ReconnectTarget: Sendable {
-  /// What is opened again.
+  /// The endpoint to open again.
   package let endpoint: LinkEndpoint
   private let discovery: Discovery
 
-  /// Looks the device up on a blocking thread, while it is there.
+  /// Identifies a present device on a blocking thread.
   package static func find(
     _ endpoint: LinkEndpoint, discovery: Discovery = Discovery()
   ) async throws(LinkError) -> ReconnectTarget {
     try await runBlocking { ReconnectTarget(endpoint, discovery: discovery) }
   }
 
-  /// Looks the device up, while it is there; blocks the calling thread.
+  /// Identifies a present device; blocks the calling thread.
   package init(_ endpoint: LinkEndpoint, discovery: Discovery = Discovery()) {
     self.endpoint = discovery.stableEndpoint(of: endpoint).resetting
     self.discovery = discovery
   }
 
-  /// Whether there is anything to open again.
+  /// Whether the device can return.
   package var canReturn: Bool { endpoint.canReturn }
 
-  /// Waits for the device and opens it.
+  /// Waits for the device, and opens it.
   ///
-  /// A device that appears is opened at once; while udev has not set its permissions, or another
-  /// program looks at it, that is retried.
+  /// Opens the device as soon as it appears. Retries while udev has not set its permissions, or
+  /// another program has it open.
   ///
-  /// - Returns: nil when the task is cancelled, or nothing can return.
+  /// - Returns: The link; nil if the task is cancelled or the device cannot return.
   package func open() async -> Link? {
     guard canReturn else { return nil }
     guard let watch = try? await runBlocking({ PathWatch(paths) }) else { return nil }
@@ -48,7 +48,7 @@ package struct ReconnectTarget: Sendable {
         }.get()
         return Task.isCancelled ? nil : link
       } catch {
-        // Between boot and plug these two mean the same.
+        // Between boot and plug, these two codes have the same meaning.
         isThere = ![.notFound, .deviceGone].contains(error.code)
       }
       pause = isThere ? min(2 * pause, Self.longestPause) : Self.firstPause
@@ -57,21 +57,21 @@ package struct ReconnectTarget: Sendable {
     return nil
   }
 
-  /// Waits until the device can be opened: opens it, and closes it again.
+  /// Waits until the device can be opened, by opening and closing it.
   ///
-  /// - Returns: false when the task is cancelled, or nothing can return.
+  /// - Returns: False if the task is cancelled or the device cannot return.
   package func waitUntilAvailable() async -> Bool {
     guard let closed = await open()?.closed else { return false }
     await closed.wait()
     return true
   }
 
-  /// Milliseconds between two attempts at a device that is there, but cannot be opened yet.
+  /// The milliseconds between two attempts at a present device that cannot be opened yet.
   private static let firstPause: Int32 = 20
-  /// Milliseconds after which an attempt is made whether anything was noticed or not.
+  /// The milliseconds after which an attempt is made without a reported change.
   private static let longestPause: Int32 = 500
 
-  /// What to watch: the path, what it leads to, or the folder of all device nodes.
+  /// The paths to watch: the device's path and its target, or the folder of all device nodes.
   private var paths: [FilePath] {
     if case .usb = endpoint { return [discovery.dev.appending("ttyACM0")] }
     guard let path = endpoint.path else { return [] }
@@ -81,8 +81,8 @@ package struct ReconnectTarget: Sendable {
 }
 
 extension LinkEndpoint {
-  /// The same endpoint, with the chip reset at opening where it does not lose its firmware by that:
-  /// whatever state it is stuck in ends.
+  /// The endpoint with a reset at opening, for chips that keep their firmware. The reset ends any
+  /// faulty state.
   fileprivate var resetting: LinkEndpoint {
     switch self {
     case .spi(var spi) where spi.chip.family != .sr1xx:
@@ -98,9 +98,11 @@ extension LinkEndpoint {
 }
 
 extension LinkEndpoint {
-  /// Whether a device that was lost may be found here again. A descriptor that was handed over is gone
-  /// for good, and so is a pseudo-terminal that was opened by its number: the next one to get that
-  /// number is another program's. A link that leads to one may lead to another one later.
+  /// Whether a lost device may return at this endpoint.
+  ///
+  /// A descriptor cannot return. Neither can a pseudo-terminal named by its number, because the
+  /// next one with that number belongs to another program. A link to a pseudo-terminal may get a
+  /// new target.
   package var canReturn: Bool {
     if case .descriptor = self { return false }
     return !(path?.starts(with: "/dev/pts") ?? false)

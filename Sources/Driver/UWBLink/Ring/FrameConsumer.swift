@@ -4,16 +4,16 @@ internal import CUWB
 internal import DequeModule
 internal import System
 
-/// When a frame arrived, and how many are missing before it.
+/// The arrival time of a frame, and the number of frames missing before it.
 public struct FrameInfo: Sendable, Hashable {
-  /// CLOCK_MONOTONIC in nanoseconds, taken once for each read(2).
+  /// The time in nanoseconds of CLOCK_MONOTONIC, taken once for each read(2).
   public var receivedAt: UInt64
-  /// Frames that were dropped between the frame before this one and this one.
+  /// The frames dropped since the previous frame.
   public var lostBefore: UInt32
-  /// Bytes the link threw away before this frame because they could not belong to one; 0 for a
-  /// frame out of a ring.
+  /// The bytes that the link discarded before this frame, because they could not belong to one; 0
+  /// for a frame from a ring.
   @usableFromInline package var skippedBefore: UInt32
-  /// Set by the producer of a ring; 0 for a frame that comes from the link itself.
+  /// The value set by the producer of a ring; 0 for a frame from the link itself.
   @usableFromInline package var tag: UInt32
 
   @inlinable
@@ -27,9 +27,9 @@ public struct FrameInfo: Sendable, Hashable {
   }
 }
 
-/// The end of a ring that takes frames out. Belongs to one thread, or one task, at a time.
+/// The end of a ring that removes frames. Belongs to one thread, or one task, at a time.
 @safe @usableFromInline package struct FrameConsumer: ~Copyable, @unchecked Sendable {
-  // Safe because the only mutable state is this end's own, and ownership keeps it on one thread.
+  // Safe because the only mutable state belongs to this end, and ownership keeps it on one thread.
   @usableFromInline let storage: FrameRingStorage
   @usableFromInline let slots: UnsafeMutableRawPointer
   @usableFromInline let mask: Int
@@ -42,9 +42,9 @@ public struct FrameInfo: Sendable, Hashable {
     mask = storage.mask
   }
 
-  /// How a wait ended.
+  /// The result of a wait.
   @usableFromInline package enum Wait: Sendable {
-    /// There is a frame.
+    /// A frame is available.
     case ready
     /// The time passed, or the task was cancelled.
     case timedOut
@@ -60,26 +60,26 @@ public struct FrameInfo: Sendable, Hashable {
     return tail != knownHead
   }
 
-  /// Whether a frame can be had now.
+  /// Reports whether a frame is available now.
   @inlinable
   package mutating func isReady() -> Bool {
     hasSlot() || !storage.hasNoSpilled
   }
 
-  /// Lends the next frame to `body` and takes it out; returns nil when there is none now.
+  /// Passes the next frame to `body` and removes it; returns nil if there is none.
   @inlinable
   @discardableResult
   package mutating func take<R, E: Error>(
     _ body: (RawSpan, FrameInfo) throws(E) -> R
   ) throws(E) -> R? {
     guard hasSlot() else {
-      // Here rather than after the call: polling an empty ring comes this way every time.
+      // Here rather than after the call, because polling an empty ring takes this path each time.
       return storage.hasNoSpilled ? nil : try takeSpilled(body)
     }
     let slot = unsafe slots + (tail & mask) &* FrameRingStorage.stride
     let header = unsafe slot.load(as: SlotHeader.self)
-    // A branch, which the processor predicts: an address that came from the header would make the
-    // reads of the bytes wait until the header has come from the producer's processor.
+    // A branch, which the processor predicts. An address from the header would delay the reads of
+    // the bytes until the header has come from the producer's processor.
     if let heapBuffer = unsafe header.heapBuffer {
       return try unsafe takeLong(header, heapBuffer, body)
     }
@@ -90,7 +90,7 @@ public struct FrameInfo: Sendable, Hashable {
     return try unsafe body(bytes.bytes, header.info)
   }
 
-  /// The next frame does not fit into its slot.
+  /// Passes on the next frame, which is longer than its slot.
   @usableFromInline @inline(never)
   mutating func takeLong<R, E: Error>(
     _ header: SlotHeader, _ heapBuffer: UnsafeMutableRawPointer,
@@ -104,7 +104,7 @@ public struct FrameInfo: Sendable, Hashable {
     return try unsafe body(bytes.bytes, header.info)
   }
 
-  /// Gives the slot at `tail` back to the producer.
+  /// Returns the slot at `tail` to the producer.
   @inlinable @inline(__always)
   mutating func release() {
     tail &+= 1
@@ -116,7 +116,8 @@ public struct FrameInfo: Sendable, Hashable {
     _ body: (RawSpan, FrameInfo) throws(E) -> R
   ) throws(E) -> R? {
     guard !storage.hasNoSpilled else { return nil }
-    // Once a frame has been spilled the producer stops using the ring, so what is in it is older.
+    // The producer does not use the ring once a frame has been spilled, so frames in the ring are
+    // older.
     if hasSlot() { return try take(body) }
     let frame = storage.spilled.withLock { list in
       let frame = list.popFirst()
@@ -130,20 +131,20 @@ public struct FrameInfo: Sendable, Hashable {
         receivedAt: frame.receivedAt, lostBefore: frame.lostBefore, tag: frame.tag))
   }
 
-  /// Whether the producer has finished and everything has been taken.
+  /// Reports whether the producer has finished and all frames are removed.
   package mutating func isFinished() -> Bool {
-    // In this order: what was put in before the end is seen before the end.
+    // In this order: a frame stored before the end is visible before the end.
     let finished = storage.finished.load(ordering: .acquiring)
     return finished && !isReady()
   }
 
-  /// Frames dropped so far because the ring was full.
+  /// The number of frames dropped because the ring was full.
   package var dropped: Int { storage.dropped.load(ordering: .relaxed) }
 
-  /// Puts the calling thread to sleep until there is a frame. One wake for each sleep; none while
-  /// frames keep coming.
+  /// Puts the calling thread to sleep until a frame arrives. Each sleep costs one wake; a
+  /// continuous flow of frames costs none.
   ///
-  /// - Parameter timeout: How long to wait; nil waits without a limit.
+  /// - Parameter timeout: The longest wait; nil for no limit.
   package mutating func wait(timeout: Duration? = nil) -> Wait {
     if isReady() { return .ready }
     let deadline = timeout.map { Deadline(after: $0) }
@@ -160,7 +161,7 @@ public struct FrameInfo: Sendable, Hashable {
     }
   }
 
-  /// Suspends the calling task until there is a frame, the producer has finished or the task is
+  /// Suspends the calling task until a frame arrives, the producer finishes or the task is
   /// cancelled.
   package nonisolated(nonsending) mutating func waitAsync() async -> Wait {
     while true {
@@ -183,7 +184,7 @@ public struct FrameInfo: Sendable, Hashable {
 }
 
 extension FrameRingStorage {
-  /// Leaves a continuation for the producer, and takes it back if something has happened meanwhile.
+  /// Stores a continuation for the producer, and resumes it if a frame arrived in the meantime.
   func suspend(_ waiting: UnsafeContinuation<Void, Never>, consumed: Int) {
     unsafe continuation.withLock { unsafe $0 = unsafe waiting }
     announceSleep(as: 2)

@@ -4,11 +4,11 @@ public import CUWB
 internal import DequeModule
 internal import System
 
-/// The end of a ring that puts frames in. Belongs to one thread at a time.
+/// The end of a ring that adds frames. Belongs to one thread at a time.
 ///
-/// When it is dropped, no frame will follow: the consumer ends as after `finish`.
+/// Dropping it ends the ring as `finish` does.
 @safe @usableFromInline package struct FrameProducer: ~Copyable, @unchecked Sendable {
-  // Safe because the only mutable state is this end's own, and ownership keeps it on one thread.
+  // Safe because the only mutable state belongs to this end, and ownership keeps it on one thread.
   @usableFromInline let storage: FrameRingStorage
   @usableFromInline let slots: UnsafeMutableRawPointer
   @usableFromInline let mask: Int
@@ -24,20 +24,21 @@ internal import System
 
   deinit { storage.finish() }
 
-  /// What happened to a frame.
+  /// The result for a frame.
   @usableFromInline package enum Outcome: Sendable {
-    /// In the ring.
+    /// The frame is in the ring.
     case stored
-    /// On the heap after the ring, because the ring is full and the frame must be kept.
+    /// The frame is on the heap after the ring, because the ring is full and the frame must be
+    /// kept.
     case spilled
-    /// Dropped and counted, because the ring is full and the frame may be dropped.
+    /// The frame is dropped and counted, because the ring is full and the frame may be dropped.
     case dropped
   }
 
-  /// Ends the ring from any thread, also while this end is being used.
+  /// The control of the ring, for any thread, even while this end is in use.
   package var control: FrameRing.Control { FrameRing.Control(storage: storage) }
 
-  /// Frames dropped so far.
+  /// The number of frames dropped.
   package var dropped: Int { storage.dropped.load(ordering: .relaxed) }
 
   @inlinable @inline(__always)
@@ -49,13 +50,13 @@ internal import System
     return unsafe slots + (head & mask) &* FrameRingStorage.stride
   }
 
-  /// Puts a frame in and wakes the consumer if it sleeps. Never waits.
+  /// Adds a frame, and wakes the consumer if it sleeps. Never blocks.
   ///
   /// - Parameters:
-  ///   - frame: Copied.
-  ///   - receivedAt: CLOCK_MONOTONIC in nanoseconds.
-  ///   - tag: Handed to the consumer with the frame; the ring does not look at it.
-  ///   - mayBeDropped: What to do when the ring is full.
+  ///   - frame: The bytes, which are copied.
+  ///   - receivedAt: The arrival time in nanoseconds of CLOCK_MONOTONIC.
+  ///   - tag: A value for the consumer, which the ring does not use.
+  ///   - mayBeDropped: Whether the frame may be dropped if the ring is full.
   @inlinable
   @discardableResult
   package mutating func offer(
@@ -123,6 +124,6 @@ internal import System
     return .spilled
   }
 
-  /// No frame will follow: the consumer ends when it has taken what is there.
+  /// Ends the ring. The consumer ends once it has removed all frames.
   package func finish() { storage.finish() }
 }

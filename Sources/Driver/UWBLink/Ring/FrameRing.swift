@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ring uses swift-atomics rather than `Synchronization`: its indices live in one raw allocation
-// at chosen distances, which takes atomics over memory (`UnsafeAtomic`), and a free-standing fence.
-// `Synchronization` has neither. The rest of the module follows, so that there is one library.
-// CUWB is imported publicly for the barrier inside code that is inlined into other modules.
+// The ring uses swift-atomics rather than `Synchronization`. Its indices live in one raw allocation
+// at chosen distances, which needs atomics over memory (`UnsafeAtomic`) and a free-standing fence.
+// `Synchronization` has neither. The rest of the module uses the same library. CUWB is imported
+// publicly for the barrier inside code that is inlined into other modules.
 public import Atomics
 public import CUWB
 internal import DequeModule
@@ -10,26 +10,26 @@ internal import System
 
 /// A lock-free ring of frame slots between one producer and one consumer.
 ///
-/// `make` returns the two ends; each is moved into the thread or task that owns it, so that there
-/// cannot be a second producer or consumer. Each end keeps its own index and a copy of the other's,
-/// which is read again only when the copy says "full" or "empty".
+/// `make` returns the two ends. Each moves into its thread or task, so that a second producer or
+/// consumer cannot exist. Each end keeps its own index and a copy of the other index. It reads the
+/// other index again only when the copy indicates "full" or "empty".
 ///
-/// When the ring is full nothing is lost silently. A frame that may be dropped is dropped (the
-/// newest, never the oldest), counted, and the next frame that gets through says how many are
-/// missing before it. A frame that must be kept is spilled to a list on the heap, after everything
-/// in the ring; until the consumer has caught up, so are the kept frames after it, and droppable
-/// ones are dropped, so the order never changes. The producer never waits.
+/// A full ring drops a frame that may be dropped: the newest, never the oldest. It counts the loss,
+/// and the next frame reports the number of missing frames before it. A frame that must be kept is
+/// spilled to a list on the heap, which follows all frames in the ring. Until the consumer has
+/// caught up, later kept frames are spilled too, and others are dropped, so the order never
+/// changes. The producer never blocks.
 @usableFromInline package enum FrameRing {
-  /// Bytes a slot holds: a control packet of 259 bytes, eight two-way measurements (277 bytes) and a
-  /// vendor tail after them. A longer frame travels in a heap buffer that its slot points to.
+  /// The bytes that a slot holds: a control packet of 259 bytes, or eight two-way measurements (277
+  /// bytes) with a vendor tail. A longer frame is in a heap buffer that its slot points to.
   @usableFromInline package static let slotCapacity = 480
 
   /// Returns the two ends of a new ring.
   ///
   /// - Parameters:
-  ///   - capacity: Number of slots; rounded up to a power of two, at least 2.
+  ///   - capacity: The number of slots; rounded up to a power of two, at least 2.
   ///   - fencesEachFrame: Whether the producer runs a full fence after each frame. Otherwise the
-  ///     consumer runs one for both when it goes to sleep, which the kernel has to support.
+  ///     consumer runs one for both before it sleeps, which the kernel must support.
   package static func make(
     capacity: Int = 128, fencesEachFrame: Bool = !cuwb_has_process_barrier()
   ) -> Ends {
@@ -44,14 +44,14 @@ internal import System
     package var consumer: FrameConsumer
   }
 
-  /// What any thread may do with a ring while others use its ends.
+  /// The operations that any thread may use while others use the ends.
   package struct Control: Sendable {
     let storage: FrameRingStorage
 
-    /// No frame will follow: the consumer ends when it has taken what is there.
+    /// Ends the ring. The consumer ends once it has removed all frames.
     package func finish() { storage.finish() }
 
-    /// Frames dropped so far because the ring was full.
+    /// The number of frames dropped because the ring was full.
     package var dropped: Int { storage.dropped.load(ordering: .relaxed) }
 
     /// Whether the consumer's thread sleeps, or its task is suspended.
@@ -59,18 +59,18 @@ internal import System
   }
 }
 
-/// Precedes the bytes in each slot.
+/// The header before the bytes in each slot.
 @usableFromInline
 @safe struct SlotHeader {
-  /// Bytes of the frame.
+  /// The length of the frame in bytes.
   @usableFromInline var length: UInt32
-  /// Frames that were dropped between the frame before this one and this one.
+  /// The frames dropped since the previous frame.
   @usableFromInline var lostBefore: UInt32
-  /// When the frame was read: CLOCK_MONOTONIC, nanoseconds.
+  /// The time at which the frame was read, in nanoseconds of CLOCK_MONOTONIC.
   @usableFromInline var receivedAt: UInt64
   /// The bytes of a frame that does not fit into the slot; freed by the consumer.
   @usableFromInline var heapBuffer: UnsafeMutableRawPointer?
-  /// Set by the producer, for the consumer.
+  /// A value from the producer for the consumer.
   @usableFromInline var tag: UInt32
   @usableFromInline var padding: UInt32 = 0
 
@@ -91,28 +91,28 @@ internal import System
   }
 }
 
-/// The memory of a ring, alive as long as one of its ends.
+/// The memory of a ring, which lives as long as one of its ends.
 @usableFromInline
 @safe final class FrameRingStorage: @unchecked Sendable {
-  // Safe because `head` and the slots up to it are written by the producer only, `tail` by the
-  // consumer only, each published with release and read with acquire; everything else is constant,
+  // Safe because only the producer writes `head` and the slots before it, and only the consumer
+  // writes `tail`. Both are published with release and read with acquire. The rest is constant,
   // atomic or locked.
 
   @usableFromInline static let stride = 512
   @usableFromInline static let bytesOffset = 32
-  // Two cache lines apart, for processors that fetch lines in pairs.
+  // Two cache lines, because some processors fetch lines in pairs.
   private static let line = 128
 
   @usableFromInline let memory: UnsafeMutableRawPointer
   @usableFromInline let mask: Int
   @usableFromInline let fencesEachFrame: Bool
-  /// Next slot the producer fills.
+  /// The index of the next slot that the producer fills.
   @usableFromInline let head: UnsafeAtomic<Int>
-  /// Next slot the consumer empties.
+  /// The index of the next slot that the consumer empties.
   @usableFromInline let tail: UnsafeAtomic<Int>
   /// 0: the consumer is awake; 1: its thread sleeps on this word; 2: its task is suspended.
   @usableFromInline let sleeping: UnsafeAtomic<UInt32>
-  /// Frames dropped since the ring was made.
+  /// The frames dropped since the ring was created.
   let dropped: UnsafeAtomic<Int>
   @usableFromInline let spilledCount: UnsafeAtomic<Int>
   let finished: UnsafeAtomic<Bool>
@@ -143,7 +143,7 @@ internal import System
     let memory = UnsafeMutableRawPointer.allocate(byteCount: byteCount, alignment: Self.line)
     unsafe memory.initializeMemory(as: UInt8.self, repeating: 0, count: byteCount)
     unsafe self.memory = unsafe memory
-    // Zero bytes are the valid initial representation of each of these atomics.
+    // Zero bytes are a valid initial representation of each of these atomics.
     func atomic<T>(_ offset: Int, _ type: T.Type) -> UnsafeAtomic<T> {
       unsafe UnsafeAtomic(
         at: (memory + offset).bindMemory(to: UnsafeAtomic<T>.Storage.self, capacity: 1))
@@ -158,7 +158,7 @@ internal import System
   }
 
   deinit {
-    // Both ends are gone, so no other thread looks at the slots any more.
+    // Both ends are released, so no other thread accesses the slots any more.
     for index in tail.load(ordering: .relaxed)..<head.load(ordering: .relaxed) {
       let slot = unsafe slots + (index & mask) * Self.stride
       if let heapBuffer = unsafe slot.load(as: SlotHeader.self).heapBuffer {
@@ -184,13 +184,13 @@ internal import System
 
   // MARK: sleeping
 
-  /// Wakes the consumer if it sleeps. Called after something was published.
+  /// Wakes the consumer if it sleeps. Call after publishing.
   @inlinable @inline(__always)
   func wakeIfSleeping() {
-    // The publication must be visible before the look at `sleeping`, as the consumer writes
-    // `sleeping` before its last look at the ring: one of the two sees the other. The fence is the
-    // dearest part of a frame, so the consumer runs it here as well (see `announceSleep`), where
-    // nothing but the order of the instructions has to be kept.
+    // The publication must be visible before the read of `sleeping`. The consumer writes `sleeping`
+    // before its last check of the ring, so one of the two sees the other. The fence is the most
+    // expensive part of a frame. The consumer therefore runs it here as well (see `announceSleep`),
+    // and only the order of the instructions matters here.
     if fencesEachFrame {
       atomicMemoryFence(ordering: .sequentiallyConsistent)
     } else {
@@ -199,8 +199,8 @@ internal import System
     if sleeping.load(ordering: .relaxed) != 0 { wake() }
   }
 
-  /// Says that the consumer is going to sleep. Whatever is published from now on wakes it; whatever
-  /// was published before is seen in the ring after this.
+  /// Announces that the consumer is going to sleep. Each later publication wakes it; each earlier
+  /// one is visible in the ring after this call.
   func announceSleep(as kind: UInt32) {
     sleeping.store(kind, ordering: .relaxed)
     if fencesEachFrame {
@@ -226,7 +226,7 @@ internal import System
   @inlinable @inline(__always)
   var hasNoSpilled: Bool { spilledCount.load(ordering: .acquiring) == 0 }
 
-  /// No frame will follow. Any thread.
+  /// Ends the ring. Callable from any thread.
   func finish() {
     finished.store(true, ordering: .releasing)
     wakeIfSleeping()

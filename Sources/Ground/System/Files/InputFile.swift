@@ -2,10 +2,10 @@
 internal import Glibc
 package import SystemPackage
 
-/// Why a file cannot be read or written, as the end of a sentence: "it is a folder".
+/// The reason why a file cannot be read or written, as the end of a sentence: "it is a folder".
 package enum FileError: Error, Hashable, CustomStringConvertible {
   case system(Errno)
-  /// It is something else than a file or a pipe.
+  /// The path leads to neither a file nor a pipe. The value is the kind found.
   case otherKind(String)
   case tooLong(limit: Int)
 
@@ -13,7 +13,7 @@ package enum FileError: Error, Hashable, CustomStringConvertible {
     switch self {
     case .system(.noSuchFileOrDirectory): "there is no such file"
     case .system(.permissionDenied): "this user has no permission"
-    case .system(.canceled): "ended before anything came"
+    case .system(.canceled): "cancelled before any input arrived"
     case .system(let error): "\(error)"
     case .otherKind(let kind): "it is \(kind)"
     case .tooLong(let limit):
@@ -27,10 +27,10 @@ package enum FileError: Error, Hashable, CustomStringConvertible {
   static var last: FileError { .system(Errno(rawValue: Glibc.errno)) }
 }
 
-/// The one way in which what a user names as input is read: a file, a pipe, or `-` for standard input.
+/// Reads an input that a user names: a file, a pipe, or `-` for standard input.
 ///
-/// Waiting for a pipe ends when the task is cancelled. Devices are not opened, because that alone may
-/// reset a board; /dev/null and its like are read as files.
+/// Cancelling the task ends a wait for a pipe. Devices are rejected, because opening one may reset
+/// a board; memory devices such as /dev/null are accepted.
 package struct InputFile: ~Copyable {
   private let descriptor: FileDescriptor
   private let mustClose: Bool
@@ -49,7 +49,7 @@ package struct InputFile: ~Copyable {
     guard unsafe stat(path, &status) == 0 else { throw .last }
     if let kind = Self.refusedKind(status) { throw .otherKind(kind) }
     do {
-      // Without waiting for somebody to write to a pipe.
+      // Non-blocking, so that opening a pipe does not wait for a writer.
       descriptor = try FileDescriptor.open(
         FilePath(path), .readOnly, options: [.closeOnExec, .nonBlocking, .init(rawValue: O_NOCTTY)])
     } catch { throw .system(error as? Errno ?? .ioError) }
@@ -60,7 +60,7 @@ package struct InputFile: ~Copyable {
 
   deinit { if mustClose { try? descriptor.close() } }
 
-  /// What cannot be read as a file.
+  /// Returns the kind of a path that cannot be read as a file.
   private static func refusedKind(_ status: stat) -> String? {
     switch status.st_mode & S_IFMT {
     case S_IFDIR: "a folder"
@@ -72,7 +72,7 @@ package struct InputFile: ~Copyable {
     }
   }
 
-  /// The next bytes; none at the end.
+  /// Returns the next bytes; empty at the end.
   package func read(atMost count: Int = 1 << 16) throws(FileError) -> [UInt8] {
     while true {
       try waitForInput()
@@ -97,9 +97,9 @@ package struct InputFile: ~Copyable {
     }
   }
 
-  /// All bytes.
+  /// Reads all bytes.
   ///
-  /// - Parameter limit: more are an error.
+  /// - Parameter limit: The greatest number of bytes; more are an error.
   package static func bytes(of path: String, limit: Int) throws(FileError) -> [UInt8] {
     let file = try InputFile(path)
     guard file.size <= limit else { throw .tooLong(limit: limit) }
@@ -114,7 +114,7 @@ package struct InputFile: ~Copyable {
   }
 }
 
-/// The lines of an input, without holding more than one of them.
+/// The lines of an input, of which at most one is in memory.
 package struct InputLines: ~Copyable {
   private let file: InputFile
   private let limit: Int
@@ -122,18 +122,20 @@ package struct InputLines: ~Copyable {
   private var position: Int
   private var isAtEnd: Bool
 
-  /// - Parameter limit: bytes of a line; a longer one is an error.
+  /// Opens an input.
+  ///
+  /// - Parameter limit: The greatest length of a line in bytes; a longer one is an error.
   package init(_ path: String, limit: Int = 1 << 20) throws(FileError) {
-    // First: Swift 6.2 destroys twice what is there already when this throws.
+    // The first statement, because Swift 6.2 destroys initialised members twice when this throws.
     file = try InputFile(path)
     self.limit = limit
     (rest, position, isAtEnd) = ([], 0, false)
   }
 
-  /// Whether the next line is here already, so that nothing waits for it.
+  /// Whether the next line is already in memory.
   package var hasLine: Bool { rest[position...].contains(0x0A) }
 
-  /// The next line without its end; nil after the last.
+  /// Returns the next line without its line feed, or nil after the last one.
   package mutating func next() throws(FileError) -> ArraySlice<UInt8>? {
     var searched = position
     while true {

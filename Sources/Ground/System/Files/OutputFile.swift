@@ -2,18 +2,17 @@
 internal import Glibc
 package import SystemPackage
 
-/// The one way in which files that a user names are written.
+/// Writes an output that a user names: a file, a pipe, a device, or `-` for standard output.
 ///
-/// Only regular files are ever replaced or cut. Pipes and devices are written to, and links followed as
-/// the kernel allows. `-` is standard output.
+/// Only regular files are replaced or truncated. Links are followed as the kernel allows.
 package enum OutputFile {
-  /// Opens a file for what comes piece by piece. What it had before is gone.
+  /// Opens a file for writing in pieces, and truncates a regular file.
   ///
-  /// Waiting for the reader of a pipe ends when the task is cancelled.
+  /// Cancelling the task ends a wait for the reader of a pipe.
   ///
   /// - Parameters:
-  ///   - isSecret: whether only the owner may read it, also if it exists.
-  ///   - isAppending: whether each write goes to the end.
+  ///   - isSecret: Whether only the owner may read the file, even if it exists.
+  ///   - isAppending: Whether each write goes to the end.
   package static func open(
     _ path: String, isSecret: Bool = false, isAppending: Bool = false
   ) throws(FileError) -> FileDescriptor {
@@ -67,7 +66,7 @@ package enum OutputFile {
     }
   }
 
-  /// Writes a regular file completely or not at all, and anything else in place. A file that exists
+  /// Writes a regular file completely or not at all, and other kinds in place. An existing file
   /// keeps its permissions.
   package static func write(_ bytes: [UInt8], to path: String) throws(FileError) {
     var status = stat()
@@ -82,7 +81,7 @@ package enum OutputFile {
         permissions: [.ownerReadWrite, .groupReadWrite, .otherReadWrite])
       defer { try? descriptor.close() }
       if exists {
-        // Root keeps the owner; others own what they write.
+        // Only root can keep another owner.
         _ = fchown(descriptor.rawValue, status.st_uid, status.st_gid)
         _ = fchmod(descriptor.rawValue, status.st_mode & 0o777)
       }
@@ -91,7 +90,7 @@ package enum OutputFile {
     } catch {
       let error = error as? Errno ?? .ioError
       unsafe unlink(draft)
-      // The file may be written although nothing may be added to its folder.
+      // The file may be writable although its folder is not.
       guard exists, error == .permissionDenied else { throw .system(error) }
       try writeInPlace(bytes, to: path)
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import DequeModule
 
-/// Threads for what may block: made when all others are busy, and gone when they are idle.
+/// A pool of threads for blocking calls. It adds a thread when all are busy, and idle threads exit.
 package final class BlockingThreads: Sendable {
   package static let shared = BlockingThreads(limit: 64)
 
@@ -67,7 +67,7 @@ package final class BlockingThreads: Sendable {
 
   package struct Job: Sendable {
     let body: @Sendable () -> Void
-    /// Called instead when the system has no thread for it.
+    /// Runs instead of the job when the system has no thread for it.
     let fail: @Sendable (ThreadFailure) -> Void
 
     package init(

@@ -2,15 +2,15 @@
 internal import Atomics
 internal import CUWB
 
-/// Lets one thread sleep until another one wakes it. A wake that comes first is kept.
+/// Lets one thread sleep until another one wakes it. An early wake is kept.
 @safe package final class WakeEvent: @unchecked Sendable {
-  // Safe because the word is used atomically only, and lives as long as this object.
+  // Safe because the word is accessed atomically only, and lives as long as this object.
   private let memory = UnsafeMutablePointer<UInt32>.allocate(capacity: 1)
   private let word: UnsafeAtomic<UInt32>
 
   package init() {
     unsafe memory.initialize(to: 0)
-    // Zero bytes are the valid initial representation of an atomic number.
+    // Zero bytes are a valid initial representation of an atomic number.
     word = unsafe UnsafeAtomic(
       at: UnsafeMutableRawPointer(memory)
         .bindMemory(to: UnsafeAtomic<UInt32>.Storage.self, capacity: 1))
@@ -18,9 +18,9 @@ internal import CUWB
 
   deinit { unsafe UnsafeMutableRawPointer(memory).deallocate() }
 
-  /// Returns false when the time has passed without a wake.
+  /// Sleeps until a wake; returns false if the time has passed first.
   ///
-  /// - Parameter timeout: How long to sleep; nil sleeps without a limit.
+  /// - Parameter timeout: The longest sleep; nil for no limit.
   @discardableResult
   package func sleep(timeout: Duration? = nil) -> Bool {
     let deadline = timeout.map { Deadline(after: $0) }
@@ -38,7 +38,7 @@ internal import CUWB
   }
 }
 
-/// Something that happens once, and that tasks wait for.
+/// A one-time event that tasks and threads can wait for.
 package final class Latch: Sendable {
   private struct State {
     var isOpen = false
@@ -48,10 +48,10 @@ package final class Latch: Sendable {
 
   package init() {}
 
-  /// Whether it has happened. Any thread.
+  /// Whether the event has occurred. Callable from any thread.
   package var isOpen: Bool { state.withLock { $0.isOpen } }
 
-  /// It has happened. Any thread.
+  /// Marks the event as occurred, and resumes all waiters. Callable from any thread.
   package func open() {
     let waiting = state.withLock { state in
       state.isOpen = true
@@ -61,15 +61,15 @@ package final class Latch: Sendable {
     for wake in waiting { wake() }
   }
 
-  /// Waits until it has happened, also in a cancelled task.
+  /// Waits for the event, even in a cancelled task.
   package func wait() async {
     await withCheckedContinuation { continuation in whenOpen { continuation.resume() } }
   }
 
-  /// Waits until it has happened, but no longer than for a time; returns whether it has.
+  /// Waits for the event up to a time limit; returns whether it has occurred.
   package func wait(milliseconds: Int32) async -> Bool {
     await withCheckedContinuation { continuation in
-      // Resumed by whichever comes first.
+      // The earlier of event and time-out resumes the task.
       let waiting = Locked<CheckedContinuation<Bool, Never>?>(continuation)
       let timer = Task.detached {
         try? await Task.sleep(for: .milliseconds(milliseconds))
@@ -82,7 +82,7 @@ package final class Latch: Sendable {
     }
   }
 
-  /// Blocks the calling thread until it has happened.
+  /// Blocks the calling thread until the event.
   package func waitBlocking() {
     let event = WakeEvent()
     whenOpen { event.wake() }

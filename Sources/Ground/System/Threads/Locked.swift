@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Glibc
 
-/// A value behind a lock.
+/// A value protected by a lock.
 ///
-/// It does what `Synchronization.Mutex` does, over a pthread mutex: on Linux ThreadSanitizer does not
-/// see through Swift's own futex mutex and would report every value behind one, so the tests under it
-/// could not be believed.
+/// Offers the interface of `Synchronization.Mutex`, implemented with a pthread mutex. On Linux,
+/// ThreadSanitizer cannot follow the futex mutex of Swift, and reports false races. This module is
+/// separate because the driver and the simulator both need it and share nothing else.
 @safe @usableFromInline package final class Locked<Value>: @unchecked Sendable {
-  // Sound: the value is touched between lock and unlock only. Not a variable of the class, because
-  // those are watched for overlapping access at run time, which the lock already rules out.
+  // Sound because the value is accessed between lock and unlock only. Both are pointers: Swift
+  // checks stored properties of classes for overlapping access at run time, which the lock already
+  // rules out.
   @usableFromInline let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   @usableFromInline let value = UnsafeMutablePointer<Value>.allocate(capacity: 1)
 
@@ -26,10 +27,10 @@ public import Glibc
     unsafe value.deallocate()
   }
 
-  /// Runs `body` with the value while no one else has it.
+  /// Runs `body` with exclusive access to the value.
   ///
-  /// Can be inlined, which takes a class that is usable from there: what `body` returns would
-  /// otherwise be handed through as a value of a type that is only known at run time.
+  /// Inlinable, so that callers specialise the generic result of `body` instead of returning it
+  /// indirectly.
   @inlinable
   package func withLock<R, E: Error>(_ body: (inout Value) throws(E) -> R) throws(E) -> R {
     unsafe pthread_mutex_lock(mutex)

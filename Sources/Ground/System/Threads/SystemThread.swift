@@ -14,17 +14,18 @@ package struct ThreadFailure: Error, Hashable {
   }
 }
 
-/// A detached thread of the library's own.
+/// A detached thread of the library.
 package struct SystemThread: @unchecked Sendable {
-  // Safe because an id is a number that only comparisons use.
+  // Safe because the ID is a number that is only compared.
   private let id: pthread_t
 
-  /// Starts a thread, to which no signals are delivered.
+  /// Starts a thread that receives no signals.
   ///
   /// - Parameters:
-  ///   - name: At most 15 bytes.
-  ///   - priority: Real-time priority (SCHED_FIFO), 1...99; nil: the caller's scheduling.
-  /// - Throws: `ThreadFailure`.
+  ///   - name: The name, at most 15 bytes.
+  ///   - priority: Real-time priority (SCHED_FIFO), 1...99; nil for the scheduling of the caller.
+  ///   - endpoint: The device that the thread serves, for errors.
+  /// - Throws: `LinkError` with code `threadUnavailable`.
   @discardableResult
   package static func start(
     _ name: StaticString, priority: Int32? = nil, _ body: @escaping @Sendable () -> Void

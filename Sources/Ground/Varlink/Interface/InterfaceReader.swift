@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a text describes no interface.
+/// The reason why a text does not describe an interface.
 package struct VarlinkInterfaceError: Error, Hashable, CustomStringConvertible {
-  /// From 1.
+  /// The line of the error, counted from 1.
   package var line: Int
-  /// What is wrong there, without a full stop.
+  /// The cause of the error, without a full stop.
   package var reason: String
 
   package var description: String { "line \(line): \(reason)" }
 }
 
 extension VarlinkInterface {
-  /// How deep types may be nested.
+  /// The greatest nesting depth of types.
   package static let deepest = 16
 
-  /// Reads the description of an interface, and checks that each of its types is declared.
+  /// Parses the description of an interface, and checks that each type in it is declared.
   ///
-  /// The grammar is that of varlink.org; unlike there, a line end may be any blank.
+  /// Follows the grammar of varlink.org, but accepts any white space in place of a line end.
   ///
   /// - Throws: `VarlinkInterfaceError`.
   package init(_ text: String) throws(VarlinkInterfaceError) {
@@ -33,9 +33,9 @@ private struct InterfaceReader {
   let bytes: [UInt8]
   var position = 0
   var line = 1
-  /// The comment just before the next word.
+  /// The lines of the comment directly before the next word.
   var comment: [String] = []
-  /// Types that are used, with the line of the first use.
+  /// The types that are used, with the line of their first use.
   var used: [String: Int] = [:]
 
   private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
@@ -95,7 +95,7 @@ private struct InterfaceReader {
 
   private mutating func fields() throws(VarlinkInterfaceError) -> [Field] {
     guard case .structure(let fields) = try structure(depth: 0) else {
-      throw error("fields with types belong here")
+      throw error("fields need types here")
     }
     return fields
   }
@@ -126,7 +126,7 @@ private struct InterfaceReader {
     }
   }
 
-  /// What is in parentheses: fields with types, or names alone. Nothing is an object without fields.
+  /// Parses a parenthesised list: fields with types, or bare names. An empty list is an object.
   private mutating func structure(depth: Int) throws(VarlinkInterfaceError) -> ValueType {
     skipBlanks()
     guard take("(") else { throw error("( is missing") }
@@ -139,7 +139,7 @@ private struct InterfaceReader {
       let comment = takeComment()
       let name = word()
       guard Self.isFieldName(name) else { throw error("the name of a field is missing") }
-      guard !names.contains(name) else { throw error("\(name) is here twice") }
+      guard !names.contains(name) else { throw error("\(name) is a duplicate") }
       names.append(name)
       skipBlanks()
       if take(":") {
@@ -158,7 +158,7 @@ private struct InterfaceReader {
 
   private mutating func skipBlanks() {
     comment = []
-    // A comment belongs to what follows it without an empty line.
+    // A comment belongs to the next member unless an empty line separates them.
     var ends = 0
     while let byte = next {
       switch byte {
@@ -211,15 +211,15 @@ private struct InterfaceReader {
     return name.utf8.allSatisfy { isLetter($0) || isDigit($0) }
   }
 
-  /// Single underscores, and only between other characters.
+  /// Reports whether a name is a field name: underscores are single and between other characters.
   private static func isFieldName(_ name: String) -> Bool {
     guard let first = name.utf8.first, isLetter(first) else { return false }
     let parts = name.utf8.split(separator: UInt8(ascii: "_"), omittingEmptySubsequences: false)
     return parts.allSatisfy { !$0.isEmpty }
   }
 
-  /// Hyphens only between other characters. Capitals, which systemd's interfaces have and the grammar
-  /// does not, are accepted.
+  /// Reports whether a name is an interface name: hyphens stand between other characters. Capitals,
+  /// which the grammar excludes, are accepted because systemd's interfaces have them.
   private static func isInterfaceName(_ name: String) -> Bool {
     let parts = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
     guard parts.count > 1, let first = name.utf8.first, isLetter(first) else { return false }

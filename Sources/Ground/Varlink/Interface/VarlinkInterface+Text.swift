@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension VarlinkInterface: CustomStringConvertible {
-  /// The description of the interface, which `init(_:)` reads again.
+  /// The description in the varlink language, which `init(_:)` parses.
   package var description: String {
     var text = Self.comment(comment) + "interface \(name)\n"
     for member in members {
@@ -20,7 +20,8 @@ extension VarlinkInterface: CustomStringConvertible {
     lines.map { "\(indent)#\($0.isEmpty ? "" : " ")\($0)\n" }.joined()
   }
 
-  /// In one line, unless a field has a comment or the line would be a long one.
+  /// Formats the fields in one line, or one per line when a field has a comment or the line is
+  /// long.
   private static func text(_ fields: [Field], _ indent: String = "") -> String {
     let line =
       "(" + fields.map { "\($0.name): \(text($0.type, indent))" }.joined(separator: ", ") + ")"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an interface of varlink consists of: types, methods and errors.
+/// The description of a varlink interface: its types, methods and errors.
 package struct VarlinkInterface: Sendable, Hashable {
-  /// A reversed domain, such as `org.varlink.service`.
+  /// The name of the interface as a reversed domain, such as `org.varlink.service`.
   package var name: String
-  /// The lines of the comment before it, as before each member and field.
+  /// The lines of the comment before the interface.
   package var comment: [String] = []
   package var members: [Member] = []
 
@@ -15,7 +15,7 @@ package struct VarlinkInterface: Sendable, Hashable {
   }
 
   package enum Kind: Sendable, Hashable {
-    /// An object or an enumeration.
+    /// A declared type: an object or an enumeration.
     case type(ValueType)
     case method(input: [Field], output: [Field])
     case error([Field])
@@ -29,45 +29,45 @@ package struct VarlinkInterface: Sendable, Hashable {
 
   package indirect enum ValueType: Sendable, Hashable {
     case bool, int, float, string
-    /// Any object.
+    /// An object with any members.
     case object
-    /// Declared by a member.
+    /// A type that another member declares.
     case named(String)
     case structure([Field])
     case enumeration([String])
     case array(ValueType)
-    /// An object with any names, and values of one type.
+    /// An object with any names and values of one type.
     case dictionary(ValueType)
-    /// The value, null, or nothing at all.
+    /// A value that may be null or absent.
     case optional(ValueType)
   }
 
   package init(name: String) { self.name = name }
 
-  /// The fields of a method's parameters and of its reply; nil: there is no such method.
+  /// Returns the fields of a method's parameters and of its reply, or nil for an unknown method.
   package func method(_ name: String) -> (input: [Field], output: [Field])? {
     guard case .method(let input, let output) = kind(name) else { return nil }
     return (input, output)
   }
 
-  /// The fields of an error; nil: there is no such error.
+  /// Returns the fields of an error, or nil for an unknown error.
   package func error(_ name: String) -> [Field]? {
     guard case .error(let fields) = kind(name) else { return nil }
     return fields
   }
 
-  /// Of a member; there is one of a name.
+  /// Returns the kind of the member with this name, which is unique in an interface.
   private func kind(_ name: String) -> Kind? { members.first { $0.name == name }?.kind }
 }
 
 // MARK: values
 
 extension VarlinkInterface {
-  /// What is wrong with the values of some fields; nil: nothing.
+  /// Returns the path of the first value that does not match its field, or nil when all match.
   ///
-  /// - Parameter ignoresUnknown: whether values that no field is for are accepted, as clients do for
-  ///   replies of newer services.
-  /// - Returns: the field, such as `peers[1].address`.
+  /// - Parameter ignoresUnknown: whether values without a field are accepted. Clients accept them
+  ///   in replies, because newer services may send more fields.
+  /// - Returns: A path such as `peers[1].address`.
   package func problem(
     with values: [String: JSON], _ fields: [Field], ignoresUnknown: Bool = false
   ) -> String? {
@@ -80,7 +80,8 @@ extension VarlinkInterface {
     return values.keys.filter { name in !fields.contains { $0.name == name } }.min()
   }
 
-  /// Where a value is not of a type: an empty text for the value itself; nil: it is of the type.
+  /// Returns the path inside `value` at which it does not match `type`, or nil when it matches. The
+  /// path is empty when the value itself has the wrong type.
   private func problem(with value: JSON, _ type: ValueType, _ ignoresUnknown: Bool) -> String? {
     switch (type, value) {
     case (.bool, .bool), (.int, .integer), (.float, .number), (.float, .integer),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A value of JSON. Numbers without a fraction that fit into 64 bits are integers.
+/// A JSON value. Numbers that are whole and fit into 64 bits are integers.
 package enum JSON: Sendable, Hashable {
   case null
   case bool(Bool)
@@ -22,8 +22,8 @@ extension JSON {
 }
 
 extension JSON: CustomStringConvertible {
-  /// The value as JSON without blanks, with the members of an object in the order of their names.
-  /// Numbers that JSON does not have are null.
+  /// The value as JSON without white space. Members of objects are sorted by name. NaN and
+  /// infinity, which JSON cannot represent, become null.
   package var description: String {
     var text = ""
     write(to: &text)

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why bytes are not JSON.
+/// The reason why bytes are not JSON.
 package struct JSONError: Error, Hashable, CustomStringConvertible {
-  /// The offset of the byte at which reading ended.
+  /// The offset of the byte at which parsing failed.
   package var position: Int
-  /// What is wrong there, without a full stop.
+  /// The cause of the error, without a full stop.
   package var reason: String
 
   package var description: String { "byte \(position): \(reason)" }
 }
 
 extension JSON {
-  /// How deep arrays and objects may be nested.
+  /// The greatest nesting depth of arrays and objects.
   package static let deepest = 32
 
-  /// Reads JSON as RFC 8259 has it, from any sender: nesting is bounded, and so is the memory in
-  /// proportion to the bytes. A name that an object has twice is an error, because readers differ in
-  /// which of the values counts.
+  /// Parses JSON (RFC 8259) from an untrusted sender.
+  ///
+  /// The nesting depth is limited, and the memory is proportional to the number of bytes. A
+  /// duplicate name in an object is an error, because parsers disagree about which value counts.
   ///
   /// - Throws: `JSONError`.
   package init(_ bytes: [UInt8]) throws(JSONError) {
@@ -28,7 +29,7 @@ extension JSON {
   }
 }
 
-/// Reads bytes that are UTF-8.
+/// Parses bytes that are valid UTF-8.
 private struct JSONReader {
   let bytes: [UInt8]
   var position = 0
@@ -71,7 +72,7 @@ private struct JSONReader {
   }
 
   private mutating func word(_ text: String, _ value: JSON) throws(JSONError) -> JSON {
-    guard bytes[position...].starts(with: text.utf8) else { throw error("no value begins so") }
+    guard bytes[position...].starts(with: text.utf8) else { throw error("no value begins here") }
     position += text.utf8.count
     return value
   }
@@ -82,7 +83,7 @@ private struct JSONReader {
     skipBlanks()
   }
 
-  /// Whether another element follows.
+  /// Skips a separator, and reports whether another element follows.
   private mutating func goesOn(until end: Character) throws(JSONError) -> Bool {
     skipBlanks()
     if take(",") { return true }
@@ -111,7 +112,7 @@ private struct JSONReader {
       guard take(":") else { throw error("a colon is missing") }
       let value = try value(depth: depth + 1)
       guard members.updateValue(value, forKey: name) == nil else {
-        throw JSONError(position: start, reason: "the name is here twice")
+        throw JSONError(position: start, reason: "the name is a duplicate")
       }
     } while try goesOn(until: "}")
     return .object(members)
@@ -133,7 +134,7 @@ private struct JSONReader {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// What stands for a character, after the backslash.
+  /// Parses an escape sequence after its backslash, and returns the character as UTF-8.
   private mutating func escaped() throws(JSONError) -> [UInt8] {
     guard let byte = next else { throw error("a string has no end") }
     position += 1
@@ -145,7 +146,7 @@ private struct JSONReader {
     case UInt8(ascii: "r"): return [0x0D]
     case UInt8(ascii: "t"): return [0x09]
     case UInt8(ascii: "u"): break
-    default: throw error("no escape is written so")
+    default: throw error("the escape sequence is unknown")
     }
     var unit = try hexadecimal()
     if 0xD800..<0xDC00 ~= unit {
@@ -176,7 +177,7 @@ private struct JSONReader {
     let start = position
     _ = take("-")
     let first = position
-    guard digits() > 0 else { throw error("no value begins so") }
+    guard digits() > 0 else { throw error("no value begins here") }
     guard position - first == 1 || bytes[first] != UInt8(ascii: "0") else {
       throw error("a number begins with 0")
     }
@@ -196,7 +197,7 @@ private struct JSONReader {
     return .number(number)
   }
 
-  /// Skips digits, and counts them.
+  /// Skips digits, and returns their number.
   private mutating func digits() -> Int {
     let start = position
     while let byte = next, 0x30...0x39 ~= byte { position += 1 }

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds messages in a stream of bytes: each is ended by a byte that is zero.
+/// Splits a stream of bytes into messages. A zero byte ends each message.
 package struct VarlinkFraming: Sendable {
-  /// Bytes of the longest message, without its end.
+  /// The length of the longest message in bytes, without the zero byte.
   package let limit: Int
   private var buffer: [UInt8] = []
-  /// Where the next message begins.
+  /// The index at which the next message begins.
   private var start = 0
-  /// Up to where no end was found.
+  /// The index up to which the buffer holds no zero byte.
   private var searched = 0
 
   package init(limit: Int = 65_536) { self.limit = limit }
 
-  /// Bytes that were not taken as messages yet.
+  /// The number of bytes that no returned message has consumed.
   package var count: Int { buffer.count - start }
 
-  /// Appends the next bytes of the stream, cut anywhere.
+  /// Appends the next bytes of the stream, which may begin and end inside a message.
   package mutating func append(_ bytes: some Sequence<UInt8>) {
     if start > 0 {
       buffer.removeFirst(start)
@@ -24,9 +24,9 @@ package struct VarlinkFraming: Sendable {
     buffer += bytes
   }
 
-  /// The next message, without its end; nil until it is complete.
+  /// Returns the next message without its zero byte, or nil until it is complete.
   ///
-  /// - Throws: `VarlinkMessageError.tooLong`, after which nothing that follows can be read.
+  /// - Throws: `VarlinkMessageError.tooLong`; the rest of the stream is then unreadable.
   package mutating func next() throws(VarlinkMessageError) -> [UInt8]? {
     let end = buffer[searched...].firstIndex(of: 0)
     guard (end ?? buffer.count) - start <= limit else { throw .tooLong(limit: limit) }
@@ -39,12 +39,12 @@ package struct VarlinkFraming: Sendable {
   }
 }
 
-/// Why bytes are no message of varlink.
+/// The reason why bytes are not a varlink message.
 package enum VarlinkMessageError: Error, Hashable, CustomStringConvertible {
   case tooLong(limit: Int)
   case notJSON(JSONError)
   case notAnObject
-  /// A member is missing, or has a value of another kind.
+  /// A member is missing or has a value of the wrong type.
   case invalid(member: String)
 
   package var description: String {
@@ -52,7 +52,7 @@ package enum VarlinkMessageError: Error, Hashable, CustomStringConvertible {
     case .tooLong(let limit): "The message is longer than \(limit) bytes."
     case .notJSON(let error): "The message is not JSON: \(error)."
     case .notAnObject: "The message is not an object."
-    case .invalid(let member): "The member \(member) is missing, or its value is of another kind."
+    case .invalid(let member): "The member \(member) is missing, or its value has the wrong type."
     }
   }
 }

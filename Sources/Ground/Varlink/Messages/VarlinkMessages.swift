@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a client asks.
+/// A call from a client.
 package struct VarlinkCall: Sendable, Hashable {
-  /// With its interface: `org.varlink.service.GetInfo`.
+  /// The name of the method with its interface, such as `org.varlink.service.GetInfo`.
   package var method: String
-  /// Missing ones and null are the same as none.
+  /// The parameters by name; empty when the message has none or null.
   package var parameters: [String: JSON]
-  /// The client takes any number of replies.
+  /// Whether the client accepts several replies.
   package var more: Bool
-  /// The client takes no reply.
+  /// Whether the client expects no reply.
   package var oneway: Bool
-  /// The client wants to say something else than varlink afterwards.
+  /// Whether the client wants the connection to leave varlink after the reply.
   package var upgrade: Bool
 
   package init(
@@ -21,7 +21,7 @@ package struct VarlinkCall: Sendable, Hashable {
     (self.more, self.oneway, self.upgrade) = (more, oneway, upgrade)
   }
 
-  /// Reads a message without its end. Members that are not known are ignored.
+  /// Parses a message without its zero byte; ignores unknown members.
   ///
   /// - Throws: `VarlinkMessageError`.
   package init(_ bytes: [UInt8]) throws(VarlinkMessageError) {
@@ -32,7 +32,7 @@ package struct VarlinkCall: Sendable, Hashable {
       oneway: try members.flag("oneway"), upgrade: try members.flag("upgrade"))
   }
 
-  /// The message with its end.
+  /// The encoded message with its zero byte.
   package var bytes: [UInt8] {
     var members: [String: JSON] = ["method": .string(method)]
     if !parameters.isEmpty { members["parameters"] = .object(parameters) }
@@ -43,20 +43,20 @@ package struct VarlinkCall: Sendable, Hashable {
   }
 }
 
-/// What a service answers.
+/// A reply from a service.
 package struct VarlinkReply: Sendable, Hashable {
-  /// Of the method, or of the error.
+  /// The parameters of the reply or of the error.
   package var parameters: [String: JSON]
   /// Whether another reply to the same call follows.
   package var continues: Bool
-  /// The error with its interface; nil: there was none.
+  /// The name of the error with its interface; nil for success.
   package var error: String?
 
   package init(_ parameters: [String: JSON] = [:], continues: Bool = false, error: String? = nil) {
     (self.parameters, self.continues, self.error) = (parameters, continues, error)
   }
 
-  /// Reads a message without its end. Members that are not known are ignored.
+  /// Parses a message without its zero byte; ignores unknown members.
   ///
   /// - Throws: `VarlinkMessageError`.
   package init(_ bytes: [UInt8]) throws(VarlinkMessageError) {
@@ -67,12 +67,12 @@ package struct VarlinkReply: Sendable, Hashable {
       try members.parameters(), continues: try members.flag("continues"), error: error.string)
   }
 
-  /// The message with its end.
+  /// The encoded message with its zero byte.
   package var bytes: [UInt8] {
     Self.bytes("\(JSON.object(parameters))", continues: continues, error: error)
   }
 
-  /// The message with its end, of parameters that are JSON already.
+  /// Encodes a message, with its zero byte, from parameters that are already JSON.
   package static func bytes(
     _ parameters: String, continues: Bool = false, error: String? = nil
   ) -> [UInt8] {
