@@ -41,7 +41,7 @@ package final class SocketWatch: Sendable {
   /// so that each turn is short.
   package func next() -> [Int] {
     var numbers = [UInt64](repeating: 0, count: 8)
-    let count = cuwb_watch_take(descriptor, &numbers, Int32(numbers.count))
+    let count = unsafe cuwb_watch_take(descriptor, &numbers, Int32(numbers.count))
     return numbers.prefix(Int(max(0, count))).map(Int.init)
   }
 }
