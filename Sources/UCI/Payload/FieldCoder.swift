@@ -74,7 +74,7 @@ package protocol FieldCoder: ~Escapable {
     _ body: (inout Self) throws(PayloadError) -> Void
   ) throws(PayloadError) -> Bool
   /// Returns whether an unmarked part is present: `current`, or when reading, the result of
-  /// `isPresent` for the remaining bytes.
+  /// `reading` for the remaining bytes.
   @_lifetime(self: copy self)
   mutating func holds(_ current: Bool, reading: (_ remaining: Int) -> Bool) -> Bool
   /// Codes parameters after a byte with their number.

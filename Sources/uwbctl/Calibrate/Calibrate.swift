@@ -42,7 +42,7 @@ struct Calibrate: ParsableCommand {
     ])
 }
 
-/// What every calibration takes, and where its result goes.
+/// The common options of calibrations, and the file for the result.
 struct CalibrationResult: ParsableArguments {
   @Option(
     help: "Write the result to this file (JSON); what it has of other boards and pairs is kept.",
@@ -77,7 +77,7 @@ struct CalibrationResult: ParsableArguments {
   }
 }
 
-/// A calibration. Quitting before it has a result has a status of its own.
+/// A calibration. Quitting before it has a result has its own status.
 protocol CalibrationCommand: AsyncParsableCommand, Sendable {
   var from: String? { get }
   /// Calibrates with a table of measurements.
@@ -113,7 +113,7 @@ extension LabRows {
   }
 }
 
-/// Which boards, and how they range.
+/// The boards, and the options of ranging.
 struct BoardOptions: ParsableArguments {
   @Option(
     name: .customLong("board"),
@@ -157,7 +157,7 @@ struct BoardOptions: ParsableArguments {
   ///
   /// - Parameters:
   ///   - usual: the number of simulated boards, unless it was given.
-  ///   - least: how many boards the calibration needs.
+  ///   - least: the number of boards that the calibration needs.
   ///   - hasBias: whether the level shifts the distances of simulated boards.
   func withBench<R: Sendable>(
     usual: Int, least: Int = 2, hasBias: Bool = false,
@@ -197,7 +197,7 @@ struct BoardOptions: ParsableArguments {
     }
   }
 
-  /// Boards whose delays are not calibrated, as they come from a factory.
+  /// Returns boards whose delays are not calibrated, as from a factory.
   private func simulatedBoards(_ count: Int, hasBias: Bool) throws -> SimulatedBench {
     var scene = Scene(seed: chip.seed)
     if hasBias {
@@ -337,7 +337,7 @@ struct CalibrateDelay: CalibrationCommand {
 
   // MARK: options
 
-  /// The known distance of each two names, in both orders.
+  /// Returns the known distance of each two names, in both orders.
   private func distances(_ names: [String]) throws -> [[String]: Double] {
     var result: [[String]: Double] = [:]
     if let positions {

@@ -27,14 +27,14 @@ struct PlotOptions: ParsableArguments {
   @Option(help: "Also draw the results (SVG).", completion: .file(extensions: ["svg"]))
   var plot: String?
 
-  /// Draws, if asked to.
+  /// Draws the charts if requested.
   func write(_ charts: @autoclosure () -> [Chart]) throws(LabError) {
     guard let plot else { return }
     try Figure(charts()).write(to: plot)
   }
 }
 
-/// Where a table comes from and goes to.
+/// The input and the output of a table.
 struct ComputeOptions: ParsableArguments {
   @Argument(help: "A CSV file; - or nothing: standard input.") var file: String?
   @Option(name: .shortAndLong, help: "Where to write the table (default: standard output).")
@@ -53,7 +53,7 @@ struct ComputeOptions: ParsableArguments {
   /// A chart and a score need all rows.
   var needsWholeTable: Bool { plot.plot != nil || truth != nil }
 
-  /// Refuses a second file that is standard output.
+  /// Rejects a second file that is standard output.
   func checkOutput(_ option: String, _ file: String?) throws {
     try require(
       file != "-" || output ?? "-" != "-",
@@ -73,7 +73,7 @@ struct ComputeOptions: ParsableArguments {
       for score in scores { standardError.write("\(score)\n") }
       if let problem = result.problem { throw problem }
     } catch {
-      // The reader has gone away, as `head` does.
+      // The reader has exited, as `head` does.
       guard error.code == .outputClosed else { throw Failure(error)?.report() ?? error }
     }
   }
@@ -89,7 +89,8 @@ struct LiveOption: ParsableArguments {
   var live = false
 }
 
-/// A command that computes a table as a whole with `run()`, and without other threads, or row by row.
+/// A command that computes a table as a whole with `run()`, and without other threads, or row by
+/// row.
 protocol LiveCommand: ParsableCommand {
   var table: ComputeOptions { get }
   var option: LiveOption { get }
@@ -101,7 +102,7 @@ extension LiveCommand {
 }
 
 extension ComputeOptions {
-  /// The same row by row, until the input or a signal ends it.
+  /// Computes the table row by row, until the input or a signal ends it.
   func runLive<Value>(
     _ begin: @escaping @Sendable (CSVTable) throws(LabError) -> RowComputation<Value>
   ) async throws {
@@ -124,7 +125,7 @@ func warn(_ warnings: [String]) {
   for warning in warnings { note(warning) }
 }
 
-/// What is known of the ranges of a table.
+/// The calibration of the ranges of a table.
 struct CalibrationOption: ParsableArguments {
   @Option(
     help: """
@@ -135,7 +136,7 @@ struct CalibrationOption: ParsableArguments {
   var calibration: String?
 }
 
-/// What two-way ranging needs to know of the radio.
+/// The parameters of the radio for two-way ranging.
 struct RadioOptions: ParsableArguments {
   @Option(help: "Bits of the counter that the stamps come from: 32 or 40 (default: 40).")
   var counterBits: Int?
@@ -168,7 +169,7 @@ struct RadioOptions: ParsableArguments {
     }
   }
 
-  /// Unless the width was given, stamps must not look as if it were another.
+  /// Unless the width was given, stamps must not appear to have another width.
   func check(_ table: CSVTable, stamps: Int) throws(LabError) {
     if counterBits == nil { try table.checkCounterWidth(stamps: stamps) }
   }
@@ -451,7 +452,7 @@ struct ComputeSSTWR: LiveCommand {
 }
 
 extension RangingCalibration? {
-  /// The calibration in a file, where one is named.
+  /// Reads the calibration in a file, if one is named.
   fileprivate static func read(_ path: String?) throws(LabError) -> RangingCalibration? {
     guard let path else { return nil }
     return try RangingCalibration(file: path)
