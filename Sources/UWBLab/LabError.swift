@@ -2,9 +2,9 @@
 
 public import FoundationEssentials
 
-/// Why a table, a file or a calibration could not be read, computed or written.
+/// The reason why a table, a file or a calibration could not be read, computed or written.
 public struct LabError: Error, Hashable, Sendable {
-  /// What kind of failure it is. Kinds may be added.
+  /// The kind of a failure. Kinds may be added.
   public struct Code: Hashable, Sendable {
     private let name: StaticName
     private enum StaticName {
@@ -18,27 +18,27 @@ public struct LabError: Error, Hashable, Sendable {
     public static let notCreated = Code(name: .notCreated)
     /// Output cannot be written.
     public static let notWritten = Code(name: .notWritten)
-    /// The reader of standard output has gone away.
+    /// The reader of standard output has exited.
     public static let outputClosed = Code(name: .outputClosed)
-    /// A table cannot be used: `line` says where.
+    /// A table cannot be used, because of `line`.
     public static let badTable = Code(name: .badTable)
     /// A file of calibrations, anchors or conditions cannot be used.
     public static let badFile = Code(name: .badFile)
     /// The measurements do not suffice for a result.
     public static let insufficientData = Code(name: .insufficientData)
-    /// Nobody answers the prompts of a calibration.
+    /// Standard input ended during the prompts of a calibration.
     package static let noAnswer = Code(name: .noAnswer)
     /// A value that a calibration needs was not given.
     package static let usage = Code(name: .usage)
   }
 
-  /// What kind of failure it is.
+  /// The kind of the failure.
   public let code: Code
-  /// The line of a table, counted from 1; nil where none is concerned.
+  /// The line of a table, counted from 1; nil for other failures.
   public let line: Int?
   /// The cause, in a sentence.
   public let description: String
-  /// What to try next.
+  /// The next step to try.
   public let recoverySuggestion: String?
 
   package init(
@@ -52,7 +52,7 @@ public struct LabError: Error, Hashable, Sendable {
 }
 
 extension LabError: LocalizedError, CustomStringConvertible {
-  /// The same as `description`.
+  /// The cause, in a sentence.
   public var errorDescription: String? { description }
 }
 
@@ -69,7 +69,7 @@ extension LabError {
     LabError(.notWritten, "Cannot write the output: \(cause).")
   }
 
-  /// A table, at a line of it.
+  /// Returns an error at a line of a table.
   static func table(_ line: Int, _ cause: String, suggestion: String? = nil) -> LabError {
     LabError(.badTable, line: line, "Line \(line): \(cause)", suggestion: suggestion)
   }

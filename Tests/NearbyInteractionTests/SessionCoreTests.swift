@@ -147,6 +147,6 @@ import UWBLink
   @Test func accessoryTokensAreNoPeerTokens() throws {
     let found = try problem(NINearbyPeerConfiguration(peerToken: .accessory())) { _ in }
     #expect(found?.code == .invalidConfiguration)
-    #expect(found?.description.contains("that of an accessory") == true)
+    #expect(found?.description.contains("belongs to an accessory") == true)
   }
 }

@@ -4,12 +4,12 @@ public import UCI
 public import UCIReference
 public import UWBLink
 
-/// Why the driver could not do what it was asked.
+/// The reason why the driver could not carry out a call.
 ///
-/// `code` says what happened; `description` says it in a sentence with all that is known, and
-/// `recoverySuggestion` what to try next.
+/// `code` is the kind of error, `description` a sentence with all that is known, and
+/// `recoverySuggestion` the next step to try.
 public struct DriverError: Error, Sendable, Hashable {
-  /// What happened. New codes may be added.
+  /// The kind of an error. New codes may be added.
   #if hasAttribute(nonexhaustive)
     @nonexhaustive
   #endif
@@ -26,26 +26,26 @@ public struct DriverError: Error, Sendable, Hashable {
     case refused
     /// The chip refused parameters of a session: see `refusedParameters`.
     case parametersRefused
-    /// The chip's answer does not have the layout it should have.
+    /// The chip's answer has a wrong layout.
     case malformedAnswer
     /// The chip reported during a command that it lost everything (DEVICE_STATUS ERROR).
     case deviceError
     /// The chip answers only with errors until it is reset. It was opened without
     /// (`UWBDevice.ResetPolicy.keepState`).
     case needsReset
-    /// The chip reported by itself that it lost everything; its sessions are gone.
+    /// The chip reported by itself that it lost everything, including its sessions.
     case deviceFailed
-    /// The chip restarted by itself, after a loss of power for example; its sessions are gone.
+    /// The chip restarted by itself, for example after a loss of power, and lost its sessions.
     case deviceRestarted
     /// The device is being recovered; commands fail until it is back.
     case recovering
     /// A different device now answers at this address.
     case otherDevice
-    /// A session did not get into the state it should have got into.
+    /// A session did not reach the expected state.
     case stateNotReached
-    /// A session left its state by itself: see `endReason`.
+    /// A session ended its state by itself: see `endReason`.
     case sessionEnded
-    /// There is more data than the chip takes at once.
+    /// There is more data than the chip accepts at once.
     case dataTooLong
     /// Data did not reach the peer, or was refused.
     case dataNotSent
@@ -57,19 +57,19 @@ public struct DriverError: Error, Sendable, Hashable {
     case closed
   }
 
-  /// What happened.
+  /// The kind of error.
   public let code: Code
   /// The status with which the chip refused a command or parameters.
   public private(set) var status: Status?
   /// The parameters that the chip refused.
   public private(set) var refusedParameters: [RefusedParameter] = []
-  /// What is wrong with the configuration of a session: all of it.
+  /// All problems in the configuration of a session.
   public private(set) var configurationProblems: [ConfigurationProblem] = []
-  /// Why a session left its state.
+  /// The reason why a session changed its state.
   public private(set) var endReason: StateChangeReason?
   /// The command that was not carried out.
   package private(set) var command: String?
-  /// Bytes that came instead of an answer and are not UCI.
+  /// The number of bytes that came instead of an answer and are not UCI.
   package private(set) var garbage: UInt64 = 0
 
   private indirect enum Cause: Sendable, Hashable {
@@ -77,16 +77,16 @@ public struct DriverError: Error, Sendable, Hashable {
     case firmware(FirmwareError)
   }
   private var cause: Cause?
-  /// What happened; what the chip's own code means follows it.
+  /// The cause; the meaning of the chip's own code follows it.
   private var sentence = ""
   private var suggestion: String?
-  /// The status that explains what to do, where the chip has not given it.
+  /// The status that explains the next step, where the chip has not sent one.
   private var impliedStatus: Status?
 
-  /// Why the link failed.
+  /// The error of the link.
   public var linkError: LinkError? { if case .link(let error) = cause { error } else { nil } }
 
-  /// Why the firmware could not be loaded.
+  /// The error of loading the firmware.
   public var firmwareError: FirmwareError? {
     if case .firmware(let error) = cause { error } else { nil }
   }
@@ -109,7 +109,7 @@ extension DriverError {
         "Something else speaks there: another firmware (a CLI build?), another baud rate, or the "
           + "wrong port."
       } else if command.hasPrefix("SESSION_") {
-        // It has answered others before.
+        // The chip has answered other commands before.
         resetIt
       } else {
         "Check that the board runs UCI firmware and that this is its UCI port (on a DWM3001CDK the "
@@ -221,7 +221,7 @@ extension DriverError {
   package static let closed = DriverError(
     code: .closed, sentence: "The device has been closed.")
 
-  /// What the refused parameters take in general; nil where nothing is known of any of them.
+  /// Returns the values that the refused parameters accept; nil where none of them is known.
   private static func accepted(_ refused: [RefusedParameter]) -> String? {
     let known = refused.map { AppConfigID(rawValue: $0.id) }.filter { $0.parameter != nil }
     guard !known.isEmpty else { return nil }
@@ -235,12 +235,13 @@ extension DriverError {
 }
 
 extension DriverError: DescribedError {
-  /// The cause in one sentence, with the raw value where the chip gave one.
+  /// The cause in one sentence, with the raw value where the chip sent one.
   public var description: String { description(in: nil) }
 
-  /// The same for chips that speak like this: vendors mean different things by some codes.
+  /// Returns the cause for chips with this dialect: some codes have different meanings for
+  /// different vendors.
   ///
-  /// - Parameter dialect: `UWBDevice.dialect`; nil where it is not known.
+  /// - Parameter dialect: `UWBDevice.dialect`; nil if unknown.
   public func description(in dialect: Dialect?) -> String {
     switch cause {
     case .link(let error): error.description
@@ -252,7 +253,7 @@ extension DriverError: DescribedError {
     }
   }
 
-  /// `NAME (0xNN). Meaning.`, where the chip gave a code.
+  /// Returns `NAME (0xNN). Meaning.`, where the chip sent a code.
   private func words(in dialect: Dialect?) -> String {
     guard let code = status?.rawValue ?? endReason?.rawValue,
       let name = status?.description ?? endReason?.description
@@ -267,18 +268,18 @@ extension DriverError: DescribedError {
     (status ?? impliedStatus)?.explained(in: dialect) ?? endReason?.explained(in: dialect)
   }
 
-  /// `SLOT_DURATION (INVALID_RANGE)`
+  /// Returns `SLOT_DURATION (INVALID_RANGE)`.
   private static func words(_ refused: RefusedParameter) -> String {
     "\(AppConfigID(rawValue: refused.id).name) (0x\(String(refused.id, radix: 16, uppercase: true)), "
       + "\(refused.status))"
   }
 
-  /// What to try next; nil where there is nothing better than the cause itself.
+  /// The next step to try; nil where there is none beyond the cause itself.
   public var recoverySuggestion: String? { recoverySuggestion(in: nil) }
 
-  /// The same for chips that speak like this.
+  /// Returns the next step for chips with this dialect.
   ///
-  /// - Parameter dialect: `UWBDevice.dialect`; nil where it is not known.
+  /// - Parameter dialect: `UWBDevice.dialect`; nil if unknown.
   public func recoverySuggestion(in dialect: Dialect?) -> String? {
     switch cause {
     case .link(let error): error.recoverySuggestion
@@ -290,7 +291,8 @@ extension DriverError: DescribedError {
   }
 }
 
-/// Returns an error as a value: `do` and `catch` of typed errors in tasks have crashed the compiler.
+/// Returns an error as a value: `do` and `catch` of typed errors in tasks have crashed the
+/// compiler.
 package func attempt<Value: Sendable>(
   _ body: () async throws(DriverError) -> Value
 ) async -> Result<Value, DriverError> {
@@ -298,7 +300,8 @@ package func attempt<Value: Sendable>(
 }
 
 extension DriverError {
-  /// The device is absent at the moment, or another program has it: waiting may help.
+  /// Whether the device is absent at the moment, or another program has opened it: waiting may
+  /// help.
   package var isTransient: Bool {
     switch code {
     case .recovering, .otherDevice, .deviceRestarted, .deviceFailed, .deviceError: true

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Dispatch
 
-/// Calls back once after a time, unless it is cancelled or let go of first; on a queue of its own.
+/// A timer that calls back once after a time, unless it is cancelled or released first; on its own
+/// queue.
 package final class OneShotTimer: @unchecked Sendable {
   // Safe because Dispatch lets any thread use a source.
   private let source: any DispatchSourceTimer
   private static let queue = DispatchQueue(label: "UWB.timers")
 
-  /// Calls `body` after a time, unless what is returned is called before.
+  /// Calls `body` after a time, unless the returned closure is called before.
   ///
-  /// In a task, so that a machine that is too busy for its tasks gives an answer that passes through
-  /// tasks as much longer; but at the latest a second after that, should all threads that run tasks
-  /// be blocked.
+  /// The time-out itself runs in a task, so that a busy executor delays it as much as the answer it
+  /// waits for. The additional delay is at most one second, in case all threads that run tasks are
+  /// blocked.
   package static func start(
     _ time: Duration, _ body: @escaping @Sendable () -> Void
   ) -> @Sendable () -> Void {
@@ -27,12 +28,12 @@ package final class OneShotTimer: @unchecked Sendable {
     }
   }
 
-  /// Calls `body` after a time in any case.
+  /// Calls `body` after a time, without a way to cancel it.
   package static func call(after time: Duration, _ body: @escaping @Sendable () -> Void) {
     queue.asyncAfter(deadline: .now() + time / .seconds(1), execute: body)
   }
 
-  /// - Parameter body: must not wait for anything.
+  /// - Parameter body: called on the queue; must not block.
   package init(after time: Duration, _ body: @escaping @Sendable () -> Void) {
     source = DispatchSource.makeTimerSource(queue: Self.queue)
     source.schedule(deadline: .now() + time / .seconds(1))

@@ -24,14 +24,14 @@ public struct AngleEstimate: Sendable, Hashable {
 
 /// Tracks the angle to one peer from the phase difference of one pair of antennas.
 ///
-/// Phases are wrapped. Where the table of the pair spans more than a turn several angles fit; the one
-/// nearest to the prediction is used. Does not allocate for a sample.
+/// Phases are wrapped. Where the table of the pair spans more than a turn several angles fit; the
+/// one nearest to the prediction is used. Does not allocate for a sample.
 public struct AngleTracker: Sendable {
   /// The phase over the angle of the pair of antennas.
   package let table: PhaseTable
   /// Noise of a phase difference in radians, one standard deviation. Boards show 3.5 to 5 degrees.
   public var phaseDeviation = 5 * Double.pi / 180
-  /// The error of the table in radians of phase, one standard deviation, which no filter takes away.
+  /// The error of the table in radians of phase, one standard deviation. No filter removes it.
   public var modelDeviation = 7 * Double.pi / 180
   private var estimator: RangeEstimator
 
@@ -46,7 +46,7 @@ public struct AngleTracker: Sendable {
     var parameters = RangeEstimator.Parameters()
     parameters.accelerationDensity = accelerationDensity
     parameters.initialVelocity = 0.5
-    // The parameter gives the acceleration, the pair of antennas the noise.
+    // The parameter sets the acceleration, the pair of antennas the noise.
     (parameters.learnsAcceleration, parameters.learnsNoise) = (false, false)
     (parameters.slowDeviation, parameters.initialDoubt) = (0, 0)
     parameters.gap = 2
@@ -74,8 +74,8 @@ public struct AngleTracker: Sendable {
     }
   }
 
-  /// The angle of a phase that is nearest to the prediction, and what noise and the error of the table
-  /// make of it, one standard deviation each.
+  /// Returns the angle of a phase that is nearest to the prediction. Also returns the deviations
+  /// that noise and the error of the table cause, one standard deviation each.
   package func unwrapped(
     _ phase: Double, time: Double
   ) -> (angle: Double, standardDeviation: Double, modelDeviation: Double)? {
@@ -141,8 +141,8 @@ package struct PhasorMean: Sendable, Hashable {
 
 /// Conversion between the azimuth and the angle to the plane of a pair of antennas.
 public enum Cone {
-  /// Returns the azimuth in radians for a measured `cone` angle and an `elevation`, both in radians:
-  /// sin(cone) = sin(azimuth)·cos(elevation), limited to a right angle.
+  /// Returns the azimuth in radians for a measured `cone` angle and an `elevation`, both in
+  /// radians: sin(cone) = sin(azimuth)·cos(elevation), limited to a right angle.
   public static func azimuth(cone: Double, elevation: Double) -> Double {
     clampedAsin(sin(cone) / max(1e-9, cos(elevation)))
   }

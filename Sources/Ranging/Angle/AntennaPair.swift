@@ -4,13 +4,13 @@ internal import Glibc
 
 /// A pair of antennas, and its phase difference for each direction.
 ///
-/// Device frame: x forward, y to the left, z up. Azimuth is counted from x towards y, elevation from
-/// there towards z.
+/// Device frame: x forward, y to the left, z up. Azimuth is counted from x towards y, elevation
+/// from there towards z.
 public struct AntennaPair: Sendable {
   /// The dependence of the phase on the direction.
   public enum Model: Sendable {
-    /// 2π times the projection of the baseline: the position of the first antenna minus that of the
-    /// second, in wavelengths.
+    /// 2π times the projection of the baseline: the position of the first antenna minus the
+    /// position of the second, in wavelengths.
     case baseline(x: Double, y: Double, z: Double)
     /// A table over the angle whose sine is the projection of the direction on an axis of length 1:
     /// (0, 1, 0) for a pair side by side.
@@ -20,26 +20,28 @@ public struct AntennaPair: Sendable {
   package var model: Model
   /// Constant phase in radians, from cables and chips.
   package var offset: Double
-  /// The effect of coupling: amplitudes in radians for cosine and sine of 1, 2, 3… times the azimuth.
+  /// The effect of coupling: amplitudes in radians for cosine and sine of 1, 2, 3… times the
+  /// azimuth.
   package var harmonics: [(cosine: Double, sine: Double)]
   /// Noise in radians, one standard deviation.
   package var phaseDeviation: Double
-  /// The error of the model in radians, one standard deviation: it is the same again in the same
-  /// direction, so that no filter takes it away.
+  /// The error of the model in radians, one standard deviation. It repeats in the same direction,
+  /// so no filter removes it.
   package var modelDeviation: Double
 
-  /// What an error of the model makes of an angle at most, in radians: where the phase hardly changes with
-  /// it, the other side of the end of the pair is near.
+  /// The largest error of an angle that an error of the model causes, in radians. Near the ends of
+  /// the pair the phase hardly changes with the angle, and the other side is near.
   static let mostModelError = 20 * Double.pi / 180
 
-  /// What reflections at another place change in the phases of a direction, in radians, one standard
-  /// deviation. With it, 64 to 80 of 100 directions of simulated places with 0 to 5 degrees are within one stated
-  /// deviation, of 68. A public ring of four, calibrated on the same day, has directions 3.7 degrees off where
-  /// noise explains 1.5: some 9 degrees of phase, of which this is the part that every place has.
+  /// The error that reflections at another place add to the phases of a direction, in radians, one
+  /// standard deviation. With it, 64 to 80 of 100 directions are within one stated deviation (aim:
+  /// 68), at simulated places that add 0 to 5 degrees. A public ring of four, calibrated on the
+  /// same day, has direction errors of 3.7 degrees, of which noise explains 1.5. That is some 9
+  /// degrees of phase; this constant is the part that every place has.
   static let placeDeviation = 4 * Double.pi / 180
 
-  /// Creates a pair. The measured noise of single frames is 3.5 to 5 degrees; an error of the model of 7
-  /// degrees makes directions as far off as stated in recordings of other people's boards.
+  /// Creates a pair. The measured noise of single frames is 3.5 to 5 degrees. With an error of the
+  /// model of 7 degrees, the stated deviations agree with recordings of other boards.
   public init(
     _ model: Model, offset: Double = 0, harmonics: [(cosine: Double, sine: Double)] = [],
     phaseDeviation: Double = 5 * .pi / 180, modelDeviation: Double = 7 * .pi / 180

@@ -4,9 +4,9 @@ internal import Glibc
 
 /// Estimates the direction to a peer from the phase differences of several pairs of antennas.
 ///
-/// A Bayesian filter over a grid of azimuths with steps of one degree, with the likelihood of wrapped
-/// residuals. From row to row the peer moves a little or, seldom, jumps. Ambiguities are kept until
-/// they are resolved, and wrong phases are outweighed.
+/// A Bayesian filter over a grid of azimuths with steps of one degree, with the likelihood of
+/// wrapped residuals. From row to row the peer moves a little or, seldom, jumps. Ambiguities are
+/// kept until they are resolved, and wrong phases are outweighed.
 public struct DirectionFinder: Sendable {
   /// A direction with its uncertainty, in radians.
   public struct Direction: Sendable, Hashable {
@@ -67,7 +67,7 @@ public struct DirectionFinder: Sendable {
     var values = [Double](repeating: -.infinity, count: azimuths.count)
     var chosen = [Int](repeating: 0, count: azimuths.count)
     let floor = outliers / (2 * .pi)
-    // Sides are told apart by the whole error; what of it is always the same stays in the deviation.
+    // The whole error decides between sides; its constant part stays in the deviation.
     let variances = pairs.map {
       $0.phaseDeviation * $0.phaseDeviation + $0.modelDeviation * $0.modelDeviation
     }
@@ -112,7 +112,7 @@ public struct DirectionFinder: Sendable {
     finder.jumps = likeliestJumps(rows.prefix(300))
     var result: [Direction?] = []
     result.reserveCapacity(rows.count)
-    // In pieces that overlap, because a row takes some kilobytes.
+    // In overlapping pieces, because a row takes some kilobytes.
     let (piece, overlap) = (2000, 100)
     var carried: [Double]?
     var width = LearnedWidth()
@@ -124,7 +124,7 @@ public struct DirectionFinder: Sendable {
       result += finder.directions(rows[start..<reach], count: end - start, &carried, &width, &sides)
       start = end
     }
-    // Rows that have nothing to do with each other have errors of their own.
+    // Unrelated rows have independent errors.
     guard finder.jumps < 1 else { return result }
     var odds = sides.odds.makeIterator()
     for index in result.indices where result[index] != nil {
@@ -133,7 +133,7 @@ public struct DirectionFinder: Sendable {
     return result
   }
 
-  /// What is known of a peer after a row.
+  /// The state of a peer after a row.
   package struct Track: Sendable {
     private(set) var belief: [Double]?
     private(set) var time = 0.0
@@ -148,9 +148,9 @@ public struct DirectionFinder: Sendable {
     }
   }
 
-  /// How often a peer was somewhere else entirely in the next row.
+  /// The learned rate at which a peer jumps between rows.
   fileprivate struct Jumps: Sendable {
-    /// As many rows count; those before are forgotten.
+    /// The number of rows that count; earlier ones are forgotten.
     private static let memory = 30.0
     private var count = 0.0
     private var rows = 0.0
@@ -164,7 +164,8 @@ public struct DirectionFinder: Sendable {
     }
   }
 
-  /// Returns the direction for the next row, from it and those before; nil without a phase.
+  /// Returns the direction for the next row, from this row and the rows before; nil without a
+  /// phase.
   package func update(
     _ track: inout Track, time: Double, _ phases: [Double?]
   ) -> Direction? {
@@ -173,7 +174,7 @@ public struct DirectionFinder: Sendable {
     if seconds > 0, track.belief != nil { track.width.fade(seconds) }
     let kernel = kernel(seconds)
     if kernel.isEmpty { track.sides = nil }
-    // Rows may have nothing to do with each other, which they show.
+    // Rows may be unrelated; the learned rate of jumps shows it.
     var finder = self
     finder.jumps = track.jumps.probability(usual: jumps)
     var belief = [Double](repeating: 1 / Double(azimuths.count), count: azimuths.count)
@@ -192,7 +193,8 @@ public struct DirectionFinder: Sendable {
     return widened(direction, found.misfit, &track.width)
   }
 
-  /// How likely the peer has jumped, by what was believed before a row and the likelihoods of the row.
+  /// Returns the probability that the peer jumped, from the belief before a row and its
+  /// likelihoods.
   private func jumped(_ belief: [Double], _ logarithms: [Double]) -> Double {
     guard let most = logarithms.max(), most.isFinite else { return jumps }
     var (anywhere, sum) = (0.0, 0.0)
@@ -296,7 +298,8 @@ public struct DirectionFinder: Sendable {
     return result
   }
 
-  /// The probabilities of moving by 0, 1, 2… bins within some seconds; empty if it may be any number.
+  /// Returns the probabilities of moving by 0, 1, 2… bins within some seconds; empty if any number
+  /// is possible.
   private func kernel(_ seconds: Double) -> [Double] {
     guard seconds >= 0, seconds < 10 else { return [] }
     let deviation = max(0.5, wander * seconds.squareRoot() * 180 / .pi)
@@ -345,9 +348,9 @@ public struct DirectionFinder: Sendable {
     return result.map { $0 / sum }
   }
 
-  /// The mean and spread of the highest peak, with the error of the models, and how well the phases fit
-  /// there: the squares of their errors over their variances, per degree of freedom; nil with one pair.
-  /// Nil without a phase.
+  /// Returns the mean and spread of the highest peak, including the error of the models, and the
+  /// misfit of the phases there; nil without a phase. The misfit is the mean of the squared errors
+  /// over their variances, per degree of freedom; nil with one pair.
   private func direction(
     _ posterior: [Double], _ elevations: [Int], _ phases: [Double?]
   ) -> (direction: Direction, misfit: Double?)? {
@@ -382,7 +385,7 @@ public struct DirectionFinder: Sendable {
     // A bin is a degree wide.
     let variance = (max(0, square / mass - mean * mean) + 1.0 / 12) * degree * degree
     let azimuth = azimuths[peak] + mean * degree
-    // Of the spread, noise has a part that other rows have made smaller; the rest they have in common.
+    // Other rows have reduced the part of noise in the spread; the rest is common to all rows.
     let (model, noise, misfit) = fit(of: phases, azimuth: peak, elevation: elevations[peak])
     let found = Direction(
       azimuth: isCircle ? wrapped(azimuth) : azimuth, elevation: height / mass,
@@ -390,8 +393,8 @@ public struct DirectionFinder: Sendable {
     return (found, misfit)
   }
 
-  /// The variance of the azimuth that comes from errors of the models, the part of noise in that of one row,
-  /// and the misfit of the phases.
+  /// Returns the variance of the azimuth from errors of the models, the share of noise in the
+  /// variance of one row, and the misfit of the phases.
   private func fit(
     of phases: [Double?], azimuth: Int, elevation: Int
   ) -> (variance: Double, noise: Double, misfit: Double?) {

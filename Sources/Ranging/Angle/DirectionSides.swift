@@ -2,34 +2,36 @@
 
 internal import Glibc
 
-/// How likely directions are on the right side, where another one has nearly the same phases.
+/// The probability that directions are on the right side, where another one has nearly the same
+/// phases.
 ///
-/// Rows in about one direction share the error of the models. Together they tell no more about sides than
-/// one row without noise, however many they are; what else is known comes from directions before and
+/// Rows in about one direction share the error of the models. Any number of them has no more
+/// information about sides than one row without noise. The rest comes from directions before and
 /// after, from which the peer moved on without a jump.
 struct DirectionSides: Sendable {
-  /// Rows of about the same phases. Logarithms of odds are those of the side of the first row.
+  /// Consecutive rows with about the same phases. Log-odds refer to the side of the first row.
   fileprivate struct Stay: Sendable {
-    /// What the rows before it tell.
+    /// The log-odds from the rows before the stay.
     var before = 0.0
     var sum = 0.0
     var count = 0.0
     /// 1 if the last row is on the side of the first one, -1 if not.
     var side = 1.0
-    /// What it and the stay before tell of each other at most; nothing if the peer jumped.
+    /// The most that this stay and the one before can contribute to each other; 0 if the peer
+    /// jumped.
     var most = 0.0
   }
 
-  /// Farther off, the errors of the models are others, in degrees.
+  /// Degrees beyond which the errors of the models are independent.
   private static let reach = 20
-  /// Farther off is another side, in degrees.
+  /// Degrees beyond which a direction is on another side.
   private static let otherSide = 30
-  /// Logarithm of odds: a row tells no more, because wrong phases do not follow the model.
+  /// The most log-odds of a row. Wrong phases do not follow the model.
   private static let most = 8.0
-  /// The probability of jumps from which on each row is by itself.
+  /// The probability of jumps from which on rows count as unrelated.
   private static let apart = 0.3
 
-  /// The variance of the models as a part of that of noise.
+  /// The variance of the models relative to the variance of noise.
   private let share: Double
   private let isCircle: Bool
   fileprivate private(set) var stay = Stay()
@@ -42,12 +44,12 @@ struct DirectionSides: Sendable {
     (share, self.isCircle) = (model / max(1e-12, noise), isCircle)
   }
 
-  /// The log-odds of the side of the last row, from it and those before.
+  /// The log-odds of the side of the last row, from all rows so far.
   var odds: Double { stay.side * (stay.before + own(stay)) }
 
-  /// What the rows of a stay tell themselves.
+  /// Returns the log-odds from the rows of a stay alone.
   fileprivate func own(_ stay: Stay) -> Double {
-    // The variance of the mean of the rows is the noise of so many, and the error that they share.
+    // The mean of n rows has the variance of noise / n, plus the error that the rows share.
     stay.sum / stay.count * (1 + share) / (1 / stay.count + share)
   }
 
@@ -55,10 +57,10 @@ struct DirectionSides: Sendable {
     max(-most, min(most, odds))
   }
 
-  /// Takes a row with its log-likelihoods and the direction that is believed in.
+  /// Adds a row with its log-likelihoods and its likeliest direction.
   ///
-  /// - Parameter jumps: the probability that the peer jumped; 1 if the row before was so long ago that it
-  ///   can be anywhere.
+  /// - Parameter jumps: the probability that the peer jumped; 1 if it can be anywhere because of
+  ///   the time since the previous row.
   mutating func add(_ values: [Double], peak: Int, jumps: Double) {
     let count = values.count
     func distance(_ a: Int, _ b: Int) -> Int {
@@ -74,11 +76,11 @@ struct DirectionSides: Sendable {
       }
       if let start, distance(bin, start) <= Self.reach { atStart = max(atStart, values[bin]) }
     }
-    // Who jumped is on either side.
+    // A peer that jumped is on either side.
     let most = min(Self.most, log((2 - jumps) / jumps))
     let continues = jumps < Self.apart
     let isNear = continues && start != nil && distance(peak, self.peak) <= Self.otherSide
-    // Phases that are no angles have no likelihood anywhere.
+    // Phases that are not angles have no likelihood anywhere.
     let difference = here == there ? 0 : Self.limited(here - there)
     if continues, atStart >= max(here, there) - Self.most {
       if !isNear { stay.side = -stay.side }
@@ -93,7 +95,7 @@ struct DirectionSides: Sendable {
   }
 }
 
-/// The same for the rows of a recording, from those before and after.
+/// The sides of the rows of a recording, from the rows before and after.
 struct RecordedSides {
   private var sides: DirectionSides
   private var stays: [DirectionSides.Stay] = []
@@ -101,7 +103,7 @@ struct RecordedSides {
 
   init(_ sides: DirectionSides) { self.sides = sides }
 
-  /// As with `DirectionSides`.
+  /// Adds a row; see `DirectionSides.add`.
   mutating func add(_ values: [Double], peak: Int, jumps: Double) {
     sides.add(values, peak: peak, jumps: jumps)
     if !stays.isEmpty, sides.stay.count > 1 { stays.removeLast() }

@@ -20,7 +20,7 @@ public struct ChannelTap: Sendable, Hashable {
 
 /// The direct path in a channel impulse response, whose phase determines the angle of arrival.
 ///
-/// It is read where the path begins, not at the strongest sample, which may be a mixture of
+/// The phase is read at the beginning of the path. The strongest sample may be a mixture of
 /// reflections.
 public struct FirstPath: Sendable, Hashable {
   /// Radians in -π...π, relative to the receiver's reference.
@@ -31,19 +31,20 @@ public struct FirstPath: Sendable, Hashable {
   public var power: Double
   /// The ratio of that power to the noise, in dB.
   public var signalToNoise: Double
-  /// The ratio of that power to the strongest sample's, in dB, 0 or less. Below -6 dB the direct path
-  /// is attenuated, or another one was mistaken for it.
+  /// The ratio of that power to the power of the strongest sample, in dB, 0 or less. Below -6 dB
+  /// the direct path is attenuated, or another path was mistaken for it.
   public var firstToPeak: Double
 
   /// Reads the first path of a response.
   ///
   /// - Parameters:
   ///   - taps: samples in the order of time.
-  ///   - index: the position of the first path in samples from the first of `taps`, with a fraction:
-  ///     DW1000 and DW3000 report 6 bits of it.
-  ///   - carrierPhase: the phase of the receiver's carrier recovery in radians, which is subtracted.
-  ///   - noise: standard deviation of the real or the imaginary part of the noise; nil to estimate it
-  ///     from the samples before the path.
+  ///   - index: the position of the first path in samples from the first of `taps`, with a
+  ///     fraction: DW1000 and DW3000 report 6 bits of it.
+  ///   - carrierPhase: the phase of the receiver's carrier recovery in radians, which is
+  ///     subtracted.
+  ///   - noise: standard deviation of the real or the imaginary part of the noise; nil to estimate
+  ///     it from the samples before the path.
   /// - Returns: nil if the path is outside the samples, or these are not finite or all zero.
   public init?(
     _ taps: Span<ChannelTap>, at index: Double, carrierPhase: Double = 0, noise: Double? = nil
@@ -54,14 +55,14 @@ public struct FirstPath: Sendable, Hashable {
     let low = min(Int(index), taps.count - 2)
     let part = index - Double(low)
     let (a, b) = (taps[low], taps[low + 1])
-    // On the edge both samples have the phase of the direct path, so the interpolation has it too.
+    // On the edge both samples have the phase of the direct path, and so has the interpolation.
     let read = ChannelTap(
       a.real + part * (b.real - a.real), a.imaginary + part * (b.imaginary - a.imaginary))
     var (peak, before, count) = (0.0, 0.0, 0)
     for tap in 0..<taps.count {
       let power = taps[tap].power
       peak = max(peak, power)
-      // The rise of the pulse begins some samples before its edge is found.
+      // The rise of the pulse begins some samples before its detected edge.
       if tap + 4 < low {
         before += power
         count += 1
@@ -72,7 +73,7 @@ public struct FirstPath: Sendable, Hashable {
     if let noise, noise >= 0 {
       variance = noise * noise
     } else if count >= 4 {
-      // Of the real or the imaginary part: half of the power.
+      // The variance of the real or the imaginary part: half of the power.
       variance = before / Double(2 * count)
     }
     phase = wrapped(atan2(read.imaginary, read.real) - carrierPhase)
@@ -83,8 +84,8 @@ public struct FirstPath: Sendable, Hashable {
     phaseDeviation = variance == nil ? .pi : min(.pi, (floor / read.power).squareRoot())
   }
 
-  /// Returns the phase difference of two receivers of one frame in radians, wrapped: this one's minus
-  /// the other's.
+  /// Returns the phase difference of two receivers of one frame in radians, wrapped: this one's
+  /// minus the other's.
   public func difference(from other: FirstPath) -> (phase: Double, standardDeviation: Double) {
     let variance =
       phaseDeviation * phaseDeviation + other.phaseDeviation * other.phaseDeviation

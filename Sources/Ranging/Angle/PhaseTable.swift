@@ -4,9 +4,9 @@ internal import Glibc
 
 /// The measured phase difference of a pair of antennas over the angle.
 ///
-/// Real antennas couple with each other and with their ground plane: the curve is not a sine, not
-/// symmetric, and exceeds half a turn. Angles are those to the plane in the middle of the pair, in
-/// radians; the phases are continuous (not wrapped) and monotonic.
+/// Real antennas couple with each other and with their ground plane. The curve is therefore neither
+/// a sine nor symmetric, and exceeds half a turn. Angles are relative to the plane in the middle of
+/// the pair, in radians; the phases are continuous (not wrapped) and monotonic.
 public struct PhaseTable: Sendable, Hashable {
   /// Angles in radians, rising.
   package let angles: [Double]
@@ -17,9 +17,10 @@ public struct PhaseTable: Sendable, Hashable {
 
   /// Creates a table from pairs of angle and phase in radians, in any order.
   ///
-  /// Phases may be wrapped: each is assumed to be within half a turn of the one before. Where noise or
-  /// saturation makes the curve turn back, neighbours are averaged.
-  /// - Returns: nil unless there are two different angles, all is finite, and the phase changes.
+  /// Phases may be wrapped: each is assumed to be within half a turn of the previous one. Where
+  /// noise or saturation makes the curve turn back, neighbours are averaged.
+  /// - Returns: nil unless there are two different angles, all values are finite, and the phase
+  ///   changes.
   public init?(_ points: [(angle: Double, phase: Double)]) {
     let sorted = points.sorted { $0.angle < $1.angle }
     guard sorted.allSatisfy({ $0.angle.isFinite && abs($0.phase) < 1e6 }) else { return nil }
@@ -89,8 +90,8 @@ public struct PhaseTable: Sendable, Hashable {
     return phases[index] + part * (phases[index + 1] - phases[index])
   }
 
-  /// Returns the angle of a continuous phase, limited to the ends of the table, and the slope of the
-  /// phase over the angle there.
+  /// Returns the angle of a continuous phase, limited to the ends of the table, and the slope of
+  /// the phase over the angle there.
   public func angle(of phase: Double) -> (angle: Double, slope: Double) {
     let (index, part) = interval(of: phase, in: phases, rising: rises)
     let (a, b) = (angles[index], angles[index + 1])

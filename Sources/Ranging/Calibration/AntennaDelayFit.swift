@@ -2,8 +2,8 @@
 
 /// The delay of each antenna, from measured and true distances between pairs of boards.
 ///
-/// A distance contains the delays of both ends, so that a pair determines only their sum; three boards
-/// in a triangle determine the delay of each. All placements are solved together, and those that
+/// A distance contains the delays of both ends, so a pair determines only their sum; three boards
+/// in a triangle determine the delay of each. All placements are solved together. Placements that
 /// contradict the others are left out, as far as they can be identified.
 ///
 /// Source of the model: Decawave APS014, "Antenna delay calibration".
@@ -15,7 +15,7 @@ public struct AntennaDelayFit: Sendable {
     package var placementDeviation = 0.02
     /// Standard deviations beyond which placements are outliers.
     package var gate = 3.5
-    /// Delays in metres that are known already, such as those of a reference board.
+    /// Delays in metres that are already known, such as the delays of a reference board.
     public var known: [BoardAntenna: Double] = [:]
 
     /// Creates parameters for indoor measurements with a tape measure.
@@ -37,11 +37,11 @@ public struct AntennaDelayFit: Sendable {
 
   /// Whether a placement was used.
   package enum Verdict: String, Sendable, Hashable, CaseIterable {
-    /// Fits the others.
+    /// Agrees with the others.
     case used
     /// Contradicts the others and was left out.
     case outlier
-    /// This one or another one is wrong, and it is undetermined which: both were used, with less weight.
+    /// Either this one or another one is wrong: both were used, with less weight.
     case suspect
   }
 
@@ -55,7 +55,7 @@ public struct AntennaDelayFit: Sendable {
     package var truth: Double
     /// The number of measurements.
     package var count: Int
-    /// Metres that these were too long by.
+    /// The mean error of these measurements in metres.
     package var excess: Double
     /// Standard deviation of single measurements in metres.
     package var spread: Double
@@ -65,7 +65,7 @@ public struct AntennaDelayFit: Sendable {
     package var verdict = Verdict.used
   }
 
-  /// The sum of two delays, which is all that a pair determines.
+  /// The sum of two delays, which is the only result of a single pair.
   public struct Sum: Sendable, Hashable {
     /// One end.
     public var a: BoardAntenna
@@ -77,8 +77,8 @@ public struct AntennaDelayFit: Sendable {
 
   /// The delays that are determined.
   public let delays: [BoardAntenna: Delay]
-  /// Antennas of which only sums are determined, in connected groups: without a triangle (or other odd
-  /// ring) of boards and without a known board.
+  /// Antennas of which only sums are determined, in connected groups. A group has no triangle (or
+  /// other odd ring) of boards and no known board.
   public let undetermined: [[BoardAntenna]]
   /// The sum of delays of each measured pair.
   public let sums: [Sum]

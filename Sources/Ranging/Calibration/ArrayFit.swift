@@ -6,9 +6,9 @@ internal import Glibc
 package struct ArraySample: Sendable, Hashable {
   /// Radians from x towards y, all round.
   package var azimuth: Double
-  /// Radians from there towards z.
+  /// Radians from the plane of x and y towards z.
   package var elevation: Double
-  /// Radians, wrapped or not; nil for a pair that has none.
+  /// Radians, wrapped or not; nil for a pair without a phase.
   package var phases: [Double?]
 
   package init(azimuth: Double, elevation: Double = 0, phases: [Double?]) {
@@ -16,38 +16,40 @@ package struct ArraySample: Sendable, Hashable {
   }
 }
 
-/// Baseline, offset and coupling of each pair of an array of antennas, learned from phases in known
-/// directions, all round or not: for rings, and for any pairs that a table of angles cannot describe.
+/// Baseline, offset and coupling of each pair of an array of antennas, fitted to phases in known
+/// directions, all round or not. The fit suits rings, and any pairs that a table of angles cannot
+/// describe.
 ///
-/// The phase is that of plane waves at two antennas, and multiples of the azimuth for what the antennas do
-/// to each other. How many multiples the data bear, and how far the directions are off, is told by
-/// directions that had no part in the fit.
+/// The model of the phase is a plane wave at two antennas, plus multiples of the azimuth for the
+/// coupling of the antennas. The number of multiples and the accuracy are determined by
+/// cross-validation over held-out directions.
 package struct ArrayFit: Sendable {
-  /// The least baseline in wavelengths that has a direction: the phase of less is noise.
+  /// The shortest baseline in wavelengths with a direction: a shorter one has only noise.
   private static let leastBaseline = 0.05
-  /// The most multiples of the azimuth.
+  /// The largest multiple of the azimuth.
   private static let mostHarmonics = 6
-  /// Farther off is not the same direction.
+  /// Radians beyond which a direction is on another side.
   private static let otherSide = Double.pi / 4
-  /// Enough samples to choose by.
+  /// The number of samples used to choose a form.
   private static let enough = 500
 
-  /// The pairs, with deviations that make the directions that were left out as far off as stated.
+  /// The pairs, with deviations that agree with the errors of held-out directions.
   package private(set) var pairs: [AntennaPair]
   /// Multiples of the azimuth that are used, from 2 on; 1 for none.
   package let harmonics: Int
-  /// How far the azimuth of each sample is off, in radians, when its direction is left out of the fit and
-  /// each row is looked at alone; nil for samples that have no part.
+  /// The error of the azimuth of each sample in radians, when its direction is held out of the fit
+  /// and each row is used alone. Nil for samples that are not part of the fit.
   package private(set) var errors: [Double?]
-  /// Those of rows that tell a direction, within 45 degrees.
+  /// The residuals of the rows whose direction is within 45 degrees of the truth.
   package let residuals: FitResiduals
-  /// The share of the errors of rows that tell a direction within one and two stated deviations.
+  /// The shares of the errors within one and two stated deviations, of rows with a direction.
   package let shares: (one: Double, two: Double)
-  /// Rows alone that tell no direction, because two are nearly as likely, and those that tell one farther off.
+  /// Single rows without a direction, because two are nearly as likely, and rows with one farther
+  /// off.
   package let ambiguous: Int
   package let otherSides: Int
 
-  /// - Parameter samples: the same number of phases each.
+  /// - Parameter samples: samples with equal numbers of phases.
   package init(_ samples: [ArraySample]) throws(FitFailure) {
     let count = samples.first?.phases.count ?? 0
     let usable = samples.indices.filter { index in
@@ -72,7 +74,7 @@ package struct ArrayFit: Sendable {
         return model
       }
     }
-    // The number of harmonics that tells directions best that it has not seen.
+    // The number of harmonics that predicts held-out directions best.
     let folds = DirectionParts(thinned.map(\.azimuth)).of
     var best = (harmonics: 1, cost: Double.infinity, pairs: [[AntennaPair]]())
     for harmonics in 1...Self.mostHarmonics {
@@ -89,7 +91,7 @@ package struct ArrayFit: Sendable {
           cost += log(1 + rest * rest / 0.01)
         }
       }
-      // More of them have to earn it: a hundredth.
+      // An additional harmonic has to reduce the cost by a hundredth.
       if cost < 0.99 * best.cost { best = (harmonics, cost, pairs) }
     }
     guard best.cost.isFinite else { throw .noCurve }
@@ -118,7 +120,7 @@ package struct ArrayFit: Sendable {
       (pairs[pair].phaseDeviation, pairs[pair].modelDeviation) =
         (deviations[pair].noise, deviations[pair].model)
     }
-    // What the pairs have in common shows only in directions.
+    // The common error of the pairs appears only in directions.
     var left = best.pairs
     for part in left.indices {
       for pair in left[part].indices {
@@ -140,7 +142,7 @@ package struct ArrayFit: Sendable {
     }
     errors = Array(repeating: nil, count: samples.count)
     for outcome in outcomes { errors[usable[chosen[outcome.index]]] = outcome.error }
-    // Another side is no error of a few degrees.
+    // A direction on another side is not an error of a few degrees.
     let told = outcomes.filter { $0.probability >= 0.7 }
     let near = told.filter { abs($0.error) <= Self.otherSide }
     (ambiguous, otherSides) = (outcomes.count - told.count, told.count - near.count)
@@ -152,8 +154,8 @@ package struct ArrayFit: Sendable {
     shares = (share(1), share(2))
   }
 
-  /// Up to `most` of so many samples: one of each stretch, anywhere in it, because what is measured may repeat
-  /// itself in any number of rows. The same each time.
+  /// Returns indices of at most `most` of `count` samples, one at a fixed pseudo-random offset in
+  /// each stretch, so that periodic data are not aliased.
   fileprivate static func some(_ count: Int, _ most: Int) -> [Int] {
     let parts = min(count, most)
     return (0..<parts).map { part in
@@ -170,12 +172,12 @@ package struct ArrayFit: Sendable {
     var probability: Double
   }
 
-  /// The directions of single rows, each told by the pairs that have not seen it.
+  /// Returns the directions of single rows, each by the pairs fitted without it.
   private static func outcomes(
     _ samples: [ArraySample], _ folds: [Int], _ pairs: [[AntennaPair]]
   ) -> [Outcome] {
     let finders = pairs.map { DirectionFinder($0) }
-    // A grid of elevations takes its time.
+    // A grid of elevations is slow.
     let isFlat = finders.allSatisfy { $0?.elevations.count == 1 }
     return some(samples.count, isFlat ? enough : 100).compactMap { index in
       let sample = samples[index]
@@ -192,7 +194,7 @@ package struct ArrayFit: Sendable {
   }
 }
 
-/// The parts of the directions of a calibration that are left out in turn.
+/// The parts of the directions of a calibration, which are held out in turn.
 struct DirectionParts {
   static let count = 5
   /// The part of each sample: samples of nearly one direction are in the same one.
@@ -207,14 +209,14 @@ struct DirectionParts {
   }
 }
 
-/// What a model of phases leaves unexplained in directions that it has not seen, in radians.
+/// The errors of a model of phases in held-out directions, in radians.
 struct PhaseErrors {
   /// Noise of one phase, one standard deviation.
   let noise: Double
-  /// What is wrong with the model beside it.
+  /// Error of the model beside the noise.
   let model: Double
 
-  /// - Parameter rests: the direction of each sample and what is left of its phase.
+  /// - Parameter rests: the direction of each sample and the residual of its phase.
   init(_ rests: [(direction: Double, rest: Double)]) {
     let rests = rests.sorted { wrapped($0.direction) < wrapped($1.direction) }
     let changes = zip(rests, rests.dropFirst()).filter {
@@ -222,7 +224,7 @@ struct PhaseErrors {
     }
     func deviation(_ values: [Double]) -> Double { max(1e-3, 1.4826 * values.quantile(0.5)) }
     let whole = deviation(rests.map { abs($0.rest) })
-    // Without neighbours nobody can tell one from the other.
+    // Without neighbours the two cannot be separated.
     noise =
       changes.count >= 30
       ? min(whole, deviation(changes.map { abs(wrapped($0.rest - $1.rest)) / 2.0.squareRoot() }))
@@ -242,10 +244,10 @@ private struct PairModel {
   private(set) var pair: AntennaPair
   private let index: Int
   private let hasHeights: Bool
-  /// Whether anything was measured behind: nobody else can tell it from ahead.
+  /// Whether there are measurements from behind: only these distinguish behind from ahead.
   private let isAllRound: Bool
 
-  /// Takes the baseline at which the phases agree best, on a grid.
+  /// Begins with the baseline at which the phases agree best, on a grid.
   init(startingWith samples: [ArraySample], pair index: Int) throws(FitFailure) {
     self.index = index
     let known = Self.known(samples, index)
@@ -253,7 +255,7 @@ private struct PairModel {
     let heights = known.map { sin($0.sample.elevation) }
     hasHeights = (heights.max() ?? 0) - (heights.min() ?? 0) > 0.2
     isAllRound = known.contains { cos($0.sample.azimuth) < -0.1 }
-    // Coarser where there is one dimension more to look through.
+    // A coarser grid where there is one more dimension to search.
     let (step, reach) = hasHeights && isAllRound ? (0.12, 10) : (0.08, 15)
     let some = ArrayFit.some(known.count, 100).map { known[$0] }
     var best = (concentration: 0.0, pair: AntennaPair(.baseline(x: 0, y: 0, z: 0)))
@@ -265,7 +267,7 @@ private struct PairModel {
           var pair = AntennaPair(.baseline(x: x, y: y, z: z))
           var mean = PhasorMean()
           for known in some { mean.add(pair.residual(known.phase, known.sample)) }
-          // Of two that agree alike the shorter one: what a sector does not show is not there.
+          // Of two equally good baselines the shorter one: a sector does not determine the rest.
           let concentration = mean.concentration - 0.02 * (x * x + y * y + z * z).squareRoot()
           guard concentration > best.concentration else { continue }
           pair.offset = mean.phase ?? 0
@@ -310,7 +312,7 @@ private struct PairModel {
         let standard = abs(rest) / noise
         if standard < 4 { equations.observe(row, rest, min(1, 1.5 / max(1e-9, standard))) }
       }
-      // Coupling is half a radian at most, and what nobody measured is not there.
+      // Coupling is half a radian at most, and 0 where nothing was measured.
       for unknown in unknowns.indices.dropFirst(4) {
         equations.observe([(unknown, 1)], -unknowns[unknown], noise * noise / 0.25)
       }

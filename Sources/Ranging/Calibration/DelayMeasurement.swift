@@ -82,9 +82,9 @@ extension AntennaDelayFit.Placement {
 
 /// The measurements of each placement of one pair, by its known distances in their order.
 ///
-/// Who stands still for a while has a placement for each distance. Otherwise reflections stay much the same
-/// within half a metre, so that distances closer than 15 cm to each other are one placement up to that
-/// length: the jitter of a motion capture, or a walk, however often it passes by.
+/// At rest, each distance is a placement. Otherwise reflections hardly change within half a metre.
+/// Distances closer than 15 cm to each other are therefore one placement up to that length: the
+/// jitter of a motion capture, or a walk, however often it passes the place.
 func placements(_ truths: [Double]) -> [[Int]] {
   let places = truths.map { ($0 * 100).rounded() }
   var runs: [Double] = []

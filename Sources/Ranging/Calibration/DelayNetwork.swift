@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Antennas that are connected by placements, and the delays that fit these best.
+/// Antennas that are connected by placements, and the delays that fit the placements best.
 struct DelayNetwork {
   struct Solution {
     var values: [Double]
@@ -49,7 +49,7 @@ struct DelayNetwork {
     undetermined = looseGroups(placements.map { _ in true })
   }
 
-  /// The delays by robust regression; nil if the equations cannot be solved.
+  /// Computes the delays by robust regression; nil if the equations cannot be solved.
   mutating func solved() -> Solution? {
     // Least absolute deviations first, which resist single wrong placements.
     var weights = variances.map { 1 / $0 }
@@ -84,7 +84,7 @@ struct DelayNetwork {
       guard looseGroups(kept).joined().count == undetermined.joined().count,
         let next = solution(usedWeights, undetermined)
       else {
-        // Without them a delay would be undetermined: which placement is wrong cannot be known.
+        // Without the two a delay would be undetermined: the wrong placement cannot be identified.
         verdicts = verdicts.map { $0 == .outlier ? .suspect : $0 }
         return
       }
@@ -145,7 +145,8 @@ struct DelayNetwork {
     for index in placements.indices where weights[index] > 0 {
       equations.observe(terms[index].map { ($0, 1) }, observed[index], weights[index])
     }
-    // In these groups the split between both ends is undetermined. Any choice gives the same sums.
+    // In these groups the split of the sum between the ends is undetermined. Any choice gives the
+    // same sums.
     for group in loose {
       if let first = group.first, let index = indices[first] {
         equations.observe([(index, 1)], 0, 1 / variances[0])
@@ -171,7 +172,8 @@ struct DelayNetwork {
     return deviation * deviation
   }
 
-  /// The effect of an error of one placement on the residual of another, both in standard deviations.
+  /// Returns the effect of an error of one placement on the residual of another, in standard
+  /// deviations.
   private func projection(_ a: Int, _ b: Int, _ solution: Solution) -> Double {
     var shared = 0.0
     for row in terms[a] {
@@ -182,8 +184,8 @@ struct DelayNetwork {
 
   // MARK: determined delays
 
-  /// Connected groups of antennas whose delays are undetermined: all rings are even, and no board is
-  /// known.
+  /// Returns the connected groups of antennas whose delays are undetermined: all rings are even,
+  /// and no board is known.
   private func looseGroups(_ isUsed: [Bool]) -> [[BoardAntenna]] {
     var neighbours = [[Int]](repeating: [], count: indices.count)
     var isFixed = [Bool](repeating: false, count: indices.count)

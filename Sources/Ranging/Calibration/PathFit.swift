@@ -2,14 +2,14 @@
 
 internal import Glibc
 
-/// What a receiver said of a frame, and whether the direct path was blocked.
+/// Diagnostics of a receiver about a frame, and whether the direct path was blocked.
 package struct LabelledPath: Sendable {
-  /// In the order of the names that `PathFit` is given; nil where one is not known.
+  /// The values in the order of the names that `PathFit` is given; nil where one is unknown.
   package var values: [Double?]
   package var isBlocked: Bool
-  /// Where it was measured: rows of one room resemble each other more than those of another.
+  /// The room of the measurement: rows of one room resemble each other more than rows of another.
   package var room: String
-  /// By how much the distance was too long in metres, if known.
+  /// The error of the distance in metres, if known.
   package var error: Double?
 
   package init(values: [Double?], isBlocked: Bool, room: String, error: Double? = nil) {
@@ -17,11 +17,12 @@ package struct LabelledPath: Sendable {
   }
 }
 
-/// Learns a `PathModel`, and judges how it does in a room that it was not learned in.
+/// Learns a `PathModel`, and cross-validates it over rooms.
 ///
-/// Every room and either kind of path in it weigh the same, however many rows they have. Of straight
-/// evidence and products, with and without absolute levels, the form is taken that does best in rooms
-/// left out; the scores are those of rooms that had no part in that either.
+/// Every room, and each of the two kinds of path in it, has the same weight, however many rows
+/// there are. The form has linear terms or also products, with or without absolute levels. The form
+/// with the best score in held-out rooms is chosen; the final scores are from rooms that were not
+/// used for this choice either.
 package struct PathFit: Sendable {
   package enum Failure: Error, Hashable {
     case oneKind(isBlocked: Bool)
@@ -31,19 +32,19 @@ package struct PathFit: Sendable {
   }
 
   package let model: PathModel
-  /// Of each row, by a model that was learned in the other rooms.
+  /// The probability of each row, by a model of the other rooms.
   package let heldOut: [Double]
 
-  /// How many rows that do not resemble each other a room has of one kind: frames are measured by the
-  /// hundred at few positions.
+  /// The number of independent rows that a room is assumed to have of one kind: hundreds of frames
+  /// are measured at few positions.
   private static let independentRows = 50.0
-  /// Rows of a room and kind that are learned from; evenly spaced, where there are more.
+  /// The most rows of a room and kind that are used; evenly spaced, where there are more.
   private static let mostRows = 400
 
   private struct Form {
     /// Whether there are products.
     var isQuadratic: Bool
-    /// Whether levels are used that depend on the distance and the boards.
+    /// Whether the model uses levels that depend on the distance and the boards.
     var hasLevels: Bool
   }
 
@@ -89,7 +90,8 @@ package struct PathFit: Sendable {
     return scores.reduce(0, +) / Double(max(1, scores.count))
   }
 
-  /// The same of other probabilities of the rows; nil where one is not known.
+  /// Returns the mean of the rooms' balanced accuracies for other probabilities; nil where one is
+  /// unknown.
   package func balancedAccuracy(of probabilities: [Double?]) -> Double {
     let folds = Dictionary(grouping: rows.indices.filter { probabilities[$0] != nil }) {
       rows[$0].room
@@ -101,7 +103,7 @@ package struct PathFit: Sendable {
 
   // MARK: choice
 
-  /// Learns the form that does best in rooms left out; with two rooms or fewer the simplest.
+  /// Returns the form that is best in held-out rooms; with two rooms or fewer, the simplest.
   private static func best(
     _ names: [String], _ rows: [LabelledPath], _ folds: [[Int]]
   ) -> PathModel? {
@@ -169,7 +171,7 @@ package struct PathFit: Sendable {
       products: form.isQuadratic ? Array(solution[(count + 1)...]) : nil)
   }
 
-  /// The rows to learn from, and what each weighs.
+  /// Returns the rows to learn from, and their weights.
   private static func thinned(
     _ rows: [LabelledPath], _ folds: [[Int]]
   ) -> (rows: [Int], weights: [Double]) {
@@ -196,7 +198,7 @@ package struct PathFit: Sendable {
     return (used, weights)
   }
 
-  /// Coefficients by Newton's method, with a prior of 1 for each but the first.
+  /// Computes coefficients by Newton's method, with a prior of 1 for each but the first.
   private static func logistic(
     _ terms: [[Double]], _ labels: [Bool], _ weights: [Double], count: Int
   ) -> [Double]? {
@@ -231,7 +233,7 @@ package struct PathFit: Sendable {
 
   // MARK: scores
 
-  /// The evidence of a model for rows, into their places.
+  /// Writes the evidence of a model for rows to their indices.
   private static func judge(
     _ model: PathModel, _ names: [String], _ rows: [LabelledPath], _ indices: [Int],
     _ evidence: inout [Double]
@@ -258,7 +260,7 @@ package struct PathFit: Sendable {
     return ((found + kept) / 2, wins / Double(blocked.count) / Double(free.count))
   }
 
-  /// How many of the sorted values are less than this.
+  /// Returns how many of the sorted values are less than `value`.
   private static func below(_ value: Double, _ sorted: [Double]) -> Int {
     var (low, high) = (0, sorted.count)
     while low < high {
@@ -268,7 +270,7 @@ package struct PathFit: Sendable {
     return low
   }
 
-  /// By how much the evidence must be taken back so that it is right in rooms left out.
+  /// Returns the factor on the evidence that calibrates it in held-out rooms.
   private static func scale(
     _ evidence: [Double], _ rows: [LabelledPath], _ folds: [[Int]]
   ) -> Double {
@@ -288,7 +290,7 @@ package struct PathFit: Sendable {
     return scale
   }
 
-  /// By how much distances on blocked paths are longer than the usual one on a free path of their room.
+  /// Returns the excess of distances on blocked paths over the median of free paths of their room.
   private static func excess(_ rows: [LabelledPath], _ folds: [[Int]]) -> PathModel.Excess? {
     let rooms = folds.compactMap { fold -> [Double]? in
       func errors(_ isBlocked: Bool) -> [Double] {
@@ -299,7 +301,7 @@ package struct PathFit: Sendable {
       guard !free.isEmpty, !blocked.isEmpty else { return nil }
       let usual = free.quantile(0.5)
       let all = blocked.map { $0 - usual }
-      // Exchanges that failed are for the gate of a filter.
+      // Failed exchanges are left to the gate of a filter.
       let limit = 4 * max(0.05, all.map { abs($0) }.quantile(0.75))
       return all.filter { abs($0) <= limit }
     }

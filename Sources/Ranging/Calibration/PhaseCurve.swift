@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A continuous phase over the angle with values at even steps: the model of `PhaseTableFit`.
+/// A continuous phase over the angle, with values at equal steps: the model of `PhaseTableFit`.
 struct PhaseCurve {
   private let first: Double
   private let step: Double
@@ -27,7 +27,7 @@ struct PhaseCurve {
     first <= angle && angle <= first + step * Double(values.count - 1)
   }
 
-  /// The value before an angle, and the fraction of the way to the next.
+  /// Returns the index of the value before an angle, and the fraction of the step after it.
   private func interval(of angle: Double) -> (index: Int, part: Double) {
     let position = min(max(0, (angle - first) / step), Double(values.count - 1))
     let index = min(Int(position), values.count - 2)
@@ -39,7 +39,8 @@ struct PhaseCurve {
     return values[index] + part * (values[index + 1] - values[index])
   }
 
-  /// Sets the values to the mean phases near them, each unwrapped with the slope of the ones before.
+  /// Sets the values to the mean phases near them, each unwrapped with the slope of the previous
+  /// values.
   private mutating func unwrap(_ samples: [PhaseSample]) throws(FitFailure) {
     // Outliers in a bin cancel.
     var means = [PhasorMean](repeating: PhasorMean(), count: values.count)

@@ -17,14 +17,14 @@ public struct PhaseSample: Sendable, Hashable {
 /// The offset and the table of a pair of antennas, learned from phases at known angles: from a
 /// turntable, or from a walk around the antennas (`WalkaroundCalibration`).
 ///
-/// Phases are wrapped and some are outliers. The curve is unwrapped from angle to angle and then fitted
-/// robustly to the wrapped residuals.
+/// Phases are wrapped and some are outliers. The curve is unwrapped from angle to angle and then
+/// fitted robustly to the wrapped residuals.
 public struct PhaseTableFit: Sendable {
   package struct Parameters: Sendable, Hashable {
     /// The least spacing of the table in radians. Vendors' tables have 6 degrees.
     package var spacing = 6 * Double.pi / 180
-    /// Change of the slope within a radian, one standard deviation. Half a wavelength gives 3 at most;
-    /// coupling adds ripples.
+    /// Change of the slope within a radian, one standard deviation. Half a wavelength gives 3 at
+    /// most; coupling adds ripples.
     package var bend = 6.0
     /// Standard deviations beyond which residuals count less (Huber's loss).
     package var tail = 1.5
@@ -36,8 +36,8 @@ public struct PhaseTableFit: Sendable {
 
   /// The table; 0 straight ahead if that was measured.
   public let table: PhaseTable
-  /// The phase straight ahead in -π..<π, from cables and chips; 0 if nothing was measured there, and
-  /// the table then contains it.
+  /// The phase straight ahead in -π..<π, from cables and chips. 0 if nothing was measured there;
+  /// the table then contains the offset.
   public let offset: Double
   /// Noise of one phase in radians, one standard deviation.
   public let phaseDeviation: Double
@@ -114,7 +114,7 @@ public struct PhaseTableFit: Sendable {
 }
 
 extension PhaseTableFit {
-  /// How far a table is off in directions that had no part in it.
+  /// The errors of a table in held-out directions.
   package struct LeftOut: Sendable {
     /// Errors of single angles in radians, outliers among them.
     package let angles: FitResiduals
@@ -122,7 +122,7 @@ extension PhaseTableFit {
     package let modelDeviation: Double
   }
 
-  /// Leaves out a part of the directions after the other; nil if the others do not make a table.
+  /// Holds out one part of the directions after the other; nil if the others do not make a table.
   package static func leavingOut(
     _ samples: [PhaseSample], _ parameters: Parameters
   ) -> LeftOut? {
@@ -134,7 +134,7 @@ extension PhaseTableFit {
     var rests: [(direction: Double, rest: Double)] = []
     var angles: [Double] = []
     for (sample, part) in zip(usable, parts) {
-      // Nobody asks for what is beyond the ends of a table.
+      // Directions beyond the ends of a table are not needed.
       guard let fit = fits[part], let first = fit.table.angles.first,
         let last = fit.table.angles.last, first...last ~= sample.angle
       else { continue }

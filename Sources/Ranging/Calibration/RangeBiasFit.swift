@@ -20,7 +20,7 @@ public struct KnownRange: Sendable, Hashable {
   }
 }
 
-/// How well a calibration fits the measurements it was learned from.
+/// The residuals of a calibration at the measurements it was fitted to.
 public struct FitResiduals: Sendable, Hashable {
   /// Measurements used.
   public var count: Int
@@ -41,7 +41,7 @@ public struct FitResiduals: Sendable, Hashable {
   }
 }
 
-/// The delay of each pair of boards and the bias by received level, learned together from distances
+/// The delay of each pair of boards and the bias by received level, fitted together to distances
 /// with known truth.
 public struct RangeBiasFit: Sendable {
   /// The least spacing of the table in dB; wider if there are few data.
@@ -56,7 +56,7 @@ public struct RangeBiasFit: Sendable {
 
   /// Metres that both antenna delays of each pair add, at the mean level of all measurements.
   public let delays: [Double]
-  /// Metres that the level adds to that; empty if levels are unknown.
+  /// Metres that the level adds to the delay; empty if levels are unknown.
   public let powerBias: PowerBias
   /// Residuals of the used measurements, in metres.
   public let residuals: FitResiduals

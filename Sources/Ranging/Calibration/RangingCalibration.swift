@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The contents of a calibration file (JSON): antenna delays, the bias by received level, and curves
-/// of phase over angle. Each part may be missing.
+/// The contents of a calibration file (JSON): antenna delays, the bias by received level, and
+/// curves of phase over angle. Each part may be missing.
 ///
 /// Keys in the file end with their units. `Codable` reads and writes it with any encoder.
 public struct RangingCalibration: Codable, Sendable, Hashable {
@@ -13,18 +13,18 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
 
   // MARK: distances
 
-  /// Metres that both antenna delays together add, where nothing more is known.
+  /// Metres that both antenna delays together add, where nothing more specific is known.
   public var delay: Double?
-  /// The same for single peers, by their names.
+  /// The delays of single peers in metres, by their names.
   public var peerDelays: [String: Double]?
   /// Delays of single antennas.
   public var antennaDelays: [Antenna]?
-  /// Sums of two, of boards whose own delay is not known.
+  /// Sums of two delays, for boards whose own delay is unknown.
   package var pairDelays: [PairDelay]?
   package var powerBiasKnots: [PowerBias.Knot]?
-  /// How well the distances fit.
+  /// The residuals of the distances.
   package var residuals: Residuals?
-  /// How diagnostics tell a blocked path.
+  /// The model that estimates blocked paths from diagnostics.
   package var path: PathModel?
 
   // MARK: angles
@@ -94,12 +94,12 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
     }
   }
 
-  /// What the delays of both ends of a pair add.
+  /// The sum of the delays of both ends of a pair.
   package struct PairDelay: Codable, Sendable, Hashable {
     package var boards: [String]
     /// 9 if missing.
     package var channel: Int?
-    /// Of both boards; 0 if missing.
+    /// The antennas of both boards; 0 if missing.
     package var antennas: [Int]?
     /// Metres that every distance is too long by.
     package var delay: Double
@@ -120,7 +120,7 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
       (delay, standardDeviation) = (sum.delay.metres, sum.delay.standardDeviation)
     }
 
-    /// Both ends in their order; nil for entries that do not have two.
+    /// The sorted ends; nil for entries that do not have two.
     package var ends: [BoardAntenna]? {
       guard boards.count == 2, antennas?.count ?? 2 == 2, delay.isFinite else { return nil }
       return (0..<2).map {
@@ -129,13 +129,13 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
     }
   }
 
-  /// How well distances fit the measurements they were learned from, in metres.
+  /// The residuals of distances at the measurements they were fitted to, in metres.
   package struct Residuals: Codable, Sendable, Hashable {
     package var count: Int
     package var rms: Double
     package var median: Double
     package var percentile95: Double
-    /// Positions of each pair that they were measured at; 1 if missing.
+    /// The number of positions of each pair; 1 if missing.
     package var positions: Int?
 
     enum CodingKeys: String, CodingKey {
@@ -154,24 +154,26 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
   /// The constant error that distances may still have after calibration: one standard deviation in
   /// metres.
   ///
-  /// A calibration takes the reflections and the posture of the antennas at its positions for delays.
-  /// Distances calibrated at one position err by 9 cm (a trolley indoors) to 13 cm (a DW1000 outdoors) at
-  /// others in public recordings; many positions average that. What remains changes from one day to the
-  /// next: a distance of DW1000 by 2.15 mm for each kelvin (DW1000 User Manual, antenna delay).
+  /// The fitted delays include the reflections and the posture of the antennas at the positions of
+  /// the calibration. In public recordings, distances calibrated at one position err by 9 cm (a
+  /// trolley indoors) to 13 cm (a DW1000 outdoors) at others; many positions average that. The rest
+  /// changes from one day to the next: a distance of DW1000 by 2.15 mm for each kelvin (DW1000 User
+  /// Manual, antenna delay).
   package var biasDeviation: Double {
     (0.025 * 0.025 + positionVariance).squareRoot()
   }
 
-  /// What the positions of the calibration add to all distances, and as much what is new at other
-  /// positions: where there were many, that is part of the residuals.
+  /// The variance that the positions of the calibration add to all distances, plus the equal
+  /// variance of new positions. Where there were many positions, the latter is part of the
+  /// residuals.
   private var positionVariance: Double {
     0.078 * 0.078 / Double(max(1, residuals?.positions ?? 1))
   }
 
-  /// A distance less `bias`, which is no better known than the calibration could explain the distances
-  /// that it was learned from.
+  /// Returns a distance minus `bias`, with a deviation no smaller than the residuals of the
+  /// calibration.
   ///
-  /// - Parameter deviation: of `bias`, where it is known better than not at all.
+  /// - Parameter deviation: the deviation of `bias`, if it is known.
   package func corrected(
     _ distance: TwoWayDistance, by bias: Double, deviation: Double = 0
   ) -> TwoWayDistance {
@@ -186,7 +188,7 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
     return result
   }
 
-  /// How well angles fit the measurements they were learned from, in degrees.
+  /// The residuals of angles at the measurements they were fitted to, in degrees.
   package struct AngleResiduals: Codable, Sendable, Hashable {
     package var count: Int
     package var rms: Double
@@ -239,9 +241,9 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
 
   /// A pair of antennas.
   public struct Pair: Codable, Sendable, Hashable {
-    /// The name of its phase difference: of a column in a table.
+    /// The name of its phase difference, and of the column in a table.
     package var column: String
-    /// Two names of `antennas`: the phase is that of the first minus that of the second.
+    /// Two names of `antennas`: the phase is the phase of the first minus the phase of the second.
     package var antennas: [String]?
     /// Instead of antennas: their distance in metres.
     package var spacing: Double?
@@ -252,11 +254,11 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
     package var table: [Point]?
     /// Radians added to the phase of geometry or table.
     package var offset: Double?
-    /// Added to that: 1, 2, 3… times the azimuth.
+    /// Coupling, added to the offset: 1, 2, 3… times the azimuth.
     package var harmonics: [Harmonic]?
     /// Noise of a phase difference in radians, one standard deviation.
     package var phaseNoise: Double?
-    /// The error of geometry, table and harmonics, in the same way.
+    /// The error of geometry, table and harmonics in radians, one standard deviation.
     package var modelDeviation: Double?
     package var residuals: AngleResiduals?
 
@@ -280,8 +282,8 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
       residuals = AngleResiduals(fit.angleResiduals)
     }
 
-    /// The error of the model at other places than where it was measured; nil if it was not measured, or
-    /// is not 0 to 10 radians.
+    /// The error of the model at other places than the place of the calibration. Nil if it was not
+    /// measured, or is not 0 to 10 radians.
     package var modelDeviationAnywhere: Double? {
       guard let here = modelDeviation, 0...10 ~= here else { return nil }
       return (here * here + AntennaPair.placeDeviation * AntennaPair.placeDeviation).squareRoot()
@@ -314,18 +316,20 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
     }
   }
 
-  /// Whether the file says anything of distances, beside when paths are blocked.
+  /// Whether the file has corrections of distances, apart from the model of blocked paths.
   package var hasDistances: Bool {
     delay != nil || peerDelays?.isEmpty == false || antennaDelays?.isEmpty == false
       || pairDelays?.isEmpty == false
       || powerBiasKnots?.isEmpty == false
   }
 
-  /// What distances of peers are too long by, in metres: also of the boards that were measured with one that
-  /// is part of all sums.
+  /// Returns the error of distances to each peer in metres. Includes boards that were measured
+  /// together with the one board that is part of all sums.
   ///
   /// - Parameters:
-  ///   - board: that one, where it is known.
+  ///   - board: the board itself, if known.
+  ///   - channel: the channel of the sums; nil for the first of each pair of boards, in channel
+  ///     order.
   ///   - channel: of the sums; nil: the first of each pair of boards, in the order of channels.
   package func delaysOfPeers(of board: String? = nil, channel: Int? = nil) -> [String: Double] {
     var result = peerDelays ?? [:]
@@ -342,11 +346,11 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
     return result
   }
 
-  /// What distances of other peers are too long by: `delay`, or else the mean of those that are known.
+  /// Returns the error of distances to other peers: `delay`, or else the mean of the known delays.
   ///
-  /// - Parameter delays: those that are known.
-  /// - Returns: metres, and one standard deviation. Without `delay`, few peers tell little of how others
-  ///   differ; that counts as one that is 0.3 m off, as boards may be that nobody has calibrated.
+  /// - Parameter delays: the known delays.
+  /// - Returns: metres, and one standard deviation. Without `delay`, few peers hardly determine the
+  ///   scatter; an additional one counts that is 0.3 m off, as boards without a calibration may be.
   package func delayOfOthers(
     than delays: [String: Double]
   ) -> (metres: Double, deviation: Double) {
@@ -360,8 +364,8 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
     return (metres, ((usual * usual + squares * (1 + 1 / count)) / count).squareRoot())
   }
 
-  /// Returns the metres that each antenna of one board adds to every distance, sending and receiving
-  /// together.
+  /// Returns the metres that each antenna of one board adds to every distance, sending and
+  /// receiving together.
   public func delays(of board: String) -> [AntennaPort: Double] {
     var result: [AntennaPort: Double] = [:]
     for antenna in antennaDelays ?? [] where antenna.board == board && antenna.delay.isFinite {
@@ -370,7 +374,7 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
     return result
   }
 
-  /// The sums of delays of pairs, by both ends in their order.
+  /// The sums of delays of pairs, by their sorted ends.
   package var sums: [[BoardAntenna]: PairDelay] {
     var result: [[BoardAntenna]: PairDelay] = [:]
     for pair in pairDelays ?? [] { if let ends = pair.ends { result[ends] = pair } }

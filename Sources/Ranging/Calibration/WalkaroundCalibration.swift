@@ -2,11 +2,11 @@
 
 internal import Glibc
 
-/// Calibrates a pair of antennas from a walk around it: a path of positions over time, and the phases
-/// measured meanwhile, by another clock.
+/// Calibrates a pair of antennas from a walk around it: a path of positions over time, and the
+/// phases measured meanwhile, by another clock.
 ///
-/// The lag between the clocks is estimated: only with the right one do a sweep to the left and one to
-/// the right show the same curve.
+/// The lag between the clocks is estimated: only with the right lag do a sweep to the left and one
+/// to the right show the same curve.
 public struct WalkaroundCalibration: Sendable {
   /// A point of the path in the frame of the antennas.
   public struct Point: Sendable, Hashable {
@@ -24,8 +24,8 @@ public struct WalkaroundCalibration: Sendable {
       self.elevation = elevation
     }
 
-    /// Creates a point from a position in the world and the pose of the antennas: x forward, y left, z
-    /// up.
+    /// Creates a point from a position in the world and the pose of the antennas: x forward, y
+    /// left, z up.
     public init(time: Double, position: SIMD3<Double>, antennas: Pose) {
       let seen = antennas.toDevice(position - antennas.position)
       let flat = (seen.x * seen.x + seen.y * seen.y).squareRoot()
@@ -38,7 +38,7 @@ public struct WalkaroundCalibration: Sendable {
   package struct Parameters: Sendable, Hashable {
     /// The greatest difference of the two clocks in seconds.
     package var greatestLag = 1.0
-    /// Radians: the pair is not calibrated farther to the side, or behind.
+    /// Radians of azimuth beyond which the pair is not calibrated.
     package var greatestAzimuth = Double.pi / 2
     /// Seconds between two points of the path beyond which nothing is interpolated.
     package var gap = 1.0
@@ -62,7 +62,7 @@ public struct WalkaroundCalibration: Sendable {
   /// Estimates the lag and fits the table.
   ///
   /// - Parameters:
-  ///   - path: where the peer was, at which time.
+  ///   - path: the positions of the peer over time.
   ///   - phases: radians over seconds on a clock that may be off by a second.
   public init(
     path: [Point], phases: [(time: Double, phase: Double)]
@@ -106,7 +106,7 @@ public struct WalkaroundCalibration: Sendable {
           guard abs(lag) <= parameters.greatestLag,
             case (let tried, _, let fit)? = try? fitted(lag, every: stride, rounds: 6)
           else { continue }
-          // All samples count here: otherwise outliers would make a lag look good.
+          // All samples count here, because leaving out outliers would make a wrong lag look good.
           let cost =
             tried.indices.reduce(0.0) { sum, index in
               let standard = (fit.sampleResiduals[index] ?? .pi) / 0.1
@@ -133,7 +133,7 @@ private struct WalkPath {
     self.gap = gap
   }
 
-  /// Whether the azimuth both rises and falls by more than noise does: a third of a radian.
+  /// Whether the azimuth both rises and falls by more than the noise: a third of a radian.
   var isBidirectional: Bool {
     var (azimuth, low, high) = (0.0, 0.0, 0.0)
     var (hasRisen, hasFallen) = (false, false)

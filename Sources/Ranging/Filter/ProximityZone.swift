@@ -14,33 +14,33 @@ public struct ProximityZone: Sendable, Hashable {
   package let enter: Double
   /// Metres beyond which a peer leaves; never less than `enter`.
   package let leave: Double
-  /// Consecutive estimates that it takes, at least 1.
+  /// Consecutive estimates beyond a boundary that a change takes, at least 1.
   package let confirmations: Int
-  /// Whether the peer is inside; nil until that is decided for the first time.
+  /// Whether the peer is inside; nil before the first decision.
   public private(set) var isInside: Bool?
   private var agreeing = 0
 
   /// Creates a zone with two boundaries in metres.
   ///
   /// - Parameters:
-  ///   - enter: a peer nearer than this has come in.
-  ///   - leave: one farther than this has gone out; at least `enter`.
-  ///   - confirmations: consecutive estimates beyond a boundary that it takes, at least 1.
+  ///   - enter: a peer nearer than this is inside.
+  ///   - leave: a peer farther than this is outside; at least `enter`.
+  ///   - confirmations: consecutive estimates beyond a boundary that a change takes, at least 1.
   public init(enter: Double, leave: Double, confirmations: Int = 3) {
     self.enter = enter
     self.leave = max(enter, leave)
     self.confirmations = max(1, confirmations)
   }
 
-  /// Creates a zone around one boundary, whose hysteresis is four standard deviations of the filtered
-  /// distance plus the movement within one interval.
+  /// Creates a zone around one boundary, whose hysteresis is four standard deviations of the
+  /// filtered distance plus the movement within one interval.
   ///
   /// - Parameters:
   ///   - boundary: metres.
   ///   - standardDeviation: metres.
   ///   - speed: metres per second.
   ///   - interval: seconds between two estimates.
-  ///   - confirmations: consecutive estimates beyond a boundary that it takes, at least 1.
+  ///   - confirmations: consecutive estimates beyond a boundary that a change takes, at least 1.
   public init(
     around boundary: Double, standardDeviation: Double = 0.07, speed: Double = 1.0,
     interval: Double = 0.2, confirmations: Int = 3
@@ -54,8 +54,8 @@ public struct ProximityZone: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - distance: metres.
-  ///   - standardDeviation: metres. The distance has to be beyond a boundary by two of them, or by half
-  ///     of `enter` where that is less, so that every zone can be entered.
+  ///   - standardDeviation: metres. The distance has to be beyond a boundary by two of them, or by
+  ///     half of `enter` where that is less, so that every zone can be entered.
   /// - Returns: the change, if there is one.
   public mutating func update(distance: Double, standardDeviation: Double = 0) -> Event? {
     guard distance.isFinite else { return nil }

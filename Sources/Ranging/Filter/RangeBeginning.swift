@@ -2,19 +2,19 @@
 
 /// The first samples of a filter, one of which may be wrong.
 ///
-/// A wrong sample beside a right one looks like a peer that moves fast. The third one tells: all samples of
-/// the first half second, or the first three of a second, are compared with the straight line that most
-/// of them agree with. Of samples that follow each other within a sixteenth of a second, whose errors are
-/// shared, only the first counts.
+/// A wrong sample beside a right one looks like a peer that moves fast. The third sample decides.
+/// All samples of the first half second, or the first three of a second, are compared with the
+/// straight line that most of them agree with. Samples that follow each other within a sixteenth of
+/// a second share their errors, so only the first of them counts.
 struct RangeBeginning: Sendable, Hashable {
   private typealias Lanes = SIMD8<Double>
 
   private var times: Lanes
   private var distances: Lanes
-  /// Of the noise of each sample.
+  /// The noise variance of each sample.
   private var variances: Lanes
   private var count = 1
-  /// What was known about the noise before the first sample.
+  /// The learned noise before the first sample.
   let noise: RangeNoise
 
   init(_ sample: RangeSample, variance: Double, _ noise: RangeNoise) {
@@ -39,17 +39,17 @@ struct RangeBeginning: Sendable, Hashable {
     return count >= 3
   }
 
-  /// Distance and velocity at the last sample on the line that most samples agree with, and whether that
-  /// sample does; nil if all do.
+  /// Returns distance and velocity at the last sample, on the line that most samples agree with,
+  /// and whether that sample does; nil if all do.
   ///
-  /// The weights are those of Student's t, found by repetition from the median on.
+  /// The weights are the weights of Student's t, found by iteration from the median on.
   func line(_ parameters: RangeEstimator.Parameters) -> (state: RangeState, fits: Bool)? {
     let (time, gate) = (times[count - 1], parameters.gate * parameters.gate)
     let freedom = min(parameters.tailFreedom, 1e6)
     let initial = parameters.initialVelocity * parameters.initialVelocity
     var state = RangeState(time: time, r: median, rr: 0, vv: 0)
     for _ in 0..<8 {
-      // Sums of weights, times and distances; the velocity is known as at the start.
+      // Sums of weights, times and distances; the prior of the velocity is the one at the start.
       var (w, wt, wtt, wd, wtd) = (0.0, 0.0, 1 / initial, 0.0, 0.0)
       for lane in 0..<count {
         let weight = 1 / (variances[lane] * (1 + normalised(lane, state) / freedom))

@@ -10,8 +10,8 @@ internal import Glibc
 /// - a sample further than `gate` standard deviations from the prediction is rejected;
 /// - the others count less the further away they are, as if the noise had heavy tails;
 /// - a sample without line of sight counts as if it were noisier;
-/// - a run of rejected samples, or a long gap, restarts the filter: the peer was moved, or the first
-///   sample was wrong.
+/// - a run of rejected samples, or a long gap, restarts the filter: the peer was moved, or the
+///   first sample was wrong.
 ///
 /// The acceleration of the peer and the noise of the samples are learned from the samples.
 ///
@@ -30,35 +30,35 @@ public struct RangeEstimator: Sendable, Hashable {
     /// Whether the noise of the samples is learned, as a factor on their standard deviations.
     public var learnsNoise = true
     /// One standard deviation in metres of an error that changes slowly with position and posture:
-    /// reflections, antenna patterns. Samples within seconds share it, so that no filter removes it; it
-    /// is part of every stated deviation. Two recordings with known truth show
-    /// 5.5 to 6 cm with a time of 2 to 4 s (indoors, a trolley) and 4 cm (outdoors, between
-    /// positions) where the bias of each pair was learned at many positions, and 9 to 10 cm where it was
-    /// learned at one.
+    /// reflections, antenna patterns. Samples within seconds share it, so no filter removes it; it
+    /// is part of every stated deviation. Two recordings with known truth show 5.5 to 6 cm with a
+    /// time of 2 to 4 s (indoors, a trolley) and 4 cm (outdoors, between positions), where the bias
+    /// of each pair was learned at many positions. They show 9 to 10 cm where it was learned at
+    /// one.
     public var slowDeviation = 0.07
-    /// By how much the first sample may be wrong beyond its noise, in metres: one standard deviation, with
-    /// which it is compared with the next. 0: the first sample is not doubted.
+    /// The possible error of the first sample beyond its noise, in metres: one standard deviation,
+    /// with which it is compared with the next. With 0, the first sample is trusted.
     package var initialDoubt = 0.4
     /// One standard deviation of the velocity at the start, in metres per second.
     package var initialVelocity = 2.0
     /// Standard deviations beyond which a sample is an outlier.
     public var gate = 4.0
-    /// Degrees of freedom of the noise (Student's t): a sample that is n standard deviations away is
-    /// weighted as if its variance were (1 + n²/tailFreedom) times as large. Infinite: a plain Kalman
-    /// filter.
+    /// Degrees of freedom of the noise (Student's t): a sample that is n standard deviations away
+    /// is weighted as if its variance were (1 + n²/tailFreedom) times as large. With infinity, the
+    /// filter is a plain Kalman filter.
     package var tailFreedom = 4.0
     /// Factor on the standard deviation of samples without line of sight, at least 1.
     package var nonLineOfSightInflation = 4.0
     /// Consecutive rejected samples after which the estimate restarts; at least 1.
     package var rejectionLimit = 8
-    /// The same while only one sample supports the estimate, which may itself be the outlier.
+    /// The limit while only one sample supports the estimate, which may itself be the outlier.
     package var unconfirmedRejectionLimit = 2
     /// Seconds without an accepted sample after which the estimate restarts.
     public var gap = 5.0
-    /// Seconds within which samples share their error: reflections change with the position, not with
-    /// the frame. Samples within it count as one together, so that 100 Hz is not treated as ten times
-    /// as good as 1 Hz. In a 100 Hz recording with known truth the fast part of the error is shared
-    /// over 0.05 to 0.1 s.
+    /// Seconds within which samples share their error: reflections change with the position, not
+    /// with the frame. Samples within it count together as one, so 100 Hz is not treated as ten
+    /// times as good as 1 Hz. In a 100 Hz recording with known truth the fast part of the error is
+    /// shared over 0.05 to 0.1 s.
     package var correlationTime = 0.1
 
     /// Creates parameters for phones, tags and pedestrians; other movement is learned.
@@ -69,19 +69,19 @@ public struct RangeEstimator: Sendable, Hashable {
   package let parameters: Parameters
   /// Samples rejected as outliers since the last accepted one.
   package private(set) var rejections = 0
-  /// What is known about the noise of the samples.
+  /// The learned noise of the samples.
   private(set) var noise: RangeNoise
 
   private var motion: RangeMotion?
-  /// What the samples that were used share of their error, as a multiple of the square of
+  /// The part of the error that the used samples share, as a multiple of the square of
   /// `slowDeviation`: more than 1 where the path may be blocked.
   private(set) var shared = 1.0
-  /// The last sample, to recognise its repetition.
+  /// The time of the last sample, for detecting its repetition.
   private var lastTime = 0.0
   private var lastDistance = 0.0
   /// Samples that support the state, up to two.
   private var support = 0
-  /// The first samples, until it is known which of them are right.
+  /// The first samples, until the right ones are identified.
   private var beginning: RangeBeginning?
   /// The log-likelihood of the samples, without terms that are the same for all parameters.
   private(set) var logLikelihood = 0.0
@@ -91,7 +91,7 @@ public struct RangeEstimator: Sendable, Hashable {
     motion?.vv += parameters.initialVelocity * parameters.initialVelocity
   }
 
-  /// Distance and velocity after the last sample that was used.
+  /// Distance and velocity after the last used sample.
   var state: RangeState? { motion.map(reported) }
 
   /// Creates an estimator.
@@ -106,8 +106,8 @@ public struct RangeEstimator: Sendable, Hashable {
 
   /// Updates the estimate with a sample.
   ///
-  /// - Returns: the estimate at the time of the sample; the last estimate if the sample is out of order,
-  ///   repeated or invalid; nil only before the first valid sample.
+  /// - Returns: the estimate at the time of the sample; the last estimate if the sample is out of
+  ///   order, repeated or invalid; nil only before the first valid sample.
   @discardableResult
   public mutating func update(_ sample: RangeSample) -> RangeEstimate? {
     let estimate = filter(sample)
@@ -147,9 +147,9 @@ public struct RangeEstimator: Sendable, Hashable {
     let likelihood = logLikelihoods(normalised, total)
     if isOutlier(normalised, total, next.weight) {
       rejections += 1
-      // As likely as a wrong sample is by `isOutlier`.
+      // The likelihood of a wrong sample according to `isOutlier`.
       logLikelihood -= part * parameters.gate * parameters.gate / 2
-      // One sample against one: gross errors are too long (corrupt time stamps, detours).
+      // With two samples, gross errors are too long (corrupt time stamps, detours).
       if support < 2, sample.distance < reported(next).r {
         return start(sample, .restartedAfterRejections)
       }
@@ -161,7 +161,7 @@ public struct RangeEstimator: Sendable, Hashable {
     logLikelihood += part * likelihood[0]
     if parameters.learnsAcceleration { weigh(&next, likelihood, part) }
     if parameters.learnsNoise, sample.nonLineOfSight != true {
-      // Limits the influence of a sample that hardly fits.
+      // Limits the influence of a sample that hardly agrees.
       let excess = pointwiseMin(normalised, RangeMotion.Lanes(repeating: 9)) * total - next.rr
       noise.update(
         (next.weight * excess).sum() / own,
@@ -207,7 +207,7 @@ public struct RangeEstimator: Sendable, Hashable {
     return estimate(motion, disposition)
   }
 
-  /// The estimate from all of the first samples, where one of them is wrong.
+  /// Returns the estimate from all of the first samples, where one of them is wrong.
   private mutating func reconsidered(
     _ estimate: RangeEstimate, _ sample: RangeSample
   ) -> RangeEstimate {
@@ -233,7 +233,7 @@ public struct RangeEstimator: Sendable, Hashable {
     return deviation * deviation
   }
 
-  /// By how much more its variance is because the path is or may be blocked.
+  /// Returns the factor on the variance because the path is or may be blocked.
   private func inflation(of sample: RangeSample) -> Double {
     guard sample.nonLineOfSight == true else { return sample.inflation }
     return parameters.nonLineOfSightInflation * parameters.nonLineOfSightInflation
@@ -256,7 +256,7 @@ public struct RangeEstimator: Sendable, Hashable {
   private func logLikelihoods(
     _ normalised: RangeMotion.Lanes, _ total: RangeMotion.Lanes
   ) -> RangeMotion.Lanes {
-    // Stands for infinity: close to a normal distribution.
+    // A finite stand-in for infinity: close to a normal distribution.
     let freedom = min(parameters.tailFreedom, 1e6)
     var result = RangeMotion.Lanes.zero
     for lane in 0..<(parameters.learnsAcceleration ? 4 : 1) {
@@ -267,9 +267,10 @@ public struct RangeEstimator: Sendable, Hashable {
     return result
   }
 
-  /// Whether a sample is less likely than one at the gate; with several models, than one at the gate
-  /// of a filter that knows the distance to a metre. That likelihood is the one of a uniform outlier up
-  /// to 100 m in one of fifty ranges. After rejected samples movement becomes the likelier cause.
+  /// Whether a sample is less likely than one at the gate. With several models, the gate is the
+  /// gate of a filter with a deviation of one metre. This likelihood equals that a uniform outlier
+  /// up to 100 m has in one of fifty ranges. After rejected samples movement becomes the likelier
+  /// cause.
   private func isOutlier(
     _ normalised: RangeMotion.Lanes, _ total: RangeMotion.Lanes, _ weight: RangeMotion.Lanes
   ) -> Bool {
@@ -305,7 +306,7 @@ public struct RangeEstimator: Sendable, Hashable {
 }
 
 extension RangeEstimator.Parameters {
-  /// The estimate for a state; `shared` is that of the estimator.
+  /// Returns the estimate for a state; `shared` is the property of the estimator.
   func estimate(
     _ state: RangeState, _ disposition: RangeEstimate.Disposition, shared: Double
   ) -> RangeEstimate {

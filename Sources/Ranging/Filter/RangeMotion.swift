@@ -20,10 +20,10 @@ struct RangeState: Sendable, Hashable {
 /// The state under four models of how the peer accelerates, one in each SIMD lane, with their
 /// probabilities: interacting multiple models.
 ///
-/// Whether the peer lies on a table, is carried or flies is unknown; a filter for one of these is
-/// wrong for the others by more than its noise. Source of the mixture: H. A. P. Blom and
-/// Y. Bar-Shalom, "The interacting multiple model algorithm for systems with Markovian switching
-/// coefficients", IEEE Transactions on Automatic Control 33 (1988).
+/// Whether the peer lies on a table, is carried or flies is unknown. The error of a filter for the
+/// wrong kind exceeds its noise. Source of the mixture: H. A. P. Blom and Y. Bar-Shalom, "The
+/// interacting multiple model algorithm for systems with Markovian switching coefficients", IEEE
+/// Transactions on Automatic Control 33 (1988).
 struct RangeMotion: Sendable, Hashable {
   typealias Lanes = SIMD4<Double>
 
@@ -53,7 +53,7 @@ struct RangeMotion: Sendable, Hashable {
 
   /// Mean and covariance of the mixture.
   var mixture: RangeState {
-    // Relative to the first lane: exact where all agree, whatever the rounding of the weights.
+    // Relative to the first lane: exact where all agree, despite the rounding of the weights.
     let mean = r[0] + (weight * (r - r[0])).sum()
     let rate = v[0] + (weight * (v - v[0])).sum()
     let (dr, dv) = (r - mean, v - rate)
@@ -79,8 +79,8 @@ struct RangeMotion: Sendable, Hashable {
     let kept = weight * (1 - share)
     let part = share * Self.prior
     let next = kept + part
-    // Moments about the mixture's mean of the part that stays and the part that changes, then about
-    // each new mean.
+    // Moments about the mixture's mean, of the part that stays and the part that changes, then
+    // about each new mean.
     let (dr, dv) = (r - all.r, v - all.v)
     let (mr, mv) = (kept * dr / next, kept * dv / next)
     let (a, b) = (kept * (rr + dr * dr), kept * (rv + dr * dv))
@@ -102,7 +102,7 @@ struct RangeMotion: Sendable, Hashable {
     // rr·noise/(rr + noise) rather than a difference, so that rounding cannot make it negative.
     rv *= noise / total
     rr *= noise / total
-    // Rounding must not leave more correlation than there is variance.
+    // Rounding must not make the correlation exceed the variance.
     let least = rv * rv / pointwiseMax(rr, Lanes(repeating: 1e-300))
     vv = pointwiseMax(vv, least)
   }
@@ -110,20 +110,20 @@ struct RangeMotion: Sendable, Hashable {
 
 /// The ratio of the actual to the stated variance of samples, learned from the innovations.
 ///
-/// The square of an innovation minus the variance of the prediction is a measurement of the noise,
-/// whose own variance is twice the square of the expected one: where the prediction is vague, as
-/// after a long interval, the factor hardly changes.
+/// The square of an innovation minus the variance of the prediction is a measurement of the noise.
+/// Its own variance is twice the square of the expected one. So the factor hardly changes where the
+/// prediction is vague, as after a long interval.
 struct RangeNoise: Sendable, Hashable {
-  /// The variance of samples, as a multiple of what is stated.
+  /// The variance of samples, as a multiple of the stated variance.
   private(set) var factor = 1.0
   /// The variance of `factor`.
   private var variance = 1.0
 
-  /// Samples after which older ones count half as much.
+  /// Samples after which older ones have half the weight.
   private static let memory = 200.0
 
-  /// Updates the factor with one sample's noise and the expected variance of its innovation, both as
-  /// multiples of the stated variance.
+  /// Updates the factor with one sample's noise and the expected variance of its innovation, both
+  /// as multiples of the stated variance.
   mutating func update(_ measured: Double, of expected: Double) {
     guard measured.isFinite, expected.isFinite else { return }
     let wide = min(variance * (1 + 2 / Self.memory), factor * factor)

@@ -2,16 +2,16 @@
 
 /// One measured distance to one peer.
 public struct RangeSample: Sendable, Hashable {
-  /// When it was measured: seconds on any clock that does not go back.
+  /// The time of the measurement: seconds on any clock that does not go back.
   public var time: Double
   /// Metres. Slightly negative is possible: chips report it when the antennas nearly touch.
   public var distance: Double
   /// One standard deviation of the measurement's noise in metres, greater than 0.
   public var standardDeviation: Double
-  /// Whether the direct path is blocked; nil if the chip cannot tell.
+  /// Whether the direct path is blocked; nil if the chip does not report it.
   public var nonLineOfSight: Bool?
-  /// By how much `standardDeviation` is greater because the path may be blocked, as a factor on the
-  /// variance. What an obstacle adds is the same in the next samples, so that no filter removes it.
+  /// The factor on the variance by which `standardDeviation` is greater because the path may be
+  /// blocked. The effect of an obstacle is the same in the next samples, so no filter removes it.
   package var inflation = 1.0
 
   /// Creates a sample.
@@ -21,7 +21,7 @@ public struct RangeSample: Sendable, Hashable {
   ///   - distance: metres.
   ///   - standardDeviation: metres. 0.1 is usual where the chip gives none: noise is 2–5 cm, the
   ///     rest is bias that changes with the position.
-  ///   - nonLineOfSight: whether the direct path is blocked; nil if the chip cannot tell.
+  ///   - nonLineOfSight: whether the direct path is blocked; nil if the chip does not report it.
   @inlinable
   public init(
     time: Double, distance: Double, standardDeviation: Double = 0.1, nonLineOfSight: Bool? = nil
@@ -57,7 +57,8 @@ public struct RangeEstimate: Sendable, Hashable {
     case duplicate
     /// Not used: older than the estimate.
     case outOfOrder
-    /// Not used: not a number, beyond 1000 km, or with a standard deviation outside 1 µm to 1000 km.
+    /// Not used: not a number, beyond 1000 km, or with a standard deviation outside 1 µm to 1000
+    /// km.
     case invalid
     /// A prediction without a sample.
     case predicted

@@ -3,9 +3,9 @@
 /// Smooths the distance to one peer over a whole recording.
 ///
 /// Runs the filter of `RangeEstimator` forwards, with the acceleration density of the greatest
-/// likelihood, and then corrects its estimates by what came later (Rauch-Tung-Striebel). Samples are
-/// sorted by time. Stretches that started with an outlier, or in which the filter noticed too late that
-/// the peer turned or was moved, are filtered again.
+/// likelihood, and then corrects its estimates by later samples (Rauch-Tung-Striebel). Samples are
+/// sorted by time. Some stretches are filtered again: stretches that began with an outlier, and
+/// stretches in which the filter detected too late that the peer turned or was moved.
 ///
 /// Allocates: for recordings, not for live measurements.
 public struct RangeSmoother: Sendable {
@@ -23,7 +23,7 @@ public struct RangeSmoother: Sendable {
     /// The state before the sample was used; nil at the start of a stretch.
     var predicted: RangeState?
     var disposition: RangeEstimate.Disposition
-    /// What samples share of their error.
+    /// The part of the error that samples share.
     var shared = 1.0
   }
 
@@ -33,7 +33,7 @@ public struct RangeSmoother: Sendable {
     var stretch: [Int] = []
     var latest = -Double.infinity
     for (index, sample) in samples.enumerated() where sample.isUsable {
-      // A clock that goes back by more than samples may be out of order was restarted.
+      // If a clock goes back by more than the gap, it was restarted.
       if sample.time < latest - parameters.gap {
         smooth(samples, stretch, &result)
         stretch.removeAll(keepingCapacity: true)
@@ -64,15 +64,15 @@ public struct RangeSmoother: Sendable {
     }
   }
 
-  /// The parameters with the acceleration density that predicts the samples best, and the noise of the
-  /// samples with it. Of samples that share their error only the first counts: differences between the
-  /// others are not movement.
+  /// Returns the parameters with the acceleration density that predicts the samples best, and the
+  /// noise of the samples with it. Of samples that share their error only the first counts:
+  /// differences between the others are not movement.
   private func likeliest(
     _ samples: [RangeSample], _ order: [Int]
   ) -> (RangeEstimator.Parameters, RangeNoise) {
     var best = (parameters, RangeNoise())
     best.0.learnsAcceleration = false
-    // What comes later tells what the first sample was.
+    // Later samples decide whether the first one was wrong.
     best.0.initialDoubt = 0
     guard parameters.learnsAcceleration else { return best }
     var last = -Double.infinity
@@ -104,7 +104,7 @@ public struct RangeSmoother: Sendable {
     var estimator = RangeEstimator(calm, noise: noise)
     /// The filter before the first rejected sample.
     var checkpoint = estimator
-    /// A turn is not looked for again before this sample.
+    /// The sample before which no turn is searched for.
     var turnEnd = 0
     /// The first step since the filter last started, and how many samples since then support it.
     var beginning = 0
@@ -128,7 +128,7 @@ public struct RangeSmoother: Sendable {
             steps[step].predicted = nil
           }
         }
-        // Restart where the samples first agreed with this one.
+        // Restart where the samples first agreed with the rejected one.
         let run = firstRejected ?? steps.count
         let again = (run..<steps.count).first {
           agrees(samples[steps[$0].index], with: sample)
@@ -159,7 +159,7 @@ public struct RangeSmoother: Sendable {
                 ? .restartedAfterRejections : estimate.disposition,
             shared: estimator.shared))
       default:
-        // A sample that is not used leaves the filter at an earlier time.
+        // An unused sample does not advance the filter.
         let predicted = before.map {
           $0.advanced(max(0, sample.time - $0.time), calm.accelerationDensity)
         }
@@ -207,7 +207,7 @@ public struct RangeSmoother: Sendable {
 
   private func backward(_ steps: inout [Step], _ density: Double) {
     guard steps.count > 1 else { return }
-    // From each state to the one before it. After a rejected sample `predicted` starts from the last
+    // From each state to the previous one. After a rejected sample `predicted` starts from the last
     // accepted one; the chain of predictions is exact as well.
     for index in (0..<steps.count - 1).reversed() {
       let next = steps[index + 1]
@@ -241,7 +241,7 @@ public struct RangeSmoother: Sendable {
     }
   }
 
-  /// The state of an outlier before a restart: the next state, extrapolated back in time.
+  /// Sets the state of an outlier before a restart: the next state, extrapolated back in time.
   private func carryBack(_ steps: inout [Step], _ index: Int, _ density: Double) {
     guard steps[index].predicted == nil else { return }
     let next = steps[index + 1].state

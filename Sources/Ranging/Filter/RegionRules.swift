@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Named regions around this device, one within another, and how long it takes to have stayed in one or
-/// to have left it silently.
+/// Named regions around this device, one within another, and the times after which a peer has
+/// stayed or has disappeared.
 public struct RegionRules: Sendable, Hashable {
   /// Everything within a distance.
   public struct Region: Sendable, Hashable {
@@ -17,13 +17,13 @@ public struct RegionRules: Sendable, Hashable {
       (self.name, self.enter, self.leave) = (name, enter, leave)
     }
 
-    /// Creates a region with a radius in metres, which a peer enters 0.1 m before it and leaves 0.1 m
-    /// behind it: a step in a fifth of a second is not a change.
+    /// Creates a region with a radius in metres. A peer enters 0.1 m before the radius and leaves
+    /// 0.1 m beyond it: a step in a fifth of a second is not a change.
     public init(_ name: String, radius: Double) {
       self.init(name, enter: radius - 0.1, leave: radius + 0.1)
     }
 
-    /// The name that bytes are; nil: none can be.
+    /// Returns the name that the bytes spell; nil for bytes that cannot be a name.
     package static func name(_ bytes: some Collection<UInt8>) -> String? {
       let isPlain = bytes.allSatisfy { byte in
         switch byte {
@@ -51,7 +51,7 @@ public struct RegionRules: Sendable, Hashable {
   ///   - regions: 1 to 16, in any order.
   ///   - dwell: seconds, greater than 0.
   ///   - absence: seconds, greater than 0.
-  /// - Throws: `RegionError` for names and distances that cannot be, and for regions whose boundaries
+  /// - Throws: `RegionError` for invalid names and distances, and for regions whose boundaries
   ///   overlap.
   public init(
     _ regions: [Region], dwell: Double = 10, absence: Double = 5
@@ -98,9 +98,9 @@ public struct RegionRules: Sendable, Hashable {
   }
 }
 
-/// Why regions cannot be used.
+/// The reason why regions cannot be used.
 public struct RegionError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// The cause and what to do, in one or two sentences.
+  /// The cause and the next step, in one or two sentences.
   public let description: String
 
   init(_ description: String) { self.description = description }
@@ -108,19 +108,19 @@ public struct RegionError: Error, Sendable, Hashable, CustomStringConvertible {
 
 /// A peer has entered, left or stayed in a region.
 public struct RegionChange: Sendable, Hashable {
-  /// What happened.
+  /// The kind of a change.
   public enum Kind: String, Sendable, Hashable {
     /// The peer came in.
     case entered
     /// The peer has been inside for the time of the rules.
     case dwelled
-    /// The peer is not inside any more; `cause` says how that is known.
+    /// The peer is no longer inside; `cause` has the reason.
     case left
   }
 
-  /// How a change was noticed.
+  /// The cause of a change.
   public enum Cause: String, Sendable, Hashable {
-    /// By its distance.
+    /// The distance of the peer.
     case distance
     /// The peer was not measured for the time of the rules.
     case silence
@@ -130,11 +130,11 @@ public struct RegionChange: Sendable, Hashable {
 
   /// The region.
   public let region: RegionRules.Region
-  /// What happened.
+  /// The kind of the change.
   public let kind: Kind
-  /// How it was noticed.
+  /// The cause of the change.
   public let cause: Cause
-  /// The last distance that was used, with its deviation.
+  /// The last used distance, with its deviation.
   public let estimate: RangeEstimate
   /// Seconds since the peer entered.
   public let duration: Double

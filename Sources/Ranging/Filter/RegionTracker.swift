@@ -7,13 +7,13 @@
 /// for change in regions.update(estimate, at: seconds) { print(change.kind, change.region.name) }
 /// ```
 ///
-/// A region is entered and left when three estimates in a row say so, each by two of its standard
-/// deviations. What was decided is forgotten when the peer falls silent. A value without input or
-/// output: the times are given to it.
+/// A peer enters or leaves a region when three estimates in a row are beyond the boundary, each by
+/// two of its standard deviations. Unfinished decisions are dropped when the peer falls silent. A
+/// value without input or output: the caller passes the times.
 public struct RegionTracker: Sendable {
   private struct Presence: Sendable {
     var zone: ProximityZone
-    /// Since when the peer is inside.
+    /// The time at which the peer entered; nil outside.
     var since: Double?
     var hasDwelled = false
   }
@@ -21,7 +21,7 @@ public struct RegionTracker: Sendable {
   private let rules: RegionRules
   private var presences: [Presence]
   private var last: RangeEstimate?
-  /// When the peer was measured last; nil: it is not there.
+  /// The time of the last measurement; nil while the peer is absent.
   private var heard: Double?
 
   /// Creates a tracker for a peer that has not been measured.
@@ -34,12 +34,14 @@ public struct RegionTracker: Sendable {
     rules.regions.map { Presence(zone: ProximityZone(enter: $0.enter, leave: $0.leave)) }
   }
 
-  /// Takes the estimate of a measurement.
+  /// Updates the regions with the estimate of a measurement.
   ///
   /// - Parameters:
-  ///   - estimate: of the distance; one that was not accepted only shows that the peer is there.
+  ///   - estimate: the estimate of the distance; one that was not accepted only shows that the peer
+  ///     is there.
   ///   - time: seconds on any clock that does not go back, the same for all calls.
-  /// - Returns: the changes; a larger region is entered before a smaller one within it, and left after it.
+  /// - Returns: the changes. A larger region is entered before a smaller one within it, and left
+  ///   after it.
   public mutating func update(_ estimate: RangeEstimate, at time: Double) -> [RegionChange] {
     var changes = advance(to: time)
     heard = time
@@ -72,7 +74,7 @@ public struct RegionTracker: Sendable {
     return changes
   }
 
-  /// Lets time pass without a distance, as after a round that failed.
+  /// Advances the time without a distance, as after a round that failed.
   ///
   /// - Returns: the regions that the peer leaves because of its silence, the smallest first.
   public mutating func advance(to time: Double) -> [RegionChange] {
@@ -85,7 +87,7 @@ public struct RegionTracker: Sendable {
   /// - Returns: the regions that it leaves thereby, the smallest first.
   public mutating func end(at time: Double) -> [RegionChange] { leave(.ended, time) }
 
-  /// When `advance(to:)` is to be called at the latest; nil: the peer is in no region.
+  /// The latest time for the next call of `advance(to:)`; nil while the peer is in no region.
   public var deadline: Double? {
     guard presences.contains(where: { $0.since != nil }) else { return nil }
     return heard.map { $0 + rules.absence }

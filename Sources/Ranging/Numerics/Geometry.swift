@@ -3,7 +3,7 @@
 internal import Glibc
 
 extension SIMD3 where Scalar == Double {
-  // Term by term: the order of the additions is part of the results.
+  // Computes the sum term by term: the order of the additions affects the results.
   package func dot(_ b: Self) -> Double { x * b.x + y * b.y + z * b.z }
 
   package func cross(_ b: Self) -> Self {

@@ -32,7 +32,7 @@ struct NormalEquations {
   ///
   /// - Parameters:
   ///   - bend: the change of the slope within a unit of the spacing, one standard deviation.
-  ///   - noise: that of the observations whose weight is 1.
+  ///   - noise: the standard deviation of the observations whose weight is 1.
   mutating func smooth(_ unknowns: Range<Int>, step: Double, bend: Double, noise: Double) {
     let deviation = bend * step * step
     let weight = noise * noise / (deviation * deviation)
@@ -41,13 +41,14 @@ struct NormalEquations {
     }
   }
 
-  /// The unknowns; nil if the equations do not determine them.
+  /// Returns the unknowns; nil if the equations do not determine them.
   func solved() -> [Double]? {
     guard let factor = factored() else { return nil }
     return Self.substitute(factor, right, count)
   }
 
-  /// The inverse, row by row: the covariance, if the weights were inverse variances; nil if singular.
+  /// Returns the inverse, row by row: the covariance, if the weights were inverse variances; nil if
+  /// singular.
   func inverse() -> [Double]? {
     guard let factor = factored() else { return nil }
     return (0..<count).flatMap { index in

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How much wider or narrower a tracker's covariance is than its model says, learned from how unexpected
-/// the measurements of the last seconds are.
+/// The ratio of a tracker's actual covariance to the covariance of its model, learned from the
+/// innovations of the last seconds.
 ///
-/// Noise that is supposed too large or too small shows in the innovations. Part of the variance does not:
-/// constant errors, and those that change slowly, look like another position. That part is fitted to one
-/// public recording, of a trolley among anchors, and others agree.
+/// Noise that is assumed too large or too small appears in the innovations. A part of the variance
+/// does not: constant errors, and errors that change slowly, look like another position. This part
+/// was fitted to one public recording, of a trolley among anchors; others agree.
 struct LearnedWidth: Sendable, Hashable {
   /// Seconds after which a measurement weighs a third.
   private static let memory = 20.0
-  /// The part of the variance that innovations do not show, as it is and where noise is averaged over a
-  /// recording.
+  /// The part of the variance that innovations do not show: live, and where a recording averages
+  /// the noise.
   private static let hidden = (live: 0.2, recorded: 0.4)
   /// Squared innovations beyond this many variances count as this many.
   private static let most = 9.0
-  /// What a normal innovation squared is then, on average.
+  /// The mean of the limited square of a normal innovation.
   private static let usual = 0.98
 
-  /// As if so many measurements had been as expected.
+  /// The number of expected measurements that the prior is worth.
   private static let prior = 10.0
 
   private var count = prior
@@ -31,7 +31,7 @@ struct LearnedWidth: Sendable, Hashable {
 
   mutating func fade(_ seconds: Double) {
     let part = 1 / (1 + seconds / Self.memory)
-    // A long silence leaves what was supposed at first.
+    // A long silence restores the prior.
     count = Self.prior + (count - Self.prior) * part
     sum = Self.prior * Self.usual + (sum - Self.prior * Self.usual) * part
   }
@@ -39,12 +39,12 @@ struct LearnedWidth: Sendable, Hashable {
   /// The factor on variances.
   var factor: Double { factor(Self.hidden.live) }
 
-  /// The same for those of a smoother.
+  /// The factor on the variances of a smoother.
   var recordedFactor: Double { factor(Self.hidden.recorded) }
 
   private func factor(_ hidden: Double) -> Double {
     let mean = sum / count / Self.usual
-    // The mean of few may be small by chance: what it takes off is one standard deviation less.
+    // The mean of few may be small by chance: a reduction is one standard deviation smaller.
     let sure = mean < 1 ? min(1, mean * (1 + (2 / count).squareRoot())) : min(4, mean)
     return hidden + (1 - hidden) * sure
   }

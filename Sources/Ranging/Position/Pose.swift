@@ -6,10 +6,11 @@ internal import Glibc
 public struct Pose: Sendable, Hashable {
   /// Metres.
   public var position: SIMD3<Double>
-  /// The rotation from the device to the world: real part, then along x, y and z. Of any length but 0.
+  /// The rotation from the device to the world: real part, then along x, y and z. Any length but 0.
   public var w, x, y, z: Double
 
-  /// A pose with the given position and rotation; without a rotation the axes are the world's.
+  /// Creates a pose with the given position and rotation; without a rotation the axes are the
+  /// world's.
   public init(position: SIMD3<Double>, w: Double = 1, x: Double = 0, y: Double = 0, z: Double = 0) {
     self.position = position
     (self.w, self.x, self.y, self.z) = (w, x, y, z)
@@ -20,7 +21,7 @@ public struct Pose: Sendable, Hashable {
     return position.isFinite && square.isFinite && square > 1e-12
   }
 
-  /// A direction of the world as the device sees it.
+  /// Returns a direction of the world in the frame of the device.
   package func toDevice(_ v: SIMD3<Double>) -> SIMD3<Double> {
     let norm = (w * w + x * x + y * y + z * z).squareRoot()
     // The inverse rotation: its vector part has the opposite sign.
@@ -38,7 +39,7 @@ public struct Pose: Sendable, Hashable {
     )
   }
 
-  /// The azimuth of a point of the world in radians, from the device's x towards its y.
+  /// Returns the azimuth of a point of the world in radians, from the device's x towards its y.
   public func azimuth(of point: SIMD3<Double>) -> Double {
     let seen = toDevice(point - position)
     return atan2(seen.y, seen.x)

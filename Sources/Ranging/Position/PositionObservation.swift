@@ -2,7 +2,7 @@
 
 /// One measurement that depends on a position.
 public struct PositionObservation: Sendable, Hashable {
-  /// What was measured, and to which anchor positions in metres.
+  /// The quantity measured, with the anchor positions in metres.
   public enum Kind: Sendable, Hashable {
     /// The distance to an anchor.
     case range(SIMD3<Double>)
@@ -22,7 +22,7 @@ public struct PositionObservation: Sendable, Hashable {
     self.standardDeviation = standardDeviation
   }
 
-  /// The measurement to expect at a position, and its gradient there.
+  /// Returns the measurement to expect at a position, and its gradient there.
   func expected(at position: SIMD3<Double>) -> (value: Double, gradient: SIMD3<Double>) {
     func distance(_ anchor: SIMD3<Double>) -> (Double, SIMD3<Double>) {
       let arm = position - anchor
@@ -47,7 +47,7 @@ public struct PositionObservation: Sendable, Hashable {
   }
 }
 
-/// What is known about the height before anything is measured.
+/// The prior knowledge of the height.
 public struct HeightPrior: Sendable, Hashable {
   /// Metres.
   package var height: Double

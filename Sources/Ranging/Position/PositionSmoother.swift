@@ -21,10 +21,10 @@ public struct PositionSample: Sendable, Hashable {
 }
 
 extension [PositionSample] {
-  /// What was measured at one time. Together, ranges to one anchor tell as much as a single one, and differences
-  /// of n anchors that are connected as much as n - 1.
+  /// Returns the measurements of one time. All ranges to one anchor have the information of a
+  /// single one, and differences of n connected anchors of n - 1.
   ///
-  /// - Parameter errors: constant errors of anchors that are no part of the noise, by their index.
+  /// - Parameter errors: constant errors of anchors that are not part of the noise, by their index.
   package func observations(errors: [Int: Double]) -> [PositionObservation] {
     // Each anchor's representative in its group of connected ones.
     var groups: [Int: Int] = [:]
@@ -51,8 +51,8 @@ extension [PositionSample] {
   }
 }
 
-/// The path of a device through a recording, from the whole of it (smoothed) or, for each time, only
-/// from what came before (filtered).
+/// The path of a device through a recording. Each position follows from the whole recording
+/// (smoothed), or only from the samples up to its time (filtered).
 public struct PositionSmoother: Sendable {
   package var parameters: PositionTracker.Parameters
   /// Seconds of measurements from which the first position is computed.
@@ -78,7 +78,7 @@ public struct PositionSmoother: Sendable {
 
   /// Creates a smoother for people, trolleys and drones.
   ///
-  /// - Parameter height: what is known about the height, if anything.
+  /// - Parameter height: the prior knowledge of the height, if any.
   public init(height: HeightPrior? = nil) {
     parameters = PositionTracker.Parameters()
     parameters.height = height
@@ -113,7 +113,7 @@ public struct PositionSmoother: Sendable {
     return smoother
   }
 
-  /// Filters with each acceleration, and chooses at each time the one that has predicted the
+  /// Filters with each acceleration, and chooses at each time the one that predicted the
   /// measurements of the last seconds best.
   private func likeliestAtEachTime(_ samples: [PositionSample]) -> [Point?] {
     let paths = accelerations.map { moving($0).once(samples, live: true) }
@@ -133,14 +133,15 @@ public struct PositionSmoother: Sendable {
     }
   }
 
-  /// The path under one acceleration, and the log-likelihood of all measurements up to each sample.
+  /// Returns the path under one acceleration, and the log-likelihood of all measurements up to each
+  /// sample.
   private func once(
     _ samples: [PositionSample], live: Bool
   ) -> (points: [Point?], evidence: [Double]) {
     let sources = (samples.map { max($0.source, $0.reference ?? 0) }.max() ?? -1) + 1
     var points = [Point?](repeating: nil, count: samples.count)
     var evidence = [Double](repeating: 0, count: samples.count)
-    /// The samples of each mark, and how wide covariances were then.
+    /// The samples of each mark, and the width of covariances at that time.
     var marks: [(samples: Range<Int>, width: Double)] = []
     var filter: PositionTracker?
     var warnings: GeometryWarnings = []
@@ -156,7 +157,7 @@ public struct PositionSmoother: Sendable {
       }
       if isLost {
         guard let initial = begin(samples, index, filter, sources, live: live) else {
-          // No position here: perhaps at the next sample.
+          // Without a position here, the next sample may have one.
           index = end
           continue
         }
@@ -199,7 +200,7 @@ public struct PositionSmoother: Sendable {
     guard let history = filter?.history else { return (points, evidence) }
     var later = 0
     for (mark, state) in zip(marks, history.smoothed()) {
-      // What was learned of the seconds on both sides.
+      // The widths learned on both sides.
       let time = samples[mark.samples.lowerBound].time
       while later + 1 < marks.count,
         samples[marks[later + 1].samples.lowerBound].time <= time + 10
@@ -214,7 +215,7 @@ public struct PositionSmoother: Sendable {
     return (points, evidence)
   }
 
-  /// The position from the measurements of a short time.
+  /// Computes the position from the measurements of a short time.
   private func begin(
     _ samples: [PositionSample], _ index: Int, _ filter: PositionTracker?, _ sources: Int,
     live: Bool
@@ -231,7 +232,7 @@ public struct PositionSmoother: Sendable {
       }
     ).map { $0.beginning(parameters, within: initialWindow) }
     guard var best = positions.first else { return nil }
-    // Where a mirror image fits as well, the measurements that follow decide.
+    // Where a mirror image fits as well, later measurements decide.
     if positions.count > 1, !live {
       var most = -Double.infinity
       let trial = samples[index...].prefix { $0.time - first <= 30 }
@@ -247,8 +248,8 @@ public struct PositionSmoother: Sendable {
 }
 
 extension PositionEstimate {
-  /// The estimate with the uncertainty for the start of a filter: the device moved while it was
-  /// assumed to be at rest, and its measurements are used again and must not count twice.
+  /// Returns the estimate with the uncertainty for the start of a filter. The device moved although
+  /// it was assumed to be at rest, and its measurements are used again and must not count twice.
   func beginning(_ parameters: PositionTracker.Parameters, within seconds: Double)
     -> PositionEstimate
   {

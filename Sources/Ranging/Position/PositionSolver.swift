@@ -8,7 +8,7 @@ public struct PositionEstimate: Sendable, Hashable {
   public var position: SIMD3<Double>
   /// Its covariance in square metres.
   public var covariance: Symmetric3
-  /// What may be wrong with the position.
+  /// Reasons to doubt the position.
   public var warnings: GeometryWarnings
 }
 
@@ -21,10 +21,10 @@ public struct GeometryWarnings: OptionSet, Sendable, Hashable {
 
   /// Another position, such as a mirror image, fits as well.
   public static let mirror = GeometryWarnings(rawValue: 1)
-  /// The anchors are nearly in a plane: heights above and below it cannot be told apart.
+  /// The anchors are nearly in a plane: heights above and below it cannot be distinguished.
   public static let coplanar = GeometryWarnings(rawValue: 2)
-  /// The anchors are in nearly one direction from the position: its error is much greater than that
-  /// of a range.
+  /// The anchors are in nearly one direction from the position, whose error is much greater than
+  /// the error of a range.
   public static let dilution = GeometryWarnings(rawValue: 4)
   /// The measurements contradict each other.
   public static let inconsistent = GeometryWarnings(rawValue: 8)
@@ -32,12 +32,12 @@ public struct GeometryWarnings: OptionSet, Sendable, Hashable {
 
 /// Computes a position from measurements to several anchors.
 ///
-/// Robust non-linear least squares from several starting points, so that neither an outlier nor a
-/// mirror image passes as the position.
+/// The method is robust non-linear least squares from several starting points, so neither an
+/// outlier nor a mirror image is accepted as the position.
 public struct PositionSolver: Sendable {
   /// See `RangeEstimator.Parameters.tailFreedom`.
   package var tailFreedom = 4.0
-  /// What is known about the height.
+  /// The prior knowledge of the height.
   package var height: HeightPrior?
 
   /// Creates a solver; without `height` nothing is assumed about it.
@@ -54,7 +54,7 @@ public struct PositionSolver: Sendable {
     candidates(observations, near: guess).first
   }
 
-  /// The best position and others that fit nearly as well, the best first.
+  /// Returns the best position and others that are nearly as likely, the best first.
   func candidates(
     _ observations: [PositionObservation], near guess: SIMD3<Double>? = nil
   ) -> [PositionEstimate] {
@@ -109,7 +109,7 @@ public struct PositionSolver: Sendable {
     }
   }
 
-  /// Levenberg-Marquardt with the weights of the robust loss.
+  /// Runs Levenberg-Marquardt with the weights of the robust loss.
   private func descend(
     _ observations: [PositionObservation], from start: SIMD3<Double>, _ prior: HeightPrior
   ) -> (position: SIMD3<Double>, cost: Double, information: Symmetric3)? {
@@ -151,7 +151,7 @@ public struct PositionSolver: Sendable {
       let precision = 1 / (one.standardDeviation * one.standardDeviation)
       let residual = one.value - value
       let normalised = residual * residual * precision
-      // Student's t: the further off, the less a measurement counts.
+      // Student's t: measurements weigh less the further off they are.
       let weight = precision * (tailFreedom + 1) / (tailFreedom + normalised)
       cost += (tailFreedom + 1) / 2 * log(1 + normalised / tailFreedom)
       slope = slope + gradient * (weight * residual)
@@ -167,7 +167,7 @@ public struct PositionSolver: Sendable {
     for anchor in anchors { spread.add(anchor - middle, 1) }
     let trace = spread.xx + spread.yy + spread.zz
     guard trace > 0 else { return true }
-    // The least eigenvalue from the determinant, for three that are not all equal.
+    // The least eigenvalue from the determinant, for three eigenvalues that are not all equal.
     let determinant =
       spread.xx * (spread.yy * spread.zz - spread.yz * spread.yz)
       - spread.xy * (spread.xy * spread.zz - spread.yz * spread.xz)

@@ -4,12 +4,13 @@ internal import Glibc
 
 /// Tracks a moving position together with the errors of the anchors, measurement by measurement.
 ///
-/// A Kalman filter on position and velocity with white acceleration, gated and heavy-tailed like
-/// `RangeEstimator`, with two states more for each anchor: its constant error and the one that
-/// changes slowly. Where measurements cannot separate an error from the position, both stay
-/// uncertain together. Measurements need not be simultaneous. Does not allocate for a measurement.
+/// The tracker is a Kalman filter on position and velocity with white acceleration, gated and
+/// heavy-tailed like `RangeEstimator`. It has two more states for each anchor: its constant error
+/// and the error that changes slowly. Where measurements cannot separate an error from the
+/// position, both stay uncertain together. Measurements need not be simultaneous. Does not allocate
+/// for a measurement.
 public struct PositionTracker: Sendable {
-  /// How the position moves and how measurements are judged.
+  /// The model of the movement, and the limits for measurements.
   package struct Parameters: Sendable, Hashable {
     /// Spectral density of the acceleration in m²/s³; see `RangeEstimator.Parameters`.
     package var accelerationDensity = 1.0
@@ -19,18 +20,18 @@ public struct PositionTracker: Sendable {
     package var gate = 4.0
     /// See `RangeEstimator.Parameters.tailFreedom`.
     package var tailFreedom = 4.0
-    /// What is known about the height. It is used as a measurement once a second, so that heights
-    /// which the anchors do not determine do not drift.
+    /// The prior knowledge of the height. It is used as a measurement once a second, so heights
+    /// that the anchors do not determine do not drift.
     package var height: HeightPrior?
-    /// How many more rejected than accepted measurements mean that the position is lost: this many,
-    /// or two for each anchor where that is more.
+    /// The number by which rejected measurements must exceed accepted ones before the position
+    /// counts as lost, or two for each anchor where that is more.
     package var rejectionLimit = 8
 
     package init() {}
 
-    /// The known height as a measurement, unless it was used a moment ago.
+    /// Returns the known height as a measurement, unless it was used a moment ago.
     ///
-    /// - Returns: how much higher it is than `own`, and its variance.
+    /// - Returns: its difference from `own`, and its variance.
     func heightMeasurement(
       _ own: Double, now: Double, since last: inout Double
     ) -> (innovation: Double, variance: Double)? {
@@ -55,13 +56,13 @@ public struct PositionTracker: Sendable {
   private var repetition: Repetition
   private var column: [Double]
   private var width = LearnedWidth()
-  /// The log-likelihood of the measurements, without terms that are the same for every tracker: to
-  /// choose among starting points.
+  /// The log-likelihood of the measurements, without terms that are the same for every tracker. It
+  /// is used to choose among starting points.
   package private(set) var logLikelihood = 0.0
-  /// Rejected minus accepted measurements, not below 0: at a wrong position a measurement still fits
-  /// now and then.
+  /// Rejected minus accepted measurements, not below 0: even at a wrong position some measurements
+  /// are accepted.
   package private(set) var rejectionBalance = 0
-  /// The steps for `PositionSmoother`, if they are wanted.
+  /// The steps for `PositionSmoother`, if required.
   var history: SmootherHistory?
 
   /// Creates a tracker from a first position.
@@ -97,7 +98,7 @@ public struct PositionTracker: Sendable {
     restart(at: start, time: time)
   }
 
-  /// Continues from another position and time; what is known about the errors stays.
+  /// Continues from another position and time; the estimated errors stay.
   package mutating func restart(at start: PositionEstimate, time: Double) {
     self.time = time
     rejectionBalance = 0
@@ -126,8 +127,8 @@ public struct PositionTracker: Sendable {
   /// Metres per second.
   public var velocity: SIMD3<Double> { SIMD3<Double>(mean[3], mean[4], mean[5]) }
 
-  /// The covariance of the position in square metres, as wide as the measurements of the last seconds
-  /// were unexpected.
+  /// The covariance of the position in square metres, widened by the innovations of the last
+  /// seconds.
   public var covariance: Symmetric3 {
     Symmetric3(
       xx: states[0], xy: states[1], xz: states[2], yy: states[size + 1],
@@ -135,10 +136,10 @@ public struct PositionTracker: Sendable {
     ).scaled(width.factor)
   }
 
-  /// The estimated error of an anchor in metres.
+  /// Returns the estimated error of an anchor in metres.
   package func error(of source: Int) -> Double { mean[6 + source] + mean[6 + sources + source] }
 
-  /// The estimated error of such a measurement in metres.
+  /// Returns the estimated error of a measurement in metres.
   func error(of sample: PositionSample) -> Double {
     error(of: sample.source) - (sample.reference.map { error(of: $0) } ?? 0)
   }
@@ -150,7 +151,7 @@ public struct PositionTracker: Sendable {
     let dt = next - time
     guard dt > 0, dt.isFinite else { return }
     time = next
-    // F·P·Fᵀ, where F adds dt times the velocity to the position and lets slow errors fade.
+    // F·P·Fᵀ, where F adds dt times the velocity to the position and reduces slow errors.
     for axis in 0..<3 { mean[axis] += dt * mean[axis + 3] }
     for axis in 0..<3 {
       for other in 0..<size {
@@ -264,7 +265,7 @@ public struct PositionTracker: Sendable {
     }
   }
 
-  /// What covariances of a smoother are wider by than the states say.
+  /// The factor on the covariances of a smoother.
   var recordedWidth: Double { width.recordedFactor }
 
   /// Adds the position to the history, and returns it.
@@ -275,15 +276,15 @@ public struct PositionTracker: Sendable {
   }
 }
 
-/// When measurements were made that tell what a new one would, with the same noise: to the same anchor, or
-/// of differences that add up to that between the same two.
+/// The times of the last measurements with the same noise and information as a new one. These are
+/// measurements to the same anchor, and differences whose sum is the new one.
 private struct Repetition: Sendable {
   private let sources: Int
-  /// When each anchor was measured last.
+  /// The time of the last measurement of each anchor.
   private var ranges: [Double]
-  /// The same for each pair of anchors, in both orders.
+  /// The time of the last measurement of each pair of anchors, in both orders.
   private var differences: [Double]
-  /// For `connection`: since when anchors are connected, and which of them were visited.
+  /// For `connection`: the times since which anchors are connected, and the visited anchors.
   private var since: [Double]
   private var isVisited: [Bool]
 
@@ -295,7 +296,7 @@ private struct Repetition: Sendable {
     isVisited = [Bool](repeating: false, count: sources)
   }
 
-  /// - Returns: how many seconds before the sample these were.
+  /// - Returns: the seconds between these measurements and the sample.
   mutating func add(_ sample: PositionSample, within time: Double) -> Double {
     let (now, a) = (sample.time, sample.source)
     guard let b = sample.reference else {
@@ -308,7 +309,7 @@ private struct Repetition: Sendable {
     return now - last
   }
 
-  /// The latest time since which there are differences that lead from one anchor to another.
+  /// Returns the latest time since which differences lead from one anchor to another.
   private mutating func connection(from a: Int, to b: Int, after start: Double) -> Double {
     for index in since.indices { (since[index], isVisited[index]) = (-.infinity, false) }
     var (next, time) = (a, Double.infinity)
@@ -331,18 +332,18 @@ private struct Repetition: Sendable {
 package struct PositionErrorModel: Sendable, Hashable {
   /// The constant error that all ranges share: the antenna delay of the device that is located.
   package var shared = 0.15
-  /// Each anchor's own constant error: what its antenna delay differs from those of its kind, and its
+  /// Each anchor's own constant error: the deviation of its antenna delay from the others, and its
   /// survey, 5 cm each. In each public recording the measurements are likelier than under 15 cm.
   package var own = 0.07
-  /// What single anchors are wrong by in addition to that, by their index.
+  /// Additional errors of single anchors, by their index.
   package var single: [Int: Double] = [:]
   /// An error of each anchor that changes slowly: antenna patterns, reflections.
   package var slow = 0.075
   /// Correlation time of the slow error in seconds.
   package var slowTime = 2.0
-  /// Seconds within which measurements to one anchor tell as much as a single one, and differences of n
-  /// anchors as much as n - 1. With all 100 a second of a public recording, positions are no better than with
-  /// 10, and without this would state that they are.
+  /// Seconds within which all measurements to one anchor have the information of a single one, and
+  /// differences of n anchors of n - 1. With all 100 a second of a public recording, positions are
+  /// not better than with 10; without this limit, their deviations would be smaller.
   package var noiseTime = 0.1
 
   package init() {}

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The steps of a `PositionTracker`, kept so that a backward pass can correct each position by the
-/// measurements that came after it.
+/// The steps of a `PositionTracker`, kept so that a backward pass can correct each position by
+/// later measurements.
 ///
-/// Bierman's form of smoothing (the modified Bryson-Frazier recursion): nothing is inverted, and of
-/// each time only the rows of the position are kept. For n states it costs n² for each measurement.
-/// Source: G. J. Bierman, "Fixed interval smoothing with discrete measurements", International
-/// Journal of Control 18 (1973).
+/// The method is Bierman's form of smoothing (the modified Bryson-Frazier recursion). Nothing is
+/// inverted, and only the rows of the position are kept for each time. For n states it costs n² for
+/// each measurement. Source: G. J. Bierman, "Fixed interval smoothing with discrete measurements",
+/// International Journal of Control 18 (1973).
 struct SmootherHistory {
   enum Event {
     case advance(Double, fade: Double)
@@ -52,7 +52,7 @@ struct SmootherHistory {
     rows += covariance
   }
 
-  /// The positions at the marks, from the whole history.
+  /// Returns the positions at the marks, from the whole history.
   func smoothed() -> [(position: SIMD3<Double>, covariance: Symmetric3)] {
     var result = [(position: SIMD3<Double>, covariance: Symmetric3)](
       repeating: (.zero, .zero), count: positions.count)

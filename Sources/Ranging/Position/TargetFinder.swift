@@ -31,13 +31,13 @@ public struct TargetEstimate: Sendable, Hashable {
     case same
     /// Lower by more than a quarter of the distance, with certainty.
     case below
-    /// Not at about the same height, but on which side is not known.
+    /// Not at about the same height; the side is unknown.
     case aboveOrBelow
-    /// Not known.
+    /// Unknown.
     case unknown
   }
 
-  /// What the solution lacks, as what to do about it.
+  /// The reasons why a solution has not converged, as advice to the user.
   public struct Reasons: OptionSet, Sendable, Hashable {
     /// One bit for each reason.
     public let rawValue: UInt8
@@ -45,13 +45,13 @@ public struct TargetEstimate: Sendable, Hashable {
     public init(rawValue: UInt8) { self.rawValue = rawValue }
     /// Too little movement.
     public static let movement = Reasons(rawValue: 1)
-    /// Left and right cannot be told apart: move sideways, or turn.
+    /// Left and right cannot be distinguished: move sideways, or turn.
     public static let horizontalSweep = Reasons(rawValue: 2)
-    /// Above and below cannot be told apart: move up or down.
+    /// Above and below cannot be distinguished: move up or down.
     public static let verticalSweep = Reasons(rawValue: 4)
     /// The ranges contradict the movement.
     public static let signal = Reasons(rawValue: 8)
-    /// The ranges are those of a target that moves; it has to rest.
+    /// The ranges indicate a moving target; it has to rest.
     public static let targetMovement = Reasons(rawValue: 16)
   }
 
@@ -67,16 +67,16 @@ public struct TargetEstimate: Sendable, Hashable {
   public var vertical: Vertical
   /// Whether the horizontal angle is known and unambiguous.
   public var isConverged: Bool
-  /// What is missing; `verticalSweep` is possible beside a converged angle.
+  /// The reasons for doubt; `verticalSweep` is possible together with a converged angle.
   public var reasons: Reasons
 }
 
 /// Locates a target at rest from ranges measured while moving.
 ///
-/// A single range is a sphere; movement across the line of sight makes it a point, and along a line
-/// leaves a mirror image. The finder keeps the likeliest positions, searches again from all sides, and
-/// reports convergence only when no other position is nearly as likely and the direction is known to
-/// degrees.
+/// A single range is a sphere. Movement across the line of sight reduces it to a point; movement
+/// along a line leaves a mirror image. The finder keeps the likeliest positions and searches again
+/// from all sides. It reports convergence only when no other position is nearly as likely and the
+/// direction is known to degrees.
 public struct TargetFinder: Sendable {
   /// Model of ranges, azimuths and poses.
   public struct Parameters: Sendable, Hashable {
@@ -89,10 +89,10 @@ public struct TargetFinder: Sendable {
     public var azimuthDeviation = 6 * Double.pi / 180
     /// The probability that an azimuth is wrong altogether.
     package var azimuthOutliers = 0.08
-    /// How far the poses drift, as a fraction of the distance moved.
+    /// The drift of the poses, as a fraction of the distance moved.
     package var drift = 0.01
-    /// Height of the target relative to the observer before anything is known, in metres, one standard
-    /// deviation. Both are mostly between the knees and the ceiling.
+    /// Prior height of the target relative to the observer in metres, one standard deviation. Both
+    /// are mostly between the knees and the ceiling.
     package var heightDeviation = 0.8
     /// Metres of movement after which a sighting is kept as a new one.
     package var spacing = 0.05
@@ -100,20 +100,21 @@ public struct TargetFinder: Sendable {
     package var capacity = 240
     /// The standard deviation in radians below which the horizontal angle counts as known.
     package var convergedAngle = 3 * Double.pi / 180
-    /// By how much the log-likelihood of every other position must be lower.
+    /// The difference by which the log-likelihood of every other position must be lower.
     package var separation = 4.0
-    /// The ratio of residuals to what the model expects, from which on they contradict the movement.
+    /// The ratio of residuals to their expectation from which on they contradict the movement.
     package var misfit = 2.5
-    /// By how much a target that moves must be likelier than one at rest, as the logarithm.
+    /// The log-likelihood ratio required to assume a moving target.
     package var movementEvidence = 24.0
-    /// Metres per second that such a target has at least: what changes slowly in ranges looks like less.
+    /// The least speed of a moving target in metres per second: slow errors of ranges look like
+    /// less.
     package var movementSpeed = 0.1
-    /// The newest sightings that tell that it rests again, and the speed in metres per second that they
-    /// have to exclude.
+    /// The number of newest sightings that show that the target rests again, and the speed in
+    /// metres per second that they have to exclude.
     package var restSightings = 50
     package var restSpeed = 0.25
-    /// Factor between the values of each limit at which a reason appears and disappears, so that neither
-    /// convergence nor reasons come and go.
+    /// The ratio of the limits at which a reason appears and disappears, so that neither
+    /// convergence nor reasons flicker.
     package var convergedSlack = 1.6
 
     /// Creates parameters for hand-held devices.
@@ -127,13 +128,13 @@ public struct TargetFinder: Sendable {
   struct Sighting: Sendable {
     var time: Double
     var pose: Pose
-    /// Mean of the ranges measured here.
+    /// Mean of the ranges measured at this pose.
     var range: Double
     var count: Double
-    /// When the last of them was.
+    /// The time of the last of them.
     var until: Double
     var azimuth: TargetProblem.Azimuth?
-    /// Metres moved until here.
+    /// Metres moved up to this pose.
     var travelled: Double
   }
   private(set) var sightings: [Sighting] = []
@@ -147,7 +148,7 @@ public struct TargetFinder: Sendable {
   public init(_ parameters: Parameters = Parameters()) {
     self.parameters = parameters
     var filter = RangeEstimator.Parameters()
-    // Ranges change no faster than people walk; this filter rejects only gross errors.
+    // Ranges change no faster than people walk. This filter rejects only gross errors.
     filter.accelerationDensity = 4
     filter.gate = 5
     filter.learnsNoise = false
@@ -240,8 +241,8 @@ public struct TargetFinder: Sendable {
       sinceSearch = 0
       for side in sides(near) { search(from: side.position, bias: side.bias) }
     }
-    // Movement at one height leaves a mirror image, and between both a point where no step leads up or
-    // down.
+    // Movement at one height leaves a mirror image, and between both a point where the gradient has
+    // no vertical part.
     if let best = found.min(by: { $0.cost < $1.cost }) {
       let (position, height) = (best.position, max(0.5, abs(best.position.z - problem.height)))
       for side in [-height, height] {
@@ -256,7 +257,7 @@ public struct TargetFinder: Sendable {
     var information = best.information
     information.addToDiagonal(1e-4)
     guard var covariance = information.inverse else { return }
-    // Ranges that scatter more than the model says tell less than it says.
+    // Ranges that scatter more than the model are less certain than the model.
     let misfit = problem.misfit(at: best)
     covariance = covariance.scaled(max(1, misfit * misfit))
     let fresh = TargetEstimate(
@@ -268,7 +269,7 @@ public struct TargetFinder: Sendable {
     }
   }
 
-  /// Forgets where a target that moved was seen, if it has been at rest for long enough to tell where.
+  /// Drops the sightings of a target that moved, once it has rested long enough to be located.
   private mutating func forgetMovement(_ pose: Pose) {
     let newest = parameters.restSightings
     guard sightings.count >= 2 * newest else { return }
@@ -283,8 +284,8 @@ public struct TargetFinder: Sendable {
     if movement.speed + 2 * movement.speedDeviation < parameters.restSpeed { self = since }
   }
 
-  /// Where minima may be, from all sides and with few of the sightings: enough to tell where one is,
-  /// not how deep.
+  /// Returns possible minima, found from all sides with few of the sightings: enough to locate a
+  /// minimum, not to measure its depth.
   private func sides(_ near: Double) -> [TargetProblem.Minimum] {
     let step = (sightings.count + 23) / 24
     let some = stride(from: sightings.count - 1, through: 0, by: -step).map { sightings[$0] }
@@ -315,7 +316,7 @@ public struct TargetFinder: Sendable {
     var reasons: TargetEstimate.Reasons = []
     let was = self.estimate
     let slack = parameters.convergedSlack
-    /// The limit of a quantity above which there is a reason.
+    /// Returns the limit of a quantity above which there is a reason.
     func limit(_ value: Double, for reason: TargetEstimate.Reasons) -> Double {
       was?.reasons.isDisjoint(with: reason) == false ? value / slack : value
     }
@@ -344,7 +345,7 @@ public struct TargetFinder: Sendable {
         extent.length < limit(max(0.5, 0.5 * bearing.length), for: .horizontalSweep)
       reasons.insert(isShort || sightings.count < 5 ? .movement : .horizontalSweep)
     }
-    // A few ranges fit anything, or nothing.
+    // A few ranges agree with any position, or with none.
     if sightings.count >= 10, misfit > limit(parameters.misfit, for: .signal) {
       reasons.insert(.signal)
     }
@@ -377,7 +378,7 @@ public struct TargetFinder: Sendable {
     return slopes[0] > 0 ? .above : .below
   }
 
-  /// The estimate as it is seen from another pose.
+  /// Returns the estimate relative to another pose.
   private func seen(_ estimate: TargetEstimate, from pose: Pose) -> TargetEstimate {
     var result = estimate
     let arm = estimate.position - pose.position

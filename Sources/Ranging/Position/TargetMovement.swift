@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Whether ranges are those of a target that moves: how much better they fit one that moves evenly.
+/// The evidence that a target moves: the gain in likelihood of a target with constant velocity.
 struct TargetMovement {
-  /// By how much the log-likelihood is higher where the target may move, at the noise that remains.
+  /// The log-likelihood ratio of a moving and a resting target, at the remaining noise.
   private(set) var evidence = 0.0
   /// Metres per second.
   private(set) var speed = 0.0
   /// A step of the position and of the constant error, and a velocity.
   private var equations = NormalEquations(count: 6)
-  /// The variance that remains, as a part of what is supposed.
+  /// The remaining variance relative to the assumed one.
   private var noise = 1.0
 
   /// - Parameters:
   ///   - sightings: at least two.
-  ///   - best: where a target at rest is most likely.
+  ///   - best: the likeliest position of a target at rest.
   ///   - share: the weight of one sighting; see `TargetProblem`.
   init(
     _ sightings: [TargetFinder.Sighting], at best: TargetProblem.Minimum, share: Double,
@@ -21,7 +21,7 @@ struct TargetMovement {
   ) {
     guard let latest = sightings.last else { return }
     let precision = 1 / (parameters.rangeDeviation * parameters.rangeDeviation)
-    // Of each unknown, the sums of the products with all; the last two lanes are 0.
+    // For each unknown, the sums of the products with all; the last two lanes are 0.
     var products = [SIMD8<Double>](repeating: .zero, count: 6)
     var right = SIMD8<Double>.zero
     var (before, count) = (0.0, 0.0)
@@ -31,7 +31,7 @@ struct TargetMovement {
       let rest = sighting.range - length - best.bias
       let time = sighting.time - latest.time
       let (x, y, z) = (arm.x / length, arm.y / length, arm.z / length)
-      // Few ranges that are far off are no movement.
+      // A few gross errors are not movement.
       let weight = share * precision / (1 + rest * rest * precision / 8)
       let row = SIMD8<Double>(x, y, z, 1, x * time, y * time, 0, 0)
       let weighted = row * weight

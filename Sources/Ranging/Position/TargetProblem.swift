@@ -4,9 +4,9 @@ internal import Glibc
 
 /// The likelihood of positions of a target, given sightings.
 ///
-/// The unknowns are the position and the constant error of the ranges. Range errors have a heavy tail
-/// on the far side (blocked paths are longer) and are nearly normal on the near one; neighbouring
-/// ranges share part of their error.
+/// The unknowns are the position and the constant error of the ranges. Range errors have a heavy
+/// tail on the far side (blocked paths are longer) and are nearly normal on the near one.
+/// Neighbouring ranges share part of their error.
 struct TargetProblem {
   struct Minimum: Sendable {
     var position: SIMD3<Double>
@@ -17,7 +17,7 @@ struct TargetProblem {
 
   private typealias Lanes = SIMD2<Double>
 
-  /// Ranges of two sightings, one in each lane; the precision of one that is missing is 0.
+  /// Ranges of two sightings, one in each lane; the precision of a missing one is 0.
   private struct Ranges {
     var x = Lanes.zero
     var y = Lanes.zero
@@ -27,8 +27,7 @@ struct TargetProblem {
     var precision = Lanes.zero
   }
 
-  /// A measured azimuth, as two directions in the world: the one that it says, and the one to the
-  /// right of it.
+  /// A measured azimuth as two directions in the world: its own, and the one to the right of it.
   struct Azimuth: Sendable {
     var origin: SIMD3<Double>
     var along: SIMD3<Double>
@@ -42,7 +41,7 @@ struct TargetProblem {
       right = x * sine - y * cosine
     }
 
-    /// By how much the measured azimuth is more than that of a point, seen from the origin.
+    /// Returns the measured azimuth minus the azimuth of a point, seen from the origin.
     func residual(_ point: SIMD3<Double>) -> Double {
       let (across, ahead) = (right.dot(point), along.dot(point))
       guard abs(across) < 0.2 * ahead else { return atan2(across, ahead) }
@@ -63,7 +62,7 @@ struct TargetProblem {
   let height: Double
   /// The extent of the sighting positions along each axis.
   let extent: SIMD3<Double>
-  /// The weight of one sighting: those closer than half a metre share their error.
+  /// The weight of one sighting: sightings closer than half a metre share their error.
   let share: Double
 
   init(
@@ -82,7 +81,8 @@ struct TargetProblem {
       low = SIMD3<Double>(min(low.x, p.x), min(low.y, p.y), min(low.z, p.z))
       high = SIMD3<Double>(max(high.x, p.x), max(high.y, p.y), max(high.z, p.z))
       sum += p.z
-      // Variance of the range: what averaging does not remove, and the drift of the poses since.
+      // Variance of the range: the part that averaging does not remove, and the drift of the poses
+      // since.
       let drift = parameters.drift * (travelled - sighting.travelled)
       let lane = index % 2
       (pair.x[lane], pair.y[lane], pair.z[lane]) = (p.x, p.y, p.z)
@@ -105,10 +105,10 @@ struct TargetProblem {
   /// Descends to the next minimum.
   ///
   /// - Parameters:
-  ///   - promise: what a step would gain, as its slope tells it, from which on it is the last.
+  ///   - promise: the expected gain of a step below which it is the last.
   ///   - known: minima that were found before.
-  ///   - near: how far from one of these a descent has arrived at it.
-  /// - Returns: nil where that is one of `known`.
+  ///   - near: the distance to one of these at which a descent ends.
+  /// - Returns: nil at one of `known`.
   func descend(
     from start: SIMD3<Double>, bias beginning: Double = 0, promise: Double = 1e-7,
     known: [Minimum], near: Double
@@ -117,8 +117,8 @@ struct TargetProblem {
     var bias = beginning
     var damping = 1e-2
     var current = evaluate(position, bias)
-    // How much flatter the cost is along the last step than the information says: outliers are part
-    // of the information, but resist less the farther they are.
+    // The ratio by which the cost along the last step is flatter than the information predicts.
+    // Outliers are part of the information, but resist less the farther they are.
     var stretch = 1.0
     for _ in 0..<25 {
       for one in known where current.cost >= one.cost && (position - one.position).length < near {
@@ -164,7 +164,7 @@ struct TargetProblem {
     return Minimum(position: position, bias: bias, cost: current.cost, information: information)
   }
 
-  /// The negative logarithm of the likelihood of a position.
+  /// Returns the negative logarithm of the likelihood of a position.
   func cost(_ position: SIMD3<Double>) -> Double { evaluate(position, 0).cost }
 
   private struct Evaluation {
@@ -197,7 +197,8 @@ struct TargetProblem {
     var (crossX, crossY, crossZ) = (Lanes.zero, Lanes.zero, Lanes.zero)
     var (slopeX, slopeY, slopeZ) = (Lanes.zero, Lanes.zero, Lanes.zero)
     var (slope, information) = (Lanes.zero, Lanes.zero)
-    // The logarithm of a product, because one of each factor takes longer than all the rest.
+    // The logarithm of a product, because a logarithm of each factor takes longer than all the
+    // rest.
     var (product, farProduct) = (Lanes.one, Lanes.one)
     var logarithm = 0.0
     for pair in ranges {
@@ -248,7 +249,7 @@ struct TargetProblem {
     result.biasInformation += share * information.sum()
   }
 
-  /// Half of one degree of freedom more than each factor's, times the logarithms of the factors.
+  /// Returns half of (degrees of freedom + 1) of each factor, times the logarithms of the factors.
   private static func logarithm(_ all: Lanes, _ far: Lanes) -> Double {
     4.5 * log(all[0] * all[1]) - 2.5 * log(far[0] * far[1])
   }
@@ -289,7 +290,7 @@ struct TargetProblem {
     result.slope.y += all * slopeY
   }
 
-  /// The ratio of the residuals to what the model expects.
+  /// Returns the ratio of the residuals to their expectation.
   func misfit(at minimum: Minimum) -> Double {
     var squares: [Double] = []
     squares.reserveCapacity(count + 1)
@@ -309,7 +310,7 @@ struct TargetProblem {
 }
 
 extension [Double] {
-  /// The median of the square roots, without sorting all of them.
+  /// Returns the median of the square roots, without sorting all of them.
   fileprivate mutating func medianOfRoots() -> Double {
     let middle = (count - 1) / 2
     var (low, high) = (0, count - 1)

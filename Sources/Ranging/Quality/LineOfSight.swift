@@ -8,10 +8,10 @@ public struct ReceptionDiagnostics: Sendable, Hashable {
   public var receivedPower: Double?
   /// The level of the first path in dBm.
   public var firstPathPower: Double?
-  /// Signal-to-noise ratio of the strongest path minus that of the first path, in dB; the mean if there
-  /// are several antennas.
+  /// Signal-to-noise ratio of the strongest path minus the ratio of the first path, in dB; the mean
+  /// if there are several antennas.
   package var peakOverFirstPath: Double?
-  /// Level of the first path over that of the noise, in dB.
+  /// Level of the first path above the level of the noise, in dB.
   package var firstPathSNR: Double?
   /// Delay of the strongest path after the first, in nanoseconds.
   public var peakDelay: Double?
@@ -25,14 +25,15 @@ public struct ReceptionDiagnostics: Sendable, Hashable {
 /// Computes the probability that the direct path is blocked from the receiver's diagnostics.
 ///
 /// A calibration may have a model that was learned from labelled measurements. Without one, each
-/// diagnostic is evidence with a midpoint, where both cases are equally likely, and a width; several are
-/// combined as half dependent. The result inflates the uncertainty of a distance; it never discards one.
+/// diagnostic is evidence with a width and a midpoint, where both cases are equally likely. Several
+/// diagnostics are combined as half dependent. The result widens the uncertainty of a distance; it
+/// never discards one.
 public struct LineOfSightModel: Sendable, Hashable {
   /// Probability of a blocked path without diagnostics.
   public var prior = 0.15
   /// Factor on the standard deviation of a distance when the path is certainly blocked.
   public var inflation = 4.0
-  /// Takes the place of the rules where it is given.
+  /// Replaces the rules where it is given.
   package var learned: PathModel?
 
   /// Creates a model for 500 MHz indoors.
@@ -43,6 +44,8 @@ public struct LineOfSightModel: Sendable, Hashable {
     probability(diagnostics, distance: nil)
   }
 
+  /// Returns the probability with the distance as an additional input.
+  ///
   /// - Parameter distance: as measured, in metres.
   package func probability(_ diagnostics: ReceptionDiagnostics, distance: Double?) -> Double? {
     if let learned {
@@ -59,7 +62,7 @@ public struct LineOfSightModel: Sendable, Hashable {
       // In dB. Below 6 dB the path is free, above 10 dB blocked. Source: Decawave APS006 part 3.
       Self.add(all - first, middle: 8, width: 1, to: &sum)
     }
-    // The same as the gap between both levels, where these are known.
+    // The same quantity as the gap between both levels, where these are known.
     let over = diagnostics.firstPathPower == nil ? diagnostics.peakOverFirstPath : nil
     Self.add(over, middle: 6, width: 1.5, to: &sum)
     Self.add(diagnostics.peakDelay, middle: 4, width: 1.5, to: &sum)
@@ -71,7 +74,7 @@ public struct LineOfSightModel: Sendable, Hashable {
   }
 
   /// - Parameters:
-  ///   - middle: where both cases are equally likely.
+  ///   - middle: the value at which both cases are equally likely.
   ///   - width: the difference from there that makes one case e times as likely.
   private static func add(
     _ value: Double?, middle: Double, width: Double,
@@ -82,23 +85,23 @@ public struct LineOfSightModel: Sendable, Hashable {
     sum.count += 1
   }
 
-  /// Returns the standard deviation of a distance whose path is blocked with this probability, as the
-  /// mixture of both cases.
+  /// Returns the standard deviation of a distance whose path is blocked with this probability, as
+  /// the mixture of both cases.
   public func inflated(_ standardDeviation: Double, probability: Double?) -> Double {
     standardDeviation * varianceFactor(probability: probability).squareRoot()
   }
 
-  /// The factor on the variance of a distance whose path is blocked with this probability.
+  /// Returns the factor on the variance of a distance whose path is blocked with this probability.
   package func varianceFactor(probability: Double?) -> Double {
     guard let probability, probability > 0 else { return 1 }
     return 1 + min(1, probability) * (inflation * inflation - 1)
   }
 
-  /// What a path that is blocked with this probability does to a distance.
+  /// Returns the effect of a path that is blocked with this probability on a distance.
   ///
-  /// - Parameter variance: of the distance on a free path.
-  /// - Returns: metres that it is probably too long by, the variance with what is unknown of that, and the
-  ///   factor on a slowly varying error.
+  /// - Parameter variance: the variance of the distance on a free path.
+  /// - Returns: the expected error in metres, the variance including the uncertainty of this error,
+  ///   and the factor on a slowly varying error.
   package func effect(
     probability: Double?, on variance: Double, slow: Double
   ) -> (excess: Double, variance: Double, factor: Double) {

@@ -2,12 +2,12 @@
 
 internal import Glibc
 
-/// What a receiver says of a frame that may tell whether the direct path is blocked. Raw values are the
-/// names in calibration files.
+/// A quantity of a received frame that may indicate a blocked direct path. Raw values are the names
+/// in calibration files.
 package enum PathDiagnostic: String, CaseIterable, Codable, Sendable {
-  /// Total level less that of the first path, dB.
+  /// Total level minus the level of the first path, dB.
   case powerGap = "power_gap_db"
-  /// The received level plus what it loses over the measured distance in the open, dBm.
+  /// The received level plus the free-space loss over the measured distance, dBm.
   case levelAtMetre = "level_at_1m_dbm"
   case receivedPower = "rx_power_dbm"
   case firstPathPower = "fp_power_dbm"
@@ -19,11 +19,11 @@ package enum PathDiagnostic: String, CaseIterable, Codable, Sendable {
 }
 
 /// A logistic regression of the probability that the direct path is blocked, learned from labelled
-/// measurements: its terms are the standardised diagnostics and, where there are any, their products.
+/// measurements. Its terms are the standardised diagnostics and, optionally, their products.
 package struct PathModel: Codable, Sendable, Hashable {
-  /// A diagnostic with what standardises it.
+  /// A diagnostic with its mean and scale.
   package struct Input: Codable, Sendable, Hashable {
-    /// That of a `PathDiagnostic`, or of a column.
+    /// The name of a `PathDiagnostic`, or of a column.
     package var name: String
     package var mean: Double
     package var deviation: Double
@@ -33,7 +33,7 @@ package struct PathModel: Codable, Sendable, Hashable {
     }
   }
 
-  /// By how much more than others distances on blocked paths are too long, in metres.
+  /// The error that distances on blocked paths have beyond others, in metres.
   package struct Excess: Codable, Sendable, Hashable {
     package var mean: Double
     package var deviation: Double
@@ -48,14 +48,14 @@ package struct PathModel: Codable, Sendable, Hashable {
     }
   }
 
-  /// How the other rooms' model judged the rows of a room.
+  /// The scores of the other rooms' model in a room.
   package struct Room: Codable, Sendable, Hashable {
     package var name: String
     package var rows: Int
     package var blocked: Int
-    /// The mean of the shares of both kinds that are recognised; nil where there is one kind only.
+    /// The mean of the shares of both kinds that are classified correctly; nil with one kind only.
     package var balancedAccuracy: Double?
-    /// How often a blocked row has the greater probability of a blocked and a free one.
+    /// The probability that a blocked row has a higher value than a free one.
     package var area: Double?
 
     enum CodingKeys: String, CodingKey {
@@ -74,9 +74,9 @@ package struct PathModel: Codable, Sendable, Hashable {
 
   package var inputs: [Input]
   package var intercept: Double
-  /// One for each input.
+  /// The weight of each input.
   package var weights: [Double]
-  /// One for each two inputs, (0, 0), (0, 1)… (1, 1)…; nil: none.
+  /// The weight of each product of two inputs, (0, 0), (0, 1)… (1, 1)…; nil for none.
   package var products: [Double]?
   package var excess: Excess?
   package var rooms: [Room]?
@@ -93,10 +93,10 @@ package struct PathModel: Codable, Sendable, Hashable {
     (self.weights, self.products) = (weights, products)
   }
 
-  /// More than any chip reports.
+  /// More inputs than any chip reports.
   package static let mostInputs = 32
 
-  /// Whether there are as many coefficients as the inputs need.
+  /// Whether the number of coefficients matches the inputs.
   package var isUsable: Bool {
     let count = inputs.count
     return 1...Self.mostInputs ~= count && weights.count == count
@@ -105,10 +105,10 @@ package struct PathModel: Codable, Sendable, Hashable {
       && excess.map { $0.deviation >= 0 } ?? true
   }
 
-  /// The logarithm of the odds of a blocked path where both kinds are equally frequent; nil without any
-  /// input.
+  /// Returns the logarithm of the odds of a blocked path where both kinds are equally frequent; nil
+  /// without any input.
   ///
-  /// - Parameter value: the input of this index; nil where it is not known, which counts as its mean.
+  /// - Parameter value: the input of this index; nil where it is unknown, which counts as its mean.
   package func evidence(_ value: (Int) -> Double?) -> Double? {
     var standard = InlineArray<32, Double>(repeating: 0)
     var isKnown = false
@@ -131,18 +131,20 @@ package struct PathModel: Codable, Sendable, Hashable {
     return sum
   }
 
-  /// The same as a probability.
+  /// Returns the evidence as a probability.
   package func probability(_ value: (Int) -> Double?) -> Double? {
     evidence(value).map { 1 / (1 + exp(-$0)) }
   }
 
-  /// Within what was seen when it was learned: squares of anything beyond would decide alone.
+  /// Limited to the range of the training data: squares of values beyond it would decide alone.
   static func standardised(_ value: Double, _ input: Input) -> Double {
     max(-3, min(3, (value - input.mean) / input.deviation))
   }
 }
 
 extension ReceptionDiagnostics {
+  /// Returns the value of a diagnostic.
+  ///
   /// - Parameter distance: as measured, in metres.
   package func value(_ diagnostic: PathDiagnostic, distance: Double?) -> Double? {
     switch diagnostic {

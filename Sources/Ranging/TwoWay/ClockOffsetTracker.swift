@@ -22,8 +22,9 @@ public struct ClockOffset: Sendable, Hashable {
 /// Tracks the offset of one peer's clock against the local one.
 ///
 /// Combines two sources: the carrier frequency offset of single frames, and the time between two
-/// polls by the stamps of both ends, which is a hundred times as exact. Between measurements the offset
-/// performs a random walk, as warm crystals do. A value of fixed size: keep one for each peer.
+/// polls by the stamps of both ends, which is a hundred times as exact. Between measurements the
+/// offset performs a random walk, as warm crystals do. A value of fixed size: keep one for each
+/// peer.
 package struct ClockOffsetTracker: Sendable, Hashable {
   /// Random walk of the offset in one second, one standard deviation. 0.02 ppm: a warm crystal.
   private static var wander: Double { 0.02e-6 }
@@ -57,9 +58,10 @@ package struct ClockOffsetTracker: Sendable, Hashable {
   /// Updates the offset with a poll that both ends have stamped.
   ///
   /// - Parameters:
-  ///   - time: seconds on any clock that is exact to a fraction of a turn of the counter; nil if polls
-  ///     are certain to follow each other within one turn.
-  /// - Returns: whether the offset was updated. It is not by the first poll, when two polls are too far
+  ///   - time: seconds on any clock that is exact to a fraction of a turn of the counter; nil if
+  ///     polls are certain to follow each other within one turn.
+  /// - Returns: whether the offset was updated. The first poll does not update it, nor do polls
+  ///   that are too far apart, or stamps that do not belong together.
   ///   apart, or when the stamps do not belong together.
   @discardableResult
   package mutating func addPoll(
@@ -84,8 +86,8 @@ package struct ClockOffsetTracker: Sendable, Hashable {
     }
     mismatches = 0
     last = poll
-    // Crystals do not jump. An apparent jump is a wrong count of turns, because the times come from a
-    // host that was late, or a corrupt stamp; the offset of a restarted peer stays the same.
+    // Crystals do not jump. An apparent jump is a corrupt stamp, or a wrong count of turns by times
+    // from a host that was late. The offset of a restarted peer stays the same.
     if isImplausible(measured.offset, after: measured.seconds) {
       let isConfirmed = candidate.map { abs($0 - measured.offset.value) < Self.sameOffset }
       candidate = measured.offset.value
@@ -110,7 +112,7 @@ package struct ClockOffsetTracker: Sendable, Hashable {
     correct(carrier, after: seconds)
   }
 
-  /// The offset of the two clocks between two polls, and the seconds between these.
+  /// Returns the offset of the two clocks between two polls, and the seconds between these.
   private func compare(_ first: Poll, _ second: Poll) -> (offset: ClockOffset, seconds: Double)? {
     let counter = radio.counter
     let own = counter.interval(from: first.sent, to: second.sent)

@@ -2,8 +2,8 @@
 
 /// The speed of the signal in metres per second.
 public enum SpeedOfLight {
-  /// In air: 0.03 % less than in vacuum, 3 mm at 10 m. The value in the drivers of DW1000, DW3000 and
-  /// QM33.
+  /// In air: 0.03 % less than in vacuum, 3 mm at 10 m. The drivers of DW1000, DW3000 and QM33 have
+  /// this value.
   public static let inAir = 299_702_547.0
   /// In vacuum, by definition of the metre.
   package static let inVacuum = 299_792_458.0
@@ -51,7 +51,7 @@ public struct TickCounter: Sendable, Hashable {
 
   /// The full counter of DW1000, DW3000 and QM33: wraps every 17.2 s.
   public static let bits40 = TickCounter(bits: 40)
-  /// Its low word: wraps every 67.2 ms.
+  /// The low word of the counter: wraps every 67.2 ms.
   public static let bits32 = TickCounter(bits: 32)
 
   /// Creates a counter.
@@ -65,7 +65,7 @@ public struct TickCounter: Sendable, Hashable {
   package var modulus: Double { Double(UInt64(1) << UInt64(bits)) }
 
   /// Returns the ticks from `start` to `end`, which is less than one turn of the counter later.
-  /// Subtracts integers, so that nothing is lost to rounding.
+  /// Subtracts integers, so no precision is lost to rounding.
   package func interval(from start: TickStamp, to end: TickStamp) -> Double {
     let whole = (end.ticks &- start.ticks) & ((1 << UInt64(bits)) - 1)
     return Double(whole) + (end.fraction - start.fraction)

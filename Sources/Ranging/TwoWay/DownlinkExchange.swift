@@ -3,12 +3,12 @@
 /// A round between two anchors as a passive tag receives it (DL-TDoA): the initiator's poll, a
 /// responder's response and, in double-sided rounds, the initiator's final.
 ///
-/// The messages carry the reply times of the anchors and their distance, from which the tag computes
-/// by how much it is nearer to one of them.
+/// The messages carry the reply times of the anchors and their distance. From these the tag
+/// computes the difference of its distances to them.
 public struct DownlinkExchange: Sendable, Hashable {
   package var pollReceived: TickStamp
   package var responseReceived: TickStamp
-  /// When the tag received the final; nil in single-sided rounds, or when it was lost.
+  /// The time at which the tag received the final; nil in single-sided rounds, or when it was lost.
   package var finalReceived: TickStamp?
   /// Ticks of the responder's clock from poll to response, antenna to antenna.
   package var responderReply: Double
@@ -47,14 +47,14 @@ public struct DownlinkExchange: Sendable, Hashable {
 
   /// Returns the difference of the tag's distances to responder and initiator.
   ///
-  /// Poll and response are separated by flight, reply and the difference; so are response and final,
-  /// with the opposite sign of the difference. With both, the flight between the anchors and half of the
-  /// clock error cancel.
+  /// Poll and response are separated by flight, reply and the difference. So are response and
+  /// final, with the opposite sign of the difference. With both, the flight between the anchors and
+  /// half of the clock error cancel.
   ///
   /// - Parameters:
   ///   - clocks: (rate of an anchor's clock / rate of the tag's) - 1; `DownlinkRanging` estimates
   ///     it.
-  ///   - parameters: the counter of the stamps, and the greatest clock error there can be.
+  ///   - parameters: the counter of the stamps, and the greatest possible clock error.
   public func difference(
     _ clocks: (initiator: ClockOffset, responder: ClockOffset),
     _ parameters: TwoWayParameters = TwoWayParameters()
@@ -67,11 +67,11 @@ public struct DownlinkExchange: Sendable, Hashable {
       throw .emptyInterval
     }
     let first = counter.interval(from: pollReceived, to: responseReceived)
-    // Everything in ticks of the tag's clock. Differences first: the intervals are long.
+    // All values are in ticks of the tag's clock. Differences first: the intervals are long.
     let replied = first - responderReply
     var ticks = replied + responderReply * (b.value / (1 + b.value)) - anchorFlight
     var byClock = responderReply * b.standardDeviation
-    // The tag's two receptions and the responder's one.
+    // The noise of the tag's two receptions and the responder's one.
     var byStamps = 3.0.squareRoot()
     if let finalReceived, let initiatorReply {
       guard initiatorReply > 0, initiatorReply < counter.modulus else { throw .emptyInterval }
@@ -85,7 +85,7 @@ public struct DownlinkExchange: Sendable, Hashable {
     }
     let scale = DeviceTick.seconds * parameters.speedOfLight
     let metres = ticks * scale
-    // No difference exceeds the distance of the anchors by more than calibration can.
+    // A difference cannot exceed the distance of the anchors by more than the error of calibration.
     guard abs(metres) <= max(0, anchorFlight) * scale - parameters.leastDistance else {
       throw .implausibleClocks
     }
@@ -99,8 +99,8 @@ public struct DownlinkExchange: Sendable, Hashable {
 /// Computes differences of distances to one pair of anchors from successive rounds, and tracks the
 /// clocks of both.
 ///
-/// Transmission times in messages determine the rate of an anchor's clock a hundred times as well as
-/// the carrier of a single frame. Keep one for each pair of anchors.
+/// Transmission times in messages determine the rate of an anchor's clock a hundred times as well
+/// as the carrier of a single frame. Keep one value for each pair of anchors.
 public struct DownlinkRanging: Sendable, Hashable {
   package private(set) var initiator: ClockOffsetTracker
   package private(set) var responder: ClockOffsetTracker

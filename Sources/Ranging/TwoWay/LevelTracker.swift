@@ -2,8 +2,8 @@
 
 /// Filters the received level of one peer.
 ///
-/// The bias of leading-edge detection depends on the level itself: correcting by the noisy reading of
-/// each frame would add noise.
+/// The bias of leading-edge detection depends on the level itself: a correction by the noisy
+/// reading of each frame would add noise.
 package struct LevelTracker: Sendable, Hashable {
   /// Noise of one reading in dB, one standard deviation.
   package var noise = 0.5
@@ -19,9 +19,8 @@ package struct LevelTracker: Sendable, Hashable {
 
   /// Updates the level with a reading.
   ///
-  /// - Parameters:
   ///   - power: dBm.
-  ///   - time: seconds; nil stands for a tenth of a second after the last reading.
+  ///   - time: seconds; nil means a tenth of a second after the last reading.
   /// - Returns: the level in dBm; `power` itself if it is not a number or not a plausible level.
   package mutating func update(_ power: Double, time: Double? = nil) -> Double {
     guard abs(power) < 1000 else { return power }

@@ -2,8 +2,8 @@
 
 /// Collects the stamps of one responder's part of a one-to-many round.
 ///
-/// Reports of the responder arrive late, often with the next round. Each stamp comes with its round,
-/// and stamps of different rounds are never combined.
+/// Reports of the responder arrive late, often with the next round. Each stamp is recorded with its
+/// round, and stamps of different rounds are never combined.
 public struct ExchangeCollector: Sendable, Hashable {
   /// A stamp of a frame at one end.
   public enum Event: Sendable, Hashable, CaseIterable {
@@ -46,8 +46,8 @@ public struct ExchangeCollector: Sendable, Hashable {
     }
   }
 
-  /// The exchange, which is double-sided once both stamps of the final are known; nil until those of
-  /// poll and response are.
+  /// The exchange, which is double-sided once both stamps of the final are known; nil until the
+  /// stamps of poll and response are.
   public var exchange: TwoWayExchange? {
     guard let pollSent, let pollReceived, let responseSent, let responseReceived else { return nil }
     return TwoWayExchange(
@@ -62,7 +62,7 @@ public struct ExchangeCollector: Sendable, Hashable {
 /// from earlier rounds. Keep one for each responder.
 public struct ResponderRanging: Sendable, Hashable {
   package private(set) var clock: ClockOffsetTracker
-  /// From the last exchange that told it.
+  /// The offset of the last exchange that determined it.
   private var told: ClockOffset?
   private var parameters: TwoWayParameters
 
@@ -78,7 +78,7 @@ public struct ResponderRanging: Sendable, Hashable {
     if let clock { self.clock.addCarrier(clock) }
   }
 
-  /// Whether what polls say of the clocks fits the third frame only if it went the other way.
+  /// Whether the polls show that the third frame went in the other direction.
   package func isReversed(_ exchange: TwoWayExchange) -> Bool {
     clock.offset.map { exchange.isReversed($0, parameters) } ?? false
   }

@@ -55,9 +55,9 @@ public struct PowerBias: Sendable, Hashable {
 
   /// DW1000 with 500 MHz bandwidth and a pulse repetition frequency of 64 MHz.
   ///
-  /// Other chips differ. In a public recording of one pair outdoors (382 positions, 2 to 60 m) it
-  /// reduces the error beside a constant from 9.2 to 8.2 cm, without line of sight from 10.0 to 9.2; a
-  /// table learned from half of the distances reduces it to 4.5 at the others.
+  /// Other chips differ. In a public recording of one pair outdoors (382 positions, 2 to 60 m) the
+  /// table reduces the error beside a constant from 9.2 to 8.2 cm, without line of sight from 10.0
+  /// to 9.2. A table learned from half of the distances reduces it to 4.5 at the others.
   ///
   /// Source: Decawave APS011, "Sources of error in two way ranging".
   public static let dw1000PRF64 = PowerBias(

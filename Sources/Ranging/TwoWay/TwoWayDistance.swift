@@ -5,10 +5,10 @@ public struct TwoWayDistance: Sendable, Hashable {
   /// Metres. Slightly negative is possible when the antennas nearly touch.
   public var distance: Double
   /// One standard deviation of `distance` in metres, from the noise of the stamps and of the clock
-  /// offset, and with `biasDeviation`.
+  /// offset. It includes `biasDeviation`.
   public var standardDeviation: Double
-  /// The part of it that all distances between these antennas share, so that no filter removes it:
-  /// what is not known of their delays.
+  /// The part of it that all distances between these antennas share, so no filter removes it: the
+  /// uncertainty of their delays.
   public var biasDeviation: Double
   /// How much faster the initiator's clock is than the responder's, as a fraction; 1e-6 is one ppm.
   public var clockOffset: Double
@@ -21,14 +21,14 @@ public struct TwoWayDistance: Sendable, Hashable {
   }
 }
 
-/// Why there is no distance.
+/// The reason why there is no distance.
 public enum RangingFailure: Error, Sendable, Hashable, CustomStringConvertible {
   /// A frame was not received, so that a stamp is missing.
   case missingStamp
   /// The stamps leave no time between two frames.
   case emptyInterval
-  /// The two ends disagree about the time by more than oscillators can: a stamp is corrupt or belongs
-  /// to another round.
+  /// The two clocks differ by more than oscillators can: a stamp is corrupt or belongs to another
+  /// round.
   case implausibleClocks
   /// The offset of the clocks is unknown, and without it the distance would be wrong by metres.
   case unknownClockOffset
@@ -65,12 +65,11 @@ public struct TwoWayParameters: Sendable, Hashable {
   public var greatestClockOffset = 100e-6
   /// Metres that the two antenna delays together add to each distance.
   public var antennaDelay = 0.0
-  /// One standard deviation in metres of what the delays really add less `antennaDelay`.
+  /// One standard deviation in metres of the actual delays minus `antennaDelay`.
   ///
-  /// 0.3 is for boards with the delays that their firmware comes with: what the vendor says of the DW1000
-  /// without calibration (Decawave APS014, 2.1.2). Public recordings of pairs of boards show
-  /// 0.1 to 0.37 m: two indoors, and DW1000 outdoors. Less than that is known of boards that were
-  /// calibrated.
+  /// 0.3 is for boards with the delays of their firmware: the vendor's figure for the DW1000
+  /// without calibration (Decawave APS014, 2.1.2). Public recordings of pairs of boards show 0.1 to
+  /// 0.37 m: two indoors, and DW1000 outdoors. The delays of calibrated boards are known better.
   public var antennaDelayDeviation = 0.3
   /// The least distance in metres that is reported. Calibration that is not exact makes distances
   /// negative by centimetres to decimetres, never by metres.
@@ -81,16 +80,16 @@ public struct TwoWayParameters: Sendable, Hashable {
   /// Creates parameters for a 40-bit counter and receivers of 500 MHz.
   public init() {}
 
-  /// Noise together with what is not known of the delays.
+  /// Returns the deviation of noise together with the uncertainty of the delays.
   func total(_ noise: Double) -> Double {
     (noise * noise + antennaDelayDeviation * antennaDelayDeviation).squareRoot()
   }
 
-  /// The distance for a time of flight in ticks, if it is plausible.
+  /// Returns the distance for a time of flight in ticks, if it is plausible.
   func checked(ticks: Double) throws(RangingFailure) -> Double {
     let distance = ticks * (DeviceTick.seconds * speedOfLight) - antennaDelay
     if distance < leastDistance { throw .negativeDistance }
-    // Written so that NaN is refused as well.
+    // Written so that NaN is rejected as well.
     guard distance <= greatestDistance else { throw .tooFar }
     return distance
   }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The stamps of two-way ranging, each on the clock of the device that sent or received the frame:
-/// the initiator's poll, the responder's response and, in double-sided ranging, the initiator's final.
+/// the initiator's poll, the responder's response and, in double-sided ranging, the initiator's
+/// final.
 public struct TwoWayExchange: Sendable, Hashable {
   package var pollSent: TickStamp
   package var pollReceived: TickStamp
@@ -9,7 +10,8 @@ public struct TwoWayExchange: Sendable, Hashable {
   package var responseReceived: TickStamp
   package var finalSent: TickStamp?
   package var finalReceived: TickStamp?
-  /// Of another frame of the responder, which some boards send instead of waiting for a final.
+  /// The stamps of another frame of the responder, which some boards send instead of waiting for a
+  /// final.
   package var secondResponseSent: TickStamp?
   package var secondResponseReceived: TickStamp?
 
@@ -25,34 +27,34 @@ public struct TwoWayExchange: Sendable, Hashable {
 
   package var isDoubleSided: Bool { finalSent != nil && finalReceived != nil }
 
-  /// Whether the stamps tell the clock offset.
+  /// Whether the stamps determine the clock offset.
   package var tellsClocks: Bool {
     isDoubleSided || (secondResponseSent != nil && secondResponseReceived != nil)
   }
 
-  /// The same exchange with the third frame as a second response of the responder.
+  /// The exchange with the third frame as a second response of the responder.
   package var withSecondResponse: TwoWayExchange {
     var result = singleSided
     (result.secondResponseSent, result.secondResponseReceived) = (finalSent, finalReceived)
     return result
   }
 
-  /// How far apart both ends are in the time between the frames that both know: by their clocks, if the
-  /// third frame is what it is taken for; nil if no crystals are as far apart.
+  /// Returns the difference between both ends in the time between the frames that both have
+  /// stamped, if the third frame has the assumed direction. Nil if no crystals differ by as much.
   package func disagreement(_ parameters: TwoWayParameters) -> Double? {
     guard let (initiator, responder) = intervals(parameters.counter) else { return nil }
     let difference = abs(responder - initiator)
-    // What stamps of other clocks make of it is seconds; distances are up to 3 km.
+    // Stamps of other clocks give seconds; distances are up to 3 km.
     let most = 2 * parameters.greatestClockOffset * initiator + 20e-6 * DeviceTick.perSecond
     return difference <= most ? difference : nil
   }
 
-  /// The ticks of each end between two frames that go the same way, of which the third is one: nothing but
-  /// their clocks tells them apart.
+  /// Returns the ticks of each end between two frames of the same direction, one of which is the
+  /// third: only the two clocks make them differ.
   private func intervals(_ counter: TickCounter) -> (initiator: Double, responder: Double)? {
     var result: (initiator: Double, responder: Double)
     if let finalSent, let finalReceived {
-      // In parts, because a counter of 32 bits may turn in the whole.
+      // In parts, because a counter of 32 bits may wrap within the whole.
       result.initiator = counter.interval(from: pollSent, to: responseReceived)
       result.initiator += counter.interval(from: responseReceived, to: finalSent)
       result.responder = counter.interval(from: pollReceived, to: responseSent)
@@ -66,8 +68,8 @@ public struct TwoWayExchange: Sendable, Hashable {
     return result.initiator > 0 && result.responder > 0 ? result : nil
   }
 
-  /// Whether the third frame went the other way: a clock offset that is known from elsewhere fits its stamps
-  /// when they are exchanged, and not as they are. Taken as they are, twice the flight is part of the offset.
+  /// Whether the third frame went in the other direction: a clock offset from elsewhere fits its
+  /// stamps only when they are exchanged. Otherwise twice the flight is part of the offset.
   package func isReversed(_ offset: ClockOffset, _ parameters: TwoWayParameters) -> Bool {
     var other = singleSided
     if isDoubleSided {
@@ -79,8 +81,8 @@ public struct TwoWayExchange: Sendable, Hashable {
     else { return false }
     let noise = parameters.stampDeviation * DeviceTick.perSecond * 2.0.squareRoot() / here.responder
     let most = 6 * (noise + offset.standardDeviation) + 0.2e-6
-    // An offset that fits neither way is itself wrong, such as one of polls with a turn of the counter
-    // between them.
+    // An offset that fits neither way is itself wrong, for example from polls with a turn of the
+    // counter between them.
     func error(_ ends: (initiator: Double, responder: Double)) -> Double {
       abs((ends.initiator - ends.responder) / ends.responder - offset.value)
     }
@@ -99,7 +101,7 @@ public struct TwoWayExchange: Sendable, Hashable {
   ///   - offset: converts the reply to the initiator's clock in single-sided ranging, where an
   ///     error of 0.1 ppm costs 1.5 cm for each millisecond of reply. Double-sided ranging needs
   ///     none.
-  ///   - parameters: the counter of the stamps, and the greatest clock error there can be.
+  ///   - parameters: the counter of the stamps, and the greatest possible clock error.
   /// - Throws: `RangingFailure`; `.unknownClockOffset` without an offset in single-sided ranging.
   public func distance(
     offset: ClockOffset? = nil, _ parameters: TwoWayParameters = TwoWayParameters()
@@ -117,7 +119,7 @@ public struct TwoWayExchange: Sendable, Hashable {
       let result = try Self.distance(
         round, reply, sent: counter.interval(from: responseSent, to: secondResponseSent),
         received: counter.interval(from: responseReceived, to: secondResponseReceived), parameters)
-      // Stamps of the two ends that were mistaken for each other look like clocks of other crystals.
+      // Exchanged stamps of the two ends look like clocks of other crystals.
       if let offset {
         let most = 6 * (offset.standardDeviation + result.clockOffsetDeviation) + 0.5e-6
         guard abs(offset.value - result.clockOffset) < most else { throw .implausibleClocks }
@@ -138,8 +140,8 @@ public struct TwoWayExchange: Sendable, Hashable {
       clockOffset: offset.value, clockOffsetDeviation: offset.standardDeviation)
   }
 
-  /// The distance with the clock offset that two frames of the responder tell, by the time between them
-  /// at both ends.
+  /// Returns the distance with the clock offset that two frames of the responder determine, by the
+  /// time between them at both ends.
   ///
   /// Source: Shalaby, Cossette, Forbes, Le Ny, "Calibration and uncertainty characterization for
   /// ultra-wideband two-way-ranging measurements", ICRA 2023.
@@ -155,7 +157,7 @@ public struct TwoWayExchange: Sendable, Hashable {
       throw .implausibleClocks
     }
     let distance = try parameters.checked(ticks: ((round - reply) - reply * offset) / 2)
-    // The sensitivity to each reception stamp: that of the first response counts in both intervals.
+    // The sensitivity to each reception stamp: the first response counts in both intervals.
     let part = reply / sent
     let gain = (1 + (1 + part) * (1 + part) + part * part).squareRoot() / 2
     return TwoWayDistance(
@@ -166,9 +168,9 @@ public struct TwoWayExchange: Sendable, Hashable {
       clockOffset: offset, clockOffsetDeviation: offsetDeviation)
   }
 
-  /// The double-sided distance by the asymmetric formula, which is valid for replies of different
-  /// lengths: a clock offset of 20 ppm changes the result by 20 ppm of the distance, not of the
-  /// replies.
+  /// Returns the double-sided distance by the asymmetric formula, which is valid for replies of
+  /// different lengths: a clock offset of 20 ppm changes the result by 20 ppm of the distance, not
+  /// of the replies.
   ///
   /// Source: Neirynck, Luk, McLaughlin, "An alternative double-sided two-way ranging method",
   /// WPNC 2016.

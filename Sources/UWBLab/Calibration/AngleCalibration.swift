@@ -3,7 +3,7 @@
 import Glibc
 public import Ranging
 
-/// Determines offset and table of pairs of antennas: which phase difference comes from which angle.
+/// Determines offset and table of pairs of antennas: the phase difference of each angle.
 package struct AngleCalibration {
   package var parameters = PhaseTableFit.Parameters()
   /// Seconds by which the clocks of phases and path may differ.
@@ -11,7 +11,7 @@ package struct AngleCalibration {
 
   package init() {}
 
-  /// Asks for one angle after another, and takes the phases that the first board reports.
+  /// Prompts for one angle after another, and takes the phases that the first board reports.
   ///
   /// - Parameter angles: degrees, positive to the left.
   package func samples(
@@ -77,7 +77,7 @@ package struct AngleCalibration {
     do {
       return ArrayCalibration(names: names, fit: try ArrayFit(samples), samples: samples)
     } catch {
-      // One of several may be the reason.
+      // Only one of several may be the reason.
       let bad = names.indices.first { index in
         let own = samples.map {
           ArraySample(azimuth: $0.azimuth, elevation: $0.elevation, phases: [$0.phases[index]])
@@ -89,7 +89,7 @@ package struct AngleCalibration {
     }
   }
 
-  /// A line on phases at one position.
+  /// Returns a line on phases at one position.
   private static func summary(_ phases: [Double]) -> String {
     var mean = PhasorMean()
     for phase in phases { mean.add(phase) }
@@ -101,9 +101,9 @@ package struct AngleCalibration {
 }
 
 extension CSVTable {
-  /// The columns with phases: those that begin with `pdoa`.
+  /// Returns the columns with phases: columns whose name begins with `pdoa`.
   ///
-  /// - Parameter wanted: take these instead, unless empty.
+  /// - Parameter wanted: the columns to use instead, unless empty.
   /// - Throws: `LabError` when there are none.
   package func phaseColumns(_ wanted: [String]) throws(LabError) -> [String] {
     for name in wanted where !header.contains(name) { throw .missingColumn(name, has: header) }
@@ -112,7 +112,7 @@ extension CSVTable {
     return columns
   }
 
-  /// Reads phases at known angles (columns `angle`, or `azimuth` and where there is one `elevation`).
+  /// Reads phases at known angles (columns `angle`, or `azimuth` and optionally `elevation`).
   ///
   /// - Parameter column: the phases, in radians unless its name ends in `_deg`.
   /// - Throws: `LabError` when a column is missing or no row can be used.
@@ -133,10 +133,10 @@ extension CSVTable {
     }
   }
 
-  /// Reads the phases of all pairs in known directions (columns `azimuth` or `angle`, and where there is
-  /// one `elevation`); nil without azimuths.
+  /// Reads the phases of all pairs in known directions (columns `azimuth` or `angle`, and
+  /// optionally `elevation`); nil without azimuths.
   ///
-  /// - Parameter columns: the phases.
+  /// - Parameter columns: the columns of phases.
   package func arraySamples(
     _ columns: [String]
   ) throws(LabError) -> LabRows<ArraySample>? {
@@ -175,7 +175,7 @@ extension CSVTable {
   /// Reads a path around the antennas: positions, or azimuths.
   ///
   /// - Parameters:
-  ///   - position: of the antennas.
+  ///   - position: the position of the antennas.
   ///   - yaw: their direction, in radians from x towards y.
   package func path(
     around position: SIMD3<Double>, yaw: Double
@@ -208,7 +208,7 @@ private func degrees(_ radians: Double, _ digits: Int = 1) -> String {
   fixed(radians * 180 / .pi, digits) + "°"
 }
 
-/// What was learned of a pair.
+/// The calibration of a pair.
 package struct PairCalibration {
   let name: String
   package let fit: PhaseTableFit
@@ -216,7 +216,7 @@ package struct PairCalibration {
   let leftOut: PhaseTableFit.LeftOut?
   var walk: WalkaroundCalibration?
 
-  /// What was learned of several pairs.
+  /// Returns the report on several pairs.
   package static func report(_ pairs: [PairCalibration]) -> CalibrationReport {
     var calibration = RangingCalibration()
     calibration.pairs = pairs.map { pair in
@@ -229,7 +229,7 @@ package struct PairCalibration {
       problem: pairs.lazy.compactMap(\.problem).first)
   }
 
-  /// Why angles from this table would be wrong.
+  /// The reason why angles from this table would be wrong.
   var problem: LabError? {
     let outliers = fit.isUsed.count { !$0 }
     let angles = samples.map(\.angle).filter(\.isFinite).sorted()

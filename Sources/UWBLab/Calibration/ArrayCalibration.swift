@@ -3,14 +3,14 @@
 import Glibc
 package import Ranging
 
-/// What was learned of the pairs of an array of antennas.
+/// The calibration of the pairs of an array of antennas.
 package struct ArrayCalibration {
   let names: [String]
   let fit: ArrayFit
   let samples: [ArraySample]
 
-  /// Whether tables of angles, which are from -90 to 90 degrees, cannot describe the samples: some are from
-  /// behind.
+  /// Returns whether tables of angles, which cover -90 to 90 degrees, cannot describe the samples,
+  /// because some are from behind.
   package static func isNeeded(for samples: [ArraySample]) -> Bool {
     samples.count { cos($0.azimuth) < -0.1 } >= max(3, samples.count / 20)
   }
@@ -28,7 +28,7 @@ package struct ArrayCalibration {
     "Check that azimuths are positive to the left, that phases are in the unit of their column, and measure "
     + "every 5 degrees, all round."
 
-  /// Why directions would be wrong.
+  /// The reason why directions would be wrong.
   package var problem: LabError? {
     let count = fit.errors.count { $0 != nil }
     let cause: String
@@ -57,7 +57,7 @@ package struct ArrayCalibration {
     return .insufficient("The array cannot be calibrated: \(cause).", suggestion: suggestion)
   }
 
-  /// The widest gap between the azimuths of a pair, in radians, if it is too wide to say what is in it.
+  /// The widest gap between the azimuths of a pair, in radians, if it is too wide to interpolate.
   private var gap: (name: String, from: Double, to: Double)? {
     for (index, name) in names.enumerated() {
       let azimuths = samples.filter { $0.phases[index].map(\.isFinite) ?? false }.map {
@@ -83,7 +83,7 @@ package struct ArrayCalibration {
     }
   }
 
-  /// Whether no two baselines are 10 degrees apart.
+  /// Whether all baselines are within 10 degrees of each other.
   private var isLine: Bool {
     let axes = axes
     guard let first = axes.first else { return true }

@@ -13,9 +13,9 @@ package final class BoardBench: Sendable {
     package let phases: PhaseTap
   }
 
-  /// How the boards range.
+  /// The options of ranging.
   package struct Options: Sendable {
-    /// The two ends of a session with this id.
+    /// Returns the two ends of a session with this id.
     package typealias Session =
       @Sendable (UInt32) throws -> (
         controller: SessionConfiguration, controlee: SessionConfiguration
@@ -24,20 +24,20 @@ package final class BoardBench: Sendable {
     let session: Session
     /// Measurements at each placement.
     package var rounds = 100
-    /// Moves simulated boards to a distance in metres, and to an angle in degrees to the left as the
-    /// first one sees the second.
+    /// Moves simulated boards to a distance in metres, and to an angle in degrees to the left, seen
+    /// from the first one.
     package var place: (@Sendable (Int, Int, _ distance: Double, _ angle: Double) -> Void)?
 
     package init(session: @escaping Session) { self.session = session }
   }
 
-  /// What one round brought.
+  /// The result of one round.
   package struct Reading: Sendable {
     /// Metres; nil when the round failed.
     package var range: Double?
     /// dBm.
     var power: Double?
-    /// Of the round, by name.
+    /// The status of the round, by name.
     var status: String
     /// Seconds.
     var time: Double
@@ -91,11 +91,11 @@ package final class BoardBench: Sendable {
   ) async throws -> [Reading] {
     options.place?(a, b, distance, angle)
     // A new id for each session: a controller ends its session in band some milliseconds after it
-    // is gone, and that must not end the next one.
+    // was closed, and that must not end the next one.
     let id = lastSession.add(1, ordering: .relaxed).newValue
     var (controller, controlee) = try options.session(id)
     if wantsPhases {
-      // Qorvo's ENABLE_DIAGNOSTICS, and of its reports the angles.
+      // Qorvo's ENABLE_DIAGNOSTICS, and the angles of its reports.
       controller.additional += [TLV(0xE8, [1]), TLV(0xE9, [0x02])]
     }
     _ = boards[a].phases.drain()
@@ -115,10 +115,10 @@ package final class BoardBench: Sendable {
     let hasPower = session.device.dialect.generation >= .fira2
     let stream = session.measurements(capacity: 256)
     try await session.start()
-    // Where half of the rounds fail there is nothing to calibrate, but what came may be shown.
+    // Where half of the rounds fail a calibration is not possible, but the results may be shown.
     let rounds = 2 * options.rounds + 10
     let interval = Duration.milliseconds(session.configuration.interval)
-    // Not every chip reports rounds in which nobody was heard.
+    // Some chips do not report rounds without an answering peer.
     let timer = Task {
       try await Task.sleep(for: .seconds(3) + interval * rounds)
       try await session.close()
@@ -143,7 +143,7 @@ package final class BoardBench: Sendable {
 }
 
 extension [BoardBench.Reading] {
-  /// A line with the number of measurements, their centre, their spread, and their error.
+  /// Returns a line with the number of measurements, their centre, their spread, and their error.
   func summary(truth: Double) -> String {
     let ranges = compactMap(\.range).sorted()
     guard !ranges.isEmpty else {
@@ -163,11 +163,11 @@ extension [BoardBench.Reading] {
   }
 }
 
-/// Phase differences of single frames out of Qorvo's range diagnostics, as they go over the wire.
+/// Phase differences of single frames from Qorvo's range diagnostics, read from the packets.
 package final class PhaseTap: Sendable {
   private let phases = Mutex<[Double]>([])
 
-  /// What came since the last call, in radians.
+  /// Returns the phases since the last call, in radians.
   func drain() -> [Double] {
     phases.withLock { list in
       defer { list.removeAll() }
@@ -175,7 +175,7 @@ package final class PhaseTap: Sendable {
     }
   }
 
-  /// Sees each packet, header included.
+  /// Handles a packet, header included.
   func take(_ direction: PacketDirection, _ packet: RawSpan) {
     guard direction == .inbound, let header = try? PacketHeader(parsing: packet),
       header.type == .notification, header.opcode == RangeDiagnosticsNotification.qorvoOpcode,
@@ -197,7 +197,7 @@ package final class PhaseTap: Sendable {
   }
 }
 
-/// The values of a chip's calibration that differ from wanted ones.
+/// The values of a chip's calibration that differ from the wanted ones.
 package struct CalibrationChange {
   package let device: UWBDevice
   /// The new values, and the bytes that the chip has now.
@@ -214,12 +214,12 @@ package struct CalibrationChange {
 
   /// Writes the new values and reads each one back.
   ///
-  /// - Parameter isAtomic: values that belong together: cancellation waits for the last of them, and
-  ///   when one fails those before it are restored.
+  /// - Parameter isAtomic: whether the values belong together: cancellation then waits for the last
+  ///   of them, and a failure restores the values before it.
   package func write(isAtomic: Bool) async throws {
     let (device, changes) = (device, changes)
     guard isAtomic else { return try await device.calibrate(changes.map(\.new)) }
-    // A task of its own is not cancelled with this one.
+    // A task of its own is not cancelled together with this one.
     try await Task {
       do { try await device.calibrate(changes.map(\.new)) } catch {
         for change in changes where !change.old.isEmpty {
@@ -233,17 +233,17 @@ package struct CalibrationChange {
   }
 }
 
-/// What a calibration asks and tells the person who places the boards.
+/// The prompts and the output of a calibration, for the user who places the boards.
 package protocol CalibrationConsole: Sendable {
-  /// Asks for a line; nil when no answer will come.
+  /// Prompts for a line; nil when no answer will come.
   ///
   /// - Throws: `CancellationError`.
   func ask(_ question: String) async throws -> String?
   /// Shows lines, line ends included.
   func show(_ text: String)
-  /// Shows how many of the measurements of a placement are done.
+  /// Shows the number of finished measurements of a placement.
   func showProgress(_ label: String, _ count: Int, of total: Int)
-  /// Removes what `showProgress` shows.
+  /// Removes the output of `showProgress`.
   func clearProgress()
 }
 
@@ -252,35 +252,35 @@ package struct CalibrationReport {
   package let text: String
   package let calibration: RangingCalibration
   package let charts: [Chart]
-  /// Why the calibration must not be written; nil where it may be.
+  /// The reason why the calibration must not be written; nil if it may be.
   package var problem: LabError?
 }
 
-/// How the boards are placed, one placement after another.
+/// The steps of placing the boards, one placement after another.
 struct Guide<Measured: Sendable> {
   struct Stop {
-    /// What is placed: `A – B`.
+    /// The boards placed: `A – B`.
     var name: String
     /// The suggested number, in `unit`.
     var value: Double?
   }
 
   let console: any CalibrationConsole
-  /// Whether a person is asked; otherwise every number must be known, and everything is kept.
+  /// Whether the user is prompted; otherwise every number must be known, and everything is kept.
   let isInteractive: Bool
-  /// What the number is: `distance from antenna to antenna`.
+  /// The meaning of the number: `distance from antenna to antenna`.
   let quantity: String
-  /// m or °.
+  /// The unit, m or °.
   let unit: String
   let limits: ClosedRange<Double>
 
   /// Measures each placement until it is kept or skipped.
   ///
   /// - Parameters:
-  ///   - measure: takes the index of the stop and its number.
-  ///   - summary: a line about what was measured.
-  /// - Throws: `CancellationError` on quitting, `LabError` when there is no answer, and what
-  ///   `measure` throws.
+  ///   - measure: measures at the index of the stop and its number.
+  ///   - summary: returns a line about the measurements.
+  /// - Throws: `CancellationError` on quitting, `LabError` when there is no answer, and the errors
+  ///   of `measure`.
   func run(
     _ stops: [Stop], measure: (Int, Double) async throws -> Measured,
     summary: (Measured, Double) -> String
@@ -315,7 +315,7 @@ struct Guide<Measured: Sendable> {
     }
   }
 
-  /// nil: the placement is skipped.
+  /// Prompts for the number; nil: the placement is skipped.
   private func askValue(_ name: String, _ suggestion: Double?) async throws -> Double? {
     guard isInteractive else {
       guard let suggestion else {
@@ -346,7 +346,7 @@ struct Guide<Measured: Sendable> {
   }
 }
 
-/// A number as people type it, in metres or degrees: `2.5`, `2,5`, `2.5 m`, `250cm`.
+/// Reads a number as users type it, in metres or degrees: `2.5`, `2,5`, `2.5 m`, `250cm`.
 package func quantityValue(_ text: String, _ unit: String) -> Double? {
   var rest = text[...]
   var factor = 1.0

@@ -6,14 +6,14 @@ public import Ranging
 package struct DelayCalibration {
   /// The accuracy of positions in metres, reflections included, one standard deviation.
   package var placementDeviation = 0.02
-  /// Delays of boards that are known, in metres.
+  /// Known delays of boards, in metres.
   package var known: [String: Double] = [:]
 
   package init() {}
 
   /// Measures every pair of boards at its distance.
   ///
-  /// - Parameter distances: of each two names, in both orders, as far as they are known.
+  /// - Parameter distances: the known distances of two names, in both orders.
   package func measurements(
     on bench: BoardBench, distances: [[String]: Double], channel: Int,
     _ console: any CalibrationConsole, isInteractive: Bool
@@ -59,8 +59,8 @@ extension Guide<[BoardBench.Reading]> {
 }
 
 extension CSVTable {
-  /// Reads distances of pairs of boards (columns `board_a`, `board_b`, `truth`, `range`, and where
-  /// there are any `channel`, `antenna_a` and `antenna_b`).
+  /// Reads distances of pairs of boards (columns `board_a`, `board_b`, `truth`, `range`, and
+  /// optionally `channel`, `antenna_a` and `antenna_b`).
   ///
   /// - Throws: `LabError` when a column is missing or no row can be used.
   public func delayMeasurements() throws(LabError) -> LabRows<DelayMeasurement> {
@@ -83,12 +83,12 @@ extension CSVTable {
 }
 
 extension AntennaDelayFit {
-  /// What was learned.
+  /// The report on the fit.
   package var report: CalibrationReport {
     var calibration = RangingCalibration()
     calibration.residuals = .init(residuals)
     if delays.isEmpty, let sum = sums.first, sums.count == 1 {
-      // All that two boards tell.
+      // Two boards determine only the sum.
       calibration.delay = sum.delay.metres
     } else {
       let single = delays.sorted { $0.key < $1.key }.map {
@@ -167,7 +167,7 @@ extension AntennaDelayFit {
   }
 }
 
-/// Determines how the received level shifts distances.
+/// Determines the effect of the received level on distances.
 package struct PowerCalibration {
   private var ranges = KnownRanges()
 
@@ -196,8 +196,8 @@ package struct PowerCalibration {
     }
   }
 
-  /// Takes measurements of a table (columns `truth`, `range`, `rx_power`, and where there are any
-  /// `peer` and `time`).
+  /// Reads measurements from a table (columns `truth`, `range`, `rx_power`, and optionally `peer`
+  /// and `time`).
   ///
   /// - Throws: `LabError` when a column is missing or no row can be used.
   package init(_ table: CSVTable, _ warn: (String) -> Void) throws(LabError) {
@@ -267,7 +267,7 @@ package struct PowerCalibration {
 }
 
 extension Chart {
-  /// With axes that hold all but the farthest of some points.
+  /// Returns the chart with axes that include all but the farthest of some points.
   fileprivate func showing(_ points: [Point]) -> Chart {
     let ys = points.map(\.y).sorted()
     guard ys.count >= 2 else { return self }

@@ -2,17 +2,17 @@
 
 import Ranging
 
-/// Learns from labelled measurements how diagnostics tell a blocked path.
+/// Learns from labelled measurements how diagnostics indicate a blocked path.
 package struct PathCalibration {
   private let rows: [LabelledPath]
   private let names: [String]
-  /// What the rules say that need no learning; nil where they have nothing to tell by.
+  /// The probabilities by the fixed rules; nil where these have no input.
   private let ruled: [Double?]
 
-  /// Takes a table of measurements: whether the path was blocked, the room, and diagnostics.
+  /// Reads a table of measurements: whether the path was blocked, the room, and diagnostics.
   ///
   /// - Parameters:
-  ///   - label: the column that says it: 1 or 0, true or false, NLOS or LOS.
+  ///   - label: the column with the kind of path: 1 or 0, true or false, NLOS or LOS.
   ///   - room: the column of the rooms.
   ///   - others: further columns to learn from.
   /// - Throws: `LabError` when a column is missing or no row can be used.
@@ -89,7 +89,7 @@ package struct PathCalibration {
       problem: problem(fit, rule))
   }
 
-  /// Why nothing is gained by what was learned.
+  /// Returns the reason why the model is not better than the rules.
   private func problem(_ fit: PathFit, _ rule: Double?) -> LabError? {
     let (here, limit) = (fit.balancedAccuracy, max(0.55, rule ?? 0))
     guard here <= limit else { return nil }
@@ -125,7 +125,7 @@ package struct PathCalibration {
     return text
   }
 
-  /// How often paths are blocked that are said to be with a probability.
+  /// Returns the share of blocked paths over the stated probability.
   private func chart(_ fit: PathFit) -> Chart {
     var bins = [(count: Int, sum: Double, blocked: Int)](repeating: (0, 0, 0), count: 10)
     for (probability, row) in zip(fit.heldOut, rows) {

@@ -3,25 +3,27 @@
 public import Ranging
 
 extension CSVTable {
-  /// How positions follow each other.
+  /// The relation of consecutive positions.
   public enum Motion {
     /// Each position is computed by itself.
     case independent
-    /// Positions are smoothed over the whole recording, or with `live` use only what was known at
-    /// their time. `acceleration` is its density in m²/s³; nil is learned.
+    /// Positions are smoothed over the whole recording, or with `live` use only the rows up to
+    /// their time. `acceleration` is the spectral density in m²/s³; nil is learned.
     case tracked(acceleration: Double? = nil, live: Bool = false)
   }
 
   /// Computes positions from ranges (columns `time`, `anchor`, `range`) or differences of ranges
-  /// (`time`, `anchor_a`, `anchor_b`, `tdoa`: the distance to b less that to a), each peer separately.
+  /// (`time`, `anchor_a`, `anchor_b`, `tdoa`: the distance to b minus the distance to a), each peer
+  /// separately.
   ///
   /// - Parameters:
-  ///   - anchors: where the anchors are.
-  ///   - sigma: noise of a range in metres, one standard deviation, where no column tells it.
-  ///   - height: metres, where it is known; overrides that of `anchors`.
+  ///   - anchors: the positions of the anchors.
+  ///   - sigma: noise of a range in metres, one standard deviation, for rows without a value in a
+  ///     column.
+  ///   - height: metres, if known; overrides the height of `anchors`.
   ///   - motion: whether the peers move, and how.
-  ///   - calibration: the measured errors of the ranges, where it has delays of peers by the names of the
-  ///     anchors.
+  ///   - calibration: the measured errors of the ranges, where it has delays of peers by the names
+  ///     of the anchors.
   /// - Throws: `LabError` when a column is missing.
   public func positions(
     _ anchors: Anchors, sigma: Double = 0.15, height: Double? = nil, motion: Motion = .tracked(),
@@ -77,16 +79,16 @@ extension CSVTable {
   }
 }
 
-/// The rows of a table that belong together: those of one peer at one time.
+/// The measurements of a table, grouped by peer and time.
 private struct Epochs {
   var rows: [ComputedRow<PositionEstimate>] = []
   private(set) var samples: [[PositionSample]] = []
-  /// How many measurements were used, by the row of the input.
+  /// The number of used measurements, by the row of the input.
   private(set) var used: [Int: Int] = [:]
-  /// How far off the corrections of anchors may be beyond what the whole calibration is, by their index: most
-  /// of those that it does not know.
+  /// The deviation of the corrections of single anchors beyond the deviation of the whole
+  /// calibration, by their index. It is largest for anchors without a correction of their own.
   private(set) var errors: [Int: Double] = [:]
-  /// How often the rows name an anchor that is not known.
+  /// The number of rows that name an unknown anchor.
   private var unknown: [String: Int] = [:]
   private var byPeer: [String: [Int]] = [:]
 
@@ -152,7 +154,7 @@ private struct Epochs {
       if corrected.deviation > 0 {
         errors[number] = max(errors[number] ?? 0, corrected.deviation)
       }
-      // Constant errors of ranges are part of what the tracker supposes.
+      // The tracker already assumes constant errors of ranges.
       let deviation = reader.deviation(row, sigmaColumn, constant: biasColumn, usual: sigma)
       let blocked = path?.probability(row, distance: measured, reader)
       let effect = path?.model.effect(probability: blocked, on: deviation * deviation, slow: 1)
@@ -168,7 +170,7 @@ private struct Epochs {
     for (row, samples) in zip(rows, samples) { used[row.row] = samples.count }
   }
 
-  /// What to say of the anchors that are not known.
+  /// The error for unknown anchors.
   var missing: LabError? {
     guard !unknown.isEmpty else { return nil }
     let names = unknown.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
@@ -215,15 +217,16 @@ private struct Epochs {
 }
 
 extension CSVTable {
-  /// Filters ranges (columns `time`, `range`, and where there are any `peer`, `sigma`, `rx_power` and
+  /// Filters ranges (columns `time`, `range`, and optionally `peer`, `sigma`, `rx_power` and
   /// `fp_power`), each peer separately.
   ///
   /// - Parameters:
-  ///   - sigma: noise of a range in metres, one standard deviation, where no column tells it.
-  ///   - biasDeviation: what all ranges may be wrong by, one standard deviation, where neither a column nor
-  ///     `calibration` tells it.
-  ///   - parameters: those of the filter.
-  ///   - live: whether each estimate uses only what was known at its time, not the whole recording.
+  ///   - sigma: noise of a range in metres, one standard deviation, for rows without a value in a
+  ///     column.
+  ///   - biasDeviation: common error of all ranges, one standard deviation, unless a column or
+  ///     `calibration` has it.
+  ///   - parameters: the parameters of the filter.
+  ///   - live: whether each estimate uses only the rows up to its time, not the whole recording.
   ///   - calibration: the measured errors of the ranges.
   /// - Throws: `LabError` when a column is missing.
   public func filteredRanges(
@@ -269,7 +272,7 @@ extension CSVTable {
     }
   }
 
-  /// What `filteredRanges` computes with `live`, row by row.
+  /// Returns the results of `filteredRanges` with `live`, row by row.
   package func liveRanges(
     sigma: Double, biasDeviation: Double, _ parameters: RangeEstimator.Parameters,
     calibration: RangingCalibration? = nil
@@ -290,7 +293,7 @@ extension CSVTable {
   }
 }
 
-/// The ranges of a table, with what is known of each.
+/// The ranges of a table with their additional columns.
 private struct MeasuredRanges {
   let reader: TableReader
   private let time: Column
@@ -299,7 +302,7 @@ private struct MeasuredRanges {
   private let biasColumn: Column?
   private let path: PathColumns
   private let sigma: Double
-  /// Of the constant error where nothing tells it, in metres.
+  /// The deviation of the constant error in metres, without other information.
   private let bias: Double
   /// One standard deviation of errors that change slowly, in metres.
   private let slow: Double
@@ -312,7 +315,7 @@ private struct MeasuredRanges {
   ) throws(LabError) {
     var reader = TableReader(table)
     time = try reader.require("time", .time)
-    // As `uwbctl range` names what the chip reports.
+    // The name as in `uwbctl range`.
     range =
       try reader.has("distance", .length)
       ? reader.require("distance", .length) : reader.require("range", .length)
@@ -323,11 +326,11 @@ private struct MeasuredRanges {
     (self.reader, self.sigma, self.bias, self.slow) = (reader, sigma, bias, slow)
   }
 
-  /// Whether there are columns that tell whether a path is blocked.
+  /// Whether there are columns that indicate a blocked path.
   var tellsPaths: Bool { !path.isEmpty }
 
-  /// A row before it is filtered: the range as it was measured, what to filter, and the deviation of the
-  /// constant error in it, which no filter removes.
+  /// Reads a row before filtering: the measured range, the sample for the filter, and the deviation
+  /// of its constant error, which no filter removes.
   mutating func take(
     _ row: Int, _ reader: TableReader
   ) -> (
@@ -343,7 +346,7 @@ private struct MeasuredRanges {
       let known = calibrator.corrected(
         measured, row, peer: result.peer, time: seconds, reader, &result.state)
     else { return (result, measured, nil, 0) }
-    // Squared, times since 1970 leave no room for microseconds.
+    // Relative to the first time: squares of times since 1970 would lose microseconds.
     let first = start ?? seconds
     start = first
     result.blocked = path.probability(row, distance: measured, reader)
@@ -382,7 +385,7 @@ extension [OutputColumn<RangeEstimate>] {
 }
 
 extension RangeEstimate.Disposition {
-  /// One word for programs.
+  /// The word for programs.
   fileprivate var word: String {
     switch self {
     case .started: "started"

@@ -3,9 +3,9 @@
 import Glibc
 import Ranging
 
-/// How far computed values are from the truth, and whether their standard deviations say so.
+/// The errors of computed values, and their relation to the standard deviations.
 public struct Score: Sendable {
-  /// What was computed: `range`, `azimuth`, `x` and so on; `horizontal` is the distance between two
+  /// The quantity: `range`, `azimuth`, `x` and so on; `horizontal` is the distance between two
   /// positions seen from above.
   public let name: String
   /// Metres or radians.
@@ -19,7 +19,7 @@ public struct Score: Sendable {
     (errors.reduce(0) { $0 + $1 * $1 } / Double(max(1, errors.count))).squareRoot()
   }
 
-  /// What this part of the sizes of the errors does not exceed.
+  /// Returns the value that this part of the magnitudes of the errors does not exceed.
   ///
   /// - Parameter part: 0...1; 0.5 is the median.
   public func quantile(_ part: Double) -> Double {
@@ -27,8 +27,8 @@ public struct Score: Sendable {
     return sizes.isEmpty ? .nan : sizes[Int((part * Double(sizes.count - 1)).rounded())]
   }
 
-  /// The part of the errors within so many stated standard deviations: 0.683 within one and 0.954
-  /// within two if the deviations are right and the errors are normal.
+  /// Returns the part of the errors within `deviations` stated standard deviations: 0.683 within
+  /// one and 0.954 within two if the deviations are right and the errors are normal.
   public func share(within deviations: Double) -> Double? {
     guard !normalized.isEmpty else { return nil }
     return Double(normalized.count { $0 <= deviations }) / Double(normalized.count)
@@ -36,7 +36,7 @@ public struct Score: Sendable {
 }
 
 extension Score: CustomStringConvertible {
-  /// One line for people.
+  /// The score in one line.
   public var description: String {
     let (factor, unit, digits) = isAngle ? (180 / Double.pi, "°", 2) : (1, " m", 3)
     func size(_ value: Double) -> String { fixed(value * factor, digits) + unit }
@@ -51,11 +51,11 @@ extension Score: CustomStringConvertible {
 }
 
 extension ComputedTable {
-  /// Compares what was computed with the truth.
+  /// Compares the results with the truth.
   ///
-  /// - Parameter truth: the column that holds it; where several things are computed, the beginning of
-  ///   the names of the columns (`truth` for `truth_x_m` and `truth_y_m`). Or a number, in metres or
-  ///   radians, for all rows.
+  /// - Parameter truth: the column of the truth; for several results, the beginning of the names of
+  ///   the columns (`truth` for `truth_x_m` and `truth_y_m`). Or a number, in metres or radians,
+  ///   for all rows.
   /// - Throws: `LabError` when there is no such column, or no row has both.
   public func scores(truth: String) throws(LabError) -> [Score] {
     let stated = columns.compactMap { column in column.estimate.map { (column.name, $0) } }
@@ -68,7 +68,7 @@ extension ComputedTable {
       let constant = index == 0 ? Double(truth) : nil
       guard column != nil || constant != nil else { continue }
       func known(_ row: Int) -> Double? { constant ?? reader.value(row, column) }
-      // 6.3 is as much as an angle can be, unless turns are counted.
+      // 6.3 is the largest angle in radians, unless full turns are counted.
       if estimate.quantity == .angle, column?.factor ?? 1 == 1,
         column?.name.lowercased().hasSuffix("_rad") != true,
         let many = rows.lazy.compactMap({ row in
@@ -97,14 +97,14 @@ extension ComputedTable {
       throw .missingColumn(name, has: reader.table.header)
     }
     guard scores.contains(where: { !$0.errors.isEmpty }) else {
-      // Why nothing was computed says more.
+      // The reason why nothing was computed is more useful.
       if problem != nil { return [] }
       throw .insufficient("No row has both a result and its truth.")
     }
     return scores + Score.horizontal(scores)
   }
 
-  /// The column of this name, unless the end of the name is a unit of something else.
+  /// Returns the column of this name, unless the end of the name is a unit of another quantity.
   private func column(_ name: String, _ quantity: Quantity) -> Column? {
     let isOther = [Quantity.length, .angle].contains { other in
       other != quantity && other.units.contains { name.lowercased().hasSuffix("_" + $0.suffix) }
@@ -130,7 +130,7 @@ extension Score {
     self.init(name: estimate.name, errors: errors, normalized: normalized, isAngle: isAngle)
   }
 
-  /// That of x and y together, where there are both.
+  /// Returns the score of x and y together, where there are both.
   fileprivate static func horizontal(_ scores: [Score]) -> [Score] {
     guard let x = scores.first(where: { $0.name == "x" }),
       let y = scores.first(where: { $0.name == "y" }), x.errors.count == y.errors.count
@@ -141,7 +141,7 @@ extension Score {
 }
 
 extension Chart {
-  /// How many errors are within how many stated deviations, beside how many should be.
+  /// Returns a chart of the share of errors within stated deviations, beside the expected share.
   static func honesty(_ scores: [Score]) -> Chart {
     let steps = (0...40).map { Double($0) / 10 }
     let expected = steps.map { erf($0 / 2.0.squareRoot()) }

@@ -4,12 +4,12 @@ internal import Glibc
 public import Ranging
 
 extension CSVTable {
-  /// Locates stationary targets from ranges taken while moving (columns `time`, `x`, `y`, `z`, `qw`,
-  /// `qx`, `qy`, `qz`, `range`, and where there is one `azimuth`), each peer separately. `yaw` may
-  /// stand in place of the quaternion; without `z` the height is 0.
+  /// Locates stationary targets from ranges taken while moving (columns `time`, `x`, `y`, `z`,
+  /// `qw`, `qx`, `qy`, `qz`, `range`, and optionally `azimuth`), each peer separately. `yaw` may
+  /// replace the quaternion; without `z` the height is 0.
   ///
   /// - Parameters:
-  ///   - parameters: what to suppose of the ranges and the movement.
+  ///   - parameters: the assumptions about the ranges and the movement.
   ///   - calibration: the measured errors of the ranges.
   /// - Throws: `LabError` when a column is missing.
   public func targets(
@@ -30,7 +30,7 @@ extension CSVTable {
     }
   }
 
-  /// What `targets` computes, row by row.
+  /// Returns the results of `targets`, row by row.
   package func liveTargets(
     _ parameters: TargetFinder.Parameters, calibration: RangingCalibration? = nil
   ) throws(LabError) -> RowComputation<TargetEstimate> {
@@ -121,7 +121,7 @@ private struct PoseColumns {
 }
 
 extension TargetEstimate.Vertical {
-  /// One word for programs.
+  /// The word for programs.
   fileprivate var word: String {
     switch self {
     case .above: "above"
@@ -134,7 +134,7 @@ extension TargetEstimate.Vertical {
 }
 
 extension TargetEstimate.Reasons {
-  /// Words for programs.
+  /// The words for programs.
   fileprivate var words: String {
     let names: [(Self, String)] = [
       (.movement, "movement"), (.horizontalSweep, "horizontal_sweep"),
@@ -146,13 +146,13 @@ extension TargetEstimate.Reasons {
 }
 
 extension CSVTable {
-  /// Computes angles from phase differences (columns `time` and those that the geometry names), each
-  /// peer separately.
+  /// Computes angles from phase differences (column `time` and the columns that the geometry
+  /// names), each peer separately.
   ///
   /// - Parameters:
-  ///   - geometry: the pairs of antennas, and what is known of them.
-  ///   - wander: how far peers move in a second, in radians, as a random walk.
-  ///   - live: whether each angle uses only what was known at its time, not the whole recording.
+  ///   - geometry: the pairs of antennas, with their models.
+  ///   - wander: the movement of peers in a second, in radians, as a random walk.
+  ///   - live: whether each angle uses only the rows up to its time, not the whole recording.
   /// - Throws: `LabError` when a column is missing or the geometry is incomplete.
   public func directions(
     geometry: RangingCalibration, wander: Double = 30 * .pi / 180, live: Bool = false
@@ -184,7 +184,7 @@ extension CSVTable {
     }
   }
 
-  /// What `directions` computes with `live`, row by row.
+  /// Returns the results of `directions` with `live`, row by row.
   package func liveDirections(
     geometry: RangingCalibration, wander: Double
   ) throws(LabError) -> RowComputation<DirectionFinder.Direction> {

@@ -5,8 +5,8 @@ public import Ranging
 extension CSVTable {
   /// Computes distances from the six stamps of double-sided ranging (columns `t1` to `t6`).
   ///
-  /// Where only the final is missing, the distance is single-sided with the clock offset that other
-  /// rounds of the same peer tell.
+  /// Where only the final is missing, the distance is single-sided, with the clock offset from
+  /// other rounds of the same peer.
   ///
   /// - Throws: `LabError` when a column is missing or the calibration does not fit the table.
   public func doubleSidedDistances(
@@ -21,7 +21,7 @@ extension CSVTable {
     return distances.result("Double-sided two-way ranging")
   }
 
-  /// What `doubleSidedDistances` computes, row by row.
+  /// Returns the results of `doubleSidedDistances`, row by row.
   package func liveDoubleSidedDistances(
     _ parameters: TwoWayParameters, calibration: RangingCalibration?
   ) throws(LabError) -> RowComputation<TwoWayDistance> {
@@ -42,8 +42,8 @@ extension CSVTable {
     }
   }
 
-  /// Single-sided distances, row by row. Unlike with a whole table, those before anything is known of
-  /// a peer's clock stay as they are.
+  /// Returns single-sided distances, row by row. Unlike with a whole table, rows before the clock
+  /// of a peer is known have no distance.
   package func liveSingleSidedDistances(
     _ parameters: TwoWayParameters, calibration: RangingCalibration?, powerBias: PowerBias?
   ) throws(LabError) -> RowComputation<TwoWayDistance> {
@@ -67,9 +67,9 @@ extension CSVTable {
   /// Computes distances from the four stamps of single-sided ranging (columns `t1` to `t4`).
   ///
   /// - Parameters:
-  ///   - parameters: the counter of the stamps, and the greatest clock error there can be.
+  ///   - parameters: the counter of the stamps, and the greatest possible clock error.
   ///   - calibration: the measured errors of the boards.
-  ///   - powerBias: what the received level adds; nil: as the calibration says.
+  ///   - powerBias: the bias by received level; nil: from the calibration.
   /// - Throws: `LabError` when a column is missing or the calibration does not fit the table.
   public func singleSidedDistances(
     _ parameters: TwoWayParameters = TwoWayParameters(), calibration: RangingCalibration? = nil,
@@ -85,11 +85,11 @@ extension CSVTable {
     return distances.result("Single-sided two-way ranging")
   }
 
-  /// Fits the delays of peers and what the received level adds to single-sided distances whose truth
-  /// is known.
+  /// Fits the delays of peers and the bias by received level to single-sided distances with known
+  /// truth.
   ///
   /// - Parameters:
-  ///   - parameters: the counter of the stamps, and the greatest clock error there can be.
+  ///   - parameters: the counter of the stamps, and the greatest possible clock error.
   ///   - truth: a column in metres, or a number of metres for all rows.
   /// - Throws: `LabError` when a column is missing, or no row has both a distance and its truth.
   public func singleSidedCalibration(
@@ -100,10 +100,10 @@ extension CSVTable {
     return try distances.calibration(truth: truth)
   }
 
-  /// Looks whether stamps of 32 bits would be taken for stamps of 40: all fit into 32 bits, and a later
-  /// one is the smaller.
+  /// Checks whether stamps of 32 bits would be taken for stamps of 40: all fit into 32 bits, and a
+  /// later one is smaller than an earlier one.
   ///
-  /// - Parameter count: of the stamps in a row: `t1` to `t6`, or to `t4`.
+  /// - Parameter count: the number of stamps in a row: `t1` to `t6`, or to `t4`.
   /// - Throws: `LabError`.
   package func checkCounterWidth(stamps count: Int) throws(LabError) {
     let reader = TableReader(self)
@@ -111,7 +111,7 @@ extension CSVTable {
       try reader.require("t\(number)", .ticks)
     }
     try checkUnit(columns[0], reader)
-    // Poll, response and final or second response, as each end stamps them.
+    // The stamps of poll, response and final or second response, by end.
     let kinds = [[[0, 3, 4], [1, 2, 5]], [[0, 3, 5], [1, 2, 4]]].map { ends in
       ends.map { $0.filter { $0 < count } }
     }
@@ -141,7 +141,7 @@ extension CSVTable {
 }
 
 extension CSVTable {
-  /// Looks whether polls are as far apart by their stamps as by the column `time`, in ticks.
+  /// Checks that the intervals of polls by their stamps agree with the column `time`, in ticks.
   private func checkUnit(_ poll: Column, _ reader: TableReader) throws(LabError) {
     guard let time = reader.lookUp("time", .time) else { return }
     var before: [String: (time: Double, poll: Double)] = [:]
@@ -174,7 +174,8 @@ private struct TwoWayDistances {
   private var powers: [Double?] = []
   private let stampColumns: [Column]
   private let isFinalExpected: Bool
-  /// More rows so far whose third frame is a final than those with a second response.
+  /// The number of rows so far whose third frame is a final, minus the number with a second
+  /// response.
   private var finals = 0
   private let parameters: TwoWayParameters
   private let carrierColumn: Column?
@@ -203,13 +204,13 @@ private struct TwoWayDistances {
       let (result, power) = take(row, reader)
       rows.append(result)
       powers.append(power)
-      // What most rows say holds for all.
+      // The majority of the rows decides for all.
       var ignored = RowStatus()
       _ = exchange(row, reader, &ignored)
     }
   }
 
-  /// The next row before anything is computed, and the received level without the noise of single
+  /// Reads the next row before any computation, with the received level without the noise of single
   /// frames.
   mutating func take(
     _ row: Int, _ reader: TableReader
@@ -221,7 +222,7 @@ private struct TwoWayDistances {
     return (ComputedRow(row: row, peer: peer, time: seconds), power)
   }
 
-  /// The exchange of a row that has been taken, whose status notes what is wrong with it.
+  /// Returns the exchange of a row that has been read, and records its problem in the status.
   private mutating func exchange(_ row: Int) -> TwoWayExchange? {
     var state = rows[row].state
     defer { rows[row].state = state }
@@ -235,7 +236,7 @@ private struct TwoWayDistances {
     let stamps = stampColumns.prefix(isFinalExpected ? 6 : 4).map { reader.stamp(row, $0, &state) }
     var third: [TickStamp?] = Array(stamps.dropFirst(4))
     if !isFinalExpected {
-      // Nothing is wrong with a row without it.
+      // A missing one is not a problem of the row.
       var other = RowStatus()
       third = stampColumns.dropFirst(4).map { reader.stamp(row, $0, &other) }
     }
@@ -256,8 +257,8 @@ private struct TwoWayDistances {
     case (nil, nil): break
     case (_, nil): finals += 1
     case (nil, _): finals -= 1
-    // Clocks that agree by chance, which do so better in the right intervals: by a nanosecond, or it does
-    // not matter.
+    // If the clocks agree in both intervals, one of them by chance, the right interval agrees
+    // better by a nanosecond; otherwise the difference does not matter.
     case (let a?, let b?): finals += a < b - 64 ? 1 : a - 64 > b ? -1 : 0
     }
     if finals < 0 || finals == 0 && !isFinalExpected { return asSecond }
@@ -265,7 +266,7 @@ private struct TwoWayDistances {
   }
 
   mutating func computeDoubleSided(_ parameters: TwoWayParameters) {
-    // What polls say of clocks holds for the rows before as well.
+    // The clock offset from polls applies to the rows before as well.
     var clocks: [String: ClockOffsetTracker] = [:]
     for row in rows.prefix(100) where clocks[row.peer]?.offset == nil && canCompare(row) {
       var ignored = RowStatus()
@@ -283,7 +284,7 @@ private struct TwoWayDistances {
   }
 
   mutating func computeSingleSided(_ parameters: TwoWayParameters) {
-    // Rounds of a peer before anything is known of its clock: computed once it is.
+    // Rounds of a peer before its clock is known: computed once it is.
     var waiting: [String: [(row: Int, exchange: TwoWayExchange)]] = [:]
     var clocks: [String: ClockOffsetTracker] = [:]
     for row in rows.indices {
@@ -303,7 +304,7 @@ private struct TwoWayDistances {
     }
   }
 
-  /// Tells the clock of a peer what an exchange says of it.
+  /// Updates the clock of a peer with an exchange.
   func clock(
     _ clock: inout ClockOffsetTracker, after exchange: TwoWayExchange,
     _ row: ComputedRow<TwoWayDistance>, _ parameters: TwoWayParameters, _ reader: TableReader
@@ -317,8 +318,8 @@ private struct TwoWayDistances {
     return clock
   }
 
-  /// Whether polls tell the clocks: without times, turns of a counter as short as 32 bits cannot be
-  /// counted.
+  /// Returns whether polls determine the clocks: without times, wraps of a counter as short as 32
+  /// bits cannot be counted.
   func canCompare(_ row: ComputedRow<TwoWayDistance>) -> Bool {
     timeColumn != nil ? row.time != nil : parameters.counter.bits >= 40
   }
@@ -359,15 +360,15 @@ private struct TwoWayDistances {
 }
 
 extension TwoWayExchange {
-  /// What stamps of poll and response cannot be, in one word; nil if they can.
+  /// Returns the problem of the stamps of poll and response in one word; nil if they are possible.
   fileprivate func problem(_ parameters: TwoWayParameters) -> String? {
     let counter = parameters.counter
     let seconds = counter.interval(from: pollReceived, to: responseSent) * DeviceTick.seconds
-    // From the marker of one frame to that of the next there are at least data of the one and the preamble of
-    // the other. Stamps in nanoseconds look like less, those of other clocks like seconds.
+    // Between the markers of two frames there are at least the data of the first and the preamble
+    // of the second. Stamps in nanoseconds give shorter times, stamps of other clocks give seconds.
     if seconds > 0, !(80e-6...1 ~= seconds) { return "implausible_reply" }
-    // Of clocks that agree, frames arrive before they are sent where stamps were exchanged; half of the time
-    // there and back is then an error of these clocks, not a flight.
+    // If the clocks agree, exchanged stamps make frames arrive before they are sent. Half of the
+    // time there and back is then an error of these clocks, not a flight.
     func flight(_ sent: TickStamp, _ received: TickStamp) -> Double {
       let ticks = counter.interval(from: sent, to: received)
       return (ticks > counter.modulus / 2 ? ticks - counter.modulus : ticks) * DeviceTick.seconds
@@ -389,7 +390,7 @@ extension [OutputColumn<TwoWayDistance>] {
 }
 
 extension ComputedRow<TwoWayDistance> {
-  /// Double-sided, or single-sided where only the final is missing.
+  /// Sets the distance: double-sided, or single-sided where only the final is missing.
   fileprivate mutating func setDistance(
     of exchange: TwoWayExchange, _ responder: inout ResponderRanging, comparesPolls: Bool
   ) {
@@ -403,8 +404,8 @@ extension ComputedRow<TwoWayDistance> {
     }
   }
 
-  /// Single-sided; without an offset crystals are taken to be within some ppm, and the deviation says
-  /// so.
+  /// Sets the single-sided distance. Without an offset, crystals are assumed to be within some ppm,
+  /// and the deviation includes that.
   fileprivate mutating func setDistance(
     of exchange: TwoWayExchange, _ offset: ClockOffset?, _ parameters: TwoWayParameters
   ) {
@@ -432,7 +433,7 @@ struct KnownRanges {
     list.append(KnownRange(measured: measured, truth: truth, power: power, pair: pair))
   }
 
-  /// What a fit of these says, as a calibration.
+  /// Converts the fit of these to a calibration.
   func calibration(_ fit: RangeBiasFit) -> RangingCalibration {
     var result = RangingCalibration()
     result.delay = fit.delays.reduce(0, +) / Double(fit.delays.count)
@@ -444,7 +445,7 @@ struct KnownRanges {
 }
 
 extension RangingFailure {
-  /// One word for programs.
+  /// The word for programs.
   fileprivate var word: String {
     switch self {
     case .missingStamp: "missing_stamp"
@@ -457,17 +458,17 @@ extension RangingFailure {
   }
 }
 
-/// What a calibration subtracts from the distances of a table, row by row.
+/// The correction of the distances of a table by a calibration, row by row.
 struct RangeCorrection {
   private var delays: [String: Double] = [:]
-  /// Of other peers, and its deviation.
+  /// The delay of other peers, and its deviation.
   private var (delay, spread) = (0.0, 0.0)
   private var antennas: [BoardAntenna: RangingCalibration.Antenna] = [:]
-  /// Sums of both ends, where that is all that is known.
+  /// The sums of both ends, where only these are known.
   private let sums: [[BoardAntenna]: RangingCalibration.PairDelay]
   private var ends: EndColumns?
   private let powerBias: PowerBias
-  /// nil: only what the received level adds.
+  /// The calibration; nil: only the bias by received level.
   private var calibration: RangingCalibration?
 
   init(_ powerBias: PowerBias) { (self.powerBias, sums) = (powerBias, [:]) }
@@ -495,7 +496,7 @@ struct RangeCorrection {
       to: distance, index, peer: row.peer, power: power, reader, &row.state)
   }
 
-  /// The corrected distance; nil when a board is unknown, and `status` then says which.
+  /// Returns the corrected distance; nil when a board is unknown, and `status` then names it.
   private func applied(
     to distance: TwoWayDistance, _ row: Int, peer: String, power: Double?,
     _ reader: TableReader, _ status: inout RowStatus
@@ -509,8 +510,7 @@ struct RangeCorrection {
     return corrected
   }
 
-  /// What to take off a distance, with the deviation of what the file says of these boards; nil when a
-  /// board is unknown.
+  /// Returns the correction of a distance, with its deviation; nil when a board is unknown.
   fileprivate func bias(
     _ row: Int, peer: String, power: Double?, _ reader: TableReader, _ status: inout RowStatus
   ) -> (metres: Double, deviation: Double)? {
@@ -533,27 +533,27 @@ struct RangeCorrection {
   }
 }
 
-/// Takes off ranges of a table what a calibration says, if there is one.
+/// Corrects ranges of a table by a calibration, if there is one.
 struct RangeCalibrator {
   private var correction: RangeCorrection?
-  /// What is not known of a constant error after that, in metres; nil without calibration.
+  /// The remaining deviation of the constant error, in metres; nil without calibration.
   let deviation: Double?
   private let power: Column?
   private var levels: [String: LevelTracker] = [:]
 
   init(_ calibration: RangingCalibration?, _ reader: inout TableReader) throws(LabError) {
     power = reader.find("rx_power", .level)
-    // A file may say only how blocked paths are told.
+    // A file may have only a model of blocked paths.
     let isOfPaths = calibration?.path != nil && calibration?.hasDistances == false
     let calibration = isOfPaths ? nil : calibration
     deviation = calibration?.biasDeviation
     if let calibration { correction = try RangeCorrection(calibration, &reader) }
   }
 
-  /// The range to a peer without its bias, and what is not known of that beyond `deviation`; nil when a
-  /// board is unknown, and `status` then says which.
+  /// Returns the range to a peer without its bias, and the additional deviation beyond `deviation`.
+  /// Nil when a board is unknown; `status` then names it.
   ///
-  /// - Parameter anchor: the other end, where `peer` is what is located.
+  /// - Parameter anchor: the other end, where `peer` is being located.
   mutating func corrected(
     _ range: Double, _ row: Int, anchor: String? = nil, peer: String, time: Double,
     _ reader: TableReader, _ status: inout RowStatus
@@ -569,8 +569,8 @@ struct RangeCalibrator {
   }
 }
 
-/// The columns that say which antennas of which boards measured: `board_a`, `board_b` and, where
-/// they are not 0 of channel 9, `antenna_a`, `antenna_b` and `channel`.
+/// The columns of the measuring boards and antennas: `board_a`, `board_b` and, where they are not 0
+/// of channel 9, `antenna_a`, `antenna_b` and `channel`.
 struct EndColumns {
   private let boards: (a: Column, b: Column)
   private let antennas: (a: Column?, b: Column?)

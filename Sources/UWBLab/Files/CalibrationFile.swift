@@ -35,7 +35,7 @@ extension RangingCalibration {
     try whole.write(to: path)
   }
 
-  /// A line on how well distances fit.
+  /// A line on the residuals of distances.
   package var summary: String {
     let fit = residuals.map {
       "; \($0.count) distances fit to \(fixed($0.rms * 100, 1)) cm RMS, median "
@@ -57,7 +57,7 @@ extension CalibrationBackup {
 }
 
 extension RangingCalibration {
-  /// The pairs of antennas, with what is known of each.
+  /// Returns the pairs of antennas with their models.
   func antennaPairs() throws(LabError) -> [AntennaPair] {
     try (pairs ?? []).map { pair throws(LabError) in
       let noise = pair.phaseNoise ?? phaseNoise ?? 5 * .pi / 180
@@ -116,8 +116,8 @@ extension RangingCalibration {
   }
 }
 
-/// The positions of anchors, as a JSON file has them: a list of objects with a name, or positions or
-/// objects by name, alone or as `anchors` beside `height_m`.
+/// The positions of anchors in a JSON file: a list of objects with a name, or positions or objects
+/// by name, alone or as `anchors` beside `height_m`.
 public struct Anchors: Decodable, Sendable {
   package struct Anchor: Decodable, Sendable {
     var name = ""
@@ -169,7 +169,7 @@ public struct Anchors: Decodable, Sendable {
 
   /// The anchors by their names.
   package var byName: [String: Anchor] = [:]
-  /// Metres; of what is located.
+  /// The height of the located device in metres.
   var height: Double?
 
   private enum CodingKeys: String, CodingKey { case anchors, height_m }
@@ -222,7 +222,7 @@ public struct Anchors: Decodable, Sendable {
     guard !byName.isEmpty else { throw .badFile(path, "it has no anchors.") }
   }
 
-  /// Where nothing is known of the height: about that of the anchors.
+  /// The prior without a known height: about the height of the anchors.
   var usualHeight: HeightPrior {
     let heights = byName.values.map(\.position.z)
     let (low, high) = (heights.min() ?? 0, heights.max() ?? 0)
@@ -232,7 +232,7 @@ public struct Anchors: Decodable, Sendable {
   }
 }
 
-/// All bytes of a file.
+/// Returns all bytes of a file.
 ///
 /// - Parameter path: nil or `-` is standard input.
 func contents(ofFile path: String?, limit: Int) throws(LabError) -> [UInt8] {

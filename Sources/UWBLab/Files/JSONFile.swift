@@ -6,15 +6,16 @@ import UWBLink
 
 /// JSON from files, also with comments, trailing commas and unquoted names (JSON5).
 package enum JSONFile {
-  /// Files of people and calibrations have some kilobytes.
+  /// The limit: files of users and calibrations have some kilobytes.
   private static let limit = 4 << 20
 
-  /// - Throws: `LabError`, also for numbers that measure nothing.
+  /// - Throws: `LabError`, also for numbers that cannot be measurements.
   package static func read<T: Decodable>(_ path: String, as what: String) throws(LabError) -> T {
     try decode(path, what, try contents(ofFile: path, limit: limit)) { _, _ in nil }
   }
 
-  /// - Throws: `LabError`, also for numbers that measure nothing, and for keys that `T` does not have.
+  /// - Throws: `LabError`, also for numbers that cannot be measurements, and for keys that `T` does
+  ///   not have.
   package static func read<T: Codable>(_ path: String, as what: String) throws(LabError) -> T {
     try decode(path, what, try contents(ofFile: path, limit: limit)) { all, value in
       let known = try JSONDecoder().decode(AnyJSON.self, from: try JSONEncoder().encode(value))
@@ -26,7 +27,7 @@ package enum JSONFile {
     _ path: String, _ what: String, _ bytes: [UInt8],
     _ check: (AnyJSON, T) throws -> String?
   ) throws(LabError) -> T {
-    // Not left to the decoder, which ends the program.
+    // Checked here, because the decoder ends the program.
     guard let text = String(validating: bytes, as: UTF8.self) else {
       throw .badFile(path, "not \(what): the encoding is not UTF-8.")
     }
@@ -37,7 +38,7 @@ package enum JSONFile {
     decoder.allowsJSON5 = true
     let value: T
     do {
-      // The decoder looks one byte behind a number, also at the end.
+      // The decoder reads one byte after a number, also at the end.
       let data = Data(text.utf8) + [0x0A]
       let all = try decoder.decode(AnyJSON.self, from: data)
       if let problem = all.unusableNumber { throw LabError.badFile(path, problem) }
@@ -49,7 +50,8 @@ package enum JSONFile {
     return value
   }
 
-  /// Whether there is a number such as `1e+`, which ends the program in the decoder of JSON5.
+  /// Returns whether there is a number such as `1e+`, for which the decoder of JSON5 ends the
+  /// program.
   private static func hasOpenExponent(_ bytes: [UInt8]) -> Bool {
     var (quote, last, isEscaped) = (UInt8(0), (UInt8(0), UInt8(0), UInt8(0)), false)
     for byte in bytes + [0x0A] {
@@ -78,7 +80,7 @@ package enum JSONFile {
     }
   }
 
-  /// What is wrong, in a line.
+  /// Returns the problem in one line.
   private static func problem(_ error: any Error) -> String {
     guard let error = error as? DecodingError else { return "\(error)" }
     func at(_ context: DecodingError.Context) -> String {
@@ -95,7 +97,7 @@ package enum JSONFile {
     }
   }
 
-  /// What a value of this type is in JSON.
+  /// Returns the JSON kind of values of this type.
   private static func kind(of type: any Any.Type) -> String {
     switch type {
     case is any BinaryInteger.Type, is any BinaryFloatingPoint.Type: "a number"
@@ -111,7 +113,7 @@ package enum JSONFile {
   }
 }
 
-/// Any JSON, to see what a type leaves out of it.
+/// Any JSON, for finding the parts that a type ignores.
 private enum AnyJSON: Decodable {
   case object([String: AnyJSON])
   case list([AnyJSON])
@@ -139,7 +141,7 @@ private enum AnyJSON: Decodable {
     }
   }
 
-  /// Where a number is that is not finite, or larger than anything that is measured.
+  /// The path of a number that is not finite, or too large to be a measurement.
   var unusableNumber: String? { unusableNumber([]) }
 
   private func unusableNumber(_ path: [String]) -> String? {
@@ -152,7 +154,7 @@ private enum AnyJSON: Decodable {
     return nil
   }
 
-  /// Where a key is that `other` lacks.
+  /// Returns the path of a key that `other` lacks.
   func unknownKey(in other: AnyJSON) -> String? { unknownKey([], other) }
 
   private func unknownKey(_ path: [String], _ other: AnyJSON) -> String? {

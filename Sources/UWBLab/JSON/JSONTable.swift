@@ -56,7 +56,7 @@ package struct JSONLine: JSONValue, ExpressibleByDictionaryLiteral {
   package var json: String { "{\(fields.joined(separator: ","))}" }
 }
 
-/// What the JSON output of a command holds.
+/// A key in the JSON output of a command.
 package struct JSONEntry: Sendable {
   package struct Key: Sendable {
     /// `receivers[].rssi_dbm` is a key of each object in a list.
@@ -65,7 +65,7 @@ package struct JSONEntry: Sendable {
     /// Whether it may be missing.
     package var isOptional: Bool
 
-    /// - Parameter path: one that ends with `?` is optional.
+    /// - Parameter path: the key; one that ends with `?` is optional.
     package init(_ path: String, _ meaning: String) {
       isOptional = path.hasSuffix("?")
       self.path = isOptional ? String(path.dropLast()) : path
@@ -75,13 +75,13 @@ package struct JSONEntry: Sendable {
 
   /// The command without `uwbctl`.
   package var command: String
-  /// What an object describes.
+  /// The thing that an object describes.
   package var each: String
   /// Whether further keys depend on the message.
   package var hasMore = false
   package var keys: [Key]
 
-  /// The same for another command.
+  /// Returns the entry for another command.
   package func also(_ command: String) -> JSONEntry {
     var entry = self
     entry.command = command
@@ -107,15 +107,15 @@ package struct JSONTable<Object>: Sendable {
 
   /// - Parameters:
   ///   - command: without `uwbctl`.
-  ///   - each: what an object describes.
+  ///   - each: the thing that an object describes.
   package init(_ command: String, each: String, _ build: (inout JSONTable) -> Void) {
     entry = JSONEntry(command: command, each: each, keys: [])
     build(&self)
   }
 
   /// - Parameters:
-  ///   - path: one that ends with `?` is left out where it has no value, others are null.
-  ///   - value: nil where there is none.
+  ///   - path: the key; one that ends with `?` is omitted without a value, others are null.
+  ///   - value: the value; nil where there is none.
   package mutating func key(
     _ path: String, _ meaning: String, _ value: @escaping @Sendable (Object) -> (any JSONValue)?
   ) {
@@ -124,7 +124,7 @@ package struct JSONTable<Object>: Sendable {
     values.append((key, value))
   }
 
-  /// A list of objects.
+  /// Adds a list of objects.
   package mutating func list<Inner>(
     _ path: String, _ meaning: String, of list: @escaping @Sendable (Object) -> [Inner],
     _ build: (inout JSONTable<Inner>) -> Void

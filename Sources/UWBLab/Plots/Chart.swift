@@ -7,7 +7,7 @@ import Ranging
 public struct Chart {
   typealias Point = (x: Double, y: Double)
 
-  /// How a series is drawn.
+  /// The drawing of a series.
   enum Mark {
     case points
     case line
@@ -26,11 +26,11 @@ public struct Chart {
     var colour: Colour
     var mark: Mark
     var points: [Point] = []
-    /// Whether the axes cover all points; otherwise those beyond are marked at their ends.
+    /// Whether the axes cover all points; otherwise points beyond are marked at the ends.
     var fits = true
   }
 
-  /// Visible on white and on black.
+  /// Colours visible on white and on black.
   enum Colour: String, CaseIterable {
     case blue = "#3a86c8"
     case red = "#dc4a54"
@@ -46,7 +46,7 @@ public struct Chart {
   }
 
   var title: String
-  /// With the unit: `range (m)`.
+  /// The name with the unit: `range (m)`.
   var x: String
   var y: String
   var series: [Series]
@@ -110,7 +110,7 @@ struct AxisTicks {
 }
 
 extension Chart {
-  /// A range in a chart; what is nil is not drawn.
+  /// A range in a chart; nil values are not drawn.
   struct RangePoint {
     var peer: String
     /// Seconds, or the number of the row.
@@ -201,7 +201,7 @@ extension Chart {
   ///
   /// - Parameters:
   ///   - landmarks: points with names, such as anchors.
-  ///   - path: of the observer.
+  ///   - path: the path of the observer.
   static func tracks(
     _ title: String, _ positions: [(peer: String, position: SIMD3<Double>, covariance: Symmetric3)],
     landmarks: [(name: String, position: SIMD3<Double>)] = [], path: [SIMD3<Double>] = []

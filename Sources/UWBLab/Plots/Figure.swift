@@ -10,7 +10,8 @@ public struct Figure {
 
   private static let width = 860.0
   private static let text = "#808080"
-  /// More points than this are thinned out: they cannot be told apart, and slow viewers down.
+  /// The number of points above which they are thinned out: more cannot be distinguished, and slow
+  /// viewers down.
   private static let mostPoints = 4000
 
   /// Creates a drawing of charts.
@@ -224,7 +225,7 @@ struct SVGWriter {
 
   init(width: Double, height: Double) { (self.width, self.height) = (width, height) }
 
-  /// How an element is drawn: filled, or as an outline.
+  /// The style of an element: filled, or an outline.
   struct Style {
     var fill: String?
     var stroke: String?

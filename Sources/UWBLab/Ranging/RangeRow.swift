@@ -25,7 +25,7 @@ package struct RangeRow: Sendable {
   package var estimate: RangeEstimate? { computed?.track }
   package var result: TwoWayMeasurement { measurement.result }
 
-  /// nil where the chip cannot tell.
+  /// Whether the path is blocked; nil where the chip does not determine it.
   package var nonLineOfSight: Bool? {
     switch result.lineOfSight {
     case .lineOfSight: false
@@ -122,11 +122,11 @@ extension EstimatedMeasurement {
   }
 }
 
-/// Also of nothing.
+/// Converts to degrees; nil for nil.
 package func degrees(_ radians: Double?) -> Double? { radians.map { $0 * 180 / .pi } }
 
 extension NoEstimate {
-  /// For programs.
+  /// The word for programs.
   package var word: String {
     switch self {
     case .notMeasured: "not_measured"
@@ -139,7 +139,7 @@ extension NoEstimate {
 }
 
 extension DiagnosticsUse {
-  /// For programs.
+  /// The word for programs.
   package var word: String {
     switch self {
     case .none: "none"

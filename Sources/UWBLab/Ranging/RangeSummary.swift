@@ -10,7 +10,7 @@ package struct RangeSummary: Sendable {
     package var failed = 0
     package var failures: [Status: Int] = [:]
     package var last: RangeRow?
-    /// When it was measured last.
+    /// The time of the last measurement.
     package var measuredAt: UInt64?
   }
 
@@ -19,9 +19,9 @@ package struct RangeSummary: Sendable {
   /// Rounds without an entry for any peer.
   package private(set) var empty = 0
   package private(set) var missing = 0
-  /// When the run began, or its first round.
+  /// The beginning of the run, or its first round.
   package private(set) var firstTime: UInt64?
-  /// When the last round was reported.
+  /// The time of the last reported round.
   package private(set) var lastTime: UInt64?
   private var firstRound: UInt64?
   /// The round of the last measurement, and its number of measurements.
@@ -65,8 +65,8 @@ package struct RangeSummary: Sendable {
     empty += 1
   }
 
-  /// - Parameter isFirst: a device that was lost counts from 0 again, possibly in a session with the
-  ///   same token.
+  /// - Parameter isFirst: whether it follows a loss of the device, which then counts from 0 again,
+  ///   possibly in a session with the same token.
   private mutating func begin(
     _ number: UInt32, _ token: UInt32, _ time: UInt64, isFirst: Bool
   ) -> Int {
@@ -79,7 +79,7 @@ package struct RangeSummary: Sendable {
     firstTime = firstTime ?? time
     firstRound = firstRound ?? time
     lastTime = time
-    // Every number between those of two notifications is a lost round.
+    // Every number between two notifications is a lost round.
     guard let before, number > before else { return 0 }
     missing += Int(number - before) - 1
     return Int(number - before) - 1
@@ -90,7 +90,7 @@ package struct RangeSummary: Sendable {
     return Double(rounds - 1) * 1e9 / Double(lastTime - firstRound)
   }
 
-  /// What the live table ends with.
+  /// The last line of the live table.
   package var line: String {
     "\(rounds) rounds, \(fixed(rate, 1)) Hz" + (empty > 0 ? ", \(empty) empty" : "")
       + ", \(missing) lost"

@@ -7,8 +7,8 @@ import UWBLink
 /// A CSV file in memory: a header, and cells that are converted on access.
 ///
 /// Cells are separated by commas, or by semicolons or tabs when the header has no comma. Quoted
-/// cells may contain line breaks. Empty lines and lines that begin with `#` are skipped. Where commas
-/// do not separate cells, numbers may have a decimal comma.
+/// cells may contain line breaks. Empty lines and lines that begin with `#` are skipped. Where
+/// commas do not separate cells, numbers may have a decimal comma.
 public struct CSVTable: Sendable {
   /// The names of the columns, without surrounding spaces.
   public private(set) var header: [String] = []
@@ -18,15 +18,16 @@ public struct CSVTable: Sendable {
   private(set) var headerLine = 1
   /// The line at which each row begins.
   private var lines: [UInt32] = []
-  /// Rows whose number of cells differs from the header's: how many, and the first.
+  /// The number of rows whose cells differ in number from the header's, and the first such row.
   package private(set) var ragged: (count: Int, line: Int, cells: Int)?
   private var bytes: [UInt8]
   private var hasQuotes: Bool
-  /// Where each cell begins and ends, `header.count` cells for each row. Missing cells are empty;
-  /// surplus cells are left out.
+  /// The bounds of each cell, `header.count` cells for each row. Missing cells are empty; surplus
+  /// cells are left out.
   private var bounds: [UInt32] = []
   private(set) var separator = UInt8(ascii: ",")
-  /// Whether the first number with a fraction has a decimal comma, so that computed ones get it, too.
+  /// Whether the first number with a fraction has a decimal comma, so that computed numbers have
+  /// it, too.
   private(set) var hasDecimalCommas = false
   private var knowsDecimals = false
 
@@ -35,7 +36,7 @@ public struct CSVTable: Sendable {
   /// - Throws: `LabError` with `.badTable`.
   public init(_ bytes: [UInt8]) throws(LabError) { try self.init(bytes, line: 1) }
 
-  /// - Parameter line: at which the bytes begin.
+  /// - Parameter line: the line of the first byte.
   init(_ bytes: [UInt8], line first: Int) throws(LabError) {
     guard bytes.count < Int(UInt32.max) else {
       throw LabError(
@@ -116,7 +117,8 @@ public struct CSVTable: Sendable {
     }
   }
 
-  /// Where the header is: the first line that is no comment, or a comment above it that is a header.
+  /// Finds the header: the first line that is not a comment, or a comment above it that is a
+  /// header.
   private static func header(in bytes: [UInt8], line first: Int) -> Cursor {
     var position = bytes.starts(with: byteOrderMark) ? byteOrderMark.count : 0
     var (line, comments, starts) = (first, [ArraySlice<UInt8>](), [Cursor]())
@@ -138,9 +140,10 @@ public struct CSVTable: Sendable {
 
   static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
-  /// Which of the comments above the first row is the header, which some tools mark like that: the last one that
-  /// has as many cells as that row, of which one is a number, best with one word in each cell; or else the last
-  /// one with such cells, unless the row begins with a word. nil: none, and the row is the header.
+  /// Returns the comment above the first row that is the header, which some tools mark as a
+  /// comment. It has as many cells as that row, of which one is a number. The last one with one
+  /// word in each cell is preferred, or else the last one, unless the row begins with a word. Nil:
+  /// the row itself is the header.
   static func header(
     among comments: [ArraySlice<UInt8>], above row: ArraySlice<UInt8>?
   ) -> Int? {
@@ -189,10 +192,10 @@ public struct CSVTable: Sendable {
     return comments.lastIndex(where: isOfWords)
   }
 
-  /// Takes a row in the place of all that were there.
+  /// Replaces all rows by one.
   ///
-  /// - Parameter line: where it begins.
-  /// - Returns: whether it is one, and no comment or empty line.
+  /// - Parameter line: the line at which it begins.
+  /// - Returns: whether it is a row, rather than a comment or an empty line.
   mutating func replaceRows(_ row: [UInt8], line: Int) throws(LabError) -> Bool {
     if row.contains(0) {
       throw .table(
@@ -210,7 +213,7 @@ public struct CSVTable: Sendable {
     return true
   }
 
-  /// Whether a quotation mark is open at the end of these bytes, so that the row goes on.
+  /// Returns whether a quotation mark is open at the end of these bytes, so that the row continues.
   func isOpen(_ row: [UInt8]) -> Bool {
     if row.first == UInt8(ascii: "#") { return false }
     var quotes = QuoteState()
@@ -218,7 +221,7 @@ public struct CSVTable: Sendable {
     return quotes.isOpen
   }
 
-  /// Bytes of a file, and its rows: what is computed of a row takes some 400 bytes of memory.
+  /// The most bytes of a file, and rows: the results of a row take some 400 bytes of memory.
   private static let limit = 64 << 20
   private static let rowLimit = 2_000_000
 
@@ -234,7 +237,7 @@ public struct CSVTable: Sendable {
     var position: Int
     var line: Int
 
-    /// Finds the cells of the next row that is not empty: where each begins and ends.
+    /// Finds the bounds of the cells of the next row that is not empty.
     ///
     /// - Returns: the line at which the row begins; nil at the end of the table.
     mutating func takeRow(
@@ -273,29 +276,29 @@ public struct CSVTable: Sendable {
     }
   }
 
-  /// The bytes of a cell as in the file, quotes included.
+  /// Returns the bytes of a cell as in the file, quotes included.
   func raw(_ row: Int, _ column: Int) -> ArraySlice<UInt8> { bytes[range(row, column)] }
 
-  /// The text of a cell without surrounding quotes and spaces.
+  /// Returns the text of a cell without surrounding quotes and spaces.
   public func text(_ row: Int, _ column: Int) -> String { plain(range(row, column)) }
 
-  /// The line at which a row begins.
+  /// Returns the line at which a row begins.
   package func line(_ row: Int) -> Int { Int(lines[row]) }
 
   func isEmpty(_ row: Int, _ column: Int) -> Bool { unquoted(range(row, column)).isEmpty }
 
-  /// The finite decimal number in a cell; nil when the cell holds anything else.
+  /// Returns the finite decimal number in a cell; nil for any other content.
   public func number(_ row: Int, _ column: Int) -> Double? {
     decimal(bytes[unquoted(range(row, column))], mayHaveComma: separator != .comma)
   }
 
-  /// The date and time in a cell, as RFC 3339 and ISO 8601 write them, in seconds since 1970; nil when
-  /// the cell holds anything else. Without an offset it is taken as UTC.
+  /// Returns the date and time in a cell, in the form of RFC 3339 and ISO 8601, in seconds since
+  /// 1970; nil for any other content. Without an offset it is in UTC.
   func date(_ row: Int, _ column: Int) -> Double? {
     secondsSince1970(bytes[unquoted(range(row, column))])
   }
 
-  /// The integer in a cell; nil when the cell holds anything else.
+  /// Returns the integer in a cell; nil for any other content.
   func integer(_ row: Int, _ column: Int) -> Int64? { Int64(text(row, column)) }
 
   private func range(_ row: Int, _ column: Int) -> Range<Int> {
@@ -303,7 +306,7 @@ public struct CSVTable: Sendable {
     return Int(bounds[index])..<Int(bounds[index + 1])
   }
 
-  /// Without surrounding quotes and spaces; doubled quotes become single ones.
+  /// Returns the text without surrounding quotes and spaces; doubled quotes become single ones.
   private func plain(_ range: Range<Int>) -> String {
     let inner = unquoted(range)
     let text = bytes[inner]
@@ -332,7 +335,8 @@ public struct CSVTable: Sendable {
   }
 }
 
-/// Tracks open quotes. They open only at the beginning of a cell, so that the inches of 5" do not.
+/// Tracks open quotes. A quote opens only at the beginning of a cell, so the inch mark of 5" does
+/// not.
 private struct QuoteState {
   private(set) var isOpen = false
   private var isAtStart = true
@@ -359,7 +363,7 @@ extension UInt8 {
   fileprivate static let point = UInt8(ascii: ".")
 }
 
-/// The finite number that `text` consists of; nil when it is anything else.
+/// Returns the finite number that `text` consists of; nil for anything else.
 ///
 /// Only decimal numbers: the standard library also accepts 0x10, inf and nan.
 private func decimal(_ text: ArraySlice<UInt8>, mayHaveComma: Bool) -> Double? {
@@ -380,8 +384,8 @@ private func decimal(_ text: ArraySlice<UInt8>, mayHaveComma: Bool) -> Double? {
   return number.flatMap { $0.isFinite ? $0 : nil }
 }
 
-/// Reads 2026-11-22T18:30:05.25+01:00 and its like: a space for the T, a comma in the fraction, and
-/// offsets without a colon are usual, too.
+/// Reads 2026-11-22T18:30:05.25+01:00 and similar forms: a space for the T, a comma in the
+/// fraction, and offsets without a colon are usual, too.
 private func secondsSince1970(_ text: ArraySlice<UInt8>) -> Double? {
   var rest = text
   func isDigit(_ byte: UInt8?) -> Bool { byte.map { 48...57 ~= $0 } ?? false }
@@ -449,7 +453,7 @@ package struct CSVWriter: Sendable {
   private let descriptor: FileDescriptor
   private let mustClose: Bool
   private let separator: UInt8
-  /// Whether numbers get a decimal comma.
+  /// Whether numbers have a decimal comma.
   var hasDecimalCommas = false
   private var buffer: [UInt8] = []
   private var isRowEmpty = true
@@ -488,7 +492,7 @@ package struct CSVWriter: Sendable {
     }
   }
 
-  /// Adds text, quoted where it needs to be.
+  /// Adds text, quoted if necessary.
   package mutating func add(_ text: String) {
     let needsQuotes = text.utf8.contains {
       $0 == separator || $0 == UInt8(ascii: "\"") || $0 < 32

@@ -8,7 +8,7 @@ import UWBLink
 package struct RowComputation<Value> {
   var reader: TableReader
   let columns: [OutputColumn<Value>]
-  /// Computes a row of the table of this reader. To be called once for each, in their order.
+  /// Computes a row of the table of this reader. Must be called once for each row, in their order.
   let compute: (TableReader, Int) -> ComputedRow<Value>
 
   init(
@@ -21,13 +21,13 @@ package struct RowComputation<Value> {
   /// All rows of the table.
   var rows: [ComputedRow<Value>] { (0..<reader.table.rowCount).map { compute(reader, $0) } }
 
-  /// Reads a table row by row, and writes what is computed of each before the next one is waited for.
+  /// Reads a table row by row, and writes the results of each row before it waits for the next one.
   /// Holds one row at a time, and ends with the table, or when the task is cancelled.
   ///
   /// - Parameters:
   ///   - input: nil or `-` is standard input.
   ///   - output: nil or `-` is standard output.
-  ///   - begin: gets a table with the header alone.
+  ///   - begin: receives a table with the header alone.
   /// - Returns: sentences about rows and columns that could not be used.
   /// - Throws: `LabError`, also when nothing could be computed.
   package static func run(
@@ -49,7 +49,7 @@ package struct RowComputation<Value> {
         if error.code != .outputClosed { try writer.finish() }
         throw error
       }
-      // The only one that holds the row, so that the next one can take its memory.
+      // The only reference to the row, so that the next row can use its memory.
       swap(&computation.reader.table, &rows.table)
       let row = computation.compute(computation.reader, 0)
       try writer.add(row, of: computation.reader.table)
@@ -59,7 +59,7 @@ package struct RowComputation<Value> {
       if row.value != nil { computed += 1 }
       first = first ?? (line, row.status)
       problems.add(row.state, line: line)
-      // What came before was wrong as well.
+      // The rows before were wrong as well.
       if problems.angles == 3, total <= 30 { break }
     }
     try writer.finish()
@@ -77,15 +77,15 @@ package struct RowComputation<Value> {
   }
 }
 
-/// The rows of a table as they come.
+/// The rows of a table as they arrive.
 private struct TableRows: ~Copyable {
   /// The header, and the last row.
   var table: CSVTable
   private let name: String
   private var lines: InputLines
-  /// The last that was read.
+  /// The last line that was read.
   private var line: Int
-  /// That line, where it was only looked at.
+  /// The next row, if it has already been read while the header was determined.
   // `[UInt8]?` begins as nil, which Swift 6.2 destroys twice when the initialiser throws.
   private var row: Optional<[UInt8]>
 
@@ -132,7 +132,7 @@ private struct TableRows: ~Copyable {
     .unreadable(name == "-" ? "standard input" : name, error)
   }
 
-  /// Takes the next row; false after the last.
+  /// Reads the next row; false after the last.
   mutating func next(
     beforeWaiting prepare: () throws(LabError) -> Void
   ) throws(LabError) -> Bool {
@@ -154,7 +154,7 @@ private struct TableRows: ~Copyable {
     }
   }
 
-  /// nil at the end of the input, and when the task is cancelled.
+  /// Reads one row; nil at the end of the input, and when the task is cancelled.
   private static func take(
     _ lines: inout InputLines, _ name: String
   ) throws(LabError) -> [UInt8]? {

@@ -2,7 +2,7 @@
 
 import Ranging
 
-/// The columns of a table that tell how likely the direct path of a row is blocked.
+/// The columns of a table that indicate whether the direct path of a row is blocked.
 struct PathColumns {
   private let received: Column?
   private let firstPath: Column?
@@ -10,15 +10,15 @@ struct PathColumns {
   private let firstPathSNR: Column?
   private let peakDelay: Column?
   private let segmentDisagreement: Column?
-  /// Those of the learned model's inputs that are no diagnostics of every chip.
+  /// The inputs of the learned model that are not standard diagnostics.
   private let others: [String: Column]
   let model: LineOfSightModel
-  /// Whether there is nothing to tell by.
+  /// Whether there is no such column.
   let isEmpty: Bool
 
   /// - Parameters:
-  ///   - learned: takes the place of the rules.
-  ///   - others: further columns; nil: those that the model needs.
+  ///   - learned: the model that replaces the rules.
+  ///   - others: further columns; nil: the columns that the model needs.
   /// - Throws: `LabError` when there is no column of `others`.
   init(
     _ reader: inout TableReader, _ learned: PathModel?, others wanted: [String]? = nil
@@ -62,7 +62,7 @@ struct PathColumns {
     return result
   }
 
-  /// A diagnostic, or what the column of this name has.
+  /// Returns a diagnostic, or the value in the column of this name.
   func value(
     _ name: String, _ row: Int, _ diagnostics: ReceptionDiagnostics, distance: Double?,
     _ reader: TableReader
@@ -73,7 +73,7 @@ struct PathColumns {
     return diagnostics.value(diagnostic, distance: distance)
   }
 
-  /// The probability that the path of a row is blocked; nil where nothing tells.
+  /// Returns the probability that the path of a row is blocked; nil without any value.
   func probability(_ row: Int, distance: Double?, _ reader: TableReader) -> Double? {
     guard !isEmpty else { return nil }
     let diagnostics = diagnostics(row, reader)

@@ -2,7 +2,8 @@
 
 import Ranging
 
-/// What a column measures. The unit is the suffix of its name; without one it is the first here.
+/// The quantity of a column. The suffix of its name is the unit; without one it is the first unit
+/// here.
 enum Quantity {
   case time, length, angle, level, ratioOfLevels, ratio, ticks, number
 
@@ -39,8 +40,7 @@ struct Column {
   func seemsDegrees(_ number: Double) -> Bool { mayBeDegrees && abs(number) > 40 }
 }
 
-/// Whether a row could be computed: one word for programs, which names the first cell that could
-/// not be used.
+/// The status of a row: one word for programs, which names the first cell that could not be used.
 struct RowStatus {
   var word = "ok"
   var isOK: Bool { word == "ok" }
@@ -50,7 +50,7 @@ struct RowStatus {
     blame(column, isEmpty ? "missing_" : "invalid_")
   }
 
-  /// What statuses begin with if an angle seems to be in degrees.
+  /// The beginning of statuses for an angle that seems to be in degrees.
   static let tooLarge = "too_large_"
 
   mutating func blame(_ column: String, _ cause: String) {
@@ -62,7 +62,7 @@ struct RowStatus {
 /// Finds columns by quantity and reads cells in their units.
 struct TableReader {
   var table: CSVTable
-  /// Columns that resemble one that was looked for, but have an unknown unit.
+  /// Warnings about columns that resemble a wanted one, but have an unknown unit.
   private(set) var warnings: [String] = []
   private var peerColumn: Column?
 
@@ -73,8 +73,8 @@ struct TableReader {
 
   // MARK: columns
 
-  /// The column `name_UNIT` with a unit of the quantity, in any case, or one with another usual name
-  /// of the same; nil when there is none.
+  /// Returns the column `name_UNIT` with a unit of the quantity, in any case, or one with another
+  /// usual name of the quantity; nil when there is none.
   mutating func find(_ name: String, _ quantity: Quantity = .number) -> Column? {
     if let column = lookUp(name, quantity) { return column }
     if let other = unknownUnit(name, quantity) {
@@ -87,7 +87,7 @@ struct TableReader {
 
   func has(_ name: String, _ quantity: Quantity) -> Bool { lookUp(name, quantity) != nil }
 
-  /// The same for a column that the computation needs.
+  /// Returns the column, which the computation needs.
   func require(_ name: String, _ quantity: Quantity = .number) throws(LabError) -> Column {
     guard let column = lookUp(name, quantity) else {
       if let other = unknownUnit(name, quantity) {
@@ -103,7 +103,8 @@ struct TableReader {
     return column
   }
 
-  /// The column of exactly this name with phases, in radians unless it ends in `_deg`.
+  /// Returns the column of exactly this name with phases, in radians unless the name ends in
+  /// `_deg`.
   func phaseColumn(_ name: String) throws(LabError) -> Column {
     guard let index = table.header.firstIndex(of: name) else {
       throw .missingColumn(name, has: table.header)
@@ -116,8 +117,8 @@ struct TableReader {
     return column
   }
 
-  /// Refuses a column of angles without a unit if some are more than six turns in radians, and many more than
-  /// one. Where most are less, those few are problems of their rows.
+  /// Rejects a column of angles without a unit if several are more than six turns in radians, and
+  /// most are more than one turn. Otherwise, only the rows of the few large ones have a problem.
   func checkUnit(of column: Column?, _ quantity: String) throws(LabError) {
     guard let column, column.mayBeDegrees else { return }
     var (count, many, tooMany, first) = (0, 0, 0, 0)
@@ -141,7 +142,7 @@ struct TableReader {
     return "Call the column \(printable(stem))_deg; if a file names it, there as well."
   }
 
-  /// - Parameter name: may have a unit already.
+  /// - Parameter name: the name, with or without a unit.
   func lookUp(_ name: String, _ quantity: Quantity) -> Column? {
     let name = name.lowercased()
     let ownUnit = quantity.units.first { name.hasSuffix("_" + $0.suffix) }
@@ -166,7 +167,7 @@ struct TableReader {
     quantity.units.map { "\(name)_\($0.suffix)" }.joined(separator: ", ")
   }
 
-  /// A column that seems to be the wanted one in an unknown unit.
+  /// Returns a column that seems to be the wanted one in an unknown unit.
   private func unknownUnit(_ name: String, _ quantity: Quantity) -> String? {
     guard !quantity.units.isEmpty else { return nil }
     return table.header.first { column in
@@ -179,15 +180,15 @@ struct TableReader {
 
   // MARK: cells
 
-  /// The number in a cell, in the unit of the quantity. nil when there is none, which `status` then
-  /// tells.
+  /// Returns the number in a cell, in the unit of the quantity. Nil when there is none; `status`
+  /// then records it.
   func value(_ row: Int, _ column: Column, _ status: inout RowStatus) -> Double? {
     if let number = optional(row, column, &status) { return number }
     status.blame(column.name, isEmpty: table.isEmpty(row, column.index))
     return nil
   }
 
-  /// The same for a cell that may hold no number.
+  /// Returns the number in a cell that may have none.
   func optional(_ row: Int, _ column: Column?, _ status: inout RowStatus) -> Double? {
     guard let column else { return nil }
     if let number = number(row, column) { return number }
@@ -197,7 +198,7 @@ struct TableReader {
     return nil
   }
 
-  /// The number in a cell that may be empty, or whose column may be missing.
+  /// Returns the number in a cell that may be empty, or whose column may be missing.
   func value(_ row: Int, _ column: Column?) -> Double? {
     column.flatMap { number(row, $0) }
   }
@@ -207,12 +208,12 @@ struct TableReader {
       return column.isTime ? table.date(row, column.index) : nil
     }
     let value = number * column.factor
-    // Larger numbers measure nothing, and their squares leave no room for anything else.
+    // Larger numbers cannot be measurements, and their squares exceed the precision.
     return abs(value) <= 1e12 && !column.seemsDegrees(number) ? value : nil
   }
 
-  /// The standard deviation in a cell, without the part that is in the column `constant`; `usual` where it
-  /// is missing or not positive.
+  /// Returns the standard deviation in a cell, without the part in the column `constant`; `usual`
+  /// where it is missing or not positive.
   func deviation(_ row: Int, _ column: Column?, constant: Column?, usual: Double) -> Double {
     guard let whole = value(row, column), whole > 0 else { return usual }
     guard let part = value(row, constant) else { return whole }
@@ -220,8 +221,8 @@ struct TableReader {
     return min(whole, max(0.01, max(0, whole * whole - part * part).squareRoot()))
   }
 
-  /// The stamp in a cell: ticks are an integer, negative if it was written as signed, or a number with a
-  /// fraction. Of other units, numbers so large that centimetres are lost are none.
+  /// Returns the stamp in a cell. Ticks are an integer, negative if written as signed, or a number
+  /// with a fraction. In other units, numbers too large for centimetres are rejected.
   func stamp(_ row: Int, _ column: Column, _ status: inout RowStatus) -> TickStamp? {
     if column.factor == 1 {
       if let ticks = table.integer(row, column.index) { return TickStamp(ticks) }
@@ -239,12 +240,12 @@ struct TableReader {
 
   func text(_ row: Int, _ column: Column) -> String { table.text(row, column.index) }
 
-  /// The peer of a row; empty where the table has no such column.
+  /// Returns the peer of a row; empty where the table has no such column.
   func peer(_ row: Int) -> String { peerColumn.map { text(row, $0) } ?? "" }
 
   // MARK: rows
 
-  /// The rows that can be used, in their order.
+  /// Returns the usable rows, in their order.
   ///
   /// - Throws: `LabError` when there are rows, but none can be used.
   func rows<T>(_ body: (Int, inout RowStatus) -> T?) throws(LabError) -> LabRows<T> {
@@ -261,9 +262,9 @@ struct TableReader {
   }
 }
 
-/// What the usable rows of a table hold.
+/// The contents of the usable rows of a table.
 public struct LabRows<Value> {
-  /// One for each row that could be used.
+  /// The value of each usable row.
   public internal(set) var values: [Value]
   /// Sentences about rows and columns that could not be used.
   public internal(set) var warnings: [String]
@@ -277,8 +278,8 @@ struct RowProblems {
   private(set) var angles = 0
   private var angle: String?
 
-  /// Adds the status of a row. Only cells that cannot be read and unknown names are problems, not
-  /// what a computation makes of the row.
+  /// Adds the status of a row. Only unreadable cells and unknown names are problems, not the
+  /// results of a computation.
   mutating func add(_ state: RowStatus, line: @autoclosure () -> Int) {
     guard !state.isOK else { return }
     let status = state.word
@@ -291,7 +292,7 @@ struct RowProblems {
     angle = angle ?? String(status.dropFirst(RowStatus.tooLarge.count))
   }
 
-  /// What to say of a table with too many such rows.
+  /// The error of a table with too many such rows.
   var unitError: LabError? {
     angle.map {
       LabError(
@@ -325,21 +326,21 @@ struct RowProblems {
   }
 }
 
-/// What was computed for a row of a table.
+/// The result for a row of a table.
 public struct ComputedRow<Value> {
-  /// The row of the input; the first, where several were computed together.
+  /// The row of the input; the first one, where several were computed together.
   public let row: Int
-  /// As the column `peer` has it; empty without one.
+  /// The value of the column `peer`; empty without one.
   public let peer: String
-  /// Seconds; nil where the row has none.
+  /// The time in seconds; nil where the row has none.
   public let time: Double?
-  /// nil where the row could not be computed.
+  /// The result; nil where the row could not be computed.
   public internal(set) var value: Value?
   var state = RowStatus()
-  /// The probability that the direct path was blocked; nil where nothing tells.
+  /// The probability that the direct path was blocked; nil without any evidence.
   var blocked: Double?
 
-  /// `ok`, or one word that says what is wrong.
+  /// `ok`, or one word for the problem.
   public var status: String { state.word }
 }
 
@@ -350,7 +351,7 @@ public struct ComputedTable<Value> {
   public let rows: [ComputedRow<Value>]
   /// Sentences about rows and columns that could not be used.
   public let warnings: [String]
-  /// Set when nothing could be computed, and when something that the rows name is missing in a file.
+  /// The problem when nothing could be computed, or when a file lacks a name that the rows use.
   public let problem: LabError?
   let reader: TableReader
   let columns: [OutputColumn<Value>]
@@ -381,12 +382,12 @@ public struct ComputedTable<Value> {
       of: table.rowCount, firstLine: table.line(first.row), first.status)
   }
 
-  /// The results drawn.
+  /// The charts of the results.
   public var charts: [Chart] { draw(rows) }
 
-  /// The results drawn, and how often they are as wrong as they say.
+  /// Returns the charts of the results, with the share of errors within the stated deviations.
   ///
-  /// - Parameter scores: as `scores(truth:)` returns them.
+  /// - Parameter scores: the result of `scores(truth:)`.
   public func charts(with scores: [Score]) -> [Chart] {
     scores.isEmpty ? charts : charts + [.honesty(scores)]
   }
@@ -402,7 +403,7 @@ public struct ComputedTable<Value> {
   }
 }
 
-/// Writes computed rows, each behind its columns of the input.
+/// Writes computed rows, each after its columns of the input.
 struct ComputedWriter<Value> {
   private var writer: CSVWriter
   private let columns: [OutputColumn<Value>]
@@ -441,7 +442,7 @@ struct ComputedWriter<Value> {
 
 /// A computed number with its standard deviation, in metres or radians.
 struct StatedEstimate<Value> {
-  /// Without the unit.
+  /// The name without the unit.
   let name: String
   let quantity: Quantity
   let value: (Value) -> Double
@@ -451,13 +452,13 @@ struct StatedEstimate<Value> {
 /// A computed column: its name, and its cell for a row.
 struct OutputColumn<Value> {
   enum Cell {
-    /// nil is an empty cell.
+    /// A number; nil is an empty cell.
     case number(Double?, digits: Int)
     case text(String)
   }
 
   let name: String
-  /// What it says, where that can be compared with a truth.
+  /// The estimate, where it can be compared with a truth.
   var estimate: StatedEstimate<Value>?
   let cell: (ComputedRow<Value>) -> Cell
 
@@ -467,16 +468,16 @@ struct OutputColumn<Value> {
     OutputColumn(name: name) { .number($0.value.flatMap(number), digits: digits) }
   }
 
-  /// An angle, in radians, written in degrees.
+  /// Returns a column with an angle, in radians, written in degrees.
   static func degrees(_ name: String, _ angle: @escaping (Value) -> Double) -> OutputColumn {
     number(name, digits: 3) { angle($0) * 180 / .pi }
   }
 
-  /// A length with its deviation.
+  /// Returns columns with a length and its deviation.
   ///
   /// - Parameters:
-  ///   - truth: what the column of its truth is called, without the unit.
-  ///   - name: of the computed column; nil: the same.
+  ///   - truth: the name of the column of its truth, without the unit.
+  ///   - name: the name of the computed column; nil: the same.
   static func length(
     _ truth: String, as name: String? = nil, _ value: @escaping (Value) -> Double,
     deviation: @escaping (Value) -> Double
@@ -487,7 +488,7 @@ struct OutputColumn<Value> {
     return column
   }
 
-  /// An angle with its deviation, in radians, written in degrees.
+  /// Returns columns with an angle and its deviation, in radians, written in degrees.
   static func angle(
     _ truth: String, _ value: @escaping (Value) -> Double, deviation: @escaping (Value) -> Double
   ) -> OutputColumn {
@@ -497,7 +498,7 @@ struct OutputColumn<Value> {
     return column
   }
 
-  /// The probability that the direct path was blocked.
+  /// A column with the probability that the direct path was blocked.
   static var blocked: OutputColumn {
     OutputColumn(name: "nlos_probability") { .number($0.blocked, digits: 3) }
   }
@@ -524,7 +525,7 @@ extension LabError {
       suggestion: hint(status))
   }
 
-  /// What to look for where all stamps of a table are refused.
+  /// Returns the likely mistake where all stamps of a table are rejected.
   private static func hint(_ status: String) -> String? {
     let ends =
       "whether two columns were exchanged: t1, t4 and t5 are the initiator's, t2, t3 and t6 the responder's, "

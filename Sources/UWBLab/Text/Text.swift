@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Text from a device, another program or a file with control characters, line ends and marks that
-/// change the direction of writing escaped as `\u{1b}`, so that it cannot control a terminal or
-/// imitate another line.
+/// Returns text from a device, another program or a file with certain characters escaped as
+/// `\u{1b}`: control characters, line ends and marks that change the direction of writing. The text
+/// can then neither control a terminal nor imitate another line.
 ///
-/// Every text from outside passes through here before it is printed.
+/// All text from outside is escaped by this function before it is printed.
 package func printable(_ text: String) -> String {
   var result = String.UnicodeScalarView()
   for scalar in text.unicodeScalars {
@@ -17,8 +17,8 @@ package func printable(_ text: String) -> String {
   return String(result)
 }
 
-/// A JSON string, quotes included. Also escapes what `printable` escapes, so that JSON is safe to show
-/// on a terminal.
+/// Returns a JSON string, quotes included. Also escapes the characters that `printable` escapes, so
+/// that JSON is safe to show on a terminal.
 package func quoted(_ text: String) -> String {
   var result = "\""
   for scalar in text.unicodeScalars {
@@ -40,7 +40,7 @@ package func quoted(_ text: String) -> String {
 }
 
 extension Unicode.Scalar {
-  /// Whether it controls the output instead of being shown.
+  /// Whether the character controls the output instead of being shown.
   fileprivate var isInvisible: Bool {
     if isASCII { return value < 0x20 || value == 0x7F }
     switch properties.generalCategory {
@@ -52,8 +52,8 @@ extension Unicode.Scalar {
   }
 }
 
-/// Text in columns that are as wide as their widest cell. Cells are printed as they are: text from
-/// outside passes through `printable` first.
+/// Text in columns that are as wide as their widest cell. Cells are printed unchanged: escape text
+/// from outside by `printable` first.
 package struct TextTable {
   private var rows: [[String]] = []
   private let indent: String
@@ -79,8 +79,8 @@ package struct TextTable {
   }
 }
 
-/// A number with the given count of decimal places; `null` when it is not finite, with an exponent when
-/// it is too large to be written out.
+/// Returns a number with the given count of decimal places; `null` when it is not finite, with an
+/// exponent when it is too large to be written out.
 package func fixed(_ value: Double, _ digits: Int) -> String {
   guard value.isFinite else { return "null" }
   var scale = 1.0
@@ -94,18 +94,18 @@ package func fixed(_ value: Double, _ digits: Int) -> String {
   return "\(sign)\(whole)." + String(repeating: "0", count: digits - rest.count) + rest
 }
 
-/// Bytes as two hexadecimal digits each.
+/// Returns bytes as two hexadecimal digits each.
 package func hexDigits(_ bytes: some Sequence<UInt8>, separator: String = "") -> String {
   bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined(separator: separator)
 }
 
 extension String {
-  /// Padded on the left to a width.
+  /// Returns the text padded on the left to a width.
   package func right(_ width: Int) -> String {
     String(repeating: " ", count: max(0, width - count)) + self
   }
 
-  /// Padded on the right to a width.
+  /// Returns the text padded on the right to a width.
   package func left(_ width: Int) -> String {
     self + String(repeating: " ", count: max(0, width - count))
   }

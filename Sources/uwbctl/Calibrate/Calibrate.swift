@@ -10,19 +10,19 @@ import UWBSimulator
 
 struct Calibrate: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Measure what boards add to distances and angles, and set the values of chips.",
+    abstract: "Measure the errors of boards in distances and angles, and set values of chips.",
     discussion: """
-      delay, angle and power measure with boards, step by step: the command says where to put them, \
-      measures, shows how the values scatter, and asks whether to keep them, to measure again (r) or \
-      to skip this placement (s); q or Ctrl-C quits without writing anything. --yes measures without \
-      questions, and --from FILE computes from a recorded table instead. The result is written to a \
-      file (--output), which compute and range read with --calibration, or to the chips (--write) \
-      after a question. path learns from a recorded table.
+      delay, angle and power measure with boards, step by step. The command prints each placement, \
+      measures, and shows the scatter of the values. It then asks whether to keep them, to measure \
+      again (r) or to skip this placement (s); q or Ctrl-C quits without writing anything. --yes \
+      measures without questions, and --from FILE computes from a recorded table instead. The \
+      result is written to a file (--output), which compute and range read with --calibration, or \
+      to the chips (--write) after a question. path learns from a recorded table.
 
-      get, set, backup and restore read and write the values that are stored in a chip; list shows \
-      what there is. Qorvo's chips have named keys (ant0.ch9.ant_delay), NXP's have numbered \
-      parameters of each channel, which have names here (ch9.rx_ant_delay). These commands reset the \
-      chip, which ends its sessions. Make a backup before you change anything:
+      get, set, backup and restore read and write the values stored in a chip; list shows their \
+      names. Qorvo's chips have named keys (ant0.ch9.ant_delay), NXP's have numbered parameters of \
+      each channel, which have names here (ch9.rx_ant_delay). These commands reset the chip, which \
+      ends its sessions. Make a backup before you change anything:
         uwbctl calibrate backup board7.json --device /dev/ttyACM0
         uwbctl calibrate set ant0.ch9.ant_delay=16459 --device /dev/ttyACM0
         uwbctl calibrate restore board7.json --device /dev/ttyACM0
@@ -42,10 +42,10 @@ struct Calibrate: ParsableCommand {
     ])
 }
 
-/// What every calibration takes, and where its result goes.
+/// The common options of calibrations, and the file for the result.
 struct CalibrationResult: ParsableArguments {
   @Option(
-    help: "Write the result to this file (JSON); what it has of other boards and pairs is kept.",
+    help: "Write the result to this file (JSON), which keeps its other boards and pairs.",
     completion: .file(extensions: ["json"]))
   var output: String?
   @Flag(help: "Write the result to the chips.") var write = false
@@ -77,7 +77,7 @@ struct CalibrationResult: ParsableArguments {
   }
 }
 
-/// A calibration. Quitting before it has a result has a status of its own.
+/// A calibration. Quitting before it has a result has its own status.
 protocol CalibrationCommand: AsyncParsableCommand, Sendable {
   var from: String? { get }
   /// Calibrates with a table of measurements.
@@ -113,7 +113,7 @@ extension LabRows {
   }
 }
 
-/// Which boards, and how they range.
+/// The boards, and the options of ranging.
 struct BoardOptions: ParsableArguments {
   @Option(
     name: .customLong("board"),
@@ -157,7 +157,7 @@ struct BoardOptions: ParsableArguments {
   ///
   /// - Parameters:
   ///   - usual: the number of simulated boards, unless it was given.
-  ///   - least: how many boards the calibration needs.
+  ///   - least: the number of boards that the calibration needs.
   ///   - hasBias: whether the level shifts the distances of simulated boards.
   func withBench<R: Sendable>(
     usual: Int, least: Int = 2, hasBias: Bool = false,
@@ -197,7 +197,7 @@ struct BoardOptions: ParsableArguments {
     }
   }
 
-  /// Boards whose delays are not calibrated, as they come from a factory.
+  /// Returns boards whose delays are not calibrated, as from a factory.
   private func simulatedBoards(_ count: Int, hasBias: Bool) throws -> SimulatedBench {
     var scene = Scene(seed: chip.seed)
     if hasBias {
@@ -234,14 +234,14 @@ struct CalibrateDelay: CalibrationCommand {
         uwbctl calibrate delay --output delays.json \\
           --board A=/dev/ttyACM0 --board B=/dev/ttyACM1 --board C=/dev/ttyACM2
 
-      --from reads a table: board_a,board_b,truth_m,range_m [, channel, antenna_a, antenna_b]. Where \
-      the last three are missing, they are 9, 0 and 0. --positions takes the distances from the \
-      positions in a file like that of compute locate: \
-      {"anchors": {"A": [0, 0, 1], "B": [3, 0, 1]}}.
+      --from reads a table: board_a,board_b,truth_m,range_m [, channel, antenna_a, antenna_b]. \
+      Where the last three are missing, they are 9, 0 and 0. --positions takes the distances from \
+      the positions in a file like that of compute locate: {"anchors": {"A": [0, 0, 1], "B": [3, \
+      0, 1]}}.
 
-      Output: antenna_delays with board, channel, antenna, delay_m and sigma_m, pair_delays with the \
-      sums of boards without a triangle, and residuals. \
-      --write adds the delay to that of each chip (ant_delay, RX_ANT_DELAY).
+      Output: antenna_delays with board, channel, antenna, delay_m and sigma_m, pair_delays with \
+      the sums of boards without a triangle, and residuals. --write adds the delay to the value in \
+      each chip (ant_delay, RX_ANT_DELAY).
       """)
 
   @Option(help: "Read measurements from this table (CSV) instead of boards; - is standard input.")
@@ -337,7 +337,7 @@ struct CalibrateDelay: CalibrationCommand {
 
   // MARK: options
 
-  /// The known distance of each two names, in both orders.
+  /// Returns the known distance of each two names, in both orders.
   private func distances(_ names: [String]) throws -> [[String]: Double] {
     var result: [[String]: Double] = [:]
     if let positions {

@@ -9,35 +9,36 @@ struct CalibrateAngle: CalibrationCommand {
   static let configuration = CommandConfiguration(
     commandName: "angle",
     abstract:
-      "Determine which phase belongs to which direction, for pairs and arrays of antennas.",
+      "Determine the phase of each direction, for pairs and arrays of antennas.",
     discussion: """
-      With two boards, the first with a pair of antennas and a Qorvo chip that reports the phases of \
-      single frames: the command asks for one angle after another, positive to the left.
+      With two boards, the first with a pair of antennas and a Qorvo chip that reports the phases \
+      of single frames: the command asks for one angle after another, positive to the left.
         uwbctl calibrate angle --output antennas.json \\
           --board A=/dev/ttyACM0 --board B=/dev/ttyACM1
 
-      From a turntable: a table with angle_deg,pdoa_rad or azimuth_deg,elevation_deg,pdoa_rad. Angles \
-      are positive to the left and 0 straight ahead; phases may be wrapped. Every column whose name \
-      begins with pdoa is a pair, unless --column names them.
+      From a turntable: a table with angle_deg,pdoa_rad or azimuth_deg,elevation_deg,pdoa_rad. \
+      Angles are positive to the left and 0 straight ahead; phases may be wrapped. Every column \
+      whose name begins with pdoa is a pair, unless --column names them.
         uwbctl calibrate angle --from turntable.csv --output antennas.json \\
           --plot antennas.svg
 
       From a walk around the antennas: the phases as time_s,pdoa_rad, and the path in another file \
-      (--path) as time_s,x_m,y_m[,z_m], with the position of the antennas as --at and their direction \
-      as --yaw, or as time_s,azimuth_deg[,elevation_deg]. Walk back and forth, so that the two clocks \
-      can be compared.
+      (--path) as time_s,x_m,y_m[,z_m], with the position of the antennas as --at and their \
+      direction as --yaw, or as time_s,azimuth_deg[,elevation_deg]. Walk back and forth: this \
+      determines the difference of the two clocks.
         uwbctl calibrate angle --from phases.csv --output antennas.json \\
           --path path.csv --at 0,0,1.2 --yaw 90
 
-      All round, for rings of antennas and other arrays: the same columns, with azimuth_deg from -180 to \
-      180. Each pair gets a baseline, wherever its axis points, and a series in multiples of the azimuth \
-      for the coupling of the antennas, with as many terms as improve the prediction of directions left \
-      out of the fit.
+      All round, for rings of antennas and other arrays: the same columns, with azimuth_deg from \
+      -180 to 180. The fit gives each pair a baseline in any direction, and a series in multiples \
+      of the azimuth for the coupling of the antennas. The number of terms is determined by \
+      cross-validation over directions.
 
-      Output: pairs with column, offset_rad, table (angle_deg, phase_rad) or axis, spacing_wavelengths and \
-      harmonics, noise_rad (noise of one phase), model_rad (the error that stays the same in the same \
-      direction) and residuals, as read by compute angle --geometry. --write writes offset and table to a Qorvo chip \
-      (pdoa.offset, pdoa_lut), the offset to an NXP chip.
+      Output: pairs with column, offset_rad, table (angle_deg, phase_rad) or axis, \
+      spacing_wavelengths and harmonics, noise_rad (noise of one phase), model_rad (the error that \
+      stays the same in the same direction) and residuals, as read by compute angle --geometry. \
+      --write writes offset and table to a Qorvo chip (pdoa.offset, pdoa_lut), the offset to an \
+      NXP chip.
       """)
 
   @Option(help: "Read phases from this table (CSV) instead of boards; - is standard input.")
@@ -53,7 +54,7 @@ struct CalibrateAngle: CalibrationCommand {
   @Option(help: ArgumentHelp("Position of the antennas in metres.", valueName: "x,y,z"))
   var at = "0,0,0"
   @Option(help: "Orientation of the antennas: degrees from x towards y.") var yaw = 0.0
-  @Option(help: "By how many seconds the clocks of phases and path may differ.") var lag =
+  @Option(help: "Largest difference of the clocks of phases and path in seconds.") var lag =
     1.0
   @Option(name: .customLong("column"), help: "A column with the phases of a pair; repeatable.")
   var columns: [String] = []

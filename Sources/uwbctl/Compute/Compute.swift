@@ -9,12 +9,12 @@ struct Compute: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Compute distances, angles and positions from recorded tables (CSV).",
     discussion: """
-      Columns are found by name, in any order; the suffix of a name is its unit (time_s or time_ms, \
-      range_m or range_cm, azimuth_rad or azimuth_deg). The output has every column of the input, \
-      followed by the computed ones. A row that cannot be computed has empty cells and the reason \
-      as its status.
+      Columns are found by name, in any order; the suffix of a name is its unit (time_s or \
+      time_ms, range_m or range_cm, azimuth_rad or azimuth_deg). The output has every column of \
+      the input, followed by the computed ones. A row that cannot be computed has empty cells and \
+      the reason as its status.
 
-      With --live, rows are read and written one by one, so that a command can stand in a pipe that \
+      With --live, rows are read and written one by one, so a command can be part of a pipe that \
       never ends: uwbctl range --format csv | uwbctl compute filter --live. Ctrl-C ends it in order.
       """,
     subcommands: [
@@ -27,24 +27,24 @@ struct PlotOptions: ParsableArguments {
   @Option(help: "Also draw the results (SVG).", completion: .file(extensions: ["svg"]))
   var plot: String?
 
-  /// Draws, if asked to.
+  /// Draws the charts if requested.
   func write(_ charts: @autoclosure () -> [Chart]) throws(LabError) {
     guard let plot else { return }
     try Figure(charts()).write(to: plot)
   }
 }
 
-/// Where a table comes from and goes to.
+/// The input and the output of a table.
 struct ComputeOptions: ParsableArguments {
   @Argument(help: "A CSV file; - or nothing: standard input.") var file: String?
-  @Option(name: .shortAndLong, help: "Where to write the table (default: standard output).")
+  @Option(name: .shortAndLong, help: "The file for the table (default: standard output).")
   var output: String?
   @OptionGroup var plot: PlotOptions
   @Option(
     help: """
-      The column with the truth, or the beginning of its name (truth for truth_x_m, truth_y_m), or a \
-      number in metres or radians: print how far the results are from it, and how often by more than \
-      they say.
+      The column with the truth, or the beginning of its name (truth for truth_x_m, truth_y_m), or \
+      a number in metres or radians: print the errors of the results, and how often they exceed \
+      the stated deviations.
       """)
   var truth: String?
 
@@ -53,7 +53,7 @@ struct ComputeOptions: ParsableArguments {
   /// A chart and a score need all rows.
   var needsWholeTable: Bool { plot.plot != nil || truth != nil }
 
-  /// Refuses a second file that is standard output.
+  /// Rejects a second file that is standard output.
   func checkOutput(_ option: String, _ file: String?) throws {
     try require(
       file != "-" || output ?? "-" != "-",
@@ -73,7 +73,7 @@ struct ComputeOptions: ParsableArguments {
       for score in scores { standardError.write("\(score)\n") }
       if let problem = result.problem { throw problem }
     } catch {
-      // The reader has gone away, as `head` does.
+      // The reader has exited, as `head` does.
       guard error.code == .outputClosed else { throw Failure(error)?.report() ?? error }
     }
   }
@@ -83,13 +83,14 @@ struct ComputeOptions: ParsableArguments {
 struct LiveOption: ParsableArguments {
   @Flag(
     help: """
-      Read and write row by row, and use only what was known at the time of each row. With \
+      Read and write row by row, and use only the rows up to each time. With \
       --plot or --truth, the whole table is read first; ss-twr takes neither with --live.
       """)
   var live = false
 }
 
-/// A command that computes a table as a whole with `run()`, and without other threads, or row by row.
+/// A command that computes a table as a whole with `run()`, and without other threads, or row by
+/// row.
 protocol LiveCommand: ParsableCommand {
   var table: ComputeOptions { get }
   var option: LiveOption { get }
@@ -101,7 +102,7 @@ extension LiveCommand {
 }
 
 extension ComputeOptions {
-  /// The same row by row, until the input or a signal ends it.
+  /// Computes the table row by row, until the input or a signal ends it.
   func runLive<Value>(
     _ begin: @escaping @Sendable (CSVTable) throws(LabError) -> RowComputation<Value>
   ) async throws {
@@ -124,28 +125,28 @@ func warn(_ warnings: [String]) {
   for warning in warnings { note(warning) }
 }
 
-/// What is known of the ranges of a table.
+/// The calibration of the ranges of a table.
 struct CalibrationOption: ParsableArguments {
   @Option(
     help: """
-      Delays and power table to take off the ranges, as written by calibrate and ss-twr --learn; what \
-      they leave unknown is part of the deviations.
+      Delays and power table to correct the ranges with, as written by calibrate and ss-twr \
+      --learn; the deviations include the remaining error.
       """,
     completion: .file(extensions: ["json"]))
   var calibration: String?
 }
 
-/// What two-way ranging needs to know of the radio.
+/// The parameters of the radio for two-way ranging.
 struct RadioOptions: ParsableArguments {
-  @Option(help: "Bits of the counter that the stamps come from: 32 or 40 (default: 40).")
+  @Option(help: "Bits of the counter of the timestamps: 32 or 40 (default: 40).")
   var counterBits: Int?
-  @Option(help: "Noise of a reception stamp in picoseconds, one standard deviation.")
+  @Option(help: "Noise of a reception timestamp in picoseconds, one standard deviation.")
   var stampNoise = 100.0
-  @Option(help: "air, vacuum, or metres per second.")
+  @Option(help: "Speed of light: air, vacuum, or metres per second.")
   var speedOfLight = "air"
   @Option(
     help: """
-      What the antenna delays of boards without --calibration may add to distances in metres, one \
+      Error of distances from the antenna delays of boards without --calibration, in metres, one \
       standard deviation.
       """)
   var biasSigma = TwoWayParameters().antennaDelayDeviation
@@ -168,7 +169,7 @@ struct RadioOptions: ParsableArguments {
     }
   }
 
-  /// Unless the width was given, stamps must not look as if it were another.
+  /// Unless the width was given, stamps must not appear to have another width.
   func check(_ table: CSVTable, stamps: Int) throws(LabError) {
     if counterBits == nil { try table.checkCounterWidth(stamps: stamps) }
   }
@@ -188,11 +189,11 @@ struct ComputeAngle: LiveCommand {
     commandName: "angle",
     abstract: "Compute angles from phase differences of pairs of antennas.",
     discussion: """
-      Input: time_s, and for each pair a column with its phase difference in radians (first antenna \
-      less second), wrapped or not [, peer].
+      Input: time_s, and for each pair a column with its phase difference in radians (first \
+      antenna minus second), wrapped or not [, peer].
       Output: azimuth_deg (0 forward, positive to the left), elevation_deg (positive upwards; the \
-      assumed one, if the antennas cannot tell), sigma_deg of the azimuth, status (ambiguous: \
-      another direction is nearly as likely).
+      assumed one, if the antennas do not determine it), sigma_deg of the azimuth, status \
+      (ambiguous: another direction is nearly as likely).
 
       The antennas are described in JSON, x forward, y left, z up:
         {"channel": 9, "pairs": [{"column": "pdoa_rad", "spacing_m": 0.0188}]}
@@ -206,14 +207,14 @@ struct ComputeAngle: LiveCommand {
          "pairs": [{"column": "p12", "antennas": ["1", "2"]},
                    {"column": "p13", "antennas": ["1", "3"]}]}
       Each pair may have offset_rad, noise_rad, an axis (side by side: [0, 1, 0]), and harmonics \
-      [{"cos_rad", "sin_rad"}, …] of the azimuth. Instead of channel: frequency_hz or wavelength_m; \
-      spacing_wavelengths needs neither. elevation_deg: the one to assume.
+      [{"cos_rad", "sin_rad"}, …] of the azimuth. Instead of channel: frequency_hz or \
+      wavelength_m; spacing_wavelengths needs neither. elevation_deg: the elevation to assume.
       """)
 
   @OptionGroup var table: ComputeOptions
   @OptionGroup var option: LiveOption
   @Option(help: "Antennas and calibration (JSON).") var geometry: String
-  @Option(help: "How far peers move in a second, in degrees, as a random walk.")
+  @Option(help: "Movement of peers in a second, in degrees, as a random walk.")
   var wander = 30.0
 
   func validate() throws {
@@ -242,15 +243,16 @@ struct ComputeLocate: ParsableCommand {
     abstract: "Compute positions from ranges, or differences of ranges, to several anchors.",
     discussion: """
       Input: time_s,anchor,range_m, or time_s,anchor_a,anchor_b,tdoa_m, which is the distance to b \
-      minus that to a [, peer, sigma_m, bias_sigma_m]. Rows of one peer at one time are an epoch.
+      minus the distance to a [, peer, sigma_m, bias_sigma_m]. Rows of one peer at one time are an \
+      epoch.
       Output, a row for each epoch with the other columns of its first row: x_m, y_m, z_m, cov_xx, \
       cov_xy, cov_xz, cov_yy, cov_yz, cov_zz (m²), used (the number of measurements), status: ok, \
-      no_position, or what may be wrong: mirror, coplanar (heights are not known), dilution, \
+      no_position, or a possible problem: mirror, coplanar (unknown heights), dilution, \
       inconsistent, rejected.
 
       Anchors in JSON: {"anchors": {"A1": [0, 0, 2.5], "A2": [5, 0, 2.5]}, "height_m": 1.2}, or \
       {"anchors": [{"id": "A1", "x": 0, "y": 0, "z": 2.5, "bias_m": 0.1}, …]}; height_m is \
-      the height of what is located, if it is known.
+      the height of the located peer, if it is known.
       """)
 
   @OptionGroup var table: ComputeOptions
@@ -258,15 +260,15 @@ struct ComputeLocate: ParsableCommand {
   @Option(help: "Positions of the anchors (JSON).") var anchors: String
   @Option(help: "Noise of one range in metres, one standard deviation, unless a column gives it.")
   var sigma = 0.15
-  @Option(help: "The known height in metres; overrides that of the file.") var height: Double?
+  @Option(help: "The known height in metres; overrides the height in the file.") var height: Double?
   @Option(
     help: """
-      How much peers accelerate, in m²/s³: 0.1 trolleys, 1 hands and walking, 10 drones (default: \
+      Acceleration of peers, in m²/s³: 0.1 trolleys, 1 hands and walking, 10 drones (default: \
       learned from the measurements).
       """)
   var acceleration: Double?
   @Flag(
-    help: "Use only what was known at the time of each row; the whole table is read first.")
+    help: "Use only the rows up to each time; the whole table is read first.")
   var live = false
   @Flag(help: "Compute each epoch independently.") var single = false
 
@@ -294,12 +296,12 @@ struct ComputeFind: LiveCommand {
     discussion: """
       Input: time_s,x,y,z,qw,qx,qy,qz,range_m [, azimuth_rad, peer]: the pose of the device in a \
       world whose z points up, the rotation from the device to the world, and azimuths from the \
-      device's x towards its y. In place of the quaternion, yaw_deg may say where the device's x \
-      points, from the world's x towards its y; without z, the heights are 0.
+      device's x towards its y. In place of the quaternion, yaw_deg may be the angle of the \
+      device's x, from the world's x towards its y; without z, the heights are 0.
       Output: target_x_m, target_y_m, target_z_m (world), horizontal_angle_deg from the device's x \
       towards its y, angle_sigma_deg, vertical (above, same, below, above_or_below, \
-      unknown), converged (1 or 0), reasons (movement, horizontal_sweep, vertical_sweep, signal, target_movement, \
-      joined by +), status.
+      unknown), converged (1 or 0), reasons (movement, horizontal_sweep, vertical_sweep, signal, \
+      target_movement, joined by +), status.
       """)
 
   @OptionGroup var table: ComputeOptions
@@ -337,17 +339,18 @@ struct ComputeFind: LiveCommand {
 struct ComputeDSTWR: LiveCommand {
   static let configuration = CommandConfiguration(
     commandName: "ds-twr",
-    abstract: "Compute distances from the six stamps of double-sided ranging.",
+    abstract: "Compute distances from the six timestamps of double-sided ranging.",
     discussion: """
-      Input: t1,t2,t3,t4,t5,t6 in ticks of 15.65 ps, or in t1_ns and so on: poll sent and received, response sent and \
-      received, final sent and received [, peer, time_s, rx_power_dbm]; with a --calibration that \
-      has delays of boards also board_a,board_b [, channel, antenna_a, antenna_b].
-      t5 and t6 may instead be the stamps of a second response, sent and received. Which of the two it is \
-      follows from the intervals.
-      Output: distance_m, sigma_m, bias_sigma_m (the part of sigma_m that all distances of a peer share, \
-      which filter and locate do not take for noise), status. Where only the final is missing, the distance is \
-      single-sided with the clock offset that other rounds of that peer tell, and the status is \
-      single_sided.
+      Input: t1,t2,t3,t4,t5,t6 in ticks of 15.65 ps, or in t1_ns and so on: poll sent and \
+      received, response sent and received, final sent and received [, peer, time_s, \
+      rx_power_dbm]; with a --calibration that has delays of boards also board_a,board_b [, \
+      channel, antenna_a, antenna_b].
+      t5 and t6 may instead be the timestamps of a second response, sent and received. The \
+      intervals show which of the two it is.
+      Output: distance_m, sigma_m, bias_sigma_m (the part of sigma_m that all distances of a peer \
+      share, and that filter and locate do not treat as noise), status. Where only the final is \
+      missing, the distance is single-sided with the clock offset from other rounds of that peer, \
+      and the status is single_sided.
       """)
 
   @OptionGroup var table: ComputeOptions
@@ -375,21 +378,21 @@ struct ComputeDSTWR: LiveCommand {
 struct ComputeSSTWR: LiveCommand {
   static let configuration = CommandConfiguration(
     commandName: "ss-twr",
-    abstract: "Compute distances from the four stamps of single-sided ranging.",
+    abstract: "Compute distances from the four timestamps of single-sided ranging.",
     discussion: """
-      Input: t1,t2,t3,t4 in ticks of 15.65 ps, or in t1_ns and so on: poll sent and received, response sent and received \
-      [, cfo_ppm, peer, rx_power_dbm, time_s; with a --calibration that has delays of boards also \
-      board_a, board_b, channel, antenna_a, antenna_b]. cfo_ppm tells by how much the initiator's clock \
-      is faster than the responder's. It is used for rounds whose poll cannot be compared with the one \
-      before; comparing needs time_s when polls are further apart than the range of the counter \
-      (17.2 s with 40 bits, 67 ms with 32). With --live, rounds before anything is known of a peer's \
-      clock have the status unknown_clock_offset. t5 and t6, the stamps of a second response, give the \
-      clock offset within the same round.
-      Output: distance_m, sigma_m, bias_sigma_m (the part of sigma_m that all distances of a peer share, \
-      which filter and locate do not take for noise), status.
+      Input: t1,t2,t3,t4 in ticks of 15.65 ps, or in t1_ns and so on: poll sent and received, \
+      response sent and received [, cfo_ppm, peer, rx_power_dbm, time_s; with a --calibration that \
+      has delays of boards also board_a, board_b, channel, antenna_a, antenna_b]. cfo_ppm is the \
+      offset of the initiator's clock, positive if it is faster than the responder's. It is used \
+      for rounds whose poll cannot be compared with the previous one. Comparing needs time_s when \
+      polls are further apart than the range of the counter (17.2 s with 40 bits, 67 ms with 32). \
+      With --live, rounds before a peer's clock is known have the status unknown_clock_offset. t5 \
+      and t6, the timestamps of a second response, give the clock offset within the same round.
+      Output: distance_m, sigma_m, bias_sigma_m (the part of sigma_m that all distances of a peer \
+      share, and that filter and locate do not treat as noise), status.
 
-      --learn FILE with --truth COLUMN fits the delay of each peer and the bias that the received \
-      level adds; --calibration FILE subtracts both again.
+      --learn FILE with --truth COLUMN fits the delay of each peer and the bias by received level; \
+      --calibration FILE subtracts both.
       """)
 
   /// The table of DW1000 for the received level.
@@ -409,7 +412,7 @@ struct ComputeSSTWR: LiveCommand {
   @Option(
     help: """
       Without --calibration: the vendor's table of the bias by received level, for chips that are \
-      known to be a DW1000 (timestamps do not show it, and other chips differ).
+      known to be a DW1000 (timestamps do not reveal it, and other chips differ).
       """)
   var powerTable = PowerTable.none
 
@@ -451,7 +454,7 @@ struct ComputeSSTWR: LiveCommand {
 }
 
 extension RangingCalibration? {
-  /// The calibration in a file, where one is named.
+  /// Reads the calibration in a file, if one is named.
   fileprivate static func read(_ path: String?) throws(LabError) -> RangingCalibration? {
     guard let path else { return nil }
     return try RangingCalibration(file: path)
@@ -473,14 +476,15 @@ struct ComputeFilter: LiveCommand {
     commandName: "filter",
     abstract: "Filter noise and outliers out of distances.",
     discussion: """
-      Input: time_s,range_m [, peer, sigma_m, bias_sigma_m, rx_power_dbm, fp_power_dbm, peak_over_fp_db, \
-      fp_snr_db, peak_delay_ns, sts_delay_ns]. Each peer is filtered separately; levels and delays tell how \
-      likely the direct path is blocked, by rules or a --calibration with a path. bias_sigma_m is \
-      the part of sigma_m that is no noise, as ds-twr and ss-twr write it: it remains in the result.
-      Output: range_m, sigma_m, accepted (1 or 0), nlos_probability where something tells it, status; the \
-      measured range becomes \
-      input_range_m. Rows that are not accepted have the estimate for their time. Every estimate \
-      uses the whole recording, or with --live what was known at its time, as with range and replay.
+      Input: time_s,range_m [, peer, sigma_m, bias_sigma_m, rx_power_dbm, fp_power_dbm, \
+      peak_over_fp_db, fp_snr_db, peak_delay_ns, sts_delay_ns]. Each peer is filtered separately. \
+      Levels and delays determine the probability of a blocked direct path, by rules or a \
+      --calibration with a path. bias_sigma_m is the constant part of sigma_m, as ds-twr and \
+      ss-twr write it: it remains in the result.
+      Output: range_m, sigma_m, accepted (1 or 0), nlos_probability where it is known, status; the \
+      measured range becomes input_range_m. Rows that are not accepted have the estimate for their \
+      time. Every estimate uses the whole recording, or with --live only the rows up to its time, \
+      as with range and replay.
       """)
 
   @OptionGroup var table: ComputeOptions
@@ -490,7 +494,7 @@ struct ComputeFilter: LiveCommand {
   var sigma = 0.1
   @Option(
     help: """
-      How much peers accelerate, in m²/s³: 0.1 trolleys, 1 hands and walking, 10 drones (default: \
+      Acceleration of peers, in m²/s³: 0.1 trolleys, 1 hands and walking, 10 drones (default: \
       learned from the ranges).
       """)
   var acceleration: Double?
@@ -502,8 +506,8 @@ struct ComputeFilter: LiveCommand {
   var slowError = RangeEstimator.Parameters().slowDeviation
   @Option(
     help: """
-      What all ranges may be wrong by in metres, one standard deviation, unless a column or --calibration \
-      tells it: 0.3 for boards that nobody has calibrated. It remains in sigma_m.
+      Common error of all ranges in metres, one standard deviation, unless a column or \
+      --calibration gives it: 0.3 for boards without a calibration. It remains in sigma_m.
       """)
   var biasSigma = 0.0
 

@@ -30,7 +30,7 @@ public struct SessionState: RawRepresentable, Hashable, Sendable, WireCode {
 
   /// Created, lacks mandatory parameters.
   public static let initialised = SessionState(rawValue: 0)
-  /// Gone.
+  /// Removed from the chip.
   public static let deinitialised = SessionState(rawValue: 1)
   /// Ranging.
   public static let active = SessionState(rawValue: 2)
@@ -38,7 +38,7 @@ public struct SessionState: RawRepresentable, Hashable, Sendable, WireCode {
   public static let idle = SessionState(rawValue: 3)
 }
 
-/// What a session is for.
+/// The purpose of a session.
 public struct SessionType: RawRepresentable, Hashable, Sendable, WireCode {
   /// The byte on the wire.
   public let rawValue: UInt8
@@ -55,7 +55,7 @@ public struct SessionType: RawRepresentable, Hashable, Sendable, WireCode {
   public static let deviceTest = SessionType(rawValue: 0xD0)
 }
 
-/// Why a session changed its state, from SESSION_STATUS_NTF.
+/// The reason of a session's change of state, from SESSION_STATUS_NTF.
 ///
 /// An open type: 0x80…0xFF belong to vendors and are kept as they are.
 public struct StateChangeReason: RawRepresentable, Hashable, Sendable, WireCode {
@@ -68,7 +68,7 @@ public struct StateChangeReason: RawRepresentable, Hashable, Sendable, WireCode 
   public static let managementCommand = StateChangeReason(rawValue: 0x00)
   /// Too many ranging rounds in a row failed.
   public static let maxRoundRetriesReached = StateChangeReason(rawValue: 0x01)
-  /// The number of measurements asked for was reached.
+  /// The requested number of measurements was reached.
   public static let maxMeasurementsReached = StateChangeReason(rawValue: 0x02)
   /// The controller ended the session or removed this device from it.
   public static let stoppedInBand = StateChangeReason(rawValue: 0x05)
@@ -82,25 +82,25 @@ public struct StateChangeReason: RawRepresentable, Hashable, Sendable, WireCode 
   public static let invalidNumberOfControlees = StateChangeReason(rawValue: 0x33)
 }
 
-/// What became of data that the host gave to the chip, from SESSION_DATA_TRANSFER_STATUS_NTF.
+/// The result of a transfer of data from the host, from SESSION_DATA_TRANSFER_STATUS_NTF.
 package struct DataTransferStatus: RawRepresentable, Hashable, Sendable, WireCode {
   package let rawValue: UInt8
   package init(rawValue: UInt8) { self.rawValue = rawValue }
 
   /// One of several repetitions was sent; more follow.
   package static let repetitionOK = DataTransferStatus(rawValue: 0)
-  /// Sent for good.
+  /// Sent, and complete.
   package static let ok = DataTransferStatus(rawValue: 1)
   package static let transferError = DataTransferStatus(rawValue: 2)
   /// The host sent without credit.
   package static let noCredit = DataTransferStatus(rawValue: 3)
-  /// The session does not take data now.
+  /// The session does not accept data now.
   package static let rejected = DataTransferStatus(rawValue: 4)
   /// The data message was malformed.
   package static let invalidFormat = DataTransferStatus(rawValue: 7)
 }
 
-/// What became of one controlee when the multicast list was changed.
+/// The result for one controlee of a change of the multicast list.
 public struct MulticastStatus: RawRepresentable, Hashable, Sendable, WireCode {
   /// The byte on the wire.
   public let rawValue: UInt8

@@ -11,35 +11,34 @@ public struct Status: RawRepresentable, Hashable, Sendable, WireCode {
   /// Creates a code from its byte.
   @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-  /// OK. The chip did what it was asked.
+  /// OK. The chip carried out the command.
   public static let ok = Status(rawValue: 0x00)
   /// REJECTED. The command is not allowed in the current state of the chip or session.
   public static let rejected = Status(rawValue: 0x01)
-  /// FAILED. The chip tried and failed without saying why.
+  /// FAILED. The chip tried and failed without a reason.
   public static let failed = Status(rawValue: 0x02)
-  /// SYNTAX_ERROR. The command was malformed: its length or layout is not what this firmware
-  /// expects.
+  /// SYNTAX_ERROR. The command was malformed: this firmware expects another length or layout.
   public static let syntaxError = Status(rawValue: 0x03)
-  /// INVALID_PARAM. A parameter has a value this firmware refuses, or is unknown to it.
+  /// INVALID_PARAM. A parameter has a value that this firmware refuses, or is unknown to it.
   public static let invalidParameter = Status(rawValue: 0x04)
   /// INVALID_RANGE. A parameter is outside its range.
   public static let invalidRange = Status(rawValue: 0x05)
   /// INVALID_MESSAGE_SIZE. The message is longer or shorter than the chip accepts.
   public static let invalidMessageSize = Status(rawValue: 0x06)
-  /// UNKNOWN_GID. This firmware does not know the message group.
+  /// UNKNOWN_GID. This firmware does not support the message group.
   public static let unknownGID = Status(rawValue: 0x07)
-  /// UNKNOWN_OID. This firmware does not know the message.
+  /// UNKNOWN_OID. This firmware does not support the message.
   public static let unknownOID = Status(rawValue: 0x08)
   /// READ_ONLY. The parameter can be read but not written.
   public static let readOnly = Status(rawValue: 0x09)
-  /// COMMAND_RETRY. The chip was busy or asleep and wants the same message again.
+  /// COMMAND_RETRY. The chip was busy or asleep and asks for the same message again.
   public static let commandRetry = Status(rawValue: 0x0A)
   /// UNKNOWN. The chip reports an unknown error.
   public static let unknown = Status(rawValue: 0x0B)
   /// NOT_APPLICABLE. The request does not apply to this session or device.
   public static let notApplicable = Status(rawValue: 0x0C)
   /// ERROR_SESSION_NOT_EXIST. There is no such session: it was never created, was deinitialised, or
-  /// was named by its id where this chip wants its handle.
+  /// was named by its id where this chip needs its handle.
   public static let sessionNotExist = Status(rawValue: 0x11)
   /// ERROR_SESSION_DUPLICATE. A session with this id exists already.
   public static let sessionDuplicate = Status(rawValue: 0x12)
@@ -64,20 +63,20 @@ public struct Status: RawRepresentable, Hashable, Sendable, WireCode {
   public static let okNegativeDistance = Status(rawValue: 0x1B)
   /// RANGING_TX_FAILED. The frame could not be sent.
   public static let rangingTxFailed = Status(rawValue: 0x20)
-  /// RANGING_RX_TIMEOUT. No answer was heard in time: the peer is off, out of range, or set up
-  /// differently.
+  /// RANGING_RX_TIMEOUT. No answer was received in time: the peer is off, out of range, or
+  /// configured differently.
   public static let rangingRxTimeout = Status(rawValue: 0x21)
-  /// RANGING_RX_PHY_DEC_FAILED. A frame was heard but its header could not be decoded:
+  /// RANGING_RX_PHY_DEC_FAILED. A frame was received but its header could not be decoded:
   /// interference, or a different preamble, SFD or PRF.
   public static let rangingRxPhyDecFailed = Status(rawValue: 0x22)
-  /// RANGING_RX_PHY_TOA_FAILED. A frame was heard but its time of arrival could not be found: weak
-  /// or blocked signal.
+  /// RANGING_RX_PHY_TOA_FAILED. A frame was received but its time of arrival could not be found:
+  /// weak or blocked signal.
   public static let rangingRxPhyToaFailed = Status(rawValue: 0x23)
   /// RANGING_RX_PHY_STS_FAILED. The scrambled timestamp sequence did not match: a different key,
   /// vendor id, IV or STS index.
   public static let rangingRxPhyStsFailed = Status(rawValue: 0x24)
-  /// RANGING_RX_MAC_DEC_FAILED. A frame was heard but its content could not be decoded: a different
-  /// session id, key or FCS type.
+  /// RANGING_RX_MAC_DEC_FAILED. A frame was received but its content could not be decoded: a
+  /// different session id, key or FCS type.
   public static let rangingRxMacDecFailed = Status(rawValue: 0x25)
   /// RANGING_RX_MAC_IE_DEC_FAILED. An information element in the frame could not be decoded.
   public static let rangingRxMacIEDecFailed = Status(rawValue: 0x26)
@@ -93,11 +92,11 @@ public struct Status: RawRepresentable, Hashable, Sendable, WireCode {
   /// DATA_RX_CRC_ERROR. Data arrived damaged.
   public static let dataRxCRCError = Status(rawValue: 0x31)
 
-  /// Whether what was asked for was done. A negative distance is a success with a sign.
+  /// Whether the request succeeded. A negative distance is a success with a sign.
   @inlinable public var isSuccess: Bool { rawValue == 0x00 || rawValue == 0x1B }
 }
 
-/// `0xNN`.
+/// Returns `0xNN`.
 package func hex(_ value: UInt8) -> String {
   let digits = String(value, radix: 16, uppercase: true)
   return "0x" + (digits.count < 2 ? "0" : "") + digits

@@ -4,7 +4,7 @@
 /// like.
 package struct TLVListResponse: UCIResponse, Hashable {
   package var status = Status.ok
-  /// nil where the response ends behind its status.
+  /// The parameters; nil where the response ends after its status.
   package var parameters: [TLV]?
 
   package init() {}
@@ -36,13 +36,13 @@ package struct DeviceConfigResponse: UCIResponse, Hashable {
   }
 }
 
-/// A parameter the chip refused, and why.
+/// A parameter that the chip refused, and the reason.
 public struct RefusedParameter: Hashable, Sendable {
-  /// Which parameter.
+  /// The number of the parameter.
   public var id: UInt8
   /// Second byte of the identifier, for the device parameters that have two (NXP).
   public var subID: UInt8?
-  /// Why it was refused.
+  /// The reason of the refusal.
   public var status: Status
 
   package init(id: UInt8, status: Status, subID: UInt8? = nil) {
@@ -53,7 +53,7 @@ public struct RefusedParameter: Hashable, Sendable {
 /// A status and the refused parameters: the answer to commands that set parameters.
 package struct ConfigurationResponse: UCIResponse, Hashable {
   package var status = Status.ok
-  /// nil where the response ends behind its status. Empty on full success.
+  /// The refused parameters; nil where the response ends after its status. Empty on full success.
   package var refused: [RefusedParameter]?
 
   package init() {}
@@ -66,7 +66,7 @@ package struct ConfigurationResponse: UCIResponse, Hashable {
     try coder.afterStatus(status, &refused) { c, list throws(PayloadError) in
       var count = UInt8(list.count)
       try c.field("count", &count, .hidden)
-      // Both forms of identifier occur, and the length says whether one of two bytes does.
+      // Both forms of identifier occur, and the length reveals whether one has two bytes.
       let hasLongIDs = c.holds(list.contains { $0.subID != nil }) { $0 != 2 * Int(count) }
       let longIDs = hasLongIDs ? c.dialect.twoByteConfigIDs : nil
       try c.list(
@@ -81,13 +81,13 @@ package struct ConfigurationResponse: UCIResponse, Hashable {
   }
 }
 
-/// CORE_SET_CONFIG. What is accepted stays applied even if another parameter is refused.
+/// CORE_SET_CONFIG. Accepted parameters stay applied even if another one is refused.
 package struct SetConfig: UCICommand, Hashable {
   package typealias Response = ConfigurationResponse
   package static let opcode = Opcode.coreSetConfig
   package static let isIdempotent = true
 
-  /// What to set, at most 255.
+  /// The parameters to set, at most 255.
   package var parameters: [TLV] = []
 
   package init() {}
@@ -103,7 +103,7 @@ package struct GetConfig: UCICommand, Hashable {
   package static let opcode = Opcode.coreGetConfig
   package static let isIdempotent = true
 
-  /// Which parameters to read, at most 255.
+  /// The parameters to read, at most 255.
   package var parameters: [DeviceConfigID] = []
 
   package init() {}
@@ -112,7 +112,7 @@ package struct GetConfig: UCICommand, Hashable {
   package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
     var count = UInt8(parameters.count)
     try coder.field("count", &count, .hidden)
-    // The length says whether identifiers of two bytes occur.
+    // The length reveals whether identifiers of two bytes occur.
     let hasLongIDs = coder.holds(parameters.contains { $0.subID != nil }) { $0 != Int(count) }
     let longIDs = hasLongIDs ? coder.dialect.twoByteConfigIDs : nil
     try coder.values(

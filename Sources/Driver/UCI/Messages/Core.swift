@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// CORE_DEVICE_RESET: the chip forgets its sessions and reports READY again.
+/// CORE_DEVICE_RESET: the chip drops its sessions and reports READY again.
 package struct DeviceReset: UCICommand, Hashable {
   package static let opcode = Opcode.coreDeviceReset
   package static let isIdempotent = true
@@ -26,7 +26,7 @@ package struct DeviceStatusNotification: UCINotification, Hashable {
   }
 }
 
-/// CORE_GENERIC_ERROR_NTF: with `commandRetry` it takes the place of a response.
+/// CORE_GENERIC_ERROR_NTF: with `commandRetry` it replaces a response.
 package struct GenericErrorNotification: UCINotification, Hashable {
   package static let opcode = Opcode.coreGenericError
   package var status = Status.ok

@@ -5,9 +5,9 @@ package struct DataMessageSend: UCIData, Hashable {
   package static let format: UInt8 = 1
 
   package var sessionToken: UInt32 = 0
-  /// The address of the peer. A short one stands in the low 16 bits.
+  /// The address of the peer. A short one is in the low 16 bits.
   package var destination: UInt64 = 0
-  /// Counts up with every message; SESSION_DATA_TRANSFER_STATUS_NTF refers to it.
+  /// The number of the message, counted up; SESSION_DATA_TRANSFER_STATUS_NTF refers to it.
   package var sequenceNumber: UInt16 = 0
   package var data: [UInt8] = []
 
@@ -30,11 +30,12 @@ package struct DataMessageReceived: UCIData, Hashable {
   package static let format: UInt8 = 2
 
   package var sessionToken: UInt32 = 0
-  /// 0: received. Other values are statuses on some chips and an enumeration of their own on others.
+  /// 0: received. Other values are statuses on some chips and an enumeration of their own on
+  /// others.
   package var status = Status.ok
-  /// The address of the peer. A short one stands in the low 16 bits.
+  /// The address of the peer. A short one is in the low 16 bits.
   package var source: UInt64 = 0
-  /// Counts up with every message.
+  /// The number of the message, counted up.
   package var sequenceNumber: UInt16 = 0
   package var data: [UInt8] = []
 
@@ -55,11 +56,11 @@ package struct DataMessageReceived: UCIData, Hashable {
   }
 }
 
-/// What both directions of data on a logical link have in common.
+/// The common fields of both directions of data on a logical link.
 protocol LogicalLinkData: UCIData {
-  /// What names the link.
+  /// The id of the link.
   var connectionID: UInt32 { get set }
-  /// Counts up with every message.
+  /// The number of the message, counted up.
   var sequenceNumber: UInt16 { get set }
   var data: [UInt8] { get set }
 }
@@ -88,11 +89,11 @@ struct LogicalLinkDataReceived: LogicalLinkData, Hashable {
   var data: [UInt8] = []
 }
 
-/// RADAR_DATA_MESSAGE (DPF 15): what a radar received, sweep by sweep.
+/// RADAR_DATA_MESSAGE (DPF 15): the samples that a radar received, by sweep.
 struct RadarDataMessage: UCIData, Hashable {
   static let format: UInt8 = 15
 
-  /// What one sweep received.
+  /// The samples of one sweep.
   struct Sweep: Hashable, Sendable {
     var sequenceNumber: UInt32 = 0
     var timestamp: UInt32 = 0
@@ -107,9 +108,9 @@ struct RadarDataMessage: UCIData, Hashable {
   var samplesPerSweep: UInt8 = 0
   /// Size of a sample: 0 32 bits, 1 48 bits, 2 64 bits.
   var bitsPerSample: UInt8 = 0
-  /// Where the samples begin.
+  /// The offset of the samples.
   var sweepOffset: UInt16 = 0
-  /// Bytes of the data of a sweep, as announced.
+  /// The announced bytes of the data of a sweep.
   var sweepDataSize: UInt16 = 0
   var sweeps: [Sweep] = []
 

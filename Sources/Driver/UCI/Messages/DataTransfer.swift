@@ -11,7 +11,7 @@ package struct QueryDataSize: SessionTokenCommand, Hashable {
 
 /// SESSION_QUERY_DATA_SIZE_IN_RANGING_RSP: the one response that does not begin with its status.
 package struct DataSizeResponse: UCIResponse, Hashable {
-  /// What names the session; nil in error responses that are a status only.
+  /// The token of the session; nil in error responses that are a status only.
   package var sessionToken: UInt32?
   package var status = Status.ok
   /// Bytes of data that fit into one ranging round; nil in error responses.
@@ -33,7 +33,7 @@ package struct DataSizeResponse: UCIResponse, Hashable {
   }
 }
 
-/// SESSION_DATA_CREDIT_NTF: whether the chip takes another data segment.
+/// SESSION_DATA_CREDIT_NTF: whether the chip accepts another data segment.
 package struct DataCreditNotification: UCINotification, Hashable {
   package static let opcode = Opcode.sessionDataCredit
 
@@ -52,23 +52,23 @@ package struct DataCreditNotification: UCINotification, Hashable {
   }
 }
 
-/// SESSION_DATA_TRANSFER_STATUS_NTF. Its length says which of three forms it has.
+/// SESSION_DATA_TRANSFER_STATUS_NTF. Its length determines which of three forms it has.
 package struct DataTransferStatusNotification: UCINotification, Hashable {
   package static let opcode = Opcode.sessionDataTransferStatus
 
-  /// What names the session; a connection id in FiRa 3.0.
+  /// The token of the session; a connection id in FiRa 3.0.
   package var sessionToken: UInt32 = 0
   /// The sequence number of the data message.
   package var sequenceNumber: UInt16 = 0
-  /// The sequence number has two bytes (the form of 8 bytes) rather than one.
+  /// Whether the sequence number has two bytes (the form of 8 bytes) rather than one.
   package var hasLongSequenceNumber = true
   package var status = DataTransferStatus.ok
-  /// How often the data was sent; nil in the form of 6 bytes. The form of 8 always has it.
+  /// The number of transmissions; nil in the form of 6 bytes. The form of 8 always has it.
   package var transmissions: UInt8? = 0
 
   package init() {}
 
-  /// The form of 8 bytes.
+  /// Creates the form of 8 bytes.
   package init(
     sessionToken: UInt32, sequenceNumber: UInt16, status: DataTransferStatus, transmissions: UInt8
   ) {
@@ -76,7 +76,7 @@ package struct DataTransferStatusNotification: UCINotification, Hashable {
     (self.status, self.transmissions) = (status, transmissions)
   }
 
-  /// The older forms of 7 bytes and, without `transmissions`, of 6.
+  /// Creates the older forms of 7 bytes and, without `transmissions`, of 6.
   package init(
     sessionToken: UInt32, shortSequenceNumber: UInt8, status: DataTransferStatus,
     transmissions: UInt8?

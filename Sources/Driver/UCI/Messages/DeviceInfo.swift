@@ -11,14 +11,14 @@ public struct UCIVersion: FieldGroup, Hashable, Sendable, Comparable, CustomStri
 
   package init() {}
 
-  /// 2.0.0 and so on; `minor` and `maintenance` 0…15.
+  /// Creates a version; `minor` and `maintenance` are 0…15.
   public init(_ major: UInt8, _ minor: UInt8, _ maintenance: UInt8 = 0) {
     self.major = major
     self.minor = minor & 15
     self.maintenance = maintenance & 15
   }
 
-  /// Major first, then minor, then maintenance.
+  /// Orders by major, then minor, then maintenance.
   public static func < (a: UCIVersion, b: UCIVersion) -> Bool {
     (a.major, a.minor, a.maintenance) < (b.major, b.minor, b.maintenance)
   }
@@ -34,9 +34,9 @@ public struct UCIVersion: FieldGroup, Hashable, Sendable, Comparable, CustomStri
   }
 }
 
-/// What a chip says about itself.
+/// The device information of a chip.
 public struct DeviceInfo: ResponseBody, Hashable, Sendable {
-  /// UCI generic specification. Not the MAC version: dialects follow this one.
+  /// The version of the UCI generic specification. Dialects depend on it, not on the MAC version.
   public var uciVersion = UCIVersion()
   /// FiRa MAC specification.
   public var macVersion = UCIVersion()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// SESSION_UPDATE_DT_ANCHOR_RANGING_ROUNDS, FiRa 2.0: in which rounds a DT-anchor takes part.
+/// SESSION_UPDATE_DT_ANCHOR_RANGING_ROUNDS, FiRa 2.0: the rounds in which a DT-anchor takes part.
 struct UpdateDTAnchorRounds: UCICommand, Hashable {
   typealias Response = RangingRoundsResponse
   static let opcode = Opcode(.sessionConfig, 0x08)
@@ -11,9 +11,9 @@ struct UpdateDTAnchorRounds: UCICommand, Hashable {
     var index: UInt8 = 0
     /// 0 responder, 1 initiator; other values are kept.
     var role: UInt8 = 0
-    /// The responders, of an initiator only.
+    /// The responders; for an initiator only.
     var responders: [MACAddress] = []
-    /// Whether slots are given, of an initiator only: 0 no, 1 yes.
+    /// Whether slots are given; for an initiator only: 0 no, 1 yes.
     var slotScheduling: UInt8 = 0
     /// A slot for each responder, where `slotScheduling` is 1.
     var slots: [UInt8] = []
@@ -22,8 +22,8 @@ struct UpdateDTAnchorRounds: UCICommand, Hashable {
   var sessionToken: UInt32 = 0
   var rounds: [Round] = []
 
-  // The size of the addresses is in MAC_ADDRESS_MODE, not in this message: extended ones are read
-  // where only they make the payload end where it does.
+  // The size of the addresses is in MAC_ADDRESS_MODE, not in this message. Extended ones are read
+  // only where short ones would not end with the payload.
   mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
     try coder.field("session", &sessionToken)
     var isExtended = rounds.contains { $0.responders.contains(where: \.isExtended) }
@@ -55,7 +55,7 @@ struct UpdateDTAnchorRounds: UCICommand, Hashable {
   }
 }
 
-/// SESSION_UPDATE_DT_TAG_RANGING_ROUNDS, FiRa 2.0: to which rounds a DT-tag listens.
+/// SESSION_UPDATE_DT_TAG_RANGING_ROUNDS, FiRa 2.0: the rounds that a DT-tag receives.
 package struct UpdateDTTagRounds: UCICommand, Hashable {
   package typealias Response = RangingRoundsResponse
   package static let opcode = Opcode(.sessionConfig, 0x09)
@@ -79,7 +79,7 @@ package struct UpdateDTTagRounds: UCICommand, Hashable {
 /// A status and the rounds that could not be activated: the answer to both commands above.
 package struct RangingRoundsResponse: UCIResponse, Hashable {
   package var status = Status.ok
-  /// Indexes of the rounds that failed; nil where the response ends behind its status.
+  /// Indexes of the rounds that failed; nil where the response ends after its status.
   package var failedRounds: [UInt8]?
 
   package init() {}

@@ -10,8 +10,7 @@ struct SetHUSControllerConfig: UCICommand, Hashable {
     var sessionToken: UInt32 = 0
     var startSlot: UInt16 = 0
     var endSlot: UInt16 = 0
-    /// Bit 0: the address is an extended one, and has to agree with it; bit 1: access is by
-    /// contention.
+    /// Bit 0: the address is extended, and has to agree with it; bit 1: access is by contention.
     var control: UInt8 = 0
     var address = MACAddress(0)
 
@@ -35,14 +34,14 @@ struct SetHUSControllerConfig: UCICommand, Hashable {
   }
 }
 
-/// SESSION_SET_HUS_CONTROLEE_CONFIG, FiRa 2.0: in which phases of a hybrid schedule a controlee
+/// SESSION_SET_HUS_CONTROLEE_CONFIG, FiRa 2.0: the phases of a hybrid schedule in which a controlee
 /// takes part.
 struct SetHUSControleeConfig: UCICommand, Hashable {
   static let opcode = Opcode(.sessionConfig, 0x0D)
   static let isIdempotent = true
 
   var sessionToken: UInt32 = 0
-  /// What names the sessions of the phases, at most 255.
+  /// The tokens of the sessions of the phases, at most 255.
   var phases: [UInt32] = []
 
   mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
@@ -51,21 +50,22 @@ struct SetHUSControleeConfig: UCICommand, Hashable {
   }
 }
 
-/// SESSION_DATA_TRANSFER_PHASE_CONFIGURATION, FiRa 2.0: who may send data in which slots.
+/// SESSION_DATA_TRANSFER_PHASE_CONFIGURATION, FiRa 2.0: the slots in which each device may send
+/// data.
 struct ConfigureDataTransferPhase: UCICommand, Hashable {
   static let opcode = Opcode(.sessionConfig, 0x0E)
   static let isIdempotent = true
 
   struct Entry: Hashable, Sendable {
     var address = MACAddress(0)
-    /// A bit for each slot: 1, 2, 4 … bytes, as many as `control` says.
+    /// A bit for each slot: 1, 2, 4 … bytes, depending on `control`.
     var slots: [UInt8] = []
-    /// Whether the device shall stop; nil in the form before 2025, which has no such field.
+    /// Whether the device has to stop; nil in the form before 2025, which has no such field.
     var stop: UInt8?
   }
 
   var sessionToken: UInt32 = 0
-  /// How often the control message is repeated.
+  /// The number of repetitions of the control message.
   var repetition: UInt8 = 0
   /// Bit 0: addresses are extended; bits 1…3: n, where slot bitmaps have 2^n bytes. The entries
   /// have to agree with it.
@@ -96,7 +96,7 @@ struct ConfigureDataTransferPhase: UCICommand, Hashable {
   }
 }
 
-/// SESSION_DATA_TRANSFER_PHASE_CONFIGURATION_NTF: what became of a configuration.
+/// SESSION_DATA_TRANSFER_PHASE_CONFIGURATION_NTF: the result of a configuration.
 struct DataTransferPhaseNotification: UCINotification, Hashable {
   static let opcode = Opcode(.sessionConfig, 0x0E)
 

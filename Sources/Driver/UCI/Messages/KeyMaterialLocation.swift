@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where in messages of one kind key material can be: session keys, ranging keys, initialisation
-/// vectors, random bytes that become keys, what a secure element is told.
+/// The possible positions of key material in messages of one kind: session keys, ranging keys,
+/// initialisation vectors, random bytes that become keys, commands to a secure element.
 package struct KeyMaterialLocation: Sendable {
-  /// Bytes before the first that can belong to a key, whatever the rest is.
+  /// The number of bytes before the first that can belong to a key, for any contents of the rest.
   package let plainBytes: Int
-  /// What the message says; nil for messages that are secret as a whole.
+  /// The layout of the message; nil for messages that are secret as a whole.
   private let payload: (any UCIPayload.Type)?
   private let opcode: Opcode
 
@@ -13,16 +13,17 @@ package struct KeyMaterialLocation: Sendable {
     (self.plainBytes, self.payload, self.opcode) = (plainBytes, payload, opcode)
   }
 
-  /// Which bytes of a whole message are key material.
+  /// Returns the bytes of a whole message that are key material.
   ///
-  /// A payload that cannot be taken apart is, from its first byte that can belong to a key.
+  /// For a payload that cannot be parsed, these are all bytes from the first that can belong to a
+  /// key.
   package func secrets(in bytes: [UInt8]) -> [Range<Int>] {
     let all = plainBytes < bytes.count ? [plainBytes..<bytes.count] : []
     guard let payload else { return all }
     return Self.secrets(of: payload, opcode, bytes) ?? all
   }
 
-  /// The fields that are marked as secret; nil when the payload does not have their layout.
+  /// Returns the fields that are marked as secret; nil when the payload does not have their layout.
   private static func secrets<P: UCIPayload>(
     of payload: P.Type, _ opcode: Opcode, _ bytes: [UInt8]
   ) -> [Range<Int>]? {
@@ -33,23 +34,24 @@ package struct KeyMaterialLocation: Sendable {
     return coder.secrets
   }
 
-  /// Parameters of NXP's own that are or hold key material.
+  /// NXP's own parameters that are or contain key material.
   static let nxpAppConfig: Set<UInt8> = [0x66, 0x79]
 }
 
 extension Message {
-  /// Messages of this kind can carry key material, so their bytes do not belong into logs unless
-  /// someone knows which of them the keys are.
+  /// Returns whether messages of this kind can carry key material. Their bytes do not belong in
+  /// logs unless the positions of the keys are known.
   package static func canCarryKeys(
     type: MessageType, opcode: Opcode, dialect: Dialect = .assumed
   ) -> Bool {
     keyMaterialLocation(type: type, opcode: opcode, dialect: dialect) != nil
   }
 
-  /// Where in messages of this kind key material can be; nil where there is none.
+  /// Returns the possible positions of key material in messages of this kind; nil where there is
+  /// none.
   ///
-  /// - Parameter dialect: whose vendor groups these are; as long as that is not known, every vendor
-  ///   who has secrets there counts.
+  /// - Parameter dialect: the dialect with the vendor; while it is unknown, every vendor with
+  ///   secrets in the group counts.
   package static func keyMaterialLocation(
     type: MessageType, opcode: Opcode, dialect: Dialect = .assumed
   ) -> KeyMaterialLocation? {
@@ -62,14 +64,14 @@ extension Message {
   }
 }
 
-/// Messages that can carry key material: those that say so of themselves, and those without a known
-/// layout that are secret as a whole.
+/// Messages that can carry key material: messages whose layout marks it, and messages without a
+/// known layout that are secret as a whole.
 private enum SecretMessages {
   typealias Rows = [MessageCatalog.Key: KeyMaterialLocation]
 
   static let standard = rows(MessageCatalog.standard)
 
-  // Judged by what the messages' names say; for their sources see the catalogue.
+  // Derived from the names of the messages; for their sources see the catalogue.
   static let vendor: [Dialect.Vendor: Rows] = [
     .qorvo: rows(MessageCatalog.qorvo, whole: [(0x9, 0x00...0x3F)]),  // The secure element.
     .nxp: rows(
@@ -90,7 +92,8 @@ private enum SecretMessages {
     }
   }
 
-  /// Of a response that is secret as a whole, the status is not.
+  /// Returns rows for secret messages; the status of a response that is secret as a whole stays
+  /// visible.
   private static func rows(
     _ table: MessageCatalog.Table, whole: [(group: UInt8, oids: ClosedRange<UInt8>)] = []
   ) -> Rows {

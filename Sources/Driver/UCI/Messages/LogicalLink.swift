@@ -10,11 +10,11 @@ struct LogicalLinkCreate: UCICommand, Hashable {
   static let opcode = Opcode(.sessionControl, 0x07)
 
   var sessionToken: UInt32 = 0
-  /// Which link layer.
+  /// The link layer.
   var selector: UInt8 = 0
-  /// The address of the peer. A short one stands in the low 16 bits.
+  /// The address of the peer. A short one is in the low 16 bits.
   var destination: UInt64 = 0
-  /// Parameters of the link as they go on the wire, at most 255 bytes.
+  /// Parameters of the link in the order of the wire, at most 255 bytes.
   var parameters: [UInt8] = []
 
   mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
@@ -25,10 +25,10 @@ struct LogicalLinkCreate: UCICommand, Hashable {
   }
 }
 
-/// LOGICAL_LINK_CREATE_RSP: the link is being made; LOGICAL_LINK_CREATE_NTF says what became of it.
+/// LOGICAL_LINK_CREATE_RSP: the link is being made; LOGICAL_LINK_CREATE_NTF has the result.
 struct LogicalLinkCreateResponse: UCIResponse, Hashable {
   var status = Status.ok
-  /// What names the link; nil in error responses.
+  /// The id of the link; nil in error responses.
   var connectionID: UInt32?
 
   mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
@@ -59,23 +59,23 @@ struct LogicalLinkGetParam: UCICommand, Hashable {
   }
 }
 
-/// LOGICAL_LINK_GET_PARAM_RSP: the parameters of a link, each of which is there or not.
+/// LOGICAL_LINK_GET_PARAM_RSP: the parameters of a link, each of which is optional.
 struct LogicalLinkParameters: ResponseBody {
   static let isMandatory = false
 
-  /// Which values follow: bits 0…6 are those below, in their order.
+  /// The values that follow: bits 0…6 are the fields below, in their order.
   var control: UInt16 = 0
-  /// Bytes of a service data unit at most.
+  /// The most bytes of a service data unit.
   var sduSize: UInt16?
-  /// Bytes of a protocol data unit at most.
+  /// The most bytes of a protocol data unit.
   var pduSize: UInt16?
-  /// Units that may be sent without an acknowledgement.
+  /// The number of units that may be sent without an acknowledgement.
   var txWindow: UInt8?
-  /// Units that may be received without an acknowledgement.
+  /// The number of units that may be received without an acknowledgement.
   var rxWindow: UInt8?
-  /// How often a unit is repeated.
+  /// The number of repetitions of a unit.
   var repetitionCount: UInt8?
-  /// When a silent link is given up.
+  /// The time-out of a silent link.
   var linkTimeout: UInt8?
   var port: UInt8?
 
@@ -91,7 +91,7 @@ struct LogicalLinkParameters: ResponseBody {
   }
 }
 
-/// LOGICAL_LINK_CREATE_NTF, FiRa 3.0: what became of a link the host asked for.
+/// LOGICAL_LINK_CREATE_NTF, FiRa 3.0: the result of a link that the host requested.
 struct LogicalLinkCreateNotification: UCINotification, Hashable {
   static let opcode = Opcode(.sessionControl, 0x07)
   var connectionID: UInt32 = 0
@@ -125,9 +125,9 @@ struct LogicalLinkUWBSCreateNotification: UCINotification, Hashable {
 
   var sessionToken: UInt32 = 0
   var connectionID: UInt32 = 0
-  /// Which link layer.
+  /// The link layer.
   var selector: UInt8 = 0
-  /// The address of the peer. A short one stands in the low 16 bits.
+  /// The address of the peer. A short one is in the low 16 bits.
   var source: UInt64 = 0
 
   mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {

@@ -2,25 +2,25 @@
 
 /// A whole UCI message, reassembled, of any kind.
 ///
-/// Nothing is refused and nothing is lost: what has no known layout, or does not fit it, is kept as
-/// bytes; bytes behind a known layout are kept as `trailing`.
+/// No byte is refused or lost. A message without a known layout, or with another one, is kept as
+/// bytes; bytes after a known layout are kept as `trailing`.
 public struct Message: Sendable {
   package enum Content: Sendable {
     case payload(any UCIPayload)
-    /// No layout is known; or, with an error, one is known and these bytes do not fit it.
+    /// The layout is unknown; or, with an error, it is known and these bytes do not have it.
     case opaque([UInt8], PayloadError?)
   }
 
   /// Command, response, notification or data.
   public var type: MessageType
-  /// Group and opcode; of a data message the format in the position of the group, and opcode 0.
+  /// Group and opcode; for a data message the format in the position of the group, and opcode 0.
   public var opcode: Opcode
   /// The typed payload, or its bytes.
   package var content: Content
-  /// Bytes behind the known layout.
+  /// Bytes after the known layout.
   package var trailing: [UInt8]
 
-  /// Reads a whole message, that is, the joined payloads of all its segments.
+  /// Reads a whole message from the joined payloads of all its segments.
   package init(type: MessageType, opcode: Opcode, payload: RawSpan, dialect: Dialect = .assumed) {
     self.type = type
     self.opcode = opcode
@@ -42,8 +42,7 @@ public struct Message: Sendable {
 
   /// Reads one unsegmented packet, header included.
   ///
-  /// - Throws: `PayloadError` when the bytes are not exactly one packet. What is inside never
-  ///   throws.
+  /// - Throws: `PayloadError` when the bytes are not exactly one packet. Its contents never throw.
   package init(packet: [UInt8], dialect: Dialect = .assumed) throws(PayloadError) {
     let bytes = unsafe packet.span.bytes
     var header = try PacketHeader(parsing: bytes, dataLengthInByte3: dialect.dataLengthInByte3)
@@ -64,7 +63,7 @@ public struct Message: Sendable {
       payload: bytes.extracting(PacketHeader.length..<bytes.byteCount), dialect: dialect)
   }
 
-  /// The payload, encoded again.
+  /// Returns the payload, encoded again.
   public func payload(dialect: Dialect = .assumed) -> [UInt8] {
     var writer = PayloadWriter()
     switch content {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Messages with a layout are a row each; of the others the names are known. Keys of names are the
-// group in the high byte and the opcode in the low one.
+// Each message with a layout is a row; only the names of the others are known. Keys of names are
+// the group in the high byte and the opcode in the low one.
 //
 // Sources: FiRa UCI as published in AOSP (packages/modules/Uwb, uci_packets.pdl); Qorvo's from
 // DW3_QM33_SDK 1.1.0 and UWB Qorvo Tools 1.1.1 and 13.1.0; NXP's from AOSP hardware/nxp/uwb and
@@ -150,7 +150,7 @@ extension MessageCatalog {
       .notification(
         "QORVO_FIRA_RANGE_DIAGNOSTICS", RangeDiagnosticsNotification.self,
         RangeDiagnosticsNotification.qorvoOpcode),
-      // Where older firmware has SESSION_DATA_TRANSFER_STATUS_NTF.
+      // The number of SESSION_DATA_TRANSFER_STATUS_NTF in older firmware.
       .notification(
         "QORVO_DATA_TRANSFER_STATUS", DataTransferStatusNotification.self,
         Opcode(GroupID(rawValue: 0xB), 0x05)),

@@ -2,11 +2,11 @@
 
 /// Every message with a known layout: a new message is one row here.
 package enum MessageCatalog {
-  /// What tells messages apart.
+  /// The properties that distinguish messages.
   package struct Key: Hashable, Sendable {
     /// Command, response, notification or data.
     package var type: MessageType
-    /// Group and opcode; of data messages the format and 0.
+    /// Group and opcode; for data messages the format and 0.
     package var opcode: Opcode
 
     package init(type: MessageType, opcode: Opcode) {
@@ -57,8 +57,8 @@ package enum MessageCatalog {
   struct Table: Sendable {
     private(set) var layouts: [Key: Layout] = [:]
     private(set) var names: [Key: String] = [:]
-    /// Names of messages by their opcode alone, as messages without a known layout have them. Keys
-    /// are the group in the high byte and the opcode in the low one.
+    /// Names of messages by their opcode alone, for messages without a known layout. Keys are the
+    /// group in the high byte and the opcode in the low one.
     private(set) var namesOfAnyType: [Int: String]
 
     init(_ rows: [Row], names: [Int: String]) {
@@ -74,22 +74,23 @@ package enum MessageCatalog {
     }
   }
 
-  /// What a message says; nil when its layout is not known.
+  /// Returns the layout of a message; nil when it is unknown.
   package static func payload(of key: Key, dialect: Dialect) -> (any UCIPayload.Type)? {
-    // A vendor's own table comes first; Android's group is spoken by chips of many makers.
+    // A vendor's own table comes first; chips of many makers have Android's group.
     (vendor(dialect)?.layouts[key] ?? standard.layouts[key] ?? android.layouts[key])?.payload
   }
 
-  /// Every message of which the layout is known in this dialect.
+  /// Returns every message whose layout is known in this dialect.
   package static func keys(in dialect: Dialect) -> Set<Key> {
     Set(standard.layouts.keys).union(android.layouts.keys)
       .union(vendor(dialect)?.layouts.keys.map(\.self) ?? [])
   }
 
-  /// The name of a message: `CORE_GET_CAPS_INFO_RSP`, `SESSION_INFO_NTF`, `DATA_MESSAGE_SND`.
+  /// Returns the name of a message: `CORE_GET_CAPS_INFO_RSP`, `SESSION_INFO_NTF`,
+  /// `DATA_MESSAGE_SND`.
   ///
   /// Messages without a name are named by their numbers: `VENDOR_0xE_0x00_CMD`,
-  /// `GROUP_0x4_0x05_RSP`. Vendors' messages have names only where the dialect says whose they are.
+  /// `GROUP_0x4_0x05_RSP`. Vendors' messages have names only where the dialect has the vendor.
   package static func name(
     type: MessageType, opcode: Opcode, dialect: Dialect = .assumed
   ) -> String {
@@ -112,7 +113,8 @@ package enum MessageCatalog {
     return (name ?? "\(unnamed)_\(group)_\(hex(opcode.oid))") + suffix
   }
 
-  // The same vendor group means different things on different chips, so each vendor has its own.
+  // The same vendor group has different meanings on different chips, so each vendor has its own
+  // table.
   private static func vendor(_ dialect: Dialect) -> Table? {
     switch dialect.vendor {
     case .nxp: nxp
@@ -128,7 +130,7 @@ extension Opcode {
 }
 
 extension Message {
-  /// The name of the message, for example `SESSION_INFO_NTF`.
+  /// Returns the name of the message, for example `SESSION_INFO_NTF`.
   package func name(dialect: Dialect = .assumed) -> String {
     MessageCatalog.name(type: type, opcode: opcode, dialect: dialect)
   }

@@ -3,8 +3,8 @@
 /// The payload of a message with a known layout.
 package protocol UCIPayload: FieldGroup, Sendable {
   /// The first byte that may belong to key material: session keys, ranging keys, initialisation
-  /// vectors, random bytes that become keys. Nil for messages without; those with it mark the fields
-  /// as `.secret`.
+  /// vectors, random bytes that become keys. Nil for messages without; messages with key material
+  /// mark the fields as `.secret`.
   static var firstKeyByte: Int? { get }
 }
 
@@ -12,13 +12,13 @@ extension UCIPayload {
   package static var firstKeyByte: Int? { nil }
 }
 
-/// A command and what the chip answers to it.
+/// A command and its response.
 package protocol UCICommand: UCIPayload {
   associatedtype Response: UCIResponse = StatusResponse
   static var opcode: Opcode { get }
-  /// Sending it once more after a time-out changes nothing more.
+  /// Whether sending it once more after a time-out changes nothing more.
   static var isIdempotent: Bool { get }
-  /// Like `firstKeyByte`, in the response.
+  /// The first byte that may belong to key material in the response.
   static var firstKeyByteOfResponse: Int? { get }
 }
 
@@ -29,18 +29,18 @@ extension UCICommand {
 
 /// The answer to a command.
 package protocol UCIResponse: UCIPayload {
-  /// Whether the chip did what it was asked.
+  /// Whether the chip carried out the command.
   var status: Status { get }
 }
 
-/// What the chip sends unasked.
+/// A message that the chip sends without a command.
 package protocol UCINotification: UCIPayload {
   static var opcode: Opcode { get }
 }
 
 /// Application data, either way.
 package protocol UCIData: UCIPayload {
-  /// The data packet format, which stands in the position of the group.
+  /// The data packet format, in the position of the group.
   static var format: UInt8 { get }
 }
 
@@ -59,9 +59,9 @@ package struct StatusResponse: UCIResponse, Hashable {
   }
 }
 
-/// What a response says after its status.
+/// The fields of a response after its status.
 package protocol ResponseBody: FieldGroup, Hashable, Sendable {
-  /// Responses with the status OK are too short without it.
+  /// Whether responses with the status OK are too short without it.
   static var isMandatory: Bool { get }
 }
 
@@ -72,7 +72,7 @@ extension ResponseBody {
 /// A response of a status and some fields.
 package struct BodyResponse<Body: ResponseBody>: UCIResponse, Hashable {
   package var status = Status.ok
-  /// nil where the response ends after its status.
+  /// The fields; nil where the response ends after its status.
   package var body: Body?
 
   package init() {}
@@ -117,7 +117,7 @@ extension SessionTokenCommand {
 package protocol SetParametersCommand: UCICommand where Response == ConfigurationResponse {
   static var space: ParameterSpace { get }
   var sessionToken: UInt32 { get set }
-  /// At most 255, in the order in which the chip shall read them.
+  /// At most 255, in the order in which the chip reads them.
   var parameters: [TLV] { get set }
 }
 
@@ -139,7 +139,7 @@ extension SetParametersCommand {
 package protocol GetParametersCommand: UCICommand where Response == TLVListResponse {
   static var space: ParameterSpace { get }
   var sessionToken: UInt32 { get set }
-  /// At most 255. Some firmware takes none for all of them.
+  /// At most 255. Some firmware reads all of them for an empty list.
   var ids: [UInt8] { get set }
 }
 

@@ -5,10 +5,10 @@
 public struct UpdateMulticastList: UCICommand, Hashable {
   package typealias Response = MulticastListResponse
   package static let opcode = Opcode.sessionUpdateMulticastList
-  // Behind the token: the length of the entries depends on the action, which may be unknown.
+  // After the token: the length of the entries depends on the action, which may be unknown.
   package static let firstKeyByte: Int? = 4
 
-  /// What to do with the controlees.
+  /// The change of the list.
   package struct Action: RawRepresentable, Hashable, Sendable {
     package var rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -20,7 +20,7 @@ public struct UpdateMulticastList: UCICommand, Hashable {
     /// Add them, each with a sub-session key of 32 bytes. FiRa 2.0.
     package static let addWithLongKey = Action(rawValue: 3)
 
-    /// Bytes of key in each controlee; nil for actions that are not known.
+    /// The bytes of the key in each controlee; nil for unknown actions.
     package var keyLength: Int? {
       switch self {
       case .add, .remove: 0
@@ -35,12 +35,12 @@ public struct UpdateMulticastList: UCICommand, Hashable {
   public struct Controlee: Hashable, Sendable {
     /// A short address: the command has no extended form.
     public var address: UInt16
-    /// 0 where sub-sessions are not used.
+    /// The id of the sub-session; 0 without sub-sessions.
     public var subSessionID: UInt32
-    /// A secret, as long as the action says; empty for actions without keys.
+    /// A secret, with the length that the action determines; empty for actions without keys.
     public var key: [UInt8]
 
-    /// A controlee by its address.
+    /// Creates a controlee from its address.
     public init(address: UInt16, subSessionID: UInt32 = 0, key: [UInt8] = []) {
       (self.address, self.subSessionID, self.key) = (address, subSessionID, key)
     }
@@ -48,7 +48,7 @@ public struct UpdateMulticastList: UCICommand, Hashable {
 
   package var sessionToken: UInt32 = 0
   package var action = Action.add
-  /// At most 255; their keys have to be as long as the action says.
+  /// At most 255; the action determines the length of their keys.
   package var controlees: [Controlee] = []
 
   package init() {}
@@ -79,13 +79,13 @@ public struct UpdateMulticastList: UCICommand, Hashable {
   }
 }
 
-/// A controlee of which the chip says what became of it.
+/// A controlee with the chip's result.
 public struct ControleeStatus: Hashable, Sendable {
   /// Its short address.
   public var address: UInt16
   /// FiRa 1.x notifications only.
   public var subSessionID: UInt32?
-  /// What became of it.
+  /// The result for the controlee.
   public var status: MulticastStatus
 
   package init(address: UInt16, status: MulticastStatus, subSessionID: UInt32? = nil) {
@@ -131,14 +131,15 @@ package struct MulticastListNotification: UCINotification, Hashable {
   package static let opcode = Opcode.sessionUpdateMulticastList
 
   package var sessionToken: UInt32 = 0
-  /// FiRa 1.x: controlees left in the list. nil since 2.0, and then entries have no sub-session id.
+  /// FiRa 1.x: the number of remaining controlees. Nil since 2.0, and then entries have no
+  /// sub-session id.
   package var remaining: UInt8?
   package var controlees: [ControleeStatus] = []
 
   package init() {}
 
-  // Chips do not reliably send the form that goes with their version, so the length decides, and
-  // the version only where both forms fit.
+  // Chips do not reliably send the form of their version, so the length decides, and the version
+  // only where both forms are possible.
   package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
     try coder.field("session", &sessionToken)
     var isOlder = remaining != nil

@@ -13,11 +13,11 @@ package struct TestPeriodicTXNotification: UCINotification, Hashable {
   }
 }
 
-/// TEST_PER_RX_NTF: what went right and wrong in receiving.
+/// TEST_PER_RX_NTF: the counters of reception.
 package struct TestPERRXNotification: UCINotification, Hashable {
   package static let opcode = TestPERRX.opcode
 
-  /// What the counters count, in the order of the wire.
+  /// The names of the counters, in the order of the wire.
   package static let counterNames: [StaticString] = [
     "attempts", "acquisition_detected", "acquisition_rejected", "rx_failed", "sync_cir_ready",
     "sfd_failed", "sfd_found", "phr_decode_errors", "phr_bit_errors", "psdu_decode_errors",
@@ -56,13 +56,13 @@ package struct TestSSTWRNotification: UCINotification, Hashable {
   }
 }
 
-/// TEST_SR_RX_NTF: what went right and wrong.
+/// TEST_SR_RX_NTF: the counters of reception.
 ///
 /// Source: FiRa UCI as published in AOSP (packages/modules/Uwb, uci_packets.pdl, SrRxData).
 package struct TestSRRXNotification: UCINotification, Hashable {
   package static let opcode = TestSRRX.opcode
 
-  /// What the counters count, in the order of the wire.
+  /// The names of the counters, in the order of the wire.
   package static let counterNames: [StaticString] = [
     "attempts", "acquisition_detected", "acquisition_rejected", "rx_failed", "sync_cir_ready",
     "sfd_failed", "sfd_found", "sts_found", "end_of_frame",
@@ -71,8 +71,8 @@ package struct TestSRRXNotification: UCINotification, Hashable {
   package var status = Status.ok
   /// A number for each of `counterNames`; fewer where the notification ends before.
   package var counters: [UInt32] = []
-  /// The bitmap of detected STS as it comes; empty unless STS_DETECT_BITMAP asks for it. Read as a
-  /// bit for each frame, from the least significant of the first byte on, as UCI has its bits.
+  /// The raw bitmap of detected STS; empty unless STS_DETECT_BITMAP asks for it. It is read as one
+  /// bit for each frame, from the least significant of the first byte on, as usual in UCI.
   package var bitmap: [UInt8] = []
 
   package init() {}
@@ -92,7 +92,7 @@ package struct TestSRRXNotification: UCINotification, Hashable {
   }
 }
 
-/// When a frame of a radio test was sent or received.
+/// The time at which a frame of a radio test was sent or received.
 package struct TestTimestamp: FieldGroup, Hashable, Sendable {
   /// Units of 1/124.8 µs.
   package var units: UInt32 = 0
@@ -110,9 +110,9 @@ package struct TestTimestamp: FieldGroup, Hashable, Sendable {
   }
 }
 
-/// What was received in a radio test: TEST_RX_NTF or TEST_LOOPBACK_NTF behind the status.
+/// The received frame of a radio test: TEST_RX_NTF or TEST_LOOPBACK_NTF after the status.
 package struct TestFrame: Hashable, Sendable {
-  /// When the frame was sent; nil in TEST_RX_NTF.
+  /// The time of sending; nil in TEST_RX_NTF.
   package var txTimestamp: TestTimestamp?
   package var rxTimestamp: TestTimestamp
   /// Azimuth in Q9.7 degrees.
@@ -126,7 +126,8 @@ package struct TestFrame: Hashable, Sendable {
   /// The payload of the frame, at most 65535 bytes.
   package var psdu: [UInt8]
 
-  /// From its fields; `txTimestamp` for a loopback, `arrivalGapNanoseconds` for everything else.
+  /// Creates a frame from its fields; `txTimestamp` for a loopback, `arrivalGapNanoseconds` for all
+  /// others.
   package init(
     txTimestamp: TestTimestamp? = nil, rxTimestamp: TestTimestamp = TestTimestamp(),
     rawAzimuth: Int16 = 0, rawElevation: Int16 = 0, arrivalGapNanoseconds: UInt8? = nil,
@@ -189,7 +190,7 @@ package struct TestLoopbackNotification: UCINotification, Hashable {
   }
 }
 
-/// What one receiver of a chip made of the frames of a radio test.
+/// One receiver's values for the frames of a radio test.
 package struct TestReceiver: Hashable, Sendable {
   /// Received power in Q8.8 dBm.
   package var rawRSSI: Int16
@@ -199,7 +200,7 @@ package struct TestReceiver: Hashable, Sendable {
   package var rssiDBm: Double { Double(rawRSSI) / 256 }
 }
 
-/// TEST_DEBUG_NTF of Qorvo's group 0xB: what the receiver saw, once diagnostics are enabled.
+/// TEST_DEBUG_NTF of Qorvo's group 0xB: the receiver's values, once diagnostics are enabled.
 ///
 /// Source: UWB Qorvo Tools 1.1.1; DW3_QM33_SDK 1.1.0 (uci_spec_qorvo.h).
 package struct QorvoTestDebugNotification: UCINotification, Hashable {
@@ -209,11 +210,11 @@ package struct QorvoTestDebugNotification: UCINotification, Hashable {
   package var rawPDoA: [Int16] = [0, 0]
   /// Received power at each receiver: magnitude of negative dBm in Q8.8.
   package var rawRSSI: [UInt16] = []
-  /// Noise, as the chip counts it.
+  /// Noise, in the chip's unit.
   package var rawNoise: Int16 = 0
   /// Azimuth and elevation in Q8.7 degrees.
   package var rawAngles: [Int16] = [0, 0]
-  /// Difference of the carriers in Q5.26, of which 10^-6 are a ppm; nil where it is left out.
+  /// Difference of the carriers in Q5.26, of which 10^-6 are a ppm; nil where it is missing.
   package var rawCarrierOffset: UInt32?
 
   package init() {}

@@ -17,9 +17,9 @@ package struct TestConfigGet: GetParametersCommand, Hashable {
   package init() {}
 }
 
-/// A radio test whose payload is what to send or to expect.
+/// A radio test whose payload is the payload to send or to expect.
 package protocol TestPSDUCommand: UCICommand {
-  /// The payload of the frames; empty where the test takes none.
+  /// The payload of the frames; empty for tests without one.
   var psdu: [UInt8] { get set }
 }
 
@@ -34,14 +34,14 @@ extension TestPSDUCommand {
   }
 }
 
-/// TEST_PERIODIC_TX: sends frames again and again.
+/// TEST_PERIODIC_TX: sends frames repeatedly.
 package struct TestPeriodicTX: TestPSDUCommand, Hashable {
   package static let opcode = Opcode(.test, 0x02)
   package var psdu: [UInt8] = []
   package init() {}
 }
 
-/// TEST_PER_RX: receives frames and counts what went wrong.
+/// TEST_PER_RX: receives frames and counts errors.
 package struct TestPERRX: TestPSDUCommand, Hashable {
   package static let opcode = Opcode(.test, 0x03)
   package var psdu: [UInt8] = []
@@ -77,7 +77,8 @@ package struct TestSSTWR: EmptyCommand, Hashable {
   package init() {}
 }
 
-/// TEST_SR_RX: receives frames and says which of them had the right scrambled timestamps. FiRa 2.0.
+/// TEST_SR_RX: receives frames and reports which of them had the right scrambled timestamps. FiRa
+/// 2.0.
 package struct TestSRRX: EmptyCommand, Hashable {
   package static let opcode = Opcode(.test, 0x09)
   // It starts a measurement.

@@ -6,7 +6,7 @@ package struct SessionInit: UCICommand, Hashable {
 
   /// Chosen by the host. Must be the same on both peers: it enters the key derivation on the air.
   package var sessionID: UInt32 = 0
-  /// What the session is for.
+  /// The type of the session.
   package var type = SessionType.ranging
 
   package init() {}
@@ -22,8 +22,8 @@ package struct SessionInit: UCICommand, Hashable {
 
 package struct SessionInitResponse: UCIResponse, Hashable {
   package var status = Status.ok
-  /// FiRa 2.0 and later: what names the session from now on. Absent in 1.x, in error responses and
-  /// on chips that say 2.0 but speak 1.x.
+  /// FiRa 2.0 and later: the name of the session from now on. Absent in 1.x, in error responses and
+  /// on chips that report 2.0 but implement 1.x.
   package var handle: UInt32?
 
   package init() {}
@@ -46,11 +46,11 @@ package struct SessionDeinit: SessionTokenCommand, Hashable {
 public struct SessionStatusNotification: UCINotification, Hashable {
   package static let opcode = Opcode.sessionStatus
 
-  /// What names the session: its id in FiRa 1.x, its handle since 2.0.
+  /// The token of the session: its id in FiRa 1.x, its handle since 2.0.
   public var sessionToken: UInt32 = 0
   /// The new state.
   public var state = SessionState.initialised
-  /// Why the state changed.
+  /// The reason of the change.
   public var reason = StateChangeReason.managementCommand
 
   package init() {}
@@ -91,7 +91,7 @@ package struct GetSessionCount: EmptyCommand, Hashable {
 
 package struct SessionCountResponse: UCIResponse, Hashable {
   package var status = Status.ok
-  /// Sessions that exist; nil where the response ends behind its status.
+  /// Sessions that exist; nil where the response ends after its status.
   package var count: UInt8?
 
   package init() {}
@@ -124,8 +124,8 @@ package struct SessionStateResponse: UCIResponse, Hashable {
   }
 }
 
-/// SESSION_START (FiRa 1.x: RANGE_START). OK means accepted; SESSION_STATUS_NTF says what became
-/// of it.
+/// SESSION_START (FiRa 1.x: RANGE_START). OK only means accepted; SESSION_STATUS_NTF has the
+/// result.
 package struct SessionStart: SessionTokenCommand, Hashable {
   package static let opcode = Opcode.sessionStart
   package var sessionToken: UInt32 = 0
@@ -167,7 +167,7 @@ struct RoleChangeNotification: UCINotification, Hashable {
   static let opcode = Opcode(.sessionControl, 0x06)
 
   var sessionToken: UInt32 = 0
-  /// The new role. The inverse of the parameter DEVICE_ROLE.
+  /// The new role. The opposite numbers of the parameter DEVICE_ROLE.
   var role: UInt8 = 0
 
   mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the vendor's own bytes of CORE_GET_DEVICE_INFO_RSP say.
+/// The contents of the vendor's own bytes of CORE_GET_DEVICE_INFO_RSP.
 public enum VendorInfo: Hashable, Sendable {
   /// Qorvo's record.
   case qorvo(QorvoDeviceInfo)
@@ -16,14 +16,14 @@ public struct QorvoDeviceInfo: Hashable, Sendable {
   public let build: UInt64
   /// For example `0.0.0`.
   public let oemVersion: String
-  /// What identifies the chip, without padding.
+  /// The identifier of the chip, without padding.
   public let socID: [UInt8]
   /// For example 0xDECA0302: DW3000 family.
   public let deviceID: UInt32
   /// 0 a chip, 1 a module.
   public let packaging: UInt8
 
-  /// From the vendor's bytes; nil when they are not this record.
+  /// Reads the vendor's bytes; nil when they are not this record.
   public init?(_ bytes: [UInt8]) {
     guard bytes.count == 51 || bytes.count == 52 else { return nil }
     let version = bytes.count - 48
@@ -48,7 +48,7 @@ public struct NXPDeviceInfo: Hashable, Sendable {
   /// Every parameter, in its order.
   public let parameters: [TLV]
 
-  /// From the vendor's bytes; nil when they are not a list that begins with a device name.
+  /// Reads the vendor's bytes; nil when they are not a list that begins with a device name.
   public init?(_ bytes: [UInt8]) {
     var list: [TLV] = []
     var rest = bytes[...]
@@ -73,7 +73,7 @@ public struct NXPDeviceInfo: Hashable, Sendable {
   public var uciVersion: String? { bytes(2).map(Self.dotted) }
   /// 16 bytes.
   public var chipID: [UInt8]? { bytes(3) }
-  /// Clock error of the chip in ppm at most.
+  /// The largest clock error of the chip in ppm.
   public var maxPPM: UInt8? { bytes(4)?.first }
 
   private static func dotted(_ bytes: [UInt8]) -> String {
@@ -82,14 +82,14 @@ public struct NXPDeviceInfo: Hashable, Sendable {
 }
 
 extension DeviceInfo {
-  /// The vendor's bytes, read; nil when they have no known form.
+  /// The vendor's bytes, parsed; nil when they have no known form.
   public var vendorDetails: VendorInfo? {
     if let qorvo = QorvoDeviceInfo(vendorInfo) { return .qorvo(qorvo) }
     if let nxp = NXPDeviceInfo(vendorInfo) { return .nxp(nxp) }
     return nil
   }
 
-  /// Who made the chip, guessed from the form of the vendor's bytes.
+  /// The vendor of the chip, guessed from the form of the vendor's bytes.
   public var vendor: Dialect.Vendor {
     switch vendorDetails {
     case .qorvo: .qorvo

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What kind of packet this is: bits 7..5 of its first byte.
+/// The kind of a packet: bits 7..5 of its first byte.
 ///
 /// An open type: values a future specification assigns are kept, not refused.
 public struct MessageType: RawRepresentable, Hashable, Sendable {
@@ -10,7 +10,7 @@ public struct MessageType: RawRepresentable, Hashable, Sendable {
   /// Keeps the lower three bits of `rawValue`.
   @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue & 7 }
 
-  /// Application data, either way.
+  /// Application data, in either direction.
   @inlinable public static var data: Self { Self(rawValue: 0) }
   /// Host to chip.
   @inlinable public static var command: Self { Self(rawValue: 1) }
@@ -35,7 +35,7 @@ extension MessageType: CustomStringConvertible {
   }
 }
 
-/// Which way a packet went over the wire.
+/// The direction of a packet on the wire.
 public enum PacketDirection: Hashable, Sendable {
   /// Chip to host.
   case inbound
@@ -44,8 +44,8 @@ public enum PacketDirection: Hashable, Sendable {
 }
 
 extension MessageType {
-  /// The way that packets of this type go; nil for data, which goes both ways, and for types whose
-  /// use is not known.
+  /// The direction of packets of this type; nil for data, which has both directions, and for types
+  /// whose use is unknown.
   public var direction: PacketDirection? {
     switch self {
     case .command, .testCommand: .outbound

@@ -18,13 +18,13 @@ public struct GroupID: RawRepresentable, Hashable, Sendable {
   @inlinable package static var android: Self { Self(rawValue: 0xC) }
   @inlinable package static var test: Self { Self(rawValue: 0xD) }
 
-  /// Whether what a message of this group means depends on who made the chip.
+  /// Whether the meaning of a message of this group depends on the vendor of the chip.
   package var isVendor: Bool { [0x9, 0xA, 0xB, 0xC, 0xE, 0xF].contains(rawValue) }
 }
 
 /// Names a control message: group and opcode identifier (GID and OID).
 ///
-/// Commands, responses and notifications share the space; the message type tells them apart.
+/// Commands, responses and notifications share the numbers; the message type distinguishes them.
 public struct Opcode: Hashable, Sendable {
   /// The group.
   public let group: GroupID

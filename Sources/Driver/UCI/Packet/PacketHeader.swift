@@ -13,8 +13,8 @@ public struct PacketHeader: Hashable, Sendable {
   public var type: MessageType
   /// Bit 4 of the first byte, PBF: more segments of this message follow.
   public var moreFollows: Bool
-  /// Lower four bits of the first byte: the group of a control packet, the format (DPF) of a data
-  /// packet.
+  /// Lower four bits of the first byte: the group of a control packet, or the format (DPF) of a
+  /// data packet.
   public var group: GroupID
   /// Lower six bits of the second byte; 0 in data packets.
   public var oid: UInt8
@@ -23,7 +23,7 @@ public struct PacketHeader: Hashable, Sendable {
   /// Bytes of payload in this packet.
   public var payloadLength: Int
 
-  /// Makes a header; `payloadLength` is taken as it is.
+  /// Creates a header with `payloadLength` unchanged.
   @inlinable
   public init(
     type: MessageType, moreFollows: Bool = false, group: GroupID, oid: UInt8,
@@ -37,7 +37,7 @@ public struct PacketHeader: Hashable, Sendable {
     self.payloadLength = payloadLength
   }
 
-  /// A header for a control packet.
+  /// Creates a header for a control packet.
   @inlinable
   public init(
     _ type: MessageType, _ opcode: Opcode, moreFollows: Bool = false, payloadLength: Int
@@ -50,19 +50,19 @@ public struct PacketHeader: Hashable, Sendable {
   /// Group and opcode of a control packet.
   @inlinable public var opcode: Opcode { Opcode(group, oid) }
 
-  /// Reads a header. Reserved bits are ignored, as the specification asks of a receiver.
+  /// Reads a header. Reserved bits are ignored, as the specification requires.
   ///
   /// - Parameters:
   ///   - bytes: at least four bytes.
-  ///   - dataLengthInByte3: data packets of this device carry their length in the fourth byte
-  ///     only (Qorvo QM33 serial firmware).
+  ///   - dataLengthInByte3: whether data packets of this device carry their length in the fourth
+  ///     byte only (Qorvo QM33 serial firmware).
   /// - Throws: `PayloadError` when there are fewer than four bytes.
   @inlinable
   public init(parsing bytes: RawSpan, dataLengthInByte3: Bool = false) throws(PayloadError) {
     guard bytes.byteCount >= 4 else {
       throw PayloadError.tooShort(field: "header", needed: 4, available: bytes.byteCount)
     }
-    // Sound: four bytes are there.
+    // Sound: there are four bytes.
     let o = unsafe bytes.unsafeLoadUnaligned(as: (UInt8, UInt8, UInt8, UInt8).self)
     type = MessageType(rawValue: o.0 >> 5)
     moreFollows = o.0 & 0x10 != 0
@@ -79,9 +79,10 @@ public struct PacketHeader: Hashable, Sendable {
     }
   }
 
-  /// Whether a whole packet has the length that its fourth byte says, although its header would
-  /// have 16 bits of length: data of Qorvo's serial firmware, and control packets in which the bit
-  /// that announces a long length on NXP chips is set by somebody else, to whom it is reserved.
+  /// Returns whether a whole packet has the length in its fourth byte, although its header implies
+  /// 16 bits of length. That applies to data of Qorvo's serial firmware. It also applies to control
+  /// packets of other vendors that set the reserved bit by which NXP's chips announce a long
+  /// length.
   ///
   /// - Parameter packet: a packet with its header, of which `self` is the header.
   public func hasShortLength(of packet: RawSpan) -> Bool {
@@ -90,7 +91,7 @@ public struct PacketHeader: Hashable, Sendable {
     return packet.byteCount == Self.length + Int(last)
   }
 
-  /// The four bytes. Lengths that do not fit are a programming error.
+  /// Returns the four bytes. Too large a length is a programming error.
   public func encoded(dataLengthInByte3: Bool = false) -> [UInt8] {
     let first = type.rawValue << 5 | (moreFollows ? 0x10 : 0) | group.rawValue
     precondition((0...0xFFFF).contains(payloadLength), "a UCI payload has at most 65535 bytes")

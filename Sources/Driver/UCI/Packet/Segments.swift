@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Cuts a message into the packets that carry it.
+/// Splits a message into the packets that carry it.
 package enum Segmentation {
-  /// The packets of a message, header included, in the order in which they go out. Every packet
-  /// but the last has its boundary flag (PBF) set; each has a length of its own.
+  /// Returns the packets of a message, header included, in the order of sending. Every packet but
+  /// the last has its boundary flag (PBF) set; each has a length of its own.
   ///
   /// - Parameters:
-  ///   - limit: bytes of payload in one packet. 255 at most for control packets; for data what
-  ///     the chip announces as MAX_DATA_PACKET_PAYLOAD_SIZE.
+  ///   - limit: bytes of payload in one packet. 255 at most for control packets; for data the
+  ///     chip's MAX_DATA_PACKET_PAYLOAD_SIZE.
   package static func packets(
     type: MessageType, opcode: Opcode, payload: [UInt8], limit: Int = 255,
     dataLengthInByte3: Bool = false
@@ -38,11 +38,10 @@ package enum Segmentation {
 /// time, so that a data packet between two control segments does no harm.
 ///
 /// A segment that does not continue the partial message drops it and is then treated on its own,
-/// which costs one message where dropping both would cost two. Packets that are whole messages pass
-/// through without being copied, and nothing is allocated once the buffers have grown to the longest
-/// message seen.
+/// which costs one message where dropping both would cost two. Packets that are whole messages are
+/// not copied, and nothing is allocated once the buffers have grown to the longest message seen.
 package struct Reassembler {
-  /// What became of a packet.
+  /// The result of adding a packet.
   package enum Outcome: Hashable, Sendable {
     /// The packet is a whole message: read its own payload.
     case whole
@@ -60,18 +59,20 @@ package struct Reassembler {
 
   private var control = Partial()
   private var data = Partial()
-  /// Partial messages that were dropped because another one began or they grew too long.
+  /// The number of partial messages that were dropped because another one began or they grew too
+  /// long.
   package private(set) var dropped = 0
-  /// Longer messages are dropped: no chip in the field sends anything near it.
+  /// The length above which messages are dropped: no known chip sends messages of nearly this
+  /// length.
   package let limit: Int
 
-  /// Nothing is pending.
+  /// Creates a reassembler without partial messages.
   package init(limit: Int = 65_536) {
     self.limit = limit
     control.bytes.reserveCapacity(1_024)
   }
 
-  /// Takes the next packet.
+  /// Adds the next packet.
   package mutating func take(_ header: PacketHeader, payload: RawSpan) -> Outcome {
     if !header.moreFollows && (header.type == .data ? data : control).opcode == nil {
       return .whole
@@ -106,14 +107,14 @@ package struct Reassembler {
     return .completed
   }
 
-  /// The joined payload after `.completed`, until the next segment is taken.
+  /// Passes on the joined payload after `.completed`, until the next segment is added.
   package func withPayload<R, E: Error>(
     of type: MessageType, _ body: (RawSpan) throws(E) -> R
   ) throws(E) -> R {
     try unsafe body((type == .data ? data : control).bytes.span.bytes)
   }
 
-  /// Forgets partial messages, for example after the boundary between frames was lost.
+  /// Drops partial messages, for example after the boundary between frames was lost.
   package mutating func reset() {
     if control.opcode != nil || data.opcode != nil { dropped += 1 }
     control.opcode = nil

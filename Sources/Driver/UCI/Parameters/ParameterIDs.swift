@@ -2,8 +2,8 @@
 
 /// Names a parameter of a session (SESSION_SET_APP_CONFIG, SESSION_GET_APP_CONFIG).
 ///
-/// An open type: every number is one. What is known of a parameter is in the tables of UCIReference,
-/// by which `init(named:)` finds it.
+/// An open type: every number is valid. The tables of UCIReference describe the parameters;
+/// `init(named:)` finds one there.
 public struct AppConfigID: RawRepresentable, Hashable, Sendable, ExpressibleByIntegerLiteral {
   /// The byte on the wire.
   public let rawValue: UInt8
@@ -12,7 +12,7 @@ public struct AppConfigID: RawRepresentable, Hashable, Sendable, ExpressibleByIn
   /// Creates an identifier from its byte.
   @inlinable public init(integerLiteral value: UInt8) { self.init(rawValue: value) }
 
-  // Those that the code names: FiRa's.
+  // The parameters used in the code: FiRa's.
   package static let deviceType = AppConfigID(rawValue: 0x00)
   package static let rangingRoundUsage = AppConfigID(rawValue: 0x01)
   package static let stsConfig = AppConfigID(rawValue: 0x02)
@@ -69,7 +69,8 @@ public struct AppConfigID: RawRepresentable, Hashable, Sendable, ExpressibleByIn
   package static let qorvoURSK = AppConfigID(rawValue: 0xAA)
   package static let enableDiagnostics = AppConfigID(rawValue: 0xE8)
 
-  /// Key material or an initialisation vector in some dialect, which does not belong into logs.
+  /// Whether it is key material or an initialisation vector in some dialect, which does not belong
+  /// in logs.
   public var isSecret: Bool { Self.secrets.contains(self) }
 
   private static let secrets: Set<AppConfigID> = [
@@ -90,7 +91,7 @@ package struct DeviceConfigID: Hashable, Sendable {
     self.subID = subID
   }
 
-  /// The parameter of a list on the wire.
+  /// Creates the identifier of a parameter on the wire.
   package init(_ parameter: TLV) { self.init(parameter.id, parameter.subID) }
 
   /// DEVICE_STATE, one byte, read only.
@@ -100,12 +101,12 @@ package struct DeviceConfigID: Hashable, Sendable {
 }
 
 extension TLV {
-  /// A parameter of a session with its value as it goes on the wire.
+  /// Creates a parameter of a session with its value in the order of the wire.
   public init(_ id: AppConfigID, _ value: [UInt8]) {
     self.init(id.rawValue, value)
   }
 
-  /// A parameter of the chip with its value as it goes on the wire.
+  /// Creates a parameter of the chip with its value in the order of the wire.
   package init(_ id: DeviceConfigID, _ value: [UInt8]) {
     self.init(id.number, value, subID: id.subID)
   }

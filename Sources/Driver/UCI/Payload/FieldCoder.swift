@@ -1,92 +1,93 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Goes over the fields of a message in their order on the wire. A message describes its fields once,
+/// Visits the fields of a message in their order on the wire. A message describes its fields once,
 /// in `FieldGroup.visit`; reading, writing and listing are coders that visit them.
 ///
-/// Only reading throws. Requirements with a default are those in which most coders do the same.
+/// Only reading throws. Requirements with a default are requirements that most coders implement
+/// alike.
 package protocol FieldCoder: ~Escapable {
   /// Chooses between layouts that differ from chip to chip.
   var dialect: Dialect { get }
-  /// Values come from the wire: what stands in them beforehand has no meaning.
+  /// Whether values come from the wire; their values beforehand have no meaning.
   var isReading: Bool { get }
   /// Bytes that have been read; 0 for coders that do not read.
   var position: Int { get }
 
-  /// A little-endian number of `width` bytes.
+  /// Codes a little-endian number of `width` bytes.
   @_lifetime(self: copy self)
   mutating func integer<T: FixedWidthInteger & BitwiseCopyable>(
     _ name: StaticString, _ value: inout T, width: Int, _ form: () -> FieldForm
   ) throws(PayloadError)
-  /// Bytes in the order given.
+  /// Codes bytes in the order given.
   @_lifetime(self: copy self)
   mutating func bytes(
     _ name: StaticString, _ value: inout [UInt8], _ count: FieldCount, _ form: () -> FieldForm
   ) throws(PayloadError)
-  /// Elements of several fields each. `blank` is an element to read into.
+  /// Codes elements of several fields each. `blank` is an element to read into.
   @_lifetime(self: copy self)
   mutating func list<E>(
     _ name: StaticString, _ value: inout [E], _ count: FieldCount, blank: E,
     _ body: (inout Self, inout E) throws(PayloadError) -> Void
   ) throws(PayloadError)
 
-  /// Elements of one field each.
+  /// Codes elements of one field each.
   @_lifetime(self: copy self)
   mutating func values<E>(
     _ name: StaticString, _ value: inout [E], _ count: FieldCount, blank: E,
     _ body: (inout Self, inout E) throws(PayloadError) -> Void
   ) throws(PayloadError)
-  /// A value of a known set that keeps what it does not know.
+  /// Codes a value of an open set; unknown values are kept.
   @_lifetime(self: copy self)
   mutating func code<T: WireCode>(_ name: StaticString, _ value: inout T) throws(PayloadError)
-  /// Fields that belong together under a name.
+  /// Codes fields that belong together under a name.
   @_lifetime(self: copy self)
   mutating func group<G: FieldGroup>(_ name: StaticString, _ value: inout G) throws(PayloadError)
-  /// An address of two or eight bytes.
+  /// Codes an address of two or eight bytes.
   @_lifetime(self: copy self)
   mutating func address(
     _ name: StaticString, _ value: inout MACAddress, extended: Bool
   ) throws(PayloadError)
-  /// A value that may be left out: it is read where `isPresent` says so of the bytes that remain.
+  /// Codes an optional value; `isPresent` decides from the remaining bytes whether it is read.
   @_lifetime(self: copy self)
   mutating func optional<V>(
     _ name: StaticString, _ value: inout V?, blank: V, _ absence: FieldAbsence,
     _ isPresent: (_ remaining: Int) -> Bool,
     _ body: (inout Self, inout V) throws(PayloadError) -> Void
   ) throws(PayloadError)
-  /// What follows the status of a response: nothing where the payload ends there, unless the status
-  /// is OK and the rest `isMandatory`. Chips put stray bytes behind errors, so what has not the
-  /// layout expected is left alone there.
+  /// Codes the fields after the status of a response. There are none where the payload ends there,
+  /// unless the status is OK and the rest `isMandatory`. Chips append stray bytes to errors, so
+  /// bytes of another layout are ignored there.
   @_lifetime(self: copy self)
   mutating func afterStatus<V>(
     _ status: Status, _ value: inout V?, blank: V, isMandatory: Bool,
     _ body: (inout Self, inout V) throws(PayloadError) -> Void
   ) throws(PayloadError)
-  /// Fields with one of several layouts, of which the payload does not say which. The first with
-  /// which it ends where it should is read, else the first that can be read.
+  /// Codes fields with one of several layouts that the payload does not name. The first one that
+  /// ends with the payload is read, or else the first that can be read.
   @_lifetime(self: copy self)
   mutating func form<F>(
     _ form: inout F, oneOf forms: [F], _ body: (inout Self, F) throws(PayloadError) -> Void
   ) throws(PayloadError)
-  /// Fields that may have another layout: false, and nothing read, where they have.
+  /// Codes fields that may have another layout. Returns false, with nothing read, if they have.
   @_lifetime(self: copy self)
   mutating func attempt(
     _ body: (inout Self) throws(PayloadError) -> Void
   ) throws(PayloadError) -> Bool
-  /// Whether something that has no mark of its own is there: as `current` says, or when reading, as
-  /// the number of bytes that remain says.
+  /// Returns whether an unmarked part is present: `current`, or when reading, the result of
+  /// `reading` for the remaining bytes.
   @_lifetime(self: copy self)
   mutating func holds(_ current: Bool, reading: (_ remaining: Int) -> Bool) -> Bool
-  /// Parameters behind a byte with their number.
+  /// Codes parameters after a byte with their number.
   @_lifetime(self: copy self)
   mutating func parameters(
     _ name: StaticString, _ list: inout [TLV], _ space: ParameterSpace
   ) throws(PayloadError)
-  /// What names a parameter.
+  /// Codes the identifier of a parameter.
   @_lifetime(self: copy self)
   mutating func parameterID(
     _ id: inout UInt8, _ subID: inout UInt8?, _ space: ParameterSpace, isLong: (UInt8) -> Bool
   ) throws(PayloadError)
-  /// A condition without which the rest cannot be found.
+  /// Checks a condition without which the rest cannot be found.
   @_lifetime(self: copy self)
   mutating func require(
     _ condition: Bool, _ field: StaticString, _ reason: @autoclosure () -> String
@@ -96,58 +97,58 @@ package protocol FieldCoder: ~Escapable {
 /// Fields in their order on the wire.
 package protocol FieldGroup {
   init()
-  /// Shows every field to a coder. Throws only what the coder does.
+  /// Passes every field to a coder. Throws only errors of the coder.
   mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError)
 }
 
-/// A number with a meaning. Numbers without one are kept.
+/// A number with a meaning. Unknown numbers are kept.
 package protocol WireCode: RawRepresentable, Sendable
 where RawValue: FixedWidthInteger & BitwiseCopyable {
   init(rawValue: RawValue)
 }
 
-/// How many elements or bytes there are.
+/// The number of elements or bytes.
 package enum FieldCount: Sendable {
-  /// As many as a byte before them says.
+  /// The number in the byte before them.
   case u8
-  /// As many as two bytes before them say.
+  /// The number in the two bytes before them.
   case u16
-  /// As many as other fields say.
+  /// The number in other fields.
   case exactly(Int)
-  /// As many as there are.
+  /// All elements up to the end.
   case rest
-  /// Elements of this size, as many as fit.
+  /// All elements of this size up to the end.
   case fitting(Int)
 }
 
-/// What a number or bytes are, for those who list them.
+/// The meaning of a number or bytes, for coders that list them.
 package enum FieldForm: Sendable {
   case plain
-  /// Of use for the layout only.
+  /// A field of the layout only.
   case hidden
-  /// 0 and up by their names, and others by theirs.
+  /// Names for 0 and up, and for other numbers.
   case names([String], others: [UInt8: String] = [:])
-  /// A bit by the names of its values.
+  /// A bit with names for its values.
   case bit(Int, [String])
   /// The number divided by this.
   case scaled(Double)
   /// Yes or no.
   case flag
   case shortAddress
-  /// An address in the room of an extended one.
+  /// An address in the space of an extended one.
   case anyAddress
   case nxpCalibration
   case text
   case secret
 }
 
-/// How a value that is not there is listed.
+/// The listing of an absent value.
 package enum FieldAbsence: Sendable {
   case null
   case omitted
 }
 
-/// What the identifiers of parameters mean.
+/// The meaning of the identifiers of parameters.
 package enum ParameterSpace: Sendable {
   case app
   case nxpApp
@@ -157,7 +158,7 @@ package enum ParameterSpace: Sendable {
   case capabilities
   /// Results of a test, with their names.
   case results([UInt8: String])
-  /// Those of the command that is answered, or these.
+  /// The parameters of the answered command, or these.
   indirect case asked(else: ParameterSpace)
 
   /// Resolves `asked` by the opcode of the response.
@@ -275,9 +276,9 @@ extension FieldCoder where Self: ~Escapable {
   ) throws(PayloadError) {}
 }
 
-// What messages say, in the words of the requirements.
+// Shorter forms of the requirements, for the descriptions of messages.
 extension FieldCoder where Self: ~Escapable {
-  /// A little-endian number.
+  /// Codes a little-endian number.
   @_lifetime(self: copy self)
   package mutating func field<T: FixedWidthInteger & BitwiseCopyable>(
     _ name: StaticString, _ value: inout T, _ form: @autoclosure () -> FieldForm = .plain
@@ -285,7 +286,7 @@ extension FieldCoder where Self: ~Escapable {
     try integer(name, &value, width: MemoryLayout<T>.size, form)
   }
 
-  /// Bytes in the order given.
+  /// Codes bytes in the order given.
   @_lifetime(self: copy self)
   package mutating func bytes(
     _ name: StaticString, _ value: inout [UInt8], _ count: FieldCount,
@@ -294,7 +295,7 @@ extension FieldCoder where Self: ~Escapable {
     try bytes(name, &value, count, form)
   }
 
-  /// Groups of fields.
+  /// Codes groups of fields.
   @_lifetime(self: copy self)
   package mutating func list<E: FieldGroup>(
     _ name: StaticString, _ value: inout [E], _ count: FieldCount = .u8
@@ -304,7 +305,7 @@ extension FieldCoder where Self: ~Escapable {
     }
   }
 
-  /// Numbers.
+  /// Codes numbers.
   @_lifetime(self: copy self)
   package mutating func numbers<T: FixedWidthInteger & BitwiseCopyable>(
     _ name: StaticString, _ value: inout [T], _ count: FieldCount = .u8,
@@ -315,7 +316,7 @@ extension FieldCoder where Self: ~Escapable {
     }
   }
 
-  /// A number where there is room for one.
+  /// Codes a number where there is room for one.
   @_lifetime(self: copy self)
   package mutating func optional<T: FixedWidthInteger & BitwiseCopyable>(
     _ name: StaticString, _ value: inout T?, _ form: @autoclosure () -> FieldForm = .plain,
@@ -326,7 +327,7 @@ extension FieldCoder where Self: ~Escapable {
     ) { c, value throws(PayloadError) in try c.field(name, &value, form()) }
   }
 
-  /// A number that is there where another field says so.
+  /// Codes a number whose presence depends on another field.
   @_lifetime(self: copy self)
   package mutating func optional<T: FixedWidthInteger & BitwiseCopyable>(
     _ name: StaticString, _ value: inout T?, if isPresent: Bool, width: Int? = nil,
@@ -340,7 +341,7 @@ extension FieldCoder where Self: ~Escapable {
     }
   }
 
-  /// A code where there is room for one.
+  /// Codes a code where there is room for one.
   @_lifetime(self: copy self)
   package mutating func optional<T: WireCode>(
     _ name: StaticString, _ value: inout T?
@@ -350,7 +351,7 @@ extension FieldCoder where Self: ~Escapable {
     ) { c, value throws(PayloadError) in try c.code(name, &value) }
   }
 
-  /// A list after a status.
+  /// Codes a list after a status.
   @_lifetime(self: copy self)
   package mutating func afterStatus<E>(
     _ status: Status, _ value: inout [E]?,
@@ -359,7 +360,7 @@ extension FieldCoder where Self: ~Escapable {
     try afterStatus(status, &value, blank: [], isMandatory: false, body)
   }
 
-  /// Numbers of four bytes with a name each; fewer where the payload ends before.
+  /// Codes numbers of four bytes with a name each; fewer where the payload ends before.
   @_lifetime(self: copy self)
   package mutating func counters(
     _ names: [StaticString], _ values: inout [UInt32]

@@ -3,9 +3,9 @@
 struct FieldReader: FieldCoder, ~Escapable {
   var reader: PayloadReader
   let dialect: Dialect
-  /// Where key material was read; nil: that is not asked for.
+  /// The ranges of key material; nil if they are not required.
   var secrets: [Range<Int>]?
-  /// What is being read; asked only for where key material is.
+  /// The message being read; needed for key material only.
   private let opcode: Opcode?
 
   @_lifetime(copy reader)
@@ -41,7 +41,7 @@ struct FieldReader: FieldCoder, ~Escapable {
     if !range.isEmpty { secrets?.append(range) }
   }
 
-  /// How many; nil for those that go on to the end.
+  /// Returns the number of elements; nil for elements up to the end.
   @_lifetime(self: copy self)
   private mutating func number(
     _ name: StaticString, _ count: FieldCount
@@ -152,10 +152,10 @@ struct FieldReader: FieldCoder, ~Escapable {
   }
 }
 
-// Where the keys are among parameters.
+// The positions of keys among parameters.
 extension FieldReader {
-  /// Which identifiers have two bytes cannot be seen: what is a secret in any reading is one. A list
-  /// that ends in no reading where the payload does is one as a whole.
+  /// The length of an identifier is not marked: a value that is secret in any reading counts as
+  /// secret. A list that does not end with the payload in any reading is secret as a whole.
   @_lifetime(self: copy self)
   private mutating func findKeys(in space: ParameterSpace) {
     var readings: [[Range<Int>]] = []
@@ -173,7 +173,7 @@ extension FieldReader {
     for range in readings.joined() { note(range) }
   }
 
-  /// The values of secret parameters; nil when the list does not end where the payload does.
+  /// Returns the values of secret parameters; nil when the list does not end with the payload.
   private func keys(
     longIDs: ClosedRange<UInt8>?, isSecret: (UInt8) -> Bool
   ) -> [Range<Int>]? {
@@ -185,7 +185,7 @@ extension FieldReader {
         let isLong = longIDs?.contains(id) == true
         if isLong { try reader.skip(1, "sub id") }
         let length = Int(try reader.u8("length"))
-        // What NXP's parameters with identifiers of two bytes hold is not known.
+        // The contents of NXP's parameters with identifiers of two bytes are unknown.
         if isLong || isSecret(id) { secrets.append(reader.offset..<reader.offset + length) }
         try reader.skip(length, "value")
       }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Writes fields. More elements or bytes than their number can say are a programming error.
+/// Writes fields. More elements or bytes than their count can express are a programming error.
 struct FieldWriter: FieldCoder {
   var writer: PayloadWriter
   let dialect: Dialect

@@ -3,7 +3,7 @@
 /// Reads the little-endian fields of a payload, one after another, never past its end.
 package struct PayloadReader: ~Escapable {
   private let bytes: RawSpan
-  /// How many bytes have been read.
+  /// The number of bytes that have been read.
   package private(set) var offset = 0
 
   /// Starts at the first byte of `bytes`.
@@ -19,16 +19,16 @@ package struct PayloadReader: ~Escapable {
   package mutating func u8(_ field: String) throws(PayloadError) -> UInt8 { try integer(field) }
   @_lifetime(self: copy self)
   package mutating func u16(_ field: String) throws(PayloadError) -> UInt16 { try integer(field) }
-  /// Two bytes, little-endian, two's complement.
+  /// Reads two bytes, little-endian, two's complement.
   @_lifetime(self: copy self)
   mutating func i16(_ field: String) throws(PayloadError) -> Int16 { try integer(field) }
   @_lifetime(self: copy self)
   package mutating func u32(_ field: String) throws(PayloadError) -> UInt32 { try integer(field) }
-  /// Four bytes, little-endian, two's complement.
+  /// Reads four bytes, little-endian, two's complement.
   @_lifetime(self: copy self)
   mutating func i32(_ field: String) throws(PayloadError) -> Int32 { try integer(field) }
 
-  /// `count` bytes in the order given.
+  /// Reads `count` bytes in the order given.
   @_lifetime(self: copy self)
   package mutating func bytes(_ count: Int, _ field: String) throws(PayloadError) -> [UInt8] {
     let start = offset
@@ -36,7 +36,7 @@ package struct PayloadReader: ~Escapable {
     return unsafe bytes.extracting(start..<offset).withUnsafeBytes { unsafe Array($0) }
   }
 
-  /// Passes over `count` bytes.
+  /// Skips `count` bytes.
   @_lifetime(self: copy self)
   package mutating func skip(_ count: Int, _ field: String) throws(PayloadError) {
     guard count >= 0, remaining >= count else {
@@ -45,7 +45,7 @@ package struct PayloadReader: ~Escapable {
     offset += count
   }
 
-  /// A little-endian number, of `width` bytes where that is not the size of its type.
+  /// Reads a little-endian number, of `width` bytes where that is not the size of its type.
   @_lifetime(self: copy self)
   mutating func integer<T: FixedWidthInteger & BitwiseCopyable>(
     _ field: @autoclosure () -> String, width: Int = MemoryLayout<T>.size
@@ -66,7 +66,7 @@ package struct PayloadReader: ~Escapable {
     return value
   }
 
-  /// Everything that has not been read.
+  /// Reads all remaining bytes.
   package mutating func rest() -> [UInt8] {
     defer { offset = bytes.byteCount }
     return unsafe bytes.extracting(offset..<bytes.byteCount).withUnsafeBytes { unsafe Array($0) }
@@ -74,14 +74,14 @@ package struct PayloadReader: ~Escapable {
 }
 
 extension PayloadReader {
-  /// Bytes after two bytes with their number.
+  /// Reads bytes after two bytes with their number.
   @_lifetime(self: copy self)
   mutating func longCounted(_ field: String) throws(PayloadError) -> [UInt8] {
     try bytes(Int(try u16("\(field) length")), field)
   }
 }
 
-/// Why bytes could not be read as the message they claim to be.
+/// The reason why bytes could not be read as a message.
 public enum PayloadError: Error, Hashable, Sendable {
   /// The payload ends before this field does.
   case tooShort(field: String, needed: Int, available: Int)
@@ -90,7 +90,7 @@ public enum PayloadError: Error, Hashable, Sendable {
 }
 
 extension PayloadError: CustomStringConvertible {
-  /// One sentence.
+  /// The cause in one sentence.
   public var description: String {
     switch self {
     case .tooShort(let field, let needed, let available):

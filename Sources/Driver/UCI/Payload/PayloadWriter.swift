@@ -9,10 +9,10 @@ package struct PayloadWriter {
   package mutating func u8(_ value: UInt8) { bytes.append(value) }
   package mutating func u16(_ value: UInt16) { integer(value, width: 2) }
   package mutating func u32(_ value: UInt32) { integer(value, width: 4) }
-  /// Bytes in the order given.
+  /// Writes bytes in the order given.
   package mutating func bytes(_ values: some Sequence<UInt8>) { bytes.append(contentsOf: values) }
 
-  /// The lower `width` bytes of a number, little-endian.
+  /// Writes the lower `width` bytes of a number, little-endian.
   mutating func integer(_ value: some FixedWidthInteger, width: Int) {
     var rest = value
     for _ in 0..<width {

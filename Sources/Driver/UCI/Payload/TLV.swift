@@ -2,14 +2,14 @@
 
 /// A parameter on the wire: identifier, length and value, one byte each for the first two.
 public struct TLV: Hashable, Sendable {
-  /// Which parameter; what it means depends on the message it stands in.
+  /// The number of the parameter; its meaning depends on the message.
   public var id: UInt8
   /// Second byte of the identifier, for the device parameters that have two (NXP).
   public var subID: UInt8?
   /// At most 255 bytes.
   public var value: [UInt8]
 
-  /// A parameter with the value as it goes on the wire.
+  /// Creates a parameter with its value in the order of the wire.
   public init(_ id: UInt8, _ value: [UInt8], subID: UInt8? = nil) {
     self.id = id
     self.subID = subID
@@ -24,15 +24,14 @@ public struct TLV: Hashable, Sendable {
 }
 
 extension PayloadReader {
-  /// A count and as many parameters; those whose identifier is in `twoByteIDs` have a second
-  /// byte of it.
+  /// Reads a count and its parameters; identifiers in `twoByteIDs` have a second byte.
   @_lifetime(self: copy self)
   package mutating func tlvs(
     _ field: String, twoByteIDs: ClosedRange<UInt8>? = nil
   ) throws(PayloadError) -> [TLV] {
     let count = try u8("\(field) count")
     var list: [TLV] = []
-    // Each has two bytes at least: what a count claims beyond that is not there.
+    // Each has two bytes at least, which limits the number.
     list.reserveCapacity(min(Int(count), remaining / 2))
     for index in 0..<Int(count) {
       let id = try u8("\(field)[\(index)] id")
@@ -44,11 +43,11 @@ extension PayloadReader {
     return list
   }
 
-  /// A count and as many parameters, of which those numbered 0xE3…0xE5 can have identifiers of two
-  /// bytes on NXP chips.
+  /// Reads a count and its parameters. On NXP chips, parameters numbered 0xE3…0xE5 can have
+  /// identifiers of two bytes.
   ///
-  /// Which form an identifier has cannot be seen. Where the dialect says it, that form is read;
-  /// where it does not, the long form only if the short one does not end where the payload does.
+  /// The form of an identifier is not marked. The form of the dialect is read; without one, the
+  /// long form is read only if the short one does not end with the payload.
   @_lifetime(self: copy self)
   mutating func tlvs(
     _ field: String, longIDsFirst: Bool

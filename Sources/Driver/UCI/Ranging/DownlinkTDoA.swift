@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A message of an anchor, received by a tag: what both versions of downlink-TDoA measurements say.
+/// A message of an anchor, received by a tag: the common part of both versions of downlink TDoA.
 public struct DownlinkTDoAMessage: Hashable, Sendable {
   /// The anchor.
   public var peer = MACAddress(0)
-  /// Whether it was measured, and if not, why.
+  /// Whether it was measured; if not, the reason.
   public var status = Status.ok
   /// 0 poll, 1 response, 2 final.
   public var messageType: UInt8 = 0
@@ -14,9 +14,9 @@ public struct DownlinkTDoAMessage: Hashable, Sendable {
   public var roundIndex: UInt8 = 0
   /// The chip's judgement of the path.
   public var lineOfSight = LineOfSight.notDetermined
-  /// Where the anchor is, seen from this device.
+  /// The azimuth of the anchor, seen from this device.
   public var azimuth = Angle.none
-  /// Where the anchor is, seen from this device.
+  /// The elevation of the anchor, seen from this device.
   public var elevation = Angle.none
   /// Received power as an unsigned Q7.1 magnitude: -rawRSSI/2 dBm; 0 and 255: not
   /// available.
@@ -25,9 +25,9 @@ public struct DownlinkTDoAMessage: Hashable, Sendable {
   public var rawAnchorClockOffset: Int16 = 0
   /// Clock offset measured by the tag in Q6.10 ppm.
   public var rawClockOffset: Int16 = 0
-  /// Ticks.
+  /// The reply time of the initiator in ticks.
   public var initiatorReplyTime: UInt32 = 0
-  /// Ticks.
+  /// The reply time of the responder in ticks.
   public var responderReplyTime: UInt32 = 0
   /// Time of flight between initiator and responder in ticks.
   public var timeOfFlight: UInt16 = 0
@@ -38,54 +38,54 @@ public struct DownlinkTDoAMessage: Hashable, Sendable {
   public var anchorClockOffsetPPM: Double { Double(rawAnchorClockOffset) / 1024 }
   /// Clock offset measured by the tag in ppm.
   public var clockOffsetPPM: Double { Double(rawClockOffset) / 1024 }
-  /// Received power in dBm; nil when the chip gave none.
+  /// Received power in dBm; nil when the chip reported none.
   public var rssiDBm: Double? { rawRSSI == 0 || rawRSSI == 0xFF ? nil : -Double(rawRSSI) / 2 }
 }
 
 /// A downlink-TDoA measurement of a SESSION_INFO_NTF, at a tag, in its first version (measurement
-/// type 2). Its length depends on what `control` says is there.
+/// type 2). Its length depends on `control`.
 @dynamicMemberLookup
 public struct DownlinkTDoAMeasurement: MeasurementFields, Hashable, Sendable {
-  /// What a measurement holds: the message control field.
+  /// The contents of a measurement: the message control field.
   public struct Control: WireCode, Hashable {
     /// The field on the wire.
     public let rawValue: UInt16
-    /// Any value.
+    /// Creates a field from any value.
     public init(rawValue: UInt16) { self.rawValue = rawValue }
 
-    /// The TX timestamp is in the time base common to all anchors, not in the anchor's own.
+    /// Whether the TX timestamp is in the time base common to all anchors, not in the anchor's own.
     public var isCommonTimeBase: Bool { rawValue & 1 != 0 }
     /// Bytes of the TX timestamp: 5 or 8.
     public var txTimestampLength: Int { Self.timestampLength(rawValue >> 1) }
     /// Bytes of the RX timestamp: 5 or 8.
     public var rxTimestampLength: Int { Self.timestampLength(rawValue >> 3) }
-    /// How the location of the anchor is given: 0 not at all, 1 WGS-84, 2 relative.
+    /// The form of the location of the anchor: 0 none, 1 WGS-84, 2 relative.
     public var locationType: UInt8 { UInt8(rawValue >> 5 & 3) }
     /// Bytes of the location; nil for the reserved code.
     public var locationLength: Int? { [0, 12, 10, nil][Int(locationType)] }
-    /// How many active ranging rounds are listed, 0…15.
+    /// The number of listed active ranging rounds, 0…15.
     public var activeRoundCount: Int { Int(rawValue >> 7 & 15) }
 
-    // Reserved codes are read like 40 bits: test vectors of AOSP use them so.
+    // Reserved codes are read like 40 bits: test vectors of AOSP use them this way.
     private static func timestampLength(_ code: UInt16) -> Int { code & 3 == 1 ? 8 : 5 }
   }
 
-  /// What both versions say.
+  /// The common part of both versions.
   public var message = DownlinkTDoAMessage()
-  /// What is there and how long it is. The fields below have to agree with it.
+  /// The optional parts and their lengths. The fields below have to agree with it.
   public var control = Control(rawValue: 0)
-  /// When the anchor sent the message, in ticks; 40 or 64 bits.
+  /// The time at which the anchor sent the message, in ticks; 40 or 64 bits.
   public var txTimestamp: UInt64 = 0
-  /// When the tag received it, in ticks; 40 or 64 bits.
+  /// The time at which the tag received it, in ticks; 40 or 64 bits.
   public var rxTimestamp: UInt64 = 0
-  /// The location of the anchor as it came: none, 12 bytes WGS-84 or 10 bytes relative.
+  /// The raw location of the anchor: none, 12 bytes WGS-84 or 10 bytes relative.
   public var location: [UInt8] = []
   /// Indexes of the rounds in which the anchor is active.
   public var activeRounds: [UInt8] = []
 
   package init() {}
 
-  /// What both versions say.
+  /// Returns a field of the common part.
   public subscript<Value>(dynamicMember path: KeyPath<DownlinkTDoAMessage, Value>) -> Value {
     message[keyPath: path]
   }
@@ -121,50 +121,50 @@ public struct DownlinkTDoAMeasurement: MeasurementFields, Hashable, Sendable {
 /// type 6, FiRa 3.0). Only one family of implementations is known to use it.
 @dynamicMemberLookup
 public struct DownlinkTDoAMeasurementV2: MeasurementFields, Hashable, Sendable {
-  /// What a measurement holds: the message control field.
+  /// The contents of a measurement: the message control field.
   public struct Control: WireCode, Hashable {
     /// The field on the wire.
     public let rawValue: UInt32
-    /// Any value.
+    /// Creates a field from any value.
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-    /// The TX timestamp is in the time base common to all anchors, not in the anchor's own.
+    /// Whether the TX timestamp is in the time base common to all anchors, not in the anchor's own.
     public var isCommonTimeBase: Bool { rawValue & 1 != 0 }
-    /// Active ranging rounds are listed.
+    /// Whether active ranging rounds are listed.
     public var hasActiveRounds: Bool { rawValue & 2 != 0 }
-    /// The location of the anchor is given.
+    /// Whether the location of the anchor is included.
     public var hasLocation: Bool { rawValue & 4 != 0 }
-    /// The cluster of clusters to which the anchor belongs is given.
+    /// Whether the cluster of clusters to which the anchor belongs is included.
     public var hasSuperclusterID: Bool { rawValue & 8 != 0 }
   }
 
-  /// What both versions say.
+  /// The common part of both versions.
   public var message = DownlinkTDoAMessage()
-  /// Bytes of the measurement, these two included, as announced. Some encoders announce too few.
+  /// The announced bytes of the measurement, including these two. Some encoders announce too few.
   public var announcedLength: UInt16 = 0
-  /// When the tag received the message, in ticks, as it came: at most 255 bytes, little-endian.
+  /// The raw time of reception at the tag, in ticks: at most 255 bytes, little-endian.
   public var rxTimestampBytes: [UInt8] = []
-  /// What is there. The fields below have to agree with it.
+  /// The optional parts. The fields below have to agree with it.
   public var control = Control(rawValue: 0)
-  /// When the anchor sent the message, in ticks, as it came: at most 255 bytes, little-endian.
+  /// The raw time of sending at the anchor, in ticks: at most 255 bytes, little-endian.
   public var txTimestampBytes: [UInt8] = []
   /// Indexes of the rounds in which the anchor is active; nil where they are not listed.
   public var activeRounds: [UInt8]?
-  /// The location of the anchor as it came, its type in the first byte; nil where it is not given.
+  /// The raw location of the anchor, its type in the first byte; nil where it is missing.
   public var location: [UInt8]?
-  /// The cluster of clusters to which the anchor belongs; nil where it is not given.
+  /// The cluster of clusters to which the anchor belongs; nil where it is missing.
   public var superclusterID: UInt8?
   /// Bytes of unknown meaning between the fields and the announced end.
   public var unknownBytes: [UInt8] = []
 
-  /// When the tag received the message, in ticks; nil where that is not known or longer than 64 bits.
+  /// The time of reception at the tag, in ticks; nil if it is unknown or longer than 64 bits.
   public var rxTimestamp: UInt64? { TLV(0, rxTimestampBytes).integer }
-  /// When the anchor sent the message, in ticks; nil where that is not known or longer than 64 bits.
+  /// The time of sending at the anchor, in ticks; nil if it is unknown or longer than 64 bits.
   public var txTimestamp: UInt64? { TLV(0, txTimestampBytes).integer }
 
   package init() {}
 
-  /// What both versions say.
+  /// Returns a field of the common part.
   public subscript<Value>(dynamicMember path: KeyPath<DownlinkTDoAMessage, Value>) -> Value {
     message[keyPath: path]
   }

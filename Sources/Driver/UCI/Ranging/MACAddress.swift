@@ -4,19 +4,19 @@
 public struct MACAddress: Hashable, Sendable, ExpressibleByIntegerLiteral {
   /// The address as a number.
   public let value: UInt64
-  /// Eight bytes rather than two.
+  /// Whether it has eight bytes rather than two.
   public let isExtended: Bool
 
-  /// A short address.
+  /// Creates a short address.
   @inlinable public init(_ short: UInt16) {
     value = UInt64(short)
     isExtended = false
   }
 
-  /// A short address.
+  /// Creates a short address.
   @inlinable public init(integerLiteral value: UInt16) { self.init(value) }
 
-  /// An extended address.
+  /// Creates an extended address.
   @inlinable public init(extended: UInt64) {
     value = extended
     isExtended = true
@@ -31,15 +31,15 @@ public struct MACAddress: Hashable, Sendable, ExpressibleByIntegerLiteral {
     (0..<(isExtended ? 8 : 2)).map { UInt8(truncatingIfNeeded: value >> (8 * UInt64($0))) }
   }
 
-  /// From two or eight bytes in the order of the wire; nil for any other number of them.
+  /// Reads two or eight bytes in the order of the wire; nil for any other number of bytes.
   public init?(bytes: some Collection<UInt8>) {
     guard bytes.count == 2 || bytes.count == 8 else { return nil }
     isExtended = bytes.count == 8
     value = bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) }
   }
 
-  /// From hexadecimal digits, most significant first: `0001`, `0x1`, or eight bytes with colons.
-  /// Up to four digits make a short address, sixteen an extended one.
+  /// Reads hexadecimal digits, most significant first: `0001`, `0x1`, or eight bytes with colons.
+  /// Up to four digits are a short address, sixteen an extended one.
   public init?(_ text: String) {
     var digits = text.lowercased().filter { $0 != ":" }
     if digits.hasPrefix("0x") { digits.removeFirst(2) }
@@ -52,7 +52,7 @@ public struct MACAddress: Hashable, Sendable, ExpressibleByIntegerLiteral {
 }
 
 extension FixedWidthInteger {
-  /// From hexadecimal digits only: unlike with `init(_:radix:)`, there is no sign.
+  /// Reads hexadecimal digits only: unlike `init(_:radix:)`, without a sign.
   package init?(hexDigits text: some StringProtocol) {
     guard text.utf8.allSatisfy({ $0 != UInt8(ascii: "+") && $0 != UInt8(ascii: "-") }) else {
       return nil

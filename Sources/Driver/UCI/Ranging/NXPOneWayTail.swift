@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an NXP chip puts after the one-way measurements of a SESSION_INFO_NTF, if the parameter
+/// The bytes of an NXP chip after the one-way measurements of a SESSION_INFO_NTF, if the parameter
 /// EXTENDED_NOTIFICATIONS is set.
 ///
-/// Every read is bounded by the length at its front; what does not fit it exactly is no tail.
+/// The length at its front bounds every read; bytes that do not match it exactly are not a tail.
 ///
 /// Source: nxp-uwb/sr250-uwbiot-zephyr (facts only).
 package enum NXPOneWayTail: Hashable, Sendable {
-  /// Of measurements of angles only.
+  /// A tail of measurements of angles only.
   case angles(OneWayAngles)
-  /// Of uplink TDoA.
+  /// A tail of uplink TDoA.
   case uplink(Uplink)
 
   /// Angles and power of measurements of angles only.
@@ -29,7 +29,7 @@ package enum NXPOneWayTail: Hashable, Sendable {
     package var antennas: [UInt8] = []
     /// One for each measurement of the notification.
     package var measurements: [Measurement] = []
-    /// How many measurements the notification has.
+    /// The number of measurements of the notification.
     fileprivate var count = 0
 
     package init() {}
@@ -62,15 +62,15 @@ package enum NXPOneWayTail: Hashable, Sendable {
     package struct Phase: Hashable, Sendable {
       /// Phase difference of arrival: degrees in Q9.7.
       package var rawPDoA: Int16 = 0
-      /// Where in the channel impulse response the phases were taken.
+      /// The position in the channel impulse response at which the phases were taken.
       package var index: UInt16 = 0
     }
 
-    /// Received power of two receivers: dBm in Q8.8; empty where it is not said.
+    /// Received power of two receivers: dBm in Q8.8; empty where it is missing.
     package var rawRSSI: [Int16] = []
     package var phases: [Phase] = []
-    /// What follows, as it comes: receiver mode, antennas, coexistence with Wi-Fi and a tag, of which
-    /// the exact layout is not known.
+    /// The raw remaining bytes: receiver mode, antennas, coexistence with Wi-Fi and a tag, in an
+    /// unknown layout.
     package var rest: [UInt8] = []
 
     package init() {}
@@ -95,7 +95,7 @@ package enum NXPOneWayTail: Hashable, Sendable {
     }
   }
 
-  /// From the bytes after the last measurement; nil for other measurements than these two.
+  /// Reads the bytes after the last measurement; nil for other measurements than these two.
   package init?(_ bytes: [UInt8], behind measurements: SessionInfo.Measurements) {
     var reader = unsafe PayloadReader(bytes.span.bytes)
     guard let body = try? reader.longCounted("vendor data"), !body.isEmpty else { return nil }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an NXP chip puts after the two-way measurements of a SESSION_INFO_NTF, if the parameter
-/// EXTENDED_NOTIFICATIONS is set: phase differences, signal-to-noise ratios, RSSI. It is read in
+/// The bytes of an NXP chip after the two-way measurements of a SESSION_INFO_NTF, if the parameter
+/// EXTENDED_NOTIFICATIONS is set: phase differences, signal-to-noise ratios, RSSI. They are read in
 /// place, without copying or allocating.
 ///
-/// Published logs hold fewer bytes than the published parser reads where angles are not measured
-/// (modes 0 and 3): then there are no entries of angles. What fits the bytes exactly is taken; what
-/// does not fit in any way is no tail.
+/// Published logs have fewer bytes than the published parser reads where angles are not measured
+/// (modes 0 and 3): then there are no entries of angles. The form that matches the bytes exactly is
+/// used; bytes that match no form are not a tail.
 ///
 /// Source: nxp-uwb/sr250-uwbiot-zephyr (facts only) and the logs of an SR250 in its
 /// UWBIoT_Middleware_Guide.
@@ -17,16 +17,16 @@ package struct NXPVendorTail: ~Escapable {
     package var rawAngle: Int16 = 0
     /// Phase difference of arrival: degrees in Q9.7.
     package var rawPDoA: Int16 = 0
-    /// Where in the channel impulse response the phases were taken.
+    /// The position in the channel impulse response at which the phases were taken.
     package var index: UInt16 = 0
-    /// Whether the peer is within the field of view; nil where it is not said.
+    /// Whether the peer is within the field of view; nil where it is missing.
     package var fieldOfViewFlag: UInt8?
 
     package var degrees: Double { Double(rawAngle) / 128 }
     package var phaseDifferenceDegrees: Double { Double(rawPDoA) / 128 }
   }
 
-  /// What one antenna received.
+  /// The values of one antenna.
   package struct ReceiverEntry: Hashable, Sendable {
     /// Signal-to-noise ratio of the first path in dB.
     package var snrFirstPath: UInt8 = 0
@@ -36,9 +36,9 @@ package struct NXPVendorTail: ~Escapable {
     package var rawFirstPath: UInt16 = 0
     /// Main path: nanoseconds in Q10.6.
     package var rawMainPath: UInt16 = 0
-    /// Signal-to-noise ratio of the whole frame: dB in Q8.8; nil where it is not said.
+    /// Signal-to-noise ratio of the whole frame: dB in Q8.8; nil where it is missing.
     package var rawSNR: Int16?
-    /// Received power: dBm in Q8.8; nil where it is not said.
+    /// Received power: dBm in Q8.8; nil where it is missing.
     package var rawRSSI: Int16?
 
     package var firstPathNanoseconds: Double { Double(rawFirstPath) / 64 }
@@ -47,33 +47,34 @@ package struct NXPVendorTail: ~Escapable {
   }
 
   private let tail: RawSpan
-  /// Where the first measurement is, and bytes of each.
+  /// The offset of the first measurement, and the bytes of each.
   private let first, stride: Int
-  /// Bytes of their parts; 0 for those that are not there.
+  /// The bytes of their parts; 0 for absent parts.
   private let angleSize, receiverSize, secondDistanceSize, millimetresSize: Int
   private let antennaIDs, debugIDs, tag: Range<Int>
 
-  /// How many measurements there are.
+  /// The number of measurements.
   package let count: Int
   /// 0 first version, 0xA0 with flags of the field of view, 0xA1 with a message control.
   package let type: UInt8
-  /// What is there: bit 0 TX antenna, 16 millimetres, 17 all frames; nil in other types than 0xA1.
+  /// The optional parts: bit 0 TX antenna, 16 millimetres, 17 all frames; nil in other types than
+  /// 0xA1.
   package let messageControl: UInt32?
-  /// Which antenna sent; nil where it is not said.
+  /// The sending antenna; nil where it is missing.
   package let txAntenna: UInt8?
-  /// Whether Wi-Fi was in the way.
+  /// Whether Wi-Fi interfered.
   package let wifiCoexistence: UInt8
   /// 0 ToA, 1 AoA, 2 radar, 3 ToA and 4 AoA by frame.
   package let rxMode: UInt8
-  /// How many angles each measurement has: one for each of `antennas`, or none.
+  /// The number of angles of each measurement: one for each of `antennas`, or none.
   package let angleCount: Int
 
-  /// From the bytes after the last measurement; nil when they do not have the form.
+  /// Reads the bytes after the last measurement; nil when they do not have the form.
   ///
-  /// - Parameter count: how many measurements the notification has.
+  /// - Parameter count: the number of measurements of the notification.
   @_lifetime(copy tail)
   package init?(_ tail: RawSpan, measurements count: Int) {
-    // Nothing is thrown where there is no tail, which is usual.
+    // No error is thrown without a tail, which is usual.
     guard tail.byteCount > 2 else { return nil }
     var rest = PayloadReader(tail)
     guard let length = try? rest.u16("vendor data length"), length > 0,
@@ -88,7 +89,7 @@ package struct NXPVendorTail: ~Escapable {
       wifiCoexistence = try reader.u8("Wi-Fi coexistence")
       rxMode = try reader.u8("RX mode")
       antennaIDs = try reader.ids("antennas")
-      // The receiver's mode once more, or the number of frames where all are reported.
+      // The receiver's mode repeated, or the number of frames where all are reported.
       try reader.skip(1, "debug mode")
       debugIDs = try reader.ids("debug antennas")
       // Only the tag that proves the origin of the measurements follows the vendor's data.
@@ -120,12 +121,12 @@ package struct NXPVendorTail: ~Escapable {
   package var antennas: [UInt8] { bytes(antennaIDs) }
   /// Antennas of the receivers.
   package var debugAntennas: [UInt8] { bytes(debugIDs) }
-  /// How many receivers each measurement has, one for each of `debugAntennas`.
+  /// The number of receivers of each measurement, one for each of `debugAntennas`.
   package var receiverCount: Int { debugIDs.count }
   /// 16 bytes that prove the origin of the measurements; nil where there are none.
   package var authenticationTag: [UInt8]? { tag.isEmpty ? nil : bytes(tag) }
 
-  /// Which pair of antennas an angle is from.
+  /// Returns the pair of antennas of an angle.
   package func pair(_ index: Int) -> UInt8 {
     precondition(0..<angleCount ~= index)
     var reader = reader(at: antennaIDs.lowerBound + index)
@@ -135,7 +136,7 @@ package struct NXPVendorTail: ~Escapable {
   package func angle(_ index: Int, of measurement: Int) -> AngleEntry {
     precondition(0..<angleCount ~= index && 0..<count ~= measurement)
     var reader = reader(at: first + measurement * stride + index * angleSize)
-    // `init` has checked that it is there.
+    // `init` has checked its bounds.
     return (try? reader.angleEntry(hasFlag: angleSize == 7)) ?? AngleEntry()
   }
 
@@ -146,7 +147,7 @@ package struct NXPVendorTail: ~Escapable {
     return (try? reader.receiverEntry(isLong: receiverSize == 10)) ?? ReceiverEntry()
   }
 
-  /// A second distance in centimetres, in the modes that measure by frame.
+  /// Returns a second distance in centimetres, in the modes that measure by frame.
   package func secondDistance(of measurement: Int) -> UInt16? {
     precondition(0..<count ~= measurement)
     guard secondDistanceSize > 0 else { return nil }
@@ -154,7 +155,7 @@ package struct NXPVendorTail: ~Escapable {
     return try? reader.u16("distance")
   }
 
-  /// The distance in millimetres, where the chip gives it.
+  /// Returns the distance in millimetres, where the chip reports it.
   package func distanceMillimetres(of measurement: Int) -> UInt32? {
     precondition(0..<count ~= measurement)
     guard millimetresSize > 0 else { return nil }
@@ -174,7 +175,7 @@ package struct NXPVendorTail: ~Escapable {
 }
 
 extension PayloadReader {
-  /// Where as many bytes are as the byte before them says.
+  /// Returns the range of the bytes whose number is in the byte before them.
   @_lifetime(self: copy self)
   fileprivate mutating func ids(_ field: String) throws(PayloadError) -> Range<Int> {
     let count = Int(try u8(field))

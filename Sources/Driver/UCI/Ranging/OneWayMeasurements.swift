@@ -5,17 +5,17 @@
 public struct OneWayAoAMeasurement: MeasurementFields, Hashable, Sendable {
   /// The advertiser.
   public var peer = MACAddress(0)
-  /// Whether it was measured, and if not, why.
+  /// Whether it was measured; if not, the reason.
   public var status = Status.ok
   /// The chip's judgement of the path.
   public var lineOfSight = LineOfSight.notDetermined
-  /// Counts the advertiser's frames.
+  /// The number of the advertiser's frame.
   public var frameSequenceNumber: UInt8 = 0
   /// The block of the frame.
   public var blockIndex: UInt16 = 0
-  /// Where the advertiser is, seen from this device.
+  /// The azimuth of the advertiser, seen from this device.
   public var azimuth = Angle.none
-  /// Where the advertiser is, seen from this device.
+  /// The elevation of the advertiser, seen from this device.
   public var elevation = Angle.none
 
   package init() {}
@@ -33,14 +33,13 @@ public struct OneWayAoAMeasurement: MeasurementFields, Hashable, Sendable {
   }
 }
 
-/// An uplink-TDoA measurement of a SESSION_INFO_NTF, at an anchor. Its length depends on what
-/// `control` says is there.
+/// An uplink-TDoA measurement of a SESSION_INFO_NTF, at an anchor. Its length depends on `control`.
 public struct UplinkTDoAMeasurement: MeasurementFields, Hashable, Sendable {
-  /// What a measurement holds: the message control field.
+  /// The contents of a measurement: the message control field.
   public struct Control: RawRepresentable, Hashable, Sendable {
     /// The field on the wire; the upper byte is 0 where the field has only one.
     public let rawValue: UInt16
-    /// Any value.
+    /// Creates a field from any value.
     public init(rawValue: UInt16) { self.rawValue = rawValue }
 
     /// Bytes of the device id: 0, 2, 4 or 8.
@@ -53,27 +52,27 @@ public struct UplinkTDoAMeasurement: MeasurementFields, Hashable, Sendable {
 
   /// The device whose frame was received.
   public var peer = MACAddress(0)
-  /// Whether it was measured, and if not, why.
+  /// Whether it was measured; if not, the reason.
   public var status = Status.ok
-  /// What is there and how long it is. The fields below have to agree with it.
+  /// The optional parts and their lengths. The fields below have to agree with it.
   public var control = Control(rawValue: 0)
   /// Bytes of `control` on the wire: 1, or 2 on some chips.
   public var controlLength = 1
-  /// 0 of a tag, 1 of an anchor that synchronises others.
+  /// The sender: 0 a tag, 1 an anchor that synchronises others.
   public var frameType: UInt8 = 0
   /// The chip's judgement of the path.
   public var lineOfSight = LineOfSight.notDetermined
-  /// Where the device is, seen from this one.
+  /// The azimuth of the device, seen from this one.
   public var azimuth = Angle.none
-  /// Where the device is, seen from this one.
+  /// The elevation of the device, seen from this one.
   public var elevation = Angle.none
-  /// Counts the device's frames.
+  /// The number of the device's frame.
   public var frameNumber: UInt32 = 0
-  /// When the frame was received, in ticks; 40 or 64 bits.
+  /// The time of reception, in ticks; 40 or 64 bits.
   public var rxTimestamp: UInt64 = 0
-  /// What the device calls itself: 0, 2, 4 or 8 bytes.
+  /// The device's own name: 0, 2, 4 or 8 bytes.
   public var deviceID: [UInt8] = []
-  /// When the frame was sent, in ticks; nil where the measurement has no such field.
+  /// The time of sending, in ticks; nil where the measurement has no such field.
   public var txTimestamp: UInt64?
 
   package init() {}

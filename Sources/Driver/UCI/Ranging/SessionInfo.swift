@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A SESSION_INFO_NTF (FiRa 1.x: RANGE_DATA_NTF) as a value, for everything that is not in a hurry.
+/// A SESSION_INFO_NTF (FiRa 1.x: RANGE_DATA_NTF) as a value, for uses that allow a copy.
 ///
 /// The reader of a stream uses `SessionInfoView`, which does not copy.
 public struct SessionInfo: UCINotification, Hashable {
   package static let opcode = Opcode.sessionInfo
 
-  /// What was measured, by type.
+  /// The measurements, by type.
   public enum Measurements: Hashable, Sendable {
     /// Distances and angles to peers.
     case twoWay([TwoWayMeasurement])
@@ -18,19 +18,19 @@ public struct SessionInfo: UCINotification, Hashable {
     case downlinkTDoAV2([DownlinkTDoAMeasurementV2])
     /// Frames of tags, at an anchor.
     case uplinkTDoA([UplinkTDoAMeasurement])
-    /// Of another type, or not laid out as known: the bytes behind the header.
+    /// Measurements of another type or layout: the bytes after the header.
     case other(count: UInt8, bytes: [UInt8])
   }
 
-  /// Counts up by one for every notification of a session, from 0 at its start.
+  /// The number of the notification in its session, from 0 at its start.
   public var sequenceNumber: UInt32 = 0
-  /// What names the session: its id in FiRa 1.x, its handle since 2.0.
+  /// The token of the session: its id in FiRa 1.x, its handle since 2.0.
   public var sessionToken: UInt32 = 0
   /// Reserved in many implementations.
   package var rcrIndication: UInt8 = 0
-  /// Milliseconds; some chips say 0.
+  /// Milliseconds; some chips send 0.
   public var intervalMilliseconds: UInt32 = 0
-  /// What was measured.
+  /// The type of the measurements.
   public var type = MeasurementType.twoWay
   package var reserved14: UInt8 = 0
   /// 0 short, 1 extended.
@@ -40,12 +40,12 @@ public struct SessionInfo: UCINotification, Hashable {
   package var reserved20: UInt32 = 0
   /// The measurements, by type.
   public var measurements = Measurements.twoWay([])
-  /// Reserved bytes of each two-way measurement, 11 or 5 of them, as they came.
+  /// The raw reserved bytes of each two-way measurement, 11 or 5 of them.
   package var reservedBytes: [[UInt8]] = []
 
   package init() {}
 
-  /// A notification of two-way measurements.
+  /// Creates a notification of two-way measurements.
   package init(
     sequenceNumber: UInt32, sessionToken: UInt32, intervalMilliseconds: UInt32,
     twoWay: [TwoWayMeasurement], extendedAddresses: Bool = false
@@ -113,7 +113,7 @@ public struct SessionInfo: UCINotification, Hashable {
       }
       measurements = isKnown ? .downlinkTDoAV2(list) : try other(&coder, count)
     case .uplinkTDoA(var list):
-      // Sources disagree on how long the message control is.
+      // Sources disagree about the length of the message control.
       var length = list.first?.controlLength ?? 1
       let lengths = coder.dialect.traits.uplinkControlLengths
       let isKnown = try coder.attempt { c throws(PayloadError) in
@@ -139,7 +139,7 @@ public struct SessionInfo: UCINotification, Hashable {
 }
 
 extension SessionInfo.Measurements {
-  /// None of a type.
+  /// Creates an empty list of a type.
   fileprivate init(of type: MeasurementType) {
     self =
       switch type {
@@ -164,7 +164,7 @@ extension SessionInfo.Measurements {
   }
 }
 
-/// A measurement of a SESSION_INFO_NTF. The size of its address stands in front of all of them.
+/// A measurement of a SESSION_INFO_NTF. The size of its address precedes all measurements.
 package protocol MeasurementFields: Sendable {
   init()
   mutating func visit<C: FieldCoder & ~Escapable>(
@@ -173,7 +173,7 @@ package protocol MeasurementFields: Sendable {
 }
 
 extension FieldCoder where Self: ~Escapable {
-  /// An angle with its figure of merit.
+  /// Codes an angle with its figure of merit.
   @_lifetime(self: copy self)
   mutating func angle(_ name: StaticString, _ angle: inout Angle) throws(PayloadError) {
     try field(name, &angle.raw)

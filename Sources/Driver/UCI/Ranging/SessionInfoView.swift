@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a SESSION_INFO_NTF measures.
+/// The type of the measurements of a SESSION_INFO_NTF.
 public struct MeasurementType: RawRepresentable, Hashable, Sendable, WireCode {
   /// The byte on the wire.
   public let rawValue: UInt8
-  /// Any byte.
+  /// Creates a type from any byte.
   @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
 
   /// One-way ranging, uplink TDoA (at an anchor).
@@ -29,7 +29,7 @@ public struct SessionInfoView: ~Escapable {
 
   /// The whole payload.
   public let payload: RawSpan
-  /// How many measurements the notification says it holds.
+  /// The number of measurements according to the notification.
   public let count: Int
 
   /// Reads the header of a payload.
@@ -43,7 +43,7 @@ public struct SessionInfoView: ~Escapable {
       throw PayloadError.tooShort(
         field: "SESSION_INFO_NTF", needed: Self.headerLength, available: payload.byteCount)
     }
-    // Sound: 25 bytes are there.
+    // Sound: there are 25 bytes.
     let count = Int(unsafe payload.unsafeLoad(fromByteOffset: 24, as: UInt8.self))
     let type = unsafe payload.unsafeLoad(fromByteOffset: 13, as: UInt8.self)
     let needed = Self.headerLength + count * TwoWayMeasurement.length
@@ -72,20 +72,20 @@ public struct SessionInfoView: ~Escapable {
     T(littleEndian: unsafe payload.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: T.self))
   }
 
-  /// Counts up by one for every notification of a session, from 0 at its start.
+  /// The number of the notification in its session, from 0 at its start.
   @inlinable public var sequenceNumber: UInt32 { load(0, as: UInt32.self) }
   /// The session: its id in FiRa 1.x, its handle since 2.0.
   @inlinable public var sessionToken: UInt32 { load(4, as: UInt32.self) }
-  /// Ranging interval in milliseconds; some chips say 0.
+  /// Ranging interval in milliseconds; some chips send 0.
   @inlinable public var intervalMilliseconds: UInt32 { load(9, as: UInt32.self) }
-  /// What was measured.
+  /// The type of the measurements.
   @inlinable public var type: MeasurementType {
     MeasurementType(rawValue: load(13, as: UInt8.self))
   }
-  /// Peers are named by extended addresses.
+  /// Whether peers are named by extended addresses.
   @inlinable public var hasExtendedAddresses: Bool { load(15, as: UInt8.self) != 0 }
 
-  /// The two-way measurement at `index`. Only where `type` is `.twoWay`.
+  /// Returns the two-way measurement at `index`. Only where `type` is `.twoWay`.
   @inlinable
   public func twoWayMeasurement(at index: Int) -> TwoWayMeasurement {
     precondition(index >= 0 && index < count && type == .twoWay)
@@ -95,7 +95,7 @@ public struct SessionInfoView: ~Escapable {
   @inlinable @inline(__always)
   func uncheckedTwoWayMeasurement(at index: Int, extended: Bool) -> TwoWayMeasurement {
     let start = Self.headerLength &+ index &* TwoWayMeasurement.length
-    // Behind the address both forms are the same.
+    // After the address both forms are the same.
     let o = start &+ (extended ? 8 : 2)
     let fields = unsafe payload.extracting(unchecked: o..<o &+ 18)
     func load<T: BitwiseCopyable & FixedWidthInteger>(_ offset: Int, as: T.Type) -> T {
@@ -119,7 +119,7 @@ public struct SessionInfoView: ~Escapable {
       rawRSSI: load(17, as: UInt8.self))
   }
 
-  /// Calls `body` with each two-way measurement in order; not at all for other types.
+  /// Calls `body` with each two-way measurement in order; never for other types.
   @inlinable @inline(__always)
   public func forEachTwoWayMeasurement<E: Error>(
     _ body: (TwoWayMeasurement) throws(E) -> Void
@@ -131,6 +131,6 @@ public struct SessionInfoView: ~Escapable {
     }
   }
 
-  /// Bytes behind the last two-way measurement: the vendor's own.
+  /// The offset after the last two-way measurement, where the vendor's own bytes begin.
   package var vendorTailOffset: Int { Self.headerLength + count * TwoWayMeasurement.length }
 }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Whether the direct path was seen, as the chip judges it.
+/// The chip's judgement of whether the direct path was seen.
 public struct LineOfSight: RawRepresentable, Hashable, Sendable, WireCode {
   /// The byte on the wire.
   public let rawValue: UInt8
-  /// Any byte.
+  /// Creates a code from any byte.
   @inlinable public init(rawValue: UInt8) { self.rawValue = rawValue }
 
   /// The direct path was seen.
   public static let lineOfSight = LineOfSight(rawValue: 0x00)
   /// The direct path is blocked.
   public static let nonLineOfSight = LineOfSight(rawValue: 0x01)
-  /// The chip cannot tell (always so on Qorvo QM33 and DW3000).
+  /// The chip does not determine it (always so on Qorvo QM33 and DW3000).
   public static let notDetermined = LineOfSight(rawValue: 0xFF)
 }
 
@@ -25,7 +25,7 @@ public struct Angle: Hashable, Sendable {
   /// No estimate.
   static let none = Angle(raw: 0, figureOfMerit: 0)
 
-  /// From the fields on the wire.
+  /// Creates an angle from the fields on the wire.
   @inlinable public init(raw: Int16, figureOfMerit: UInt8) {
     self.raw = raw
     self.figureOfMerit = figureOfMerit
@@ -33,9 +33,9 @@ public struct Angle: Hashable, Sendable {
 
   /// Degrees; azimuth -180…180, elevation -90…90.
   ///
-  /// As the specification has it, 128 steps to a degree. A chip that sends whole degrees in this field
-  /// (Google's pica does) cannot be told from one that measures small angles by a handful of values, nor
-  /// one that rounds to whole degrees from one that is as precise as its values look.
+  /// 128 steps to a degree, as specified. Google's pica sends whole degrees in this field; a
+  /// handful of values does not distinguish it from a chip that measures small angles. Nor do they
+  /// distinguish a chip that rounds to whole degrees from one with their precision.
   @inlinable public var degrees: Double { Double(raw) / 128 }
 }
 
@@ -47,19 +47,19 @@ public struct TwoWayMeasurement: MeasurementFields, Hashable, Sendable {
 
   /// The peer.
   public var peer: MACAddress
-  /// Whether it was measured, and if not, why.
+  /// Whether it was measured; if not, the reason.
   public var status: Status
   /// The chip's judgement of the path.
   public var lineOfSight: LineOfSight
-  /// Centimetres; 0xFFFF: none. With status 0x1B the value of a negative distance.
+  /// Centimetres; 0xFFFF: none. With status 0x1B the magnitude of a negative distance.
   public var rawDistance: UInt16
-  /// Where the peer is, seen from this device.
+  /// The azimuth of the peer, seen from this device.
   public var azimuth: Angle
-  /// Where the peer is, seen from this device.
+  /// The elevation of the peer, seen from this device.
   public var elevation: Angle
-  /// Where this device is, seen from the peer and reported by it.
+  /// The azimuth of this device, seen from the peer and reported by it.
   public var destinationAzimuth: Angle
-  /// Where this device is, seen from the peer and reported by it.
+  /// The elevation of this device, seen from the peer and reported by it.
   public var destinationElevation: Angle
   /// On failure the slot in which the error was detected, otherwise 0.
   public var slotIndex: UInt8
@@ -67,7 +67,7 @@ public struct TwoWayMeasurement: MeasurementFields, Hashable, Sendable {
   /// Reserved in FiRa 1.x.
   public var rawRSSI: UInt8
 
-  /// From the fields on the wire.
+  /// Creates a measurement from the fields on the wire.
   @inlinable
   public init(
     peer: MACAddress, status: Status, lineOfSight: LineOfSight = .notDetermined,
@@ -89,13 +89,13 @@ public struct TwoWayMeasurement: MeasurementFields, Hashable, Sendable {
     self.rawRSSI = rawRSSI
   }
 
-  /// Centimetres with sign; nil when the round failed or the chip gave none.
+  /// Centimetres with sign; nil when the round failed or the chip reported none.
   @inlinable public var distanceCentimetres: Int? {
     guard status.isSuccess, rawDistance != 0xFFFF else { return nil }
     return status == .okNegativeDistance ? -Int(rawDistance) : Int(rawDistance)
   }
 
-  /// Received power in dBm; nil when the chip gave none.
+  /// Received power in dBm; nil when the chip reported none.
   @inlinable public var rssiDBm: Double? {
     rawRSSI == 0 || rawRSSI == 0xFF ? nil : -Double(rawRSSI) / 2
   }

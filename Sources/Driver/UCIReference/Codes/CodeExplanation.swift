@@ -2,21 +2,21 @@
 
 package import UCI
 
-/// What a byte that a chip sends means, why it is usually sent, and what to try.
+/// The meaning of a byte from a chip, its usual causes, and the steps to try.
 public struct CodeExplanation: Hashable, Sendable {
   /// The byte on the wire.
   public let code: UInt8
-  /// The name in the specification, or the one its vendor gives it.
+  /// The name in the specification, or the vendor's name.
   public let name: String
   /// The meaning in one sentence.
   public let meaning: String
-  /// What usually leads to it, the likeliest first; noun phrases.
+  /// The usual causes, the likeliest first; noun phrases.
   public let causes: [String]
-  /// What to try, in this order; sentences.
+  /// The steps to try, in this order; sentences.
   public let recoverySuggestions: [String]
-  /// The vendors that use the code like this; empty for all.
+  /// The vendors that use the code this way; empty for all.
   package let vendors: [Dialect.Vendor]
-  /// The specifications in which it means this.
+  /// The specifications in which it has this meaning.
   package let generations: ClosedRange<Dialect.Generation>
 
   init(
@@ -34,7 +34,7 @@ public struct CodeExplanation: Hashable, Sendable {
     generations = first...last
   }
 
-  /// Whether chips that speak like this mean it.
+  /// Returns whether the explanation applies to chips with this dialect.
   package func applies(to dialect: Dialect) -> Bool {
     (vendors.isEmpty || vendors.contains(dialect.vendor))
       && generations.contains(dialect.generation)
@@ -51,18 +51,18 @@ struct CodeTable: Sendable {
     rows = Dictionary(grouping: all, by: \.code)
   }
 
-  /// Every meaning of a code.
+  /// Returns every meaning of a code.
   func meanings(of code: UInt8) -> [CodeExplanation] { rows[code] ?? [] }
 
-  /// The meaning of a code for a dialect: the vendor's own meaning before the
-  /// general one; nil where none is known.
+  /// Returns the meaning of a code for a dialect: the vendor's own meaning before the general one;
+  /// nil where none is known.
   func meaning(of code: UInt8, in dialect: Dialect) -> CodeExplanation? {
     let fitting = meanings(of: code).filter { $0.applies(to: dialect) }
     return fitting.first { !$0.vendors.isEmpty } ?? fitting.first
   }
 
-  /// The meaning that all vendors share; of a vendors' code what each of them means by it; nil where
-  /// nothing is known.
+  /// Returns the meaning that all vendors share; for vendors' codes the meaning of each vendor; nil
+  /// where none is known.
   func words(for code: UInt8) -> String? {
     if let shared = shared(code) { return shared.meaning }
     let each = meanings(of: code).map { row in
@@ -71,8 +71,8 @@ struct CodeTable: Sendable {
     return each.isEmpty ? nil : each.joined(separator: " ")
   }
 
-  /// The meaning that all vendors share, in the specification that is assumed of a chip that has
-  /// not said anything; nil where there is none.
+  /// Returns the meaning that all vendors share, in the specification that is assumed of an
+  /// unidentified chip; nil where there is none.
   func shared(_ code: UInt8) -> CodeExplanation? {
     let shared = meanings(of: code).filter(\.vendors.isEmpty)
     return shared.first { $0.generations.contains(Dialect.assumed.generation) } ?? shared.first
@@ -91,7 +91,7 @@ extension Dialect.Vendor {
   }
 }
 
-/// The kinds of codes that chips explain themselves with.
+/// The kinds of codes that chips send.
 package enum CodeFamily: String, Sendable, CaseIterable {
   /// Responses, CORE_GENERIC_ERROR_NTF and measurements.
   case status = "status"
@@ -114,11 +114,11 @@ package enum CodeFamily: String, Sendable, CaseIterable {
     }
   }
 
-  /// Everything that is known of this kind, in the order of the codes.
+  /// All explanations of this kind, in the order of the codes.
   package var explanations: [CodeExplanation] { table.all }
 }
 
-/// What is known of a number or a name, in all kinds of codes.
+/// Returns the explanations of a number or a name, in all kinds of codes.
 ///
 /// - Parameter text: `0x21`, `33`, `RANGING_RX_TIMEOUT` or a part of a name.
 package func explanations(

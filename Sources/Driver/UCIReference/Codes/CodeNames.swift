@@ -6,11 +6,11 @@ extension Status: CustomStringConvertible {
   /// The name in the specification; `STATUS_0xNN` where there is none that all vendors share.
   public var description: String { Self.table.shared(rawValue)?.name ?? "STATUS_\(hex(rawValue))" }
 
-  /// What it means in plain words, of vendors' values what each vendor means; nil where nothing is
+  /// The meaning in plain words, for vendors' values the meaning of each vendor; nil where none is
   /// known.
   public var explanation: String? { Self.table.words(for: rawValue) }
 
-  /// Meaning, causes and what to try for chips that speak like this; nil where none is known.
+  /// Returns meaning, causes and steps to try for chips with this dialect; nil where none is known.
   public func explained(in dialect: Dialect = .assumed) -> CodeExplanation? {
     Self.table.meaning(of: rawValue, in: dialect)
   }
@@ -19,12 +19,12 @@ extension Status: CustomStringConvertible {
 }
 
 extension DeviceState: CustomStringConvertible {
-  /// The name in the specification, or the one NXP gives it.
+  /// The name in the specification, or NXP's name.
   public var description: String {
     Self.table.meanings(of: rawValue).first?.name ?? "DEVICE_STATE_\(hex(rawValue))"
   }
 
-  /// Meaning, causes and what to try; nil where none is known.
+  /// The meaning, causes and steps to try; nil where none is known.
   public var explanation: CodeExplanation? { Self.table.meanings(of: rawValue).first }
 }
 
@@ -40,11 +40,11 @@ extension StateChangeReason: CustomStringConvertible {
   /// The name in the specification; `REASON_0xNN` where there is none that all vendors share.
   public var description: String { Self.table.shared(rawValue)?.name ?? "REASON_\(hex(rawValue))" }
 
-  /// What it means in plain words, of vendors' reasons what each vendor means; nil where nothing is
+  /// The meaning in plain words, for vendors' reasons the meaning of each vendor; nil where none is
   /// known.
   public var explanation: String? { Self.table.words(for: rawValue) }
 
-  /// Meaning, causes and what to try for chips that speak like this; nil where none is known.
+  /// Returns meaning, causes and steps to try for chips with this dialect; nil where none is known.
   public func explained(in dialect: Dialect = .assumed) -> CodeExplanation? {
     Self.table.meaning(of: rawValue, in: dialect)
   }
@@ -58,7 +58,7 @@ extension DataTransferStatus: CustomStringConvertible {
     Self.table.shared(rawValue)?.name ?? "DATA_STATUS_\(hex(rawValue))"
   }
 
-  /// Meaning, causes and what to try; nil where none is known.
+  /// The meaning, causes and steps to try; nil where none is known.
   package var explanation: CodeExplanation? { Self.table.shared(rawValue) }
 }
 
@@ -68,6 +68,6 @@ extension MulticastStatus: CustomStringConvertible {
     Self.table.shared(rawValue)?.name ?? "MULTICAST_STATUS_\(hex(rawValue))"
   }
 
-  /// Meaning, causes and what to try; nil where none is known.
+  /// The meaning, causes and steps to try; nil where none is known.
   public var explanation: CodeExplanation? { Self.table.shared(rawValue) }
 }

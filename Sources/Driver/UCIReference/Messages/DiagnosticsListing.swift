@@ -31,7 +31,7 @@ extension DiagnosticsReading {
     }
   }
 
-  /// Which segment of which receiver.
+  /// Returns the segment and the receiver as fields.
   fileprivate static func segment(_ id: UInt8) -> [Field] {
     [
       Field("segment", .choice(id & 7, ["IPATOV", "STS0", "STS1", "STS2", "STS3"])),

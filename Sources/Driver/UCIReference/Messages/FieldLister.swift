@@ -2,7 +2,7 @@
 
 import UCI
 
-/// Lists fields with names and values, for people to read.
+/// Lists fields with names and values, for users.
 struct FieldLister: FieldCoder {
   let dialect: Dialect
   let opcode: Opcode
@@ -62,7 +62,7 @@ struct FieldLister: FieldCoder {
     }
   }
 
-  /// What `body` lists of each element.
+  /// Returns the fields that `body` lists of each element.
   private func each<E>(
     _ list: [E], _ body: (inout Self, inout E) throws(PayloadError) -> Void
   ) throws(PayloadError) -> [(element: E, fields: [Field])] {
@@ -163,11 +163,11 @@ struct FieldLister: FieldCoder {
 }
 
 extension FieldValue {
-  /// Parameters by name, each with its value, unit and meaning. What its row marks as secret stays so,
-  /// and so does what is secret in any dialect.
+  /// Returns parameters by name, each with its value, unit and meaning. Values that their row marks
+  /// as secret stay secret, and so do values that are secret in any dialect.
   ///
-  /// - Parameter id: nil for parameters of NXP's older firmware, which has the vendor's own among those
-  ///   of FiRa, with numbers of two bytes. What they hold is not known, so it is not shown.
+  /// - Parameter id: nil for parameters of NXP's older firmware, which mixes the vendor's own with
+  ///   FiRa's, with numbers of two bytes. Their contents are unknown, so they are not shown.
   static func parameters<ID: TabulatedID>(
     _ list: [TLV], _ dialect: Dialect, _ id: (TLV) -> ID?
   ) -> FieldValue {
@@ -190,7 +190,7 @@ extension FieldValue {
       })
   }
 
-  /// What a chip can do.
+  /// Returns the capabilities of a chip.
   static func capabilities(_ parameters: [TLV], _ dialect: Dialect) -> FieldValue {
     let capabilities = Capabilities(parameters)
     return .list(
@@ -209,12 +209,12 @@ extension FieldValue {
   }
 }
 
-/// A value that is listed as one, or as fields of another order than on the wire.
+/// A value that is listed as one, or as fields in another order than on the wire.
 protocol ListedValue {
   var fieldValue: FieldValue { get }
 }
 
-/// A message of which more is listed than its fields, or in another order.
+/// A message that is listed with more than its fields, or in another order.
 protocol ListedFields {
   func fields(dialect: Dialect) -> [Field]
 }

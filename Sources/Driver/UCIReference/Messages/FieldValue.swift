@@ -2,7 +2,7 @@
 
 import UCI
 
-/// A named value of a message, for people to read.
+/// A named value of a message, for users.
 public struct Field: Hashable, Sendable {
   /// Lower case with underscores; a unit at its end where there is one: `interval_ms`.
   public var name: String
@@ -15,7 +15,7 @@ public struct Field: Hashable, Sendable {
   }
 }
 
-/// A value of a message, apart from how it is written down.
+/// A value of a message, independent of its notation.
 public indirect enum FieldValue: Hashable, Sendable {
   /// There is no value.
   case null
@@ -33,39 +33,39 @@ public indirect enum FieldValue: Hashable, Sendable {
   case code(UInt8, name: String, explanation: String?)
   /// Bytes in the order of the wire.
   case bytes([UInt8])
-  /// Bytes of, or possibly with, key material: not to be shown unless asked for.
+  /// Bytes that are, or may contain, key material: not to be shown unless asked for.
   case secret([UInt8])
   /// Values in order.
   case list([FieldValue])
   /// Named values in order.
   case object([Field])
 
-  /// A whole number of any type.
+  /// Returns a whole number of any type.
   package static func number(_ value: some BinaryInteger) -> FieldValue {
     Int64(exactly: value).map { .integer($0) } ?? .unsigned(UInt64(clamping: value))
   }
 
-  /// A whole number or null.
+  /// Returns a whole number or null.
   static func number(_ value: (some BinaryInteger)?) -> FieldValue {
     value.map { .number($0) } ?? .null
   }
 
-  /// A number with a fraction or null.
+  /// Returns a number with a fraction or null.
   static func decimal(_ value: Double?) -> FieldValue { value.map { .decimal($0) } ?? .null }
 
-  /// A status with its plain words.
+  /// Returns a status with its plain words.
   static func status(_ status: Status) -> FieldValue {
     .code(status.rawValue, name: status.description, explanation: status.explanation)
   }
 
-  /// A code that is its own explanation.
+  /// Returns a code whose name explains it.
   static func code(
     _ value: some RawRepresentable<UInt8> & CustomStringConvertible
   ) -> FieldValue {
     .code(value.rawValue, name: value.description, explanation: nil)
   }
 
-  /// Text that a device sent. Control characters, which a terminal would obey, are written as
+  /// Returns text from a device. Control characters, which would affect a terminal, are written as
   /// `\x1b`.
   static func deviceText(_ text: String) -> FieldValue {
     guard text.unicodeScalars.contains(where: \.isControl) else { return .text(text) }
@@ -77,13 +77,13 @@ public indirect enum FieldValue: Hashable, Sendable {
       }.joined())
   }
 
-  /// A name, or the number where there is none.
+  /// Returns a name, or the number where there is none.
   static func choice(_ value: UInt8, _ names: [String]) -> FieldValue {
     .code(value, name: value < names.count ? names[Int(value)] : hex(value), explanation: nil)
   }
 }
 
 extension Unicode.Scalar {
-  /// Of the sets C0 and C1, or DEL.
+  /// Whether the character is in the sets C0 and C1, or DEL.
   fileprivate var isControl: Bool { value < 0x20 || (0x7F..<0xA0).contains(value) }
 }

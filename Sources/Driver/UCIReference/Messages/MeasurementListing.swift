@@ -32,7 +32,7 @@ extension SessionInfo: ListedFields {
 }
 
 extension LineOfSight {
-  /// Whether the path is blocked, as yes, no or null; the byte too where it is none of these.
+  /// Whether the path is blocked, as yes, no or null; with the byte where it is none of these.
   var fields: [Field] {
     switch self {
     case .lineOfSight: [Field("nlos", .bool(false))]
@@ -77,8 +77,8 @@ extension OneWayAoAMeasurement {
 }
 
 extension Field {
-  /// What one-way measurements have in common. They know no distance; the field is there so that
-  /// every measurement has the same ones.
+  /// Returns the common fields of one-way measurements. They have no distance; the field is
+  /// included so that every measurement has the same fields.
   static func withoutDistance(
     _ peer: MACAddress, _ status: Status, _ azimuth: Angle, _ elevation: Angle
   ) -> [Field] {
@@ -123,7 +123,7 @@ extension DownlinkTDoAMeasurementV2 {
 }
 
 extension DownlinkTDoAMessage {
-  /// What both versions say, and what only one of them does.
+  /// Returns the common fields of both versions, and the fields of one of them.
   fileprivate func fieldValue(
     isCommonTimeBase: Bool, tx: UInt64?, rx: UInt64?, location: [UInt8], activeRounds: [UInt8],
     more: [Field]

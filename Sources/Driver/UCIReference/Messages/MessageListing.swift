@@ -3,13 +3,13 @@
 public import UCI
 
 extension Message {
-  /// What the message says, in the dialect assumed of unknown chips.
+  /// The contents of the message, in the dialect assumed of unknown chips.
   public var fields: [Field] { fields(dialect: .assumed) }
 
-  /// What the message says as an ordered list of names and values.
+  /// Returns the contents of the message as an ordered list of names and values.
   ///
-  /// What is not understood is there as `payload` or `trailing`. Values of keys are `.secret`, and so
-  /// are bytes of messages that can carry keys but were not understood.
+  /// Bytes without a known layout are listed as `payload` or `trailing`. Values of keys are
+  /// `.secret`, and so are such bytes of messages that can carry keys.
   public func fields(dialect: Dialect) -> [Field] {
     var fields: [Field] = []
     if let status { fields.append(Field("status", .status(status))) }
@@ -32,14 +32,14 @@ extension Message {
 }
 
 extension TLV {
-  /// The value as a number where it is short enough to be one, else its bytes.
+  /// The value as a number where it is short enough, otherwise its bytes.
   var plainValue: FieldValue {
     value.count <= 4 ? integer.map { .number($0) } ?? .bytes(value) : .bytes(value)
   }
 }
 
-// Messages of which more is listed than their fields: what a vendor's bytes say, numbers of several
-// fields.
+// Messages that are listed with more than their fields: parsed bytes of vendors, numbers made of
+// several fields.
 
 extension BodyResponse: ListedFields where Body == DeviceInfo {
   func fields(dialect: Dialect) -> [Field] {

@@ -3,7 +3,7 @@
 import UCI
 
 extension SessionInfo {
-  /// What follows the measurements: vendors put there what they like.
+  /// Returns the vendor's own bytes after the measurements as fields.
   func describe(tail: [UInt8], _ dialect: Dialect) -> [Field] {
     let bytes = Field("vendor_tail", .bytes(tail))
     guard dialect.traits.hasMeasurementTail, !tail.isEmpty else { return [bytes] }

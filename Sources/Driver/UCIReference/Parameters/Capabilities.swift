@@ -2,13 +2,13 @@
 
 public import UCI
 
-/// What a chip can do, from CORE_GET_CAPS_INFO_RSP. What the chip did not say is nil.
+/// The capabilities of a chip, from CORE_GET_CAPS_INFO_RSP. Unreported ones are nil.
 ///
-/// Chips are known to claim more than they do, so take this as a hint.
+/// Some chips report more than they can do, so take this as a hint.
 public struct Capabilities: Hashable, Sendable {
-  /// Everything the chip said, in its order.
+  /// All reported capabilities, in their order.
   package let parameters: [TLV]
-  /// Which numbers it used.
+  /// The numbering that the chip used.
   package let numbering: CapabilityID.Numbering
 
   /// Roles a device can take, as bits.
@@ -21,13 +21,13 @@ public struct Capabilities: Hashable, Sendable {
     public static let responder = Roles(rawValue: 1 << 0)
     /// Initiator of two-way ranging.
     public static let initiator = Roles(rawValue: 1 << 1)
-    /// UL-TDoA anchor that gives the time.
+    /// UL-TDoA anchor that provides the time.
     public static let utSyncAnchor = Roles(rawValue: 1 << 2)
     /// UL-TDoA anchor.
     public static let utAnchor = Roles(rawValue: 1 << 3)
     /// UL-TDoA tag.
     public static let utTag = Roles(rawValue: 1 << 4)
-    /// Sends what observers measure the angle of.
+    /// Sends frames whose angle observers measure.
     public static let advertiser = Roles(rawValue: 1 << 5)
     /// Measures the angle of advertisers.
     public static let observer = Roles(rawValue: 1 << 6)
@@ -43,7 +43,7 @@ public struct Capabilities: Hashable, Sendable {
     public let rawValue: UInt8
     /// Creates a set from its bits.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
-    /// Decides on the parameters of a session.
+    /// Determines the parameters of a session.
     public static let controller = DeviceTypes(rawValue: 1 << 0)
     /// Follows a controller.
     public static let controlee = DeviceTypes(rawValue: 1 << 1)
@@ -85,8 +85,8 @@ public struct Capabilities: Hashable, Sendable {
 
   /// From the parameters of a response.
   ///
-  /// The number 0x02 tells the numberings apart: it is the roles in one or two bytes in FiRa 1.x,
-  /// a range of versions in four bytes since 2.0.
+  /// The number 0x02 distinguishes the numberings. It is the roles in one or two bytes in FiRa 1.x,
+  /// and a range of versions in four bytes since 2.0.
   public init(_ parameters: [TLV]) {
     self.parameters = parameters
     let second = parameters.first { $0.id == 0x02 }
@@ -97,7 +97,7 @@ public struct Capabilities: Hashable, Sendable {
     capability.number(in: numbering).flatMap { self[number: $0] }
   }
 
-  /// The bytes of a capability by its number on the wire, for those of vendors.
+  /// Returns the bytes of a capability by its number on the wire, for vendors' capabilities.
   package subscript(number number: UInt8) -> [UInt8]? {
     parameters.first { $0.id == number }?.value
   }
@@ -106,9 +106,9 @@ public struct Capabilities: Hashable, Sendable {
     self[capability].flatMap { TLV(0, $0).integer }
   }
 
-  /// Bytes of the longest control message.
+  /// The length of the longest control message in bytes.
   public var maxMessageSize: Int? { integer(.maxMessageSize).map { Int(clamping: $0) } }
-  /// Bytes of payload of the longest data packet.
+  /// The payload of the longest data packet in bytes.
   public var maxDataPayloadSize: Int? {
     integer(.maxDataPacketPayloadSize).map { Int(clamping: $0) }
   }
@@ -120,7 +120,7 @@ public struct Capabilities: Hashable, Sendable {
   public var roles: Roles? {
     integer(.deviceRoles).map { Roles(rawValue: UInt16(truncatingIfNeeded: $0)) }
   }
-  /// Ways to range, one bit for each value of RANGING_ROUND_USAGE.
+  /// The methods of ranging, one bit for each value of RANGING_ROUND_USAGE.
   public var rangingMethods: UInt16? {
     integer(.rangingMethod).map { UInt16(truncatingIfNeeded: $0) }
   }
@@ -142,23 +142,23 @@ public struct Capabilities: Hashable, Sendable {
       [5, 6, 8, 9, 10, 12, 13, 14].enumerated().filter { mask >> $0.offset & 1 != 0 }.map(\.element)
     }
   }
-  /// FiRa sessions at a time, where an Android HAL says so (0xE9).
+  /// The number of simultaneous FiRa sessions, where an Android HAL reports it (0xE9).
   public var maxSessions: Int? {
     integer("MAX_SESSIONS").map { Int(clamping: $0) }
   }
-  /// Shortest ranging interval in milliseconds, where an Android HAL says so (0xE4).
+  /// The shortest ranging interval in milliseconds, where an Android HAL reports it (0xE4).
   public var minRangingIntervalMilliseconds: Int? {
     integer("MIN_RANGING_INTERVAL").map { Int(clamping: $0) }
   }
 
-  /// The value of a capability as text: `5, 9`, `2.0.0-2.0.0`, `259 bytes`.
-  /// Bytes where nothing is known of it or they do not have the form.
+  /// Returns the value of a capability as text: `5, 9`, `2.0.0-2.0.0`, `259 bytes`. Returns bytes
+  /// for unknown capabilities and unknown forms.
   package func words(for capability: TLV, dialect: Dialect = .assumed) -> String {
     row(of: capability, dialect)?.words(for: capability.value)
       ?? capability.value.map { String(hex($0).dropFirst(2)) }.joined(separator: " ")
   }
 
-  /// Which capability an entry of the list is; nil where that is not known.
+  /// Returns the capability of an entry of the list; nil if it is unknown.
   package func id(of capability: TLV) -> CapabilityID? {
     CapabilityID(number: capability.id, subID: capability.subID, in: numbering)
   }
@@ -167,7 +167,7 @@ public struct Capabilities: Hashable, Sendable {
     id(of: capability)?.parameter(in: dialect, length: capability.value.count)
   }
 
-  /// Versions, channels and lists as text, everything else as a number or bytes.
+  /// Returns versions, channels and lists as text, everything else as a number or bytes.
   func fieldValue(of capability: TLV, _ dialect: Dialect) -> FieldValue {
     if id(of: capability) == .channels, let channels { return .list(channels.map { .number($0) }) }
     return row(of: capability, dialect)?.fieldValue(of: capability.value) ?? capability.plainValue

@@ -2,14 +2,14 @@
 
 import UCI
 
-/// A capability in CORE_GET_CAPS_INFO_RSP, whatever its number is: FiRa 2.0 renumbered them.
+/// A capability in CORE_GET_CAPS_INFO_RSP, independent of its number: FiRa 2.0 renumbered them.
 package struct CapabilityID: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral {
-  /// The name in the specification, or the one its vendor gives it.
+  /// The name in the specification, or the vendor's name.
   package let rawValue: String
   package init(rawValue: String) { self.rawValue = rawValue }
   package init(stringLiteral name: String) { self.init(rawValue: name) }
 
-  // Those that the code asks for; the others are in the table only.
+  // The capabilities used in the code; the table has all of them.
   package static let maxMessageSize: CapabilityID = "MAX_MESSAGE_SIZE"
   package static let maxDataPacketPayloadSize: CapabilityID = "MAX_DATA_PACKET_PAYLOAD_SIZE"
   package static let deviceType: CapabilityID = "DEVICE_TYPE"
@@ -30,20 +30,20 @@ package struct CapabilityID: RawRepresentable, Hashable, Sendable, ExpressibleBy
   package static let minSlotDuration: CapabilityID = "MIN_SLOT_DURATION"
   package static let androidMinSlotDuration: CapabilityID = "MIN_SLOT_DURATION_RSTU"
 
-  /// Which numbers capabilities have.
+  /// The numbering of capabilities.
   package enum Numbering: Sendable {
-    /// FiRa UCI 1.x, and pica whatever version it says.
+    /// FiRa UCI 1.x, and pica, whatever version it reports.
     case fira1
     /// FiRa UCI 2.0 and later.
     case fira2
   }
 
-  /// Its number; nil where it does not exist in this numbering.
+  /// Returns its number; nil where it does not exist in this numbering.
   package func number(in numbering: Numbering) -> UInt8? {
     CapabilityTable.row(of: self)?.number(in: numbering)
   }
 
-  /// The capability with this number; nil where there is none.
+  /// Creates the capability with this number; nil where there is none.
   ///
   /// - Parameter subID: second byte of the number, where it has one (older firmware of NXP).
   package init?(number: UInt8, subID: UInt8? = nil, in numbering: Numbering) {
@@ -52,7 +52,7 @@ package struct CapabilityID: RawRepresentable, Hashable, Sendable, ExpressibleBy
     self = id
   }
 
-  /// The name of a capability; `CAPABILITY_0xNN` where there is none.
+  /// Returns the name of a capability; `CAPABILITY_0xNN` where there is none.
   package static func name(of number: UInt8, subID: UInt8? = nil, in numbering: Numbering) -> String
   {
     CapabilityID(number: number, subID: subID, in: numbering)?.rawValue
@@ -60,7 +60,7 @@ package struct CapabilityID: RawRepresentable, Hashable, Sendable, ExpressibleBy
   }
 }
 
-/// A capability of a chip; its value says what the chip can do.
+/// A capability of a chip; its value describes the extent.
 package typealias CapabilityParameter = Parameter<CapabilityID>
 
 extension CapabilityID: TabulatedID {

@@ -2,39 +2,40 @@
 
 package import UCI
 
-/// What is known of a parameter: one row of a table.
+/// The description of a parameter: one row of a table.
 ///
-/// Parameters of sessions, of chips, of radio tests and capabilities have the same shape, so that
-/// values of all of them are shown, read and checked in one way. An identifier that
-/// means different things in different dialects has several rows; `ParameterTable` chooses.
+/// Parameters of sessions, of chips and of radio tests, and capabilities have the same shape, so
+/// values of all of them are shown, read and checked in one way. An identifier with different
+/// meanings in different dialects has several rows; `ParameterTable` chooses.
 package struct Parameter<ID: Hashable & Sendable>: Sendable {
   package let id: ID
-  /// Its name in the specification or as the vendor publishes it.
+  /// The name in the specification or in the vendor's documents.
   package let name: String
-  /// What it is, in one sentence; empty where the name is all that is known.
+  /// The meaning in one sentence; empty where only the name is known.
   package let summary: String
-  /// Bytes its value may have; empty where the length depends on other parameters or is not known.
+  /// The possible lengths of its value in bytes; empty where the length depends on other parameters
+  /// or is unknown.
   package let lengths: [Int]
   package let format: ParameterFormat
-  /// Unit of a number, for example `ms` or `RSTU`; nil for codes, masks and bytes.
+  /// The unit of a number, for example `ms` or `RSTU`; nil for codes, masks and bytes.
   package let unit: String?
-  /// Values a number may have; nil where that is not known or the value is not a number.
+  /// The possible values of a number; nil where they are unknown or the value is not a number.
   package let range: ClosedRange<UInt64>?
-  /// What the chip assumes when the host says nothing; nil where there is none, it is not known, or
-  /// the value is no number.
+  /// The default when the host sends no value. Nil where there is none, it is unknown, or the value
+  /// is not a number.
   package let defaultValue: UInt64?
-  /// What the values mean in words, or of a mask what the bits mean, by their number.
+  /// The meanings of the values in words, or for a mask the meanings of the bits, by their number.
   package let values: [UInt64: String]
   package let scope: ParameterScope
-  /// A session does not leave INIT without it.
+  /// Whether a session needs it to leave INIT.
   package let isMandatory: Bool
-  /// The value is key material or an initialisation vector and does not belong into logs.
+  /// Whether the value is key material or an initialisation vector, which does not belong in logs.
   package let isSecret: Bool
-  /// The chip refuses to have it set.
+  /// Whether the chip refuses to set it.
   package let isReadOnly: Bool
   /// The specifications in which the parameter has this meaning.
   package let generations: ClosedRange<Dialect.Generation>
-  /// The vendors that use the identifier like this; empty for all.
+  /// The vendors that use the identifier this way; empty for all.
   package let vendors: [Dialect.Vendor]
 
   init(
@@ -62,43 +63,43 @@ package struct Parameter<ID: Hashable & Sendable>: Sendable {
     self.vendors = vendors
   }
 
-  /// Whether a chip of this dialect means this row by the identifier.
+  /// Returns whether this row applies to a chip of this dialect.
   package func applies(to dialect: Dialect) -> Bool {
     (vendors.isEmpty || vendors.contains(dialect.vendor))
       && generations.contains(dialect.generation)
   }
 }
 
-/// Who has to agree on the value of a parameter of a session.
+/// The devices that have to agree on the value of a parameter of a session.
 package enum ParameterScope: String, Sendable, CaseIterable {
   /// Each device has its own value.
   case own
   /// Both peers need the same value, or they do not range.
   case equalOnBothPeers
-  /// The controller decides and tells the controlee on the air.
+  /// The controller decides and sends the value to the controlee on the air.
   case controller
-  /// A controlee's own, which its controller has to know.
+  /// A controlee's own value, which its controller has to have.
   case controlee
 }
 
-/// `DEVICE_CONFIG_0xE4_0x04`
+/// Returns `DEVICE_CONFIG_0xE4_0x04`.
 func unknownParameter(_ prefix: String, _ number: UInt8, _ subID: UInt8?) -> String {
   ([prefix, hex(number)] + (subID.map { [hex($0)] } ?? [])).joined(separator: "_")
 }
 
-/// How the bytes of a parameter's value are read.
+/// The format of the bytes of a parameter's value.
 package enum ParameterFormat: Hashable, Sendable {
   /// An unsigned number, little-endian. With words for its values it is a code.
   case number
   /// A number in two's complement, little-endian.
   case signed
-  /// One bit for each thing; which ones, the row's `values` say by the number of the bit.
+  /// One bit for each item; the row's `values` name them by the number of the bit.
   case mask
-  /// The same with the most significant byte first.
+  /// A mask with the most significant byte first.
   case maskBigEndian
   /// Unsigned numbers of this many bytes each.
   case numbers(bytes: Int)
-  /// Signed numbers of 16 bits each, of which this many bits are the fraction.
+  /// Signed numbers of 16 bits each, with this many bits of fraction.
   case fixedPoint(fraction: Int)
   /// MAC addresses, one after another.
   case addresses
@@ -106,12 +107,12 @@ package enum ParameterFormat: Hashable, Sendable {
   case versionRange
   /// Letters and digits.
   case text
-  /// Bytes whose order and meaning are the parameter's own.
+  /// Bytes with an order and meaning of their own.
   case bytes
 }
 
 extension Parameter {
-  /// The value as a number; nil where it is none, empty, or longer than 8 bytes.
+  /// Returns the value as a number; nil where it is not a number, empty, or longer than 8 bytes.
   package func number(of value: [UInt8]) -> UInt64? {
     switch format {
     case .number, .mask: TLV(0, value).integer
@@ -120,7 +121,7 @@ extension Parameter {
     }
   }
 
-  /// What the value means: the words of a code, the set bits of a mask; nil where the row has none.
+  /// Returns the words of a code or the set bits of a mask; nil where the row has none.
   package func meaning(of value: [UInt8]) -> String? {
     guard let number = number(of: value), !values.isEmpty else { return nil }
     guard format == .mask || format == .maskBigEndian else { return values[number] }
@@ -128,7 +129,7 @@ extension Parameter {
     return bits.isEmpty ? "none" : bits.map { values[$0] ?? "bit \($0)" }.joined(separator: ", ")
   }
 
-  /// The value as text with its unit: `2400 RSTU`, `static`, `5, 9`, `00:01`.
+  /// Returns the value as text with its unit: `2400 RSTU`, `static`, `5, 9`, `00:01`.
   ///
   /// Not for secrets: check `isSecret` first.
   package func words(for value: [UInt8]) -> String {
@@ -138,7 +139,7 @@ extension Parameter {
     return unit.map { "\(text) \($0)" } ?? text
   }
 
-  /// The value for a description of a message; bytes where they do not have the format.
+  /// Returns the value for a listing of a message; bytes where they do not have the format.
   package func fieldValue(of value: [UInt8]) -> FieldValue {
     let raw: FieldValue? = value.count <= 4 ? TLV(0, value).integer.map { .number($0) } : nil
     switch format {
@@ -156,8 +157,8 @@ extension Parameter {
       return .list(
         list.map { .decimal(Double(Int16($0[0]) | Int16($0[1]) << 8) / Double(1 << fraction)) })
     case .addresses:
-      // Extended addresses cannot be told from four short ones; a value of just eight bytes is one
-      // extended address where only one address is asked for.
+      // Extended addresses cannot be distinguished from four short ones. A value of exactly eight
+      // bytes is one extended address where the parameter has only one address.
       let isExtended = lengths.contains(8) && value.count == 8
       guard let list = value.chunks(of: isExtended ? 8 : 2) else { return .bytes(value) }
       let texts = list.compactMap { MACAddress(bytes: $0).map { FieldValue.text($0.description) } }
@@ -175,7 +176,7 @@ extension Parameter {
 }
 
 extension FieldValue {
-  /// Numbers, texts and lists of them as one text; nil for bytes and everything else.
+  /// The numbers, texts and lists of them as one text; nil for bytes and everything else.
   fileprivate var plainWords: String? {
     switch self {
     case .integer(let value): return String(value)
@@ -191,7 +192,7 @@ extension FieldValue {
 }
 
 extension [UInt8] {
-  /// Pieces of `count` bytes each; nil where there is none or the last would be shorter.
+  /// Returns pieces of `count` bytes each; nil where there is none or the last would be shorter.
   func chunks(of size: Int) -> [[UInt8]]? {
     guard size > 0, !isEmpty, count.isMultiple(of: size) else { return nil }
     return stride(from: 0, to: count, by: size).map { Array(self[$0..<$0 + size]) }

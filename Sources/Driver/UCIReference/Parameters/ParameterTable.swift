@@ -2,8 +2,8 @@
 
 package import UCI
 
-/// Rows about parameters, found by their identifiers. An identifier that vendors or versions use for
-/// different things has several.
+/// Rows about parameters, found by their identifiers. An identifier with different uses by vendor
+/// or version has several rows.
 package struct ParameterTable<ID: Hashable & Sendable>: Sendable {
   package let rows: [Parameter<ID>]
   private let byID: [ID: [Parameter<ID>]]
@@ -13,11 +13,11 @@ package struct ParameterTable<ID: Hashable & Sendable>: Sendable {
     byID = Dictionary(grouping: self.rows, by: \.id)
   }
 
-  /// The row that a chip of this dialect means, else the one that comes nearest.
+  /// Returns the row for a chip of this dialect, or else the nearest one.
   ///
-  /// What another vendor means by an identifier is the last thing to assume; then the length of the
-  /// value, where it is known, says more than the version the chip claims to speak; then a vendor's
-  /// own meaning comes before the general one.
+  /// Another vendor's meaning is the last choice. Then the length of the value, where it is known,
+  /// is better evidence than the version that the chip reports. Then a vendor's own meaning comes
+  /// before the general one.
   func row(of id: ID, in dialect: Dialect, length: Int?) -> Parameter<ID>? {
     func misfit(_ row: Parameter<ID>) -> Int {
       let isForeign = !row.vendors.isEmpty && !row.vendors.contains(dialect.vendor)
@@ -29,7 +29,7 @@ package struct ParameterTable<ID: Hashable & Sendable>: Sendable {
   }
 }
 
-/// An identifier of which a table knows more.
+/// An identifier that a table describes.
 package protocol TabulatedID: Hashable, Sendable {
   static var table: ParameterTable<Self> { get }
   /// The name where the table has none, such as `APP_CONFIG_0x07`.
@@ -37,17 +37,17 @@ package protocol TabulatedID: Hashable, Sendable {
 }
 
 extension TabulatedID {
-  /// What a chip of this dialect means by the identifier; nil where nothing is known.
+  /// Returns the row of the identifier for a chip of this dialect; nil where there is none.
   ///
-  /// - Parameter length: bytes of the value, where they are known: they tell versions apart.
+  /// - Parameter length: bytes of the value, if known: they distinguish versions.
   package func parameter(in dialect: Dialect = .assumed, length: Int? = nil) -> Parameter<Self>? {
     Self.table.row(of: self, in: dialect, length: length)
   }
 
-  /// What a chip that has not said anything means by it.
+  /// The row for an unidentified chip.
   package var parameter: Parameter<Self>? { parameter() }
 
-  /// The name in the specification, or the one its vendor gives it.
+  /// Returns the name in the specification, or the vendor's name.
   package func name(in dialect: Dialect = .assumed) -> String {
     parameter(in: dialect)?.name ?? unknownName
   }
@@ -57,11 +57,11 @@ extension Parameter where ID: TabulatedID {
   package static var all: [Parameter] { ID.table.rows }
 }
 
-/// A number of one byte that stands for a parameter in one kind of message.
+/// A number of one byte that identifies a parameter in one kind of message.
 package protocol ByteParameterID: TabulatedID, RawRepresentable<UInt8>, ExpressibleByIntegerLiteral
 {
   init(rawValue: UInt8)
-  /// What the name of an unknown one begins with.
+  /// The beginning of the name of an unknown one.
   static var prefix: String { get }
 }
 

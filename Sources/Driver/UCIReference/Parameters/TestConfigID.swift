@@ -4,9 +4,9 @@ import UCI
 
 /// A parameter of the radio tests (TEST_CONFIG_SET, TEST_CONFIG_GET).
 ///
-/// Sources: FiRa's as published in AOSP (packages/modules/Uwb: uci_packets.pdl and, with the defaults,
-/// the support library's RfTestOpenSessionParams); RSSI_OUTLIERS in UWB Qorvo Tools; NXP's in
-/// nxp-uwb/sr250-uwbiot-zephyr.
+/// Sources: FiRa's as published in AOSP (packages/modules/Uwb: uci_packets.pdl and, with the
+/// defaults, the support library's RfTestOpenSessionParams); RSSI_OUTLIERS in UWB Qorvo Tools;
+/// NXP's in nxp-uwb/sr250-uwbiot-zephyr.
 package struct TestConfigID: TabulatedID {
   /// The byte on the wire, or the first of two.
   package let number: UInt8

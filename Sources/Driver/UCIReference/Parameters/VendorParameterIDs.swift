@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One of the parameters of a session that NXP's chips have beside those of FiRa, in numbers of their
-/// own (GID 0xF: SET_VENDOR_APP_CONFIG, GET_VENDOR_APP_CONFIG).
+/// One of NXP's own parameters of a session, beside FiRa's and with numbers of their own (GID 0xF:
+/// SET_VENDOR_APP_CONFIG, GET_VENDOR_APP_CONFIG).
 ///
 /// Source: names and numbers as in nxp-uwb/sr250-uwbiot-zephyr and its UWBIoT API Reference Guide.
 package struct NXPAppConfigID: ByteParameterID {
@@ -71,9 +71,9 @@ package struct NXPAppConfigID: ByteParameterID {
 
 /// A parameter of NXP's calibration (GID 0xF: SET_CALIBRATION, GET_CALIBRATION).
 ///
-/// Sources: published logs of an SR250 (nxp-uwb/sr250-uwbiot-zephyr, demo_device_calibration), which
-/// name and write most of them; AOSP hardware/nxp/uwb and NXPHoverGames/nxp-uwb-ros2 (Apache-2.0);
-/// NXP's UWBIoT API Reference Guide.
+/// Sources: published logs of an SR250 (nxp-uwb/sr250-uwbiot-zephyr, demo_device_calibration),
+/// which name and write most of them; AOSP hardware/nxp/uwb and NXPHoverGames/nxp-uwb-ros2
+/// (Apache-2.0); NXP's UWBIoT API Reference Guide.
 package struct NXPCalibrationID: ByteParameterID {
   package let rawValue: UInt8
   package init(rawValue: UInt8) { self.rawValue = rawValue }

@@ -2,32 +2,32 @@
 
 public import UCI
 
-/// Something in the parameters of a session that will not work, or not as meant.
+/// A problem in the parameters of a session: an error, or an unintended effect.
 public struct ConfigurationProblem: Hashable, Sendable {
-  /// What it leads to.
+  /// The consequence of a problem.
   public enum Severity: Int, Hashable, Sendable, Comparable, CaseIterable {
-    /// Works, but is worth knowing.
+    /// No consequence, but information worth having.
     case advice
-    /// The chip does not list this among its capabilities, or says a version that does not have it. What
-    /// chips say of themselves is not always right: only the chip itself decides.
+    /// The chip does not list this among its capabilities, or reports a version without it. Chips'
+    /// own reports may be wrong: only the chip itself decides.
     case warning
-    /// The parameter cannot be encoded, or no chip takes it: the chip refuses it, and usually the
+    /// The parameter cannot be encoded, or no chip accepts it: the chip refuses it, and usually the
     /// whole command with it.
     case refusedByChip
-    /// The chip may take it, but no distance will be measured.
+    /// The chip may accept it, but no distance will be measured.
     case preventsRanging
 
     /// Orders by severity.
     public static func < (a: Severity, b: Severity) -> Bool { a.rawValue < b.rawValue }
   }
 
-  /// What it leads to.
+  /// The consequence of the problem.
   public let severity: Severity
-  /// What is wrong, in one sentence.
+  /// The problem in one sentence.
   public let sentence: String
-  /// Which parameters it is about, the one to change first.
+  /// The parameters concerned, the one to change first.
   public let parameters: [AppConfigID]
-  /// What to do, in one sentence; nil where `sentence` says it.
+  /// The next step in one sentence; nil where `sentence` includes it.
   public let recoverySuggestion: String?
 
   package init(
@@ -42,35 +42,35 @@ public struct ConfigurationProblem: Hashable, Sendable {
 }
 
 extension ConfigurationProblem: CustomStringConvertible {
-  /// The sentence, and what to do.
+  /// The sentence and the next step.
   public var description: String { sentence + (recoverySuggestion.map { " " + $0 } ?? "") }
 }
 
 extension [ConfigurationProblem] {
-  /// Those for which the parameters should not be sent.
+  /// The problems because of which the parameters should not be sent.
   public var errors: [ConfigurationProblem] { filter { $0.severity > .warning } }
 
-  /// Those that only the chip can decide on.
+  /// The problems that only the chip can decide.
   public var warnings: [ConfigurationProblem] { filter { $0.severity == .warning } }
 }
 
-/// Looks at the parameters of a session before they are sent: against the table of parameters,
-/// against the rules of the protocol, and against what the chip says of itself.
+/// Checks the parameters of a session before they are sent: against the table of parameters,
+/// against the rules of the protocol, and against the chip's capabilities.
 ///
 /// Sources of the rules: FiRa UCI as published in AOSP's FiraParams and FiraEncoder and in pica;
 /// what chips of Qorvo and NXP accepted and refused in published captures.
 package struct ConfigurationCheck: Sendable {
   package var parameters: SessionParameters
-  /// What the chip can do; nil where it has not been asked.
+  /// The capabilities of the chip; nil where they have not been read.
   package var capabilities: Capabilities?
-  /// All parameters of the session, rather than a change of some.
+  /// Whether these are all parameters of the session, rather than a change of some.
   package var isComplete: Bool
   private var found: [ConfigurationProblem] = []
 
-  /// A check of the parameters of one end.
+  /// Creates a check of the parameters of one end.
   ///
   /// - Parameter isComplete: false for a change of some parameters of a session that has others;
-  ///   nothing is then said of what is missing.
+  ///   missing parameters are then ignored.
   package init(
     _ parameters: SessionParameters, capabilities: Capabilities? = nil, isComplete: Bool = true
   ) {
@@ -79,7 +79,7 @@ package struct ConfigurationCheck: Sendable {
     self.isComplete = isComplete
   }
 
-  /// Returns everything that was found, the most severe first.
+  /// Returns all problems, the most severe first.
   package func problems() -> [ConfigurationProblem] {
     let rules = parameters.type.isRanging && isComplete ? Self.all : Self.general
     var check = self
@@ -114,13 +114,13 @@ package struct ConfigurationCheck: Sendable {
 
   func number(_ id: AppConfigID) -> UInt64? { parameters.number(id) }
   func isSet(_ id: AppConfigID) -> Bool { parameters.isSet(id) }
-  /// The number that the host gives; nil where only a default is known.
+  /// Returns the number that the host sets; nil where only a default is known.
   func given(_ id: AppConfigID) -> UInt64? { isSet(id) ? number(id) : nil }
 
-  /// `SLOT_DURATION`
+  /// Returns `SLOT_DURATION`.
   func name(_ id: AppConfigID) -> String { id.name(in: parameters.dialect) }
 
-  /// The value as text; never that of a secret.
+  /// Returns the value as text; never for a secret.
   func text(_ id: AppConfigID) -> String {
     guard !id.isSecret else { return "(hidden)" }
     guard let value = parameters[id] else {
@@ -131,6 +131,6 @@ package struct ConfigurationCheck: Sendable {
 }
 
 extension SessionType {
-  /// FiRa ranging, with or without data: what the rules of this folder are about.
+  /// Whether this is FiRa ranging, with or without data: the subject of the rules in this folder.
   package var isRanging: Bool { rawValue <= 0x01 || (0x03...0x05).contains(rawValue) }
 }

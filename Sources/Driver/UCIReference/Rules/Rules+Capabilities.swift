@@ -2,7 +2,7 @@
 
 import UCI
 
-// What is asked for against what the chip says it has.
+// The requested parameters against the chip's capabilities.
 extension ConfigurationCheck {
   mutating func capabilityRows() {
     guard let capabilities else { return }
@@ -32,9 +32,9 @@ extension ConfigurationCheck {
   private struct Row: Sendable {
     var parameter: AppConfigID
     var capability: CapabilityID
-    /// Missing, the chip goes on without it.
+    /// Whether the chip ranges without it.
     var isHint = false
-    /// Which bit of the capability a value needs; nil: none.
+    /// Returns the bit of the capability that a value needs; nil: none.
     var bit: @Sendable (UInt64) -> UInt64?
   }
 
@@ -43,7 +43,7 @@ extension ConfigurationCheck {
     bit: @escaping @Sendable (UInt64) -> UInt64? = { $0 }
   ) -> Row { Row(parameter: parameter, capability: capability, isHint: isHint, bit: bit) }
 
-  /// On or off: one bit.
+  /// Returns one bit for on, and none for off.
   @Sendable private static func anything(_ value: UInt64) -> UInt64? { value > 0 ? 0 : nil }
 
   private static let rows: [Row] = [
@@ -56,7 +56,7 @@ extension ConfigurationCheck {
     row(.channelNumber, .channels) { channel in
       [5, 6, 8, 9, 10, 12, 13, 14].firstIndex(of: channel).map { UInt64($0) }
     }, row(.rframeConfig, .rframeConfig), row(.macAddressMode, .extendedMACAddress, bit: anything),
-    // A chip that measures no angles takes the request and reports none.
+    // A chip without angles accepts the request and reports none.
     row(.aoaResultRequest, .aoaSupport, isHint: true) { $0 == 3 ? 2 : nil },
   ]
 

@@ -2,8 +2,8 @@
 
 import UCI
 
-// Preamble, SFD, PRF and RFRAME: which of them go together, where only what the host sets is judged;
-// and where the scrambled timestamp sequence comes from, where no value is ever in a sentence.
+// Preamble, SFD, PRF and RFRAME: their valid combinations, of values that the host sets. Also the
+// source of the scrambled timestamp sequence, without any value in a sentence.
 extension ConfigurationCheck {
   private var isHPRF: Bool { (number(.prfMode) ?? 0) > 0 }
   private var prf: String { isHPRF ? "HPRF" : "BPRF" }

@@ -26,7 +26,7 @@ extension ConfigurationCheck {
     }
   }
 
-  /// The shortest slot, and whether the chip itself says so.
+  /// The shortest slot, and whether the chip itself reports it.
   private var leastSlot: (rstu: UInt64, isSaid: Bool) {
     let said = capabilities.flatMap { $0[.minSlotDuration] ?? $0[.androidMinSlotDuration] }
     if let rstu = said.flatMap({ TLV(0, $0).integer }), rstu > 0 { return (rstu, true) }
@@ -68,9 +68,9 @@ extension ConfigurationCheck {
 
   /// Every frame of a round needs a slot of its own.
   ///
-  /// Control, initiation, one response for each controlee, the final frame, the report of
-  /// measurements, and one report of results from each controlee: six slots for one controlee and
-  /// twelve for four, which is what boards in the field are set to.
+  /// These are control, initiation, one response for each controlee, the final frame, the report of
+  /// measurements, and one report of results from each controlee. That is six slots for one
+  /// controlee and twelve for four, as in boards on the market.
   mutating func slots() {
     guard (1...4).contains(parameters.usage), parameters.isScheduled,
       let slots = number(.slotsPerRR), slots > 0
@@ -98,7 +98,7 @@ extension ConfigurationCheck {
       try: "Use \(whole) or more, or the chip may say INSUFFICIENT_SLOTS_PER_RR.")
   }
 
-  /// `2 ms`, `1.5 ms`
+  /// Returns `2 ms`, `1.5 ms`.
   static func milliseconds(_ rstu: UInt64) -> String {
     let thousandths = (rstu * 10 + 6) / 12
     let rest = String(thousandths % 1_000)

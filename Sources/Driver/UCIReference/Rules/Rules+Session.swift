@@ -2,9 +2,9 @@
 
 import UCI
 
-// What has to be there, who takes part, what is reported to whom.
+// The required parameters, the ends, and the reports.
 extension ConfigurationCheck {
-  /// The formal list, without which a session stays in INIT.
+  /// Checks the formal list, without which a session stays in INIT.
   mutating func mandatory() {
     var ids: [AppConfigID] = [
       .deviceType, .deviceRole, .multiNodeMode, .rangingRoundUsage, .deviceMACAddress,
@@ -20,8 +20,8 @@ extension ConfigurationCheck {
     }
   }
 
-  /// What firmwares want beyond the formal list before they start; elsewhere, what the two ends
-  /// assume differently when it is not set.
+  /// Checks the parameters that firmware needs beyond the formal list before it starts. For other
+  /// chips, these are parameters whose defaults differ between the ends.
   mutating func startSet() {
     guard parameters.isTwoWay else { return }
     let missing = Self.practical.filter { !isSet($0) }
@@ -39,15 +39,15 @@ extension ConfigurationCheck {
         + "values, and some do not start.", missing, try: "Set the same values at both ends.")
   }
 
-  // Source: a DWM3001CDK with QM33SDK 1.1.1, which started with these beside the formal list and not
-  // without them; an SR250 starts without some of them.
+  // Source: a DWM3001CDK with QM33SDK 1.1.1, which needed these beside the formal list to start; an
+  // SR250 starts without some of them.
   private static let practical: [AppConfigID] = [
     .channelNumber, .stsConfig, .rframeConfig, .preambleCodeIndex, .sfdID, .slotDuration,
     .rangingDuration, .slotsPerRR,
   ]
   private static let needsPracticalSet: [Dialect.Vendor] = [.qorvo]
 
-  /// Whether role, type and usage belong together.
+  /// Checks whether role, type and usage belong together.
   mutating func roles() {
     guard let role = number(.deviceRole) else { return }
     let wanted: (roles: ClosedRange<UInt64>, words: String)? =

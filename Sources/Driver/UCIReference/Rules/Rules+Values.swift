@@ -12,7 +12,7 @@ extension ConfigurationCheck {
         add(
           .refusedByChip, "\(name(id)) is given twice.", [id], try: "Leave one of them out.")
       }
-      // The initiation time has a rule of its own: which length it has is a matter of the version.
+      // The initiation time has a rule of its own: its length depends on the version.
       guard id != .uwbInitiationTime, let row = id.parameter(in: parameters.dialect) else {
         continue
       }
@@ -37,10 +37,10 @@ extension ConfigurationCheck {
         .refusedByChip, "There is no UWB channel \(value).", [id],
         try: "Use 9, or 5: these are what nearly every chip has.")
     }
-    // A code to which the specification gives no meaning, between others that have one.
+    // A code without a meaning in the specification, between others that have one.
     let isUnnamed = row.format == .number && !row.values.isEmpty && row.values[value] == nil
     guard !range.contains(value) || isUnnamed else { return }
-    // Chips that follow more than eight are known; the list of the command has room for them.
+    // Some chips follow more than eight; the list of the command has room for them.
     if id == .numberOfControlees, value > 0 {
       return add(.advice, "\(value) controlees are more than most chips follow: 8.", [id])
     }
@@ -49,7 +49,7 @@ extension ConfigurationCheck {
       try: "It takes \(ParameterForm(row).accepted).")
   }
 
-  /// Parameters that another version or another vendor has.
+  /// Checks for parameters of another version or another vendor.
   mutating func versions() {
     let dialect = parameters.dialect
     for id in parameters.list.map({ AppConfigID(rawValue: $0.id) }) {
@@ -75,7 +75,7 @@ extension ConfigurationCheck {
     }
   }
 
-  /// What has to come before what, for chips that read the list in its order.
+  /// Checks the order, for chips that depend on the order of the list.
   mutating func order() {
     let before: [(first: AppConfigID, then: [AppConfigID])] = [
       (.macAddressMode, [.deviceMACAddress, .dstMACAddress]),
@@ -95,8 +95,8 @@ extension ConfigurationCheck {
     }
   }
 
-  /// UWB_INITIATION_TIME: 4 bytes of milliseconds from now in FiRa 1.x, 8 bytes of the chip's own
-  /// microseconds since. NXP's headers list 4 for their FiRa 2.0 and 3.0 chips too.
+  /// Checks UWB_INITIATION_TIME: 4 bytes of milliseconds from now in FiRa 1.x, 8 bytes of the
+  /// chip's own microseconds since. NXP's headers list 4 for their FiRa 2.0 and 3.0 chips too.
   mutating func initiationTime() {
     let id = AppConfigID.uwbInitiationTime
     guard let value = parameters[id] else { return }
@@ -116,7 +116,7 @@ extension ConfigurationCheck {
       if time > 10_000 { add(.refusedByChip, "\(name(id)) is more than 10000 ms from now.", [id]) }
       return
     }
-    // Less than ten seconds after the chip's boot: a time from now was meant.
+    // Less than ten seconds after the chip's boot: probably intended as a time from now.
     guard time < 10_000_000 else { return }
     add(
       .advice,

@@ -4,15 +4,15 @@ import UCI
 
 /// One end of a session, as far as it is known.
 package struct SessionPeerConfiguration: Hashable, Sendable {
-  /// The id that both ends have to share; nil where it is not known.
+  /// The id, which both ends have to share; nil where it is unknown.
   package var sessionID: UInt32?
   /// Its parameters.
   package var parameters: SessionParameters
-  /// Read from a chip: a parameter that is not there was not told. Otherwise the host did not set
-  /// it, and its default counts.
+  /// Whether the parameters were read from a chip: a missing parameter is then unknown. Otherwise
+  /// the host did not set it, and its default counts.
   package var isReadBack: Bool
 
-  /// An end from its parts.
+  /// Creates an end from its parts.
   package init(sessionID: UInt32?, parameters: SessionParameters, isReadBack: Bool = false) {
     self.sessionID = sessionID
     self.parameters = parameters
@@ -20,9 +20,9 @@ package struct SessionPeerConfiguration: Hashable, Sendable {
   }
 }
 
-/// Something in which two ends of a session differ.
+/// A difference between two ends of a session.
 package struct SessionDifference: Hashable, Sendable {
-  /// What it leads to.
+  /// The consequence of a difference.
   package enum Effect: Int, Hashable, Sendable, CaseIterable {
     /// The ends do not range with each other.
     case preventsRanging
@@ -32,19 +32,19 @@ package struct SessionDifference: Hashable, Sendable {
     case doesNotMatter
   }
 
-  /// What it leads to.
+  /// The consequence.
   package let effect: Effect
   /// A parameter's name, or `SESSION_ID` or `SESSION_TYPE`.
   package let name: String
-  /// The value as people write it, `(hidden)` for secrets, `(default)` after one that is not set;
-  /// nil where nothing is known.
+  /// The value as users write it, `(hidden)` for secrets, `(default)` after one that is not set;
+  /// nil where it is unknown.
   package let first: String?
   /// The value of the other end.
   package let second: String?
-  /// Why it matters, or does not: one sentence.
+  /// The reason of the consequence, in one sentence.
   package let reason: String
 
-  /// A difference from its parts.
+  /// Creates a difference from its parts.
   package init(_ effect: Effect, _ name: String, _ first: String?, _ second: String?, _ why: String)
   {
     self.effect = effect
@@ -56,7 +56,7 @@ package struct SessionDifference: Hashable, Sendable {
 }
 
 extension SessionPeerConfiguration {
-  /// In what two ends differ, what prevents ranging first.
+  /// Returns the differences of two ends, beginning with the ones that prevent ranging.
   ///
   /// Parameters that are not set count with their defaults.
   package func differences(from other: SessionPeerConfiguration) -> [SessionDifference] {
@@ -73,7 +73,7 @@ extension SessionPeerConfiguration {
     }
   }
 
-  // What is compared crosswise or together rather than for itself.
+  // The parameters that are compared crosswise or together rather than one by one.
   private static let crossed: [AppConfigID] = [
     .deviceType, .deviceRole, .deviceMACAddress, .dstMACAddress,
   ]
@@ -120,7 +120,7 @@ extension SessionPeerConfiguration {
     return found
   }
 
-  /// Each end has to be among the peers of the other.
+  /// Checks that each end is among the peers of the other.
   private func addresses(_ other: SessionPeerConfiguration) -> [SessionDifference] {
     func check(_ a: SessionPeerConfiguration, _ b: SessionPeerConfiguration, _ isSwapped: Bool)
       -> SessionDifference?
@@ -156,7 +156,7 @@ extension SessionPeerConfiguration {
     return found
   }
 
-  /// The value as text; nil where there is no value and no default.
+  /// Returns the value as text; nil where there is no value and no default.
   func text(_ id: AppConfigID) -> String? {
     if let value = parameters[id] { return id.isSecret ? "(hidden)" : id.form().text(value) }
     guard !isReadBack, let number = parameters.defaultNumber(id) else { return nil }
@@ -168,14 +168,14 @@ extension SessionPeerConfiguration {
   }
 }
 
-// What a difference in one parameter leads to, and why.
+// The consequence of a difference in one parameter, and the reason.
 //
 // Sources: FiRa UCI as published in AOSP and pica; public reports of boards that did not range with
 // phones (sasodoma/uwb-ranging, dustedrob/multi-platform-uwb).
 extension SessionPeerConfiguration {
   typealias Verdict = (effect: SessionDifference.Effect, sentence: String)
 
-  /// Nil where the ends agree.
+  /// Returns the verdict; nil where the ends agree.
   func verdict(_ id: AppConfigID, _ other: SessionPeerConfiguration) -> Verdict? {
     let (a, b) = (parameters[id], other.parameters[id])
     if id.isSecret, Self.isBlank(a) || Self.isBlank(b), unused(id, other) == nil {
@@ -201,7 +201,7 @@ extension SessionPeerConfiguration {
       : (.notKnown, "One end leaves it to its chip.")
   }
 
-  /// Why the ends may disagree; nil where they may not.
+  /// Returns the reason why the ends may disagree; nil where they may not.
   private func disagreement(_ id: AppConfigID, _ other: SessionPeerConfiguration) -> Verdict? {
     if let sentence = unused(id, other) { return (.doesNotMatter, sentence) }
     if id == .resultReportConfig {
@@ -215,13 +215,13 @@ extension SessionPeerConfiguration {
   private func isAgreed(_ id: AppConfigID) -> Bool {
     switch id {
     case .hoppingMode, .blockStrideLength: true
-    // A controller has those of all its controlees elsewhere.
+    // A controller has the sub-sessions of all its controlees elsewhere.
     case .subSessionID, .subSessionKey: parameters.isSet(id) && parameters.isController != true
     default: parameters.row(id)?.scope == .equalOnBothPeers
     }
   }
 
-  /// Why neither end uses it; nil where one does.
+  /// Returns the reason why neither end uses it; nil where one does.
   private func unused(_ id: AppConfigID, _ other: SessionPeerConfiguration) -> String? {
     let configs = [self, other].map { $0.parameters.number(.stsConfig) ?? 0 }
     switch id {
@@ -235,7 +235,7 @@ extension SessionPeerConfiguration {
     }
   }
 
-  /// The same bytes in reverse order: numbers written as bytes, or the opposite.
+  /// Detects the same bytes in reverse order: numbers written as bytes, or the opposite.
   private func swapped(_ id: AppConfigID, _ other: SessionPeerConfiguration) -> Verdict? {
     guard id == .vendorID || id.isSecret, let a = parameters[id], let b = other.parameters[id]
     else { return nil }

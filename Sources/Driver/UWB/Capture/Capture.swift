@@ -8,7 +8,7 @@ public struct CapturedPacket: Sendable, Hashable {
   /// Nanoseconds since 1970 in a pcapng file, since midnight in a log; nil where the source has no
   /// times.
   public var time: UInt64?
-  /// Which way it went; nil where neither the source nor the packet says.
+  /// The direction; nil where neither the source nor the packet contains it.
   public var direction: PacketDirection?
   /// The packet, header included.
   public var bytes: [UInt8]
@@ -27,7 +27,7 @@ public struct CapturedPacket: Sendable, Hashable {
   }
 }
 
-/// What the bytes of a capture are.
+/// The format of a capture.
 package enum CaptureFormat: Hashable, Sendable {
   /// The file format of packet analysers.
   case pcapng
@@ -37,11 +37,11 @@ package enum CaptureFormat: Hashable, Sendable {
   case log
 }
 
-/// Something in a capture that could not be used. Whatever is whole is read nevertheless.
+/// A part of a capture that could not be used. Everything else is read nevertheless.
 public enum CaptureProblem: Hashable, Sendable {
   /// The last block ends early, as after a kill or a full disk.
   case truncated(offset: Int)
-  /// The block at this offset contradicts itself; what follows was not read.
+  /// The block at this offset contradicts itself; the blocks after it were not read.
   case damaged(offset: Int)
   /// The packet in the block at this offset was cut when it was recorded, and is left out.
   case cutPacket(offset: Int)
@@ -49,7 +49,7 @@ public enum CaptureProblem: Hashable, Sendable {
   case otherLinkType(UInt16, count: Int)
   /// A line of text is not one or more whole packets.
   case unreadableLine(Int)
-  /// There were more problems than are listed.
+  /// There were more problems than the list has.
   case andMore(Int)
 }
 
@@ -71,26 +71,26 @@ extension CaptureProblem: CustomStringConvertible {
   }
 }
 
-/// What a capture holds.
+/// The contents of a capture.
 public struct Capture: Sendable, Hashable {
   package var format: CaptureFormat
-  /// In the order of the source.
+  /// The packets in the order of the source.
   public var packets: [CapturedPacket] = []
-  /// What could not be used; at most a hundred entries.
+  /// The problems found; at most a hundred entries.
   public private(set) var problems: [CaptureProblem] = []
 
   private static let problemLimit = 100
 
   package init(format: CaptureFormat) { self.format = format }
 
-  /// The packets so far; those that follow come without them.
+  /// Returns the packets so far and removes them, for decoding in parts.
   mutating func takePackets() -> Capture {
     var taken = Capture(format: format)
     swap(&taken.packets, &packets)
     return taken
   }
 
-  /// Keeps the list short, whatever the input.
+  /// Adds a problem to the list, which stays short for any input.
   mutating func report(_ problem: CaptureProblem) {
     if problems.count < Self.problemLimit - 1 {
       problems.append(problem)
@@ -102,9 +102,10 @@ public struct Capture: Sendable, Hashable {
   }
 }
 
-/// Why a capture cannot be read or written. Switch over it with a `default`: cases may be added.
+/// The reason why a capture cannot be read or written. Switch over it with a `default`: cases may
+/// be added.
 public enum CaptureError: Error, Sendable, Hashable {
-  /// There are no bytes, or only blank ones.
+  /// There are no bytes, or only blanks.
   case empty
   /// No packet was found: neither pcapng nor hexadecimal text nor a known log.
   case notACapture
@@ -112,11 +113,11 @@ public enum CaptureError: Error, Sendable, Hashable {
   case olderFormat
   /// The file could not be opened or read; the kernel's reason.
   case unreadable(path: String, errno: Int32, reason: String)
-  /// The file is longer than can be taken.
+  /// The file is longer than the limit.
   case tooLong(path: String, limit: Int)
   /// The file could not be created.
   case notCreated(path: String, errno: Int32, reason: String)
-  /// Bytes could not be written, so that the file ends early.
+  /// Bytes could not be written, so the file ends early.
   case notWritten(path: String, errno: Int32, reason: String)
 }
 
@@ -142,7 +143,7 @@ extension CaptureError: DescribedError {
     errno == 0 ? reason : "\(reason) (errno \(errno))"
   }
 
-  /// What to try next; nil where there is nothing better than the cause itself.
+  /// The next step to try; nil where there is none beyond the cause itself.
   public var recoverySuggestion: String? {
     switch self {
     case .empty: nil

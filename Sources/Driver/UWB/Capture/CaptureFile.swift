@@ -16,18 +16,18 @@ public final class CaptureFile: Sendable {
     var last: UInt64 = 0
   }
 
-  /// Where the file is.
+  /// The path of the file.
   public let path: String
   private let descriptor: FileDescriptor
   private let state: Locked<State>
-  /// Nanoseconds from CLOCK_MONOTONIC to CLOCK_REALTIME when the file was made.
+  /// Nanoseconds from CLOCK_MONOTONIC to CLOCK_REALTIME when the file was created.
   private let epoch: UInt64
 
-  /// Creates a file that only its owner may read; one that exists is overwritten, and read by its
-  /// owner only from then on.
+  /// Creates a file that only its owner may read. An existing file is overwritten, and only its
+  /// owner may read it from then on.
   ///
   /// - Parameters:
-  ///   - path: Where the file is.
+  ///   - path: The path of the file.
   ///   - includeSecrets: Whether keys are written as they are; otherwise as zeros.
   /// - Throws: `CaptureError`.
   public convenience init(_ path: String, includeSecrets: Bool = false) throws(CaptureError) {
@@ -45,25 +45,25 @@ public final class CaptureFile: Sendable {
     }
     state = Locked(State(encoder: PcapngEncoder(includeSecrets: includeSecrets)))
     epoch = CommandEngine.now(CLOCK_REALTIME) &- CommandEngine.now()
-    // Where this throws, all that is stored is there, so `deinit` closes the file.
+    // All properties are initialised before this may throw, so `deinit` closes the file.
     if let failure = write(PcapngEncoder.preamble(description)) { throw failure }
   }
 
   deinit { try? descriptor.close() }
 
-  /// Why nothing is written any more; nil as long as everything was.
+  /// The reason why nothing is written any more; nil as long as all writes succeeded.
   public var failure: CaptureError? { state.withLock { $0.failure } }
 
-  /// Writes one packet, header included. After a failure it does nothing: see `failure`.
+  /// Writes one packet, header included. Does nothing after a failure: see `failure`.
   ///
-  /// Times in the file never go back: a packet from the chip that was read before, but recognised
-  /// after a packet to the chip was recorded, gets the time of the latter.
+  /// Times in the file never go back. A packet from the chip may have been read before a packet to
+  /// the chip was recorded, but recognised after it; it then gets the time of the latter.
   ///
   /// - Parameters:
-  ///   - direction: From the chip or to it.
+  ///   - direction: The direction of the packet.
   ///   - packet: Header and payload.
-  ///   - time: CLOCK_MONOTONIC in nanoseconds, as the driver's tap gives it.
-  /// - Returns: The same as `failure`, without a second look.
+  ///   - time: CLOCK_MONOTONIC in nanoseconds, as the driver's tap provides it.
+  /// - Returns: The value of `failure`.
   @discardableResult
   public func record(
     _ direction: PacketDirection, _ packet: RawSpan, time: UInt64
@@ -82,7 +82,7 @@ public final class CaptureFile: Sendable {
   private func write(_ block: [UInt8]) -> CaptureError? {
     do {
       let count = try unsafe block.withUnsafeBytes { unsafe try descriptor.write($0) }
-      // Less than all of it fits only where the disk is full.
+      // A shorter count means a full disk.
       return count == block.count
         ? nil : .system(CaptureError.notWritten, path, .system(.noSpace))
     } catch {

@@ -5,7 +5,7 @@ internal import UWBLink
 
 /// Reads captures of every known format.
 public enum CaptureReader {
-  /// What bytes are, judged by how they begin and by the tags in their lines.
+  /// Returns the format of bytes, from their beginning and the tags in their lines.
   ///
   /// - Throws: `CaptureError` when they are empty, or binary but not pcapng.
   package static func format(of bytes: [UInt8]) throws(CaptureError) -> CaptureFormat {
@@ -24,7 +24,7 @@ public enum CaptureReader {
     return TextDecoder.isLog(bytes) ? .log : .hexText
   }
 
-  /// Reads all packets. What is damaged or unknown is left out and listed in `problems`.
+  /// Reads all packets. Damaged or unknown parts are left out and listed in `problems`.
   ///
   /// - Throws: `CaptureError` when there is nothing to be read.
   public static func read(_ bytes: [UInt8]) throws(CaptureError) -> Capture {
@@ -35,9 +35,10 @@ public enum CaptureReader {
     return capture
   }
 
-  /// The bytes of a file, or of standard input (`-`).
+  /// Returns the bytes of a file, or of standard input (`-`).
   ///
-  /// - Parameter limit: longer files are refused. In memory, packets take up to four times their file.
+  /// - Parameter limit: the size above which files are rejected. Packets in memory take up to four
+  ///   times the size of their file.
   /// - Throws: `CaptureError`.
   package static func contents(
     ofFile path: String, limit: Int = 1 << 27
@@ -48,11 +49,11 @@ public enum CaptureReader {
     }
   }
 
-  /// Reads a file, a pipe or standard input (`-`) as it comes.
+  /// Reads a file, a pipe or standard input (`-`) as it arrives.
   ///
   /// - Parameters:
-  ///   - take: gets the packets of a capture or a log.
-  ///   - line: gets each line of a text in hexadecimal, without its end.
+  ///   - take: receives the packets of a capture or a log.
+  ///   - line: receives each line of a text in hexadecimal, without its end.
   package static func read(
     asItComes path: String, _ take: (Capture) throws -> Void,
     line: (ArraySlice<UInt8>) throws -> Void
@@ -64,7 +65,7 @@ public enum CaptureReader {
     var (pcapng, log) = (PcapngDecoder(), TextDecoder(.log))
     var format: CaptureFormat?
     var bytes: [UInt8] = []
-    // Lines before this say nothing of the format.
+    // The lines before this index do not determine the format.
     var searched = 0
     var isAtEnd = false
     while !isAtEnd {
@@ -94,7 +95,7 @@ public enum CaptureReader {
         }
         bytes.removeFirst(end)
         searched = 0
-      // A file has an end; of a pipe that much must do.
+      // A file has an end; for a pipe this many bytes have to do.
       case nil: if !file.isRegular, bytes.count > 1 << 24 { throw CaptureError.notACapture }
       }
       for (count, limit) in [(bytes.count, 1 << 27), (bytes.count - searched, 1 << 20)]
@@ -104,13 +105,13 @@ public enum CaptureReader {
     }
   }
 
-  /// - Parameter searched: how much of it is lines that do not tell.
-  /// - Returns: nil when nothing tells yet.
+  /// - Parameter searched: the number of bytes whose lines do not determine the format.
+  /// - Returns: nil while the format is unknown.
   private static func format(
     ofBeginning bytes: [UInt8], _ searched: inout Int
   ) throws(CaptureError) -> CaptureFormat? {
     if bytes.starts(with: PcapngDecoder.magic) { return .pcapng }
-    // That of a capture may still be incomplete.
+    // The header of a capture may still be incomplete.
     if bytes.count >= 4, bytes[searched...].contains(0) { return try format(of: bytes) }
     while let end = bytes[searched...].firstIndex(of: 0x0A) {
       let line = bytes[searched..<end]
@@ -129,7 +130,7 @@ public enum CaptureReader {
 }
 
 extension CaptureError {
-  /// With the system's number and reason.
+  /// Returns an error with the system's number and reason.
   static func system(
     _ make: (String, Int32, String) -> CaptureError, _ path: String, _ error: FileError
   ) -> CaptureError {

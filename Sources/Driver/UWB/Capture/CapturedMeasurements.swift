@@ -3,7 +3,8 @@ internal import UCI
 internal import UWBLink
 
 extension Capture {
-  /// Estimates from all two-way measurements of the capture, as a session would have made them.
+  /// Returns the estimates from all two-way measurements of the capture, as a session would compute
+  /// them.
   public func estimates(
     _ settings: EstimationSettings = EstimationSettings()
   ) -> [EstimatedMeasurement] {
@@ -18,11 +19,11 @@ extension Capture {
   }
 }
 
-/// The two-way measurements in the packets of a capture, joined and read as the driver does it.
+/// The two-way measurements in the packets of a capture, joined and read as in the driver.
 package struct CapturedMeasurements {
-  /// Whether the chip reports RSSI: as its device info says, and until it does, it does.
+  /// Whether the chip reports RSSI, according to its device info; true without device info.
   package private(set) var hasRSSI = true
-  /// Packets and notifications that do not have the layout they should have.
+  /// The number of packets and notifications with a wrong layout.
   package private(set) var unreadable = 0
   private var reassembler = Reassembler()
   private var last: UInt64 = 0
@@ -30,16 +31,16 @@ package struct CapturedMeasurements {
 
   package init() {}
 
-  /// Measurements that this packet completes. Their times never go back; where the capture has
-  /// none, they are an interval apart.
+  /// Returns the measurements that this packet completes. Their times never go back; where the
+  /// capture has none, they are an interval apart.
   package mutating func take(_ packet: CapturedPacket) -> [RangingMeasurement] {
     let decoder = MeasurementDecoder()
     read(packet) { _, _, round in decoder.decode(round) }
     return decoder.elements
   }
 
-  /// The same with what is computed of them, and the rounds without any. What waits for diagnostics
-  /// comes with a later packet.
+  /// Returns the rounds that this packet completes, with estimates, including rounds without
+  /// measurements. A measurement that waits for diagnostics is returned for a later packet.
   package mutating func rounds(
     _ packet: CapturedPacket, _ settings: EstimationSettings
   ) -> [EstimatedRound] {
@@ -55,14 +56,14 @@ package struct CapturedMeasurements {
     return list
   }
 
-  /// What still waits.
+  /// Returns the rounds that still wait.
   package mutating func remaining() -> [EstimatedRound] {
     var list: [EstimatedRound] = []
     for token in estimators.keys.sorted() { estimators[token]?.flush { list.append($0) } }
     return list
   }
 
-  /// A whole message; nil while segments are missing.
+  /// Returns a whole message; nil while segments are missing.
   private mutating func message(_ packet: CapturedPacket) -> (PacketHeader, [UInt8])? {
     guard packet.direction != .outbound else { return nil }
     let bytes = unsafe packet.bytes.span.bytes

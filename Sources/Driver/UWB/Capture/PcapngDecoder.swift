@@ -3,9 +3,9 @@ internal import UCI
 
 /// Reads pcapng of either byte order: enhanced, simple and old packet blocks; others are skipped.
 ///
-/// Nothing is allocated but what the packets in the file need, whatever its lengths say.
+/// Allocates only for the packets in the file, whatever its length fields contain.
 struct PcapngDecoder {
-  /// What is waited for at most; no packet is nearly as long.
+  /// The longest block that is waited for; a packet is never nearly as long.
   private static let longestBlock = 1 << 27
 
   private struct Interface {
@@ -21,10 +21,10 @@ struct PcapngDecoder {
   /// LINKTYPE_FIRA_UCI, and the number that files from before its registration carry.
   static let linkTypes: Set<UInt16> = [PcapngEncoder.linkType, 293]
 
-  /// What is not read yet, and how much there was before it.
+  /// The bytes not yet read, and the number of bytes before them.
   private var bytes: [UInt8] = []
   private var start = 0
-  /// Whether nothing that follows can be read.
+  /// Whether the rest of the file cannot be read.
   private(set) var isOver = false
   private var isBigEndian = false
   private var interfaces: [Interface] = []
@@ -36,9 +36,9 @@ struct PcapngDecoder {
     return decoder.take(bytes, isLast: true)
   }
 
-  /// Reads the blocks that are whole now.
+  /// Reads the complete blocks.
   ///
-  /// - Returns: the packets in them, and with the last ones all that could not be used.
+  /// - Returns: the packets in them, and with the last ones all problems.
   mutating func take(_ more: [UInt8], isLast: Bool) -> Capture {
     bytes += more
     var offset = 0
@@ -54,7 +54,7 @@ struct PcapngDecoder {
     return capture
   }
 
-  /// Returns its length; nil when nothing after it can be read, or not yet.
+  /// Reads one block and returns its length. Nil when the rest cannot be read, or not yet.
   private mutating func takeBlock(at offset: Int, _ isLast: Bool) -> Int? {
     func end(_ problem: CaptureProblem) -> Int? {
       isOver = true
@@ -87,7 +87,7 @@ struct PcapngDecoder {
     return length
   }
 
-  /// - Parameter offset: in the file.
+  /// - Parameter offset: the offset in the file.
   /// - Returns: false when the block contradicts itself.
   private mutating func block(_ type: UInt32, _ offset: Int, body: Range<Int>) -> Bool {
     let first = body.lowerBound
@@ -153,7 +153,8 @@ struct PcapngDecoder {
         time: ticks.map { Self.nanoseconds($0, interface) }, direction: direction, bytes: packet))
   }
 
-  /// Wraps where a damaged file gives more than 64 bits hold; never traps.
+  /// Converts ticks to nanoseconds. Wraps where a damaged file needs more than 64 bits; never
+  /// traps.
   private static func nanoseconds(_ ticks: UInt64, _ interface: Interface) -> UInt64 {
     let exponent = interface.resolution & 0x7F
     var time: UInt64

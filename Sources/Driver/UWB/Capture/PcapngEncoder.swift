@@ -3,10 +3,10 @@ package import UCI
 
 /// Makes the blocks of a pcapng file: one section, one interface, one packet in each block.
 ///
-/// Each block is whole when it has been made, so a file written block by block can be read up to
-/// the last whole one, whenever the writer ended.
+/// Each block is complete once made. A file written block by block can therefore be read up to its
+/// last complete block, whenever the writer ended.
 package struct PcapngEncoder: Sendable {
-  /// What the section and its interface are called; nil leaves an option out.
+  /// The names of the section and its interface; nil leaves an option out.
   package struct Description: Sendable, Hashable {
     /// `shb_hardware`: the chip or board.
     package var hardware: String?
@@ -14,7 +14,7 @@ package struct PcapngEncoder: Sendable {
     package var os: String?
     /// `shb_userappl`: the program that records.
     package var userApplication: String?
-    /// `if_name`: where the chip is.
+    /// `if_name`: the name of the device.
     package var interfaceName: String?
     /// `if_description`.
     package var interfaceDescription: String?
@@ -35,12 +35,12 @@ package struct PcapngEncoder: Sendable {
 
   private var redactor: SecretRedactor?
 
-  /// - Parameter includeSecrets: keys are written as they are; otherwise as zeros.
+  /// - Parameter includeSecrets: whether keys are written as they are; otherwise as zeros.
   package init(includeSecrets: Bool = false) {
     redactor = includeSecrets ? nil : SecretRedactor()
   }
 
-  /// The section header block and the interface description block that a file begins with.
+  /// Returns the section header block and the interface description block that a file begins with.
   package static func preamble(_ description: Description = Description()) -> [UInt8] {
     var section: [UInt8] = []
     section.append(le: UInt32(0x1A2B_3C4D))
@@ -65,8 +65,8 @@ package struct PcapngEncoder: Sendable {
     return block(0x0A0D_0D0A, section) + block(1, interface)
   }
 
-  /// The enhanced packet block of one packet. Packets have to come in the order in which they went,
-  /// because keys can be spread over segments.
+  /// Returns the enhanced packet block of one packet. Packets have to be passed in their order on
+  /// the wire, because keys can be spread over segments.
   ///
   /// - Parameter time: nanoseconds since 1970.
   package mutating func packet(
@@ -121,7 +121,7 @@ extension [UInt8] {
     }
   }
 
-  /// Zeros up to a multiple of four bytes.
+  /// Appends the bytes, and zeros up to a multiple of four.
   fileprivate mutating func append(padded bytes: [UInt8]) {
     self += bytes
     self += repeatElement(0, count: -bytes.count & 3)

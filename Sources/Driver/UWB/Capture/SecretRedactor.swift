@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import UCI
 
-/// Zeroes key material in packets: values of secret parameters, keys of controlees, and messages that
-/// are a secret as a whole, as the tables of UCI say.
+/// Zeroes key material in packets: values of secret parameters, keys of controlees, and messages
+/// that the tables of UCI mark as secret.
 ///
-/// Lengths stay. A message that cannot be taken apart, because it is segmented or does not have the
-/// layout it should have, loses everything after its first fields. Whose vendor groups these are is
-/// taken from the chip's device information; before that, from any vendor that has secrets there.
+/// Lengths stay. A message that cannot be parsed, because it is segmented or has a wrong layout,
+/// loses everything after its first fields. The vendor of vendor groups is taken from the chip's
+/// device information; before that, every vendor with secrets in the group counts.
 struct SecretRedactor: Sendable {
-  /// Message types and opcodes of which a last segment is still to come.
+  /// Message types and opcodes whose last segment has not arrived.
   private struct Pending: Hashable {
     var type: MessageType
     var opcode: Opcode

@@ -3,18 +3,17 @@ internal import UCI
 
 /// Reads packets from text: plain hexadecimal, or log lines of NXP's and Android's stacks.
 ///
-/// A line is known as a log line by one of the tags `NxpUciX` (host to chip) and `NxpUciR` (chip to
-/// host) in any case of letters; the packet follows the last `>`, `<` or `=`. Other lines of a
-/// log are skipped.
+/// The tags `NxpUciX` (host to chip) and `NxpUciR` (chip to host), in any case of letters, identify
+/// a log line; the packet follows the last `>`, `<` or `=`. Other lines of a log are skipped.
 struct TextDecoder {
   private static let tag: [UInt8] = Array("nxpuci".utf8)
 
-  /// Whether there is a line that the stacks of NXP and Android write.
+  /// Returns whether a line has the form of NXP's or Android's stack.
   static func isLog(_ bytes: [UInt8]) -> Bool {
     bytes.split(separator: 0x0A).contains { direction(of: $0) != nil }
   }
 
-  /// What a text with this line is; nil where the line does not tell.
+  /// Returns the format of a text with this line; nil where the line does not determine it.
   static func format(of line: ArraySlice<UInt8>) -> CaptureFormat? {
     if direction(of: line) != nil { return .log }
     var capture = Capture(format: .hexText)
@@ -39,7 +38,7 @@ struct TextDecoder {
 
   /// Reads the next lines.
   ///
-  /// - Returns: the packets in them, and with the last ones all that could not be used.
+  /// - Returns: the packets in them, and with the last ones all problems.
   mutating func take(_ lines: some Sequence<ArraySlice<UInt8>>, isLast: Bool) -> Capture {
     for line in lines {
       count += 1
@@ -63,14 +62,14 @@ struct TextDecoder {
   ) -> Bool {
     guard let (direction, tag) = direction(of: line) else { return true }
     let arrows: [UInt8] = Array("<>=".utf8)
-    // Under the same tags the stacks write sentences too.
+    // The stacks write sentences with the same tags, too.
     guard let arrow = line[tag...].lastIndex(where: arrows.contains) else { return true }
     return take(line[(arrow + 1)...], time: clock.time(of: line[..<tag]), &capture) { _ in
       direction
     }
   }
 
-  /// - Parameter direction: Of a packet with this first byte.
+  /// - Parameter direction: returns the direction of a packet from its first byte.
   private static func take(
     _ text: ArraySlice<UInt8>, time: UInt64?, _ capture: inout Capture,
     _ direction: (UInt8) -> PacketDirection?
@@ -83,7 +82,7 @@ struct TextDecoder {
     return true
   }
 
-  /// The direction that the tag of a line names, and where the tag is.
+  /// Returns the direction that the tag of a line names, and the index of the tag.
   private static func direction(of line: ArraySlice<UInt8>) -> (PacketDirection, Int)? {
     var index = line.startIndex
     while line.endIndex - index > tag.count {
@@ -106,7 +105,7 @@ struct TextDecoder {
     byte == 0x20 || (0x09...0x0D).contains(byte)
   }
 
-  /// Digits as bytes; nil when there is anything else but what people put between them.
+  /// Returns the digits as bytes; nil for any other character than the usual separators.
   private static func digits(_ text: ArraySlice<UInt8>) -> [UInt8]? {
     var bytes: [UInt8] = []
     var high: UInt8?
@@ -134,7 +133,7 @@ struct TextDecoder {
     return high == nil && !bytes.isEmpty ? bytes : nil
   }
 
-  /// The packets that stand one after another; nil unless they are all there is.
+  /// Returns consecutive packets; nil unless they make up all bytes.
   private static func packets(_ bytes: [UInt8]) -> [[UInt8]]? {
     var packets: [[UInt8]] = []
     var rest = bytes[...]
@@ -154,13 +153,14 @@ struct TextDecoder {
   }
 }
 
-/// Finds the time of day in log lines, and counts on over midnight.
+/// Finds the time of day in log lines, and continues across midnight.
 struct LogClock {
   private static let day: UInt64 = 86_400_000_000_000
   private var days: UInt64 = 0
   private var last: UInt64 = 0
 
-  /// Nanoseconds since the midnight before the first line; nil where the line has no `hh:mm:ss.f`.
+  /// Returns nanoseconds since the midnight before the first line; nil for a line without
+  /// `hh:mm:ss.f`.
   mutating func time(of line: ArraySlice<UInt8>) -> UInt64? {
     var index = line.startIndex
     while line.endIndex - index >= 10 {
@@ -182,7 +182,7 @@ struct LogClock {
         time += UInt64(digit - 0x30) * unit
         unit /= 10
       }
-      // Lines can be a little out of order; half a day back is the next day.
+      // Lines can be slightly out of order; half a day back means the next day.
       if time + Self.day / 2 < last { days += 1 }
       last = time
       return days * Self.day + time

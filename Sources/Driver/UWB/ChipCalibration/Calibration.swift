@@ -3,7 +3,7 @@ internal import FoundationEssentials
 internal import UCI
 public import UWBLink
 
-/// How a family of chips keeps its calibration.
+/// The way in which a family of chips stores its calibration.
 package enum CalibrationScheme: Sendable, Hashable {
   case unknown
   /// Values by the names of keys (Qorvo's group 0xE).
@@ -11,7 +11,7 @@ package enum CalibrationScheme: Sendable, Hashable {
   /// Numbered parameters of each channel (NXP's group 0xF).
   case numberedParameters
 
-  /// Every value that is known, by its name; those of a scheme in their order.
+  /// All known values by name; the values of a scheme in their order.
   package var values: [CalibrationValue] {
     switch self {
     case .unknown: []
@@ -20,7 +20,7 @@ package enum CalibrationScheme: Sendable, Hashable {
     }
   }
 
-  /// What is known of a value; nil where there is nothing by this name.
+  /// Returns the description of a value; nil for an unknown name.
   package func value(named name: String) -> CalibrationValue? {
     switch self {
     case .unknown: nil
@@ -30,15 +30,15 @@ package enum CalibrationScheme: Sendable, Hashable {
   }
 }
 
-/// What is known of one value of a calibration.
+/// The description of one value of a calibration.
 package struct CalibrationValue: Sendable, Hashable {
   /// For example `ant0.ch9.ant_delay`, or `ch9.rx_ant_delay`.
   package var name: String
-  /// How its bytes are read.
+  /// The form of its bytes.
   package var form: CalibrationForm
-  /// Unit of its numbers; nil where they have none, or it is not known.
+  /// The unit of its numbers; nil where there is none, or it is unknown.
   package var unit: String?
-  /// One sentence; nil where the name says it all.
+  /// One sentence; nil where the name explains itself.
   package var summary: String?
 
   init(_ name: String, _ form: CalibrationForm, unit: String? = nil, _ summary: String? = nil) {
@@ -50,19 +50,19 @@ package struct CalibrationValue: Sendable, Hashable {
 
   func named(_ name: String) -> CalibrationValue { .init(name, form, unit: unit, summary) }
 
-  /// The value as people write it, with its unit; bytes in hexadecimal where they do not have the
-  /// form that is known.
+  /// Returns the value as users write it, with its unit; bytes in hexadecimal where they do not
+  /// have the known form.
   package func text(_ bytes: [UInt8]) -> String {
     guard let text = form.text(bytes) else { return CalibrationForm.raw(bytes) }
     return unit.map { "\(text) \($0)" } ?? text
   }
 
-  /// The same without the unit.
+  /// Returns the value as users write it, without the unit.
   package func plainText(_ bytes: [UInt8]) -> String {
     form.text(bytes) ?? CalibrationForm.raw(bytes)
   }
 
-  /// The bytes of a value as people write it; its unit may be left out.
+  /// Returns the bytes of a value as users write it; the unit may be left out.
   ///
   /// - Throws: `CalibrationError.unreadable`.
   package func bytes(from text: String) throws(CalibrationError) -> [UInt8] {
@@ -75,11 +75,11 @@ package struct CalibrationValue: Sendable, Hashable {
   }
 }
 
-/// A value of a calibration, as the chip has it.
+/// A value of a calibration on the chip.
 public struct CalibrationEntry: Sendable, Hashable {
   /// See `CalibrationValue`.
   public var name: String
-  /// In the order of the wire, at most 255.
+  /// The bytes in the order of the wire, at most 255.
   public var bytes: [UInt8]
 
   /// Creates an entry to write with `UWBDevice.calibrate`.
@@ -89,20 +89,20 @@ public struct CalibrationEntry: Sendable, Hashable {
   }
 }
 
-/// Why a calibration could not be read or written. Switch over it with a `default`: cases may be
-/// added.
+/// The reason why a calibration could not be read or written. Switch over it with a `default`:
+/// cases may be added.
 public enum CalibrationError: Error, Sendable, Hashable {
-  /// How this chip keeps its calibration is not known.
+  /// The calibration format of this chip is unknown.
   case unsupported(chip: String)
-  /// There is no value by this name; those closest to it.
+  /// There is no value of this name; the closest names.
   case unknownName(String, nearest: [String])
-  /// The value is not written in a form that it can have.
+  /// The value does not have an accepted form.
   case unreadable(name: String, value: String, accepted: String)
-  /// The chip has another number of bytes for it.
+  /// The value has another number of bytes on the chip.
   case wrongLength(name: String, expected: Int, given: Int)
-  /// The chip refused to read or write it; status by its name and number.
+  /// The chip refused to read or write it; the status by its name and number.
   case refused(name: String, status: String, code: UInt8)
-  /// The chip took it and has something else.
+  /// The chip accepted the value, and stores another one.
   case notKept(name: String, wrote: [UInt8], read: [UInt8])
   /// The device failed.
   case device(DriverError)
@@ -129,7 +129,7 @@ extension CalibrationError: DescribedError {
     }
   }
 
-  /// What to try next; nil where there is nothing better than the cause itself.
+  /// The next step to try; nil where there is none beyond the cause itself.
   public var recoverySuggestion: String? {
     switch self {
     case .unsupported:
@@ -142,7 +142,7 @@ extension CalibrationError: DescribedError {
 }
 
 extension String {
-  /// Without blanks at its ends.
+  /// The text without blanks at its ends.
   var trimmed: String {
     let isBlank = { (character: Character) in character == " " || character == "\t" }
     let front = drop(while: isBlank)

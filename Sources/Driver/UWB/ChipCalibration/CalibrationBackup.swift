@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import UCI
 
-/// The calibration of one chip, to be kept in a file and written back later.
+/// The calibration of one chip, for storing in a file and restoring later.
 package struct CalibrationBackup: Codable, Sendable, Hashable {
   package struct Device: Codable, Sendable, Hashable {
     /// The name of the family, as `DeviceProfile` has it.
     package var family: String
-    /// What identifies the chip, in hexadecimal; nil where it does not say.
+    /// The identifier of the chip, in hexadecimal; nil where it reports none.
     package var chipID: String?
-    /// The version of the firmware; nil where the chip does not say.
+    /// The version of the firmware; nil where the chip reports none.
     package var firmware: String?
-    /// The version of UCI it speaks.
+    /// The version of UCI on the chip.
     package var uci: String
 
     enum CodingKeys: String, CodingKey {
@@ -22,26 +22,26 @@ package struct CalibrationBackup: Codable, Sendable, Hashable {
   package struct Value: Codable, Sendable, Hashable {
     /// See `CalibrationValue`.
     package var name: String
-    /// The bytes in the order of the wire, in hexadecimal: this is what is written back.
+    /// The bytes in the order of the wire, in hexadecimal: these are written back.
     package var hex: String
-    /// The same for people.
+    /// The value for users.
     package var text: String?
   }
 
-  /// Says what the file is, and which version of this.
+  /// The kind and version of the file.
   package var format: String
-  /// When it was made, in the form of ISO 8601; nil where nobody said.
+  /// The time of the backup, in the form of ISO 8601; nil if it was not given.
   package var created: String?
   package var device: Device
-  /// Everything the chip had.
+  /// All values of the chip.
   package var values: [Value]
 
-  /// What `format` says.
+  /// The content of `format`.
   package static let format = "swift-uwb calibration 1"
 
-  /// The values as a chip takes them.
+  /// Returns the values for writing to a chip.
   ///
-  /// - Throws: `CalibrationError.unreadable` for digits that are no bytes.
+  /// - Throws: `CalibrationError.unreadable` for digits that are not bytes.
   package func entries() throws(CalibrationError) -> [CalibrationEntry] {
     var list: [CalibrationEntry] = []
     for value in values {
@@ -56,7 +56,7 @@ package struct CalibrationBackup: Codable, Sendable, Hashable {
 }
 
 extension UWBDevice {
-  /// Who this chip is, for a backup.
+  /// The identity of this chip, for a backup.
   package var calibrationOwner: CalibrationBackup.Device {
     var (chip, firmware): ([UInt8]?, String?) = (nil, nil)
     switch info.vendorDetails {
@@ -70,9 +70,9 @@ extension UWBDevice {
       firmware: firmware, uci: "\(info.uciVersion)")
   }
 
-  /// Everything the chip has.
+  /// Reads all values of the chip.
   ///
-  /// - Parameter created: when, in the form of ISO 8601.
+  /// - Parameter created: the time, in the form of ISO 8601.
   /// - Throws: `CalibrationError`.
   package func backUpCalibration(
     created: String? = nil

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How the bytes of a calibration value are read. Numbers are little-endian.
+/// The form of the bytes of a calibration value. Numbers are little-endian.
 package indirect enum CalibrationForm: Sendable, Hashable {
-  /// A number of this many bytes and bits of fraction; in two's complement where it has a sign.
+  /// A number with this many bytes, and bits of fraction; in two's complement if signed.
   case number(Int, isSigned: Bool, fraction: Int)
   /// One byte with words for its values.
   case words([String])
-  /// So many values, one after another.
+  /// A fixed number of values, one after another.
   case list(CalibrationForm, count: Int)
-  /// A count, and as many values.
+  /// A count, and this many values.
   case counted(CalibrationForm)
-  /// A count, and as many of these: the number of an antenna or pair, and its values.
+  /// A count, and this many entries: the number of an antenna or pair, and its values.
   case numbered(CalibrationForm, values: Int)
-  /// Bytes whose meaning is their own.
+  /// Bytes without a known structure.
   case bytes
 
   static func unsigned(_ width: Int, fraction: Int = 0) -> Self {
@@ -24,7 +24,7 @@ package indirect enum CalibrationForm: Sendable, Hashable {
   /// One byte, no or yes.
   static let flag = words(["no", "yes"])
 
-  /// Bytes of one value; nil where that is not fixed.
+  /// The bytes of one value; nil where the number is not fixed.
   private var width: Int? {
     switch self {
     case .number(let width, _, _): width
@@ -35,7 +35,7 @@ package indirect enum CalibrationForm: Sendable, Hashable {
 
   // MARK: printing
 
-  /// The value as people write it; nil where the bytes do not have this form.
+  /// Returns the value as users write it; nil where the bytes do not have this form.
   func text(_ bytes: [UInt8]) -> String? {
     if let width, bytes.count != width { return nil }
     switch self {
@@ -74,7 +74,7 @@ package indirect enum CalibrationForm: Sendable, Hashable {
     }
   }
 
-  /// `hex:0102`, which every value takes.
+  /// Returns `hex:0102`, which every value accepts.
   static func raw(_ bytes: [UInt8]) -> String {
     "hex:"
       + bytes.map { byte in
@@ -92,8 +92,8 @@ package indirect enum CalibrationForm: Sendable, Hashable {
     return Int64(bitPattern: number(bytes) << UInt64(shift)) >> Int64(shift)
   }
 
-  /// As many digits as it takes, at most six after the point, where the fraction ends or does not
-  /// matter any more.
+  /// Returns the necessary digits, at most six after the point, where the fraction ends or no
+  /// longer matters.
   private static func decimal(_ value: Double) -> String {
     let millionths = Int64((value * 1e6).rounded())
     var digits = String(abs(millionths) % 1_000_000)
@@ -106,7 +106,7 @@ package indirect enum CalibrationForm: Sendable, Hashable {
 
   // MARK: reading
 
-  /// The bytes of `hex:` and digits; nil for anything else.
+  /// Returns the bytes of `hex:` and digits; nil for anything else.
   static func rawBytes(_ text: String) -> [UInt8]? {
     guard text.hasPrefix("hex:") else { return nil }
     let digits = text.dropFirst(4).filter { !" :.-_".contains($0) }
@@ -116,7 +116,7 @@ package indirect enum CalibrationForm: Sendable, Hashable {
     }
   }
 
-  /// The bytes of a value as people write it; nil where it cannot be read.
+  /// Returns the bytes of a value as users write it; nil where it cannot be read.
   func bytes(from text: String) -> [UInt8]? {
     switch self {
     case .number(let width, false, 0):
@@ -175,13 +175,13 @@ package indirect enum CalibrationForm: Sendable, Hashable {
     return lower.hasPrefix("0x") ? UInt64(hexDigits: lower.dropFirst(2)) : UInt64(lower)
   }
 
-  /// The nearest number with the given number of fraction bits.
+  /// Returns the nearest number with the given number of fraction bits.
   private static func scaled(_ text: String, _ fraction: Int) -> Int64? {
     guard let value = Double(text.trimmed), value.isFinite, abs(value) < 1e9 else { return nil }
     return Int64((value * Double(1 << fraction)).rounded())
   }
 
-  /// What a value takes, for help and errors: a noun phrase.
+  /// The accepted values, for help and errors: a noun phrase.
   package var accepted: String {
     switch self {
     case .number(let width, let isSigned, 0):

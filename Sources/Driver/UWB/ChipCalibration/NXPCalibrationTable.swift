@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The calibration parameters of NXP's SR1xx and SR2xx: `ch9.rx_ant_delay`, or `ch9.0x5C` by number.
+/// The calibration parameters of NXP's SR1xx and SR2xx: `ch9.rx_ant_delay`, or `ch9.0x5C` by
+/// number.
 ///
 /// Sources: published logs of an SR250 (nxp-uwb/sr250-uwbiot-zephyr, demo_device_calibration); AOSP
 /// hardware/nxp/uwb and NXPHoverGames/nxp-uwb-ros2 (Apache-2.0); NXP's UWBIoT API Reference Guide.
@@ -58,7 +59,7 @@ enum NXPCalibrationTable {
     return value(row, name)
   }
 
-  /// Channel and number of a parameter; nil when the name is none.
+  /// Returns channel and number of a parameter; nil for an unknown name.
   static func wire(_ name: String) -> (channel: UInt8, parameter: UInt8)? {
     var rest = name[...]
     var channel: UInt8 = 0

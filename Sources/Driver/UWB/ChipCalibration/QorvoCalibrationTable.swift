@@ -2,8 +2,8 @@
 
 /// The keys of Qorvo's QM33 SDK with their types.
 ///
-/// In a pattern `#` is a digit: of an antenna, pair, set or table 0…3, a channel 5 or 9, a
-/// reference frame 0…7. Sources: l1_config.yml of DW3_QM33_SDK 1.1.0 for the types, UWB Qorvo
+/// In a pattern `#` is a digit: the number of an antenna, pair, set or table 0…3, a channel 5 or 9,
+/// or a reference frame 0…7. Sources: l1_config.yml of DW3_QM33_SDK 1.1.0 for the types, UWB Qorvo
 /// Tools 1.1.1 for the names.
 enum QorvoCalibrationTable {
   /// A value with a pattern as its name.
@@ -73,7 +73,7 @@ enum QorvoCalibrationTable {
     expand(row.name).map(row.named)
   }
 
-  /// A key that is not in the table has bytes: firmwares have more of them than are published.
+  /// A key without a row has the form of bytes: firmwares have more keys than are published.
   static func value(named name: String) -> CalibrationValue? {
     let pattern = pattern(of: name)
     if let row = index[pattern], expand(pattern).contains(name) { return row.named(name) }
@@ -85,7 +85,7 @@ enum QorvoCalibrationTable {
     return isKey && name.contains(".") ? CalibrationValue(name, .bytes) : nil
   }
 
-  /// Digits at the ends of the parts of a name.
+  /// Returns the name with `#` for the digits at the ends of its parts.
   private static func pattern(of name: String) -> String {
     name.split(separator: ".", omittingEmptySubsequences: false).map { part in
       guard let last = part.last, last.isASCII, last.isNumber,

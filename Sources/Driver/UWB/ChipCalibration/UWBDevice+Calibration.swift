@@ -5,8 +5,8 @@ internal import UCIReference
 extension UWBDevice {
   /// Reads values of the calibration.
   ///
-  /// - Parameter names: none: everything the chip has, as far as it can be asked for. Values that
-  ///   the chip does not have are then left out; a value that is named has to be there.
+  /// - Parameter names: the values to read. Empty: every known value that the chip has. A named
+  ///   value has to exist.
   /// - Throws: `CalibrationError`.
   public func calibration(
     _ names: [String] = []
@@ -21,9 +21,9 @@ extension UWBDevice {
 
   /// Writes values and reads each one back.
   ///
-  /// - Throws: `CalibrationError`; what was written before stays written. `.wrongLength` when the
-  ///   chip has another number of bytes for a value, with nothing written at all; `.notKept` when
-  ///   it has something else afterwards.
+  /// - Throws: `CalibrationError`; values written before stay written. `.wrongLength` when the chip
+  ///   has another number of bytes for a value, with nothing written at all. `.notKept` when the
+  ///   chip stores another value afterwards.
   public func calibrate(_ entries: [CalibrationEntry]) async throws(CalibrationError) {
     let before = try await calibration(entries.map(\.name))
     for entry in entries {
@@ -41,7 +41,7 @@ extension UWBDevice {
     }
   }
 
-  /// What is known of a value of this chip.
+  /// Returns the description of a value of this chip.
   ///
   /// - Throws: `CalibrationError.unknownName`, or `.unsupported`.
   package func value(named name: String) throws(CalibrationError) -> CalibrationValue {
@@ -75,7 +75,7 @@ extension UWBDevice {
 
   // MARK: Qorvo
 
-  /// Bytes of names in one command: below the 250 at which the vendor's tool cuts commands.
+  /// The bytes of names in one command: below the 250 at which the vendor's tool splits commands.
   private static let namesLimit = 200
 
   private func namedKeys(
@@ -92,7 +92,7 @@ extension UWBDevice {
         }
       }
     }
-    // Not every firmware takes "all": then everything that is known is asked for.
+    // Some firmware rejects "all": then every known value is read.
     var rest = (names.isEmpty ? profile.calibration.values.map(\.name) : names)[...]
     while !rest.isEmpty {
       var count = 0

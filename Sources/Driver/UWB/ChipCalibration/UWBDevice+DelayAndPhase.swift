@@ -2,19 +2,19 @@
 internal import UCI
 
 extension UWBDevice {
-  /// The values with which every distance of this chip becomes shorter by some metres: what it has
-  /// now, and so much more delay. Nothing is written; `calibrate` does that.
+  /// Returns the values that shorten every distance of this chip by some metres: the present delays
+  /// plus the corresponding increase. Nothing is written; `calibrate` writes them.
   ///
-  /// Qorvo: `ant_delay` of every antenna that sends or receives for ranging, one tick of 15.65 ps for
-  /// 4.69 mm: a distance has half of the delay of sending and half of that of receiving in it. NXP:
-  /// RX_ANT_DELAY of every antenna, a quarter of which are centimetres of distance (source: UWBIoT
+  /// Qorvo: `ant_delay` of every antenna that sends or receives for ranging, one tick of 15.65 ps
+  /// for 4.69 mm. A distance contains half of the sending delay and half of the receiving delay.
+  /// NXP: RX_ANT_DELAY of every antenna, in quarters of a centimetre of distance (source: UWBIoT
   /// API Reference Guide).
   ///
   /// - Parameters:
-  ///   - channel: the channel whose delays are meant.
-  ///   - metres: negative makes distances longer.
-  ///   - antennas: only these, as the chip numbers them; none: those that it ranges with.
-  /// - Throws: `CalibrationError`; `.unreadable` where a delay would be less than none.
+  ///   - channel: the channel of the delays.
+  ///   - metres: the change; a negative one makes distances longer.
+  ///   - antennas: the antennas, as the chip numbers them; empty: the antennas that it ranges with.
+  /// - Throws: `CalibrationError`; `.unreadable` where a delay would be negative.
   public func antennaDelays(
     channel: UInt8, shorteningBy metres: Double, antennas: [UInt8] = []
   ) async throws(CalibrationError) -> [CalibrationEntry] {
@@ -43,7 +43,7 @@ extension UWBDevice {
     }
   }
 
-  /// The bytes of an unsigned number, changed by `steps`.
+  /// Returns the bytes of an unsigned number, changed by `steps`.
   private func shifted(
     _ entry: CalibrationEntry, _ bytes: ArraySlice<UInt8>, by steps: Double
   ) throws(CalibrationError) -> [UInt8] {
@@ -57,7 +57,7 @@ extension UWBDevice {
     return Array(UInt64(old + Int64(steps)).littleEndianBytes.prefix(bytes.count))
   }
 
-  /// The antennas of the first set: what sends, and what receives.
+  /// Returns the antennas of the first set, for sending and receiving.
   private func rangingAntennas() async throws(CalibrationError) -> [UInt8] {
     func signed(_ name: String) async throws(CalibrationError) -> [Int8] {
       // Firmwares without sets have one antenna.
@@ -82,17 +82,18 @@ extension UWBDevice {
     return used.isEmpty ? [0] : used
   }
 
-  /// The values with which a chip takes the offset of a pair of antennas away from its phases, and
-  /// makes angles of them by a table. Nothing is written; `calibrate` does that.
+  /// Returns the values with which a chip subtracts the offset of a pair of antennas from its
+  /// phases, and converts them to angles by a table. Nothing is written; `calibrate` writes them.
   ///
-  /// Phases are taken to have been measured with the offset that the chip has now, which it subtracts
+  /// The phases are assumed to be measured with the present offset of the chip, which it subtracts
   /// (Qorvo: `ant_pair#.ch#.pdoa.offset`, `pdoa_lut#.data` and `pdoa.lut_id`; NXP: PDOA_OFFSET). No
-  /// published document says which sign the offset has: measure again after writing.
+  /// published document has the sign of the offset: measure again after writing.
   ///
   /// - Parameters:
-  ///   - pair: as the chip numbers it.
-  ///   - offset: radians, of the phase straight ahead.
+  ///   - pair: the pair, as the chip numbers it.
+  ///   - offset: the phase straight ahead in radians.
   ///   - table: angles and phases in radians, rising angles, without the offset.
+  /// - Returns: the values, and a sentence about the parts that the chip does not support.
   /// - Returns: also what the chip cannot take, in a sentence.
   /// - Throws: `CalibrationError`.
   package func phaseCalibration(
@@ -112,7 +113,7 @@ extension UWBDevice {
         let old = Double(Self.signed(bytes[...])) / 2048
         entries[index].bytes = Self.word(Self.wrapped(old + offset, .pi) * 2048)
       }
-      // Firmwares without tables of their own keep their angles.
+      // Firmware without tables of its own keeps its angles.
       let names = ["pdoa_lut\(pair).data", "\(stem).lut_id"]
       let present: [CalibrationEntry]
       do { present = try await calibration(names) } catch {
@@ -143,7 +144,7 @@ extension UWBDevice {
     }
   }
 
-  /// 31 times a phase and its angle, 11 bits of fraction each, rising phases.
+  /// Returns 31 pairs of a phase and its angle, 11 bits of fraction each, rising phases.
   private static func lookUpTable(_ table: [(angle: Double, phase: Double)]) -> [UInt8] {
     let (low, high) = (table[0].angle, table[table.count - 1].angle)
     var points = (0..<31).map { index -> (angle: Double, phase: Double) in
@@ -157,7 +158,7 @@ extension UWBDevice {
     return points.flatMap { word($0.phase * 2048) + word($0.angle * 2048) }
   }
 
-  /// NXP: a count, then the number of an antenna or pair, and 16 bits, for each.
+  /// Returns NXP's list: a count, then the number of an antenna or pair, and 16 bits, for each.
   private func words(
     of entry: CalibrationEntry
   ) throws(CalibrationError) -> [(number: UInt8, place: Range<Int>)] {
@@ -178,7 +179,7 @@ extension UWBDevice {
     Int16(max(-32768, min(32767, value.rounded()))).littleEndianBytes
   }
 
-  /// Into -half..<half.
+  /// Returns the value wrapped into -half..<half.
   private static func wrapped(_ value: Double, _ half: Double) -> Double {
     value - 2 * half * (value / (2 * half)).rounded()
   }

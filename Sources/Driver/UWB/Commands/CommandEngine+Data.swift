@@ -3,19 +3,19 @@ internal import System
 internal import UCI
 internal import UWBLink
 
-// Data for a peer: segments against credits, and the report on the message.
+// Data for a peer: segments, each with a credit, and the report on the message.
 extension CommandEngine {
-  /// Sends a data message in segments, one for each credit, and waits for what the chip says of it.
+  /// Sends a data message in segments, one for each credit, and waits for the chip's report.
   ///
-  /// - Parameter limit: bytes of payload in one packet; the message's header counts.
-  /// - Returns: how often it was sent over the air, where the chip says so.
+  /// - Parameter limit: bytes of payload in one packet, including the message's header.
+  /// - Returns: the number of transmissions over the air, where the chip reports it.
   func send(_ message: DataMessageSend, limit: Int) async throws(DriverError) -> Int? {
     let token = message.sessionToken
     let dialect = dialect
     let packets = Segmentation.packets(
       type: .data, opcode: DataMessageSend.opcode, payload: message.encoded(dialect: dialect),
       limit: limit, dataLengthInByte3: dialect.dataLengthInByte3)
-    // What an earlier message was told must not be taken for this one's.
+    // Reports on an earlier message must not be taken for reports on this one.
     state.withLock { $0.chip.data[token]?.reports = [] }
     for packet in packets {
       try await takeCredit(token, message.sequenceNumber)
@@ -39,7 +39,7 @@ extension CommandEngine {
     }
   }
 
-  /// The report on a message; chips of FiRa 1.x give the lower byte of its number only.
+  /// Returns the report on a message; chips of FiRa 1.x send only the lower byte of its number.
   private static func report(
     _ data: DataState, _ number: UInt16
   ) -> DataTransferStatusNotification? {
@@ -55,7 +55,7 @@ extension CommandEngine {
     }
     // Refused in the middle.
     if let report = Self.report(data, number) { throw .dataNotSent(report.status) }
-    // One message at a time: nobody else takes it.
+    // Only one message is sent at a time, so no other sender uses the credit.
     state.withLock { $0.chip.data[token]?.hasCredit = false }
   }
 

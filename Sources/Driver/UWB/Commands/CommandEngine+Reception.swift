@@ -4,9 +4,9 @@ internal import Logging
 internal import UCI
 internal import UWBLink
 
-// What the chip says. All of it runs on the reader thread.
+// Handling of the chip's messages. All of it runs on the reader thread.
 extension CommandEngine {
-  /// Takes a whole message that is not a measurement.
+  /// Handles a whole message that is not a measurement.
   func receive(type: MessageType, opcode: Opcode, payload: RawSpan) {
     var message: DeviceEvent {
       .message(Message(type: type, opcode: opcode, payload: payload, dialect: dialect))
@@ -20,7 +20,7 @@ extension CommandEngine {
     case (.notification, .sessionStatus):
       guard let status = read(SessionStatusNotification.self, payload) else { return }
       update { chip in
-        // Of sessions that are gone, nothing is kept.
+        // No state is kept of removed sessions.
         guard
           chip.sessions[status.sessionToken] != nil
             || (status.state != .deinitialised && chip.sessions.count < Self.sessionLimit)
@@ -96,12 +96,14 @@ extension CommandEngine {
     switch device {
     case .wokenUp: resend(because: "woke up")
     case .error, .hardwareReset:
-      // Said before the reset that ends it; a chip in this state may say it whenever it is opened.
+      // A report from before the reset that ends the state; a chip in this state may send it
+      // whenever it is opened.
       let failed = state.withLock { state -> Outstanding? in
         let isReset = state.outstanding?.request.opcode == .coreDeviceReset
         return isReset && isResetting ? nil : state.outstanding.take()
       }
-      // First: whoever waits for the answer looks whether the device is being recovered.
+      // This comes first: the caller that waits for the answer checks whether the device is being
+      // recovered.
       if !isResetting { callbacks.deviceLost(.deviceFailed(device)) }
       if let failed {
         failed.continuation.resume(
@@ -110,8 +112,8 @@ extension CommandEngine {
     case .initialising where !isResetting:
       callbacks.deviceLost(.deviceRestarted)
     case .ready where !isResetting:
-      // Reported on changes only, and never while a session ranges: unless the chip says so ahead
-      // of the end of the session, it has restarted.
+      // Reported on changes only, and never while a session ranges. Unless the chip reports it
+      // ahead of the end of the session, it has restarted.
       let ranges = before.sessions.values.contains { $0.state == .active }
       if before.device == .ready || ranges { callbacks.stateSuspect() }
     default: break
@@ -131,7 +133,7 @@ extension CommandEngine {
       report(.unexpectedResponse(opcode))
       return
     }
-    // Some chips append the empty list that the response has otherwise.
+    // Some chips append the empty list of the ordinary response.
     if payload.first == Status.commandRetry.rawValue {
       resend(because: "asked to")
     } else {
@@ -139,8 +141,8 @@ extension CommandEngine {
     }
   }
 
-  /// Sends the newest message again, unchanged: the command that is outstanding, or else the data
-  /// segment after the last command.
+  /// Sends the newest message again, unchanged: the outstanding command, or else the data segment
+  /// after the last command.
   private func resend(because reason: String) {
     enum Newest {
       case command(UInt64, Result<[[UInt8]], DriverError>)

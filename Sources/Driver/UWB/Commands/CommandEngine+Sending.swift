@@ -5,15 +5,15 @@ internal import Logging
 internal import UCI
 internal import UWBLink
 
-/// A command on its way, whatever it is.
+/// The bytes of a command, and the rules for its answer.
 struct Request: Sendable {
   var opcode: Opcode
   var name: String
-  /// The same bytes every time it is sent.
+  /// The packets, identical each time the command is sent.
   var packets: [[UInt8]]
-  /// Sending it twice does the same as sending it once.
+  /// Whether sending it twice has the same effect as sending it once.
   var isIdempotent: Bool
-  /// How long its answer may take.
+  /// The time-out of the answer.
   var milliseconds: Int
 
   init<C: UCICommand>(_ command: C, _ profile: DeviceProfile, _ dialect: Dialect) {
@@ -24,7 +24,7 @@ struct Request: Sendable {
     milliseconds = profile.responseTimeout(for: C.opcode)
   }
 
-  /// One packet as it is.
+  /// Creates a request from one unchanged packet.
   init(packet: [UInt8], _ profile: DeviceProfile, _ dialect: Dialect) {
     precondition(packet.count >= PacketHeader.length, "a packet has a header")
     opcode = Opcode(GroupID(rawValue: packet[0]), packet[1])
@@ -36,17 +36,17 @@ struct Request: Sendable {
 }
 
 extension CommandEngine {
-  /// Sends a command and returns its answer, whatever the status in it.
+  /// Sends a command and returns its answer, for any status in it.
   ///
-  /// A command that may be repeated is repeated once after a timeout. Any other is not, because the
-  /// chip may only have been slow: its answer is awaited once more, after that to a query.
-  /// Not ended by cancellation: it is bounded by its timeout, and stopping a session has to work in
-  /// a cancelled task.
+  /// A command that may be repeated is repeated once after a time-out. Any other is not, because
+  /// the chip may only have been slow. Instead the engine waits once more for the answer, and then
+  /// for the answer to a query. Cancellation does not end this: the time-out bounds it, and a
+  /// cancelled task has to be able to stop a session.
   ///
   /// - Parameters:
-  ///   - timeout: milliseconds, in the place of the profile's; then nothing is repeated.
-  ///   - patience: milliseconds that the answer may take longer as long as bytes keep arriving:
-  ///     it may be queued after what a chip has kept for a host that did not read.
+  ///   - timeout: milliseconds instead of the profile's; then nothing is repeated.
+  ///   - patience: milliseconds by which the answer may be late as long as bytes keep arriving: the
+  ///     chip may first send the packets that it kept while no host read.
   func send<C: UCICommand>(
     _ command: C, timeout: Int? = nil, patience: Int = 0, from sender: Sender = .caller
   ) async throws(DriverError) -> C.Response {
@@ -57,7 +57,8 @@ extension CommandEngine {
     await commandMutex.lock()
     defer { commandMutex.unlock() }
     try admit(sender)
-    // What a recovery asks is the same every time, and a chip that is lost answers no question first.
+    // The recovery asks the same questions every time, and a lost chip has to be reset before it
+    // answers.
     if sender == .caller || !request.isIdempotent { try await drainResponses(before: request) }
     state.withLock { $0.responses.forgetLate() }
     var payload = try await exchange(request, patience: patience)
@@ -74,7 +75,7 @@ extension CommandEngine {
     do throws(PayloadError) {
       return try read(payload, dialect)
     } catch {
-      // A refusal is one, whatever is wrong with the rest of it.
+      // A refusal counts as one even if the rest of it is malformed.
       guard payload.first != Status.ok.rawValue,
         let refusal: C.Response = try? read(Array(payload.prefix(1)), dialect)
       else { throw .malformedAnswer(command: request.name, error) }
@@ -89,8 +90,8 @@ extension CommandEngine {
     return try R(from: &reader, dialect: dialect)
   }
 
-  /// Sends one packet as it is, whatever is outstanding, and returns the payload of the first answer
-  /// to it. For replay and diagnosis.
+  /// Sends one packet unchanged, even while a command is outstanding, and returns the payload of
+  /// the first answer to it. For replay and diagnosis.
   func sendRaw(_ packet: [UInt8]) async throws(DriverError) -> [UInt8] {
     let request = state.withLock { Request(packet: packet, $0.profile, $0.dialect) }
     await commandMutex.lock()
@@ -102,7 +103,7 @@ extension CommandEngine {
     return payload
   }
 
-  /// Sends a command and throws unless the chip did it.
+  /// Sends a command and throws unless the chip carried it out.
   @discardableResult
   func request<C: UCICommand>(
     _ command: C, from sender: Sender = .caller
@@ -124,17 +125,17 @@ extension CommandEngine {
 
   // MARK: late responses
 
-  /// Questions that every chip answers at once and that change nothing.
+  /// The queries that every chip answers at once and that change nothing.
   private static let questions: [@Sendable (DeviceProfile, Dialect) -> Request] = [
     { Request(GetDeviceInfo(), $0, $1) }, { Request(GetSessionCount(), $0, $1) },
     { Request(GetCapabilities(), $0, $1) },
   ]
 
-  /// Makes sure that no late response is taken for that to `request`.
+  /// Ensures that no late response is taken for the response to `request`.
   ///
   /// A response to another opcode cannot be mistaken for it. A command that changes something waits
-  /// until none is outstanding at all: a late request to repeat the command before it, which names
-  /// no command, would repeat it.
+  /// until no response is outstanding: a late request to repeat the previous command, which names
+  /// no command, would repeat the new one.
   private func drainResponses(before request: Request) async throws(DriverError) {
     let isClear = state.withLock { state in
       request.isIdempotent ? !state.responses.contains(request.opcode) : state.responses.isEmpty
@@ -142,12 +143,13 @@ extension CommandEngine {
     if !isClear { try await drainResponses() }
   }
 
-  /// Asks something else and waits for the response: all before it have come then, or never will.
+  /// Sends a query and waits for its response: then all earlier responses have arrived, or never
+  /// will.
   private func drainResponses() async throws(DriverError) {
     let question = state.withLock { state in
       let all = Self.questions.map { $0(state.profile, state.dialect) }
-      // Where all are outstanding, the chip is not slow but dead. If it is back, the first response
-      // may be a late one, but it is to a question that was sent after every caller's command.
+      // If all are outstanding, the chip is not slow but dead. If it is back, the first response
+      // may be a late one, but it answers a query that was sent after every caller's command.
       return all.first { !state.responses.contains($0.opcode) } ?? all[0]
     }
     logger.debug("ask, to tell late answers apart", metadata: ["command": "\(question.name)"])
@@ -157,25 +159,25 @@ extension CommandEngine {
     state.withLock { $0.responses.removeAll() }
   }
 
-  /// The answer to a command that has just been given up, if the chip was only slow; nil when the
-  /// chip answers other things but not this. It is then up to the caller to look what has become of
-  /// it before it is sent again.
+  /// Returns the late answer to a command that has just timed out, if the chip was only slow. Nil
+  /// when the chip answers other commands but not this one; the caller then has to check its effect
+  /// before sending it again.
   private func lateAnswer(to request: Request) async throws(DriverError) -> [UInt8]? {
     do { try await drainResponses() } catch { return nil }
     let late = state.withLock { $0.responses.late }
     guard let late, late.opcode == request.opcode else { return nil }
-    // Asked to repeat it: the chip has not done it.
+    // The chip asked to repeat it, so it has not carried it out.
     if late.payload.first == Status.commandRetry.rawValue { return try await exchange(request) }
     return late.payload
   }
 
   // MARK: one attempt
 
-  /// A backlog that pauses for this many milliseconds is over: Qorvo's firmware sends a part of it
+  /// Milliseconds of silence after which a backlog has ended: Qorvo's firmware sends a part of it
   /// every 5 ms.
   private static let backlogPause = 100
 
-  /// One attempt; nil after a timeout.
+  /// Makes one attempt; returns nil after a time-out.
   private func exchange(
     _ request: Request, patience: Int = 0
   ) async throws(DriverError) -> [UInt8]? {
@@ -194,7 +196,7 @@ extension CommandEngine {
         continuation.resume(returning: .failure(end))
         return
       }
-      // Weak: neither a timer nor a write may keep the engine when its owner lets go of it.
+      // Weak: neither a timer nor a write may keep the engine alive.
       stopTimer = OneShotTimer.start(.milliseconds(request.milliseconds)) { [weak self] in
         self?.expire(id, patience: patience, seen: nil)
       }
@@ -211,11 +213,11 @@ extension CommandEngine {
     }
   }
 
-  /// Gives up on an answer, but not while the chip still sends what had piled up before.
+  /// Stops waiting for an answer, but not while the chip still sends its backlog.
   ///
   /// - Parameters:
   ///   - patience: milliseconds.
-  ///   - seen: how many frames there had been at the last look; nil at the first.
+  ///   - seen: the number of frames at the last check; nil at the first.
   private func expire(_ id: UInt64, patience: Int, seen: UInt64?) {
     let now = UInt64(statistics.framesRead)
     guard patience > 0, seen != now else { return complete(id, .timeout) }
@@ -230,8 +232,8 @@ extension CommandEngine {
     }
   }
 
-  /// Writes packets on a thread of the link's, after those that were written before, and tells there
-  /// why it could not. Returns at once.
+  /// Writes packets on a thread of the link, after earlier ones, and calls `completion` there with
+  /// the error. Returns at once.
   func write(_ packets: [[UInt8]], completion: @escaping @Sendable (LinkError?) -> Void) {
     guard let link = state.withLock({ $0.link }) else {
       return completion(LinkError(.deviceGone, endpoint: "the device"))
@@ -242,7 +244,7 @@ extension CommandEngine {
     link.write(packets, willWrite: willWrite, completion: completion)
   }
 
-  /// A clock's time in nanoseconds.
+  /// Returns a clock's time in nanoseconds.
   static func now(_ clock: clockid_t = CLOCK_MONOTONIC) -> UInt64 {
     nanoseconds(of: clock)
   }

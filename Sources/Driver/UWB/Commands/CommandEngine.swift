@@ -4,33 +4,33 @@ internal import Logging
 internal import UCI
 internal import UWBLink
 
-/// Sends commands, one at a time in the order of the calls, and keeps what the chip reports of its
-/// states.
+/// Sends commands, one at a time in the order of the calls, and stores the states that the chip
+/// reports.
 ///
-/// A thread of the link's writes; `receive` runs on the reader thread and resumes the callers. The
+/// A thread of the link writes; `receive` runs on the reader thread and resumes the callers. The
 /// lock is taken for control messages only, never for a measurement.
 final class CommandEngine: Sendable {
-  /// What the chip has said about its states so far.
+  /// The states that the chip has reported.
   struct ChipState {
     var device: DeviceState?
-    /// How often READY was reported; a reset waits for one more.
+    /// The number of READY reports; a reset waits for one more.
     var readyCount = 0
     /// `readyCount` when the last response arrived.
     var readyAtResponse = 0
     /// Last reported state of each session, by token.
     var sessions: [UInt32: SessionStatusNotification] = [:]
-    /// Those that range no longer, while their streams are being told: who has stopped one may start it
-    /// again only then.
+    /// Sessions that have stopped but whose streams have not ended yet; restarting one waits for
+    /// that.
     var endingSessions: Set<UInt32> = []
-    /// How often the controlees of a session were reported on, and the last report.
+    /// For each session, the number of reports about its controlees, and the last one.
     var multicast: [UInt32: (count: Int, last: MulticastListNotification)] = [:]
-    /// What is known of the data of sessions that range, by token.
+    /// The state of data transfer of ranging sessions, by token.
     var data: [UInt32: DataState] = [:]
   }
 
-  /// What the chip has said about the data of a session.
+  /// The chip's reports about the data of a session.
   struct DataState {
-    /// One segment may be sent. One credit is there as soon as a session ranges.
+    /// Whether one segment may be sent. A session has one credit as soon as it ranges.
     var hasCredit = true
     /// The last reports, oldest first.
     var reports: [DataTransferStatusNotification] = []
@@ -41,11 +41,11 @@ final class CommandEngine: Sendable {
     }
   }
 
-  /// Sessions of which states are kept: more than any chip has, and no more than a chip that makes
-  /// tokens up can fill memory with.
+  /// The number of sessions whose states are kept: more than any chip has, and a limit on the
+  /// memory for invented tokens.
   static let sessionLimit = 64
 
-  /// Who sends: while a device is being recovered, only the recovery may.
+  /// The sender of a command: while a device is being recovered, only the recovery may send.
   enum Sender { case caller, recovery }
 
   enum Outcome: Sendable {
@@ -71,35 +71,37 @@ final class CommandEngine: Sendable {
     var chip = ChipState()
     var outstanding: Outstanding?
     var waiters: [UInt64: Waiter] = [:]
-    /// The data segment sent last, while the chip may still ask for it again, and how often it did.
+    /// The data segment sent last, while the chip may still ask for it again, and the number of
+    /// resends.
     var segment: (packet: [UInt8], resends: Int)?
     var end: DriverError?
-    /// Set while the device is being recovered.
+    /// The cause while the device is being recovered.
     var interruption: DriverError?
     var profile = DeviceProfile.generic
     var dialect = Dialect.assumed
     var link: Link?
-    /// Of the links before this one.
+    /// The statistics of earlier links.
     var statistics = LinkStatistics.none
-    /// A reset is under way: the chip may report whatever states it likes.
+    /// Whether a reset is in progress, during which the chip may report any state.
     var isResetting = false
     var responses = OutstandingResponses()
   }
 
   let logger: Logger
   let state: Locked<State>
-  /// One command at a time, and one data message, whose segments nothing else may come between.
+  /// Serialises commands and data messages; nothing else may be sent between the segments of a
+  /// message.
   let commandMutex = AsyncMutex()
   let dataMutex = AsyncMutex()
   let tap: UWBDevice.PacketTap?
   let report: @Sendable (DeviceEvent) -> Void
   let callbacks: Callbacks
 
-  /// What the engine sees first and others have to act on. Called on the reader thread.
+  /// Events that the engine detects first and other parts handle. Called on the reader thread.
   struct Callbacks: Sendable {
     /// The chip has lost its sessions.
     var deviceLost: @Sendable (DriverError) -> Void = { _ in }
-    /// The chip may have lost its sessions; asking would tell.
+    /// The chip may have lost its sessions; a query would show it.
     var stateSuspect: @Sendable () -> Void = {}
     var dataReceived: @Sendable (DataMessageReceived) -> Void = { _ in }
   }
@@ -143,7 +145,8 @@ final class CommandEngine: Sendable {
 
   var hasLink: Bool { state.withLock { $0.link != nil } }
 
-  /// Continues with another link, or with none for now. Responses that were outstanding on the old one never come.
+  /// Continues with another link, or with none for now. Outstanding responses of the old link never
+  /// arrive.
   func attach(_ link: Link?) {
     state.withLock { state in
       if let old = state.link { state.statistics = state.statistics + old.statistics }
@@ -155,8 +158,7 @@ final class CommandEngine: Sendable {
 
   // MARK: interruptions and the end
 
-  /// Fails everything that waits, and whatever callers ask until `resume`; forgets what the chip
-  /// has said.
+  /// Fails everything that waits, and all later calls until `resume`; discards the reported states.
   func interrupt(_ error: DriverError) {
     let (outstanding, waiters) = state.withLock { state in
       state.interruption = error
@@ -169,13 +171,13 @@ final class CommandEngine: Sendable {
     Self.fail(outstanding, waiters, error)
   }
 
-  /// Why callers may not send for now; nil: they may.
+  /// The reason why callers may not send for now; nil if they may.
   var interruption: DriverError? { state.withLock { $0.interruption } }
 
-  /// Why nothing can be sent any more; nil: it can.
+  /// The reason why nothing can be sent any more; nil if sending is possible.
   var ended: DriverError? { state.withLock { $0.end } }
 
-  /// Callers may send again.
+  /// Allows callers to send again.
   func resume() { state.withLock { $0.interruption = nil } }
 
   /// Fails everything that waits, now and later.
@@ -199,14 +201,14 @@ final class CommandEngine: Sendable {
   }
 }
 
-// The states of the chip and its sessions, as it reports them, and waiting for one.
+// The reported states of the chip and its sessions, and waiting for a state.
 extension CommandEngine {
   /// Whether the chip last reported that a session ranges.
   func isActive(_ token: UInt32) -> Bool {
     state.withLock { $0.chip.sessions[token]?.state == .active }
   }
 
-  /// Whether the chip has reported that session, and not its end.
+  /// Returns whether the chip has reported that session, and not its end.
   func knows(_ token: UInt32) -> Bool { state.withLock { $0.chip.sessions[token] != nil } }
 
   func update(_ change: (inout ChipState) -> Void) {
@@ -246,7 +248,7 @@ extension CommandEngine {
     return try result.get()
   }
 
-  /// Forgets a session whose end was seen, so that the map does not grow.
+  /// Removes a session whose end was reported, so that the map does not grow.
   func forget(_ token: UInt32) {
     state.withLock {
       $0.chip.sessions[token] = nil
@@ -255,11 +257,12 @@ extension CommandEngine {
     }
   }
 
-  /// Why a session ended last says nothing of what comes now.
+  /// Discards the cause of the previous end, which does not apply to the next one.
   func forgetCause(_ token: UInt32) {
     state.withLock { $0.chip.sessions[token]?.reason = .managementCommand }
   }
 
-  /// The chip may report READY and lose its sessions without that being news, until the next call.
+  /// Marks the beginning or the end of an expected reset, during which READY and lost sessions are
+  /// not reported.
   func expectReset(_ isResetting: Bool) { state.withLock { $0.isResetting = isResetting } }
 }

@@ -4,7 +4,7 @@ internal import Synchronization
 internal import UCI
 internal import UWBLink
 
-/// Where frames part: measurements to whoever asked for them, everything else to the engine.
+/// Routes frames: measurements to their subscribers, everything else to the engine.
 ///
 /// `receive` runs on the reader thread and nowhere else. A measurement passes through without an
 /// allocation and without a lock.
@@ -26,7 +26,7 @@ final class MessageRouter: @unchecked Sendable {
   private let isNewLink = Atomic<Bool>(false)
   private let lastHeard = Atomic<UInt64>(CommandEngine.now())
 
-  /// - Parameter sessionEnded: called when a session has left ACTIVE, before its streams end.
+  /// - Parameter sessionEnded: called when a session has ended ACTIVE, before its streams end.
   init(
     engine: CommandEngine,
     sessionEnded: @escaping @Sendable (SessionStatusNotification) -> Void = { _ in },
@@ -43,7 +43,7 @@ final class MessageRouter: @unchecked Sendable {
       profile.diagnostics.prefix(4).reduce(0) { $0 << 16 | UInt64($1.word) }, ordering: .relaxed)
   }
 
-  /// When the chip last said anything, CLOCK_MONOTONIC in nanoseconds. Any thread.
+  /// The time of the last frame from the chip, CLOCK_MONOTONIC in nanoseconds. Any thread.
   var heardAt: UInt64 { lastHeard.load(ordering: .relaxed) }
 
   // MARK: subscriptions (any thread)
@@ -53,8 +53,8 @@ final class MessageRouter: @unchecked Sendable {
       $0.append(subscription)
       version.add(1, ordering: .releasing)
     }
-    // Nothing follows on a session that has been closed, or on a device that is gone. Looked up
-    // after it is in the list, so that one of the two ends it.
+    // A closed session, or a lost device, delivers nothing. This is checked after adding the
+    // subscription, so that one of the two sides ends it.
     if let end = engine.ended {
       finish(end == .closed ? nil : end) { $0 === subscription }
     } else if subscription.session.isOver {
@@ -69,7 +69,7 @@ final class MessageRouter: @unchecked Sendable {
     }
   }
 
-  /// Ends all subscriptions to a session, or all there are.
+  /// Ends all subscriptions to a session, or all subscriptions.
   func finish(_ record: SessionRecord?, _ error: DriverError?) {
     finish(error) { record == nil || $0.session === record }
   }
@@ -84,15 +84,15 @@ final class MessageRouter: @unchecked Sendable {
     for subscription in ending { subscription.finish(error) }
   }
 
-  /// Sessions have got other tokens, or none.
+  /// Notes that sessions have other tokens, or none.
   func sessionsChanged() { version.add(1, ordering: .releasing) }
 
-  /// What comes next comes from another link: nothing of it continues what came before.
+  /// Notes that later bytes come from another link and continue nothing.
   func linkChanges() { isNewLink.store(true, ordering: .releasing) }
 
   // MARK: reader thread
 
-  /// Tells the subscribers of sessions that were ranging that nothing is measured for now.
+  /// Interrupts the subscribers of sessions that were ranging.
   func interrupt(_ cause: DriverError) {
     sessionsChanged()
     for subscription in subscriptions.withLock({ $0 }) where subscription.session.shouldResume {
@@ -107,7 +107,7 @@ final class MessageRouter: @unchecked Sendable {
     else { return }
     lastHeard.store(info.receivedAt, ordering: .relaxed)
     let payload = frame.extracting(PacketHeader.length..<frame.byteCount)
-    // The missing end of a message may be among what was thrown away; what follows must not be taken
+    // The missing end of a message may be among the skipped bytes; later bytes must not be taken
     // for it.
     if info.skippedBefore > 0 { reassembler.reset() }
     if isNewLink.load(ordering: .relaxed) {
@@ -138,16 +138,16 @@ final class MessageRouter: @unchecked Sendable {
       status = try? SessionStatusNotification(from: &reader, dialect: .assumed)
     }
     let wasActive = status.map { engine.isActive($0.sessionToken) } ?? false
-    // Streams end when the state is known: whoever sees the end may go by it.
+    // Streams end when the state is known, so a consumer can rely on it when its stream ends.
     engine.receive(type: header.type, opcode: header.opcode, payload: payload)
     if let status { sessionChanged(status, wasActive: wasActive) }
     if isStatus { engine.update { $0.endingSessions = [] } }
   }
 
   private func measurement(_ payload: RawSpan, _ info: FrameInfo) {
-    // Checked here, and nowhere else on its way to whoever asked for it.
+    // Validated here, and nowhere else on the way to the subscriber.
     guard let view = try? SessionInfoView(payload) else {
-      // A message that nobody understands.
+      // A message of an unknown layout.
       return engine.receive(type: .notification, opcode: .sessionInfo, payload: payload)
     }
     refresh()
@@ -157,7 +157,7 @@ final class MessageRouter: @unchecked Sendable {
     }
   }
 
-  /// Returns whether there was a subscriber.
+  /// Delivers a notification. Returns whether there was a subscriber.
   private func deliver(
     _ round: borrowing RoundNotification, _ token: UInt32, isDiagnostics: Bool = false
   ) -> Bool {
@@ -183,7 +183,8 @@ final class MessageRouter: @unchecked Sendable {
     return false
   }
 
-  /// Returns whether there was a subscriber: otherwise they are a message like any other.
+  /// Delivers diagnostics. Returns whether there was a subscriber: otherwise they are an ordinary
+  /// message.
   private func diagnostics(_ opcode: Opcode, _ payload: RawSpan, _ info: FrameInfo) -> Bool {
     var reader = PayloadReader(payload)
     guard let token = try? reader.u32("session token") else { return false }
@@ -202,8 +203,8 @@ final class MessageRouter: @unchecked Sendable {
     }
   }
 
-  // A session that leaves ACTIVE ends its streams here, after its last measurement; one that ranges
-  // again after an interruption goes on here, ahead of its first.
+  // Ends the streams of a session that is no longer ACTIVE, after its last measurement. Resumes the
+  // streams of a session that ranges again after an interruption, before its first measurement.
   private func sessionChanged(_ status: SessionStatusNotification, wasActive: Bool) {
     let token = status.sessionToken
     if status.state == .active {

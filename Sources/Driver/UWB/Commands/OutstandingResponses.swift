@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import UCI
 
-/// The responses that may still come to commands that timed out, in the order in which those were
-/// sent.
+/// The responses that may still arrive for commands that timed out, in the order of the commands.
 ///
-/// UCI numbers nothing: a response names its command by group and opcode only. What tells late
-/// responses from the one that is waited for is that a chip takes one command after the other and
-/// responds in that order. So a response also means that none comes any more to the commands before
-/// its own, and a query of another opcode, once it is answered, means that none is outstanding. That
-/// holds for a chip that was slow and for one that never got the command.
+/// UCI has no sequence numbers: a response names its command by group and opcode only. But a chip
+/// executes one command after the other and responds in that order, which distinguishes late
+/// responses. So after a response, none follows for earlier commands. An answered query of another
+/// opcode means that none is outstanding. That holds for a chip that was slow and for one that
+/// never received the command.
 struct OutstandingResponses: Sendable {
-  /// What a response belongs to.
+  /// The command that a response belongs to.
   enum Owner: Sendable {
-    /// The command that waits.
+    /// The command that waits for its response.
     case current
     /// A command that timed out.
     case abandoned
@@ -21,17 +20,17 @@ struct OutstandingResponses: Sendable {
   }
 
   private var opcodes: [Opcode] = []
-  /// The last response that came too late.
+  /// The last late response.
   private(set) var late: (opcode: Opcode, payload: [UInt8])?
 
-  /// A chip that never responds must not make this grow without end.
+  /// The limit for a chip that never responds.
   private static let limit = 64
 
   var isEmpty: Bool { opcodes.isEmpty }
 
   func contains(_ opcode: Opcode) -> Bool { opcodes.contains(opcode) }
 
-  /// A command timed out.
+  /// Adds a command that timed out.
   mutating func add(_ opcode: Opcode) {
     if opcodes.count == Self.limit { opcodes.removeFirst() }
     opcodes.append(opcode)
@@ -41,10 +40,10 @@ struct OutstandingResponses: Sendable {
 
   mutating func forgetLate() { late = nil }
 
-  /// A response has come.
+  /// Assigns a response to a command.
   ///
-  /// Where the command that waits repeats one that timed out, the response to either will do: they
-  /// ask the same. The other one stays outstanding.
+  /// Where the waiting command repeats one that timed out, the response to either is valid: both
+  /// ask the same. The other response stays outstanding.
   mutating func receive(_ opcode: Opcode, _ payload: [UInt8], current: Opcode?) -> Owner {
     let isCurrent = opcode == current
     if isCurrent { opcodes.append(opcode) }

@@ -7,7 +7,7 @@ internal import UCI
 extension DeviceCore {
   var profile: DeviceProfile { engine.profile }
 
-  /// What there is to do about a session that is no longer wanted.
+  /// The action for a session that is no longer needed.
   enum SessionRemoval { case nothing, removeFromChip, leaveToRecovery }
 
   func unregister(_ record: SessionRecord, closing: Bool = true) -> SessionRemoval {
@@ -39,9 +39,9 @@ extension DeviceCore {
     }
     record.assign(token: token)
     router.sessionsChanged()
-    // Nobody waits for it any more.
+    // The caller no longer waits for it.
     if sender == .caller, Task.isCancelled { throw .cancelled }
-    // Strict firmware refuses parameters before it has said that the session is there.
+    // Strict firmware refuses parameters before it has reported the session.
     let said = try await engine.wait(milliseconds: profile.stateTimeout) {
       $0.sessions[token].map { $0.state != .deinitialised } ?? false
     }
@@ -58,7 +58,8 @@ extension DeviceCore {
     try await requestDiagnostics(record, from: sender)
   }
 
-  /// SESSION_INIT, at most twice: only after the chip has shown that it did not do it.
+  /// Sends SESSION_INIT, at most twice: a second time only when the chip has not created the
+  /// session.
   private func initialise(
     _ id: UInt32, _ type: SessionType, _ sender: CommandEngine.Sender
   ) async throws(DriverError) -> UInt32 {
@@ -68,8 +69,8 @@ extension DeviceCore {
       return try await engine.request(command, from: sender).handle ?? id
     } catch {
       guard error.code == .noAnswer else { throw error }
-      // The chip may have done it, and only the answer was lost or is late: its report names the
-      // session.
+      // The chip may have created the session, and only the answer was lost or is late: its report
+      // names the session.
       let new = { @Sendable (chip: CommandEngine.ChipState) in
         chip.sessions.first { !known.contains($0.key) && $0.value.state == .initialised }?.key
       }
@@ -94,9 +95,10 @@ extension DeviceCore {
     }
   }
 
-  /// The same for a caller.
+  /// Creates a session for a caller.
   ///
-  /// - Parameter awaitsRecovery: whether a device that is lost meanwhile is waited for.
+  /// - Parameter awaitsRecovery: whether to wait for the recovery of a device that is lost
+  ///   meanwhile.
   func make(_ record: SessionRecord, awaitsRecovery: Bool) async throws(DriverError) {
     state.withLock { state in
       state.sessions.append(record)
@@ -108,7 +110,7 @@ extension DeviceCore {
         () async throws(DriverError) in try await self.build(record)
       }
     } catch {
-      // It may make it yet.
+      // The chip may still create it.
       let isOpen = error.code == .noAnswer || error.code == .closed
       if isOpen, !record.isOnChip { state.withLock { $0.remaining = error } }
       throw error
@@ -117,11 +119,12 @@ extension DeviceCore {
 
   /// Starts ranging for a caller and waits until the chip reports ACTIVE.
   ///
-  /// - Parameter awaitsRecovery: whether a device that is lost meanwhile is waited for.
+  /// - Parameter awaitsRecovery: whether to wait for the recovery of a device that is lost
+  ///   meanwhile.
   func start(_ record: SessionRecord, awaitsRecovery: Bool) async throws(DriverError) {
-    // One that was ranging is started by the recovery.
+    // The recovery starts a session that was ranging.
     if recovery != nil, record.shouldResume { throw .recovering }
-    // What it was called on the chip may now be another session.
+    // Its former token on the chip may now belong to another session.
     let isClosed = state.withLock { state in
       guard case .running = state.phase else { return false }
       return !state.sessions.contains { $0 === record }
@@ -134,8 +137,8 @@ extension DeviceCore {
 
   /// Calls `body`, and again each time the device was lost meanwhile and has been recovered.
   ///
-  /// - Parameter isDone: whether the recovery has done the same, which it has not if it began before
-  ///   `body` did.
+  /// - Parameter isDone: whether the recovery has already done the work; it has not if it began
+  ///   before `body` did.
   private func attempt(
     _ record: SessionRecord, awaitsRecovery: Bool, isDone: () -> Bool,
     _ body: () async throws(DriverError) -> Void
@@ -160,7 +163,7 @@ extension DeviceCore {
       try await engine.request(command, from: sender)
     } catch {
       guard error.code == .noAnswer else { throw error }
-      // Not again before the chip has said that it did not do it.
+      // Repeats it only after the chip has reported that it did not carry it out.
       let state = try await engine.request(GetSessionState(sessionToken: token), from: sender).state
       if state == .idle { try await engine.request(command, from: sender) }
     }
@@ -175,7 +178,7 @@ extension DeviceCore {
     guard status.state == .active else { throw .sessionEnded(status.state, status.reason) }
   }
 
-  /// Notes, before streams end, why a session ranges no longer.
+  /// Records, before streams end, why a session no longer ranges.
   func rangingEnded(_ status: SessionStatusNotification) {
     for record in sessions where record.tokenOnChip == status.sessionToken {
       record.rangingEnded(status)
@@ -184,16 +187,16 @@ extension DeviceCore {
 
   /// Stops ranging and waits until the chip reports IDLE. Does nothing when it is not ranging.
   func stop(_ record: SessionRecord) async throws(DriverError) {
-    // Streams that wait for the device to come back would wait for ever.
+    // Streams that wait for the device to return would never end.
     if record.cancelResume() { router.finish(record, nil) }
-    // Several may stop it, and strict firmware refuses to stop what it has stopped.
+    // Several callers may stop it, and strict firmware refuses to stop a stopped session.
     await record.stopping.lock()
     defer { record.stopping.unlock() }
     let token = record.token
     guard engine.isActive(token) else { return }
     record.willStop()
     let response = try await engine.send(SessionStop(sessionToken: token))
-    // It may have ended by itself just before; what counts is that it no longer ranges.
+    // The session may have ended by itself just before; the result is the same.
     let patience = response.status == .ok ? profile.stateTimeout : Self.refusalMilliseconds
     let chip = try await engine.wait(milliseconds: patience) {
       $0.sessions[token]?.state != .active && !$0.endingSessions.contains(token)
@@ -205,7 +208,7 @@ extension DeviceCore {
     }
   }
 
-  /// How long a chip that refuses to stop a session may take to report that it has ended.
+  /// Milliseconds that a chip which refuses to stop a session may take to report its end.
   private static let refusalMilliseconds = 300
 
   /// Stops ranging and removes the session from the chip. Does nothing the second time.
@@ -218,16 +221,16 @@ extension DeviceCore {
       record.markRemoved()
       engine.forget(record.token)
     }
-    // A device that comes back comes without this session; whether it is back already is chance.
+    // A recovered device does not have this session; whether it is recovered already is chance.
     if let failure, recovery != nil, Self.isLoss(failure) { throw failure }
-    // A chip that answers neither this nor a question is not asked for more.
+    // A chip that answers neither this nor a query gets no further commands.
     if let failure, failure.code == .noAnswer {
       let question = GetSessionState(sessionToken: record.token)
       do { _ = try await engine.send(question, timeout: Self.answerLimit) } catch {
         throw leaving(failure)
       }
     }
-    // A session that is removed has stopped, whatever the chip said to that.
+    // A removed session has stopped, whichever answer the chip gave before.
     do throws(DriverError) { try await remove(record.token) } catch {
       throw leaving(
         failure ?? (error == .recovering ? engine.interruption ?? error : error))
@@ -235,13 +238,13 @@ extension DeviceCore {
     failure = nil
   }
 
-  /// Notes that a session may still be on the chip, unless that has lost what it had.
+  /// Records that a session may still be on the chip, unless the chip has lost its sessions.
   private func leaving(_ error: DriverError) -> DriverError {
     if !Self.isLoss(error) { state.withLock { $0.remaining = error } }
     return error
   }
 
-  /// Whether an error says that the chip has lost what it had.
+  /// Returns whether an error means that the chip has lost its sessions.
   private static func isLoss(_ error: DriverError) -> Bool {
     switch error.code {
     case .link, .deviceError, .deviceFailed, .deviceRestarted, .recovering, .otherDevice: true
@@ -249,10 +252,10 @@ extension DeviceCore {
     }
   }
 
-  /// How long a chip that has removed a session may take to report it.
+  /// Milliseconds that a chip may take to report a removed session.
   private static let removalMilliseconds = 500
 
-  /// SESSION_DEINIT. A session that is no longer there is removed as well.
+  /// Sends SESSION_DEINIT. A session that no longer exists counts as removed.
   func remove(
     _ token: UInt32, from sender: CommandEngine.Sender = .caller
   ) async throws(DriverError) {
@@ -266,7 +269,7 @@ extension DeviceCore {
       case .ok:
         status = try await engine.send(SessionDeinit(sessionToken: token), from: sender).status
       case .sessionNotExist: break
-      // It does not say.
+      // The status does not decide it.
       default: throw error
       }
     }
@@ -274,14 +277,14 @@ extension DeviceCore {
       throw .refused(command: "SESSION_DEINIT_CMD", status)
     }
     if status == .ok {
-      // It is gone. Google's pica does not report that.
+      // The session is removed. Google's pica does not report that.
       _ = try await engine.wait(milliseconds: Self.removalMilliseconds) {
         $0.sessions[token]?.state == .deinitialised
       }
     }
   }
 
-  /// Removes every session, as far as the chip lets it.
+  /// Removes every session, as far as the chip allows it.
   func endAll() async {
     for record in sessions {
       do throws(DriverError) { try await end(record) } catch {

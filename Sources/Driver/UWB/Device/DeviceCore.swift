@@ -4,15 +4,15 @@ internal import Logging
 internal import UCI
 internal import UWBLink
 
-/// The parts of a device and what they share. `UWBDevice` owns it; the reader thread and the task
-/// that recovers the device know it too.
+/// The parts of a device and their shared state. `UWBDevice` owns it; the reader thread and the
+/// task that recovers the device also refer to it.
 final class DeviceCore: Sendable {
-  /// Where the device is in its life.
+  /// The phase in the life of the device.
   enum Phase {
-    /// It has not said yet who it is.
+    /// The chip has not been identified yet.
     case opening
     case running
-    /// Lost; the task is at work. The first cause is kept.
+    /// The device is lost, and the task recovers it. The first cause is kept.
     case recovering(Task<Void, Never>, DriverError)
     case ended
   }
@@ -21,18 +21,18 @@ final class DeviceCore: Sendable {
     var phase = Phase.opening
     var sessions: [SessionRecord] = []
     var identity: Handshake.Identity?
-    /// Where the same device comes back.
+    /// The place at which the same device returns.
     var home: ReconnectTarget?
     var isVerifying = false
-    /// Asks chips that have gone silent.
+    /// Queries chips that have become silent.
     var watch: Task<Void, Never>?
-    /// How often the device was lost.
+    /// The number of losses of the device.
     var losses = 0
     /// Opens when the last link has been closed.
     var linkClosed: Latch?
-    /// Closed by their owners while the device was being recovered.
+    /// Sessions that their owners closed while the device was being recovered.
     var closed: [SessionRecord] = []
-    /// Why the chip may still have a session that was given up.
+    /// The reason why the chip may still have an abandoned session.
     var remaining: DriverError?
   }
 
@@ -81,7 +81,8 @@ final class DeviceCore: Sendable {
     try reader.start(priority: options.readerPriority)
   }
 
-  /// Where the device will come back, looked up while it is there; nil when it is not recovered.
+  /// Returns the place at which the device will return, looked up while it is present; nil without
+  /// recovery.
   func home(of endpoint: LinkEndpoint) async throws(DriverError) -> ReconnectTarget? {
     guard recovery != nil else { return nil }
     do { return try await ReconnectTarget.find(endpoint) } catch { throw .link(error) }
@@ -102,7 +103,7 @@ final class DeviceCore: Sendable {
       isChipStarted: isChipStarted, logger: logger)
   }
 
-  /// No session follows on this one.
+  /// Ends a session for good.
   func finish(_ record: SessionRecord, _ error: DriverError?) {
     record.markOver()
     router.finish(record, error)
@@ -128,7 +129,7 @@ final class DeviceCore: Sendable {
     for record in sessions { record.finishData() }
     if let link { broadcast.send(.disconnected(link)) }
     broadcast.finish()
-    // The port is set free now, although this device may live on.
+    // The port is released now, although this device object may live on.
     let link = engine.state.withLock { $0.link }
     link?.willClose()
     reader.stop()
@@ -143,7 +144,7 @@ final class DeviceCore: Sendable {
   }
 }
 
-/// A weak reference that is set after it has been handed out.
+/// A weak reference that can be set after it has been passed on.
 final class WeakReference<Object: AnyObject & Sendable>: Sendable {
   private struct Reference { weak var object: Object? }
   private let reference = Locked(Reference())

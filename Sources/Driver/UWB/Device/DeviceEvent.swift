@@ -2,7 +2,7 @@
 public import UCI
 public import UWBLink
 
-/// What a device reports beside measurements and responses. Switch over it with a `default`: cases
+/// An event of a device beside measurements and responses. Switch over it with a `default`: cases
 /// may be added.
 public enum DeviceEvent: Sendable {
   /// The chip's own state changed.
@@ -17,16 +17,16 @@ public enum DeviceEvent: Sendable {
   case dataDropped(sessionToken: UInt32)
   /// Any other notification, or a data message.
   case message(Message)
-  /// A response that no command waits for: late, or to something else.
+  /// A response that no command waits for: a late one, or an unrelated one.
   case unexpectedResponse(Opcode)
-  /// The device lost its sessions, or is gone. With `UWBDevice.Options.recovery` it is being
-  /// recovered: `.recovered` or the end of the events follows.
+  /// The device lost its sessions, or is no longer available. With `UWBDevice.Options.recovery` it
+  /// is being recovered: `.recovered` or the end of the events follows.
   case lost(DriverError)
   /// An attempt to recover the device failed; the next one follows.
   case notRecovered(DriverError)
   /// The device is back, with its sessions as they were.
   case recovered
-  /// The device is back, but it no longer takes this session, which has ended.
+  /// The device is back, but no longer accepts this session, which has ended.
   case sessionLost(sessionID: UInt32, DriverError)
   /// The link ended; nothing follows.
   case disconnected(LinkError)

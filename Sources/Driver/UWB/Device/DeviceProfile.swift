@@ -4,52 +4,51 @@ internal import UWBLink
 
 /// The oddities of one family of chips, as data.
 ///
-/// This is the only place that knows vendors. A row is chosen from what the chip says of itself.
+/// Only this type depends on vendors. A row is chosen from the chip's device information.
 public struct DeviceProfile: Sendable, Hashable {
-  /// For people.
+  /// The name for users.
   public var name: String
-  /// Whose vendor groups and device information these are.
+  /// The vendor whose groups and device information apply.
   package var vendor: Dialect.Vendor
-  /// The chip takes nothing before the vendor command CORE_DEVICE_INIT.
+  /// Whether the chip accepts nothing before the vendor command CORE_DEVICE_INIT.
   package var needsDeviceInit = false
-  /// How long a response may take, in milliseconds. AOSP's core waits 2000 after 100 and 800 had
-  /// turned out too short.
+  /// The time-out of a response, in milliseconds. AOSP's core waits 2000, after 100 and 800 were
+  /// too short.
   package var responseTimeout = 2_000
-  /// How long the responses to slower commands may take, in milliseconds.
+  /// The time-outs of the responses to slower commands, in milliseconds.
   package var slowCommands: [Opcode: Int] = [:]
-  /// How long READY may take after a reset, in milliseconds. NXP's Android service waits 3000.
+  /// The time-out of READY after a reset, in milliseconds. NXP's Android service waits 3000.
   package var resetTimeout = 3_000
-  /// How long a session may take to report a change of state, in milliseconds.
+  /// The time-out of a session's report of a change of state, in milliseconds.
   package var stateTimeout = 3_000
-  /// How long a credit for data, or the report on it, may take, in milliseconds. NXP's middleware
+  /// The time-out of a credit for data, or of the report on it, in milliseconds. NXP's middleware
   /// waits 10000 for a transmission.
   package var dataTimeout = 10_000
-  /// How often a command is sent again because the chip asks for it. NXP's own middleware goes up
-  /// to 10.
+  /// The number of times a command is sent again at the chip's request. NXP's own middleware
+  /// repeats up to 10 times.
   package var retryLimit = 10
-  /// Bytes of payload in one packet of a command.
+  /// The bytes of payload in one packet of a command.
   package var commandSegment = 255
-  /// Control frames may have a 16-bit length.
+  /// Whether control frames may have a 16-bit length.
   package var extendedLength = false
-  /// Data frames carry their length in the fourth byte only.
+  /// Whether data frames carry their length in the fourth byte only.
   package var dataLengthInByte3 = false
-  /// The notification with which the chip says that it has restarted, where it has one beside
-  /// CORE_DEVICE_STATUS.
+  /// The notification by which the chip reports a restart, if it has one beside CORE_DEVICE_STATUS.
   package var bootNotification: Opcode?
-  /// How its calibration is read and written.
+  /// The way to read and write its calibration.
   package var calibration = CalibrationScheme.unknown
-  /// How it is asked for what its receivers see in single frames.
+  /// The way to request diagnostics of single frames.
   package var diagnosticsScheme = DiagnosticsScheme.unknown
-  /// The notifications that say it, at most four: each begins with the session and the sequence
-  /// number of the round.
+  /// The notifications with diagnostics, at most four: each begins with the session and the
+  /// sequence number of the round.
   public var diagnostics = [RangeDiagnosticsNotification.opcode]
 
-  /// How long the response to a command may take, in milliseconds.
+  /// Returns the time-out of the response to a command, in milliseconds.
   package func responseTimeout(for opcode: Opcode) -> Int {
     slowCommands[opcode] ?? responseTimeout
   }
 
-  /// For a chip of which nothing is known.
+  /// The profile of an unknown chip.
   public static let generic = DeviceProfile(name: "UCI device", vendor: .unknown)
 
   /// Qorvo QM33 and DW3000 boards with the QM33 SDK. The vendor's tool cuts commands at 250
@@ -62,8 +61,8 @@ public struct DeviceProfile: Sendable, Hashable {
     calibration: .namedKeys, diagnosticsScheme: .fields,
     diagnostics: [RangeDiagnosticsNotification.qorvoOpcode, RangeDiagnosticsNotification.opcode])
 
-  /// Qorvo QM35 on SPI or behind Qorvo's kernel driver, which read the length of data packets as the
-  /// standard has it.
+  /// Qorvo QM35 on SPI or behind Qorvo's kernel driver, which read the length of data packets as
+  /// standardised.
   public static let qorvoQM35 = DeviceProfile(
     name: "Qorvo QM35", vendor: .qorvo, bootNotification: QorvoBootNotification.opcode,
     calibration: .namedKeys, diagnosticsScheme: .fields,
@@ -75,7 +74,7 @@ public struct DeviceProfile: Sendable, Hashable {
     calibration: .numberedParameters, diagnosticsScheme: .vendorParameters,
     diagnostics: [NXPRFrameLogNotification.opcode])
 
-  /// The row for a chip of which only the way to it is known; nil: it could be any.
+  /// Returns the row for a chip of which only the endpoint is known; nil if it could be any.
   static func expected(at endpoint: LinkEndpoint) -> DeviceProfile? {
     switch endpoint {
     case .spi(let spi): spi.chip.family == .hsspi ? .qorvoQM35 : .nxp
@@ -85,7 +84,7 @@ public struct DeviceProfile: Sendable, Hashable {
     }
   }
 
-  /// The row for a chip that has said who it is.
+  /// Returns the row for an identified chip.
   package static func matching(_ info: DeviceInfo) -> DeviceProfile {
     rows.first { $0.matches(info.vendorInfo) }?.profile ?? .generic
   }

@@ -5,13 +5,13 @@ internal import UCI
 internal import UCIReference
 internal import UWBLink
 
-/// From an open link to a chip that is known, and that has no sessions unless they were to go on.
+/// The steps from an open link to an identified chip, without sessions unless they are to be kept.
 struct Handshake {
   let engine: CommandEngine
   let router: MessageRouter
   let reader: FrameReader
   let board: NXPBoard?
-  /// The chip has just been started, and says so when it is ready for its first command.
+  /// Whether the chip has just been started, and reports when it is ready for its first command.
   let isChipStarted: Bool
   let logger: Logger
 
@@ -23,20 +23,20 @@ struct Handshake {
     var wasReset: Bool
   }
 
-  /// How long a chip that has just been opened may take to say something by itself. Long enough for
-  /// the link to find the silence that ends stale frames; a chip that says nothing is no failure.
+  /// Milliseconds that a newly opened chip may take to send something by itself. That is long
+  /// enough for the link to find the silence that ends stale frames; a silent chip is not an error.
   private static let settleMilliseconds = 150
 
-  /// How long a chip that has just spoken may take for each of its first two resets before they are
-  /// repeated. Its firmware forgets the beginning of a command after 100 ms, but only when more comes,
-  /// and forgets that as well: the third is answered at the latest.
+  /// The time-out of each of the first two resets of a chip that has just sent something. Its
+  /// firmware forgets the beginning of a command after 100 ms, but only when more bytes arrive, and
+  /// discards these as well. So it answers the third reset at the latest.
   private static let firstResetMilliseconds = 300
 
   /// Qorvo's firmware keeps up to 32 kB for a host that does not read and sends them at 12.8 kB a
   /// second (64 bytes every 5 ms); at 115200 baud they take 2.8 s.
   private static let backlogMilliseconds = 4_000
 
-  /// How long a chip may take to say who it is before it is reset instead.
+  /// Milliseconds that a chip may take to identify itself before it is reset instead.
   private static let identityMilliseconds = 1_000
 
   func run(
@@ -62,8 +62,8 @@ struct Handshake {
       wasReset: found == nil)
   }
 
-  /// What the chip lists; nothing where it refuses to, or its list cannot be read. It may range all the
-  /// same, and says so when it is asked to.
+  /// Returns the chip's capabilities; empty where it refuses them, or the list cannot be read. Such
+  /// a chip may still range, and reports otherwise when a session is made.
   private func capabilities() async throws(DriverError) -> [TLV] {
     let cause: DriverError
     do throws(DriverError) {
@@ -74,8 +74,8 @@ struct Handshake {
     return []
   }
 
-  /// Commands go out in packets as long as the chip says it takes them, and no longer than its
-  /// profile allows: chips are known to claim more than they do.
+  /// Limits command packets to the length that the chip reports and to the profile's: some chips
+  /// report more than they accept.
   private func limitSegments(
     _ capabilities: Capabilities, _ profile: DeviceProfile, _ dialect: Dialect
   ) {
@@ -85,7 +85,7 @@ struct Handshake {
     engine.adopt(limited, dialect)
   }
 
-  /// The same with a chip that is known, after it was lost.
+  /// Identifies a known chip again after it was lost.
   ///
   /// - Throws: `DriverError`; `.otherDevice` when it is not the same one.
   func reidentify(_ known: Identity) async throws(DriverError) {
@@ -97,7 +97,7 @@ struct Handshake {
     limitSegments(Capabilities(known.capabilities), known.profile, known.dialect)
   }
 
-  /// What a chip that is at work says of itself; nil when it says nothing.
+  /// Returns the device information of a running chip; nil without an answer.
   private func identifyRunningChip() async throws(DriverError) -> DeviceInfo? {
     // The silence in which the link finds the boundary between frames.
     _ = try await engine.wait(milliseconds: Self.settleMilliseconds) { $0.device != nil }
@@ -110,13 +110,13 @@ struct Handshake {
     } catch {
       if error.code == .deviceError { throw .needsReset }
       guard error.code == .noAnswer else { throw error }
-      // Should it come after all, it is what will be asked again after the reset.
+      // A late answer would be the same as the one after the reset.
       engine.state.withLock { $0.responses.removeAll() }
       return nil
     }
   }
 
-  /// Resets the chip and asks who it is.
+  /// Resets the chip and reads its device information.
   private func begin() async throws(DriverError) -> DeviceInfo {
     let settle = isChipStarted ? engine.profile.resetTimeout : Self.settleMilliseconds
     let chip = try await engine.wait(milliseconds: settle) { $0.device != nil }
@@ -140,9 +140,9 @@ struct Handshake {
     reader.setFraming(framing)
   }
 
-  /// Most chips take CORE_DEVICE_RESET at once. NXP's take nothing before their vendor command,
-  /// which means something else on others; so it is sent only to a chip that reports the boot state
-  /// only NXP has, that is said to be one, or that did not answer at all.
+  /// Most chips accept CORE_DEVICE_RESET at once. NXP's accept nothing before their vendor command,
+  /// which has another meaning on other chips. So it is sent only to a chip that reports the boot
+  /// state of NXP's, that the endpoint names as NXP's, or that did not answer at all.
   private func wakeAndReset(bootStateSeen: Bool) async throws(DriverError) {
     if bootStateSeen || engine.profile.needsDeviceInit {
       try await initialise()
@@ -150,8 +150,8 @@ struct Handshake {
       return
     }
     let before = engine.statistics
-    // Before the line is raw, the kernel echoes: a chip that spoke then has got its own words back,
-    // takes them for the beginning of a command, and swallows what follows.
+    // Before the line is raw, the kernel echoes. A chip that sent something then has received its
+    // own bytes, takes them for the beginning of a command, and ignores the next bytes.
     for _ in 0..<2 where engine.chip.device != nil {
       do throws(DriverError) {
         return try await reset(timeout: Self.firstResetMilliseconds)
@@ -166,16 +166,15 @@ struct Handshake {
       guard first.code == .noAnswer, mayBeNXP(since: before) else { throw first }
       logger.info("no answer to the reset; trying NXP's CORE_DEVICE_INIT")
       do throws(DriverError) { try await initialise() } catch {
-        // A chip that refuses it is there, and is none of NXP's: what it had before is gone now.
+        // A chip that refuses it is present, and is not NXP's; its earlier state is lost now.
         guard error.code == .refused else { throw first }
       }
       try await reset(timeout: nil)
     }
   }
 
-  /// Whether a chip that did not answer may be one that waits for NXP's command: it has said that it
-  /// boots, or nothing, but perhaps the state it is in. What it says by itself may come after the
-  /// time to settle.
+  /// Whether a chip without an answer may be waiting for NXP's command. It has reported booting, or
+  /// nothing apart from its state. Its own reports may arrive after the time to settle.
   private func mayBeNXP(since before: LinkStatistics) -> Bool {
     let (now, state) = (engine.statistics, engine.chip.device)
     if state == .initialising { return true }
@@ -183,7 +182,7 @@ struct Handshake {
     return now.bytesRead == before.bytesRead + (isStatus ? Self.statusBytes : 0)
   }
 
-  /// Of CORE_DEVICE_STATUS_NTF: a header and the state.
+  /// The bytes of CORE_DEVICE_STATUS_NTF: a header and the state.
   private static let statusBytes: UInt64 = 5
 
   private func initialise() async throws(DriverError) {
@@ -203,8 +202,8 @@ struct Handshake {
     }
   }
 
-  /// Resets the chip and waits for the READY after the response. Some chips report READY before
-  /// the response as well, and some only then: if none follows, that one has to do.
+  /// Resets the chip and waits for the READY after the response. Some chips report READY before the
+  /// response as well, and some only then: without a later one, the earlier one is accepted.
   private func reset(timeout: Int?) async throws(DriverError) {
     let before = engine.chip.readyCount
     let response = try await engine.send(
@@ -222,7 +221,7 @@ struct Handshake {
     }
   }
 
-  /// Tells the chip what the board around it is like; a reset has made it forget.
+  /// Configures the chip for its board, which a reset has made it forget.
   private func setUp(_ board: NXPBoard) async throws(DriverError) {
     for parameters in board.configuration {
       let response = try await engine.send(SetConfig(parameters), from: .recovery)

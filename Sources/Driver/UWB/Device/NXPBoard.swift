@@ -2,15 +2,16 @@
 package import UCI
 internal import UWBLink
 
-/// What a board with an NXP chip needs to be told after it has been switched on: which board it is,
-/// how its antennas are wired, and what belongs to them.
+/// The configuration that a board with an NXP chip needs after power-on: the kind of board, the
+/// wiring of its antennas, and their values.
 ///
-/// Rows of a table; a chip on a board that has none works with the chip's own settings, without angles.
+/// The boards are rows of a table. A chip on a board without a row works with its own settings,
+/// without angles.
 public struct NXPBoard: Sendable, Hashable {
-  /// As in `board=` of a device's name.
+  /// The name in `board=` of a device's name.
   public var name: String
   package var summary: String
-  /// CORE_DEVICE_INIT: variant and version.
+  /// The variant and version of CORE_DEVICE_INIT.
   package var variant: (board: UInt8, version: UInt8) {
     (variantBytes[0], variantBytes[1])
   }
@@ -31,7 +32,7 @@ public struct NXPBoard: Sendable, Hashable {
     self.calibration = calibration
   }
 
-  /// By its name.
+  /// Returns the board of this name.
   public init?(named name: String) {
     guard let row = Self.all.first(where: { $0.name == name }) else { return nil }
     self = row
@@ -39,12 +40,12 @@ public struct NXPBoard: Sendable, Hashable {
 
   // MARK: rows
 
-  /// Every board that is known.
+  /// All known boards.
   public static let all: [NXPBoard] = [
     plain, NXPBoard("rhodes-v4", "NXP Rhodes V4", (0x73, 0x04)),
     NXPBoard("nxp-reference-1", "NXP's reference design, first version", (0x01, 0x01)),
     NXPBoard("nxp-reference-2", "NXP's reference design, second version", (0x01, 0x02)),
-    // A board of one's own, in NXP's numbering.
+    // A custom board, in NXP's numbering.
     NXPBoard("custom", "a custom board", (0x2A, 0x03)), murata2BP,
   ]
 
@@ -70,8 +71,8 @@ public struct NXPBoard: Sendable, Hashable {
     ],
     calibration: [receiveDelay(channel: 9, antennas: 1...4, raw: 0x3AD0)])
 
-  /// For any board: deep power-down after half a second of idleness, waiting-time extensions, and the
-  /// vendor's part of measurements.
+  /// For any board: deep power-down after half a second of idleness, waiting-time extensions, and
+  /// the vendor's part of measurements.
   private static let common: [TLV] = [
     TLV(0xE4, [0x00], subID: 0x02),
     TLV(0xE4, [0x14], subID: 0x03),
@@ -91,8 +92,8 @@ extension NXPBoard {
     static let ef2 = GPIO(mask: 0x02)
   }
 
-  /// An antenna: which level of which pin selects it, and for receiving the port it leads to (SR1xx:
-  /// 1 is RX1, 2 is RX2).
+  /// An antenna: the pin and the level that select it, and for receiving its port (SR1xx: 1 is RX1,
+  /// 2 is RX2).
   struct Antenna: Sendable {
     var id: UInt8
     var port: UInt8
@@ -109,27 +110,27 @@ extension NXPBoard {
     fileprivate var selection: [UInt8] { mask.littleEndianBytes + value.littleEndianBytes }
   }
 
-  /// RX_ANTENNAS_DEFINE: a count; id, port, mask and value of each.
+  /// Returns RX_ANTENNAS_DEFINE: a count; id, port, mask and value of each.
   static func receiving(_ antennas: [Antenna]) -> TLV {
     TLV(
       0xE4, [UInt8(antennas.count)] + antennas.flatMap { [$0.id, $0.port] + $0.selection },
       subID: 0x60)
   }
 
-  /// TX_ANTENNAS_DEFINE of an SR1xx: a count; id, mask and value of each.
+  /// Returns TX_ANTENNAS_DEFINE of an SR1xx: a count; id, mask and value of each.
   static func sendingSR1xx(_ antennas: [Antenna]) -> TLV {
     TLV(0xE4, [UInt8(antennas.count)] + antennas.flatMap { [$0.id] + $0.selection }, subID: 0x61)
   }
 
-  /// RX_ANTENNA_PAIRS_DEFINE: a count; pair, its antennas (a third one: none) and field of view (0:
-  /// not limited) of each.
+  /// Returns RX_ANTENNA_PAIRS_DEFINE: a count; pair, its antennas (a third one: none) and field of
+  /// view (0: not limited) of each.
   static func pairs(_ pairs: [(id: UInt8, UInt8, UInt8)]) -> TLV {
     TLV(
       0xE4, [UInt8(pairs.count)] + pairs.flatMap { [$0.id, $0.1, $0.2, 0x00, 0x00, 0x00] },
       subID: 0x62)
   }
 
-  /// RX_ANT_DELAY: a count; antenna and delay (Q14.2) of each.
+  /// Returns RX_ANT_DELAY: a count; antenna and delay (Q14.2) of each.
   static func receiveDelay(
     channel: UInt8, antennas: ClosedRange<UInt8>, raw: UInt16
   ) -> NXPSetCalibration {
@@ -140,9 +141,9 @@ extension NXPBoard {
 }
 
 extension LinkEndpoint {
-  /// The board that the device's name names.
+  /// Returns the board named in the device's name.
   ///
-  /// - Throws: `DriverError.link` with code `invalidEndpoint`: there is none of that name.
+  /// - Throws: `DriverError.link` with code `invalidEndpoint` for an unknown name.
   func namedBoard() throws(DriverError) -> NXPBoard? {
     guard let board else { return nil }
     if let row = NXPBoard(named: board) { return row }

@@ -5,71 +5,74 @@ public import UCI
 import UCIReference
 public import UWBLink
 
-/// One UWB chip that speaks UCI, ready for sessions.
+/// One UWB chip with a UCI connection, ready for sessions.
 ///
 /// Several devices may be open in one process; each has its own reader thread.
 public final class UWBDevice: Sendable {
-  /// Where the chip is.
+  /// The address of the chip.
   public let endpoint: LinkEndpoint
-  /// What the chip said about itself.
+  /// The chip's device information.
   public let info: DeviceInfo
-  /// What the chip can do, as it said it.
+  /// The capabilities that the chip reports.
   public let capabilities: [TLV]
   /// The oddities of this family of chips.
   public let profile: DeviceProfile
-  /// How this chip speaks UCI.
+  /// The version and vendor of UCI on this chip.
   public let dialect: Dialect
   /// Whether the chip was reset when it was opened.
   public let wasReset: Bool
 
   let core: DeviceCore
 
-  /// Sees each packet, header included, before segments are joined: which way it goes, its bytes,
-  /// and when, as CLOCK_MONOTONIC in nanoseconds.
+  /// Receives each packet, header included, before segments are joined: its direction, its bytes,
+  /// and its time as CLOCK_MONOTONIC in nanoseconds.
   ///
-  /// A packet from the chip is seen on the reader thread when it has been read, a packet to the
-  /// chip on the writing thread just before it is written, so that a command comes before its
-  /// answer; both can happen at the same time. Nothing else is read meanwhile: a tap must not wait
-  /// for anything. The bytes are lent for the call only.
+  /// A packet from the chip is passed on the reader thread when it has been read. A packet to the
+  /// chip is passed on the writing thread just before it is written, so a command comes before its
+  /// answer; both can happen at the same time. Nothing else is read meanwhile: a tap must not
+  /// block. The bytes are lent for the call only.
   public typealias PacketTap =
     @Sendable (_ direction: PacketDirection, _ packet: RawSpan, _ time: UInt64) -> Void
 
-  /// What opening does to the sessions that are on the chip.
+  /// The effect of opening on the sessions that are on the chip.
   public enum ResetPolicy: Sendable {
     /// They end: the chip is reset.
     case reset
-    /// They go on: the chip is asked who it is, and reset only if it does not answer that (chips
-    /// that want a vendor's command first have no sessions to lose). To look at a chip while
-    /// another program's session runs on it.
+    /// They continue. The chip is identified, and reset only if it does not answer (chips that need
+    /// a vendor's command first have no sessions to lose). For examining a chip while another
+    /// program's session runs on it.
     case keepState
   }
 
-  /// How a device is opened.
+  /// The options for opening a device.
   public struct Options: Sendable {
-    /// What becomes of sessions that are on the chip.
+    /// The treatment of sessions that are on the chip.
     public var resetPolicy = ResetPolicy.reset
-    /// Whether a service that holds the chip (`uwbd`) is used in place of the chip; false: the chip
+    /// Whether a service that holds the chip (`uwbd`) is used in place of the chip. False: the chip
     /// itself is opened, which fails while a service holds it.
     public var usesService = true
-    /// Taken as given instead of found out, for a chip that says nothing before the vendor's
+    /// A fixed profile instead of a detected one, for a chip that sends nothing before the vendor's
     /// command.
     public var profile: DeviceProfile?
-    /// Where the driver writes what it does. Payloads and keys are never in it.
+    /// The logger for the driver's actions. Payloads and keys are never logged.
     public var logger: Logger
-    /// Sees every packet, keys included, for captures and diagnosis.
+    /// Receives every packet, keys included, for captures and diagnosis.
     public var tap: PacketTap?
-    /// What to do when the device is unplugged, fails or restarts by itself; nil: streams and
+    /// The policy for a device that is unplugged, fails or restarts by itself. Nil: streams and
     /// commands fail with the cause.
     public var recovery: RecoveryPolicy?
-    /// Sees how far the firmware is that `fw=` in the device's name names, on a thread of its own.
+    /// Receives the progress of loading the firmware named by `fw=` in the device's name, on its
+    /// own thread.
     public var firmwareProgress: (@Sendable (FirmwareProgress) -> Void)?
-    /// Real-time priority (SCHED_FIFO) of the reader thread, 1...99; nil: ordinary scheduling. Opening
-    /// fails where the system refuses it: see `ulimit -r`, LimitRTPRIO= of systemd, CAP_SYS_NICE.
+    /// Real-time priority (SCHED_FIFO) of the reader thread, 1...99; nil: ordinary scheduling.
+    /// Opening fails where the system refuses it: see `ulimit -r`, LimitRTPRIO= of systemd,
+    /// CAP_SYS_NICE.
     public var readerPriority: Int32?
-    /// The board around an NXP chip; nil: what `board=` in the device's name says, or nothing.
+    /// The board around an NXP chip; nil: the board named by `board=` in the device's name, or
+    /// none.
     public var board: NXPBoard?
 
-    /// Everything found out; nothing logged, nothing tapped, nothing recovered.
+    /// Creates options with detection of the chip, and without logging, tap or recovery.
     public init(
       profile: DeviceProfile? = nil, logger: Logger? = nil, tap: PacketTap? = nil,
       recovery: RecoveryPolicy? = nil, resetPolicy: ResetPolicy = .reset
@@ -94,10 +97,10 @@ public final class UWBDevice: Sendable {
     return try await open(endpoint, options: options)
   }
 
-  /// Opens a device: finds the boundary between frames, resets the chip (`Options.resetPolicy`), asks who
-  /// it is and what it can do. A chip that a service shares among programs is used through the service
-  /// (`Options.usesService`), and has the sessions of this program only. Cancellation ends this at once,
-  /// with the code `cancelled` of `linkError`.
+  /// Opens a device: finds the boundary between frames, resets the chip (`Options.resetPolicy`),
+  /// and reads its identity and capabilities. A chip that a service shares among programs is used
+  /// through the service (`Options.usesService`), and has the sessions of this program only.
+  /// Cancellation ends this at once, with the code `cancelled` of `linkError`.
   ///
   /// - Throws: `DriverError`, with the link closed again.
   public static func open(
@@ -107,7 +110,7 @@ public final class UWBDevice: Sendable {
     guard endpoint.firmware != nil, options.resetPolicy == .keepState else {
       return try await open(endpoint, options, loadsFirmware: true)
     }
-    // A chip that runs keeps its sessions; one that does not has no firmware yet.
+    // A running chip keeps its sessions; a stopped one has no firmware yet.
     do throws(DriverError) {
       return try await open(endpoint, options, loadsFirmware: false)
     } catch {
@@ -140,21 +143,22 @@ public final class UWBDevice: Sendable {
     throw error
   }
 
-  /// In a function of its own, so that from its end on only the core refers to the link.
+  /// In a function of its own, so that afterwards only the core refers to the link.
   private static func start(
     _ endpoint: LinkEndpoint, _ options: Options, loadsFirmware: Bool
   ) async throws(DriverError) -> DeviceCore {
-    // First: a board that is not known costs the chip nothing.
+    // This comes first: an unknown board has no effect on the chip.
     let named = try endpoint.namedBoard()
     let link = try await endpoint.openLink(
       loadsFirmware: loadsFirmware, progress: options.firmwareProgress)
     do { return try DeviceCore(link, options, options.board ?? named) } catch { throw .link(error) }
   }
 
-  /// Why the chip may still have a session that was closed, or was not made in time; nil: it has none.
+  /// The reason why the chip may still have a session that was closed, or not made in time; nil for
+  /// none.
   package var remainingSession: DriverError? { core.remaining }
 
-  /// Whether it is recovered when it is lost: see `Options.recovery`.
+  /// Whether the device is recovered after a loss: see `Options.recovery`.
   package var isRecoverable: Bool { core.recovery != nil }
 
   private init(_ endpoint: LinkEndpoint, _ core: DeviceCore, _ identity: Handshake.Identity) {
@@ -171,8 +175,8 @@ public final class UWBDevice: Sendable {
 
   /// Stops and removes every session, then closes the link. Does nothing the second time.
   ///
-  /// - Parameter limit: How long the chip may take for its sessions; then the link is closed all the
-  ///   same, and whatever waits for the chip fails with `closed`.
+  /// - Parameter limit: The time that the chip may take to end its sessions. Then the link is
+  ///   closed anyway, and everything that waits for the chip fails with `closed`.
   public func close(within limit: Duration = .seconds(10)) async {
     let timer = OneShotTimer(after: limit) { [core] in core.shutDown() }
     await core.endAll()
@@ -181,7 +185,7 @@ public final class UWBDevice: Sendable {
     await core.waitUntilClosed()
   }
 
-  /// What the device reports beside measurements, from now on. Any number of subscribers.
+  /// The events of the device beside measurements, from now on. Any number of subscribers.
   public var events: AsyncStream<DeviceEvent> { core.broadcast.subscribe(.bufferingNewest(256)) }
 
   /// Runs tasks on the reader thread, between frames: a `for await` over measurements in
@@ -189,19 +193,19 @@ public final class UWBDevice: Sendable {
   /// not block.
   public var executor: any TaskExecutor { core.reader }
 
-  /// What the link has seen since it was opened.
+  /// The statistics of the link since it was opened.
   public var statistics: LinkStatistics { core.engine.statistics }
 
   /// The state the chip last reported.
   public var state: DeviceState? { core.engine.chip.device }
 
-  /// Sends any command and returns its answer, whatever the status in it.
+  /// Sends any command and returns its answer, for any status in it.
   package func send<C: UCICommand>(_ command: C) async throws(DriverError) -> C.Response {
     try await core.engine.send(command)
   }
 
-  /// Sends a command that this library may not know, and returns the payload of its response, which
-  /// begins with a status.
+  /// Sends a command that this library may not define, and returns the payload of its response,
+  /// which begins with a status.
   ///
   /// - Parameters:
   ///   - opcode: The group and the number of the command.
@@ -214,15 +218,15 @@ public final class UWBDevice: Sendable {
 
   // MARK: sessions
 
-  /// Creates a session and configures it; the chip reports IDLE when it could start. A device that is
-  /// lost meanwhile and recovered (`Options.recovery`) is waited for. Cancellation ends this as soon as
-  /// the chip has created the session, with the code `cancelled` of `linkError`.
+  /// Creates a session and configures it; the chip reports IDLE when it could start. Waits for a
+  /// device that is lost meanwhile and recovered (`Options.recovery`). Cancellation ends this as
+  /// soon as the chip has created the session, with the code `cancelled` of `linkError`.
   ///
   /// - Parameters:
   ///   - configuration: One end of the session.
-  ///   - checked: Whether the configuration is looked at first, against the rules of the protocol
-  ///     and the chip's capabilities; false: it is sent as it is. What the chip merely does not list
-  ///     among its capabilities is logged as a warning and sent.
+  ///   - checked: Whether the configuration is checked first, against the rules of the protocol and
+  ///     the chip's capabilities; false: it is sent unchanged. A parameter outside the capabilities
+  ///     is logged as a warning and sent.
   /// - Throws: `DriverError`, with the session removed from the chip again;
   ///   `.configurationProblems` with everything that was found before anything was sent.
   public func makeSession(
@@ -231,8 +235,8 @@ public final class UWBDevice: Sendable {
     try await makeSession(configuration, checked: checked, awaitsRecovery: true)
   }
 
-  /// - Parameter awaitsRecovery: whether a device that is lost meanwhile is waited for; false: the loss
-  ///   is thrown at once.
+  /// - Parameter awaitsRecovery: whether to wait for a device that is lost meanwhile; false: the
+  ///   loss is thrown at once.
   package func makeSession(
     _ configuration: SessionConfiguration, checked: Bool = true, awaitsRecovery: Bool
   ) async throws(DriverError) -> UWBSession {
@@ -245,12 +249,12 @@ public final class UWBDevice: Sendable {
     return try await makeSession(SessionRecord(configuration: configuration), awaitsRecovery)
   }
 
-  /// Lets an NXP chip make a session from what an app sent (SET_PROFILE); the chip decodes it itself
+  /// Makes a session on an NXP chip from an app's data (SET_PROFILE); the chip decodes it itself
   /// and reports IDLE when it could start.
   ///
   /// - Parameters:
-  ///   - profile: goes to the chip as it is.
-  ///   - configuration: what the session is taken to be; nothing of it is sent.
+  ///   - profile: the data, sent to the chip unchanged.
+  ///   - configuration: a description of the session; nothing of it is sent.
   /// - Throws: `DriverError`, with the session removed from the chip again.
   package func makeSession(
     from profile: NXPSetProfile, as configuration: SessionConfiguration
@@ -269,13 +273,13 @@ public final class UWBDevice: Sendable {
     return session
   }
 
-  /// Creates a session, lends it to `body`, and stops and removes it whatever happens in there:
-  /// return, error or cancellation.
+  /// Creates a session, lends it to `body`, and stops and removes it in any case: after a return,
+  /// an error or cancellation.
   ///
   /// - Parameters:
   ///   - configuration: One end of the session.
   ///   - checked: As in `makeSession`.
-  ///   - body: What to do with the session.
+  ///   - body: Uses the session.
   /// - Throws: `DriverError` as `any Error`, or what `body` throws.
   public nonisolated(nonsending) func withSession<R: Sendable>(
     _ configuration: SessionConfiguration, checked: Bool = true,
@@ -293,13 +297,13 @@ public final class UWBDevice: Sendable {
     return result
   }
 
-  /// Ranges in a session of its own: creates and starts it, lends a stream of its estimates to
-  /// `body`, and stops and removes it whatever happens in there.
+  /// Ranges in a session of its own. Creates and starts it, lends a stream of its estimates to
+  /// `body`, and stops and removes it in any case.
   ///
   /// - Parameters:
   ///   - configuration: One end of the session.
-  ///   - settings: What the estimates assume, from a calibration for example.
-  ///   - body: What to do with the estimates.
+  ///   - settings: The assumptions of the estimates, from a calibration for example.
+  ///   - body: Uses the estimates.
   /// - Throws: `DriverError` as `any Error`, or what `body` throws.
   public nonisolated(nonsending) func range<R: Sendable>(
     with configuration: SessionConfiguration, settings: EstimationSettings = EstimationSettings(),

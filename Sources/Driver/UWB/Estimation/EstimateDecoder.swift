@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import UCI
 
-/// Makes estimates of notifications, in a stream.
+/// Computes estimates from notifications, in a stream.
 final class EstimateDecoder: RoundDecoder<EstimatedMeasurement> {
   private var pipeline: EstimationPipeline
 
@@ -17,9 +17,9 @@ final class EstimateDecoder: RoundDecoder<EstimatedMeasurement> {
   override func flush() { pipeline.flush { elements.append($0) } }
 }
 
-/// What a program shows of the rounds of a session.
+/// The events that a program shows of the rounds of a session.
 package enum EstimatedRound: Sendable {
-  /// One for each entry of a round.
+  /// An estimate for each entry of a round.
   case estimate(EstimatedMeasurement)
   case empty(EmptyRound)
 
@@ -38,7 +38,7 @@ package enum EstimatedRound: Sendable {
   }
 }
 
-/// Makes estimates of notifications, and reports the rounds without any.
+/// Computes estimates from notifications, and reports the rounds without any.
 struct RoundEstimator: Sendable {
   private var pipeline: EstimationPipeline
   private var followsInterruption = false
@@ -79,9 +79,10 @@ final class EstimatedRoundDecoder: RoundDecoder<EstimatedRound> {
   override func flush() { estimator.flush { elements.append($0) } }
 }
 
-/// Makes estimates of notifications in a callback on the reader thread.
+/// Computes estimates from notifications in a callback on the reader thread.
 package final class InlineEstimator: @unchecked Sendable {
-  // Safe because it is used in the callback of one subscription only, which is called on one thread.
+  // Safe because it is used in the callback of one subscription only, which is called on one
+  // thread.
   private var pipeline: EstimationPipeline
 
   package init(_ settings: EstimationSettings = EstimationSettings()) {
@@ -96,12 +97,13 @@ package final class InlineEstimator: @unchecked Sendable {
 }
 
 extension UWBSession {
-  /// A stream of estimates from now on: each measurement with what is computed of it. Ask before
-  /// `start` to get the first; with `SessionConfiguration.diagnostics` there is more to compute.
+  /// Returns a stream of estimates from now on: each measurement with the values computed from it.
+  /// Call it before `start` to get the first. `SessionConfiguration.diagnostics` provides more
+  /// input.
   ///
   /// - Parameters:
-  ///   - settings: What the estimates assume, from a calibration for example.
-  ///   - capacity: How many notifications it holds while they are not taken.
+  ///   - settings: The assumptions of the estimates, from a calibration for example.
+  ///   - capacity: The number of notifications kept for a slow consumer.
   public func estimates(
     _ settings: EstimationSettings = EstimationSettings(), capacity: Int = 256
   ) -> RangingStream<EstimatedMeasurement> {
@@ -109,7 +111,7 @@ extension UWBSession {
       self, capacity: capacity, includesDiagnostics: true, EstimateDecoder(completed(settings)))
   }
 
-  /// The same with the rounds in which nothing was measured.
+  /// Returns the stream of estimates, with the rounds in which nothing was measured.
   package func estimatedRounds(
     _ settings: EstimationSettings = EstimationSettings(), capacity: Int = 256
   ) -> RangingStream<EstimatedRound> {
@@ -121,9 +123,9 @@ extension UWBSession {
   /// Calls `body` with each estimate on the reader thread, without a wake or an allocation.
   ///
   /// - Parameters:
-  ///   - settings: What the estimates assume, from a calibration for example.
-  ///   - body: Must not wait for anything, above all not for this device.
-  /// - Returns: What ends the calls; they go on when it is not kept.
+  ///   - settings: The assumptions of the estimates, from a calibration for example.
+  ///   - body: Receives each estimate. Must not block, above all not wait for this device.
+  /// - Returns: A handle that ends the calls; they continue if it is discarded.
   @discardableResult
   public func onEstimates(
     _ settings: EstimationSettings = EstimationSettings(),

@@ -3,15 +3,15 @@
 public import Ranging
 public import UCI
 
-/// Why something was not computed.
+/// The reason why a value was not computed.
 public enum NoEstimate: Error, Sendable, Hashable {
   /// The round failed.
   case notMeasured(Status)
-  /// The chip gave no distance.
+  /// The chip reported no distance.
   case noDistance
   /// The calibration has no table for the antennas.
   case noAntennaTable
-  /// The chip did not report phases: it has no antennas for it, was not asked, or its report is
+  /// The chip did not report phases: it has no antennas for them, was not asked, or its report is
   /// missing.
   case noPhases
   /// The phases of the frames contradict each other.
@@ -19,7 +19,7 @@ public enum NoEstimate: Error, Sendable, Hashable {
 }
 
 extension NoEstimate: CustomStringConvertible {
-  /// A sentence with the cause.
+  /// The cause as a sentence.
   public var description: String {
     switch self {
     case .notMeasured(let status): "The round failed: \(status)."
@@ -33,61 +33,61 @@ extension NoEstimate: CustomStringConvertible {
 
 /// An angle computed from phase differences.
 public struct EstimatedAngle: Sendable, Hashable {
-  /// Radians: azimuth positive to the right, elevation upwards, as FiRa counts. Of this round alone;
-  /// what was known before only chose the turn of the phase.
+  /// Radians: azimuth positive to the right, elevation upwards, as in FiRa. Follows from this round
+  /// alone; earlier rounds only selected the turn of the phase.
   public var angle: Double
   /// One standard deviation in radians.
   public var standardDeviation: Double
-  /// The angle over time; nil while nothing valid has come.
+  /// The angle over time; nil before the first valid one.
   public var track: AngleEstimate?
-  /// How many frames' phases it is of.
+  /// The number of frames whose phases were used.
   public var frames: Int
 }
 
-/// What became of the diagnostics of a round.
+/// The use of the diagnostics of a round.
 public enum DiagnosticsUse: Sendable, Hashable {
-  /// None were expected, none came.
+  /// None were expected, and none arrived.
   case none
-  /// They were expected and did not come before the next round.
+  /// They were expected and did not arrive before the next round.
   case missing
-  /// They cannot be told apart: several peers, and not a frame of each.
+  /// They cannot be assigned: there are several peers, and not one frame of each.
   case ambiguous
-  /// How many received frames, or antennas, it was computed from.
+  /// They were used: the number of received frames, or antennas.
   case used(Int)
 }
 
-/// A measurement with what the chip says of it and what was computed.
+/// A measurement with its diagnostics and the values computed from it.
 public struct EstimatedMeasurement: Sendable, Hashable {
-  /// The chip's own.
+  /// The chip's own measurement.
   public var measurement: RangingMeasurement
-  /// Metres of this round: calibrated, in millimetres where the chip gives them; nil: `noDistance`
-  /// says why.
+  /// Metres of this round: calibrated, in millimetres where the chip reports them; nil for the
+  /// reason in `noDistance`.
   public var distance: Double?
-  /// One standard deviation of `distance` in metres: wider where the level is low or the path
+  /// One standard deviation of `distance` in metres: larger where the level is low or the path
   /// probably blocked.
   public var distanceDeviation: Double?
-  /// Why there is no distance.
+  /// The reason why there is no distance.
   public var noDistance: NoEstimate?
-  /// The distance over time; nil while nothing valid has come.
+  /// The distance over time; nil before the first valid one.
   public var track: RangeEstimate?
-  /// Computed from phases; nil: `noAzimuth` says why.
+  /// The azimuth computed from phases; nil for the reason in `noAzimuth`.
   public var azimuth: EstimatedAngle?
-  /// Why there is no azimuth.
+  /// The reason why there is no azimuth.
   public var noAzimuth: NoEstimate?
-  /// Computed from phases; nil: `noElevation` says why.
+  /// The elevation computed from phases; nil for the reason in `noElevation`.
   public var elevation: EstimatedAngle?
-  /// Why there is no elevation.
+  /// The reason why there is no elevation.
   public var noElevation: NoEstimate?
-  /// The probability that the direct path is blocked, 0…1; nil: nothing tells.
+  /// The probability that the direct path is blocked, 0…1; nil without any evidence.
   public var nonLineOfSight: Double?
-  /// By how many parts per million the peer's clock runs faster than that of this device; nil: the
-  /// chip does not say.
+  /// Parts per million by which the peer's clock is faster than this device's clock; nil if the
+  /// chip does not report it.
   public var carrierOffset: Double?
-  /// Received level in dBm, the mean over frames; nil: the chip does not say.
+  /// Received level in dBm, the mean over frames; nil if the chip does not report it.
   public var receivedPower: Double?
-  /// Level of the first path in dBm; nil: the chip does not say.
+  /// Level of the first path in dBm; nil if the chip does not report it.
   public var firstPathPower: Double?
-  /// What became of the diagnostics of the round.
+  /// The use of the diagnostics of the round.
   public var diagnostics = DiagnosticsUse.none
 
   init(_ measurement: RangingMeasurement) { self.measurement = measurement }
@@ -97,8 +97,8 @@ public struct EstimatedMeasurement: Sendable, Hashable {
 }
 
 extension EstimatedMeasurement: CustomStringConvertible {
-  /// The peer with its distance and one standard deviation: `0x0001 3.97 m ± 0.05 m`; or why there
-  /// is no distance.
+  /// The peer with its distance and one standard deviation: `0x0001 3.97 m ± 0.05 m`; or the reason
+  /// why there is no distance.
   public var description: String {
     guard let distance, let distanceDeviation else {
       return "\(peer) " + (noDistance ?? .noDistance).description

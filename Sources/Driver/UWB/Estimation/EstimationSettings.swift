@@ -2,52 +2,55 @@
 public import Ranging
 public import UCI
 
-/// What the estimates of a session suppose of the boards and the place.
+/// The assumptions of a session's estimates about the boards and the place.
 public struct EstimationSettings: Sendable {
   /// Metres that both antenna delays together add to the distances that the chip reports.
   public var delay = 0.0
-  /// The same for single peers, in the place of `delay`.
+  /// The delays of single peers in metres, in place of `delay`.
   public var delays: [MACAddress: Double] = [:]
-  /// What the received level adds.
+  /// The bias by received level.
   public var powerBias = PowerBias([])
-  /// Noise of a distance with line of sight and a good level in metres, one standard deviation. FiRa
-  /// notifications carry none; 2 to 5 cm is what boards show.
+  /// Noise of a distance with line of sight and a good level in metres, one standard deviation.
+  /// FiRa notifications have no deviation; boards show 2 to 5 cm.
   public var distanceDeviation = 0.05
-  /// How the phase difference of the pair of antennas for azimuth depends on the angle to the plane
-  /// in its middle, positive to the right as FiRa counts; nil: azimuth is not computed.
+  /// The phase difference of the pair of antennas for azimuth, over the angle to the plane in its
+  /// middle, positive to the right as in FiRa; nil: azimuth is not computed.
   public var azimuth: PhaseTable?
-  /// The same for the pair for elevation, positive upwards; nil: elevation is not computed.
+  /// The phase difference of the pair for elevation, positive upwards; nil: elevation is not
+  /// computed.
   public var elevation: PhaseTable?
   /// Elevation in radians of peers whose elevation is not measured.
   public var assumedElevation = 0.0
   /// Noise of the phase difference of one frame in radians, one standard deviation. Boards show 3.5
   /// to 5 degrees.
   public var phaseDeviation = 5 * Double.pi / 180
-  /// The error of the table of the antennas in radians of phase, one standard deviation: what a filter does
-  /// not take away.
+  /// The error of the table of the antennas in radians of phase, one standard deviation. A filter
+  /// does not remove it.
   public var modelDeviation = 7 * Double.pi / 180
-  /// How diagnostics tell a blocked path.
+  /// The model of blocked paths.
   public var lineOfSight = LineOfSightModel()
-  /// How distances are filtered.
+  /// The parameters of the filter of distances.
   public var filter = RangeEstimator.Parameters()
-  /// A measurement waits for the diagnostics of its round from the first one on; otherwise from the
-  /// moment on at which diagnostics have come. nil: if the session has asked for some.
+  /// Whether measurements wait for the diagnostics of their round from the first round on;
+  /// otherwise they wait once diagnostics have arrived. Nil: whether the session has asked for
+  /// some.
   public var expectsDiagnostics: Bool?
 
-  /// Without calibration.
+  /// Creates settings without calibration.
   public init() {}
 }
 
 extension EstimationSettings {
-  /// What a calibration says of the antennas of this device and of distances to its peers.
+  /// Creates settings from a calibration of the antennas of this device and of distances to its
+  /// peers.
   ///
   /// - Parameters:
   ///   - calibration: the measured errors of boards and antennas.
-  ///   - board: what this device is called among `antenna_delays`; peers are called by their
-  ///     addresses there, like `0001`. An antenna's own delay goes before that of a peer, and this
-  ///     before the common one.
-  ///   - channel: of the session.
-  ///   - peers: of the session.
+  ///   - board: the name of this device in `antenna_delays`. Peers are named by their addresses
+  ///     there, like `0001`. An antenna's own delay takes precedence over the delay of a peer,
+  ///     which takes precedence over the common one.
+  ///   - channel: the channel of the session.
+  ///   - peers: the peers of the session.
   public init(
     _ calibration: RangingCalibration, board: String? = nil, channel: Int = 9,
     peers: [MACAddress] = []
@@ -94,8 +97,8 @@ extension EstimationSettings {
 }
 
 extension RangingCalibration {
-  /// The curve of a pair over angles as FiRa counts them, and whether these are elevations; nil where
-  /// the file does not say enough, and for pairs along the direction of view.
+  /// Returns the curve of a pair over angles as in FiRa, and whether these are elevations. Nil
+  /// where the file does not determine them, and for pairs along the direction of view.
   fileprivate func antennas(of pair: Pair) -> (table: PhaseTable, isUpright: Bool)? {
     var axis = pair.axis ?? [0, 1, 0]
     var spacing = pair.spacingInWavelengths
@@ -123,7 +126,7 @@ extension RangingCalibration {
       table = PhaseTable(
         unwrapped: zip(ideal.angles, ideal.phases).map { (angle: $0, phase: $1 + offset) })
     }
-    // The device's y points to the left, FiRa counts to the right.
+    // The device's y points to the left, FiRa's angles to the right.
     let isAgainst = isUpright ? axis[2] < 0 : axis[1] > 0
     guard let table else { return nil }
     return (isAgainst ? table.mirrored : table, isUpright)
@@ -131,7 +134,7 @@ extension RangingCalibration {
 }
 
 extension PhaseTable {
-  /// The same antennas with angles counted the other way round.
+  /// The table of the same antennas with the opposite sign of angles.
   fileprivate var mirrored: PhaseTable {
     PhaseTable(unwrapped: zip(angles, phases).map { (angle: -$0, phase: $1) }) ?? self
   }

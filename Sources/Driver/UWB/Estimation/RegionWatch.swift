@@ -3,11 +3,11 @@ internal import System
 package import Ranging
 internal import UCI
 
-/// Follows the peers of a session into and out of regions. A peer that is not measured any more leaves
-/// in time, also where the chip reports no failed rounds, or is itself gone.
+/// Follows the peers of a session into and out of regions. A peer that is no longer measured leaves
+/// in time, also where the chip reports no failed rounds, or has itself failed.
 package final class RegionWatch: Sendable {
-  /// Takes each change with the measurement of its distance, in order. It must neither wait nor call the
-  /// watch.
+  /// A callback that receives each change with the measurement of its distance, in order. It must
+  /// neither block nor call the watch.
   package typealias Report = @Sendable (RegionChange, EstimatedMeasurement) -> Void
 
   private struct Peer {
@@ -59,14 +59,14 @@ package final class RegionWatch: Sendable {
     }
   }
 
-  /// Seconds since the beginning.
+  /// Seconds since the start.
   private var now: Double { start.duration(to: .now) / .seconds(1) }
 
   private func deadline(_ state: State) -> Double? {
     state.peers.values.lazy.compactMap(\.tracker.deadline).min()
   }
 
-  /// Waits for the silence of peers for as long as one is in a region.
+  /// Waits for the silence of peers as long as one is in a region.
   private func wait() async {
     while let next = state.withLock({ next(&$0) }) {
       do { try await Task.sleep(for: .seconds(max(0.001, next - now)), clock: .suspending) } catch {
@@ -75,7 +75,7 @@ package final class RegionWatch: Sendable {
     }
   }
 
-  /// Lets silent peers leave, and returns when the next one may have to.
+  /// Removes silent peers, and returns when the next one may have to leave.
   private func next(_ state: inout State) -> Double? {
     guard !state.isEnded else { return nil }
     let now = now

@@ -4,12 +4,12 @@ internal import System
 internal import SystemPackage
 package import UWBLink
 
-/// Loading the firmware of a chip from a file of the user's. NXP's images may not be redistributed.
+/// Loads the firmware of a chip from a file of the user's. NXP's images may not be redistributed.
 package enum Firmware {
-  /// What was loaded, and what the loader said of the chip.
+  /// The image that was loaded, and the loader's report about the chip.
   package struct Report: Sendable, Hashable {
     package var bytes: Int
-    /// SR1xx: whether the chip takes images signed for production; nil: it did not say.
+    /// SR1xx: whether the chip accepts images signed for production; nil if unreported.
     package var isProduction: Bool?
     /// SR1xx: 0xB0, 0xB1 or 0xB2.
     package var revision: UInt8?
@@ -18,7 +18,8 @@ package enum Firmware {
   /// Loads an image into the chip at `endpoint`, which no other program may be using.
   ///
   /// - SR1xx: into memory; at most five attempts, with the chip switched off and on before each.
-  /// - SR2xx: into flash; one attempt. An error in the middle of it says how far it got.
+  /// - SR2xx: into flash; one attempt. After a failure within it, the error has the number of bytes
+  ///   written.
   ///
   /// - Parameter progress: Called on a blocking thread, after each step and segment.
   /// - Throws: `FirmwareError`.
@@ -82,7 +83,7 @@ package enum Firmware {
 }
 
 extension LinkEndpoint {
-  /// Which loader the chip has; nil where firmware is not loaded over this link.
+  /// The loader of the chip; nil where firmware is not loaded over this link.
   package var firmwareKind: FirmwareImage.Kind? {
     switch self {
     case .spi(let spi):
@@ -96,7 +97,7 @@ extension LinkEndpoint {
     }
   }
 
-  /// Whether opening it starts the chip, so that what it says first is worth waiting for.
+  /// Whether opening starts the chip, so that its first message is worth waiting for.
   var startsChip: Bool {
     switch self {
     case .spi(let spi): spi.firmware != nil || (spi.chip.family != .sr1xx && spi.start == .cycle)
@@ -106,22 +107,23 @@ extension LinkEndpoint {
     }
   }
 
-  /// The chip as a service has it that holds it; otherwise as it is.
+  /// Returns the endpoint of the service that holds the chip, or else the chip's own.
   ///
-  /// - Throws: `DriverError`, when the system has no thread to ask on.
+  /// - Throws: `DriverError`, when the system has no thread for the query.
   func shared() async throws(DriverError) -> LinkEndpoint {
     do throws(LinkError) {
       return try await runBlocking { ChipService.endpoint(for: self) }
     } catch { throw .link(error) }
   }
 
-  /// Opens a link, and loads the firmware named with the endpoint where a chip loses it with its power.
+  /// Opens a link, and loads the firmware named in the endpoint where a chip loses it with its
+  /// power.
   ///
   /// - Throws: `DriverError`.
   func openLink(
     loadsFirmware: Bool, progress: (@Sendable (FirmwareProgress) -> Void)?
   ) async throws(DriverError) -> Link {
-    // Before anything is opened: a wrong file costs the chip nothing.
+    // This comes before opening: a wrong file has no effect on the chip.
     let image = loadsFirmware ? try await firmwareToLoad() : nil
     let link: Link
     do { link = try await Link.open(self) } catch { throw .link(error) }
@@ -142,7 +144,7 @@ extension LinkEndpoint {
 }
 
 extension LoaderPort {
-  /// The same as `receiveFromLoader`, as a step of loading.
+  /// Receives from the loader like `receiveFromLoader`, with the step in the error.
   func receive(
     _ count: Int, _ step: FirmwareStep, timeout: Int32
   ) throws(FirmwareError) -> [UInt8] {

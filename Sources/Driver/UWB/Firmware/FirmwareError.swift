@@ -2,35 +2,35 @@
 internal import FoundationEssentials
 public import UWBLink
 
-/// Why a firmware was not loaded. Switch over it with a `default`: cases may be added.
+/// The reason why a firmware was not loaded. Switch over it with a `default`: cases may be added.
 public enum FirmwareError: Error, Sendable, Hashable {
   /// The file cannot be read.
   case unreadable(path: String, why: String)
-  /// The file is no firmware for this family of chips. Nothing was sent.
+  /// The file is not a firmware for this family of chips. Nothing was sent.
   case notAnImage(path: String, why: String)
-  /// Firmware is not loaded into this chip over this link. Nothing was sent.
+  /// This link does not load firmware into this chip. Nothing was sent.
   case notNeeded(chip: String)
   /// The link failed.
   case link(LinkError)
   /// The loader of the chip did not answer.
   case noAnswer(step: FirmwareStep)
-  /// The loader answered something else than it should.
+  /// The loader sent an unexpected answer.
   case wrongAnswer(step: FirmwareStep, [UInt8])
-  /// The loader refused a step: `code` is what it answered.
+  /// The loader refused a step; `code` is its answer.
   case refused(step: FirmwareStep, code: UInt8, meaning: String?)
-  /// Somebody called it off.
+  /// Loading was cancelled.
   case cancelled(step: FirmwareStep)
-  /// Every attempt has failed; the last one with this.
+  /// Every attempt has failed, the last one with this error.
   indirect case givenUp(attempts: Int, FirmwareError)
-  /// The flash was being written: `written` of `total` bytes are in it, and nothing runs before all
-  /// of them are.
+  /// Writing the flash failed after `written` of `total` bytes; the firmware does not run before
+  /// all of them are written.
   indirect case halfWritten(written: Int, total: Int, FirmwareError)
 
-  /// Whether another attempt could end otherwise.
+  /// Whether another attempt could succeed.
   var isWorthAnotherAttempt: Bool {
     switch self {
     case .noAnswer, .wrongAnswer: true
-    // The chip did not get what was sent; what is wrong with the image stays wrong.
+    // A transmission error may not repeat; an error of the image does.
     case .refused(let step, let code, _): step != .accepting && HBCI.isTransmissionError(code)
     case .link(let error): error.code == .timeout || error.code == .chipSilent
     default: false
@@ -38,13 +38,13 @@ public enum FirmwareError: Error, Sendable, Hashable {
   }
 }
 
-/// How far loading has come.
+/// A step of loading.
 public enum FirmwareStep: String, Sendable, Hashable {
   /// The chip is switched on, or reset.
   case starting = "starting the loader"
   /// The loader is asked which chip it is.
   case identifying = "asking which chip it is"
-  /// The loader is told that an image follows.
+  /// The loader is notified of the image.
   case entering = "announcing the image"
   /// The image is sent.
   case sending = "sending the image"
@@ -54,20 +54,20 @@ public enum FirmwareStep: String, Sendable, Hashable {
   case leaving = "starting the firmware"
 }
 
-/// Where loading is.
+/// The progress of loading.
 public struct FirmwareProgress: Sendable, Hashable {
-  /// What is being done.
+  /// The current step.
   public var step: FirmwareStep
   /// Bytes of the image that the chip has acknowledged.
   public var sent: Int
   /// Bytes of the image.
   public var total: Int
-  /// Which attempt this is, from 1.
+  /// The number of this attempt, from 1.
   public var attempt: Int
 }
 
 extension FirmwareError: DescribedError {
-  /// The cause in one sentence, and what state the chip is in.
+  /// The cause in one sentence, and the state of the chip.
   public var description: String {
     switch self {
     case .unreadable(let path, let why): "The firmware file \(path) cannot be read: \(why)."
@@ -92,7 +92,7 @@ extension FirmwareError: DescribedError {
     }
   }
 
-  /// What to try next; nil where there is nothing better than the cause itself.
+  /// The next step to try; nil where there is none beyond the cause itself.
   public var recoverySuggestion: String? {
     switch self {
     case .unreadable: "Check the path and its permissions."

@@ -2,7 +2,7 @@
 internal import System
 internal import UWBLink
 
-/// A firmware file that has been looked at before anything of it is sent.
+/// A firmware file that is checked before any part of it is sent.
 package struct FirmwareImage: Sendable, Hashable {
   package enum Kind: Sendable, Hashable {
     /// NXP SR1xx: into memory, each time the chip is switched on.
@@ -11,18 +11,18 @@ package struct FirmwareImage: Sendable, Hashable {
     case hdll
   }
 
-  /// Which loader takes it.
+  /// The loader for the image.
   package let kind: Kind
   package let bytes: [UInt8]
-  /// Where each frame of an HDLL image ends.
+  /// The end of each frame of an HDLL image.
   let frameEnds: [Int]
 
-  /// The largest image an SR1xx takes. Source: AOSP's HAL.
+  /// The largest image that an SR1xx accepts. Source: AOSP's HAL.
   static let longestHBCI = 256 * 1_024
-  /// No such file is longer; the one of an SR250 has 378 kB.
+  /// A limit above every known file; the one of an SR250 has 378 kB.
   static let longest = 16 * 1_024 * 1_024
 
-  /// Reads a file and looks at it.
+  /// Reads and checks a file.
   ///
   /// - Throws: `FirmwareError`: `unreadable`, `notAnImage`.
   package init(path: String, kind: Kind) throws(FirmwareError) {
@@ -33,7 +33,7 @@ package struct FirmwareImage: Sendable, Hashable {
     try self.init(bytes, kind: kind, path: path)
   }
 
-  /// From what a file holds; `path` is for errors.
+  /// Checks the contents of a file; `path` is for errors.
   ///
   /// - Throws: `FirmwareError.notAnImage`.
   package init(_ bytes: [UInt8], kind: Kind, path: String = "") throws(FirmwareError) {
@@ -57,13 +57,14 @@ package struct FirmwareImage: Sendable, Hashable {
     }
   }
 
-  /// Major and minor version, where the file says so: bytes 4 and 5 of its second frame.
+  /// Major and minor version, where the file has them: bytes 4 and 5 of its second frame.
   package var version: (major: UInt8, minor: UInt8)? {
     guard frameEnds.count > 1, frameEnds[1] - frameEnds[0] > 5 else { return nil }
     return (bytes[frameEnds[0] + 4], bytes[frameEnds[0] + 5])
   }
 
-  /// An image for an SR2xx is nothing but frames, each with its check.
+  /// Returns the ends of the frames. An image for an SR2xx consists of frames only, each with its
+  /// check.
   private static func frames(
     _ bytes: [UInt8], _ refuse: (String) -> FirmwareError
   ) throws(FirmwareError) -> [Int] {
@@ -85,7 +86,7 @@ package struct FirmwareImage: Sendable, Hashable {
     return ends
   }
 
-  /// What people give by mistake.
+  /// Returns the format of files that users often pass by mistake.
   private static func format(_ bytes: [UInt8]) -> String? {
     let beginnings: [([UInt8], String)] = [
       (Array("PK\u{3}\u{4}".utf8), "a zip file: unpack it first"), ([0x1F, 0x8B], "compressed"),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import UWBLink
 
-/// One way from a chip without firmware to one that runs it. Waits; not on a thread of tasks.
+/// Loads firmware into an SR1xx, until the chip runs it. Blocks; not for threads of tasks.
 struct HBCILoader<Port: LoaderPort> {
   let port: Port
   let image: [UInt8]
@@ -9,9 +9,9 @@ struct HBCILoader<Port: LoaderPort> {
   let progress: @Sendable (FirmwareProgress) -> Void
   let pause: @Sendable (_ milliseconds: Int) -> Void
 
-  /// What the loader says of the chip.
+  /// The loader's report about the chip.
   struct Chip: Sendable, Hashable {
-    /// Which images it takes.
+    /// Whether the chip accepts images signed for production.
     var isProduction: Bool?
     /// 0xB0, 0xB1, 0xB2.
     var revision: UInt8
@@ -20,10 +20,10 @@ struct HBCILoader<Port: LoaderPort> {
   /// AOSP's HAL tries five times, with a reset before each.
   static var attempts: Int { 5 }
   private static var answerTimeout: Int32 { 500 }
-  /// From the last segment to the question whether it was accepted. Source: AOSP's HAL.
+  /// Milliseconds from the last segment to the query whether it was accepted. Source: AOSP's HAL.
   private static var acceptingMilliseconds: Int { 100 }
 
-  /// Loads the image, with new attempts where one could help.
+  /// Loads the image, with further attempts where one could succeed.
   func load() throws(FirmwareError) -> Chip {
     var attempt = 1
     while true {
@@ -49,7 +49,7 @@ struct HBCILoader<Port: LoaderPort> {
     try report(.identifying)
     let otp = try ask(HBCI.otpInfo, .identifying)
     let id = try ask(HBCI.chipID, .identifying)
-    // Source: AOSP's HAL: byte 39 of the one, byte 8 of the other.
+    // Source: AOSP's HAL: byte 39 of the first answer, byte 8 of the second.
     guard otp.count > 39 else { throw .wrongAnswer(step: .identifying, otp) }
     guard id.count > 8 else { throw .wrongAnswer(step: .identifying, id) }
     let isProduction: Bool? =
@@ -122,7 +122,7 @@ struct HBCILoader<Port: LoaderPort> {
       step: step, code: bytes[1], meaning: HBCI.meaning(ofAcknowledgement: bytes[1]))
   }
 
-  /// Asks for the loader's state, which has to be this one.
+  /// Queries the loader's state, which has to be `state`.
   private func expect(_ state: UInt8, _ step: FirmwareStep) throws(FirmwareError) {
     try send(HBCI.header(.general, .query, HBCI.ready), step)
     let bytes = try receive(HBCI.headerLength, step)
@@ -133,7 +133,7 @@ struct HBCILoader<Port: LoaderPort> {
     throw .refused(step: step, code: bytes[1], meaning: HBCI.meaning(ofGeneral: bytes[1]))
   }
 
-  /// Asks for something that has data.
+  /// Sends a query whose answer has data.
   private func ask(
     _ instruction: UInt8, _ step: FirmwareStep
   ) throws(FirmwareError) -> [UInt8] {
@@ -154,7 +154,7 @@ struct HBCILoader<Port: LoaderPort> {
 /// (Apache-2.0), halimpl/hal/hbci.
 ///
 /// A header of four bytes (class and kind, instruction, length with the lower byte first), then
-/// data and a check byte. Header and data travel apart, and each is acknowledged.
+/// data and a check byte. Header and data are sent separately, and each is acknowledged.
 enum HBCI {
   /// The upper half of the first byte.
   enum Class: UInt8 {
@@ -172,7 +172,7 @@ enum HBCI {
   }
 
   static let headerLength = 4
-  /// Bytes of data in a segment to the chip, and in an answer.
+  /// The bytes of data in a segment to the chip, and in an answer.
   static let segmentLength = 2_048
   static let answerLength = 256
 
@@ -194,22 +194,22 @@ enum HBCI {
 
   static let acknowledgement = header(.general, .acknowledgement, acknowledged)
 
-  /// The two's complement of the sum of all bytes: with it the sum is 0.
+  /// Returns the two's complement of the sum of all bytes: with it the sum is 0.
   static func check(_ bytes: some Sequence<UInt8>) -> UInt8 {
     0 &- bytes.reduce(0, &+)
   }
 
-  /// One segment of an image: its header, and its data with the check byte.
+  /// Returns one segment of an image: its header, and its data with the check byte.
   static func segment(
     _ data: ArraySlice<UInt8>, moreFollow: Bool
   ) -> (header: [UInt8], data: [UInt8]) {
-    // A full segment that others follow is announced by the upper bit alone.
+    // The upper bit alone announces a full segment that others follow.
     let length = moreFollow ? 0x8000 : UInt16(data.count + 1)
     let header = header(.image, .command, segment, length: length)
     return (header, data + [check(header) &+ check(data)])
   }
 
-  /// The chip did not get what was sent: LRC, class, instruction, length.
+  /// Returns whether an error is an error of transmission: LRC, class, instruction, length.
   static func isTransmissionError(_ code: UInt8) -> Bool { (0x81...0x84).contains(code) }
 
   static func meaning(ofAcknowledgement code: UInt8) -> String? {

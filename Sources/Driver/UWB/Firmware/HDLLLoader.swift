@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import UWBLink
 
-/// Writes the flash of an SR2xx. Waits; not on a thread of tasks.
+/// Writes the flash of an SR2xx. Blocks; not for threads of tasks.
 ///
-/// The frames of the image are sent as they are, and each is answered. How the loader is left again is
-/// not published: afterwards the chip is in its loader, as after any reset.
+/// The frames of the image are sent unchanged, and each is answered. There is no published way to
+/// exit the loader: afterwards the chip is in its loader, as after any reset.
 struct HDLLLoader<Port: LoaderPort> {
   let port: Port
   let image: FirmwareImage
@@ -12,9 +12,9 @@ struct HDLLLoader<Port: LoaderPort> {
   let progress: @Sendable (FirmwareProgress) -> Void
 
   private static var readyTimeout: Int32 { 1_000 }
-  /// Pages are erased meanwhile. NXP's middleware waits so long for IRQ.
+  /// The time-out while pages are erased. NXP's middleware waits as long for IRQ.
   private static var answerTimeout: Int32 { 10_000 }
-  /// Notifications that may come before an answer.
+  /// The number of notifications that may come before an answer.
   private static var patience: Int { 8 }
 
   func load() throws(FirmwareError) {
@@ -35,7 +35,7 @@ struct HDLLLoader<Port: LoaderPort> {
     do { try port.endLoading() } catch { throw .link(error) }
   }
 
-  /// Nothing is written before the first frame has gone out.
+  /// Returns the error of an interrupted write; nothing is written before the first frame was sent.
   private func halfWritten(_ written: Int, _ cause: FirmwareError) -> FirmwareError {
     if written == 0, case .cancelled = cause { return cause }
     return .halfWritten(written: written, total: image.bytes.count, cause)
@@ -65,7 +65,7 @@ struct HDLLLoader<Port: LoaderPort> {
       guard status < 0x80 else {
         throw .refused(step: .sending, code: status, meaning: HDLL.meaning(of: status))
       }
-      // It may say by itself that it is ready.
+      // The loader may report by itself that it is ready.
       if word.kind == .notification { continue }
       // The frames after the first one of a chain have no word of their own.
       guard word.kind == .response, sent?.kind != .command || word.group == sent?.group else {
@@ -95,7 +95,7 @@ struct HDLLLoader<Port: LoaderPort> {
 /// both; numbers with the higher byte first. A payload begins with a word: two bits of type, six of
 /// group, eight of operation.
 enum HDLL {
-  /// The longest frame that the loader takes.
+  /// The longest frame that the loader accepts.
   static let longestFrame = 4_200
   static let headerLength = 2
   static let checkLength = 2
@@ -122,10 +122,10 @@ enum HDLL {
     }
   }
 
-  /// After a reset the loader says so.
+  /// The loader's notification after a reset.
   static let ready: [UInt8] = [0x00, 0x04, 0x81, 0x01, 0x02, 0x00, 0x7D, 0xC8]
 
-  /// CRC-16/CCITT-FALSE: polynomial 1021, begins with FFFF, not reflected.
+  /// Returns CRC-16/CCITT-FALSE: polynomial 1021, begins with FFFF, not reflected.
   static func check(_ bytes: some Sequence<UInt8>) -> UInt16 {
     bytes.reduce(0xFFFF) { value, byte in
       (0..<8).reduce(value ^ UInt16(byte) << 8) { value, _ in
@@ -134,20 +134,20 @@ enum HDLL {
     }
   }
 
-  /// Bytes of the frame that these two begin, the check included.
+  /// Returns the bytes of the frame that begins with this header, the check included.
   static func length(of header: some Collection<UInt8>) -> Int {
     guard let high = header.first, let low = header.dropFirst().first else { return 0 }
     return headerLength + (Int(high & 0x1F) << 8 | Int(low)) + checkLength
   }
 
-  /// Whether the check of a whole frame is right.
+  /// Returns whether the check of a whole frame is right.
   static func isIntact(_ frame: some Collection<UInt8>) -> Bool {
-    // With its own check after it the remainder of a frame is 0.
+    // Together with its own check, the remainder of a frame is 0.
     frame.count >= headerLength + checkLength && length(of: frame) == frame.count
       && check(frame) == 0
   }
 
-  /// The word at the beginning of a frame's payload.
+  /// Returns the word at the beginning of a frame's payload.
   static func word(of frame: some Collection<UInt8>) -> Word? {
     let payload = frame.dropFirst(headerLength)
     guard payload.count >= 2 + checkLength, let first = payload.first,

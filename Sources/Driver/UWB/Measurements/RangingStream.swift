@@ -3,11 +3,11 @@ internal import Synchronization
 internal import UCI
 internal import UWBLink
 
-/// What a session measures, in order: measurements, estimates, or everything that happens in its
-/// rounds.
+/// The results of a session in order: measurements, estimates, or all events of its rounds.
 ///
-/// Ends when the session stops; throws when the device is lost for good. How many wakes of another
-/// thread each way of delivery costs, beyond the kernel's own wake of the reader thread:
+/// Ends when the session stops; throws when the device is lost for good. The table has the number
+/// of wakes of another thread for each way of delivery, beyond the kernel's own wake of the reader
+/// thread:
 ///
 /// | way | wakes for a notification |
 /// |---|---|
@@ -21,10 +21,9 @@ internal import UWBLink
 /// notifications are dropped and counted: see `dropped`, `RangingMeasurement.lostBefore` and
 /// `DeviceEvent.measurementsDropped`.
 ///
-/// With `UWBDevice.Options.recovery` a lost device interrupts the stream without ending it:
-/// `interruption` says so while it lasts, the first measurement after it has
-/// `RangingMeasurement.followsInterruption`, and `UWBSession.rounds` has a mark where it begins and
-/// where it ends.
+/// With `UWBDevice.Options.recovery` a lost device interrupts the stream without ending it. During
+/// the interruption, `interruption` has the cause. The first measurement after it has
+/// `RangingMeasurement.followsInterruption`, and `UWBSession.rounds` marks its beginning and end.
 public final class RangingStream<Element: Sendable>: AsyncSequence, @unchecked Sendable {
   // Safe because `consumer` and `decoder` are used between `claim` and `release` only, and a second
   // claim stops the program; the rest is constant, atomic or locked.
@@ -53,16 +52,16 @@ public final class RangingStream<Element: Sendable>: AsyncSequence, @unchecked S
 
   deinit { router.remove(subscription) }
 
-  /// How many notifications were dropped because they were not taken in time. Any thread.
+  /// The number of notifications that were dropped because the consumer was too slow. Any thread.
   public var dropped: Int { subscription.dropped }
 
-  /// Why nothing is measured for now, while the device is being recovered; nil otherwise. Any
-  /// thread.
+  /// The reason why nothing is measured for now, while the device is being recovered; nil
+  /// otherwise. Any thread.
   public var interruption: DriverError? { subscription.interruption }
 
   /// Returns the next element, blocking the calling thread until there is one.
   ///
-  /// - Parameter timeout: How long to wait; nil waits without a limit.
+  /// - Parameter timeout: The time to wait; nil waits without a limit.
   /// - Returns: nil when the session has stopped or the time has passed.
   /// - Throws: `DriverError` when the device is lost for good.
   public func next(timeout: Duration? = nil) throws(DriverError) -> Element? {
@@ -99,7 +98,7 @@ public final class RangingStream<Element: Sendable>: AsyncSequence, @unchecked S
     consumer.take { payload, info in
       switch RoundTag(rawValue: info.tag) {
       case .measurements:
-        // The router viewed these bytes before it put them into the ring.
+        // The router validated these bytes before it put them into the ring.
         let view = unsafe SessionInfoView(unchecked: payload)
         decoder.decode(RoundNotification(.measurements(view), info))
       case .diagnostics(let opcode):
@@ -118,10 +117,10 @@ public final class RangingStream<Element: Sendable>: AsyncSequence, @unchecked S
     return nil
   }
 
-  /// Creates an iterator. All iterators of a stream take from the same place, one at a time.
+  /// Creates an iterator. All iterators of a stream advance the same stream, one at a time.
   public func makeAsyncIterator() -> Iterator { Iterator(stream: self) }
 
-  /// Takes the elements of a stream.
+  /// Iterates over the elements of a stream.
   public struct Iterator: AsyncIteratorProtocol {
     let stream: RangingStream
 
@@ -132,7 +131,7 @@ public final class RangingStream<Element: Sendable>: AsyncSequence, @unchecked S
       try await stream.nextInTask()
     }
 
-    /// Returns the next element without leaving the caller's actor when one is there already.
+    /// Returns the next element without suspending the caller's actor if one is available.
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws(DriverError) -> Element? {

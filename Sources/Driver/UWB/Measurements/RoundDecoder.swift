@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import UCI
 
-/// Makes the elements of a stream from notifications. Belongs to the stream's consumer.
+/// Creates the elements of a stream from notifications. Belongs to the stream's consumer.
 class RoundDecoder<Element: Sendable> {
-  /// What has not been taken yet, from `position` on.
+  /// The elements not yet returned, from `position` on.
   final var elements: [Element] = []
   private final var position = 0
 
   init(capacity: Int) { elements.reserveCapacity(capacity) }
 
-  /// Appends to `elements` what a notification holds.
+  /// Appends the contents of a notification to `elements`.
   func decode(_ round: borrowing RoundNotification) {}
 
-  /// Appends to `elements` what waits for another notification: none comes for now.
+  /// Appends the measurements that wait for another notification: none arrives for now.
   func flush() {}
 
   final func next() -> Element? {

@@ -5,11 +5,11 @@ public import UWBLink
 /// A notification of a session's ranging rounds in place, or a mark between two of them. Lent for
 /// the duration of a call.
 public struct RoundNotification: ~Escapable {
-  /// What a notification is. Switch over it with a `default`: kinds may be added.
+  /// The kind of a notification. Switch over it with a `default`: kinds may be added.
   public enum Kind: ~Escapable {
     /// A SESSION_INFO_NTF.
     case measurements(SessionInfoView)
-    /// One of `DeviceProfile.diagnostics`: its opcode and its payload, which
+    /// A notification of `DeviceProfile.diagnostics`: its opcode and its payload, which
     /// `RangeDiagnosticsView` and `NXPFrameLogView` read. It begins with the session and the
     /// sequence number of its round, and comes before or after the measurements of that round.
     case diagnostics(Opcode, RawSpan)
@@ -19,9 +19,9 @@ public struct RoundNotification: ~Escapable {
     case resumed
   }
 
-  /// What it is.
+  /// The kind of the notification.
   public let kind: Kind
-  /// When it arrived, and how many notifications were dropped before it.
+  /// The time of arrival, and the number of notifications dropped before it.
   public let info: FrameInfo
 
   @_lifetime(copy kind)
@@ -31,8 +31,8 @@ public struct RoundNotification: ~Escapable {
   }
 }
 
-/// Sees each notification of a session's rounds in place, on the reader thread, which reads nothing
-/// else meanwhile: it must not wait for anything.
+/// A callback that receives each notification of a session's rounds in place, on the reader thread.
+/// The thread reads nothing else meanwhile, so the callback must not block.
 public typealias RoundCallback = @Sendable (borrowing RoundNotification) -> Void
 
 /// The kind of a notification in a ring, in the tag of its slot.
@@ -71,19 +71,19 @@ extension Opcode {
   }
 }
 
-/// A two-way round of which the chip reported nothing but that it was over. Others report an entry
-/// with a failure for each peer that was not heard.
+/// A two-way round of which the chip reported only its end. Other chips report an entry with a
+/// failure for each peer that did not answer.
 public struct EmptyRound: Sendable, Hashable {
   /// The session, as the chip names it.
   public var sessionToken: UInt32
-  /// Counts ranging rounds up from 0.
+  /// The number of the ranging round, counted from 0.
   public var sequenceNumber: UInt32
-  /// When the notification was read: CLOCK_MONOTONIC in nanoseconds.
+  /// The time at which the notification was read: CLOCK_MONOTONIC in nanoseconds.
   public var receivedAt: UInt64
-  /// The device was lost and found again between the round before and this one.
+  /// Whether the device was lost and found again between the previous round and this one.
   public var followsInterruption = false
 
-  /// nil where the notification has measurements.
+  /// Nil where the notification has measurements.
   init?(_ view: borrowing SessionInfoView, _ info: FrameInfo) {
     guard view.type == .twoWay, view.count == 0 else { return nil }
     sessionToken = view.sessionToken
@@ -97,8 +97,8 @@ public struct EmptyRound: Sendable, Hashable {
   }
 }
 
-/// Something that happened in the rounds of a session, as a value. Switch over it with a `default`:
-/// cases may be added.
+/// An event in the rounds of a session, as a value. Switch over it with a `default`: cases may be
+/// added.
 public enum RoundEvent: Sendable, Hashable {
   /// A two-way measurement: one for each peer of a round.
   case measurement(RangingMeasurement)
@@ -106,7 +106,7 @@ public enum RoundEvent: Sendable, Hashable {
   case empty(EmptyRound)
   /// A round of one-way ranging: messages of anchors or tags, or angles of arrival.
   case oneWay(SessionInfo)
-  /// What the chip's receivers saw in a round: a notification of `DeviceProfile.diagnostics`, by its
+  /// The receivers' diagnostics of a round: a notification of `DeviceProfile.diagnostics`, by its
   /// opcode and payload.
   case diagnostics(Opcode, [UInt8])
   /// The device was lost and is being recovered; nothing is measured for now.
@@ -115,19 +115,19 @@ public enum RoundEvent: Sendable, Hashable {
   case resumed
 }
 
-/// One two-way-ranging result with what is known about its arrival.
+/// One two-way-ranging result with the circumstances of its arrival.
 public struct RangingMeasurement: Sendable, Hashable {
   /// The session, as the chip names it.
   public var sessionToken: UInt32
-  /// Counts ranging rounds up from 0; the same for all peers of a round.
+  /// The number of the ranging round, counted from 0; the same for all peers of a round.
   public var sequenceNumber: UInt32
-  /// When the notification was read: CLOCK_MONOTONIC in nanoseconds.
+  /// The time at which the notification was read: CLOCK_MONOTONIC in nanoseconds.
   public var receivedAt: UInt64
-  /// Notifications that were dropped before this one because they were not taken in time.
+  /// Notifications that were dropped before this one because the consumer was too slow.
   public var lostBefore: UInt32 = 0
-  /// The device was lost and found again between the measurement before and this one: rounds are
-  /// missing, `sequenceNumber` counts from 0 again, and the token may be another.
+  /// Whether the device was lost and found again between the previous measurement and this one.
+  /// Rounds are then missing, `sequenceNumber` counts from 0 again, and the token may be another.
   public var followsInterruption = false
-  /// What was measured.
+  /// The chip's measurement.
   public var result: TwoWayMeasurement
 }

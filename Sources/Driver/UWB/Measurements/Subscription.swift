@@ -3,12 +3,12 @@ internal import System
 internal import UCI
 internal import UWBLink
 
-/// Ends the calls of a callback that `UWBSession.onRounds` or `onEstimates` was given.
+/// Ends the calls of a callback passed to `UWBSession.onRounds` or `onEstimates`.
 public struct RangingSubscription: Sendable {
   let subscription: Subscription
   let router: MessageRouter
 
-  /// Ends the calls; one may still be under way. Does nothing the second time.
+  /// Ends the calls; one may still be in progress. Does nothing the second time.
   public func cancel() { router.remove(subscription) }
 }
 
@@ -26,14 +26,15 @@ final class Subscription: @unchecked Sendable {
   private var producer: FrameProducer?
   private var isInterrupted = false
 
-  /// Not a closure alone: without optimisation one in an optional costs an allocation each time.
+  /// Not a closure alone: without optimisation, a closure in an optional costs an allocation each
+  /// time.
   private struct Callback {
     let body: RoundCallback
   }
 
   private struct Notes {
     var failure: DriverError?
-    /// Why nothing is measured for now.
+    /// The reason why nothing is measured for now.
     var interruption: DriverError?
     /// The causes of the interruptions that are marked in the ring.
     var causes: [DriverError] = []
@@ -60,7 +61,7 @@ final class Subscription: @unchecked Sendable {
 
   // MARK: reader thread
 
-  /// Hands a notification over; true when it had to be dropped.
+  /// Passes a notification on. Returns whether it had to be dropped.
   func deliver(_ round: borrowing RoundNotification) -> Bool {
     switch round.kind {
     case .measurements(let view):
@@ -79,7 +80,7 @@ final class Subscription: @unchecked Sendable {
     return false
   }
 
-  /// Nothing is measured for now.
+  /// Marks the beginning of an interruption.
   func interrupt(_ cause: DriverError) {
     guard !isInterrupted else { return }
     isInterrupted = true
@@ -92,7 +93,7 @@ final class Subscription: @unchecked Sendable {
     _ = offer(RawSpan(), .interrupted, now, mayBeDropped: false)
   }
 
-  /// Measurements follow again.
+  /// Marks the end of an interruption.
   func resume() {
     guard isInterrupted else { return }
     isInterrupted = false
@@ -114,7 +115,7 @@ final class Subscription: @unchecked Sendable {
 
   var dropped: Int { ring?.dropped ?? 0 }
 
-  /// No notification will follow.
+  /// Ends the subscription: no notification follows.
   func finish(_ error: DriverError?) {
     notes.withLock { $0.failure = $0.failure ?? error }
     ring?.finish()
@@ -123,7 +124,7 @@ final class Subscription: @unchecked Sendable {
   var failure: DriverError? { notes.withLock { $0.failure } }
   var interruption: DriverError? { notes.withLock { $0.interruption } }
 
-  /// The cause of the interruption whose mark has just been taken out of the ring.
+  /// Returns the cause of the interruption whose mark has just been taken out of the ring.
   func nextCause() -> DriverError {
     notes.withLock { $0.causes.isEmpty ? .recovering : $0.causes.removeFirst() }
   }

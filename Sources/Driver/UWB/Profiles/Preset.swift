@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import UCI
 
-/// Sessions as others set them up, to begin from.
+/// Sessions of other programs and devices, as starting points.
 public enum Preset: String, Sendable, CaseIterable {
   /// FiRa's defaults with a static STS.
   case firaStatic = "fira-static"
-  /// What the Python tool of Qorvo's kits (run_fira_twr) sends.
+  /// The session of the Python tool of Qorvo's kits (run_fira_twr).
   case qorvoKit = "qorvo-kit"
-  /// What Android phones use for a unicast session (androidx CONFIG_UNICAST_DS_TWR).
+  /// The session of Android phones for unicast (androidx CONFIG_UNICAST_DS_TWR).
   case android = "android"
-  /// What an iPhone asks an accessory for, up to what it says in each session.
+  /// The session that an iPhone requests from an accessory, apart from the values of each session.
   case nearbyInteraction = "nearby-interaction"
 
-  /// Where the values are from, and what has to be changed.
+  /// The source of the values, and the values to change.
   package var remarks: [String] {
     switch self {
     case .firaStatic:
@@ -34,8 +34,8 @@ public enum Preset: String, Sendable, CaseIterable {
     }
   }
 
-  /// The profile for one end, without a role for the one that a board usually is; the addresses of
-  /// the two ends fit together.
+  /// Returns the profile for one end; without a role, for the end that a board usually is. The
+  /// addresses of the two ends fit together.
   public func profile(_ role: SessionConfiguration.Role? = nil) -> SessionProfile {
     let role = role ?? (self == .nearbyInteraction ? .controlee : .controller)
     let own: UInt8 = role == .controller ? 0 : 1
@@ -50,7 +50,7 @@ public enum Preset: String, Sendable, CaseIterable {
       sessionID: self == .nearbyInteraction ? 24_488 : 42, parameters: parameters)
   }
 
-  // What all of them have: every parameter that firmwares want before they start.
+  // The common part: every parameter that firmware needs before it starts.
   private static let common: [TLV] = [
     TLV(.multiNodeMode, [0]), TLV(.rangingRoundUsage, [2]), TLV(.scheduleMode, [1]),
     TLV(.macAddressMode, [0]), TLV(.channelNumber, [9]), TLV(.preambleCodeIndex, [10]),
@@ -60,7 +60,7 @@ public enum Preset: String, Sendable, CaseIterable {
     TLV(.hoppingMode, [0]),
   ]
 
-  // Sources: for qorvo-kit the packets that the tool sends; for android see `remarks`; for
+  // Sources: for qorvo-kit the packets of the tool; for android see `remarks`; for
   // nearby-interaction published captures of accessories and AOSP's constants for them.
   private var values: [TLV] {
     switch self {

@@ -4,27 +4,27 @@ import UCI
 public import UCIReference
 public import UWBLink
 
-/// Why a file is no session profile. Values of secret parameters are never in it. Switch over it with
-/// a `default`: cases may be added.
+/// The reason why a file is not a session profile. Values of secret parameters are never in it.
+/// Switch over it with a `default`: cases may be added.
 public enum ProfileError: Error, Hashable, Sendable {
-  /// The file cannot be read; why, in the words of the system.
+  /// The file cannot be read, for the system's reason.
   case unreadable(path: String, reason: String)
   /// The file is larger than any profile.
   case tooLong(path: String, limit: Int)
-  /// It is not JSON: the line, and what is wrong there.
+  /// The file is not JSON: the line, and the error there.
   case notJSON(line: Int, String)
-  /// A field that profiles do not have; those closest to it.
+  /// An unknown field; the closest known ones.
   case unknownField(String, nearest: [String], line: Int)
   /// A field is missing.
   case missing(String)
   /// A field has a value of another kind.
   case wrongValue(field: String, accepted: String, line: Int)
-  /// A parameter cannot be taken.
+  /// A parameter has an invalid value.
   case parameter(ParameterTextError, line: Int)
 }
 
 extension ProfileError: DescribedError {
-  /// One sentence with the line, where it is known.
+  /// The cause in one sentence, with the line where it is known.
   public var description: String {
     func place(_ line: Int) -> String { "Line \(line): " }
     switch self {
@@ -41,7 +41,7 @@ extension ProfileError: DescribedError {
     }
   }
 
-  /// What to do.
+  /// The next step to try.
   public var recoverySuggestion: String? {
     switch self {
     case .unreadable: nil

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads JSON with the liberties of JSON5 that people take: comments, trailing commas, names without
-/// quotes, single quotes, hexadecimal numbers. Knows the line it is in; nothing is evaluated, and
-/// nesting is bounded.
+/// Reads JSON with the usual liberties of JSON5: comments, trailing commas, names without quotes,
+/// single quotes, hexadecimal numbers. Tracks the line; evaluates nothing, and bounds nesting.
 struct ProfileReader {
   private let bytes: [UInt8]
   private var place = 0
@@ -12,7 +11,7 @@ struct ProfileReader {
 
   init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-  /// The value that is the whole file.
+  /// Reads the value that the whole file consists of.
   static func read(_ bytes: [UInt8]) throws(ProfileError) -> ProfileValue {
     var reader = ProfileReader(bytes)
     let value = try reader.value(depth: 0)
@@ -92,7 +91,7 @@ struct ProfileReader {
     }
   }
 
-  /// Letters, digits and what numbers and names have.
+  /// Reads letters, digits and the other characters of numbers and names.
   private mutating func bare() -> String {
     let beginning = place
     while let byte = next {
@@ -120,7 +119,7 @@ struct ProfileReader {
     }
   }
 
-  /// What is between two brackets, separated by commas.
+  /// Reads the elements between two brackets, separated by commas.
   private mutating func list<Element>(
     until end: Character, _ element: (inout ProfileReader) throws(ProfileError) -> Element
   ) throws(ProfileError) -> [Element] {
@@ -146,7 +145,7 @@ struct ProfileReader {
       guard byte != 0x0A else { break }
       place += 1
       if byte == UInt8(ascii: "\\"), let escaped = next {
-        // What parameters are made of needs no other escapes.
+        // The characters of parameters need no other escapes.
         guard "\\\"'/".utf8.contains(escaped) else {
           throw .notJSON(line: line, "there is an escape that profiles do not have")
         }
@@ -162,9 +161,9 @@ struct ProfileReader {
   }
 }
 
-/// A value of JSON as far as profiles have it, before its meaning is understood.
+/// A value of JSON as far as profiles use it, before interpretation.
 enum ProfileValue: Equatable {
-  /// As it is written.
+  /// A number as written.
   case number(String)
   case bool(Bool)
   case text(String)
@@ -172,14 +171,14 @@ enum ProfileValue: Equatable {
   case object([Member])
   case null
 
-  /// A named value and the line its name stands in.
+  /// A named value and the line of its name.
   struct Member: Equatable {
     var name: String
     var line: Int
     var value: ProfileValue
   }
 
-  /// A whole number, also as a text.
+  /// The value as a whole number, also from a text.
   var number: UInt64? {
     switch self {
     case .number(let text), .text(let text):
@@ -188,7 +187,7 @@ enum ProfileValue: Equatable {
     }
   }
 
-  /// As a parameter is written; nil for what no parameter has.
+  /// The value as a parameter is written; nil for values that no parameter has.
   var text: String? {
     switch self {
     case .number(let text), .text(let text): return text

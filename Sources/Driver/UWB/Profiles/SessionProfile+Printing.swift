@@ -3,12 +3,12 @@ internal import UCI
 internal import UCIReference
 
 extension SessionProfile {
-  /// The profile with a comment beside each parameter: what it is, what it takes, its default. The
-  /// text can be read again.
+  /// Returns the profile with a comment beside each parameter: its meaning, its values, its
+  /// default. The text can be read again.
   ///
   /// - Parameters:
-  ///   - complete: parameters that are not set follow as comments with their defaults.
-  ///   - includingSecrets: keys are printed as they are rather than as `(hidden)`.
+  ///   - complete: whether missing parameters follow as comments with their defaults.
+  ///   - includingSecrets: whether keys are printed as they are rather than as `(hidden)`.
   ///   - remarks: sentences for the head of the file.
   public func text(
     complete: Bool = false, includingSecrets: Bool = false, remarks: [String] = []
@@ -60,7 +60,7 @@ extension SessionProfile {
     ]
   }
 
-  /// What it is, what it takes, who has to agree, its default.
+  /// Returns the meaning, the values, the ends that have to agree, and the default.
   private static func comment(_ id: AppConfigID, indent: String) -> String {
     guard let row = id.parameter else { return indent + "Nothing is known of this one." }
     var text = row.summary.isEmpty ? "" : row.summary + " "
@@ -72,7 +72,7 @@ extension SessionProfile {
     return indent + text
   }
 
-  /// FiRa's parameters, which all chips have; vendors' own are taken but not listed.
+  /// FiRa's parameters, which all chips have; vendors' own are accepted but not listed.
   private static let common: [AppConfigParameter] = {
     var seen: Set<AppConfigID> = []
     let fitting = AppConfigParameter.all.filter {

@@ -5,14 +5,14 @@ import UCIReference
 internal import UWBLink
 
 extension SessionProfile {
-  /// Profiles are a few kilobytes; a larger file is another one.
+  /// The largest size of a file: profiles have a few kilobytes, so a larger file is not a profile.
   static let limit = 1_048_576
 
   /// Reads a file, or standard input (`-`).
   ///
   /// - Parameters:
   ///   - path: the file's path, or `-`.
-  ///   - generation: decides on the length where a parameter has more than one.
+  ///   - generation: determines the length of parameters with more than one.
   /// - Throws: `ProfileError`.
   public init(
     file path: String, for generation: Dialect.Generation = .fira2

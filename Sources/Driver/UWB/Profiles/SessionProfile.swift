@@ -16,14 +16,15 @@ package import UCIReference
 /// }
 /// ```
 public struct SessionProfile: Hashable, Sendable {
-  /// The same at both ends.
+  /// The id of the session, equal at both ends.
   public var sessionID: UInt32
-  /// What the session is for.
+  /// The type of the session.
   public var type: SessionType
   /// The parameters in the order in which they are sent.
   public var parameters: [TLV]
 
-  /// A profile from its parts; the parameters are put into an order that strict parsers accept.
+  /// Creates a profile from its parts; the parameters are sorted into an order that strict parsers
+  /// accept.
   public init(sessionID: UInt32, type: SessionType = .ranging, parameters: [TLV]) {
     self.sessionID = sessionID
     self.type = type
@@ -39,12 +40,13 @@ public struct SessionProfile: Hashable, Sendable {
     }
   }
 
-  /// The parameters for a chip that speaks like this.
+  /// Returns the parameters for chips with this dialect.
   package func parameters(for dialect: Dialect) -> SessionParameters {
     SessionParameters(parameters, dialect: dialect, type: type)
   }
 
-  /// What is written first: who this is, and what others are read by.
+  /// The first parameters in a file: the ends, and the parameters that determine how others are
+  /// read.
   static let first: [AppConfigID] = [
     .deviceType, .deviceRole, .multiNodeMode, .rangingRoundUsage, .scheduleMode, .macAddressMode,
     .deviceMACAddress, .numberOfControlees, .dstMACAddress, .channelNumber, .preambleCodeIndex,
@@ -61,7 +63,7 @@ public struct SessionProfile: Hashable, Sendable {
 }
 
 extension SessionType {
-  /// The words that a profile has for session types.
+  /// The names of session types in profiles.
   static let names: [(name: String, type: SessionType)] = [
     ("ranging", .ranging), ("ranging with data", .rangingWithInBandData),
     ("data transfer", .dataTransfer), ("device test", .deviceTest),
@@ -77,8 +79,8 @@ extension SessionProfile: Codable {
     init?(intValue: Int) { nil }
   }
 
-  /// What `encode(to:)` wrote. For files of people use `init(file:for:)`, which says in which line
-  /// something is wrong.
+  /// Decodes the output of `encode(to:)`. For files of users use `init(file:for:)`, whose errors
+  /// have the line.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: Key.self)
     let list = try container.decode([String: String].self, forKey: Key("parameters"))
@@ -91,7 +93,7 @@ extension SessionProfile: Codable {
       })
   }
 
-  /// Names and values as people write them, keys included: whoever encodes wants them back.
+  /// Encodes names and values as users write them, keys included, so that decoding restores them.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: Key.self)
     try container.encode(sessionID, forKey: Key("session_id"))

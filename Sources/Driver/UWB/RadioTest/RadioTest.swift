@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package import UCI
 
-/// A test of the radio, as FiRa's test specification has it.
+/// A test of the radio from FiRa's test specification.
 package enum RadioTest: Sendable, Hashable {
   /// Sends frames with this payload.
   case periodicTX(psdu: [UInt8])
-  /// Receives frames with this payload and counts what went wrong.
+  /// Receives frames with this payload and counts errors.
   case perRX(psdu: [UInt8])
-  /// Receives one frame. Some chips want to know its payload, others want nothing.
+  /// Receives one frame. Some chips need its payload, others need nothing.
   case rx(psdu: [UInt8] = [])
   /// Sends a frame and receives it.
   case loopback(psdu: [UInt8])
@@ -16,7 +16,7 @@ package enum RadioTest: Sendable, Hashable {
   /// Receives frames without payload and checks their scrambled timestamps. FiRa 2.0.
   case srRX
 
-  /// What starts it.
+  /// The command that starts the test.
   var command: any UCICommand {
     switch self {
     case .periodicTX(let psdu): TestPeriodicTX(psdu: psdu)
@@ -28,7 +28,7 @@ package enum RadioTest: Sendable, Hashable {
     }
   }
 
-  /// Group and opcode of the command and of what reports its end.
+  /// Group and opcode of the command, and of the notification of its end.
   package var opcode: Opcode { type(of: command).opcode }
 
   /// Whether its frames are SP3: scrambled timestamps and no payload.
@@ -40,7 +40,7 @@ package enum RadioTest: Sendable, Hashable {
   }
 }
 
-/// How frames look in a radio test, how many there are, and when.
+/// The form, the number and the times of the frames of a radio test.
 ///
 /// Sources of the defaults: AOSP (packages/modules/Uwb, RfTestOpenSessionParams) for packets, gap,
 /// start, window, slot and STS; UWB Qorvo Tools 1.1.1 for the preamble code and for SP0.
@@ -51,26 +51,26 @@ package struct RadioTestConfiguration: Sendable, Hashable {
   package var preambleCode: UInt8 = 9
   /// Start-of-frame delimiter: 0 or 2.
   package var sfd: UInt8 = 2
-  /// RFRAME: 0 (SP0), 1 (SP1) or 3 (SP3); nil: what the test needs.
+  /// RFRAME: 0 (SP0), 1 (SP1) or 3 (SP3); nil: the type for the test.
   package var rframe: UInt8?
-  /// STS segments in a frame; nil: what the RFRAME needs.
+  /// STS segments in a frame; nil: the number for the RFRAME.
   package var stsSegments: UInt8?
   /// STS_LENGTH: 0 is 32 symbols, 1 is 64, 2 is 128.
   package var stsLength: UInt8 = 1
   /// Frames to send or to expect.
   package var packets: UInt32 = 1_000
-  /// From the start of a frame to that of the next, in microseconds.
+  /// Microseconds from the start of a frame to the start of the next.
   package var gap: UInt32 = 2_000
-  /// T_START in microseconds. Taken to be how much earlier than a frame the receiver is switched on.
+  /// T_START in microseconds. Assumed to be the time from switching on the receiver to a frame.
   package var receiverLead: UInt32 = 450
-  /// T_WIN in microseconds. Taken to be how long the receiver stays switched on, so it has to be more
-  /// than `receiverLead`: the defaults leave 300 µs for the frame.
+  /// T_WIN in microseconds. Assumed to be the time that the receiver stays switched on, so it has
+  /// to be more than `receiverLead`: the defaults leave 300 µs for the frame.
   package var receiverWindow: UInt32 = 750
-  /// The payload is random, from its first byte as the seed.
+  /// Whether the payload is random, with its first byte as the seed.
   package var isRandom = false
   /// The ranging bit in the header of the frames.
   package var rangingBit = false
-  /// Each frame has the next STS index.
+  /// Whether each frame has the next STS index.
   package var incrementsSTSIndex = false
   /// A slot of single-sided ranging in RSTU; 1200 are one millisecond.
   package var slotDuration: UInt16 = 2_400
@@ -78,8 +78,8 @@ package struct RadioTestConfiguration: Sendable, Hashable {
   package var patience = 3_000
   /// Milliseconds after which the test is stopped, finished or not; nil: only when it has finished.
   package var limit: Int?
-  /// Application parameters sent after the others, as they are; one with the id of another takes
-  /// its place.
+  /// Application parameters sent after the others, unchanged; one with the id of another replaces
+  /// it.
   package var additional: [TLV] = []
 
   package init() {}
@@ -96,7 +96,7 @@ package struct RadioTestConfiguration: Sendable, Hashable {
     }
   }
 
-  /// How long the frames take, and `patience`, in milliseconds; at most `limit`.
+  /// Returns the duration of the frames plus `patience`, in milliseconds; at most `limit`.
   func timeout(of test: RadioTest) -> Int {
     let time =
       switch test {
@@ -107,10 +107,10 @@ package struct RadioTestConfiguration: Sendable, Hashable {
     return min(time, limit ?? .max)
   }
 
-  /// The parameters of SESSION_SET_APP_CONFIG.
+  /// Returns the parameters of SESSION_SET_APP_CONFIG.
   func parameters(of test: RadioTest) -> [TLV] {
     let frame = rframe ?? (test.hasNoPayload ? 3 : 0)
-    // The two ends only have to differ and to name each other: the smallest addresses there are.
+    // The two ends only have to differ and to name each other: the smallest possible addresses.
     var (own, other): (UInt16, UInt16) = (0x0000, 0x0001)
     var list: [TLV] = []
     if case .ssTWR(let isResponder) = test {
@@ -136,7 +136,7 @@ package struct RadioTestConfiguration: Sendable, Hashable {
     return list + additional
   }
 
-  /// The parameters of TEST_CONFIG_SET.
+  /// Returns the parameters of TEST_CONFIG_SET.
   func testParameters(of test: RadioTest) -> [TLV] {
     let start = [TLV(0x06, UInt32(0).littleEndianBytes), TLV(0x07, UInt32(0).littleEndianBytes)]
     let increment = TLV(0x08, [incrementsSTSIndex ? 1 : 0])

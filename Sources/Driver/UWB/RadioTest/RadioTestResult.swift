@@ -6,23 +6,23 @@ package struct RadioTestResult: Sendable, Hashable {
     case sent
     case reception(RadioReception)
     case frame(TestFrame)
-    /// What single-sided ranging measured: the round trip at the initiator, the time to reply at the
+    /// The times of single-sided ranging: the round trip at the initiator, the reply time at the
     /// responder, in seconds.
     case time(seconds: Double, ticks: UInt32)
-    /// Nothing beside the status.
+    /// Only the status.
     case nothing
   }
 
-  /// Whether the test did what it should.
+  /// Whether the test succeeded.
   package var status: Status
-  /// What depends on the test.
+  /// The part that depends on the test.
   package var content: Content
-  /// What the receivers saw; empty where the chip does not say.
+  /// The receivers' values; empty where the chip reports none.
   package var receivers: [TestReceiver] = []
-  /// Difference of the carriers in parts per million; nil where the chip does not say.
+  /// Difference of the carriers in parts per million; nil where the chip does not report it.
   package var carrierOffsetPPM: Double?
 
-  /// From what the chip reports of the test itself.
+  /// Creates a result from the chip's report.
   package init(status: Status, content: Content) {
     self.status = status
     self.content = content
@@ -31,7 +31,7 @@ package struct RadioTestResult: Sendable, Hashable {
   /// Seconds of one tick: 1/(128 · 499.2 MHz).
   package static let tick = 1 / (128 * 499.2e6)
 
-  /// Metres between both ends of a single-sided ranging, from what both measured.
+  /// Returns the metres between both ends of a single-sided ranging, from the times of both.
   package static func distance(roundTrip: UInt32, reply: UInt32) -> Double {
     299_792_458 * (Double(roundTrip) - Double(reply)) * tick / 2
   }
@@ -55,13 +55,13 @@ package struct RadioReception: Sendable, Hashable {
     self.isSTSOnly = isSTSOnly
   }
 
-  /// A counter by its name; nil where the chip does not report it.
+  /// Returns a counter by its name; nil where the chip does not report it.
   package func count(_ name: String) -> UInt32? { counters.first { $0.name == name }?.count }
 
-  /// Frames that arrived undamaged: those that ended, without those whose payload could not be
-  /// decoded or had wrong bits. A frame can have both faults and then is counted twice by the chip,
-  /// so the larger of the two counts is taken. Of frames without a payload: those with the right
-  /// STS.
+  /// Frames that arrived undamaged: the received frames, without frames whose payload could not be
+  /// decoded or had wrong bits. The chip counts a frame with both faults twice, so the larger of
+  /// the two counts is subtracted. Of frames without a payload, the frames with the right STS
+  /// count.
   package var good: UInt32? {
     if isSTSOnly { return count("sts_found") }
     guard let ended = count("end_of_frame") else { return nil }
@@ -69,8 +69,8 @@ package struct RadioReception: Sendable, Hashable {
     return ended - min(ended, faulty)
   }
 
-  /// How many of the frames that were listened for did not arrive undamaged, 0…1; nil where the
-  /// chip's report is too short to say.
+  /// The share of the expected frames that did not arrive undamaged, 0…1; nil where the chip's
+  /// report is too short for it.
   package var packetErrorRate: Double? {
     guard let attempts = count("attempts"), attempts > 0, let good else { return nil }
     return 1 - Double(min(good, attempts)) / Double(attempts)
@@ -78,7 +78,7 @@ package struct RadioReception: Sendable, Hashable {
 }
 
 extension RadioTestResult {
-  /// What a notification says; nil when it is not the end of this test.
+  /// Reads a notification; nil when it is not the end of this test.
   init?(_ message: Message, of test: RadioTest, isSTSOnly: Bool) {
     guard message.type == .notification, message.opcode == test.opcode,
       case .payload(let notification) = message.content
@@ -113,7 +113,7 @@ extension RadioTestResult {
     self.init(status: status, content: frame.map { .frame($0) } ?? .nothing)
   }
 
-  /// Takes what Qorvo's firmware says beside the result, before it.
+  /// Adds the values that Qorvo's firmware reports before the result.
   mutating func adopt(_ debug: QorvoTestDebugNotification?) {
     guard let debug else { return }
     receivers = debug.receivers

@@ -2,17 +2,17 @@
 internal import UCI
 
 extension UWBDevice {
-  /// Runs a radio test to its end: a session of the test type is made, configured, tested with and
-  /// removed again, whatever happens.
+  /// Runs a radio test to its end. A session of the test type is made, configured, used and removed
+  /// again in any case.
   ///
-  /// The two ends of a test run on two devices; start the one that receives first. A cancelled task
+  /// The two ends of a test run on two devices; start the receiving one first. A cancelled task
   /// ends the test.
   ///
-  /// - Parameter started: called when the chip has taken the command, to start the other end.
-  /// - Returns: the result; nil when the task was cancelled, or when nothing came of the test in
-  ///   time, as with a receiver that heard no frame.
-  /// - Throws: `DriverError`; `.refused` with UNKNOWN_GID or UNKNOWN_OID when the chip does not have
-  ///   the test.
+  /// - Parameter started: called when the chip has accepted the command, to start the other end.
+  /// - Returns: the result. Nil when the task was cancelled, or the test had no result in time, as
+  ///   with a receiver without a frame.
+  /// - Throws: `DriverError`; `.refused` with UNKNOWN_GID or UNKNOWN_OID when the chip does not
+  ///   have the test.
   package func run(
     _ test: RadioTest, _ configuration: RadioTestConfiguration = .init(),
     started: @Sendable () -> Void = {}
@@ -39,8 +39,8 @@ extension UWBDevice {
     return response.handle ?? Self.testSessionID
   }
 
-  /// A test that has ended by itself cannot be stopped any more, so what the chip says to that does
-  /// not matter.
+  /// A test that has ended by itself cannot be stopped any more, so the chip's answer does not
+  /// matter.
   private func endTest(_ token: UInt32) async throws(DriverError) {
     _ = try await send(TestStopSession())
     defer { core.engine.forget(token) }
@@ -59,7 +59,7 @@ extension UWBDevice {
     guard set.status == .ok else { throw .parametersRefused(set.status, set.refused ?? []) }
     try await core.engine.request(
       TestConfigSet(sessionToken: token, parameters: configuration.testParameters(of: test)))
-    // From before the command: the result may come with its response.
+    // Subscribed before the command: the result may come with its response.
     let events = events
     try await core.engine.request(test.command)
     started()
@@ -69,7 +69,7 @@ extension UWBDevice {
       milliseconds: configuration.timeout(of: test))
   }
 
-  /// The notification that ends the test; nil after a time, or when the task was cancelled.
+  /// Returns the notification that ends the test; nil after a time, or when the task was cancelled.
   private static func result(
     of test: RadioTest, among events: AsyncStream<DeviceEvent>, isSTSOnly: Bool, milliseconds: Int
   ) async throws(DriverError) -> RadioTestResult? {

@@ -4,16 +4,17 @@ internal import Logging
 internal import UCI
 internal import UWBLink
 
-/// What to do when a device is lost: unplugged, failed, or restarted by itself.
+/// The behaviour when a device is lost: unplugged, failed, or restarted by itself.
 ///
-/// Its consumers are told, the driver waits for the same device, builds its sessions again with what
-/// was changed in them since, and starts those that were ranging. See `UWBDevice.Options.recovery`.
+/// The streams are interrupted, and the driver waits for the same device. It makes the device's
+/// sessions again, with all later changes, and starts the sessions that were ranging. See
+/// `UWBDevice.Options.recovery`.
 public struct RecoveryPolicy: Sendable, Hashable {
-  /// How long to try before the device is given up; nil: without a limit.
+  /// The time after which recovery ends without success; nil: without a limit.
   public var limit: Duration?
 
-  /// How long a chip that ranges may be silent, and ten intervals at least, before it is asked
-  /// whether it still has the session: it may have restarted without reporting it.
+  /// The time of silence, and ten intervals at least, after which a ranging chip is asked whether
+  /// it still has the session: it may have restarted without reporting it.
   public var watchdogInterval: Duration
 
   /// Creates a policy without a limit, unless one is given.
@@ -25,9 +26,9 @@ public struct RecoveryPolicy: Sendable, Hashable {
 
 // Losing a device, and finding it again.
 extension DeviceCore {
-  // MARK: what the reader thread sees
+  // MARK: detection on the reader thread
 
-  /// The link ended by itself.
+  /// Handles a link that ended by itself.
   func linkEnded(_ error: LinkError) {
     logger.warning("link ended", metadata: ["cause": "\(error)"])
     engine.attach(nil)
@@ -38,17 +39,17 @@ extension DeviceCore {
     }
   }
 
-  /// The device, or all it knew, is lost.
+  /// Handles the loss of the device, or of all its sessions.
   func handleLoss(_ cause: DriverError) {
     let isNew = state.withLock { state -> Bool in
       state.losses += 1
-      // In the middle of a recovery it is known already which of them are to range again.
+      // During a recovery, the sessions to start again are already known.
       guard case .running = state.phase else { return false }
       for record in state.sessions {
         record.markLost(wasRanging: engine.isActive(record.token))
       }
       if recovery != nil {
-        // The task begins by taking the lock, so it finds itself in place.
+        // The task begins by taking the lock, so it is stored before it runs.
         state.phase = .recovering(Task { await self.recover(cause) }, cause)
       }
       return true
@@ -56,22 +57,22 @@ extension DeviceCore {
     if isNew { logger.warning("device lost", metadata: ["cause": "\(cause)"]) }
     if recovery == nil {
       guard isNew else { return }
-      // The chip is still there; what its sessions were is not.
+      // The chip is still present; its sessions are not.
       for record in sessions { finish(record, cause) }
       router.sessionsChanged()
       engine.interrupt(cause)
       engine.resume()
       broadcast.send(.lost(cause))
     } else {
-      // In the middle of a recovery as well: its commands fail, and it begins again.
+      // Also during a recovery: its commands fail, and it begins again.
       engine.interrupt(cause)
-      // Streams that had just been told that they go on are told again.
+      // Streams that were just resumed are interrupted again.
       router.interrupt(cause)
       if isNew { broadcast.send(.lost(cause)) }
     }
   }
 
-  /// The same, seen by a task: what streams are told goes into them on the reader thread.
+  /// Handles a loss seen by a task: interruptions enter the streams on the reader thread.
   func handleLossOnReader(_ cause: DriverError) async {
     await Task(executorPreference: reader) { self.handleLoss(cause) }.value
   }
@@ -88,8 +89,8 @@ extension DeviceCore {
       OneShotTimer(after: limit) { self.abandon(cause) }
     }
     defer { limit?.cancel() }
-    // The reader thread may still be telling of the loss, which fails every command that waits: the
-    // first one of the recovery must come later.
+    // The reader thread may still be handling the loss, which fails every command that waits: the
+    // first command of the recovery must come later.
     await Task(executorPreference: reader) {}.value
     var pause = 20
     var attempts = 0
@@ -105,31 +106,31 @@ extension DeviceCore {
       broadcast.send(.notRecovered(error))
       attempts += 1
       if home.canReturn {
-        // With a new link next time: whatever is wrong with this one, it has not helped.
+        // The next attempt uses a new link: this one did not help, for whatever reason.
         reader.detach()
         engine.attach(nil)
       } else if attempts == Self.attemptsInPlace {
         return abandon(error)
       }
-      // Whatever the attempt had achieved is over. The reader may not have seen why: a write can fail
-      // first, and the link is gone then.
+      // The results of the attempt are void. The reader may not have seen the cause: a write can
+      // fail first, and the link is lost then.
       await handleLossOnReader(error)
       try? await Task.sleep(for: .milliseconds(pause))
       pause = min(2 * pause, 1_000)
     }
   }
 
-  /// How often a chip is asked to restart on a link that cannot be opened again.
+  /// The number of restarts that a chip is asked for on a link that cannot be opened again.
   private static let attemptsInPlace = 3
 
-  /// One attempt: link, chip, sessions.
+  /// Makes one attempt: link, chip, sessions.
   private func attempt(
     _ home: ReconnectTarget, _ identity: Handshake.Identity
   ) async throws(DriverError) {
     let losses = state.withLock { $0.losses }
     if !engine.hasLink {
       guard let link = await home.open() else { throw .closed }
-      // It may have lost its power; a chip without flash has lost its firmware then.
+      // The chip may have lost its power, and a chip without flash then has no firmware.
       if let image = try await home.endpoint.firmwareToLoad() { try await link.load(image, nil) }
       router.linkChanges()
       engine.attach(link)
@@ -144,15 +145,15 @@ extension DeviceCore {
     broadcast.send(.recovered)
   }
 
-  /// Whether all is done that is to be done before callers may send again.
+  /// Completes the recovery. Returns whether callers may send again.
   private func finishRecovery(_ losses: Int) async throws(DriverError) -> Bool {
-    // Closed by their owners while they were built again.
+    // Sessions that their owners closed while they were made again.
     let (closed, isLostAgain) = state.withLock { state in
       defer { state.closed = [] }
       let isLostAgain = state.losses != losses
       if state.closed.isEmpty, !isLostAgain, case .recovering = state.phase {
         state.phase = .running
-        // Not before: had the device been lost again, all of them would have had to be started again.
+        // Not earlier: after another loss, all of them would have to be started again.
         for record in state.sessions { record.cancelResume() }
       }
       return (state.closed, isLostAgain)
@@ -183,8 +184,8 @@ extension DeviceCore {
     }
   }
 
-  /// A session that the chip no longer takes ends with its error; the others go on. What concerns
-  /// the device ends the attempt.
+  /// Isolates a failure: a session that the chip no longer accepts ends with its error, and the
+  /// others continue. An error of the device ends the attempt.
   private func isolatingFailure(
     of record: SessionRecord, _ body: () async throws(DriverError) -> Void
   ) async throws(DriverError) {
@@ -220,16 +221,17 @@ extension DeviceCore {
   /// Waits until a device that was lost during a caller's command is back, with the session.
   ///
   /// - Parameters:
-  ///   - losses: how often the device had been lost before the command.
-  ///   - error: how the command failed.
-  /// - Throws: `error` where nothing was lost or the device does not come back; why the session did
+  ///   - losses: the number of losses before the command.
+  ///   - error: the error of the command.
+  /// - Throws: `error` where nothing was lost or the device does not return; the reason why the
+  ///   session did not return; `cancelled`.
   ///   not come back; `cancelled`.
   func waitForRecovery(
     of record: SessionRecord, _ losses: Int, _ error: DriverError
   ) async throws(DriverError) {
     guard recovery != nil else { throw error }
     let events = broadcast.subscribe(.bufferingNewest(256))
-    // A write can fail before the reader has seen that the link is gone.
+    // A write can fail before the reader has detected the loss of the link.
     if error.code == .link, state.withLock({ $0.losses == losses && $0.home?.canReturn ?? false }) {
       await handleLossOnReader(error)
     }
@@ -255,13 +257,13 @@ extension DeviceCore {
     guard isBack, sessions.contains(where: { $0 === record }) else { throw error }
   }
 
-  // MARK: chips that may have lost their sessions without saying so
+  // MARK: chips that may have lost their sessions without reporting it
 
-  /// How long a chip that may have restarted may take to say that it still has a session, in milliseconds; chips in
-  /// the field take some 10.
+  /// Milliseconds in which a chip that may have restarted has to confirm a session; real chips take
+  /// some 10.
   static let answerLimit = 500
 
-  /// Asks a chip for its sessions after it did what only a restarted chip does. Any thread.
+  /// Asks a chip for its sessions after a message that only a restarted chip sends. Any thread.
   func verifySessions() {
     let asks = state.withLock { state -> Bool in
       guard case .running = state.phase, !state.isVerifying, !state.sessions.isEmpty else {
@@ -277,7 +279,7 @@ extension DeviceCore {
     }
   }
 
-  /// Why the sessions are lost; nil when they are not.
+  /// Returns the reason why the sessions are lost; nil when they are not.
   private func loss() async -> DriverError? {
     for record in sessions {
       guard let token = record.tokenOnChip else { continue }
@@ -287,17 +289,17 @@ extension DeviceCore {
           GetSessionState(sessionToken: token), timeout: Self.answerLimit)
         if response.status == .sessionNotExist { cause = .deviceRestarted }
       } catch {
-        // NXP's chips say nothing before their vendor's command.
+        // NXP's chips answer nothing before their vendor's command.
         if error.code == .noAnswer { cause = error }
       }
-      // Closed by its owner meanwhile: no wonder that it is gone.
+      // Its owner may have closed it meanwhile; then its absence is expected.
       if let cause, sessions.contains(where: { $0 === record }) { return cause }
     }
     return nil
   }
 
-  /// Checks in this interval whether sessions that range are heard of, as long as there are sessions:
-  /// a device without any wakes nobody.
+  /// Checks in this interval whether frames arrive for ranging sessions, as long as there are
+  /// sessions. A device without sessions causes no wakes.
   func watch(_ silence: Duration) -> Task<Void, Never> {
     Task { [weak self] in
       while true {

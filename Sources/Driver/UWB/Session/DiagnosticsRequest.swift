@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import UCI
 
-/// What the chip is asked to report of single frames, beside its measurements.
+/// The diagnostics of single frames that the chip is asked for, beside its measurements.
 public struct DiagnosticsRequest: Sendable, Hashable {
-  /// Parts of the report. Chips that report all or nothing report all.
+  /// Parts of the report. Chips that can only report all or nothing report all.
   public struct Content: OptionSet, Sendable, Hashable {
     /// Bits of this set, not of the wire.
     public let rawValue: UInt8
@@ -11,11 +11,11 @@ public struct DiagnosticsRequest: Sendable, Hashable {
     public init(rawValue: UInt8) { self.rawValue = rawValue }
     /// Phase differences between antennas.
     public static let phases = Content(rawValue: 1)
-    /// The peer's clock against the own one, as the carrier has it.
+    /// The peer's clock relative to the own one, from the carrier.
     public static let carrierOffset = Content(rawValue: 2)
-    /// Levels and places of first and strongest path.
+    /// Levels and positions of first and strongest path.
     public static let levels = Content(rawValue: 4)
-    /// Who sent: tells peers apart in one-to-many.
+    /// The sender, which distinguishes peers in one-to-many.
     public static let emitter = Content(rawValue: 8)
     /// Channel impulse responses: some hundred bytes for each frame.
     public static let impulseResponses = Content(rawValue: 16)
@@ -23,22 +23,22 @@ public struct DiagnosticsRequest: Sendable, Hashable {
     public static let usual: Content = [.phases, .carrierOffset, .levels, .emitter]
   }
 
-  /// What is wanted.
+  /// The requested parts.
   public var content: Content
-  /// NXP: the pairs of antennas that measure angles, by the numbers that the device configuration
-  /// gives them; empty: antennas stay as they are, and no phases are reported.
+  /// NXP: the pairs of antennas that measure angles, by their numbers in the device configuration.
+  /// Empty: antennas stay unchanged, and no phases are reported.
   public var antennaPairs: [UInt8]
 
-  /// Creates a request; chips that cannot report all of it report what they can.
+  /// Creates a request; chips that cannot report all parts report the others.
   public init(_ content: Content = .usual, antennaPairs: [UInt8] = []) {
     self.content = content
     self.antennaPairs = antennaPairs
   }
 }
 
-/// How a family of chips is asked for diagnostics.
+/// The way to ask a family of chips for diagnostics.
 package enum DiagnosticsScheme: Sendable, Hashable {
-  /// It cannot be asked, or nobody knows how.
+  /// There is no way, or it is unknown.
   case unknown
   /// ENABLE_DIAGNOSTICS and DIAGNOSTICS_FRAME_REPORTS_FIELDS of the session.
   case fields
@@ -60,8 +60,8 @@ extension DiagnosticsRequest {
 }
 
 extension DeviceCore {
-  /// Asks the chip for diagnostics of a session that does not range yet. A chip of which it is not
-  /// known how is not asked.
+  /// Asks the chip for diagnostics of a session that does not range yet. Does nothing for a chip
+  /// without a known way.
   func requestDiagnostics(
     _ record: SessionRecord, from sender: CommandEngine.Sender
   ) async throws(DriverError) {

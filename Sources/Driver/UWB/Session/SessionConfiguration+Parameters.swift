@@ -3,8 +3,8 @@ public import UCI
 public import UCIReference
 
 extension SessionConfiguration {
-  /// The parameters of SESSION_SET_APP_CONFIG, in an order that strict parsers accept: address mode
-  /// and number of controlees before the addresses, the STS before its keys.
+  /// Returns the parameters of SESSION_SET_APP_CONFIG, in an order that strict parsers accept:
+  /// address mode and number of controlees before the addresses, the STS before its keys.
   package func parameters(for generation: Dialect.Generation) -> [TLV] {
     var list = [
       TLV(.deviceType, [role.rawValue]),
@@ -48,11 +48,11 @@ extension SessionConfiguration {
     return list + additional
   }
 
-  /// Everything that will not work, or not as meant, before anything is sent; the gravest first.
+  /// Returns all problems of the configuration before anything is sent, the gravest first.
   ///
   /// - Parameters:
-  ///   - dialect: how the chip speaks: `UWBDevice.dialect`.
-  ///   - capabilities: what it can do: `Capabilities(device.capabilities)`.
+  ///   - dialect: the dialect of the chip: `UWBDevice.dialect`.
+  ///   - capabilities: the capabilities of the chip: `Capabilities(device.capabilities)`.
   public func problems(
     for dialect: Dialect = .assumed, capabilities: Capabilities? = nil
   ) -> [ConfigurationProblem] {
@@ -81,17 +81,17 @@ extension SessionConfiguration {
     return ConfigurationCheck(parameters, capabilities: capabilities).problems()
   }
 
-  /// - Throws: `DriverError.configurationProblems` with all that prevents ranging or would be
-  ///   refused.
+  /// - Throws: `DriverError.configurationProblems` with all problems that prevent ranging or that
+  ///   the chip would refuse.
   package func validate() throws(DriverError) {
     let errors = problems().errors
     guard errors.isEmpty else { throw .configurationProblems(errors) }
   }
 
-  /// From parameters, for example of a profile or a capture. What has no field here goes into
-  /// `additional` as it is.
+  /// Creates a configuration from parameters, for example of a profile or a capture. Parameters
+  /// without a field here are copied to `additional`.
   ///
-  /// - Throws: `DriverError.configurationProblems` when they do not say who takes part.
+  /// - Throws: `DriverError.configurationProblems` when the parameters do not name both ends.
   public init(sessionID: UInt32, _ parameters: SessionParameters) throws(DriverError) {
     guard let address = parameters.address, parameters.isController != nil,
       parameters.isSet(.dstMACAddress)
@@ -117,7 +117,7 @@ extension SessionConfiguration {
       sts = .provisioned(SessionKey(key))
       inSTS = [.stsConfig, .sessionKey]
     } else {
-      // As it is written, and nothing filled in.
+      // Only the parameters present, without defaults.
       sts = .dynamic
       if !parameters.isSet(.stsConfig) {
         additional.append(TLV(.stsConfig, [UInt8(truncatingIfNeeded: config)]))
@@ -129,7 +129,7 @@ extension SessionConfiguration {
     }
   }
 
-  /// Takes a parameter into its field; false where it has none, or not for this value.
+  /// Reads a parameter into its field; returns false where it has none, or not for this value.
   private mutating func take(_ tlv: TLV, of all: SessionParameters) -> Bool {
     let id = AppConfigID(rawValue: tlv.id)
     guard let value = tlv.integer ?? (tlv.value.isEmpty ? nil : 0) else { return false }

@@ -4,18 +4,18 @@ public import UCI
 /// A FiRa two-way-ranging session. Both ends need the same values, except for role and addresses.
 ///
 /// Sources: FiRa application configuration parameters and their defaults as published in the AOSP
-/// and pica packet definitions; the set beyond the mandatory list is what QM33SDK 1.1.1 needs
-/// before it starts.
+/// and pica packet definitions. The parameters beyond the mandatory list are the ones that QM33SDK
+/// 1.1.1 needs before it starts.
 public struct SessionConfiguration: Sendable, Hashable {
-  /// Which end this is.
+  /// The role of this end.
   public enum Role: UInt8, Sendable, Hashable {
-    /// Answers; follows the controller's schedule.
+    /// Follows the controller's schedule and answers.
     case controlee = 0
     /// Sets the schedule and begins each ranging round.
     case controller = 1
   }
 
-  /// How a distance is measured in a ranging round.
+  /// The method of measuring a distance in a ranging round.
   public enum RoundUsage: UInt8, Sendable, Hashable, CaseIterable {
     /// Single-sided, results exchanged afterwards.
     case singleSidedDeferred = 1
@@ -34,11 +34,11 @@ public struct SessionConfiguration: Sendable, Hashable {
     var isContentionBased: Bool { rawValue >= 7 }
   }
 
-  /// What an end reports to the other, as the bits of RESULT_REPORT_CONFIG.
+  /// The values that an end reports to the other, as the bits of RESULT_REPORT_CONFIG.
   public struct ResultReport: OptionSet, Sendable, Hashable {
     /// The byte on the wire.
     public let rawValue: UInt8
-    /// Any bits.
+    /// Creates a set from any bits.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
     /// The time of flight; without it the other end may get no distance.
     public static let timeOfFlight = ResultReport(rawValue: 1)
@@ -58,64 +58,65 @@ public struct SessionConfiguration: Sendable, Hashable {
     case crc32 = 1
   }
 
-  /// Which end this is.
+  /// The role of this end.
   public var role: Role
-  /// Chosen freely, the same at both ends: it enters the key derivation.
+  /// The id, chosen freely and equal at both ends: it enters the key derivation.
   public var sessionID: UInt32
-  /// What the session is for.
+  /// The type of the session.
   public var type = SessionType.ranging
-  /// This device.
+  /// The address of this device.
   public var address: MACAddress
   /// The controller's controlees (1…8 in practice), or the controlee's controller.
   public var peers: [MACAddress] {
     didSet { if peers.count > 1 { isOneToMany = true } }
   }
-  /// Whether several controlees share each ranging round, the same at all ends. Several peers set
-  /// it. A controlee sets it itself, and so does a controller that gets further peers later.
+  /// Whether several controlees share each ranging round; equal at all ends. Several peers set it.
+  /// A controlee sets it itself, and so does a controller that adds peers later.
   public var isOneToMany: Bool
-  /// 5 or 9 on the chips in the field.
+  /// The channel, 5 or 9 on current chips.
   public var channel: UInt8 = 9
-  /// 9…12.
+  /// The preamble code, 9…12.
   public var preambleCode: UInt8 = 10
   /// Start-of-frame delimiter: 0 or 2.
   public var sfd: UInt8 = 2
   /// RFRAME: 1 (SP1) or 3 (SP3).
   public var rframe: UInt8 = 3
-  /// Slot in RSTU; 1200 are one millisecond.
+  /// The slot in RSTU; 1200 are one millisecond.
   public var slotDuration: UInt16 = 2_400
   /// Slots in a ranging round.
   public var slotsPerRound: UInt8 = 25
-  /// From one ranging round to the next, in milliseconds.
+  /// The time from one ranging round to the next, in milliseconds.
   public var interval: UInt32 = 200
   /// Blocks without a ranging round between two with one.
   public var blockStride: UInt8 = 0
-  /// How a distance is measured.
+  /// The method of measuring a distance.
   public var roundUsage: RoundUsage = .doubleSidedDeferred
-  /// Where the scrambled timestamp sequence comes from.
+  /// The source of the scrambled timestamp sequence.
   public var sts: STS = .fixed(.sample)
-  /// Keys change every 2 to the power of this many blocks (0…15); nil: never.
+  /// The exponent of the number of blocks (0…15) after which keys change, a power of 2; nil: never.
   public var keyRotationRate: UInt8?
-  /// Ask for angles of arrival, where the chip can.
+  /// Whether to ask for angles of arrival, where the chip can.
   public var wantsAngles = true
-  /// What the ends report to each other; nil: all, or the time of flight only without angles.
+  /// The values that the ends report to each other; nil: all, or without angles the time of flight
+  /// only.
   public var resultReport: ResultReport?
-  /// Ask for received power; not in FiRa 1.x.
+  /// Whether to ask for received power; not in FiRa 1.x.
   public var wantsRSSI = true
-  /// Change the ranging round within the block from block to block.
+  /// Whether to change the ranging round within the block from block to block.
   public var hopping = false
   /// Frame check sequence.
   public var fcs: FCS = .crc16
-  /// What the chip is asked to report of single frames, where it is known how; nil: nothing. Chips
-  /// that cannot be asked range without.
+  /// The diagnostics of single frames that the chip is asked for, where the way is known; nil:
+  /// none. Other chips range without them.
   public var diagnostics: DiagnosticsRequest?
-  /// The chip stops after this many measurements; 0: never.
+  /// The number of measurements after which the chip stops; 0: never.
   public var maxMeasurements: UInt16 = 0
-  /// Sent after the others, as they are; one with the id of another takes its place.
+  /// Parameters sent after the others, unchanged; one with the id of another replaces it.
   public var additional: [TLV] = []
-  /// Not sent, for sessions that are no two-way ranging and have no such parameter.
+  /// Parameters not sent, for sessions other than two-way ranging that do not have them.
   package var omitted: Set<AppConfigID> = []
 
-  /// A session with FiRa's defaults.
+  /// Creates a session with FiRa's defaults.
   public init(role: Role, sessionID: UInt32, address: MACAddress, peers: [MACAddress]) {
     self.role = role
     self.sessionID = sessionID

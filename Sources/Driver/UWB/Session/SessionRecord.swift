@@ -2,32 +2,32 @@
 internal import System
 internal import UCI
 
-/// What the driver knows of a session: what the caller asked for, apart from what the chip calls it.
+/// The driver's record of a session: the caller's request, apart from the chip's token.
 ///
-/// It outlives the chip's own session, so that the session can be built again.
+/// It outlives the session on the chip, so that the session can be made again.
 final class SessionRecord: Sendable {
   let configuration: SessionConfiguration
-  /// What an NXP chip makes the session from instead, parameters included.
+  /// The profile from which an NXP chip makes the session instead, parameters included.
   let profile: NXPSetProfile?
 
   private struct State {
-    /// What the chip calls it, or called it last.
+    /// The token on the chip, or the last one.
     var token: UInt32
     var isOnChip = false
-    /// Nothing follows on it: it was closed, or is lost for good.
+    /// Whether nothing follows on it: it was closed, or is lost for good.
     var isOver = false
-    /// It was ranging when it was lost, and is to range again.
+    /// Whether it was ranging when it was lost, and has to range again.
     var shouldResume = false
-    /// It was stopped from here.
+    /// Whether this program stopped it.
     var isStopped = false
-    /// Why it stopped ranging otherwise.
+    /// The reason why it stopped ranging otherwise.
     var end: SessionStatusNotification?
-    /// The controlees now, in the order in which they were added; nil while they have not been changed.
+    /// The present controlees in the order of addition; nil while they have not been changed.
     var controlees: [UpdateMulticastList.Controlee]?
-    /// Parameters changed since, the last value of each: before the start, and while ranging.
+    /// Later changes of parameters, the last value of each: before the start, and while ranging.
     var changes: [TLV] = []
     var changesWhileRanging: [TLV] = []
-    /// Of the next data message.
+    /// The number of the next data message.
     var dataNumber: UInt16 = 0
   }
 
@@ -46,7 +46,7 @@ final class SessionRecord: Sendable {
 
   var token: UInt32 { state.withLock { $0.token } }
   var isOnChip: Bool { state.withLock { $0.isOnChip } }
-  /// What the chip calls it now; nil when the chip does not have it.
+  /// The token on the chip; nil when the chip does not have the session.
   var tokenOnChip: UInt32? { state.withLock { $0.isOnChip ? $0.token : nil } }
   var isOver: Bool { state.withLock { $0.isOver } }
   var shouldResume: Bool { state.withLock { $0.shouldResume } }
@@ -62,7 +62,7 @@ final class SessionRecord: Sendable {
 
   func markRemoved() { state.withLock { $0.isOnChip = false } }
 
-  /// The chip has lost it.
+  /// Records that the chip has lost the session.
   func markLost(wasRanging: Bool) {
     state.withLock {
       $0.isOnChip = false
@@ -70,7 +70,7 @@ final class SessionRecord: Sendable {
     }
   }
 
-  /// It ranges again, or need not any more. Returns whether it was to.
+  /// Records that it ranges again, or need not. Returns whether it had to.
   @discardableResult
   func cancelResume() -> Bool {
     state.withLock { state in
@@ -90,12 +90,12 @@ final class SessionRecord: Sendable {
 
   func willStop() { state.withLock { $0.isStopped = true } }
 
-  /// The chip has reported that it no longer ranges.
+  /// Records the chip's report that it no longer ranges.
   func rangingEnded(_ status: SessionStatusNotification) {
     state.withLock { if !$0.isStopped { $0.end = status } }
   }
 
-  /// How ranging ended that was not stopped from here.
+  /// The end of ranging that this program did not request.
   var unexpectedEnd: SessionStatusNotification? { state.withLock { $0.end } }
 
   // MARK: data
@@ -111,14 +111,14 @@ final class SessionRecord: Sendable {
     subscribers.subscribe(.bufferingOldest(capacity))
   }
 
-  /// Whether a subscriber was too slow for it.
+  /// Delivers data to subscribers. Returns whether one of them was too slow.
   func receive(_ data: ReceivedData) -> Bool { subscribers.send(data) }
 
   func finishData() { subscribers.finish() }
 
-  // MARK: what was changed since it was made
+  // MARK: changes since it was made
 
-  /// The controlees as configured and changed since.
+  /// The controlees as configured, with later changes.
   var controlees: [UpdateMulticastList.Controlee] {
     state.withLock { $0.controlees ?? configured }
   }
@@ -129,7 +129,7 @@ final class SessionRecord: Sendable {
     }
   }
 
-  /// The chip has carried out a change.
+  /// Records a change that the chip has carried out.
   func changeControlees(add added: [UpdateMulticastList.Controlee], remove removed: Set<UInt16>) {
     state.withLock { state in
       var list = state.controlees ?? configured
@@ -140,7 +140,7 @@ final class SessionRecord: Sendable {
     }
   }
 
-  /// The chip has taken parameters.
+  /// Records parameters that the chip has accepted.
   func change(_ parameters: [TLV], whileRanging: Bool) {
     state.withLock { state in
       let ids = Set(parameters.map(\.id))
@@ -160,7 +160,8 @@ final class SessionRecord: Sendable {
   /// Controlees with keys of their own: these can only be added one by one.
   var keyedControlees: [UpdateMulticastList.Controlee] { controlees.filter { !$0.key.isEmpty } }
 
-  /// What to configure the session with, changes included, in an order that strict parsers accept.
+  /// Returns the parameters to configure the session with, changes included, in an order that
+  /// strict parsers accept.
   func parameters(for generation: Dialect.Generation) -> [TLV] {
     var list = configuration.parameters(for: generation)
     let (changes, controlees) = state.withLock { ($0.changes, $0.controlees) }

@@ -2,18 +2,18 @@
 internal import UCI
 
 extension SessionConfiguration {
-  /// Where the scrambled timestamp sequence comes from. The same at both ends.
+  /// The source of the scrambled timestamp sequence, equal at both ends.
   public enum STS: Sendable, Hashable {
-    /// From eight bytes that both ends know. Anybody who knows them and the session id can range.
+    /// Eight bytes at both ends. Anybody who has them and the session id can range.
     case fixed(StaticSTS)
-    /// From a key in the chip's secure element.
+    /// A key in the chip's secure element.
     case dynamic
-    /// The same, with a key of its own for this controlee; the controller adds controlees with
-    /// their keys.
+    /// A key in the secure element, with a key of its own for this controlee; the controller adds
+    /// controlees with their keys.
     case dynamicWithControleeKey(subSession: UInt32?)
-    /// From a key that the host gives.
+    /// A key from the host.
     case provisioned(SessionKey)
-    /// The same, with a key of its own for this controlee.
+    /// A key from the host, with a key of its own for this controlee.
     case provisionedWithControleeKey(SessionKey, SubSession?)
 
     /// STS_CONFIG.
@@ -47,14 +47,14 @@ extension SessionConfiguration {
     }
   }
 
-  /// Eight bytes that both ends know. They are key material: nothing here prints them.
+  /// Eight bytes shared by both ends. They are key material: nothing here prints them.
   public struct StaticSTS: Sendable, Hashable, Secret {
     /// VENDOR_ID, two bytes in the order of the wire.
     public var vendorID: [UInt8]
     /// STATIC_STS_IV, six bytes in the order of the wire.
     public var iv: [UInt8]
 
-    /// From the two parts; a check of the session looks at their lengths.
+    /// Creates it from the two parts; a check of the session validates their lengths.
     public init(vendorID: [UInt8], iv: [UInt8]) {
       self.vendorID = vendorID
       self.iv = iv
@@ -66,19 +66,19 @@ extension SessionConfiguration {
 
   /// A key of 16 or 32 bytes. Nothing here prints it.
   public struct SessionKey: Sendable, Hashable, Secret {
-    /// In the order of the wire.
+    /// The bytes in the order of the wire.
     public var bytes: [UInt8]
-    /// From its bytes; a check of the session looks at their number.
+    /// Creates a key from its bytes; a check of the session validates their number.
     public init(_ bytes: [UInt8]) { self.bytes = bytes }
   }
 
-  /// What a controlee with a key of its own has.
+  /// The sub-session of a controlee with a key of its own.
   public struct SubSession: Sendable, Hashable {
     /// SUB_SESSION_ID, the same as in the controller's list.
     public var id: UInt32
     /// SUB_SESSION_KEY.
     public var key: SessionKey
-    /// An id and a key.
+    /// Creates a sub-session.
     public init(id: UInt32, key: SessionKey) {
       self.id = id
       self.key = key
@@ -86,14 +86,14 @@ extension SessionConfiguration {
   }
 }
 
-/// Something that no text shows, also not that of a debugger.
+/// A value that is never shown in a text, also not in a debugger.
 package protocol Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {}
 
 extension Secret {
-  /// Says nothing about the bytes.
+  /// A placeholder without the bytes.
   public var description: String { "(hidden)" }
-  /// Says nothing about the bytes.
+  /// A placeholder without the bytes.
   public var debugDescription: String { "(hidden)" }
-  /// Has no children.
+  /// A mirror without children.
   public var customMirror: Mirror { Mirror(reflecting: "(hidden)") }
 }

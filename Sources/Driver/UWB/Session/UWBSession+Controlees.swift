@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import UCI
 
-/// What became of one controlee when the list of a session was changed.
+/// The result for one controlee when the list of a session was changed.
 public struct ControleeOutcome: Sendable, Hashable {
   /// The controlee.
   public var address: MACAddress
@@ -10,8 +10,8 @@ public struct ControleeOutcome: Sendable, Hashable {
 }
 
 extension UWBSession {
-  /// Short addresses of the controlees the session ranges with now, as far as this driver changed
-  /// them; at first those of the configuration.
+  /// Short addresses of the controlees that the session ranges with now, as far as this driver
+  /// changed them; at first the addresses of the configuration.
   public var controlees: [MACAddress] { record.controlees.map { MACAddress($0.address) } }
 
   /// Adds controlees to a one-to-many session of a controller, also while it ranges. A session with
@@ -19,7 +19,7 @@ extension UWBSession {
   ///
   /// - Parameter addresses: short addresses; the command has no form for extended ones.
   /// - Returns: one outcome for each address, in the order given. A controlee that was not added is
-  ///   no error: look at its status.
+  ///   not an error: check its status.
   /// - Throws: `DriverError`; `.refused` when the chip refuses the whole command.
   @discardableResult
   public func addControlees(
@@ -30,8 +30,8 @@ extension UWBSession {
 
   /// Adds controlees with sub-sessions of their own, for STS with keys of the controlees.
   ///
-  /// - Parameter controlees: each with a key of 16 bytes, each with one of 32 (FiRa 2.0), or all
-  ///   without. The keys are kept to build the session again, and are in no text.
+  /// - Parameter controlees: all with a key of 16 bytes, all with one of 32 (FiRa 2.0), or all
+  ///   without. The keys are kept to make the session again, and are in no text.
   /// - Returns: one outcome for each controlee, in the order given.
   /// - Throws: `DriverError`; `.invalidConfiguration` when the keys differ in length.
   @discardableResult
@@ -91,18 +91,18 @@ extension UWBSession {
     }
     let token = token
     let engine = device.core.engine
-    // FiRa 1.x reports after every command, 2.0 only what leaves a session that is ranging. Looked
-    // up before sending: the notification may come ahead of the response.
+    // FiRa 1.x reports after every command, 2.0 only after removals from a ranging session. Checked
+    // before sending: the notification may come ahead of the response.
     let reports =
       device.dialect.generation == .fira1 || (action == .remove && state == .active)
     let before = engine.chip.multicast[token]?.count ?? 0
     let response = try await engine.send(
       UpdateMulticastList(sessionToken: token, action: action, controlees: controlees))
     var said = response.controlees ?? []
-    // The chip has looked at each controlee; with any other status it refused the command.
+    // The chip has checked each controlee; with any other status it refused the command.
     let examined: Set<Status> = [.ok, .failed, .multicastListFull]
     if reports, examined.contains(response.status) {
-      // Not every chip keeps to its version here; without a report the response has to do.
+      // Some chips do not follow their version here; without a report the response has to do.
       let chip = try await engine.wait(milliseconds: device.profile.stateTimeout) {
         ($0.multicast[token]?.count ?? 0) > before
       }
@@ -112,7 +112,7 @@ extension UWBSession {
       throw .refused(command: "SESSION_UPDATE_CONTROLLER_MULTICAST_LIST_CMD", response.status)
     }
     return controlees.map { controlee in
-      // Many chips list only what failed.
+      // Many chips list only the failed ones.
       let status = said.last { $0.address == controlee.address }?.status ?? .ok
       return ControleeOutcome(address: MACAddress(controlee.address), status: status)
     }

@@ -6,7 +6,7 @@ internal import UWBLink
 
 /// A ranging session on one device, from SESSION_INIT to SESSION_DEINIT.
 public final class UWBSession: Sendable {
-  /// The device it runs on.
+  /// The device of the session.
   public let device: UWBDevice
   let record: SessionRecord
 
@@ -15,14 +15,14 @@ public final class UWBSession: Sendable {
     self.record = record
   }
 
-  /// What it was made with; `configure` and changes of its controlees are not in here.
+  /// The initial configuration; `configure` and changes of its controlees are not included.
   public var configuration: SessionConfiguration { record.configuration }
 
-  /// What the chip calls it: the session id in FiRa 1.x, a handle of the chip's since 2.0. May be
-  /// another after the device was recovered.
+  /// The chip's name of the session: the session id in FiRa 1.x, a handle of the chip's since 2.0.
+  /// It may change when the device is recovered.
   public var token: UInt32 { record.token }
 
-  /// Whether the chip was asked to report what its receivers see in single frames.
+  /// Whether the chip was asked for its receivers' diagnostics of single frames.
   package var hasDiagnostics: Bool {
     configuration.diagnostics != nil && device.core.profile.diagnosticsScheme != .unknown
   }
@@ -31,21 +31,23 @@ public final class UWBSession: Sendable {
   /// device is being recovered.
   public var state: SessionState? { device.core.engine.chip.sessions[token]?.state }
 
-  /// Why ranging ended although it was not stopped from here: the chip or the peer has ended it, and
-  /// `endReason` says why. nil while it ranges, and where it was stopped from here.
+  /// The reason why ranging ended although this program did not stop it: the chip or the peer has
+  /// ended it, and `endReason` has its reason. Nil while it ranges, and after this program stopped
+  /// it.
   public var unexpectedEnd: DriverError? {
     record.unexpectedEnd.map { .sessionEnded($0.state, $0.reason) }
   }
 
-  /// Starts ranging and waits until the chip reports ACTIVE. A device that is lost before that and
-  /// recovered (`UWBDevice.Options.recovery`) is waited for.
+  /// Starts ranging and waits until the chip reports ACTIVE. Waits for a device that is lost before
+  /// that and recovered (`UWBDevice.Options.recovery`).
   ///
   /// - Throws: `DriverError`; `.sessionEnded` with the reason when the chip accepts the command and
-  ///   then finds the parameters unusable; `.recovering` for a session that ranged when the device was
-  ///   lost and ranges again by itself.
+  ///   then finds the parameters unusable; `.recovering` for a session that ranged when the device
+  ///   was lost and ranges again by itself.
   public func start() async throws(DriverError) { try await start(awaitsRecovery: true) }
 
-  /// - Parameter awaitsRecovery: false: the loss of the device is thrown at once.
+  /// - Parameter awaitsRecovery: whether to wait for a lost device; false: the loss is thrown at
+  ///   once.
   package func start(awaitsRecovery: Bool) async throws(DriverError) {
     try await device.core.start(record, awaitsRecovery: awaitsRecovery)
   }
@@ -62,21 +64,21 @@ public final class UWBSession: Sendable {
 
   // MARK: measurements
 
-  /// A stream of the measurements from now on. Ask before `start` to get the first.
+  /// Returns a stream of the measurements from now on. Call it before `start` to get the first.
   ///
-  /// - Parameter capacity: How many notifications it holds while they are not taken.
+  /// - Parameter capacity: The number of notifications kept for a slow consumer.
   public func measurements(capacity: Int = 128) -> RangingStream<RangingMeasurement> {
     RangingStream(
       self, capacity: capacity, includesDiagnostics: false, MeasurementDecoder())
   }
 
-  /// A stream of everything that happens in the session's rounds from now on: measurements, what
-  /// the chip's receivers saw (`SessionConfiguration.diagnostics`), and marks where the device was
-  /// lost and where it was found again.
+  /// Returns a stream of all events in the session's rounds from now on. These are measurements,
+  /// the receivers' diagnostics (`SessionConfiguration.diagnostics`), and marks where the device
+  /// was lost and found again.
   ///
   /// Diagnostics and one-way measurements are copied to the heap.
   ///
-  /// - Parameter capacity: How many notifications it holds while they are not taken.
+  /// - Parameter capacity: The number of notifications kept for a slow consumer.
   public func rounds(capacity: Int = 256) -> RangingStream<RoundEvent> {
     RangingStream(self, capacity: capacity, includesDiagnostics: true, RoundEventDecoder())
   }
@@ -84,8 +86,9 @@ public final class UWBSession: Sendable {
   /// Calls `body` with each notification of the session's rounds in place, on the reader thread,
   /// without a wake, a copy or an allocation.
   ///
-  /// - Parameter body: Must not wait for anything, above all not for this device.
-  /// - Returns: What ends the calls; they go on when it is not kept.
+  /// - Parameter body: Receives each notification. Must not block, above all not wait for this
+  ///   device.
+  /// - Returns: A handle that ends the calls; they continue if it is discarded.
   @discardableResult
   public func onRounds(_ body: @escaping RoundCallback) -> RangingSubscription {
     let subscription = Subscription(session: record, callback: body)
@@ -93,7 +96,7 @@ public final class UWBSession: Sendable {
     return RangingSubscription(subscription: subscription, router: device.core.router)
   }
 
-  /// Ranging rounds attempted since the start, as the chip counts them.
+  /// Returns the number of ranging rounds attempted since the start, as counted by the chip.
   ///
   /// - Throws: `DriverError`.
   public func rangingCount() async throws(DriverError) -> UInt32? {
@@ -110,7 +113,7 @@ public final class UWBSession: Sendable {
 
   /// Changes parameters of the running session, as far as the chip allows.
   ///
-  /// - Throws: `DriverError`; `.parametersRefused` names the ones the chip refuses.
+  /// - Throws: `DriverError`; `.parametersRefused` names the parameters that the chip refuses.
   public func configure(_ parameters: [TLV]) async throws(DriverError) {
     let isRanging = state == .active
     try await device.core.configure(record, parameters)
@@ -118,13 +121,13 @@ public final class UWBSession: Sendable {
   }
 }
 
-/// Data that a peer has sent.
+/// Data from a peer.
 public struct ReceivedData: Sendable, Hashable {
-  /// Who sent it.
+  /// The sender.
   public var source: MACAddress
-  /// Counts up with every message of that peer.
+  /// The number of the message, which counts up for each peer.
   public var sequenceNumber: UInt16
-  /// 0: received. What other values mean differs from chip to chip.
+  /// The status; 0: received. The meaning of other values differs from chip to chip.
   public var status: Status
   /// The bytes.
   public var data: [UInt8]
@@ -134,38 +137,39 @@ extension UWBSession {
   /// Sends data to a peer within the ranging rounds, and waits for the chip's report on it. Only
   /// while the session ranges.
   ///
-  /// The chip takes a segment for each credit it gives, at most one a round on some chips; several
-  /// messages wait for each other.
+  /// The chip accepts a segment for each credit it gives, at most one a round on some chips;
+  /// several messages wait for each other.
   ///
   /// - Parameters:
-  ///   - data: as much as fits into a round, as the chip says it.
+  ///   - data: the bytes, no more than `maximumDataSize()`.
   ///   - peer: an address of the session's kind, short or extended.
-  /// - Returns: how often the data was sent over the air, where the chip says so.
+  /// - Returns: the number of transmissions over the air, where the chip reports it.
   /// - Throws: `DriverError`; `.dataTooLong`, and `.dataNotSent` with the chip's reason.
   @discardableResult
   public func sendData(_ data: [UInt8], to peer: MACAddress) async throws(DriverError) -> Int? {
     try await device.core.send(data, to: peer, record, limit: device.dataSegment)
   }
 
-  /// Bytes of data that fit into one ranging round, as the chip says it; nil where it does not.
+  /// Returns the bytes of data that fit into one ranging round; nil where the chip does not report
+  /// it.
   ///
   /// - Throws: `DriverError`.
   public func maximumDataSize() async throws(DriverError) -> Int? {
     try await device.core.maximumDataSize(record)
   }
 
-  /// The data that peers send, from now on, until the session is closed.
+  /// Returns the data from peers, from now on, until the session is closed.
   ///
-  /// - Parameter capacity: messages it holds while they are not taken; then the newest are dropped,
-  ///   and `DeviceEvent.dataDropped` says so.
+  /// - Parameter capacity: the messages kept for a slow consumer; further ones are dropped, and
+  ///   `DeviceEvent.dataDropped` reports it.
   public func receivedData(capacity: Int = 64) -> AsyncStream<ReceivedData> {
     record.receivedData(capacity)
   }
 }
 
 extension UWBDevice {
-  /// Bytes of payload in one data packet: what the chip announces, or 255 where it does not. A
-  /// length of one byte carries no more.
+  /// The bytes of payload in one data packet: the chip's value, or 255 without one. A length field
+  /// of one byte allows no more.
   var dataSegment: Int {
     let announced = Capabilities(capabilities).maxDataPayloadSize ?? 255
     return dialect.dataLengthInByte3 ? min(announced, 255) : announced
@@ -176,7 +180,7 @@ extension DeviceCore {
   func maximumDataSize(_ record: SessionRecord) async throws(DriverError) -> Int? {
     guard engine.dialect.generation >= .fira2 else { return nil }
     let response = try await engine.send(QueryDataSize(sessionToken: record.token))
-    // Not every chip that says 2.0 knows the question.
+    // Some chips that report 2.0 do not implement the query.
     guard response.status == .ok, response.sessionToken == record.token else { return nil }
     return response.maxDataSize.map(Int.init)
   }
@@ -195,12 +199,12 @@ extension DeviceCore {
       limit: limit)
   }
 
-  /// Data from a peer; on the reader thread.
+  /// Delivers data from a peer, on the reader thread.
   func receive(_ message: DataMessageReceived) {
     guard
       let record = sessions.first(where: { $0.tokenOnChip == message.sessionToken })
     else { return }
-    // A short address stands in the low 16 bits.
+    // A short address is in the low 16 bits.
     let source =
       record.configuration.address.isExtended
       ? MACAddress(extended: message.source)

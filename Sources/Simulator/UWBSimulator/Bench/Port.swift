@@ -11,9 +11,9 @@ struct Port {
   private var queue = Deque<UInt8>()
   /// The greatest number of queued bytes.
   private let limit: Int
-  /// Whether `hostHasGone` is asked.
+  /// Whether hosts that close the terminal are detected.
   private let watchesHosts: Bool
-  /// Says when a host closes the terminal (inotify).
+  /// The inotify descriptor that reports when a host closes the terminal.
   private var closings: Int32?
 
   init(terminal: PseudoTerminal, limit: Int, watchesHosts: Bool = false) {
@@ -30,7 +30,8 @@ struct Port {
     closings = events
   }
 
-  /// Whether a host has closed the terminal since the last call. What it did not read is discarded.
+  /// Returns whether a host has closed the terminal since the last call. Discards the bytes it did
+  /// not read.
   mutating func hostHasGone() -> Bool {
     guard let closings else { return false }
     var buffer = [UInt8](repeating: 0, count: 4_096)
@@ -89,8 +90,8 @@ struct Port {
 
   mutating func close() {
     if let events = closings.take() { Glibc.close(events) }
-    // The link first: once the terminal is closed its number may be reused, and a host that waits for
-    // this device would open the wrong one.
+    // The link is removed first: once the terminal is closed its number may be reused, and a host
+    // that waits for this device would open the wrong one.
     if let link { unlink(link) }
     terminal?.hangUp()
   }

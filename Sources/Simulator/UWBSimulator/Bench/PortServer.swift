@@ -4,12 +4,12 @@ import Glibc
 import System
 import SystemPackage
 
-/// Chips behind ports.
+/// Chips with ports.
 protocol Served: Sendable {
   var ports: [Port] { get }
   /// Passes bytes between the chips and their ports, at a time in nanoseconds.
   ///
-  /// - Returns: what to wait for, and when to serve them again at the latest.
+  /// - Returns: the descriptors to wait for, and the latest time to serve the chips again.
   mutating func serve(
     at now: UInt64, _ buffer: inout [UInt8]
   ) -> (descriptors: [pollfd], deadline: UInt64?)
@@ -44,7 +44,7 @@ final class PortServer<Chips: Served>: Sendable {
     return try PseudoTerminal()
   }
 
-  /// Changes the chips, at a time in nanoseconds, and lets the thread see to what follows.
+  /// Changes the chips, at a time in nanoseconds, and wakes the thread to continue.
   func update<R: Sendable, E: Error>(
     _ body: (inout Chips, _ now: UInt64) throws(E) -> R
   ) throws(E) -> R {
@@ -91,7 +91,7 @@ final class PortServer<Chips: Served>: Sendable {
   }
 }
 
-/// What a thread does.
+/// The work of a thread.
 private final class Work {
   let body: () -> Void
   init(_ body: @escaping () -> Void) { self.body = body }

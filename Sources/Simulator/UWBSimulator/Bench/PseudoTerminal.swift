@@ -5,8 +5,8 @@ package import SystemPackage
 
 /// A pseudo-terminal in raw mode: the chip holds the master, the host opens `path`.
 ///
-/// The slave is kept open here too, so that the master sees no hang-up when a host closes it, and so
-/// that output is kept meanwhile.
+/// The slave is kept open here too, so that the master sees no hang-up when a host closes it, and
+/// output is kept meanwhile.
 package struct PseudoTerminal {
   package let master: FileDescriptor
   package let slave: FileDescriptor

@@ -64,7 +64,7 @@ public final class SimulatedBench: Sendable {
     set { server.change { $0.simulation.recordsExchanges = newValue } }
   }
 
-  /// The exchanges since the last call, if `recordsExchanges` is set; at most 100 000.
+  /// Returns the exchanges since the last call, if `recordsExchanges` is set; at most 100 000.
   package func takeExchanges() -> [RecordedExchange] {
     server.change { $0.simulation.takeExchanges() }
   }
@@ -98,7 +98,7 @@ public final class SimulatedBench: Sendable {
     /// The sessions on the chip.
     package var sessionCount: Int { change { $0[id].chip.sessions.count } }
 
-    /// Commands that came earlier or more often than the chip's state allowed.
+    /// The number of commands that came earlier or more often than the chip's state allowed.
     package var disorderlyCommands: Int { change { $0[id].chip.disorderlyCommands } }
 
     /// Sends arbitrary bytes to the host, after the packets that the chip itself has sent.
@@ -124,8 +124,8 @@ public final class SimulatedBench: Sendable {
         try chips.ports[id.index].plug(terminal)
       }
     }
-    /// Creates a symbolic link to the path, replacing an existing link. It is removed when the chip is
-    /// unplugged and with the bench.
+    /// Creates a symbolic link to the path, replacing an existing link. It is removed when the chip
+    /// is unplugged and with the bench.
     public func link(at path: String) throws(Errno) {
       try server.change { chips throws(Errno) in try chips.ports[id.index].makeLink(at: path) }
     }

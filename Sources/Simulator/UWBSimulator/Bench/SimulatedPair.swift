@@ -5,13 +5,13 @@ public import SystemPackage
 /// A bench with a chip for a controller and chips for controlees a few metres away. Their hosts
 /// configure the sessions.
 public final class SimulatedPair: Sendable {
-  /// How the controlees move.
+  /// The movement of the controlees.
   public enum Movement: String, CaseIterable, Sendable {
-    /// Not at all.
+    /// They rest.
     case still = "static"
-    /// Back and forth over one metre in ten seconds.
+    /// They move back and forth over one metre in ten seconds.
     case walk
-    /// Around the controller, once in twenty seconds.
+    /// They move around the controller, once in twenty seconds.
     case circle
   }
 
@@ -27,7 +27,7 @@ public final class SimulatedPair: Sendable {
   /// - Parameters:
   ///   - profiles: the kinds of chips, used in turn.
   ///   - controlees: the number of chips besides the controller.
-  ///   - scene: what the chips are in: walls, clocks, levels.
+  ///   - scene: the environment of the chips: walls, clocks, levels.
   ///   - movement: how the controlees move.
   ///   - distance: metres from the controller; nil: 2 to 5, different for each.
   public init(
@@ -68,7 +68,7 @@ public final class SimulatedPair: Sendable {
     return Placement(motion, yaw: bearing + 180)
   }
 
-  /// A, B, … Z, A1, B1, …
+  /// Returns A, B, … Z, A1, B1, …
   private static func name(_ index: Int) -> String {
     let letter = String(UnicodeScalar(UInt8(65 + index % 26)))
     return index < 26 ? letter : letter + String(index / 26)

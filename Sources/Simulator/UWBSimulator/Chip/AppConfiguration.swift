@@ -3,7 +3,7 @@
 import UCI
 
 extension SimulatedChip {
-  /// SESSION_SET_APP_CONFIG: all or nothing.
+  /// Handles SESSION_SET_APP_CONFIG: all parameters or none.
   mutating func configure(_ command: SetAppConfig) throws(Refusal) {
     let opcode = Opcode.sessionSetAppConfig
     let index = try known(command.sessionToken)
@@ -48,7 +48,7 @@ extension SimulatedChip {
     }
   }
 
-  /// SESSION_GET_APP_CONFIG; without identifiers, all parameters that were set.
+  /// Handles SESSION_GET_APP_CONFIG; without identifiers, reports all parameters that were set.
   mutating func reportConfiguration(_ command: GetAppConfig) throws(Refusal) {
     let opcode = Opcode.sessionGetAppConfig
     let session = sessions[try known(command.sessionToken)]
@@ -65,7 +65,7 @@ extension SimulatedChip {
     respond(opcode, TLVListResponse(status: .ok, parameters: found))
   }
 
-  /// Why a parameter is refused; nil if it is valid.
+  /// Returns the reason to refuse a parameter; nil if it is valid.
   private func objection(to parameter: TLV, among all: [AppConfigID: [UInt8]]) -> Status? {
     let (id, length) = (AppConfigID(rawValue: parameter.id), parameter.value.count)
     if profile.refusedParameters.contains(id) { return .invalidParameter }

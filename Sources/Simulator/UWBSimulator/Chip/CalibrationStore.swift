@@ -2,7 +2,8 @@
 
 import UCI
 
-/// The calibration of a simulated chip in the form of its family. It survives resets and power cycles.
+/// The calibration of a simulated chip in the form of its family. It survives resets and power
+/// cycles.
 struct CalibrationStore: Sendable {
   /// Values by key; nil if the family has none.
   var keys: [String: [UInt8]]?
@@ -16,8 +17,8 @@ struct CalibrationStore: Sendable {
 
   /// The keys of a DWM3001CDK for two antennas, with the defaults of its firmware.
   ///
-  /// Source: the defaults in l1_config.yml of DW3_QM33_SDK 1.1.0, where it has
-  /// them; the others are invented.
+  /// Source: the defaults in l1_config.yml of DW3_QM33_SDK 1.1.0, where it has them; the other
+  /// values are invented.
   static let qm33: CalibrationStore = {
     var keys: [String: [UInt8]] = [
       "xtal_trim": [0x2E], "restricted_channels": [0, 0], "alternate_pulse_shape": [0],
@@ -69,7 +70,7 @@ struct CalibrationStore: Sendable {
 }
 
 extension SimulatedChip {
-  /// Executes a calibration command; returns false if it is not one of this family.
+  /// Handles a calibration command; returns false if it is not one of this family.
   mutating func calibrate(_ opcode: Opcode, _ payload: [UInt8]) throws -> Bool {
     switch opcode {
     case QorvoSetCalibration.opcode where calibration.keys != nil:
@@ -95,7 +96,7 @@ extension SimulatedChip {
     return true
   }
 
-  /// Writes nothing if a key is unknown or its value has a different length.
+  /// Sets the keys, or none if a key is unknown or its value has a different length.
   private mutating func setKeys(_ command: QorvoSetCalibration) throws(Refusal) {
     let entries = command.entries.map {
       (key: String(decoding: $0.key, as: UTF8.self), value: $0.value)
@@ -137,11 +138,11 @@ struct AntennaDelays: Hashable, Sendable {
 }
 
 extension CalibrationStore {
-  /// The antenna delays that are set for a channel, in ticks.
+  /// Returns the antenna delays that are set for a channel, in ticks.
   ///
-  /// Qorvo: `ant_delay` of the antenna that sends and of the one that receives, in ticks. NXP:
-  /// RX_ANT_DELAY of the first antenna; a quarter of it are centimetres of a distance, which is half
-  /// of what the delay itself is (source: UWBIoT API Reference Guide).
+  /// Qorvo: `ant_delay` of the sending antenna and of the receiving one, in ticks. NXP:
+  /// RX_ANT_DELAY of the first antenna, in quarters of a centimetre of distance; the distance is
+  /// half of the delay itself (source: UWBIoT API Reference Guide).
   func delays(channel: UInt8) -> AntennaDelays {
     func ticks(_ antenna: UInt8?) -> Double {
       Double((antenna.flatMap { keys?["ant\($0).ch\(channel).ant_delay"] } ?? []).number)

@@ -2,7 +2,7 @@
 
 /// Faults injected into a chip or its line.
 package struct ChipFaults: Hashable, Sendable {
-  /// Damage to one byte of what the chip sends.
+  /// Damage to one byte from the chip.
   package enum Damage: Hashable, Sendable {
     /// The byte is lost.
     case drop
@@ -12,13 +12,13 @@ package struct ChipFaults: Hashable, Sendable {
     case flip(UInt8)
   }
 
-  /// Damage by position: 0 is the first byte the chip sends after the faults were set.
+  /// Damage by position: 0 is the first byte from the chip after the faults were set.
   package var damage: [Int: Damage] = [:]
-  /// Every packet is replaced by random bytes of the same length.
+  /// Whether every packet is replaced by random bytes of the same length.
   package var garbage = false
-  /// Nothing is sent.
+  /// Whether nothing is sent.
   package var mute = false
-  /// Every command is answered only with CORE_GENERIC_ERROR_NTF 0x0A.
+  /// Whether every command is answered only with CORE_GENERIC_ERROR_NTF 0x0A.
   package var onlyRetries = false
 
   package static let none = ChipFaults()

@@ -25,8 +25,8 @@ struct CommandReceiver: Sendable {
         packet.removeAll(keepingCapacity: true)
       }
     }
-    // The firmware checks the time only when bytes arrive that do not complete the packet: a late end
-    // is accepted.
+    // The firmware checks the time only when bytes arrive that do not complete the packet: a late
+    // end is accepted.
     if case .fourthByte(let timeout) = rule, !packet.isEmpty, now - began > timeout {
       packet.removeAll(keepingCapacity: true)
     }
@@ -58,8 +58,8 @@ struct CommandAssembler: Sendable {
   }
 }
 
-/// Joins the segments of what a host sends: those of a data message may come between those of a
-/// command.
+/// Joins the segments of a host's messages: segments of a data message may come between segments of
+/// a command.
 struct RequestAssembler: Sendable {
   private var commands = CommandAssembler()
   private var data = CommandAssembler()

@@ -67,7 +67,8 @@ extension SimulatedChip {
     notify(.coreDeviceStatus, [deviceState.rawValue])
   }
 
-  /// Deep power-down: the first command after the configured silence is lost.
+  /// Returns whether the chip is in deep power-down: the first command after the configured silence
+  /// is lost.
   private mutating func fallsAsleep(_ now: UInt64) -> Bool {
     defer { lastCommand = now }
     guard profile.sleeps, !sessions.contains(where: { $0.state == .active }),
@@ -97,7 +98,7 @@ extension SimulatedChip {
     }
   }
 
-  /// The chip's time: microseconds since power-up, by its own clock.
+  /// Returns the chip's time: microseconds since power-up, by its own clock.
   func microseconds(at now: UInt64) -> UInt64 {
     UInt64(Double(now - poweredAt) * (1 + clockOffset * 1e-6) / 1_000)
   }

@@ -3,16 +3,16 @@
 import UCI
 
 struct SessionData: Sendable {
-  /// The chip takes one segment.
+  /// Whether the chip accepts one segment.
   var hasCredit = false
-  /// A segment was taken; the host may send the next after this round.
+  /// Whether a segment was accepted, so that the host may send the next after this round.
   var owesCredit = false
   /// Whole messages that wait for the next round.
   var outgoing: [DataMessageSend] = []
 }
 
 extension SimulatedChip {
-  /// A data packet from the host: a segment of DATA_MESSAGE_SND.
+  /// Handles a data packet from the host: a segment of DATA_MESSAGE_SND.
   mutating func takeData(_ header: PacketHeader, _ payload: [UInt8]) {
     guard header.group == DataMessageSend.opcode.group else { return }
     // Only the first segment contains the header of the message.
@@ -44,7 +44,7 @@ extension SimulatedChip {
     reportData(message.sessionToken, message.sequenceNumber, status, transmissions: 0)
   }
 
-  /// SESSION_DATA_TRANSFER_STATUS_NTF, in the form of its generation.
+  /// Sends SESSION_DATA_TRANSFER_STATUS_NTF, in the form of its generation.
   mutating func reportData(
     _ token: UInt32, _ sequence: UInt16, _ status: DataTransferStatus, transmissions: UInt8
   ) {
@@ -67,7 +67,7 @@ extension SimulatedChip {
     notify(DataCreditNotification(sessionToken: sessions[index].token, credit: 1))
   }
 
-  /// Data from a peer.
+  /// Delivers data from a peer.
   mutating func deliver(_ message: DataMessageSend, from source: MACAddress, to index: Int) {
     let received = DataMessageReceived(
       sessionToken: sessions[index].token, status: .ok, source: source.value,
@@ -78,7 +78,7 @@ extension SimulatedChip {
       dataLengthInByte3: profile.dialect.dataLengthInByte3)
   }
 
-  /// SESSION_QUERY_DATA_SIZE_IN_RANGING.
+  /// Handles SESSION_QUERY_DATA_SIZE_IN_RANGING.
   mutating func reportDataSize(_ command: QueryDataSize) {
     let isKnown = session(command.sessionToken) != nil
     respond(

@@ -2,16 +2,16 @@
 
 import UCI
 
-// Layouts and switches as nxp-uwb/sr250-uwbiot-zephyr and nxp-appcodehub/an-sr250-uwb-plug-and-play-demo
-// have them (facts only): ANTENNAS_CONFIGURATION_RX and RFRAME_LOG_NTF among the vendor's parameters,
-// extended notifications in the device configuration.
+// Layouts and switches from nxp-uwb/sr250-uwbiot-zephyr and
+// nxp-appcodehub/an-sr250-uwb-plug-and-play-demo (facts only): ANTENNAS_CONFIGURATION_RX and
+// RFRAME_LOG_NTF among the vendor's parameters, extended notifications in the device configuration.
 extension SimulatedChip {
   private enum NXPParameter {
     static let receivingAntennas: UInt8 = 0x03
     static let frameLog: UInt8 = 0x7B
   }
 
-  /// SET_VENDOR_APP_CONFIG: stores all values.
+  /// Handles SET_VENDOR_APP_CONFIG: stores all values.
   mutating func setVendorParameters(_ payload: [UInt8]) throws {
     let command = try read(NXPSetAppConfig.self, payload)
     let index = try known(command.sessionToken)
@@ -21,8 +21,8 @@ extension SimulatedChip {
     respond(NXPSetAppConfig.opcode, ConfigurationResponse(status: .ok, refused: []))
   }
 
-  /// The bytes after the measurements of a round: as in a published log of an SR250 if no angles are
-  /// configured, with phases and levels if pairs of antennas are.
+  /// Returns the bytes after the measurements of a round. Without configured angles they are as in
+  /// a published log of an SR250; with pairs of antennas they have phases and levels.
   func measurementTail(
     _ index: Int, _ entries: [TwoWayMeasurement], _ seen: [Observation]
   ) -> [UInt8] {
@@ -41,11 +41,11 @@ extension SimulatedChip {
       for pair in pairs { body += angles(pair, entry, reception) }
       for _ in 0..<2 { body += receiver(reception) }
     }
-    // Nothing proves where it comes from.
+    // There is no authentication tag.
     return UInt16(body.count).bytes + body + [0]
   }
 
-  /// Pair 1 is the one for azimuth, pair 2 that for elevation, as on Murata's 2BP.
+  /// Pair 1 is the pair for azimuth, pair 2 the pair for elevation, as on Murata's 2BP.
   private func angles(
     _ pair: UInt8, _ entry: TwoWayMeasurement, _ reception: Reception?
   ) -> [UInt8] {
@@ -56,7 +56,8 @@ extension SimulatedChip {
       + UInt16(Self.firstPath).bytes
   }
 
-  /// Where the first path is in the receiver's window: 13 ns in Q10.6, as in logs of an SR150.
+  /// The position of the first path in the receiver's window: 13 ns in Q10.6, as in logs of an
+  /// SR150.
   private static let firstPath = 832.0
 
   private func receiver(_ reception: Reception?) -> [UInt8] {
@@ -82,7 +83,7 @@ extension SimulatedChip {
     }
   }
 
-  /// RFRAME_LOG_NTF: an entry for each receiver and frame.
+  /// Sends RFRAME_LOG_NTF: an entry for each receiver and frame.
   mutating func reportFrameLog(_ index: Int, _ sequence: UInt32, _ seen: [Observation]) {
     let session = sessions[index]
     guard session.vendorParameters[NXPParameter.frameLog]?.first == 1 else { return }
@@ -124,7 +125,7 @@ extension SimulatedChip {
 }
 
 extension RoundMessage {
-  /// Whether its stamps give a distance.
+  /// Whether its stamps determine a distance.
   var isRanging: Bool {
     switch self {
     case .rangingInitiation, .rangingResponse, .rangingFinal: true

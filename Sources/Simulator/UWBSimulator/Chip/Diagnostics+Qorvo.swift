@@ -2,9 +2,9 @@
 
 import UCI
 
-/// How a chip reports receiver diagnostics of single frames.
+/// The form of a chip's receiver diagnostics of single frames.
 package enum DiagnosticsForm: Hashable, Sendable {
-  /// Not at all.
+  /// None.
   case none
   /// RANGE_DIAGNOSTICS of Qorvo's group, with ENABLE_DIAGNOSTICS and its fields.
   case qorvo
@@ -12,8 +12,8 @@ package enum DiagnosticsForm: Hashable, Sendable {
   case nxp
 }
 
-// Layout and switches as DW3_QM33_SDK 1.1.0 has them (uci_spec_fira.h, fira_region_params.h). With
-// fields 0x28 a round of six messages, two of them received, is 117 bytes, as with the SDK.
+// Layout and switches from DW3_QM33_SDK 1.1.0 (uci_spec_fira.h, fira_region_params.h). With fields
+// 0x28 a round of six messages, two of them received, is 117 bytes, as with the SDK.
 extension SimulatedChip {
   /// Bits of DIAGNOSTICS_FRAME_REPORTS_FIELDS.
   private enum Fields {
@@ -24,7 +24,7 @@ extension SimulatedChip {
     static let impulseResponse: UInt64 = 0x40
   }
 
-  /// The diagnostics that the host has enabled.
+  /// Sends the diagnostics that the host has enabled.
   mutating func reportDiagnostics(_ index: Int, sequence: UInt32, _ seen: [Observation]) {
     guard !seen.isEmpty else { return }
     switch profile.diagnostics {
@@ -54,7 +54,7 @@ extension SimulatedChip {
     _ observation: Observation, _ fields: UInt64
   ) -> [RangeDiagnosticsNotification.Item] {
     typealias Item = RangeDiagnosticsNotification.Item
-    // Bit 0: it was sent, or received, well.
+    // Bit 0: sent, or received, successfully.
     var items = [Item(type: 3, value: [1, 0])]
     guard let reception = observation.reception else { return items }
     let seesAngles = !profile.angles.isEmpty
@@ -79,7 +79,7 @@ extension SimulatedChip {
     return items
   }
 
-  /// STS segment 0; the first receiver is the primary one.
+  /// Returns STS segment 0; the first receiver is the primary one.
   private func segmentID(_ receiver: UInt8) -> UInt8 { 1 | (receiver == 0 ? 8 : 0) | receiver << 4 }
 
   private func angleItem(_ reception: Reception) -> [UInt8] {
@@ -101,7 +101,7 @@ extension SimulatedChip {
       + path(737, reception.firstPathLevel) + path(737 + gap, peak)
   }
 
-  /// Complex samples of twice 16 bits around the first path.
+  /// Returns complex samples of twice 16 bits around the first path.
   private func window(_ reception: Reception, receiver: UInt8) -> [UInt8] {
     func setting(_ name: String, _ standard: Int) -> Int {
       (calibration.keys?["rx_diag_config.\(name)"] ?? []).first.map(Int.init) ?? standard

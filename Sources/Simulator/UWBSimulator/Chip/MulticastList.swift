@@ -3,10 +3,10 @@
 import UCI
 
 extension SimulatedChip {
-  /// SESSION_UPDATE_CONTROLLER_MULTICAST_LIST, in the forms of FiRa 1.x and 2.0.
+  /// Handles SESSION_UPDATE_CONTROLLER_MULTICAST_LIST, in the forms of FiRa 1.x and 2.0.
   mutating func updateMulticastList(_ payload: [UInt8]) throws {
     let isFirst = profile.dialect.generation == .fira1
-    // Before the rest, whose layout an unknown action does not tell.
+    // Checked before the rest, whose layout depends on the action.
     if payload.count > 5, payload[4] > (isFirst ? 1 : 3) { throw Refusal(.invalidParameter) }
     let command = try read(UpdateMulticastList.self, payload)
     guard !command.controlees.isEmpty else { throw Refusal(.syntaxError) }

@@ -3,7 +3,7 @@
 import UCI
 
 extension [AppConfigID: [UInt8]] {
-  /// The value in effect.
+  /// Returns the value in effect.
   func bytes(_ id: AppConfigID) -> [UInt8] {
     self[id] ?? AppParameter.rules[id]?.standard ?? []
   }
@@ -11,9 +11,9 @@ extension [AppConfigID: [UInt8]] {
 
 /// The rules of FiRa's parameters of a session.
 enum AppParameter {
-  /// Parameters that must be equal at both ends to receive each other's frames: usage, multi-node mode,
-  /// channel, slot, ranging duration, FCS, round control, RFRAME, preamble code, SFD, data rate,
-  /// preamble duration, slots per round, PRF, schedule, address mode, hopping, PHR data rate.
+  /// Parameters that must be equal at both ends to receive each other's frames: usage, multi-node
+  /// mode, channel, slot, ranging duration, FCS, round control, RFRAME, preamble code, SFD, data
+  /// rate, preamble duration, slots per round, PRF, schedule, address mode, hopping, PHR data rate.
   static let air: [AppConfigID] = [
     0x01, 0x03, 0x04, 0x08, 0x09, 0x0B, 0x0C, 0x12, 0x14, 0x15, 0x16, 0x17, 0x1B, 0x1F, 0x22, 0x26,
     0x2C, 0x31,

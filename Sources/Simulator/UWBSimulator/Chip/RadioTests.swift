@@ -21,7 +21,7 @@ struct SimulatedRadioTest: Sendable {
   var gap: UInt64
   /// Nanoseconds.
   var slot: UInt64
-  /// Frames carry scrambled timestamps, or nothing but them.
+  /// Whether frames carry scrambled timestamps, or nothing else.
   var hasSTS: Bool
   var isSTSOnly: Bool
   /// Whether the host wants a bit for each frame.
@@ -29,25 +29,25 @@ struct SimulatedRadioTest: Sendable {
   /// Whether the host wants receiver diagnostics (Qorvo).
   var hasDiagnostics: Bool
 
-  /// When all its frames have passed.
+  /// The time at which all its frames have passed.
   var end: UInt64 { start &+ packets &* gap }
 }
 
 /// Frames that are or were on the air.
 struct RadioTransmission: Sendable {
   var test: SimulatedRadioTest
-  /// Cut short where the test was stopped.
+  /// The end, which is earlier where the test was stopped.
   var end: UInt64
 }
 
 extension SimulatedChip {
-  /// What must be equal at both ends.
+  /// The parameters that must be equal at both ends.
   private static let air: [AppConfigID] = [
     .channelNumber, .rframeConfig, .preambleCodeIndex, .sfdID, .psduDataRate, .bprfPHRDataRate,
     .prfMode, .numberOfSTSSegments, .stsLength,
   ]
 
-  /// Group 0xD. The commands name no session: there is one for tests.
+  /// Handles group 0xD. The commands name no session: there is one for tests.
   mutating func radioTest(_ opcode: Opcode, _ payload: [UInt8], at now: UInt64) throws {
     switch opcode {
     case TestConfigSet.opcode: try setTestConfiguration(try read(TestConfigSet.self, payload))
@@ -108,7 +108,7 @@ extension SimulatedChip {
 
   // MARK: parameters
 
-  /// Number of bytes, and the value while none was set.
+  /// The number of bytes, and the default.
   ///
   /// Source: FiRa's test parameters as published in AOSP (RfTestOpenSessionParams).
   private static let testRules: [UInt8: (bytes: Int, standard: UInt64)] = [

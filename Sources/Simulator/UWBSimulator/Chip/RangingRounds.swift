@@ -3,7 +3,7 @@
 import UCI
 
 extension SimulatedChip {
-  /// The entry for a peer with which a round failed.
+  /// Returns the entry for a peer with which a round failed.
   func failure(of peer: MACAddress, _ status: Status, slot: Int) -> TwoWayMeasurement {
     TwoWayMeasurement(
       peer: peer, status: status, lineOfSight: profile.lineOfSight,
@@ -14,7 +14,7 @@ extension SimulatedChip {
   ///
   /// - Parameters:
   ///   - seen: the messages of the round that this chip sent and received.
-  ///   - next: when the next round ends, in nanoseconds.
+  ///   - next: the end of the next round, in nanoseconds.
   mutating func finishRound(
     _ index: Int, _ entries: [TwoWayMeasurement], seen: [Observation], next: UInt64
   ) {
@@ -33,8 +33,8 @@ extension SimulatedChip {
     }
   }
 
-  /// SESSION_INFO_NTF_CONFIG: 0 never, 2 inside the proximity range, 5 on entering and leaving it;
-  /// everything else always.
+  /// Applies SESSION_INFO_NTF_CONFIG: 0 never, 2 inside the proximity range, 5 on entering and
+  /// leaving it; everything else always.
   private mutating func isWanted(
     _ entries: [TwoWayMeasurement], _ index: Int, _ setup: RangingSetup
   ) -> Bool {

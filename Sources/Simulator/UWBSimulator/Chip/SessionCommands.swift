@@ -3,7 +3,7 @@
 import UCI
 
 extension SimulatedChip {
-  /// Group 1: creation, configuration and state of sessions.
+  /// Handles group 1: creation, configuration and state of sessions.
   mutating func sessionConfig(_ opcode: Opcode, _ payload: [UInt8], at now: UInt64) throws {
     switch opcode {
     case .sessionInit: try initialise(try read(SessionInit.self, payload))
@@ -77,7 +77,7 @@ extension SimulatedChip {
     if profile.ready == .afterStop, isQuiet { report(.ready) }
   }
 
-  /// Throws when the host does not know yet in which state the session is.
+  /// Throws when the state of the session has not been reported to the host yet.
   mutating func checkOrder(_ token: UInt32, _ status: Status) throws(Refusal) {
     guard unreported.contains(where: { $0.token == token }) else { return }
     disorderlyCommands += 1
@@ -133,7 +133,7 @@ extension SimulatedChip {
     leaveActive(index, reason: .managementCommand)
   }
 
-  /// From ACTIVE to IDLE.
+  /// Changes the state from ACTIVE to IDLE.
   mutating func leaveActive(_ index: Int, reason: StateChangeReason) {
     endRanging(index)
     move(index, to: .idle, reason: reason)
@@ -142,7 +142,7 @@ extension SimulatedChip {
     }
   }
 
-  /// Tells the controlees with the next control message if in-band termination is enabled.
+  /// Notifies the controlees by the next control message if in-band termination is enabled.
   private mutating func endRanging(_ index: Int) {
     let session = sessions[index]
     if session.state == .active, let setup = session.setup, setup.isController,
@@ -155,7 +155,7 @@ extension SimulatedChip {
     sessions[index].setup = nil
   }
 
-  /// The duration of a block of this chip, in nanoseconds of the scene.
+  /// Returns the duration of a block of this chip, in nanoseconds of the scene.
   func blockLength(_ setup: RangingSetup) -> UInt64 {
     let own = Double(setup.rangingDuration * (1 + setup.stride)) * 1e6
     return UInt64(nearest: own / (1 + clockOffset * 1e-6))

@@ -3,10 +3,11 @@
 import UCI
 
 extension SimulatedChip {
-  /// NXP's SET_PROFILE with Apple's profile: creates and configures a session from an app's data.
+  /// Handles NXP's SET_PROFILE with Apple's profile: creates and configures a session from an app's
+  /// data.
   ///
   /// Sources: NXP's UWBIoT API Reference Guide for the command; AOSP's ranging test application for
-  /// the layout of the data. Real chips take versions 1.0 and 1.1.
+  /// the layout of the data. Real chips accept versions 1.0 and 1.1.
   mutating func setProfile(_ command: NXPSetProfile) throws(Refusal) {
     let data = command.data
     guard command.profile == NXPSetProfile.apple, data.starts(with: [1, 0]),

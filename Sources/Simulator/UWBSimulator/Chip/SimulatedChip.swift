@@ -2,8 +2,8 @@
 
 package import UCI
 
-/// One simulated UWB chip as a state machine: bytes and a time go in, packets come out. It does no
-/// input or output and has no clock; `Simulation` runs the ranging rounds.
+/// One simulated UWB chip as a state machine. Its input is bytes and a time, its output packets. It
+/// does no input or output and has no clock; `Simulation` runs the ranging rounds.
 package struct SimulatedChip: Sendable {
   package let profile: ChipProfile
   /// Injected faults. Setting them restarts the count of bytes.
@@ -33,12 +33,12 @@ package struct SimulatedChip: Sendable {
   var lastCommand: UInt64 = 0
   /// The time of the last bytes from the host, in nanoseconds.
   private(set) var now: UInt64 = 0
-  /// Changes of state that the host does not know yet, in their order.
+  /// Changes of state that have not been reported to the host yet, in their order.
   private(set) var unreported: [Unreported] = []
-  /// Commands that came earlier or more often than the chip's state allowed.
+  /// The number of commands that came earlier or more often than the chip's state allowed.
   package internal(set) var disorderlyCommands = 0
   var stops = 0
-  /// Ended sessions whose controlees have not been told yet.
+  /// Ended sessions whose controlees have not been notified yet.
   var terminations: [Termination] = []
 
   var calibration: CalibrationStore
@@ -51,7 +51,7 @@ package struct SimulatedChip: Sendable {
     var initsToRefuse = 0
     var resetsToRefuse = 0
     var owesNotification = false
-    /// When a reset is over, in nanoseconds.
+    /// The time at which a reset ends, in nanoseconds.
     var busyUntil: UInt64 = 0
   }
 
@@ -61,7 +61,7 @@ package struct SimulatedChip: Sendable {
     var due: UInt64
     var opcode: Opcode
     var payload: [UInt8]
-    /// nil: it concerns the chip.
+    /// The session; nil for the chip.
     var token: UInt32?
   }
 
@@ -130,7 +130,7 @@ package struct SimulatedChip: Sendable {
     return takeOutput()
   }
 
-  /// The packets to send, faults applied.
+  /// Returns the packets to send, faults applied.
   mutating func takeOutput() -> [[UInt8]] {
     guard !output.isEmpty else { return [] }
     defer { output.removeAll(keepingCapacity: true) }
@@ -179,7 +179,7 @@ package struct SimulatedChip: Sendable {
     announce(.coreDeviceStatus, [state.rawValue])
   }
 
-  /// Notifies the host of a change of state, some chips only later.
+  /// Notifies the host of a change of state; some chips do so only later.
   mutating func announce(_ opcode: Opcode, _ payload: [UInt8], of token: UInt32? = nil) {
     guard profile.reportDelay > 0 else { return notify(opcode, payload) }
     unreported.append(
@@ -194,7 +194,7 @@ package struct SimulatedChip: Sendable {
     }
   }
 
-  /// Moves a session to a state and tells the host.
+  /// Changes the state of a session and notifies the host.
   mutating func move(
     _ index: Int, to state: SessionState, reason: StateChangeReason = .managementCommand
   ) {
@@ -212,7 +212,7 @@ package struct SimulatedChip: Sendable {
   }
 }
 
-/// Why a command is not executed: the status of its response.
+/// The reason why a command is not executed: the status of its response.
 struct Refusal: Error {
   var status: Status
 

@@ -17,22 +17,22 @@ struct SimulatedSession: Sendable {
   var setup: RangingSetup?
   var data = SessionData()
 
-  /// Of the next SESSION_INFO_NTF.
+  /// The number of the next SESSION_INFO_NTF.
   var sequenceNumber: UInt32 = 0
   /// Ranging rounds since the start.
   var rounds: UInt32 = 0
-  /// Rounds in a row without a single result.
+  /// Consecutive rounds without a single result.
   var failures = 0
   /// Whether the last result was inside the proximity range; nil before the first.
   var wasInside: Bool?
-  /// When the next round ends, in nanoseconds; for a controlee, when it stops waiting for it.
+  /// The end of the next round in nanoseconds; for a controlee, the end of its wait for it.
   var deadline: UInt64 = 0
 
   func bytes(_ id: AppConfigID) -> [UInt8] { parameters.bytes(id) }
   func number(_ id: AppConfigID) -> UInt64 { parameters.bytes(id).number }
 }
 
-/// What the parameters of a session mean while it ranges.
+/// The parameters of a session while it ranges.
 struct RangingSetup: Sendable {
   let sessionID: UInt32
   private let parameters: [AppConfigID: [UInt8]]
@@ -75,15 +75,16 @@ struct RangingSetup: Sendable {
   var maxRetries: UInt64 { number(.maxRRRetry) }
   var terminationAttempts: UInt64 { number(.inBandTerminationAttemptCount) }
 
-  /// The number of slots in a round with this many controlees: control message, first ranging message, one
-  /// answer each, the final of double-sided ranging, and the reports where they are deferred.
+  /// Returns the number of slots in a round with this many controlees: control message, first
+  /// ranging message, one answer each, the final of double-sided ranging, and the reports where
+  /// they are deferred.
   func slotsNeeded(controlees: Int) -> Int {
     controlees + (usage == 2 ? 4 : usage == 3 ? 2 : 3)
   }
 }
 
-/// Why a configured session cannot range. As in real firmware, START is answered OK and followed by
-/// SESSION_STATUS IDLE with this reason.
+/// The reason why a configured session cannot range. As in real firmware, START is answered OK and
+/// followed by SESSION_STATUS IDLE with this reason.
 extension SimulatedSession {
   func unusable(_ setup: RangingSetup) -> StateChangeReason? {
     let prf = number(.prfMode)

@@ -4,20 +4,20 @@ package import UCI
 
 /// The behaviour of one kind of chip, as data.
 public struct ChipProfile: Sendable {
-  /// How the firmware splits received bytes into packets.
+  /// The firmware's way of splitting received bytes into packets.
   package enum Reception: Hashable, Sendable {
-    /// By the header: type, group and a length of 8 or 16 bits, as the specification says.
+    /// By the header: type, group and a length of 8 or 16 bits, as specified.
     case byHeader
-    /// The fourth byte is the length, whatever the type; a packet that is still incomplete this
-    /// many nanoseconds after it began is dropped with the chunk that shows it.
+    /// By the fourth byte as the length, for every type. A packet that is still incomplete this
+    /// many nanoseconds after it began is dropped with the chunk that arrives then.
     case fourthByte(garbageTimeout: UInt64)
   }
 
-  /// When the chip says READY again.
+  /// The time at which the chip reports READY again.
   package enum ReadyRule: Hashable, Sendable {
-    /// After the IDLE of the last session that stops.
+    /// After the IDLE of the last active session.
     case afterStop
-    /// Only with the DEINIT that follows, ahead of its response.
+    /// Only with the DEINIT that follows, before its response.
     case beforeDeinitResponse
   }
 
@@ -44,81 +44,82 @@ public struct ChipProfile: Sendable {
   /// The angles it measures; must match the capabilities.
   package var angles: Angles = []
 
-  /// What CORE_DEVICE_STATUS_NTF says after power-up.
+  /// The state in CORE_DEVICE_STATUS_NTF after power-up.
   package var bootState = DeviceState.ready
-  /// Nothing is answered before NXP's CORE_DEVICE_INIT.
+  /// Whether nothing is answered before NXP's CORE_DEVICE_INIT.
   package var needsDeviceInit = false
   /// The number of CORE_DEVICE_INIT, and of RESET, that are answered with a retry after power-up.
   package var retriesAfterBoot = 0
-  /// It is powered up anew whenever a host closes its port.
+  /// Whether it is powered up again whenever a host closes its port.
   package var forgetsHosts = false
-  /// How many nanoseconds later than the response a change of state is reported. Until then, what
-  /// depends on it is refused, and after a reset nothing is answered.
+  /// The nanoseconds from the response to the report of a change of state. Until then, commands
+  /// that depend on the new state are refused, and after a reset nothing is answered.
   package var reportDelay: UInt64 = 0
-  /// A command after the configured time of silence finds the chip asleep and has to be repeated.
+  /// Whether a command after the configured time of silence finds the chip asleep and has to be
+  /// repeated.
   package var sleeps = false
-  /// READY is also sent before the response to a reset.
+  /// Whether READY is also sent before the response to a reset.
   package var readyBeforeResetResponse = false
-  /// Sent once before the first response after a reset; NXP: state of the secure element.
+  /// A notification before the first response after a reset; NXP: state of the secure element.
   package var notificationAfterReset: [UInt8] = []
 
-  /// A session that is removed reports that.
+  /// Whether the removal of a session is reported.
   package var reportsRemoval = true
-  /// Sessions are named by their id although the chip says FiRa 2.0.
+  /// Whether sessions are named by their id although the chip reports FiRa 2.0.
   package var lacksHandles = false
-  /// The first session handle; the next one is one more.
+  /// The first session handle; each further one is one more.
   package var firstHandle: UInt32 = 1
   package var maximumSessions = 5
   package var maximumControlees = 8
   /// The status for a session ID that is in use.
   package var duplicateSession = Status.sessionDuplicate
-  /// A session is IDLE, and can start, when all these parameters were set.
+  /// The parameters that have to be set before a session is IDLE and can start.
   package var requiredParameters: [AppConfigID] = []
-  /// Parameters of FiRa that this firmware refuses, and with them the whole command.
+  /// Parameters of FiRa that this firmware refuses, together with the whole command.
   package var refusedParameters: Set<AppConfigID> = []
-  /// Parameters of the vendor and the lengths they may have.
+  /// Parameters of the vendor and their possible lengths.
   package var vendorParameters: [AppConfigID: [Int]] = [:]
   package var channels: Set<UInt8> = [5, 9]
 
   /// Device configuration and its values after a reset.
   package var deviceParameters: [UInt8: [UInt8]] = [0x01: [1]]
-  /// An identifier of device configuration that is followed by a second one.
+  /// An identifier of device configuration with a second byte.
   package var twoByteDeviceParameter: UInt8?
-  /// Groups of the vendor that exist; the rest is UNKNOWN_GID.
+  /// Existing groups of the vendor; the rest is UNKNOWN_GID.
   package var vendorGroups: Set<UInt8> = []
   /// Commands of the vendor and the payloads of their responses.
   package var vendorResponses: [Opcode: [UInt8]] = [:]
 
-  /// DEVICE_STATUS ACTIVE is sent before SESSION_STATUS ACTIVE.
+  /// Whether DEVICE_STATUS ACTIVE is sent before SESSION_STATUS ACTIVE.
   package var deviceStatusFirst = true
   package var ready = ReadyRule.afterStop
-  /// Every n-th SESSION_STOP while ranging must be repeated; 0: none.
+  /// The period n of SESSION_STOP commands while ranging that must be repeated; 0: none.
   package var stopRetryPeriod = 0
 
   /// The NLoS byte of every measurement.
   package var lineOfSight = LineOfSight.notDetermined
-  /// A round has an entry for each peer that was not heard.
+  /// Whether a round has an entry for each peer that was not received.
   package var reportsFailures = true
-  /// Failed measurements say in which slot.
+  /// Whether failed measurements have the slot.
   package var reportsErrorSlot = true
-  /// Peers that did not answer have an entry in the measurements of a round.
+  /// Whether peers that did not answer have an entry in the measurements of a round.
   package var reportsSilentPeers = true
-  /// Measurements say the ranging interval.
+  /// Whether measurements have the ranging interval.
   package var reportsInterval = true
-  /// Angles are in whole degrees instead of 128 steps to each.
+  /// Whether angles are in whole degrees instead of 128 steps to each.
   package var anglesInDegrees = false
-  /// The list of refused parameters is announced, but missing.
+  /// Whether the list of refused parameters is announced, but missing.
   package var cutsRefusals = false
-  /// RSSI_REPORTING is honoured.
+  /// Whether RSSI_REPORTING is honoured.
   package var reportsRSSI = true
   /// The RSSI of measurements that have none.
   package var unknownRSSI: UInt8 = 0
-  /// Bytes after the measurements if the host has enabled extended notifications and no diagnostics
-  /// are there.
+  /// Bytes after the measurements if the host has enabled extended notifications and there are no
+  /// diagnostics.
   package var measurementTail: [UInt8] = []
   package var diagnostics = DiagnosticsForm.none
-  /// Long notifications are sent in one packet with a length of 16 bits if the host has enabled extended
-  /// notifications.
+  /// Whether long notifications are sent in one packet with a length of 16 bits if the host has
+  /// enabled extended notifications.
   package var extendedLength = false
 
   /// The radio tests it has, by their opcodes in group 0xD.
@@ -135,13 +136,13 @@ public struct ChipProfile: Sendable {
   /// Bytes queued for a host that does not read; packets that do not fit are dropped whole.
   package var transmitQueue = 32_768
 
-  /// Sessions are named by a handle rather than by their id.
+  /// Whether sessions are named by a handle rather than by their id.
   var usesHandles: Bool { dialect.generation >= .fira2 && !lacksHandles }
 
   /// All profiles, by name.
   public static let all: [ChipProfile] = [.qm33, .qm33PDoA, .sr250, .fira1, .pica]
 
-  /// The profile with this name.
+  /// Returns the profile with this name.
   public static func named(_ name: String) -> ChipProfile? {
     all.first { $0.name.lowercased() == name.lowercased() }
   }

@@ -40,12 +40,13 @@ extension ChipProfile {
     profile.maximumDataPayload = 2_039
     profile.calibration = .sr250
     profile.diagnostics = .nxp
-    // A choice, so that there is a chip without single-sided ranging and one with TEST_SR_RX.
+    // An arbitrary choice, so that there is a chip without single-sided ranging and one with
+    // TEST_SR_RX.
     profile.radioTests = [0x02, 0x03, 0x05, 0x06, 0x09]
     return profile
   }()
 
-  // As an SR250 with firmware 02.00.23 answers.
+  // The answer of an SR250 with firmware 02.00.23.
   private static let sr250DeviceInfo: [UInt8] = [
     0x00, 0x03, 0x00, 0x02, 0x00, 0x02, 0x00, 0x02, 0x00, 0x72, 0x00, 0x0F, 0x53, 0x52, 0x32,
     0x35, 0x30, 0x5F, 0x41, 0x31, 0x56, 0x32, 0x5F, 0x50, 0x52, 0x4F, 0x44, 0x01, 0x03, 0x01,

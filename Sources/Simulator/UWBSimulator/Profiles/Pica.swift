@@ -3,10 +3,11 @@
 import UCI
 
 extension ChipProfile {
-  /// Google's emulator pica as its source describes it (src/device.rs, src/lib.rs), made stricter: a
-  /// chip of no known vendor that says FiRa 2.0, numbers its capabilities as FiRa 1.x does, lists
-  /// contention-based schedules only and ranges time-scheduled. It knows nothing before its reset, does
-  /// not wait for commands that come too early, and forgets everything when its host goes.
+  /// Google's emulator pica according to its source (src/device.rs, src/lib.rs), made stricter. The
+  /// chip has no known vendor, reports FiRa 2.0, numbers its capabilities as in FiRa 1.x, lists
+  /// contention-based schedules only, and ranges time-scheduled. It accepts nothing before its
+  /// reset, does not wait for commands that come too early, and loses its state when its host
+  /// disconnects.
   public static let pica: ChipProfile = {
     var profile = ChipProfile(
       name: "pica", dialect: Dialect(generation: .fira2),
@@ -15,7 +16,7 @@ extension ChipProfile {
       angles: [.azimuth90, .azimuth180, .elevation, .figureOfMerit])
     profile.bootState = .error
     profile.forgetsHosts = true
-    // pica takes 5 ms.
+    // 5 ms in pica.
     profile.reportDelay = 20_000_000
     profile.lacksHandles = true
     profile.reportsRemoval = false

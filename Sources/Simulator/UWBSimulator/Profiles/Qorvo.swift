@@ -28,7 +28,7 @@ extension ChipProfile {
     return profile
   }()
 
-  /// The same chip on a board with two antennas: azimuth in front of them, with figures of merit.
+  /// The DWM3001CDK with two antennas: azimuth in front of them, with figures of merit.
   public static let qm33PDoA: ChipProfile = {
     var profile = qm33
     profile.name = "qm33pdoa"
@@ -39,7 +39,7 @@ extension ChipProfile {
     return profile
   }()
 
-  // As a DWM3001CDK with firmware 1.1.1 answers.
+  // The answer of a DWM3001CDK with firmware 1.1.1.
   private static let qm33DeviceInfo: [UInt8] = [
     0x00, 0x02, 0x00, 0x02, 0x00, 0x02, 0x00, 0x01, 0x10, 0x34, 0x01, 0x01, 0x00, 0x00, 0x00,
     0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x50, 0x56, 0x34,

@@ -9,7 +9,7 @@ struct Channel: Hashable, Sendable {
     var delay: Double
     /// dBm.
     var level: Double
-    /// Of the carrier at its arrival, radians.
+    /// The phase of the carrier at its arrival, radians.
     var phase: Double
   }
 
@@ -18,7 +18,8 @@ struct Channel: Hashable, Sendable {
   /// dBm.
   var noise: Double
 
-  /// Free space with -14 dBm sent and 50 dB lost over the first metre at 8 GHz, plus walls.
+  /// Creates the paths in free space, with -14 dBm sent and 50 dB lost over the first metre at 8
+  /// GHz, plus walls.
   init(from a: SIMD3<Double>, to b: SIMD3<Double>, _ radio: RadioConditions) {
     let open = Self.openLevel(a.distance(to: b))
     let walls = radio.walls.filter { $0.isBetween(a, b) }
@@ -32,11 +33,11 @@ struct Channel: Hashable, Sendable {
     noise = radio.noiseLevel
   }
 
-  /// Received level without anything in the way, in dBm.
+  /// Returns the level without obstacles, in dBm.
   static func openLevel(_ metres: Double) -> Double { -64 - 20 * log10(max(0.05, metres)) }
 
-  /// The path found by leading-edge detection: at least 6 dB above the noise and at most 10 dB below the
-  /// strongest path.
+  /// The path found by leading-edge detection: at least 6 dB above the noise and at most 10 dB
+  /// below the strongest path.
   var firstPath: Path {
     let least = max(noise + 6, peak.level - 10)
     return paths.first { $0.level >= least } ?? peak
@@ -47,7 +48,7 @@ struct Channel: Hashable, Sendable {
   /// Level of all paths together, in dBm.
   var level: Double { 10 * log10(paths.reduce(0) { $0 + pow(10, $1.level / 10) }) }
 
-  /// The impulse response: samples of 1.0016 ns, the first path at one of them, as
+  /// Returns the impulse response: samples of 1.0016 ns, the first path at one of them, as
   /// amplitudes in units of the noise.
   func response(
     samples: Int, firstPathAt index: Int, phase: Double
@@ -68,12 +69,12 @@ struct Channel: Hashable, Sendable {
   }
 }
 
-/// A power ratio of decibels.
+/// Returns the power ratio of decibels.
 func power10(_ decibels: Double) -> Double { pow(10, decibels / 10) }
 
 extension FixedWidthInteger {
-  /// The nearest number of the type: what a chip reports of a value beyond its range. 0 if it is not a
-  /// number.
+  /// Creates the nearest number of the type, as a chip reports values beyond its range. 0 if the
+  /// value is not a number.
   init(nearest value: Double) {
     let rounded = value.rounded()
     self =

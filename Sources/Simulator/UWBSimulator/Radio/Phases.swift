@@ -6,7 +6,7 @@ import Glibc
 package struct Curve: Hashable, Sendable {
   package let points: [SIMD2<Double>]
 
-  /// Takes points with rising first coordinates.
+  /// Creates a curve from points with rising first coordinates.
   package init(_ points: [(Double, Double)]) { self.points = points.map { SIMD2($0, $1) } }
 
   func value(at x: Double) -> Double {
@@ -19,8 +19,9 @@ package struct Curve: Hashable, Sendable {
   }
 }
 
-/// Phase differences that the antennas of a board show, in radians, wrapped: along the axis to the
-/// right, along that forwards (where the board sees all around), and along that upwards.
+/// Phase differences of the antennas of a board, in radians, wrapped. They are along the axis to
+/// the right, along the axis forwards (where the board measures all around), and along the axis
+/// upwards.
 struct Phases: Hashable, Sendable {
   var right = 0.0
   var forward = 0.0
@@ -29,10 +30,10 @@ struct Phases: Hashable, Sendable {
   /// The spacing of an ideal pair, in wavelengths. Qorvo advises 0.45.
   static let spacing = 0.45
 
-  /// The phase of an ideal pair for the projection of the direction on its axis.
+  /// Returns the phase of an ideal pair for the projection of the direction on its axis.
   private static func ideal(_ projection: Double) -> Double { 2 * .pi * spacing * projection }
 
-  /// The phases of a signal from a direction in degrees, without noise and not wrapped.
+  /// Computes the phases of a signal from a direction in degrees, without noise and not wrapped.
   init(azimuth: Double, elevation: Double, antenna: Curve?) {
     let (az, el) = (azimuth * .pi / 180, elevation * .pi / 180)
     let projection = sin(az) * cos(el)
@@ -52,7 +53,7 @@ struct Phases: Hashable, Sendable {
     return result
   }
 
-  /// The direction computed by a chip that assumes ideal antennas, in degrees.
+  /// Returns the direction computed by a chip that assumes ideal antennas, in degrees.
   func direction(_ angles: ChipProfile.Angles) -> (azimuth: Double, elevation: Double) {
     func projection(_ phase: Double) -> Double {
       max(-1, min(1, phase / (2 * .pi * Self.spacing)))

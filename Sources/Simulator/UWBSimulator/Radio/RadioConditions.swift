@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The radios, their crystals and the propagation in a scene. The defaults are good boards outdoors.
+/// The radios, their crystals and the propagation in a scene. The defaults are good boards
+/// outdoors.
 package struct RadioConditions: Hashable, Sendable {
   /// An upright wall, which attenuates and delays the direct path.
   package struct Wall: Hashable, Sendable {
@@ -22,8 +23,8 @@ package struct RadioConditions: Hashable, Sendable {
   /// Each chip's crystal has an additional random offset of up to this many parts per million. IEEE
   /// 802.15.4 allows 20.
   package var clockSpread = 0.0
-  /// Amplitude in parts per million by which crystals oscillate around their offset, with a period of
-  /// 100 s.
+  /// Amplitude in parts per million of the oscillation of crystals around their offset, with a
+  /// period of 100 s.
   package var clockWander = 0.0
   /// Noise of the measured carrier offset of a frame in parts per million, one standard deviation.
   package var carrierNoise = 0.05

@@ -13,7 +13,7 @@ struct Instant: Hashable, Sendable {
     self.fraction = fraction
   }
 
-  /// The moment the given nanoseconds later; not before the start of the scene.
+  /// Returns the moment the given nanoseconds later; not before the start of the scene.
   func adding(_ more: Double) -> Instant {
     let sum = fraction + more
     let whole = sum.rounded(.down)
@@ -22,14 +22,14 @@ struct Instant: Hashable, Sendable {
   }
 }
 
-/// The clock of one chip: a counter of 1/(128·499.2 MHz) on a crystal that is not exact.
+/// The clock of one chip: a counter of 1/(128·499.2 MHz) on a crystal with an error.
 struct SimulatedClock: Hashable, Sendable {
   /// Ticks in a nanosecond of an exact clock: 63.8976.
   static let ticksPerNanosecond = 128 * 0.4992
   /// Stamps are the low 40 bits: they wrap every 17.2 s.
   static let stampMask: UInt64 = 1 << 40 - 1
-  /// Transmissions start at multiples of this many ticks: the lowest 9 bits of the time a host
-  /// asks for are ignored by DW1000 and DW3000.
+  /// The multiple of ticks at which transmissions start: DW1000 and DW3000 ignore the lowest 9 bits
+  /// of the time that a host requests.
   static let transmitGranularity: UInt64 = 512
   /// The period of the offset's oscillation in seconds.
   private static let period = 100.0
@@ -38,16 +38,16 @@ struct SimulatedClock: Hashable, Sendable {
   var origin: UInt64
   /// Parts per million by which it runs fast.
   var offset: Double
-  /// Parts per million by which the offset swings around its mean.
+  /// The amplitude of the oscillation of the offset, in parts per million.
   var wander: Double
 
-  /// How fast it runs, as a fraction.
+  /// Returns the rate error, as a fraction.
   func rate(at instant: Instant) -> Double {
     let seconds = Double(instant.nanoseconds) * 1e-9
     return (offset + wander * sin(2 * .pi * seconds / Self.period)) * 1e-6
   }
 
-  /// The counter with all its bits, and the fraction of the next tick.
+  /// Returns the counter with all its bits, and the fraction of the next tick.
   func reading(at instant: Instant) -> (ticks: UInt64, part: Double) {
     // 63.8976 is 39936/625: exact, however long the scene has lasted.
     let product = instant.nanoseconds.multipliedFullWidth(by: 39_936)
@@ -60,7 +60,8 @@ struct SimulatedClock: Hashable, Sendable {
     return (origin &+ whole &+ UInt64(bitPattern: Int64(carried)), parts - carried)
   }
 
-  /// When the counter shows `ticks`, near a moment at which it shows about that.
+  /// Returns the time at which the counter has the value `ticks`, near a moment with about this
+  /// value.
   func instant(showing ticks: UInt64, near: Instant) -> Instant {
     var guess = near
     for _ in 0..<3 {
@@ -71,7 +72,7 @@ struct SimulatedClock: Hashable, Sendable {
     return guess
   }
 
-  /// The last tick not after `instant` at which a transmission can begin.
+  /// Returns the last tick not after `instant` at which a transmission can begin.
   func transmitTick(at instant: Instant) -> UInt64 {
     let ticks = reading(at: instant).ticks
     return ticks - ticks % Self.transmitGranularity

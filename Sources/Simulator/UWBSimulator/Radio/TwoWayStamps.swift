@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The stamps of one exchange in the two chips, corrected by their calibrated antenna delays. The
-/// arithmetic is independent of the hosts', with which tests compare it.
+/// arithmetic is independent of the hosts', so that tests can compare the two.
 struct TwoWayStamps: Hashable, Sendable {
   /// Sent by the initiator, received and answered by the responder, received by the initiator.
   var t1, t2, t3, t4: UInt64
@@ -20,9 +20,9 @@ struct TwoWayStamps: Hashable, Sendable {
     Int128((b &- a) & SimulatedClock.stampMask)
   }
 
-  /// Metres.
+  /// Returns the distance in metres.
   ///
-  /// - Parameter carrier: how much faster the initiator's clock is than the responder's, as a fraction,
+  /// - Parameter carrier: the rate of the initiator's clock relative to the responder's, minus 1,
   ///   as measured by its receiver; only single-sided ranging needs it.
   func distance(carrier: Double) -> Double {
     let (round1, reply1) = (Self.between(t1, t4), Self.between(t2, t3))

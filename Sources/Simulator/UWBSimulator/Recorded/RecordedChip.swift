@@ -2,14 +2,15 @@
 
 package import UCI
 
-/// A chip that replays a recording, as a state machine: bytes and a time go in, packets come out.
+/// A chip that replays a recording, as a state machine. Its input is bytes and a time, its output
+/// packets.
 ///
 /// Each request gets the answer of the next equal request in the recording, starting over after the
-/// last; otherwise that of a request with the same opcode and different contents. Requests that were
-/// not recorded are refused as unknown, except for those with which every host opens a chip: a reset
-/// works, and device information and capabilities are generic.
+/// last. Otherwise it gets the answer to a request with the same opcode and different contents.
+/// Requests that were not recorded are refused as unknown, except for the requests with which every
+/// host opens a chip: a reset works, and device information and capabilities are generic.
 package struct RecordedChip: Sendable {
-  /// How requests matched the recording.
+  /// The number of requests by their match in the recording.
   package struct Statistics: Sendable, Hashable {
     /// Requests that equal a recorded one.
     package var exact = 0
@@ -26,12 +27,12 @@ package struct RecordedChip: Sendable {
 
   package private(set) var statistics = Statistics()
 
-  /// An answer that is being sent.
+  /// An answer in progress.
   private struct Playing {
-    /// nil: the greeting.
+    /// The turn; nil: the greeting.
     var turn: Int?
     var next = 0
-    /// Nanoseconds; delays count from here.
+    /// The start in nanoseconds, from which delays count.
     var began: UInt64
     /// Added to sequence numbers, after repetitions.
     var sequenceOffset: UInt32 = 0
@@ -50,10 +51,10 @@ package struct RecordedChip: Sendable {
   /// Creates a chip without power.
   ///
   /// - Parameters:
-  ///   - speed: the factor by which packets are sent faster than recorded; `.infinity` sends everything at
-  ///     once.
-  ///   - repeats: whether measurements start over, with higher sequence numbers, until the session is
-  ///     stopped.
+  ///   - speed: the factor by which packets are sent faster than recorded; `.infinity` sends
+  ///     everything at once.
+  ///   - repeats: whether measurements start over, with higher sequence numbers, until the session
+  ///     is stopped.
   package init(_ recording: Recording, speed: Double = 1, repeats: Bool = false) {
     precondition(speed > 0, "time does not stand still")
     self.recording = recording
@@ -64,7 +65,8 @@ package struct RecordedChip: Sendable {
   /// Starts with the recorded unsolicited packets; `now` in nanoseconds.
   package mutating func powerUp(at now: UInt64) { playing.append(Playing(turn: nil, began: now)) }
 
-  /// Receives bytes from the host in chunks of any size; `now` in nanoseconds, never less than before.
+  /// Receives bytes from the host in chunks of any size; `now` in nanoseconds, never less than
+  /// before.
   package mutating func receive(_ bytes: [UInt8], at now: UInt64) {
     for packet in receiver.take(bytes, at: now) {
       guard let header = try? PacketHeader(parsing: packet.span.bytes) else { continue }
@@ -75,7 +77,7 @@ package struct RecordedChip: Sendable {
     }
   }
 
-  /// The packets that are due, header included.
+  /// Returns the packets that are due, header included.
   package mutating func takeOutput(at now: UInt64) -> [[UInt8]] {
     defer { invented = [] }
     var output = invented
@@ -104,7 +106,8 @@ package struct RecordedChip: Sendable {
       from: cursor, where: { $0.opcode == request.opcode && $0.type == request.type })
     {
       statistics.similar += 1
-      // A host that sends at once what the recorded one sent in parts gets the answer to the last part.
+      // A host may combine messages that the recorded host sent one by one. It gets the answer to
+      // the last one.
       var index = first
       while index + 1 < recording.turns.count,
         recording.turns[index + 1].request.opcode == request.opcode
@@ -118,7 +121,8 @@ package struct RecordedChip: Sendable {
     }
   }
 
-  /// A start replaces running answers to it; a stop, a DEINIT and a reset end measurements.
+  /// Ends the answers that a request replaces: a start replaces running answers to it; a stop, a
+  /// DEINIT and a reset end measurements.
   private mutating func end(_ request: Recording.Request) {
     guard request.type == .command else { return }
     switch request.opcode {
@@ -134,7 +138,7 @@ package struct RecordedChip: Sendable {
     }
   }
 
-  /// The first matching turn from `start` on, or else from the beginning.
+  /// Returns the first matching turn from `start` on, or else from the beginning.
   private func turn(from start: Int, where matches: (Recording.Request) -> Bool) -> Int? {
     let turns = recording.turns
     return turns.indices[start...].first { matches(turns[$0].request) }
@@ -147,7 +151,7 @@ package struct RecordedChip: Sendable {
     playing.append(Playing(turn: index, began: now))
   }
 
-  /// If the response contains no handle, the session is named by its ID.
+  /// Maps the session; if the response contains no handle, the session is named by its ID.
   private mutating func rename(_ request: Recording.Request, as turn: Recording.Turn) {
     guard request.opcode == .sessionInit, request.type == .command,
       let host = request.token, let recorded = turn.request.token,
@@ -190,7 +194,7 @@ package struct RecordedChip: Sendable {
     turn.map { recording.turns[$0].answers } ?? recording.greeting
   }
 
-  /// The next packet; of simultaneous ones, that of the earliest request.
+  /// Returns the next packet; of simultaneous ones, the packet of the earliest request.
   private func nextDue() -> (index: Int, due: UInt64)? {
     var best: (index: Int, due: UInt64)?
     for (index, entry) in playing.enumerated() {

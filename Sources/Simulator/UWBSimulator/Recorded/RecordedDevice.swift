@@ -11,7 +11,7 @@ package final class RecordedDevice: Sendable {
   /// The path for the host to open, like `/dev/pts/5`.
   package let path: String
 
-  /// Large enough that no recording is dropped for a slow host.
+  /// A limit so large that no part of a recording is dropped for a slow host.
   private static let queueLimit = 1 << 26
 
   /// Creates the device and powers the chip up.

@@ -2,8 +2,8 @@
 
 package import UCI
 
-/// The recorded dialogue of a chip and a host: each request with the packets that it caused, and their
-/// delays.
+/// The recorded dialogue of a chip and a host: each request with the packets that it caused, and
+/// their delays.
 package struct Recording: Sendable {
   package struct Packet: Sendable {
     /// Nanoseconds on any clock; nil where the source has no times.
@@ -29,7 +29,7 @@ package struct Recording: Sendable {
   }
 
   struct Answer: Sendable {
-    /// Nanoseconds after its cause; never less than that of the answer before it.
+    /// Nanoseconds after its cause; never less than the delay of the answer before it.
     var delay: UInt64
     var bytes: [UInt8]
     /// Whether it is a measurement, which ends with its session.
@@ -41,7 +41,7 @@ package struct Recording: Sendable {
   struct Turn: Sendable {
     var request: Request
     var answers: [Answer] = []
-    /// Whether the chip answered, if only with a retry.
+    /// Whether the chip answered, even if only with a retry.
     var isAnswered = false
   }
 

@@ -11,10 +11,10 @@ struct RecordingSorter {
   private typealias Cause = Int?
 
   private var requests = RequestAssembler()
-  /// When each turn's request was complete; nil where the recording has no times.
+  /// The time at which each turn's request was complete; nil where the recording has no times.
   private var times: [UInt64?] = []
   private var powerUp: UInt64?
-  /// The cause of the control message of which more segments follow.
+  /// The cause of the control message whose other segments follow.
   private var unfinished: Cause?
 
   mutating func take(_ packet: Recording.Packet) {
@@ -109,7 +109,7 @@ struct RecordingSorter {
     return before + payload[9..<13].number * 1_000_000
   }
 
-  /// The chip's state or a session's, or an error.
+  /// Returns whether it is a state of the chip or a session, or an error.
   private static func isState(_ header: PacketHeader) -> Bool {
     let states: [Opcode] = [.coreDeviceStatus, .coreGenericError, .sessionStatus]
     return header.type == .notification && states.contains(header.opcode)
@@ -119,7 +119,7 @@ struct RecordingSorter {
     header.type == .notification && header.opcode == .coreGenericError
   }
 
-  /// A command that changes no state.
+  /// Returns whether a command changes no state.
   private static func isQuestion(_ request: Recording.Request) -> Bool {
     let questions: Set<Opcode> = [
       .coreGetDeviceInfo, .coreGetCapsInfo, .coreGetConfig, .coreQueryUWBSTimestamp,

@@ -16,7 +16,7 @@ struct SessionTokens: Sendable {
     if recorded != host { names.append((recorded, host)) }
   }
 
-  /// A request with recorded identifiers.
+  /// Returns a request with recorded identifiers.
   func recorded(_ request: Recording.Request) -> Recording.Request {
     guard request.opcode != .sessionInit, let token = request.token,
       let name = names.first(where: { $0.host == token }),
@@ -27,7 +27,7 @@ struct SessionTokens: Sendable {
     return request
   }
 
-  /// A packet of the chip with the host's identifiers.
+  /// Returns a packet of the chip with the host's identifiers.
   func forHost(_ answer: Recording.Answer) -> [UInt8] {
     guard !names.isEmpty, answer.isFirst,
       let header = try? PacketHeader(parsing: answer.bytes.span.bytes),
@@ -41,7 +41,7 @@ struct SessionTokens: Sendable {
     return bytes
   }
 
-  /// The session handle or ID in a message, if it has one.
+  /// Returns the session handle or ID in a message, if it has one.
   static func token(type: MessageType, opcode: Opcode, payload: [UInt8]) -> UInt32? {
     guard let offset = offset(type: type, opcode: opcode), payload.count >= offset + 4 else {
       return nil

@@ -2,7 +2,7 @@
 
 import UCI
 
-/// How two sessions on the air relate.
+/// The relation of two sessions on the air.
 enum Match {
   /// They range.
   case agree
@@ -24,7 +24,7 @@ extension Simulation {
     guard let setup = members[chip].chip.sessions[session].setup else { return }
     let next = now + members[chip].chip.blockLength(setup)
     guard setup.isController else {
-      // Nothing came: a controlee listens for the control message in slot 0.
+      // Without a control message, a controlee keeps waiting for it in slot 0.
       let controller = members[chip].chip.sessions[session].destinations[0]
       let entry = members[chip].chip.failure(of: controller, .rangingRxTimeout, slot: 0)
       members[chip].chip.finishRound(session, [entry], seen: [], next: next)
@@ -45,7 +45,7 @@ extension Simulation {
       entries.append(mine)
       frames += result.frames
       if mine.status.isSuccess, theirs.status.isSuccess { exchangeData(own, peer) }
-      // The controlee knows the controller's schedule now and allows one slot of delay.
+      // The controlee has received the controller's schedule and allows one slot of delay.
       let expected = next + setup.slot
       members[peer.chip].chip.finishRound(
         peer.session, [theirs], seen: observations(of: result.frames, by: peer), next: expected)
@@ -78,7 +78,7 @@ extension Simulation {
     }
   }
 
-  /// Tells the controlees that a session has ended, unless every attempt is lost.
+  /// Notifies the controlees that a session has ended, unless every attempt is lost.
   mutating func terminate(_ termination: SimulatedChip.Termination, from chip: Int) {
     for destination in termination.destinations {
       for candidate in members.indices where candidate != chip {
@@ -100,7 +100,7 @@ extension Simulation {
     }
   }
 
-  // MARK: who hears whom
+  // MARK: matching sessions
 
   private func findPeer(
     _ address: MACAddress, of own: Endpoint, _ setup: RangingSetup

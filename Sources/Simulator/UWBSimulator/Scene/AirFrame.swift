@@ -2,7 +2,7 @@
 
 import UCI
 
-/// A message of a ranging round. The numbers are those of Qorvo's range diagnostics.
+/// A message of a ranging round, numbered as in Qorvo's range diagnostics.
 enum RoundMessage: UInt8, Sendable {
   /// The initiator's first ranging frame.
   case rangingInitiation = 0
@@ -12,9 +12,9 @@ enum RoundMessage: UInt8, Sendable {
   case rangingFinal = 2
   /// The controller's announcement of the round.
   case control = 3
-  /// What the initiator measured.
+  /// The initiator's measurements.
   case measurementReport = 4
-  /// What the responder measured.
+  /// The responder's measurements.
   case resultReport = 5
 }
 
@@ -43,11 +43,11 @@ struct Reception: Hashable, Sendable {
   var channel: Channel
 }
 
-/// A frame of a round as one chip sees it.
+/// A frame of a round from the point of view of one chip.
 struct Observation: Sendable {
   var message: RoundMessage
   var slot: Int
   var emitter: MACAddress
-  /// nil if the chip sent it.
+  /// The reception; nil if the chip sent it.
   var reception: Reception?
 }

@@ -82,8 +82,8 @@ extension Simulation {
     add(.control, 0, controller, at: members[controller.chip].clock.transmitTick(at: start))
     let poll = clock.transmitTick(at: after(1))
     add(.rangingInitiation, 1, initiator, at: poll)
-    // The initiator counts its slots from its poll, the responder from its reception, each by its own
-    // clock.
+    // The initiator counts its slots from its poll, the responder from its reception, each by its
+    // own clock.
     let heard = frames[1].reception.counter
     func ofInitiator(_ slot: Int) -> UInt64 { granular(poll &+ slotTicks * UInt64(slot - 1)) }
     func ofResponder(_ slot: Int) -> UInt64 { granular(heard &+ slotTicks * UInt64(slot - 1)) }
@@ -116,7 +116,8 @@ extension Simulation {
     }
     var isReportLost = false
     if scene.loss > 0, random.uniform() < scene.loss {
-      // Most often an early message is lost and both fail; at times only the last report is.
+      // Usually an early message is lost and both ends fail; sometimes only the last report is
+      // lost.
       if random.uniform() < 0.75 {
         return ExchangeResult(
           mine: lateFailure, theirs: controlee.failure(of: a.address, .rangingRxTimeout, slot: 1))
@@ -135,7 +136,7 @@ extension Simulation {
     return result
   }
 
-  /// Metres as computed by the chips from their stamps.
+  /// Returns the metres that the chips compute from their stamps.
   private mutating func distance(_ frames: [AirFrame], _ setup: RangingSetup) -> Double {
     func frame(_ message: RoundMessage) -> AirFrame? { frames.first { $0.message == message } }
     guard let poll = frame(.rangingInitiation), let response = frame(.rangingResponse) else {
@@ -147,11 +148,11 @@ extension Simulation {
       t4: response.reception.stamp,
       final: final.map { .init(t5: $0.sentStamp, t6: $0.reception.stamp) })
     record(stamps, poll, response)
-    // The receiver of the response compares the responder with itself, the formula the other way.
+    // The receiver of the response compares the responder with itself, the inverse of the formula.
     return stamps.distance(carrier: 1 / (1 + response.reception.carrier) - 1)
   }
 
-  /// The frames of a round as one of the two ends sees them.
+  /// Returns the frames of a round from the point of view of one of the two ends.
   func observations(of frames: [AirFrame], by own: Endpoint) -> [Observation] {
     var list: [Observation] = []
     for frame in frames {

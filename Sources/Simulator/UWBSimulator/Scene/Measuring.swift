@@ -5,7 +5,7 @@ import UCI
 
 // Measurements of chips from received frames.
 extension Simulation {
-  /// The measurement of `own` from an exchange with `peer`.
+  /// Returns the measurement of `own` from an exchange with `peer`.
   mutating func measure(
     _ own: Endpoint, _ peer: Endpoint, distance metres: Double, _ frames: [AirFrame]
   ) -> TwoWayMeasurement {

@@ -4,17 +4,17 @@ import Glibc
 
 // Positions in a scene are in metres: x and y on the floor, z up.
 extension SIMD3 where Scalar == Double {
-  /// Metres in a straight line.
+  /// Returns the metres in a straight line.
   package func distance(to other: Self) -> Double {
     let (dx, dy, dz) = (other.x - x, other.y - y, other.z - z)
     return (dx * dx + dy * dy + dz * dz).squareRoot()
   }
 
-  /// The direction of `other` in degrees, for an antenna that faces `yaw` (degrees counterclockwise
-  /// from the x axis, seen from above).
+  /// Returns the direction of `other` in degrees, for an antenna that faces `yaw` (degrees
+  /// counterclockwise from the x axis, seen from above).
   ///
-  /// - Returns: azimuth -180…180, positive to the right of where the antenna faces; elevation -90…90,
-  ///   positive upwards. Both are 0 where the positions coincide.
+  /// - Returns: azimuth -180…180, positive to the right of the antenna's direction; elevation
+  ///   -90…90, positive upwards. Both are 0 where the positions coincide.
   package func direction(to other: Self, yaw: Double) -> (azimuth: Double, elevation: Double) {
     let (dx, dy, dz) = (other.x - x, other.y - y, other.z - z)
     let distance = (dx * dx + dy * dy + dz * dz).squareRoot()
@@ -25,7 +25,7 @@ extension SIMD3 where Scalar == Double {
   }
 }
 
-/// How a chip moves: a pure function of time. Positions in metres, z up.
+/// The movement of a chip: a pure function of time. Positions in metres, z up.
 public enum Motion: Hashable, Sendable {
   /// Stays where it is.
   case still(SIMD3<Double>)
@@ -37,7 +37,7 @@ public enum Motion: Hashable, Sendable {
   /// for one turn, `phase` in degrees at the start.
   case circle(centre: SIMD3<Double>, radius: Double, period: Double, phase: Double = 0)
 
-  /// The position in nanoseconds since the start of the scene.
+  /// Returns the position in nanoseconds since the start of the scene.
   package func position(at nanoseconds: UInt64) -> SIMD3<Double> {
     let seconds = Double(nanoseconds) * 1e-9
     switch self {

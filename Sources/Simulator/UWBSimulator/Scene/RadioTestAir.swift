@@ -3,7 +3,7 @@
 import UCI
 
 extension Simulation {
-  /// When the test of a chip ends by itself; nil if nothing scheduled ends it.
+  /// Returns the time at which the test of a chip ends by itself; nil without a scheduled end.
   func radioTestDeadline(of chip: Int) -> UInt64? {
     guard let test = members[chip].chip.radioTest else { return nil }
     switch test.kind {
@@ -36,9 +36,9 @@ extension Simulation {
     }
   }
 
-  // MARK: who hears whom
+  // MARK: receivers
 
-  /// The transmissions that a receiver receives, with their senders.
+  /// Returns the transmissions that a receiver receives, with their senders.
   private func heard(by chip: Int, _ test: SimulatedRadioTest) -> [(Int, RadioTransmission)] {
     members.indices.flatMap { other -> [(Int, RadioTransmission)] in
       guard other != chip, isInRange(chip, other) else { return [] }
@@ -76,7 +76,8 @@ extension Simulation {
     var (detected, started, intact): (UInt64, UInt64, UInt64) = (0, 0, 0)
     var bitmap = [UInt8](repeating: 0, count: Int(min(test.packets, 65_000) + 7) / 8)
     for index in 0..<sent {
-      // Lost frames are not seen at all, seen without their beginning, or damaged, in equal parts.
+      // Lost frames are missed entirely, received without their beginning, or damaged, in equal
+      // parts.
       let fate = scene.loss > 0 && random.uniform() < scene.loss ? random.uniform() * 3 : 3
       if fate >= 1 { detected += 1 }
       if fate >= 2 { started += 1 }
@@ -106,7 +107,7 @@ extension Simulation {
     }
   }
 
-  /// Single-sided ranging: at the end of its slot the initiator looks for its responder.
+  /// Measures by single-sided ranging: at the end of its slot the initiator looks up its responder.
   private mutating func measure(_ chip: Int, _ test: SimulatedRadioTest) {
     let responder = members.indices.first { other in
       guard other != chip, let theirs = members[other].chip.radioTest else { return false }
@@ -173,7 +174,7 @@ extension Simulation {
 }
 
 extension RadioTransmission {
-  /// When the first frame is sent that a receiver listening from a given time receives.
+  /// Returns the time of the first frame that a receiver receives when it starts at a given time.
   fileprivate func firstFrame(from time: UInt64) -> UInt64? {
     guard time > test.start else { return test.start < end ? test.start : nil }
     let count = (time - test.start + test.gap - 1) / test.gap
@@ -181,7 +182,7 @@ extension RadioTransmission {
     return next < end ? next : nil
   }
 
-  /// Frames that are sent while a test listens.
+  /// Returns the number of frames that are sent while a test receives.
   fileprivate func frames(during listener: SimulatedRadioTest) -> UInt64 {
     guard let first = firstFrame(from: listener.start) else { return 0 }
     let last = min(end, listener.end)

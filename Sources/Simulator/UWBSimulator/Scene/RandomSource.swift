@@ -2,12 +2,12 @@
 
 import Glibc
 
-/// The random numbers of a simulation: xoshiro256**, filled from a seed with splitmix64, so that
-/// they are the same on every machine.
+/// The random numbers of a simulation: xoshiro256**, filled from a seed with splitmix64, and
+/// therefore the same on every machine.
 package struct RandomSource: RandomNumberGenerator, Hashable, Sendable {
   private var state: SIMD4<UInt64>
 
-  /// Equal seeds give equal numbers.
+  /// Creates a source; equal seeds give equal numbers.
   package init(seed: UInt64) {
     var s = seed
     func next() -> UInt64 {
@@ -33,10 +33,10 @@ package struct RandomSource: RandomNumberGenerator, Hashable, Sendable {
     return result
   }
 
-  /// Uniformly distributed in 0..<1.
+  /// Returns a uniformly distributed number in 0..<1.
   package mutating func uniform() -> Double { Double(next() >> 11) * 0x1p-53 }
 
-  /// Normally distributed with mean 0 and standard deviation 1.
+  /// Returns a normally distributed number with mean 0 and standard deviation 1.
   package mutating func normal() -> Double {
     let radius = (-2 * log(1 - uniform())).squareRoot()
     return radius * cos(2 * .pi * uniform())

@@ -11,12 +11,12 @@ package struct RecordedExchange: Hashable, Sendable {
   package var t1, t2, t3, t4: UInt64
   /// Final sent and received; nil in single-sided ranging.
   package var t5, t6: UInt64?
-  /// Carrier offset measured by the initiator, in parts per million: positive if the initiator's clock
-  /// is faster than the responder's.
+  /// Carrier offset measured by the initiator, in parts per million: positive if the initiator's
+  /// clock is faster than the responder's.
   package var carrierOffset: Double
   /// Received level at the initiator, in dBm.
   package var level: Double
-  /// Metres between the chips when the poll left.
+  /// Metres between the chips when the poll was sent.
   package var truth: Double
 }
 
@@ -24,7 +24,7 @@ extension Simulation {
   /// The greatest number of exchanges kept.
   static let recordLimit = 100_000
 
-  /// The exchanges since the last call, if `recordsExchanges` is set.
+  /// Returns the exchanges since the last call, if `recordsExchanges` is set.
   package mutating func takeExchanges() -> [RecordedExchange] {
     defer { exchanges.removeAll() }
     return exchanges

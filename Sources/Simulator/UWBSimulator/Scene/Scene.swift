@@ -2,15 +2,15 @@
 
 /// The conditions that all chips of a simulation share.
 ///
-/// The default noise is that of two calibrated boards outdoors.
+/// The default noise is the noise of two calibrated boards outdoors.
 public struct Scene: Hashable, Sendable {
   /// The seed of all random numbers: equal seeds give equal bytes.
   public var seed: UInt64
-  /// Standard deviation of a double-sided distance in metres, which follows from the noise of reception
-  /// stamps.
+  /// Standard deviation of a double-sided distance in metres, from which the noise of reception
+  /// stamps follows.
   public var distanceNoise: Double
-  /// Standard deviation of an angle straight ahead in degrees, which follows from the noise of phase
-  /// differences.
+  /// Standard deviation of an angle straight ahead in degrees, from which the noise of phase
+  /// differences follows.
   public var angleNoise: Double
   /// The greatest distance in metres at which frames are received.
   public var range: Double
@@ -37,17 +37,17 @@ public struct Placement: Hashable, Sendable {
   package var motion: Motion
   /// The direction of the antenna: degrees counterclockwise from the x axis, seen from above.
   package var yaw: Double
-  /// Error of its crystal in parts per million; positive: it runs fast. `RadioConditions.clockSpread`
-  /// is added to it.
+  /// Error of its crystal in parts per million; positive: it runs fast.
+  /// `RadioConditions.clockSpread` is added to it.
   package var clockOffset: Double
   /// Metres that its antenna delay adds to every distance; 0: calibrated at the factory.
   package var antennaDelayError: Double
   /// Additional errors for single channels, by antenna.
   package var delayErrors: [UInt8: DelayError] = [:]
-  /// The pair of antennas with which it measures azimuth: phase differences in radians, not wrapped,
-  /// over degrees to the plane in the middle of the pair, positive to the right. nil: an ideal pair
-  /// 0.45 wavelengths apart, which is what the chip assumes. Real pairs couple with each other and
-  /// with their ground plane: their curves are not sines, are not symmetric, and run past half a turn.
+  /// The pair of antennas that measures azimuth: phase differences in radians, not wrapped, over
+  /// degrees to the plane in the middle of the pair, positive to the right. Nil is the ideal pair
+  /// that the chip assumes, 0.45 wavelengths apart. Real pairs couple with each other and with
+  /// their ground plane: their curves are neither sines nor symmetric, and exceed half a turn.
   package var antenna: Curve?
 
   /// The difference of the delays of both antennas from the chip's calibration.

@@ -4,10 +4,11 @@ import UCI
 
 /// Chips in one scene, driven by a clock that the caller advances.
 ///
-/// A value: the same calls with the same seed give the same bytes. `SimulatedBench` runs one on pseudo-terminals against the real clock.
+/// A value: the same calls with the same seed give the same bytes. `SimulatedBench` runs one on
+/// pseudo-terminals against the real clock.
 package struct Simulation: Sendable {
   package struct ChipID: Hashable, Sendable {
-    /// In the order in which the chips were added, from 0.
+    /// The index in the order in which the chips were added, from 0.
     package let index: Int
   }
 
@@ -17,7 +18,7 @@ package struct Simulation: Sendable {
       didSet { adjustClock() }
     }
     package var chip: SimulatedChip
-    /// Runs from the start of the scene, with or without power.
+    /// The clock, which runs from the start of the scene, with or without power.
     var clock: SimulatedClock
     /// Parts per million in addition to the placement.
     let spread: Double
@@ -28,10 +29,10 @@ package struct Simulation: Sendable {
       chip.clockOffset = clock.offset
     }
 
-    /// The actual delays between counter and air, in ticks.
+    /// Returns the actual delays between counter and air, in ticks.
     func delays(channel: UInt8) -> AntennaDelays {
       let error = placement.delayErrors[channel] ?? .init(transmit: 0, receive: 0)
-      // A distance has the sum of two delays of each board, halved.
+      // Returns the ticks of metres: a distance has the sum of two delays of each board, halved.
       func ticks(_ metres: Double) -> Double {
         (placement.antennaDelayError + 2 * metres) / TwoWayStamps.metresPerTick
       }
@@ -104,7 +105,7 @@ package struct Simulation: Sendable {
     members[id.index].output += members[id.index].chip.receive(bytes, at: now)
   }
 
-  /// The packets a chip has sent since the last call, header included.
+  /// Returns the packets that a chip has sent since the last call, header included.
   package mutating func takeOutput(of id: ChipID) -> [[UInt8]] {
     defer { members[id.index].output.removeAll(keepingCapacity: true) }
     return members[id.index].output

@@ -6,8 +6,8 @@ struct AndroidGetPowerStats: EmptyCommand, Hashable {
   static let opcode = Opcode(.android, 0x00)
 }
 
-/// GET_POWER_STATS_RSP of Android's vendor group: how long the chip was doing what since it was
-/// powered.
+/// GET_POWER_STATS_RSP of Android's vendor group: the times that the chip spent in each state since
+/// power-on.
 struct AndroidPowerStats: ResponseBody {
   var idleMilliseconds: UInt32 = 0
   var txMilliseconds: UInt32 = 0
@@ -22,12 +22,12 @@ struct AndroidPowerStats: ResponseBody {
   }
 }
 
-/// SET_COUNTRY_CODE of Android's vendor group: which country's rules the radio has to follow.
+/// SET_COUNTRY_CODE of Android's vendor group: the country whose rules the radio has to follow.
 struct AndroidSetCountryCode: UCICommand, Hashable {
   static let opcode = Opcode(.android, 0x01)
   static let isIdempotent = true
 
-  /// Two bytes: the letters of ISO 3166-1 in ASCII, or `00` where it is not known.
+  /// Two bytes: the letters of ISO 3166-1 in ASCII, or `00` if unknown.
   var country: [UInt8] = [0x30, 0x30]
 
   mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an item of range diagnostics says, read from its bytes.
+/// The contents of an item of range diagnostics, read from its bytes.
 ///
-/// Sources: AOSP's packet definitions; DW3_QM33_SDK 1.1.0 (uci_spec_fira.h). They do not agree on the
-/// scale of the levels of paths, so those stay as they come.
+/// Sources: AOSP's packet definitions; DW3_QM33_SDK 1.1.0 (uci_spec_fira.h). They disagree about
+/// the scale of the levels of paths, so these stay raw.
 package enum DiagnosticsReading: Hashable, Sendable {
-  /// RSSI of each receiver as it comes.
+  /// RSSI of each receiver, raw.
   case rssi([UInt8])
   /// Angles, one for each axis.
   case aoa([AoA])
-  /// Bit 0 received well, 1 in the way of Wi-Fi, 2 grant of coexistence exceeded.
+  /// Bit 0 received well, 1 interference of Wi-Fi, 2 grant of coexistence exceeded.
   case frameStatus(UInt16)
   /// Clock offset to the sender: 2⁻²⁶ of the frequency.
   case clockOffset(Int32)
@@ -21,7 +21,7 @@ package enum DiagnosticsReading: Hashable, Sendable {
   case impulseResponses([ImpulseResponse])
 
   package struct AoA: Hashable, Sendable {
-    /// Time difference of arrival as it comes, 11 bits of fraction.
+    /// Time difference of arrival, raw, 11 bits of fraction.
     package var rawTDoA: Int16
     /// Phase difference of arrival: radians with 11 bits of fraction.
     package var rawPDoA: Int16
@@ -39,9 +39,9 @@ package enum DiagnosticsReading: Hashable, Sendable {
 
   package struct Path: Hashable, Sendable {
     package var index: UInt16
-    /// Received level as it comes; sources disagree on its scale.
+    /// Received level, raw; sources disagree about its scale.
     package var rawLevel: UInt16
-    /// Time as it comes: 64 times the index on Qorvo's chips.
+    /// Time, raw: 64 times the index on Qorvo's chips.
     package var rawTime: UInt16
   }
 
@@ -49,7 +49,7 @@ package enum DiagnosticsReading: Hashable, Sendable {
   package struct Segment: Hashable, Sendable {
     /// Bits 2…0 segment (0 Ipatov, 1…4 STS), 3 primary receiver, 7…4 receiver.
     package var id: UInt8
-    /// Noise floor as it comes.
+    /// Noise floor, raw.
     package var rawNoise: Int16
     /// Received level: an unsigned Q8.8 magnitude of negative dBm.
     package var rawLevel: UInt16
@@ -61,20 +61,20 @@ package enum DiagnosticsReading: Hashable, Sendable {
 
   /// A window of a channel impulse response around the first path.
   package struct ImpulseResponse: Hashable, Sendable {
-    /// Which segment, like `Segment.id`.
+    /// The segment, like `Segment.id`.
     package var id: UInt8
-    /// Which sample of the window is the first path.
+    /// The index of the first path among the samples.
     package var firstPathIndex: UInt8
     package var count: UInt8
-    /// Bytes of a sample as announced.
+    /// The announced bytes of a sample.
     package var sampleSize: UInt8
-    /// The samples as they come: real and imaginary parts by turns.
+    /// The raw samples: real and imaginary parts by turns.
     package var samples: [UInt8]
   }
 }
 
 extension RangeDiagnosticsNotification.Item {
-  /// What the item says; nil for types that are not known and for bytes that do not have the form.
+  /// The contents of the item; nil for unknown types and for bytes without the form of their type.
   package var reading: DiagnosticsReading? {
     var reader = unsafe PayloadReader(value.span.bytes)
     do throws(PayloadError) {
@@ -106,8 +106,8 @@ extension RangeDiagnosticsNotification.Item {
       }
       return .segments(list)
     case 7:
-      // Whether the size is that of a sample or of one of its two parts is not clear: the form that
-      // ends with the item is taken.
+      // It is unclear whether the size is the size of a sample or of one of its two parts: the form
+      // that ends with the item is used.
       for parts in [1, 2] {
         var attempt = reader
         guard let list = try? attempt.impulseResponses(parts: parts), attempt.remaining == 0 else {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// FIRA_RANGE_DIAGNOSTICS_NTF: what the receiver saw in each frame of a round. Android's vendor
+/// FIRA_RANGE_DIAGNOSTICS_NTF: the receiver's values for each frame of a round. Android's vendor
 /// group and Qorvo's have it with the same layout.
 package struct RangeDiagnosticsNotification: UCINotification, Hashable {
   /// Android's form; Qorvo's is `qorvoOpcode`.
@@ -10,7 +10,7 @@ package struct RangeDiagnosticsNotification: UCINotification, Hashable {
   /// A measure of the receiver.
   package struct Item: FieldGroup, Hashable, Sendable {
     package var type: UInt8 = 0
-    /// At most 65535 bytes; what they mean depends on the type.
+    /// At most 65535 bytes; their meaning depends on the type.
     package var value: [UInt8] = []
 
     package init() {}
@@ -54,7 +54,7 @@ package struct RangeDiagnosticsNotification: UCINotification, Hashable {
   }
 
   package var sessionToken: UInt32 = 0
-  /// The same as in the SESSION_INFO_NTF of the round.
+  /// The sequence number of the round, as in its SESSION_INFO_NTF.
   package var sequenceNumber: UInt32 = 0
   package var reports: [Report] = []
 
@@ -74,26 +74,26 @@ package struct RangeDiagnosticsNotification: UCINotification, Hashable {
 /// A RANGE_DIAGNOSTICS_NTF, Android's or Qorvo's, read in place, without copying or allocating.
 ///
 /// The view borrows the payload and cannot outlive it. Its bounds are checked once in `init`.
-/// `RangeDiagnosticsNotification` is the same as a value.
+/// `RangeDiagnosticsNotification` has the same contents as a value.
 public struct RangeDiagnosticsView: ~Escapable {
   /// The whole payload.
   public let payload: RawSpan
-  /// What names the session.
+  /// The token of the session.
   public let sessionToken: UInt32
-  /// The same as in the SESSION_INFO_NTF of the round.
+  /// The sequence number of the round, as in its SESSION_INFO_NTF.
   public let sequenceNumber: UInt32
-  /// How many messages of the round it reports on.
+  /// The number of messages of the round with a report.
   public let count: Int
 
-  /// What stands before the items of a report.
+  /// The fields before the items of a report.
   public struct Head: Hashable, Sendable {
-    /// The place of the report in the notification, from 0.
+    /// The index of the report in the notification, from 0.
     public var index: Int
-    /// Which message: 0 RIM, 1 RRM, 2 RFM, 3 CM, 4 MRM, 5 RRRM, 6 CU.
+    /// The message: 0 RIM, 1 RRM, 2 RFM, 3 CM, 4 MRM, 5 RRRM, 6 CU.
     public var message: UInt8
     /// 0 received, 1 sent.
     public var action: UInt8
-    /// Which antennas were used.
+    /// The antennas that were used.
     public var antennaSet: UInt8
   }
 
@@ -112,7 +112,7 @@ public struct RangeDiagnosticsView: ~Escapable {
 
   /// Calls `body` with each item: its report, its type and its bytes, in order.
   public func forEachItem(_ body: (Head, UInt8, RawSpan) -> Void) {
-    // `init` has walked there already.
+    // `init` has read these bytes before.
     try? Self.walk(payload, count, body)
   }
 

@@ -7,7 +7,7 @@ package struct NXPSetCalibration: UCICommand, Hashable {
 
   /// The channel; 0 where the parameter has none.
   package var channel: UInt8 = 0
-  /// Which parameter, for example 1 clock accuracy, 2 RX antenna delay, 3 PDoA offset.
+  /// The number of the parameter, for example 1 clock accuracy, 2 RX antenna delay, 3 PDoA offset.
   package var parameter: UInt8 = 0
   package var value: [UInt8] = []
 
@@ -33,7 +33,7 @@ package struct NXPGetCalibration: UCICommand, Hashable {
 
   /// The channel; 0 where the parameter has none.
   package var channel: UInt8 = 0
-  /// Which parameter, for example 1 clock accuracy, 2 RX antenna delay, 3 PDoA offset.
+  /// The number of the parameter, for example 1 clock accuracy, 2 RX antenna delay, 3 PDoA offset.
   package var parameter: UInt8 = 0
   /// A third byte: 0 in the published logs that read AOA_ANTENNAS_PDOA_CALIB, nil in all others.
   package var selector: UInt8?
@@ -56,7 +56,7 @@ package struct NXPGetCalibration: UCICommand, Hashable {
 package struct NXPCalibrationValue: ResponseBody {
   package static let isMandatory = false
 
-  /// The state of the calibration: 1 and 3 in logs that were published.
+  /// The state of the calibration: 1 and 3 in published logs.
   package var state: UInt8 = 1
   package var parameter: UInt8 = 0
   package var bytes: [UInt8] = []
@@ -73,16 +73,16 @@ package struct NXPCalibrationValue: ResponseBody {
   }
 }
 
-/// READ_CALIB_DATA of NXP's group 0xA: calibration in the chip's one-time memory. The value comes in
-/// a notification.
+/// READ_CALIB_DATA of NXP's group 0xA: calibration in the chip's one-time memory. The value comes
+/// in a notification.
 ///
-/// Source: AOSP hardware/nxp/uwb (Apache-2.0), which reads the crystal's values so.
+/// Source: AOSP hardware/nxp/uwb (Apache-2.0), which reads the crystal's values this way.
 struct NXPReadOTPCalibration: UCICommand, Hashable {
   static let opcode = Opcode(GroupID(rawValue: 0xA), 0x01)
   static let isIdempotent = true
 
   var channel: UInt8 = 0
-  /// Where it is: 1 the one-time memory.
+  /// The memory: 1 is the one-time memory.
   var option: UInt8 = 1
   var parameter: UInt8 = 0
 

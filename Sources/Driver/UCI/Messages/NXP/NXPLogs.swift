@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What NXP's chips report of single frames, groups 0xB and 0xF. Source (facts only):
+// NXP's reports about single frames, groups 0xB and 0xF. Source (facts only):
 // nxp-uwb/sr250-uwbiot-zephyr and nxp-appcodehub/an-sr250-uwb-plug-and-play-demo.
 
-/// RFRAME_LOG_NTF of NXP's group 0xB: what the receivers saw in each frame of a round.
+/// RFRAME_LOG_NTF of NXP's group 0xB: the receivers' values for each frame of a round.
 package struct NXPRFrameLogNotification: UCINotification, Hashable {
   package static let opcode = Opcode(GroupID(rawValue: 0xB), 0x22)
 
   package var sessionToken: UInt32 = 0
-  /// The same as in the SESSION_INFO_NTF of the round.
+  /// The sequence number of the round, as in its SESSION_INFO_NTF.
   package var sequenceNumber: UInt32 = 0
   package var txAntenna: UInt8 = 0
-  /// Bytes of each entry.
+  /// The bytes of each entry.
   package var entryLength: UInt8 = 0
   package var reserved: UInt8 = 0
   /// An entry for each receiver and frame, at most 255; `frames` reads them.
@@ -19,7 +19,7 @@ package struct NXPRFrameLogNotification: UCINotification, Hashable {
 
   package init() {}
 
-  /// What the entries say; those that do not have the known length are left out.
+  /// The contents of the entries; entries of another length are left out.
   package var frames: [NXPReceivedFrame] { entries.compactMap { NXPReceivedFrame($0) } }
 
   package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
@@ -38,9 +38,9 @@ package struct NXPRFrameLogNotification: UCINotification, Hashable {
   }
 }
 
-/// What one receiver saw in one frame: an entry of RFRAME_LOG_NTF.
+/// One receiver's values for one frame: an entry of RFRAME_LOG_NTF.
 public struct NXPReceivedFrame: FieldGroup, Hashable, Sendable {
-  /// Bytes of an entry without the byte that some firmware has at its end.
+  /// The bytes of an entry without the byte that some firmware has at its end.
   fileprivate static let length = 99
 
   /// SR1xx: bit 7 receiver, bits 6…0 slot; SR2xx: bits 7 and 6 receiver, bits 5…0 slot.
@@ -65,12 +65,12 @@ public struct NXPReceivedFrame: FieldGroup, Hashable, Sendable {
   /// 16 taps of the channel impulse response: real and imaginary part by turns. Empty where the
   /// entry is read in place.
   package var taps: [Int16] = []
-  /// When the frame was received: units of 1/124.8 µs, and a fraction of one in Q7.9.
+  /// The time of reception: units of 1/124.8 µs, and a fraction of one in Q7.9.
   public var timestamp: UInt32 = 0, timestampFraction: Int16 = 0
 
   package init() {}
 
-  /// From the bytes of an entry; nil when there are fewer than the fields need.
+  /// Reads the bytes of an entry; nil when there are fewer than the fields need.
   package init?(_ bytes: [UInt8]) {
     guard bytes.count >= Self.length else { return nil }
     var coder = unsafe FieldReader(PayloadReader(bytes.span.bytes), .assumed)
@@ -107,21 +107,21 @@ public struct NXPReceivedFrame: FieldGroup, Hashable, Sendable {
 }
 
 /// RFRAME_LOG_NTF of NXP's group 0xB, read in place, without copying or allocating.
-/// `NXPRFrameLogNotification` is the same as a value.
+/// `NXPRFrameLogNotification` has the same contents as a value.
 public struct NXPFrameLogView: ~Escapable {
   private static let head = 12
   private let payload: RawSpan
   private let stride: Int
 
-  /// What names the session.
+  /// The token of the session.
   public let sessionToken: UInt32
-  /// The same as in the SESSION_INFO_NTF of the round.
+  /// The sequence number of the round, as in its SESSION_INFO_NTF.
   public let sequenceNumber: UInt32
-  /// How many entries it has, one for each receiver and frame.
+  /// The number of entries, one for each receiver and frame.
   public let count: Int
 
-  /// Reads the head of a payload; nil when it is shorter than its entries, or they than their
-  /// fields.
+  /// Reads the head of a payload; nil when the payload is shorter than its entries, or an entry is
+  /// shorter than its fields.
   @_lifetime(copy payload)
   public init?(_ payload: RawSpan) {
     var reader = PayloadReader(payload)
@@ -138,7 +138,7 @@ public struct NXPFrameLogView: ~Escapable {
     self.payload = payload
   }
 
-  /// An entry.
+  /// Returns an entry.
   public func entry(_ index: Int) -> NXPReceivedFrame? {
     precondition(0..<count ~= index)
     let start = Self.head + index * stride
@@ -159,7 +159,7 @@ struct NXPCIRLogNotification: UCINotification, Hashable {
   var sessionToken: UInt32 = 0
   var slot: UInt8 = 0
   var rxAntenna: UInt8 = 0
-  /// How many samples there are, as announced.
+  /// The announced number of samples.
   var count: UInt16 = 0
   var samples: [UInt8] = []
 

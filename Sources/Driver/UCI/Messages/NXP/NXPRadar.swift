@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// RADAR_RX_NTF of NXP's group 9: channel impulse responses, or who is there.
+/// RADAR_RX_NTF of NXP's group 9: channel impulse responses, or detected persons.
 ///
 /// Source: published logs of an SR250 (nxp-uwb/sr250-uwbiot-zephyr, demo_ocpd); names of the fields
 /// (facts only) nxp-appcodehub/an-sr250-uwb-plug-and-play-demo.
@@ -13,7 +13,7 @@ struct NXPRadarNotification: UCINotification, Hashable {
     /// Degrees.
     var angle: Int8 = 0
     var id: UInt8 = 0
-    /// A measure of the signal to noise, as it comes: its unit is not known.
+    /// A raw measure of signal to noise: its unit is unknown.
     var rawValue: UInt32 = 0
 
     mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
@@ -26,7 +26,7 @@ struct NXPRadarNotification: UCINotification, Hashable {
 
   struct ImpulseResponses: FieldGroup, Hashable, Sendable {
     var count: UInt16 = 0
-    /// Units of 4 bytes in each.
+    /// The size of each, in units of 4 bytes.
     var size: UInt8 = 0
     var reserved: UInt8 = 0
     var bytes: [UInt8] = []
@@ -44,7 +44,7 @@ struct NXPRadarNotification: UCINotification, Hashable {
     var mode: UInt8 = 0
     var count: UInt8 = 0
     var reserved: UInt8 = 0
-    /// Those that are there, whatever `count` says: published logs have one where it is 0.
+    /// The detections present, for any `count`: published logs have one where it is 0.
     var detections: [Detection] = []
 
     mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {

@@ -13,9 +13,9 @@ struct NXPGetAllSessions: EmptyCommand, Hashable {
 /// GET_ALL_UWB_SESSIONS_RSP of NXP's group 0xF.
 struct NXPSessionsResponse: UCIResponse, Hashable {
   var status = Status.ok
-  /// How many sessions there are; nil where the response ends behind its status.
+  /// The number of sessions; nil where the response ends after its status.
   var count: UInt8?
-  /// What is said of them, as it comes: the layout is not known.
+  /// The raw entries: their layout is unknown.
   var entries: [UInt8] = []
 
   mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
@@ -25,7 +25,7 @@ struct NXPSessionsResponse: UCIResponse, Hashable {
   }
 }
 
-/// URSK_DELETE of NXP's group 0xF: the chip forgets the ranging keys of sessions.
+/// URSK_DELETE of NXP's group 0xF: the chip deletes the ranging keys of sessions.
 ///
 /// Source: AOSP hardware/nxp/uwb (sessionTrack.cc).
 struct NXPDeleteURSK: UCICommand, Hashable {
@@ -40,16 +40,16 @@ struct NXPDeleteURSK: UCICommand, Hashable {
   }
 }
 
-/// URSK_DELETE_NTF of NXP's group 0xF: what became of the keys.
+/// URSK_DELETE_NTF of NXP's group 0xF: the result for the keys.
 ///
 /// Source: AOSP hardware/nxp/uwb (sessionTrack.cc).
 struct NXPDeleteURSKNotification: UCINotification, Hashable {
   static let opcode = NXPDeleteURSK.opcode
 
-  /// What became of the key of a session.
+  /// The result for the key of a session.
   struct Outcome: Hashable, Sendable {
     var sessionID: UInt32 = 0
-    /// What became of its key: 0 removed, 1 there was none, 2 the secure element did not answer.
+    /// The result: 0 removed, 1 there was none, 2 the secure element did not answer.
     var result: UInt8 = 0
   }
 
@@ -66,7 +66,7 @@ struct NXPDeleteURSKNotification: UCINotification, Hashable {
   }
 }
 
-/// RANGE_RESUME (GID 2, OID 0x21): a CCC session goes on.
+/// RANGE_RESUME (GID 2, OID 0x21): continues a CCC session.
 ///
 /// Source: the layout from a published host for NXP's NCJ29D5 (forthink-xyz/python-uwbzero), the
 /// opcode from nxp-uwb/sr250-uwbiot-zephyr.
@@ -74,7 +74,7 @@ struct NXPRangeResume: UCICommand, Hashable {
   static let opcode = Opcode(.sessionControl, 0x21)
 
   var sessionToken: UInt32 = 0
-  /// STS index with which it goes on.
+  /// The STS index to continue with.
   var stsIndex: UInt32 = 0
 
   mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
@@ -83,7 +83,7 @@ struct NXPRangeResume: UCICommand, Hashable {
   }
 }
 
-/// SCHEDULER_STATUS_NTF of NXP's group 0xE: how often sessions had the radio.
+/// SCHEDULER_STATUS_NTF of NXP's group 0xE: the number of times that sessions had the radio.
 ///
 /// Source (facts only): nxp-uwb/sr250-uwbiot-zephyr and
 /// nxp-appcodehub/an-sr250-uwb-plug-and-play-demo.
@@ -92,11 +92,11 @@ struct NXPSchedulerStatusNotification: UCINotification, Hashable {
 
   struct Session: Hashable, Sendable {
     var token: UInt32 = 0
-    /// How the scheduler sees it.
+    /// The scheduler's status of the session.
     var status: UInt8 = 0
-    /// How often it had the radio.
+    /// The number of times it had the radio.
     var successes: UInt32 = 0
-    /// How often another session had it.
+    /// The number of times another session had it.
     var failures: UInt32 = 0
     var priority: UInt8 = 0
   }

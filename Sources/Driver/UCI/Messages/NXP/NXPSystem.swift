@@ -45,7 +45,7 @@ struct NXPGetAppConfig: GetParametersCommand, Hashable {
   var ids: [UInt8] = []
 }
 
-/// SET_PROFILE of NXP's group 0xA: the chip makes a session from what a phone sent.
+/// SET_PROFILE of NXP's group 0xA: the chip makes a session from a phone's data.
 package struct NXPSetProfile: UCICommand, Hashable {
   package typealias Response = SessionInitResponse
   package static let opcode = Opcode(GroupID(rawValue: 0xA), 0x05)
@@ -54,14 +54,14 @@ package struct NXPSetProfile: UCICommand, Hashable {
   /// Apple's profile.
   package static let apple: UInt8 = 0x0B
 
-  /// Whose profile: `apple`.
+  /// The maker of the profile: `apple`.
   package var profile: UInt8 = NXPSetProfile.apple
   package var deviceType: UInt8 = 0
   /// The address of this device.
   package var address: UInt16 = 0
   /// Like the parameter DEVICE_ROLE.
   package var role: UInt8 = 0
-  /// What the phone sent, unchanged. It holds the initialisation vector of the static STS.
+  /// The phone's data, unchanged. It contains the initialisation vector of the static STS.
   package var data: [UInt8] = []
 
   package init() {}
@@ -96,7 +96,7 @@ struct NXPGetRandom: UCICommand, Hashable {
 /// GET_TRNG_RSP of NXP's group 0xA.
 struct NXPRandomResponse: UCIResponse, Hashable {
   var status = Status.ok
-  /// Everything behind the status. It may become a key.
+  /// All bytes after the status. They may become a key.
   var random: [UInt8] = []
 
   mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
@@ -116,7 +116,7 @@ struct NXPBindingStatusNotification: UCINotification, Hashable {
   }
 }
 
-/// GET_ERROR_LOG of NXP's group 0xE: what went wrong before the last reset.
+/// GET_ERROR_LOG of NXP's group 0xE: the errors before the last reset.
 struct NXPGetErrorLog: EmptyCommand, Hashable {
   static let opcode = Opcode(GroupID(rawValue: 0xE), 0x02)
 }
@@ -124,11 +124,11 @@ struct NXPGetErrorLog: EmptyCommand, Hashable {
 /// SE_BIND of NXP's group 0xF: the chip and its secure element agree on a key.
 struct NXPBind: EmptyCommand, Hashable {
   static let opcode = Opcode(GroupID(rawValue: 0xF), 0x31)
-  // What is done once cannot be done again.
+  // Binding cannot be repeated.
   static let isIdempotent = false
 }
 
-/// SE_BINDING_CHECK of NXP's group 0xF: whether the chip and its secure element know each other.
+/// SE_BINDING_CHECK of NXP's group 0xF: whether the chip and its secure element are bound.
 struct NXPCheckBinding: EmptyCommand, Hashable {
   static let opcode = Opcode(GroupID(rawValue: 0xF), 0x32)
 }
@@ -142,7 +142,7 @@ struct NXPReadModuleID: EmptyCommand, Hashable {
 /// READ_MODULE_MAKER_ID_RSP of NXP's group 0xA.
 struct NXPModuleIDResponse: UCIResponse, Hashable {
   var status = Status.ok
-  /// Who made the module; missing in error responses.
+  /// The maker of the module; missing in error responses.
   var id: UInt16?
 
   mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {

@@ -36,7 +36,7 @@ package struct QorvoGetCalibration: UCICommand, Hashable {
   package static let opcode = Opcode(GroupID(rawValue: 0xE), 0x2B)
   package static let isIdempotent = true
 
-  /// The names in ASCII, at most 65535 of at most 255 bytes each; none asks for all of them.
+  /// The names in ASCII, at most 65535 of at most 255 bytes each; an empty list reads all of them.
   package var keys: [[UInt8]] = []
 
   package init() {}
@@ -60,7 +60,7 @@ package struct QorvoCalibrationResponse: UCIResponse, Hashable {
   }
 
   package var status = Status.ok
-  /// nil where the response ends behind its status.
+  /// The entries; nil where the response ends after its status.
   package var entries: [Entry]?
 
   package init() {}
@@ -97,7 +97,7 @@ struct QorvoEndTransaction: UCICommand, Hashable {
   }
 }
 
-/// Lets a Qorvo chip forget the calibration it was given (GID 0xF, OID 0x00).
+/// Makes a Qorvo chip drop the calibration that was written to it (GID 0xF, OID 0x00).
 struct QorvoResetCalibration: EmptyCommand, Hashable {
   static let opcode = Opcode(GroupID(rawValue: 0xF), 0x00)
 }

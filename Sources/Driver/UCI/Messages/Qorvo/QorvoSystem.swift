@@ -20,14 +20,14 @@ struct QorvoPSDUDumpNotification: UCINotification, Hashable {
   static let opcode = Opcode(GroupID(rawValue: 0xB), 0x22)
 
   struct Frame: Hashable, Sendable {
-    /// Which frame of the round.
+    /// The index of the frame in the round.
     var index: UInt8 = 0
     /// Its bytes, at most 65535.
     var psdu: [UInt8] = []
   }
 
   var sessionToken: UInt32 = 0
-  /// In the order in which they were on the air.
+  /// The frames in their order on the air.
   var frames: [Frame] = []
 
   mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
@@ -53,7 +53,7 @@ struct QorvoSessionsResponse: UCIResponse, Hashable {
   }
 
   var status = Status.ok
-  /// At most 255; nil where the response ends behind its status.
+  /// At most 255 sessions; nil where the response ends after its status.
   var sessions: [Session]?
 
   mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
@@ -74,16 +74,16 @@ struct QorvoGetMemoryStats: EmptyCommand, Hashable {
   static let opcode = Opcode(GroupID(rawValue: 0xB), 0x23)
 }
 
-/// What a Qorvo chip's memory is used for, in bytes.
+/// The use of a Qorvo chip's memory, in bytes.
 struct QorvoMemoryStats: ResponseBody {
-  /// What is never given back.
+  /// The memory that is never released.
   var staticBytes: Int32 = 0
   var heapUsed: UInt32 = 0
   var heapPeak: UInt32 = 0
   var heapSize: UInt32 = 0
-  /// How many threads are described in `threadBytes`.
+  /// The number of threads described in `threadBytes`.
   var threadCount: UInt8 = 0
-  /// The description of the threads as it comes: its layout is not known well enough.
+  /// The raw description of the threads: too little is known about its layout.
   var threadBytes: [UInt8] = []
 
   mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
@@ -96,7 +96,7 @@ struct QorvoMemoryStats: ResponseBody {
   }
 }
 
-/// Asks a Qorvo chip what it spent its time on (GID 0xB, OID 0x24).
+/// Asks a Qorvo chip for the use of its time (GID 0xB, OID 0x24).
 struct QorvoGetPowerStats: EmptyCommand, Hashable {
   typealias Response = QorvoPowerStatsResponse
   static let opcode = Opcode(GroupID(rawValue: 0xB), 0x24)
@@ -118,7 +118,7 @@ struct QorvoPowerStatsResponse: UCIResponse, Hashable {
   }
 }
 
-/// Lets a Qorvo chip forget its processor statistics (GID 0xB, OID 0x26).
+/// Makes a Qorvo chip clear its processor statistics (GID 0xB, OID 0x26).
 struct QorvoResetCPUStats: EmptyCommand, Hashable {
   static let opcode = Opcode(GroupID(rawValue: 0xB), 0x26)
 }

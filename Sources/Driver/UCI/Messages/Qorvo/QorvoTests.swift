@@ -18,14 +18,14 @@ struct QorvoTestTXCW: UCICommand, Hashable {
 struct QorvoTestPLLLock: UCICommand, Hashable {
   static let opcode = Opcode(GroupID(rawValue: 0xB), 0x02)
 
-  /// What to test and for how long.
+  /// The channel and the duration of the test.
   struct Settings: Hashable, Sendable {
     var operation: UInt8 = 0
     /// Tenths of a millisecond.
     var timeout: UInt16 = 0
   }
 
-  /// nil: as the chip likes.
+  /// The settings; nil: the chip's defaults.
   var settings: Settings?
 
   mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
@@ -41,7 +41,7 @@ struct QorvoTestPLLLock: UCICommand, Hashable {
 /// A notification of a Qorvo test that is a list of results by number.
 protocol QorvoTestResults: UCINotification {
   var results: [TLV] { get set }
-  /// What the numbers mean.
+  /// The meanings of the numbers.
   static var names: [UInt8: String] { get }
 }
 
@@ -54,7 +54,7 @@ extension QorvoTestResults {
 /// Result of the PLL lock test (GID 0xB, OID 0x02).
 struct QorvoTestPLLLockNotification: QorvoTestResults, Hashable {
   static let opcode = QorvoTestPLLLock.opcode
-  /// 1: 0 well, 1 setting of the channel failed, 2 state of the PLL; 2: flags of the PLL.
+  /// 1: 0 success, 1 setting of the channel failed, 2 state of the PLL; 2: flags of the PLL.
   static let names: [UInt8: String] = [1: "error", 2: "flags"]
   var results: [TLV] = []
 }

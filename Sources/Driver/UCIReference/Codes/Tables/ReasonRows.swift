@@ -2,8 +2,8 @@
 
 import UCI
 
-// Why a session changed its state. Source of names and numbers: FiRa UCI session state change
-// reasons as published in AOSP's packet definitions and FiraParams, and in Qorvo's tools.
+// The reasons of a session's change of state. Source of names and numbers: FiRa UCI session state
+// change reasons as published in AOSP's packet definitions and FiraParams, and in Qorvo's tools.
 extension StateChangeReason {
   static let general: [CodeExplanation] = [
     .init(0x00, "MANAGEMENT_COMMAND", "A session command changed the state."),
@@ -67,8 +67,8 @@ extension StateChangeReason {
       try: ["Start a few hundred milliseconds later, or set UWB_INITIATION_TIME to 0."]),
   ]
 
-  // Parameters that the chip found unusable when the session was to start. Source: as for the other
-  // reasons; the rules behind them as published in AOSP's FiraParams.
+  // Parameters that the chip found unusable when the session was started. Source: as for the other
+  // reasons; the rules as published in AOSP's FiraParams.
   static let configuration: [CodeExplanation] = [
     .init(
       0x1D, "INVALID_UL_TDOA_RANDOM_WINDOW", "The UL-TDoA random window is not usable.",

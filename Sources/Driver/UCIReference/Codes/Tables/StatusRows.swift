@@ -3,8 +3,8 @@
 import UCI
 
 // Source of names and numbers: FiRa UCI status codes as published in the packet definitions of AOSP
-// and pica. Causes: the flow rules of the specification as published there, and what users of real
-// chips reported.
+// and pica. Causes: the flow rules of the specification as published there, and reports of users of
+// real chips.
 extension Status {
   static let general: [CodeExplanation] = [
     .init(0x00, "OK", "The chip did what it was asked."),
@@ -144,7 +144,8 @@ extension Status {
       try: ["Compare MAC_FCS_TYPE; let the data be repeated."]),
   ]
 
-  // Why a ranging round failed. Source of names and numbers: as for the other status codes.
+  // The reasons of failed ranging rounds. Source of names and numbers: as for the other status
+  // codes.
   static let ranging: [CodeExplanation] = [
     .init(
       0x20, "RANGING_TX_FAILED", "The frame could not be sent.",

@@ -41,8 +41,8 @@ extension AppConfigTable {
     .init(
       .qorvoURSK, "URSK", [32], format: .bytes, secret: true, vendors: [.qorvo],
       summary: "Ranging key."),
-    // Source: UWB Qorvo Tools 13.1.0. The timing is a period in ms (4 bytes), that of a sweep in RSTU
-    // (2) and the sweeps in a burst (1).
+    // Source: UWB Qorvo Tools 13.1.0. The timing consists of the period in ms (4 bytes), the sweep
+    // in RSTU (2) and the sweeps in a burst (1).
     .init(
       0xB0, "RADAR_TIMING_PARAMS", [7], format: .bytes, vendors: [.qorvo],
       summary: "Period of a burst, period of a sweep, sweeps in a burst."),

@@ -5,11 +5,11 @@ public import UCI
 /// A parameter of a session (SESSION_SET_APP_CONFIG, SESSION_GET_APP_CONFIG).
 package typealias AppConfigParameter = Parameter<AppConfigID>
 
-/// What is known of parameters of sessions.
+/// The descriptions of parameters of sessions.
 ///
 /// Source: FiRa UCI application configuration parameters as published in the packet definitions of
-/// AOSP and pica, in DW3_QM33_SDK 1.1.0 and NXP's UWBIoT API Reference Guide, and as accepted by real
-/// chips. Defaults are those of the specification where the sources agree.
+/// AOSP and pica, in DW3_QM33_SDK 1.1.0 and NXP's UWBIoT API Reference Guide, and as accepted by
+/// real chips. Defaults are the specification's where the sources agree.
 enum AppConfigTable {
   static let onOff: [UInt64: String] = [0: "off", 1: "on"]
   /// In the order of the identifiers.
@@ -86,7 +86,7 @@ extension AppConfigTable {
       default: 1, scope: .controller, summary: "How often the controller says that it ends."),
   ]
 
-  // When rounds take place, and what is reported.
+  // Times of rounds, and the values reported.
   static let schedule: [AppConfigParameter] = [
     .init(
       .slotDuration, "SLOT_DURATION", [2], unit: "RSTU", range: 0...65535, default: 2400,
@@ -130,7 +130,7 @@ extension AppConfigTable {
     .init(
       0x36, "SUSPEND_RANGING_ROUNDS", [1], range: 0...1, default: 0, values: onOff,
       scope: .controller, summary: "Whether ranging is suspended; may be set while ranging."),
-    // Qorvo's first firmware, which spoke FiRa 1.x. Source: sasodoma/uwb-ranging (v1_0.py).
+    // Qorvo's first firmware, which implemented FiRa 1.x. Source: sasodoma/uwb-ranging (v1_0.py).
     .init(
       0x36, "RSSI_REPORTING", [1], range: 0...1, default: 0, values: onOff, until: .fira1,
       vendors: [.qorvo], summary: "Whether measurements carry RSSI."),

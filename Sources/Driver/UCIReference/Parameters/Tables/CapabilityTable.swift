@@ -2,7 +2,7 @@
 
 import UCI
 
-/// What is known of capabilities: their numbers and how their values read.
+/// The descriptions of capabilities: their numbers and the formats of their values.
 ///
 /// Sources: FiRa's, CCC's and Android's as published in AOSP's packet definitions and capability
 /// parameters; NXP's in nxp-uwb/sr250-uwbiot-zephyr and its UWBIoT API Reference Guide; all as real
@@ -15,7 +15,7 @@ enum CapabilityTable {
     var fira1: UInt8?
     /// Its number in FiRa UCI 2.0 and later; nil where it does not exist there.
     var fira2: UInt8?
-    /// Numbers of two bytes that older firmware of NXP gives it.
+    /// The numbers of two bytes in older firmware of NXP.
     var older: Key?
 
     func number(in numbering: CapabilityID.Numbering) -> UInt8? {
@@ -59,20 +59,20 @@ enum CapabilityTable {
         vendors: vendors, summary: summary), fira1: fira1, fira2: fira2, older: older)
   }
 
-  /// What a flag of one byte says.
+  /// The meanings of a flag of one byte.
   static let yesNo: [UInt64: String] = [0: "no", 1: "yes"]
-  /// The bits of a mask, from the lowest on.
+  /// Returns the bits of a mask, from the lowest on.
   static func bits(_ names: String...) -> [UInt64: String] {
     Dictionary(uniqueKeysWithValues: names.enumerated().map { (UInt64($0.offset), $0.element) })
   }
-  /// Bit 0 is called `first`, and so on.
+  /// Returns names for bits, with `first` for bit 0, and so on.
   static func counted(from first: Int, _ count: Int) -> [UInt64: String] {
     Dictionary(uniqueKeysWithValues: (0..<count).map { (UInt64($0), String(first + $0)) })
   }
 }
 
 extension CapabilityTable {
-  // The numbers are those of FiRa UCI 1.x and of 2.0.
+  // The numbers in FiRa UCI 1.x and in 2.0.
   static let fira: [Row] = [
     row(.maxMessageSize, 0x12, 0x00, [2], unit: "bytes", summary: "Longest control message."),
     row(
@@ -178,9 +178,9 @@ extension CapabilityTable {
     row(.minSlotDuration, nil, 0x1D, [2], unit: "RSTU", summary: "Shortest slot."),
   ]
 
-  // Capabilities of CCC, Aliro, Android and NXP. Numbers above 0x9F are the same in both numberings.
-  // Some of CCC's values have their bytes in another order on NXP's chips: NXP's HAL turns them
-  // round before Android sees them, and they come here as the chip sends them.
+  // Capabilities of CCC, Aliro, Android and NXP. Numbers above 0x9F are the same in both
+  // numberings. Some of CCC's values have their bytes in another order on NXP's chips. NXP's HAL
+  // reverses them for Android; here they are in the order of the chip.
   static let others: [Row] = [
     both(
       "CCC_CHAPS_PER_SLOT", 0xA0, [1], format: .mask,
@@ -238,7 +238,7 @@ extension CapabilityTable {
       "AOA_INTERLEAVING", 0xE3, [1], values: yesNo,
       summary: "Whether measurements of distance and angles can alternate."),
     both("MIN_RANGING_INTERVAL", 0xE4, [4], unit: "ms", summary: "Shortest ranging interval."),
-    // Bits 0 and 1 are swapped against the values of the parameter.
+    // Bits 0 and 1 are swapped relative to the values of the parameter.
     both(
       "RANGE_DATA_NTF_CONFIG", 0xE5, [4], format: .mask,
       values: bits(

@@ -11,7 +11,7 @@ extension DeviceConfigID: TabulatedID {
   package var unknownName: String { unknownParameter("DEVICE_CONFIG", number, subID) }
 }
 
-/// What is known of parameters of the chip.
+/// The descriptions of parameters of the chip.
 ///
 /// Sources: FiRa's two as published in the packet definitions of AOSP; Qorvo's in UWB Qorvo Tools
 /// 1.1.1; NXP's in AOSP hardware/nxp/uwb, nxp-uwb/sr250-uwbiot-zephyr and its UWBIoT API Reference

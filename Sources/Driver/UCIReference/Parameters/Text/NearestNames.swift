@@ -2,7 +2,7 @@
 
 import UCI
 
-/// Names that a mistyped one was probably meant to be, the closest first; at most three.
+/// Returns the likely intended names for a mistyped one, the closest first; at most three.
 ///
 /// Ignores case and everything but letters and digits.
 package func nearestNames(to text: String, in names: some Sequence<String>) -> [String] {
@@ -13,9 +13,9 @@ package func nearestNames(to text: String, in names: some Sequence<String>) -> [
   var found: [(name: String, distance: Int)] = []
   for name in names where name.utf8.count + limit >= wanted.count {
     let candidate = plain(name)
-    // A part of the name that was left out is no typing error.
+    // A part of the name that was left out is not a typing error.
     let isPart = wanted.count >= 3 && contains(candidate, wanted)
-    // Nearly all names are too far away by their letters alone, which costs little to see.
+    // The number of each letter alone excludes nearly all names, at little cost.
     var distance = isPart ? 1 : Int.max
     if abs(candidate.count - wanted.count) <= limit, letters.distance(to: candidate) <= limit {
       distance = min(distance, edits(wanted, candidate))
@@ -29,7 +29,7 @@ package func nearestNames(to text: String, in names: some Sequence<String>) -> [
   return ranked.prefix(3).map(\.element.name)
 }
 
-/// Lower-case letters, digits and nothing else.
+/// Returns lower-case letters, digits and nothing else.
 func plain(_ text: String) -> [UInt8] {
   var letters: [UInt8] = []
   letters.reserveCapacity(text.utf8.count)
@@ -44,13 +44,14 @@ func plain(_ text: String) -> [UInt8] {
   return letters
 }
 
-/// How often each letter and digit is in a word.
+/// The number of times that each letter and digit is in a word.
 private struct LetterCounts {
   private var counts = InlineArray<128, Int32>(repeating: 0)
 
   init(_ word: [UInt8]) { for byte in word { counts[Int(byte & 0x7F)] += 1 } }
 
-  /// A lower bound of the number of edits between two words, which ignores the order of letters.
+  /// Returns a lower bound of the number of edits between two words, which ignores the order of
+  /// letters.
   func distance(to other: [UInt8]) -> Int {
     var rest = counts
     for byte in other { rest[Int(byte & 0x7F)] -= 1 }
@@ -62,8 +63,8 @@ private struct LetterCounts {
   }
 }
 
-/// Insertions, deletions, replacements and swaps of neighbours between two words (optimal string
-/// alignment). Words longer than 64 bytes are as far away as they are long.
+/// Returns the insertions, deletions, replacements and swaps of neighbours between two words
+/// (optimal string alignment). Words longer than 64 bytes count as entirely different.
 private func edits(_ a: [UInt8], _ b: [UInt8]) -> Int {
   guard !a.isEmpty, !b.isEmpty, a.count <= 64, b.count <= 64 else { return max(a.count, b.count) }
   var before = [Int](repeating: 0, count: b.count + 1)
@@ -86,5 +87,5 @@ private func contains(_ text: [UInt8], _ part: [UInt8]) -> Bool {
   return (0...(text.count - part.count)).contains { text[$0...].starts(with: part) }
 }
 
-/// Whether the letters and digits of a name contain these.
+/// Returns whether the letters and digits of a name contain these.
 func containsPlain(_ name: String, _ part: [UInt8]) -> Bool { contains(plain(name), part) }

@@ -3,11 +3,11 @@
 package import UCI
 
 extension ParameterForm {
-  /// The bytes on the wire of a value that a person wrote.
+  /// Returns the bytes on the wire of a value that a user wrote.
   ///
-  /// Beside the parameter's own form, `hex:` and bytes are taken as they are, whatever they are.
+  /// Beside the parameter's own form, `hex:` and bytes are accepted unchanged, whatever they are.
   ///
-  /// - Parameter generation: decides on the length where a parameter has more than one.
+  /// - Parameter generation: determines the length of parameters with more than one.
   /// - Throws: `ParameterTextError`.
   package func bytes(
     from text: String, for generation: Dialect.Generation = .fira2
@@ -57,7 +57,7 @@ extension ParameterForm {
     return try encoded(value, text, generation)
   }
 
-  /// The value whose word this is, or whose word begins with it if no other does.
+  /// Returns the value of this word, or of the only word that begins with it.
   private func value(named text: String) -> UInt64? {
     let wanted = plain(text)
     guard !wanted.isEmpty, !wanted.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
@@ -69,7 +69,7 @@ extension ParameterForm {
       default: return nil
       }
     }
-    // A number with a unit that no word has is no beginning of a word.
+    // A number with a unit is never the beginning of a word.
     let beginnings = values.filter { plain($0.value).starts(with: wanted) }
     return beginnings.count == 1 ? beginnings.first?.key : nil
   }
@@ -131,7 +131,7 @@ extension ParameterForm {
     return (0..<length).map { UInt8(truncatingIfNeeded: value >> (8 * UInt64($0))) }
   }
 
-  /// Bytes that a number gets; nil when it does not fit.
+  /// Returns the number of bytes for a number; nil when it is too large.
   private func length(for value: UInt64, _ generation: Dialect.Generation) -> Int? {
     // UWB_INITIATION_TIME: 4 bytes in FiRa 1.x, 8 since.
     if longUnit != nil { return generation >= .fira2 ? 8 : value >> 32 == 0 ? 4 : nil }
@@ -144,12 +144,12 @@ extension ParameterForm {
     .unreadable(parameter: name, value: shown(text), accepted: accepted)
   }
 
-  /// What may be said of a value in an error.
+  /// Returns the part of a value that an error may show.
   private func shown(_ text: String) -> String {
     isSecret ? "this value (hidden)" : text.isEmpty ? "nothing" : "'\(text)'"
   }
 
-  /// Bytes in hexadecimal, with or without colons, blanks, dots or hyphens between them.
+  /// Reads bytes in hexadecimal, with or without colons, blanks, dots or hyphens between them.
   static func bytes(_ text: Substring) -> [UInt8]? {
     var bytes: [UInt8] = []
     var high: UInt8?
@@ -175,7 +175,7 @@ extension ParameterForm {
   }
 }
 
-/// Without the blanks around it.
+/// Returns the text without the blanks around it.
 func trimmed(_ text: some StringProtocol) -> String {
   let blank: (Character) -> Bool = { $0 == " " || $0 == "\t" }
   var rest = text.drop(while: blank)

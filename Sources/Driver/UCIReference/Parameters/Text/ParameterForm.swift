@@ -2,8 +2,8 @@
 
 import UCI
 
-/// How the value of a parameter is written by people: which units, words and bytes it takes, and
-/// how it is printed. What is printed can be read again.
+/// The notation of the value of a parameter: its units, words and bytes, and its printed form. The
+/// printed form can be read again.
 package struct ParameterForm: Sendable {
   enum Kind: Sendable {
     /// A little-endian number, or one of the words for its values.
@@ -12,7 +12,7 @@ package struct ParameterForm: Sendable {
     case flags([String])
     /// Bytes in the order of the wire.
     case bytes
-    /// Bytes that vendors write as a number too.
+    /// Bytes that vendors also write as a number.
     case bytesOrNumber
     /// Addresses, most significant byte first.
     case addresses
@@ -21,25 +21,25 @@ package struct ParameterForm: Sendable {
   }
 
   package let name: String
-  /// Bytes a value may have; empty: any number.
+  /// The possible lengths of the value in bytes; empty: any number.
   package let lengths: [Int]
-  /// Unit of a number; nil where it has none.
+  /// The unit of a number; nil where it has none.
   package private(set) var unit: String?
-  /// Values a number may have; nil: whatever fits into the bytes.
+  /// The possible values of a number; nil: all that fit into the bytes.
   package private(set) var range: ClosedRange<UInt64>?
   /// Words for the values of a number.
   package private(set) var values: [UInt64: String] = [:]
-  /// The value must not be in any message.
+  /// Whether the value must not be in any message.
   package private(set) var isSecret = false
   let kind: Kind
-  /// What a number of eight bytes is counted in, where the shorter one has another unit.
+  /// The unit of a number of eight bytes, where the shorter one has another unit.
   private(set) var longUnit: String?
 }
 
 extension ParameterForm {
-  /// The form of a parameter of a session or of the chip.
+  /// Creates the form of a parameter of a session or of the chip.
   ///
-  /// Where a parameter has another length and unit in another version, the form takes both.
+  /// Where a parameter has another length and unit in another version, the form accepts both.
   package init<ID: TabulatedID>(_ parameter: Parameter<ID>) {
     let rows = Parameter<ID>.all.filter {
       $0.id == parameter.id && $0.vendors == parameter.vendors && $0.format == parameter.format
@@ -57,12 +57,12 @@ extension ParameterForm {
       kind: isVendorID ? .bytesOrNumber : Kind(parameter), longUnit: isBoth ? long?.unit : nil)
   }
 
-  /// The form of a parameter of which nothing is known: bytes.
+  /// Returns the form of an unknown parameter: bytes.
   static func unknown(_ name: String) -> ParameterForm {
     ParameterForm(name: name, lengths: [], kind: .bytes)
   }
 
-  /// What the parameter takes, for help and errors: a noun phrase.
+  /// The accepted values of the parameter, for help and errors: a noun phrase.
   package var accepted: String {
     switch kind {
     case .number where !values.isEmpty:
@@ -100,7 +100,7 @@ extension ParameterForm {
 }
 
 extension ParameterForm.Kind {
-  /// What the values of a row are.
+  /// Derives the kind from the format of a row.
   init<ID>(_ parameter: Parameter<ID>) {
     switch parameter.format {
     case .number, .signed:
@@ -118,7 +118,7 @@ extension ParameterForm.Kind {
 }
 
 extension ParameterForm {
-  /// The value as text, which `bytes(from:for:)` reads again. Secrets are not hidden here.
+  /// Returns the value as text, which `bytes(from:for:)` reads again. Secrets are not hidden here.
   ///
   /// Bytes that this parameter cannot have are printed as `hex:` and the bytes.
   package func text(_ bytes: [UInt8]) -> String {
@@ -159,8 +159,8 @@ extension ParameterForm {
     return words.isEmpty ? nil : words.joined(separator: "+")
   }
 
-  /// Short addresses unless the parameter or the number of bytes says otherwise. A list of eight
-  /// bytes could be either; it is read as short ones, which is what sessions nearly always have.
+  /// Returns short addresses unless the parameter or the number of bytes implies extended ones. A
+  /// list of eight bytes could be either; it is read as short ones, which nearly all sessions have.
   private func addresses(_ bytes: [UInt8]) -> String? {
     let length = bytes.count == 8 && !lengths.isEmpty ? 8 : 2
     guard bytes.count % length == 0 else { return nil }
@@ -190,7 +190,7 @@ extension ParameterForm {
 
   private func raw(_ bytes: [UInt8]) -> String { "hex:" + Self.hexadecimal(bytes) }
 
-  /// Two digits each, with colons.
+  /// Returns two digits for each byte, with colons.
   static func hexadecimal(_ bytes: [UInt8]) -> String {
     bytes.map {
       let digits = String($0, radix: 16, uppercase: true)

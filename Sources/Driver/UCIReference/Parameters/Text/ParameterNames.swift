@@ -3,10 +3,9 @@
 public import UCI
 
 extension AppConfigID {
-  /// A parameter by its name, an older name, or its number.
+  /// Returns a parameter by its name, an older name, or its number.
   ///
-  /// Ignores case and everything but letters and digits: `slot-duration` is
-  /// SLOT_DURATION.
+  /// Ignores case and everything but letters and digits: `slot-duration` is SLOT_DURATION.
   ///
   /// - Throws: `ParameterTextError.unknownName` with the nearest names.
   public init(named text: String) throws(ParameterTextError) {
@@ -20,8 +19,8 @@ extension AppConfigID {
     }
   }
 
-  /// By the letters and digits of the names. What is known by a name comes before older names, and
-  /// those before the names of numbers of which nothing is known.
+  /// The identifiers by the letters and digits of their names. Names of described parameters come
+  /// before older names, and these before the names of other numbers.
   private static let byName: [[UInt8]: AppConfigID] = {
     let known = AppConfigParameter.all.map { (plain($0.name), $0.id) }
     let older = olderNames.map { (plain($0.name), $0.id) }
@@ -42,10 +41,10 @@ extension AppConfigID {
 }
 
 extension DeviceConfigID {
-  /// A parameter of the chip by its name or number: `LOW_POWER_MODE`, `0x01`, `0xE4:0x04`.
+  /// Returns a parameter of the chip by its name or number: `LOW_POWER_MODE`, `0x01`, `0xE4:0x04`.
   ///
-  /// Ignores case and everything but letters and digits. A name that vendors share
-  /// is the one of this dialect.
+  /// Ignores case and everything but letters and digits. A name that vendors share means the
+  /// parameter of this dialect.
   ///
   /// - Throws: `ParameterTextError.unknownName` with the nearest names.
   package init(named text: String, in dialect: Dialect) throws(ParameterTextError) {
@@ -66,12 +65,13 @@ extension DeviceConfigID {
 }
 
 extension TabulatedID {
-  /// How values of this parameter are written for a chip of this dialect.
+  /// Returns the notation of values of this parameter for a chip of this dialect.
   package func form(in dialect: Dialect = .assumed) -> ParameterForm {
     parameter(in: dialect).map { ParameterForm($0) } ?? .unknown(unknownName)
   }
 
-  /// The bytes of a value that follows the name; throws `ParameterTextError`, also where there is none.
+  /// Returns the bytes of a value that follows the name; throws `ParameterTextError`, also without
+  /// a value.
   fileprivate func bytes(
     _ text: String?, _ dialect: Dialect, for generation: Dialect.Generation
   ) throws(ParameterTextError) -> [UInt8] {
@@ -85,7 +85,7 @@ extension TLV {
   ///
   /// - Parameters:
   ///   - text: a name or number and a value, joined by `=`.
-  ///   - generation: decides on the length where a parameter has more than one.
+  ///   - generation: determines the length of parameters with more than one.
   /// - Throws: `ParameterTextError`.
   public init(
     appConfig text: String, for generation: Dialect.Generation = .fira2
@@ -109,8 +109,8 @@ extension TLV {
     return (trimmed(parts[0]), parts.count == 2 ? String(parts[1]) : nil)
   }
 
-  /// A parameter of a session as `init(appConfig:for:)` takes it; secrets as they are only where
-  /// they are asked for.
+  /// Returns a parameter of a session in the form that `init(appConfig:for:)` reads; secrets only
+  /// if requested.
   public func appConfigText(includingSecrets: Bool = false) -> String {
     let id = AppConfigID(rawValue: id)
     return id.name + "="
@@ -118,14 +118,14 @@ extension TLV {
   }
 }
 
-/// Why a parameter that a person wrote cannot be taken. Values of secret parameters are never in
-/// it.
+/// The reason why a parameter that a user wrote is invalid. Values of secret parameters are never
+/// in it.
 public enum ParameterTextError: Error, Hashable, Sendable {
-  /// No parameter has this name; those closest to it.
+  /// No parameter has this name; the closest names.
   case unknownName(String, nearest: [String])
   /// A name without `=` and a value.
   case noValue(String)
-  /// The value is not written in a form that this parameter takes.
+  /// The value does not have a form that this parameter accepts.
   case unreadable(parameter: String, value: String, accepted: String)
   /// The value is outside its range.
   case outOfRange(parameter: String, value: String, accepted: String)
@@ -134,7 +134,7 @@ public enum ParameterTextError: Error, Hashable, Sendable {
 }
 
 extension ParameterTextError: CustomStringConvertible {
-  /// One sentence: which parameter, and what it takes.
+  /// The parameter and its accepted values, in one sentence.
   public var description: String {
     switch self {
     case .unknownName(let name, []): "There is no parameter \(name)."

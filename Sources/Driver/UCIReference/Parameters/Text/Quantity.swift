@@ -6,12 +6,12 @@ import UCI
 struct Quantity {
   /// The digits without the point.
   var digits: UInt64
-  /// How many of them follow the decimal point.
+  /// The number of digits after the decimal point.
   var decimals: Int
-  /// What follows the number, in lower case.
+  /// The text after the number, in lower case.
   var unit: String
 
-  /// `2400`, `0x960`, `2ms`, `2.5 ms`; nil for anything else.
+  /// Reads `2400`, `0x960`, `2ms`, `2.5 ms`; nil for anything else.
   init?(_ text: String) {
     let lower = text.lowercased()
     if lower.hasPrefix("0x") {
@@ -35,16 +35,18 @@ struct Quantity {
     unit = String(rest.drop { $0 == " " })
   }
 
-  /// A whole number without a unit; nil for anything else.
+  /// Reads a whole number without a unit; nil for anything else.
   static func number(_ text: some StringProtocol) -> UInt64? {
     guard let quantity = Quantity(trimmed(text)), quantity.decimals == 0, quantity.unit.isEmpty
     else { return nil }
     return quantity.digits
   }
 
-  /// The number in a unit; nil when it is not a whole number of it, or too large.
+  /// Returns the number in a unit; nil when it is not a whole number of units, or too large.
   ///
-  /// - Parameter factor: how many times the smallest measure its own unit is, and the wanted one.
+  /// - Parameters:
+  ///   - own: the size of its own unit, in multiples of the smallest measure.
+  ///   - wanted: the size of the wanted unit, in the same measure.
   func whole(from own: UInt64, to wanted: UInt64) -> UInt64? {
     var scale: UInt64 = 1
     for _ in 0..<decimals { scale *= 10 }
@@ -56,7 +58,7 @@ struct Quantity {
   }
 }
 
-/// A unit that parameters are counted in, or that a person may write instead.
+/// A unit of parameters, or a unit that users may write instead.
 struct Unit: Sendable {
   enum Dimension: Sendable { case time, length, angle, count }
   var dimension: Dimension
@@ -68,7 +70,7 @@ struct Unit: Sendable {
     self.size = size
   }
 
-  /// By the way it is written, lower case. Whatever is not here counts things.
+  /// The units by their notation in lower case. Every other unit is a count.
   ///
   /// An RSTU is 416 chips at 499.2 MHz: 2500 thirds of a nanosecond.
   static let named: [String: Unit] = [

@@ -3,7 +3,7 @@
 import Ranging
 import UCI
 
-/// What the items of one report of RANGE_DIAGNOSTICS say, gathered until the report is over.
+/// The items of one report of RANGE_DIAGNOSTICS, collected until the report ends.
 struct FrameItems {
   private(set) var peer = PeerDiagnostics()
   private var angles: (x: Double?, other: Double?) = (nil, nil)
@@ -14,7 +14,7 @@ struct FrameItems {
   private var sts: Double?
   private var wasReceived = true
 
-  /// Takes an item in; unknown ones, and bytes without the form of their type, say nothing.
+  /// Adds an item; unknown items, and bytes without the form of their type, are ignored.
   mutating func take(_ type: UInt8, _ item: RawSpan) {
     var reader = PayloadReader(item)
     switch type {
@@ -31,7 +31,7 @@ struct FrameItems {
     }
   }
 
-  /// What the report says; nil when the frame was not received well.
+  /// Returns the contents of the report; nil when the frame was not received well.
   func finished() -> PeerDiagnostics? {
     guard wasReceived else { return nil }
     var result = peer
@@ -42,7 +42,7 @@ struct FrameItems {
     return result
   }
 
-  // The ends of lists are looked for ahead: an error costs an allocation.
+  // The ends of lists are checked in advance: an error costs an allocation.
 
   private mutating func takeAngles(_ reader: inout PayloadReader) {
     while reader.remaining >= 8, let angle = try? DiagnosticsReading.AoA(from: &reader) {
@@ -78,16 +78,16 @@ struct FrameItems {
   /// Nanoseconds in a sample of the impulse response.
   private static let sample = 1.0016
 
-  /// dBm out of a raw level. Qorvo's are magnitudes of negative dBm, AOSP's signed, both with 8 bits
-  /// of fraction: a receiver's levels are below -20 dBm, so the sign tells which it is.
+  /// Returns dBm for a raw level. Qorvo's are magnitudes of negative dBm, AOSP's signed, both with
+  /// 8 bits of fraction. A receiver's levels are below -20 dBm, so the sign distinguishes the two.
   private static func level(_ raw: UInt16) -> Double? {
     let signed = Double(Int16(bitPattern: raw)) / 256
     let dBm = signed < 0 ? signed : -signed
     return dBm <= -20 ? dBm : nil
   }
 
-  /// Nanoseconds between two paths: their times where they go with their indices, as on Qorvo's
-  /// chips, otherwise the indices.
+  /// Returns nanoseconds between two paths: from their times where these agree with their indices,
+  /// as on Qorvo's chips, otherwise from the indices.
   private static func delay(
     from first: DiagnosticsReading.Path, to peak: DiagnosticsReading.Path
   ) -> Double? {
@@ -104,15 +104,15 @@ struct FrameItems {
 
   // MARK: impulse responses
 
-  /// The second receiver's first path less the first one's.
+  /// The phase of the second receiver's first path minus the phase of the first receiver's.
   private var windowPhase: Double? {
     guard let a = windows.first, let b = windows.second else { return nil }
     return b.difference(from: a).phase
   }
 
   private mutating func takeWindows(_ item: RawSpan) {
-    // Whether the size is that of a sample or of one of its parts is not clear: the form that ends
-    // with the item is taken.
+    // It is unclear whether the size is the size of a sample or of one of its parts: the form that
+    // ends with the item is used.
     for parts in [1, 2] where Self.ends(item, parts) {
       var reader = PayloadReader(item)
       while reader.remaining > 0, let head = Self.head(&reader) {
@@ -142,7 +142,7 @@ struct FrameItems {
   private static func ends(_ item: RawSpan, _ parts: Int) -> Bool {
     var reader = PayloadReader(item)
     while reader.remaining > 0 {
-      // Bytes of samples read as a head have zeros in it more often than not.
+      // Sample bytes read as a head have zeros in it more often than not.
       guard let head = head(&reader), head.count > 0, head.size > 0,
         (try? reader.skip(head.count * head.size * parts, "samples")) != nil
       else { return false }
@@ -150,10 +150,10 @@ struct FrameItems {
     return true
   }
 
-  /// Samples after this one are skipped: the first path is among the first.
+  /// The number of samples that are read: the first path is among the first.
   private static var mostSamples: Int { 64 }
 
-  /// Reads a window, of which the head has been read.
+  /// Reads a window after its head.
   private static func firstPath(
     _ reader: inout PayloadReader, _ head: WindowHead, width: Int
   ) -> FirstPath? {
@@ -167,7 +167,7 @@ struct FrameItems {
     return FirstPath(taps.span.extracting(0..<count), at: Double(head.firstPath))
   }
 
-  /// Two's complement of any number of bytes.
+  /// Returns a number in two's complement with any number of bytes.
   private static func number(_ reader: inout PayloadReader, _ width: Int) -> Double {
     guard 1...4 ~= width else {
       try? reader.skip(width, "sample")

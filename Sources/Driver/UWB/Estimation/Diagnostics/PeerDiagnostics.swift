@@ -39,10 +39,10 @@ struct PhaseMean: Sendable, Hashable {
   var concentration: Double { phasors.concentration }
 }
 
-/// What the receivers saw of one peer in the frames of a round: of fixed size, whatever the chip
-/// reports it with.
+/// The receivers' diagnostics of one peer in the frames of a round. The type has a fixed size, for
+/// all forms of reports.
 struct PeerDiagnostics: Sendable, Hashable {
-  /// Frames, or antennas, that it is of.
+  /// The number of frames, or antennas, included.
   var frames = 0
   /// The sender's short address, if the chip names it.
   var emitter: UInt16?
@@ -58,18 +58,18 @@ struct PeerDiagnostics: Sendable, Hashable {
   /// Nanoseconds.
   var peakDelay = Mean()
   var segmentDisagreement = Mean()
-  /// Radians, along the axis for azimuth and along that for elevation.
+  /// Phase differences in radians: along the axis for azimuth, and along the axis for elevation.
   var azimuth = PhaseMean()
   var elevation = PhaseMean()
-  /// The chip holds the path of a frame for blocked.
+  /// Whether the chip considers the path of a frame blocked.
   var isBlocked: Bool?
-  /// The chip's distance, where it gives it in millimetres.
+  /// The chip's distance, where it is reported in millimetres.
   var millimetres: UInt32?
 
-  /// What the model of the line of sight reads.
+  /// The input of the model of the line of sight.
   var reception: ReceptionDiagnostics {
     var result = ReceptionDiagnostics()
-    // A level without its first path says nothing of it.
+    // A level without the level of its first path reveals nothing about the path.
     result.receivedPower = level.value
     result.firstPathPower = firstPathLevel.value
     result.peakOverFirstPath = peakOverFirstPath.value
@@ -79,7 +79,7 @@ struct PeerDiagnostics: Sendable, Hashable {
     return result
   }
 
-  /// Takes in what another notification of the same round says of the same peer.
+  /// Adds the contents of another notification about the same peer in the same round.
   mutating func join(_ other: PeerDiagnostics) {
     frames += other.frames
     emitter = emitter ?? other.emitter
@@ -98,15 +98,16 @@ struct PeerDiagnostics: Sendable, Hashable {
 }
 
 extension PeerDiagnostics {
-  /// Which pair of antennas is for elevation: as on Murata's 2BP, the other ones are for azimuth.
+  /// The number of the pair of antennas for elevation: as on Murata's 2BP, the others are for
+  /// azimuth.
   private static var elevationPair: UInt8 { 2 }
 
-  /// What NXP's part after the measurements says of one of them.
+  /// Reads the entry of one measurement in NXP's vendor part.
   init(_ tail: borrowing NXPVendorTail, measurement: Int) {
     self.init()
     for index in 0..<tail.angleCount {
       let angle = tail.angle(index, of: measurement)
-      // An entry of zeros is one of a mode that measures no angles.
+      // An entry of zeros belongs to a mode that measures no angles.
       guard angle.index != 0 || angle.rawPDoA != 0 else { continue }
       let phase = angle.phaseDifferenceDegrees * .pi / 180
       if tail.pair(index) == Self.elevationPair {
@@ -129,7 +130,7 @@ extension PeerDiagnostics {
       first: receiver.rawFirstPath, main: receiver.rawMainPath)
   }
 
-  /// What an entry of the RFRAME log says: a frame at one of the receivers.
+  /// Adds an entry of the RFRAME log: a frame at one of the receivers.
   mutating func take(_ entry: NXPReceivedFrame) {
     // Source of the status: nxp-appcodehub/an-sr250-uwb-plug-and-play-demo (facts only).
     guard entry.decodeStatus == 4 else { return }

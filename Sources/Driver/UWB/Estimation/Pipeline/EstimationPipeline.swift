@@ -3,21 +3,21 @@ internal import Ranging
 internal import UCI
 internal import UWBLink
 
-/// From the notifications of one session to estimates.
+/// Computes estimates from the notifications of one session.
 ///
-/// Measurements and what the receivers saw of their frames come in different notifications, which
-/// are paired by the sequence number of the round. A measurement waits for its diagnostics while
-/// these usually come, and at most until the next round: lost ones cost the estimate of their round
-/// its phases and levels, never the measurement. Diagnostics that come ahead of their measurement
-/// are kept, those that come too late are counted.
+/// Measurements and the receivers' diagnostics of their frames come in different notifications,
+/// which are paired by the sequence number of the round. A measurement waits for its diagnostics
+/// while these usually arrive, and at most until the next round. Lost diagnostics remove the phases
+/// and levels from the estimate of their round, never the measurement. Diagnostics that arrive
+/// before their measurement are kept; diagnostics that arrive too late are counted.
 ///
-/// No allocation for a notification once all peers have been seen, no lock; one thread or task at a
-/// time.
+/// There is no allocation for a notification once all peers have been seen, and no lock; one thread
+/// or task at a time.
 package struct EstimationPipeline: Sendable {
   package let settings: EstimationSettings
-  /// How many diagnostics came after their measurement had been emitted.
+  /// The number of diagnostics that arrived after their measurement had been emitted.
   package private(set) var late = 0
-  /// How many rounds were emitted without the diagnostics that were expected.
+  /// The number of rounds that were emitted without the expected diagnostics.
   package private(set) var missing = 0
 
   private var peers: [PeerTrack] = []
@@ -25,22 +25,22 @@ package struct EstimationPipeline: Sendable {
 
   /// The round that waits.
   private var waiting = Round()
-  /// Diagnostics of a round whose measurements have not come.
+  /// Diagnostics of a round whose measurements have not arrived.
   private var early = Reports()
   /// The round that was last emitted.
   private var lastEmitted: UInt32?
   private var expects: Bool
-  /// Rounds without diagnostics in a row.
+  /// Consecutive rounds without diagnostics.
   private var misses = 0
   private var isAfterInterruption = false
-  /// The next measurement is the first one after an interruption.
+  /// Whether the next measurement is the first one after an interruption.
   private var followsInterruption = false
 
   private struct Round: Sendable {
     var isThere = false
     var sequence: UInt32 = 0
     var measurements: [RangingMeasurement] = []
-    /// What came with them; as many, or none.
+    /// The diagnostics that came with the measurements; as many, or none.
     var tails: [PeerDiagnostics] = []
 
     var hasSuccess: Bool {
@@ -52,10 +52,10 @@ package struct EstimationPipeline: Sendable {
     }
   }
 
-  /// What one notification of diagnostics says: a frame each.
+  /// The contents of one notification of diagnostics, by frame.
   struct Reports: Sendable {
     struct Frame: Sendable {
-      /// The responder's answer: one for each peer of an initiator.
+      /// Whether the frame is a responder's answer: one for each peer of an initiator.
       var isResponse: Bool
       var seen: PeerDiagnostics
     }
@@ -64,7 +64,7 @@ package struct EstimationPipeline: Sendable {
     var frames: [Frame] = []
   }
 
-  /// Rounds without diagnostics after which measurements do not wait for them any more.
+  /// The number of rounds without diagnostics after which measurements no longer wait for them.
   private static var patience: Int { 3 }
 
   package init(_ settings: EstimationSettings = EstimationSettings()) {
@@ -76,9 +76,9 @@ package struct EstimationPipeline: Sendable {
     early.frames.reserveCapacity(64)
   }
 
-  /// Takes a notification of the session's rounds; diagnostics that cannot be read do nothing.
+  /// Handles a notification of the session's rounds; unreadable diagnostics have no effect.
   ///
-  /// - Parameter emit: Called with each estimate that is complete now.
+  /// - Parameter emit: Called with each completed estimate.
   package mutating func take(
     _ round: borrowing RoundNotification, _ emit: (EstimatedMeasurement) -> Void
   ) {
@@ -128,7 +128,7 @@ package struct EstimationPipeline: Sendable {
   private mutating func takeDiagnostics(
     _ opcode: Opcode, _ payload: RawSpan, _ emit: (EstimatedMeasurement) -> Void
   ) {
-    // Two names for one array would copy it.
+    // A second reference to the array would copy it.
     var reports = Reports()
     swap(&reports, &early)
     reports.isThere = false
@@ -150,7 +150,7 @@ package struct EstimationPipeline: Sendable {
     early = reports
   }
 
-  /// Emits what waits for diagnostics: nothing more comes for now.
+  /// Emits the measurements that wait for diagnostics, because no more arrive for now.
   package mutating func flush(_ emit: (EstimatedMeasurement) -> Void) { emitPending(nil, emit) }
 
   // MARK: reading
@@ -170,7 +170,7 @@ package struct EstimationPipeline: Sendable {
         guard let entry = view.entry(index) else { continue }
         var seen = PeerDiagnostics()
         seen.take(entry)
-        // Which message a slot held depends on the schedule.
+        // The schedule determines the message in a slot.
         if seen.frames > 0 { reports.frames.append(.init(isResponse: false, seen: seen)) }
       }
     default: return
@@ -209,7 +209,7 @@ package struct EstimationPipeline: Sendable {
     guard waiting.isThere else { return }
     waiting.isThere = false
     lastEmitted = waiting.sequence
-    // A round in which nobody was heard has none: it says nothing of those to come.
+    // A round without any answer has no diagnostics, and does not predict later rounds.
     let isMissing = reports == nil && expects && waiting.hasSuccess
     if isMissing {
       missing += 1
@@ -255,7 +255,7 @@ package struct EstimationPipeline: Sendable {
 }
 
 extension EstimationPipeline.Reports {
-  /// What is said of one of the peers of a round; nil when nothing tells whom it is about.
+  /// Returns the diagnostics of one peer of a round; nil where they cannot be assigned to a peer.
   func seen(
     of result: TwoWayMeasurement, _ index: Int, among all: [RangingMeasurement]
   ) -> PeerDiagnostics? {
@@ -273,7 +273,7 @@ extension EstimationPipeline.Reports {
       if frames[index].isResponse { responses += 1 }
     }
     if sum.frames > 0 { return sum }
-    // Answers come in the order of the peers, where none is missing.
+    // Answers come in the order of the peers, if none is missing.
     var place = 0
     var successes = 0
     for other in 0..<all.count where all[other].result.status.isSuccess {

@@ -3,8 +3,7 @@
 import Ranging
 import UCI
 
-/// What is known of one peer over time. A value of fixed size apart from the tables, which are
-/// shared.
+/// The state of one peer over time. A value of fixed size, apart from the tables, which are shared.
 struct PeerTrack: Sendable {
   let address: MACAddress
   private let delay: Double
@@ -21,7 +20,7 @@ struct PeerTrack: Sendable {
     elevation = settings.elevation.map { AngleTracker($0) }
   }
 
-  /// Computes all that can be of a measurement and of what its frames said.
+  /// Computes all possible values from a measurement and the diagnostics of its frames.
   ///
   /// - Parameter time: seconds.
   mutating func estimate(
@@ -41,8 +40,8 @@ struct PeerTrack: Sendable {
     return result
   }
 
-  /// The probability that the path is blocked. Where diagnostics say nothing, the chip's own
-  /// judgement, which is wrong at times.
+  /// Returns the probability that the path is blocked. Without diagnostics this is the chip's own
+  /// judgement, which is sometimes wrong.
   private func blocked(
     _ result: TwoWayMeasurement, _ diagnostics: PeerDiagnostics?, _ settings: EstimationSettings
   ) -> Double? {
@@ -65,7 +64,7 @@ struct PeerTrack: Sendable {
       result.noDistance = .notMeasured(chip.status)
       return
     }
-    // A negative distance comes as its magnitude, and millimetres without a sign.
+    // The chip reports a negative distance as its magnitude, and millimetres without a sign.
     let isNegative = chip.status == .okNegativeDistance
     let millimetres = diagnostics?.millimetres.flatMap { 1..<1_000_000 ~= $0 ? Double($0) : nil }
     var metres: Double
@@ -126,11 +125,11 @@ struct PeerTrack: Sendable {
     }
   }
 
-  /// The cone that a pair measured, as an azimuth.
+  /// Returns the cone angle that a pair measured, as an azimuth.
   private static func azimuth(of cone: EstimatedAngle, elevation: Double) -> EstimatedAngle {
     var result = cone
     result.angle = Cone.azimuth(cone: cone.angle, elevation: elevation)
-    // By how much the azimuth moves with the cone, from half a degree to either side.
+    // The change of the azimuth with the cone, from half a degree to either side.
     let step = 0.5 * Double.pi / 180
     let slope =
       (Cone.azimuth(cone: cone.angle + step, elevation: elevation)
@@ -148,11 +147,11 @@ struct PeerTrack: Sendable {
   ) -> Result<EstimatedAngle, NoEstimate> {
     guard tracker != nil else { return .failure(.noAntennaTable) }
     guard let phases, phases.count > 0 else { return .failure(.noPhases) }
-    // Frames of one round see the same phase, but for noise.
+    // Frames of one round have the same phase, apart from noise.
     guard let phase = phases.phase, phases.concentration > 0.5 else {
       return .failure(.phasesDisagree)
     }
-    // Noise averages out over frames; what reflections add is the same in all of them.
+    // Noise averages out over frames; the effect of reflections is the same in all of them.
     let noise = settings.phaseDeviation / Double(min(phases.count, 4)).squareRoot()
     tracker?.phaseDeviation = settings.lineOfSight.inflated(noise, probability: blocked)
     tracker?.modelDeviation = settings.modelDeviation
