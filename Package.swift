@@ -220,6 +220,9 @@ let package = Package(
       name: "UCIReferenceTests", dependencies: ["UCI", "UCIReference", "UCITestSupport"],
       swiftSettings: strict + lifetimes),
     .testTarget(
+      name: "SystemTests", dependencies: ["System", "UWBTestSupport", system],
+      swiftSettings: strict),
+    .testTarget(
       name: "UWBLinkTests",
       dependencies: ["CUWB", "UWBLink", "UWBTestSupport", "System", system],
       swiftSettings: strict + lifetimes),

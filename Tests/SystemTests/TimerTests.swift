@@ -2,8 +2,6 @@
 import System
 import Testing
 
-@testable import UWB
-
 @Suite(.timeLimit(.minutes(10))) struct TimerTests {
   enum Way: CaseIterable { case timer, call, start }
 

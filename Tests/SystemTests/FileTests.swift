@@ -4,7 +4,7 @@ import Glibc
 import System
 import SystemPackage
 import Testing
-import UWBLink
+
 import UWBTestSupport
 
 @Suite("Files that users name", .timeLimit(.minutes(10)))
@@ -69,9 +69,13 @@ struct FileTests {
     try await Self.withFolder { folder in
       let path = folder.path("pipe")
       try #require(mkfifo(path, 0o600) == 0)
-      async let read = runBlocking { Result { try InputFile.bytes(of: path, limit: 10) } }
+      async let read = BlockingThreads.shared.call {
+        Result { try InputFile.bytes(of: path, limit: 10) }
+      }
       // It waits for whoever reads.
-      try await runBlocking { Result { try OutputFile.write([1, 2, 3], to: path) } }.get()
+      try await BlockingThreads.shared.call {
+        Result { try OutputFile.write([1, 2, 3], to: path) }
+      }.get()
       #expect(try await read.get() == [1, 2, 3])
     }
   }
