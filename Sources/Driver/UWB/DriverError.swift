@@ -92,7 +92,7 @@ public struct DriverError: Error, Sendable, Hashable {
   }
 }
 
-// Each error with its cause and what to try next.
+// Each error with its cause and the next step to try.
 extension DriverError {
   package static let resetIt = "Reset the board or unplug it, then try again."
 

@@ -53,7 +53,7 @@ public struct AntennaPair: Sendable {
     self.modelDeviation = modelDeviation
   }
 
-  /// The expected phase difference, not wrapped.
+  /// Returns the expected phase difference, not wrapped.
   package func phase(azimuth: Double, elevation: Double) -> Double {
     let flat = cos(elevation)
     let (ux, uy) = (flat * cos(azimuth), flat * sin(azimuth))

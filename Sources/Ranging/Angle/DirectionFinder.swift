@@ -61,8 +61,8 @@ public struct DirectionFinder: Sendable {
     self.expected = expected
   }
 
-  /// For each azimuth the log-likelihood of the phases with the likeliest elevation. Ignores phases
-  /// that are nil or not finite.
+  /// Returns, for each azimuth, the log-likelihood of the phases with the likeliest elevation.
+  /// Ignores phases that are nil or not finite.
   func likelihood(_ phases: [Double?]) -> (values: [Double], elevations: [Int]) {
     var values = [Double](repeating: -.infinity, count: azimuths.count)
     var chosen = [Int](repeating: 0, count: azimuths.count)
@@ -206,7 +206,7 @@ public struct DirectionFinder: Sendable {
     return min(1, jumps * anywhere / (Double(belief.count) * sum))
   }
 
-  /// The likeliest jump probability: rows may be a path, or independent of each other.
+  /// Returns the likeliest jump probability: rows may be a path, or independent of each other.
   private func likeliestJumps(_ rows: ArraySlice<(time: Double, phases: [Double?])>) -> Double {
     let seen = rows.map { likelihood($0.phases).values }
     let kernels = zip(rows, rows.dropFirst()).map { kernel($1.time - $0.time) }
@@ -288,7 +288,7 @@ public struct DirectionFinder: Sendable {
     return isCircle ? bin % azimuths.count : min(max(0, bin), azimuths.count - 1)
   }
 
-  /// The direction with the deviation that the misfit of the last rows suggests.
+  /// Returns the direction with the deviation that the misfit of the last rows suggests.
   private func widened(
     _ direction: Direction, _ misfit: Double?, _ width: inout LearnedWidth
   ) -> Direction {
@@ -394,7 +394,7 @@ public struct DirectionFinder: Sendable {
   }
 
   /// Returns the variance of the azimuth from errors of the models, the share of noise in the
-  /// variance of one row, and the misfit of the phases.
+  /// variance of a row, and the misfit of phases.
   private func fit(
     of phases: [Double?], azimuth: Int, elevation: Int
   ) -> (variance: Double, noise: Double, misfit: Double?) {

@@ -64,7 +64,7 @@ public struct PhaseTable: Sendable, Hashable {
     self.rises = rises
   }
 
-  /// The nearest non-decreasing sequence (pool adjacent violators).
+  /// Returns the nearest non-decreasing sequence (pool adjacent violators).
   private static func monotone(_ values: [Double]) -> [Double] {
     var blocks: [(sum: Double, count: Int)] = []
     for value in values {

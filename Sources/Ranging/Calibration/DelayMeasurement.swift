@@ -80,7 +80,7 @@ extension AntennaDelayFit.Placement {
   }
 }
 
-/// The measurements of each placement of one pair, by its known distances in their order.
+/// Returns the measurements of each placement of one pair, by its known distances in their order.
 ///
 /// At rest, each distance is a placement. Otherwise reflections hardly change within half a metre.
 /// Distances closer than 15 cm to each other are therefore one placement up to that length: the
@@ -114,7 +114,7 @@ func placements(_ truths: [Double]) -> [[Int]] {
   return result
 }
 
-/// The mean with Huber's loss, and the standard deviation without outliers.
+/// Returns the mean with Huber's loss, and the standard deviation without outliers.
 func robustMean(_ values: [Double]) -> (mean: Double, deviation: Double) {
   var mean = values.quantile(0.5)
   let deviation = 1.4826 * values.map { abs($0 - mean) }.quantile(0.5)

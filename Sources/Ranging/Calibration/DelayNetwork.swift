@@ -10,7 +10,7 @@ struct DelayNetwork {
     var residuals: [Double]
     var redundancy: Int
 
-    /// The standard deviation of the sum of some delays.
+    /// Returns the standard deviation of the sum of some delays.
     func deviation(_ indices: [Int]) -> Double {
       var variance = 0.0
       for row in indices {

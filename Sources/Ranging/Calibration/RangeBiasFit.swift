@@ -128,7 +128,7 @@ public struct RangeBiasFit: Sendable {
     positions = max(1, known.reduce(0, +) / pairs)
   }
 
-  /// The levels of the table: evenly over all but the outermost measurements.
+  /// Returns the levels of the table: evenly over all but the outermost measurements.
   private static func knots(_ powers: [Double]) -> [Double] {
     let (low, high) = (powers.quantile(0.005), powers.quantile(0.995))
     let width = high - low

@@ -55,7 +55,7 @@ public struct ProximityZone: Sendable, Hashable {
   /// - Parameters:
   ///   - distance: metres.
   ///   - standardDeviation: metres. The distance has to be beyond a boundary by two of them, or by
-  ///     half of `enter` where that is less, so that every zone can be entered.
+  ///     half of `enter` where that is less: every zone can be entered.
   /// - Returns: the change, if there is one.
   public mutating func update(distance: Double, standardDeviation: Double = 0) -> Event? {
     guard distance.isFinite else { return nil }

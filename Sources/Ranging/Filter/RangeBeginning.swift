@@ -3,9 +3,9 @@
 /// The first samples of a filter, one of which may be wrong.
 ///
 /// A wrong sample beside a right one looks like a peer that moves fast. The third sample decides.
-/// All samples of the first half second, or the first three of a second, are compared with the
-/// straight line that most of them agree with. Samples that follow each other within a sixteenth of
-/// a second share their errors, so only the first of them counts.
+/// All samples of the first half second, or the first three of a second, are compared with one
+/// straight line. It is the line that most of them agree with. Samples that follow each other
+/// within a sixteenth of a second share their errors, so only the first of them counts.
 struct RangeBeginning: Sendable, Hashable {
   private typealias Lanes = SIMD8<Double>
 
@@ -24,7 +24,7 @@ struct RangeBeginning: Sendable, Hashable {
     self.noise = noise
   }
 
-  /// Whether a sample at this time still belongs to the beginning.
+  /// Returns whether a sample at this time still belongs to the beginning.
   func includes(_ time: Double) -> Bool {
     count < Lanes.scalarCount && time - times[0] <= (count < 3 ? 1 : 0.5)
   }
@@ -71,7 +71,7 @@ struct RangeBeginning: Sendable, Hashable {
     return (state, normalised(count - 1, state) <= gate)
   }
 
-  /// The square of a sample's distance from a line in standard deviations.
+  /// Returns the square of a sample's distance from a line in standard deviations.
   private func normalised(_ lane: Int, _ state: RangeState) -> Double {
     let rest = distances[lane] - state.r - state.v * (times[lane] - state.time)
     return rest * rest / variances[lane]

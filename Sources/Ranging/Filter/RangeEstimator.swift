@@ -32,9 +32,8 @@ public struct RangeEstimator: Sendable, Hashable {
     /// One standard deviation in metres of an error that changes slowly with position and posture:
     /// reflections, antenna patterns. Samples within seconds share it, so no filter removes it; it
     /// is part of every stated deviation. Two recordings with known truth show 5.5 to 6 cm with a
-    /// time of 2 to 4 s (indoors, a trolley) and 4 cm (outdoors, between positions), where the bias
-    /// of each pair was learned at many positions. They show 9 to 10 cm where it was learned at
-    /// one.
+    /// time of 2 to 4 s (indoors, a trolley) and 4 cm (outdoors, between positions). There, the
+    /// bias of each pair was learned at many positions; learned at one, 9 to 10 cm remain.
     public var slowDeviation = 0.07
     /// The possible error of the first sample beyond its noise, in metres: one standard deviation,
     /// with which it is compared with the next. With 0, the first sample is trusted.
@@ -252,7 +251,7 @@ public struct RangeEstimator: Sendable, Hashable {
     parameters.learnsAcceleration ? motion.mixture : motion.first
   }
 
-  /// The log-likelihood of a sample under each model (Student's t).
+  /// Returns the log-likelihood of a sample under each model (Student's t).
   private func logLikelihoods(
     _ normalised: RangeMotion.Lanes, _ total: RangeMotion.Lanes
   ) -> RangeMotion.Lanes {
@@ -267,10 +266,10 @@ public struct RangeEstimator: Sendable, Hashable {
     return result
   }
 
-  /// Whether a sample is less likely than one at the gate. With several models, the gate is the
-  /// gate of a filter with a deviation of one metre. This likelihood equals that a uniform outlier
-  /// up to 100 m has in one of fifty ranges. After rejected samples movement becomes the likelier
-  /// cause.
+  /// Returns whether a sample is less likely than one at the gate. With several models, the gate is
+  /// the gate of a filter with a deviation of one metre. This likelihood equals that a uniform
+  /// outlier up to 100 m has in one of fifty ranges. After rejected samples movement becomes the
+  /// likelier cause.
   private func isOutlier(
     _ normalised: RangeMotion.Lanes, _ total: RangeMotion.Lanes, _ weight: RangeMotion.Lanes
   ) -> Bool {

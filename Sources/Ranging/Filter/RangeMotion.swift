@@ -9,7 +9,7 @@ struct RangeState: Sendable, Hashable {
   var rv = 0.0
   var vv: Double
 
-  /// The state `dt` seconds later, with acceleration of density `q`.
+  /// Returns the state `dt` seconds later, with acceleration of density `q`.
   func advanced(_ dt: Double, _ q: Double) -> RangeState {
     var motion = RangeMotion(self)
     motion.advance(dt, RangeMotion.Lanes(repeating: q))

@@ -7,7 +7,7 @@
 /// for change in regions.update(estimate, at: seconds) { print(change.kind, change.region.name) }
 /// ```
 ///
-/// A peer enters or leaves a region when three estimates in a row are beyond the boundary, each by
+/// A peer enters or leaves a region after three estimates beyond the boundary in a row, each by
 /// two of its standard deviations. Unfinished decisions are dropped when the peer falls silent. A
 /// value without input or output: the caller passes the times.
 public struct RegionTracker: Sendable {

@@ -69,11 +69,11 @@ public struct Symmetric3: Sendable, Hashable {
   }
 }
 
-/// The arc sine of `x` limited to -1...1, which rounding may exceed.
+/// Returns the arc sine of `x` limited to -1...1, which rounding may exceed.
 @inline(__always)
 func clampedAsin(_ x: Double) -> Double { asin(max(-1, min(1, x))) }
 
-/// `angle` (radians) brought into -π..<π.
+/// Returns `angle` (radians) wrapped into -π..<π.
 @inline(__always)
 func wrapped(_ angle: Double) -> Double {
   let turns = (angle / (2 * .pi)).rounded()

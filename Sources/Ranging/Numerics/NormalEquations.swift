@@ -58,7 +58,7 @@ struct NormalEquations {
     }
   }
 
-  /// The Cholesky factor.
+  /// Returns the Cholesky factor.
   private func factored() -> [Double]? {
     var factor = matrix
     for row in 0..<count {
@@ -93,7 +93,7 @@ struct NormalEquations {
 }
 
 extension Array where Element == Double {
-  /// The quantile with linear interpolation; 0 for an empty array.
+  /// Returns the quantile with linear interpolation; 0 for an empty array.
   func quantile(_ part: Double) -> Double {
     guard !isEmpty else { return 0 }
     let sorted = sorted()

@@ -160,7 +160,7 @@ public struct PositionSolver: Sendable {
     return (cost, slope, information)
   }
 
-  /// Whether the anchors are within a tenth of their extent of one plane.
+  /// Returns whether the anchors are within a tenth of their extent of one plane.
   private func isCoplanar(_ anchors: [SIMD3<Double>]) -> Bool {
     let middle = anchors.reduce(.zero, +) * (1 / Double(anchors.count))
     var spread = Symmetric3.zero

@@ -114,7 +114,7 @@ struct SmootherHistory {
     }
   }
 
-  /// Fᵀ·λ and Fᵀ·Λ·F.
+  /// Computes Fᵀ·λ and Fᵀ·Λ·F.
   private func undoAdvance(
     _ dt: Double, _ fade: Double, _ slope: inout [Double], _ weight: inout [Double]
   ) {
@@ -136,7 +136,7 @@ struct SmootherHistory {
     }
   }
 
-  /// (I - K·H)ᵀ·λ - Hᵀ·ν/S, and (I - K·H)ᵀ·Λ·(I - K·H) + Hᵀ·H/S.
+  /// Computes (I - K·H)ᵀ·λ - Hᵀ·ν/S, and (I - K·H)ᵀ·Λ·(I - K·H) + Hᵀ·H/S.
   private func undoMeasurement(_ index: Int, _ slope: inout [Double], _ weight: inout [Double]) {
     let one = measurements[index]
     let start = index * size

@@ -136,7 +136,8 @@ package struct PathModel: Codable, Sendable, Hashable {
     evidence(value).map { 1 / (1 + exp(-$0)) }
   }
 
-  /// Limited to the range of the training data: squares of values beyond it would decide alone.
+  /// Returns the input limited to the range of the training data: squares of values beyond it would
+  /// decide alone.
   static func standardised(_ value: Double, _ input: Input) -> Double {
     max(-3, min(3, (value - input.mean) / input.deviation))
   }

@@ -21,8 +21,8 @@ public struct ClockOffset: Sendable, Hashable {
 
 /// Tracks the offset of one peer's clock against the local one.
 ///
-/// Combines two sources: the carrier frequency offset of single frames, and the time between two
-/// polls by the stamps of both ends, which is a hundred times as exact. Between measurements the
+/// Combines the carrier frequency offset of single frames with the time between two polls by the
+/// stamps of both ends. The latter is a hundred times as exact. Between measurements the
 /// offset performs a random walk, as warm crystals do. A value of fixed size: keep one for each
 /// peer.
 package struct ClockOffsetTracker: Sendable, Hashable {

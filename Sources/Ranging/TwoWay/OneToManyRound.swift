@@ -78,7 +78,7 @@ public struct ResponderRanging: Sendable, Hashable {
     if let clock { self.clock.addCarrier(clock) }
   }
 
-  /// Whether the polls show that the third frame went in the other direction.
+  /// Returns whether the polls show that the third frame went in the other direction.
   package func isReversed(_ exchange: TwoWayExchange) -> Bool {
     clock.offset.map { exchange.isReversed($0, parameters) } ?? false
   }

@@ -73,7 +73,7 @@ public struct PowerBias: Sendable, Hashable {
       -198, -187, -179, -163, -143, -127, -109, -84, -59, -31, 0, 36, 65, 84, 97, 106, 110, 112,
     ])
 
-  /// One value for each 2 dB from -61 dBm down.
+  /// Creates a table with one value for each 2 dB from -61 dBm down.
   private init(millimetres: [Double]) {
     self.init(
       millimetres.enumerated().map {

@@ -68,8 +68,9 @@ public struct TwoWayExchange: Sendable, Hashable {
     return result.initiator > 0 && result.responder > 0 ? result : nil
   }
 
-  /// Whether the third frame went in the other direction: a clock offset from elsewhere fits its
-  /// stamps only when they are exchanged. Otherwise twice the flight is part of the offset.
+  /// Returns whether the third frame went in the other direction: a clock offset from elsewhere
+  /// fits its stamps only when they are exchanged. Otherwise twice the flight is part of the
+  /// offset.
   package func isReversed(_ offset: ClockOffset, _ parameters: TwoWayParameters) -> Bool {
     var other = singleSided
     if isDoubleSided {

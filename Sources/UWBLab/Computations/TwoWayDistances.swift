@@ -229,7 +229,7 @@ private struct TwoWayDistances {
     return exchange(row, reader, &state)
   }
 
-  /// The exchange of a row; nil without the stamps of poll and response.
+  /// Returns the exchange of a row; nil without the stamps of poll and response.
   mutating func exchange(
     _ row: Int, _ reader: TableReader, _ state: inout RowStatus
   ) -> TwoWayExchange? {

@@ -55,7 +55,7 @@ public struct Chart {
   /// Whether both axes have the same scale.
   var isMap = false
 
-  /// The ranges of the axes, with a margin.
+  /// Returns the ranges of the axes, with a margin.
   func limits() -> (x: ClosedRange<Double>, y: ClosedRange<Double>) {
     var (xs, ys): ([Double], [Double]) = ([], [])
     for one in series where one.fits {
@@ -244,7 +244,7 @@ extension Chart {
     return Chart(title: title, x: "x (m)", y: "y (m)", series: series, isMap: true)
   }
 
-  /// The outline of two standard deviations in the plane; nil for an invalid covariance.
+  /// Returns the outline of two standard deviations in the plane; nil for an invalid covariance.
   static func ellipse(_ position: SIMD3<Double>, _ c: Symmetric3) -> [Point]? {
     let middle = (c.xx + c.yy) / 2
     let difference = (c.xx - c.yy) / 2

@@ -308,7 +308,7 @@ struct SVGWriter {
     return result
   }
 
-  /// A number with two decimal places; 0 when it is not finite.
+  /// Returns a number with two decimal places; 0 when it is not finite.
   fileprivate static func number(_ value: Double) -> String {
     guard value.isFinite else { return "0" }
     let text = fixed(max(-1e6, min(1e6, value)), 2)

@@ -8,7 +8,8 @@ import UWBLink
 package struct RowComputation<Value> {
   var reader: TableReader
   let columns: [OutputColumn<Value>]
-  /// Computes a row of the table of this reader. Must be called once for each row, in their order.
+  /// The computation of a row of the table of this reader. Must be called once for each row, in
+  /// their order.
   let compute: (TableReader, Int) -> ComputedRow<Value>
 
   init(

@@ -236,8 +236,8 @@ struct CalibrateDelay: CalibrationCommand {
 
       --from reads a table: board_a,board_b,truth_m,range_m [, channel, antenna_a, antenna_b]. \
       Where the last three are missing, they are 9, 0 and 0. --positions takes the distances from \
-      the positions in a file like that of compute locate: {"anchors": {"A": [0, 0, 1], "B": [3, \
-      0, 1]}}.
+      the positions in a file like the anchors of compute locate: \
+      {"anchors": {"A": [0, 0, 1], "B": [3, 0, 1]}}.
 
       Output: antenna_delays with board, channel, antenna, delay_m and sigma_m, pair_delays with \
       the sums of boards without a triangle, and residuals. --write adds the delay to the value in \

@@ -37,8 +37,8 @@ package enum Segmentation {
 /// Joins the segments of messages: one partial control message and one partial data message at a
 /// time, so that a data packet between two control segments does no harm.
 ///
-/// A segment that does not continue the partial message drops it and is then treated on its own,
-/// which costs one message where dropping both would cost two. Packets that are whole messages are
+/// A segment that does not continue the partial message drops it and is then treated on its own:
+/// this loses one message instead of two. Packets that are whole messages are
 /// not copied, and nothing is allocated once the buffers have grown to the longest message seen.
 package struct Reassembler {
   /// The result of adding a packet.

@@ -154,8 +154,9 @@ struct FieldReader: FieldCoder, ~Escapable {
 
 // The positions of keys among parameters.
 extension FieldReader {
-  /// The length of an identifier is not marked: a value that is secret in any reading counts as
-  /// secret. A list that does not end with the payload in any reading is secret as a whole.
+  /// Finds the keys among parameters. The length of an identifier is not marked: a value that is
+  /// secret in any reading counts as secret. A list that does not end with the payload in any
+  /// reading is secret as a whole.
   @_lifetime(self: copy self)
   private mutating func findKeys(in space: ParameterSpace) {
     var readings: [[Range<Int>]] = []

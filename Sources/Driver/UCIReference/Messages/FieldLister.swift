@@ -250,7 +250,8 @@ extension TestTimestamp: ListedValue {
   var fieldValue: FieldValue { .decimal(microseconds) }
 }
 
-/// Data messages have room for an extended address; a short one leaves the upper bytes 0.
+/// Returns the address of a data message, which has room for an extended one; a short one leaves
+/// the upper bytes 0.
 private func dataAddress(_ value: UInt64) -> String {
   (UInt16(exactly: value).map { MACAddress($0) } ?? MACAddress(extended: value)).description
 }

@@ -27,7 +27,7 @@ public struct Capabilities: Hashable, Sendable {
     public static let utAnchor = Roles(rawValue: 1 << 3)
     /// UL-TDoA tag.
     public static let utTag = Roles(rawValue: 1 << 4)
-    /// Sends frames whose angle observers measure.
+    /// A sender of frames whose angle observers measure.
     public static let advertiser = Roles(rawValue: 1 << 5)
     /// Measures the angle of advertisers.
     public static let observer = Roles(rawValue: 1 << 6)
@@ -83,7 +83,7 @@ public struct Capabilities: Hashable, Sendable {
     public static let figureOfMerit = Angles(rawValue: 1 << 3)
   }
 
-  /// From the parameters of a response.
+  /// Reads the parameters of a response.
   ///
   /// The number 0x02 distinguishes the numberings. It is the roles in one or two bytes in FiRa 1.x,
   /// and a range of versions in four bytes since 2.0.

@@ -4,8 +4,8 @@ package import UCI
 
 /// The description of a parameter: one row of a table.
 ///
-/// Parameters of sessions, of chips and of radio tests, and capabilities have the same shape, so
-/// values of all of them are shown, read and checked in one way. An identifier with different
+/// Parameters of sessions, of chips and of radio tests, and capabilities have the same shape.
+/// Values of all of them are shown, read and checked in one way. An identifier with different
 /// meanings in different dialects has several rows; `ParameterTable` chooses.
 package struct Parameter<ID: Hashable & Sendable>: Sendable {
   package let id: ID

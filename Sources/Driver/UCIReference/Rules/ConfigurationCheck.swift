@@ -58,7 +58,7 @@ extension [ConfigurationProblem] {
 /// against the rules of the protocol, and against the chip's capabilities.
 ///
 /// Sources of the rules: FiRa UCI as published in AOSP's FiraParams and FiraEncoder and in pica;
-/// what chips of Qorvo and NXP accepted and refused in published captures.
+/// the answers of chips of Qorvo and NXP in published captures.
 package struct ConfigurationCheck: Sendable {
   package var parameters: SessionParameters
   /// The capabilities of the chip; nil where they have not been read.

@@ -34,7 +34,7 @@ extension ConfigurationCheck {
     var capability: CapabilityID
     /// Whether the chip ranges without it.
     var isHint = false
-    /// Returns the bit of the capability that a value needs; nil: none.
+    /// The bit of the capability that a value needs; nil: none.
     var bit: @Sendable (UInt64) -> UInt64?
   }
 

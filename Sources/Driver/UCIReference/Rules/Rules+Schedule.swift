@@ -33,7 +33,7 @@ extension ConfigurationCheck {
     return (1_200, false)
   }
 
-  /// A ranging round has to fit into a block.
+  /// Checks that a ranging round fits into a block.
   mutating func blocks() {
     guard let slot = number(.slotDuration), let slots = number(.slotsPerRR),
       let interval = number(.rangingDuration)
@@ -66,7 +66,7 @@ extension ConfigurationCheck {
     }
   }
 
-  /// Every frame of a round needs a slot of its own.
+  /// Checks that every frame of a round has a slot of its own.
   ///
   /// These are control, initiation, one response for each controlee, the final frame, the report of
   /// measurements, and one report of results from each controlee. That is six slots for one

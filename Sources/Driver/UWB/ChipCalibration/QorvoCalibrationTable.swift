@@ -73,7 +73,8 @@ enum QorvoCalibrationTable {
     expand(row.name).map(row.named)
   }
 
-  /// A key without a row has the form of bytes: firmwares have more keys than are published.
+  /// Returns the form of a key. A key without a row is bytes: firmware has more keys than are
+  /// published.
   static func value(named name: String) -> CalibrationValue? {
     let pattern = pattern(of: name)
     if let row = index[pattern], expand(pattern).contains(name) { return row.named(name) }

@@ -82,8 +82,8 @@ extension UWBDevice {
     return used.isEmpty ? [0] : used
   }
 
-  /// Returns the values with which a chip subtracts the offset of a pair of antennas from its
-  /// phases, and converts them to angles by a table. Nothing is written; `calibrate` writes them.
+  /// Returns the values with which a chip corrects the phases of a pair of antennas by an offset
+  /// and converts them to angles by a table. Nothing is written; `calibrate` writes them.
   ///
   /// The phases are assumed to be measured with the present offset of the chip, which it subtracts
   /// (Qorvo: `ant_pair#.ch#.pdoa.offset`, `pdoa_lut#.data` and `pdoa.lut_id`; NXP: PDOA_OFFSET). No
@@ -94,7 +94,6 @@ extension UWBDevice {
   ///   - offset: the phase straight ahead in radians.
   ///   - table: angles and phases in radians, rising angles, without the offset.
   /// - Returns: the values, and a sentence about the parts that the chip does not support.
-  /// - Returns: also what the chip cannot take, in a sentence.
   /// - Throws: `CalibrationError`.
   package func phaseCalibration(
     channel: UInt8, pair: UInt8, offset: Double, table: [(angle: Double, phase: Double)]

@@ -203,7 +203,7 @@ final class CommandEngine: Sendable {
 
 // The reported states of the chip and its sessions, and waiting for a state.
 extension CommandEngine {
-  /// Whether the chip last reported that a session ranges.
+  /// Returns whether the chip last reported that a session ranges.
   func isActive(_ token: UInt32) -> Bool {
     state.withLock { $0.chip.sessions[token]?.state == .active }
   }

@@ -32,7 +32,7 @@ struct Handshake {
   /// discards these as well. So it answers the third reset at the latest.
   private static let firstResetMilliseconds = 300
 
-  /// Qorvo's firmware keeps up to 32 kB for a host that does not read and sends them at 12.8 kB a
+  /// Qorvo's firmware keeps up to 32 kB for a host that does not read. It sends them at 12.8 kB a
   /// second (64 bytes every 5 ms); at 115200 baud they take 2.8 s.
   private static let backlogMilliseconds = 4_000
 
@@ -140,9 +140,10 @@ struct Handshake {
     reader.setFraming(framing)
   }
 
-  /// Most chips accept CORE_DEVICE_RESET at once. NXP's accept nothing before their vendor command,
-  /// which has another meaning on other chips. So it is sent only to a chip that reports the boot
-  /// state of NXP's, that the endpoint names as NXP's, or that did not answer at all.
+  /// Resets the chip, after NXP's vendor command where necessary. Most chips accept
+  /// CORE_DEVICE_RESET at once. NXP's accept nothing before their vendor command, which has another
+  /// meaning on other chips. It is therefore sent only if the chip reports NXP's boot state, the
+  /// endpoint names it as NXP's, or it did not answer at all.
   private func wakeAndReset(bootStateSeen: Bool) async throws(DriverError) {
     if bootStateSeen || engine.profile.needsDeviceInit {
       try await initialise()
@@ -173,8 +174,8 @@ struct Handshake {
     }
   }
 
-  /// Whether a chip without an answer may be waiting for NXP's command. It has reported booting, or
-  /// nothing apart from its state. Its own reports may arrive after the time to settle.
+  /// Returns whether a chip without an answer may be waiting for NXP's command. It has reported
+  /// booting, or nothing apart from its state. Its own reports may arrive after the time to settle.
   private func mayBeNXP(since before: LinkStatistics) -> Bool {
     let (now, state) = (engine.statistics, engine.chip.device)
     if state == .initialising { return true }

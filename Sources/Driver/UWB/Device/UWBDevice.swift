@@ -143,7 +143,7 @@ public final class UWBDevice: Sendable {
     throw error
   }
 
-  /// In a function of its own, so that afterwards only the core refers to the link.
+  /// Starts a device, in a function of its own so that afterwards only the core refers to the link.
   private static func start(
     _ endpoint: LinkEndpoint, _ options: Options, loadsFirmware: Bool
   ) async throws(DriverError) -> DeviceCore {

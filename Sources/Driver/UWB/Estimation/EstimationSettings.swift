@@ -13,8 +13,8 @@ public struct EstimationSettings: Sendable {
   /// Noise of a distance with line of sight and a good level in metres, one standard deviation.
   /// FiRa notifications have no deviation; boards show 2 to 5 cm.
   public var distanceDeviation = 0.05
-  /// The phase difference of the pair of antennas for azimuth, over the angle to the plane in its
-  /// middle, positive to the right as in FiRa; nil: azimuth is not computed.
+  /// The phase difference of the pair of antennas for azimuth over the angle to the plane in its
+  /// middle. Angles are positive to the right, as in FiRa; nil: azimuth is not computed.
   public var azimuth: PhaseTable?
   /// The phase difference of the pair for elevation, positive upwards; nil: elevation is not
   /// computed.

@@ -83,7 +83,7 @@ public struct EmptyRound: Sendable, Hashable {
   /// Whether the device was lost and found again between the previous round and this one.
   public var followsInterruption = false
 
-  /// Nil where the notification has measurements.
+  /// Creates an empty round; nil where the notification has measurements.
   init?(_ view: borrowing SessionInfoView, _ info: FrameInfo) {
     guard view.type == .twoWay, view.count == 0 else { return nil }
     sessionToken = view.sessionToken

@@ -39,8 +39,8 @@ extension UWBDevice {
     return response.handle ?? Self.testSessionID
   }
 
-  /// A test that has ended by itself cannot be stopped any more, so the chip's answer does not
-  /// matter.
+  /// Ends a test. One that has ended by itself cannot be stopped any more, so the chip's answer
+  /// does not matter.
   private func endTest(_ token: UInt32) async throws(DriverError) {
     _ = try await send(TestStopSession())
     defer { core.engine.forget(token) }

@@ -7,7 +7,7 @@ public struct DiagnosticsRequest: Sendable, Hashable {
   public struct Content: OptionSet, Sendable, Hashable {
     /// Bits of this set, not of the wire.
     public let rawValue: UInt8
-    /// Any bits.
+    /// Creates a set from any bits.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
     /// Phase differences between antennas.
     public static let phases = Content(rawValue: 1)

@@ -105,7 +105,7 @@ extension PseudoTerminal {
     guard symlink(path, link) == 0 else { throw Errno(rawValue: errno) }
   }
 
-  /// Reads what the host has written, a few chunks at a time so that other chips are served too.
+  /// Reads the host's bytes, a few chunks at a time so that other chips are served too.
   func read(_ buffer: inout [UInt8]) -> [[UInt8]] {
     var chunks: [[UInt8]] = []
     while chunks.count < 4 {

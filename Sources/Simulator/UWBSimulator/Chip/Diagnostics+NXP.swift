@@ -45,7 +45,8 @@ extension SimulatedChip {
     return UInt16(body.count).bytes + body + [0]
   }
 
-  /// Pair 1 is the pair for azimuth, pair 2 the pair for elevation, as on Murata's 2BP.
+  /// Returns the angles of a measurement. Pair 1 is the pair for azimuth, pair 2 the pair for
+  /// elevation, as on Murata's 2BP.
   private func angles(
     _ pair: UInt8, _ entry: TwoWayMeasurement, _ reception: Reception?
   ) -> [UInt8] {

@@ -44,7 +44,7 @@ package struct RadioConditions: Hashable, Sendable {
 }
 
 extension RadioConditions.Wall {
-  /// Whether the straight line between two positions crosses the wall.
+  /// Returns whether the straight line between two positions crosses the wall.
   func isBetween(_ a: SIMD3<Double>, _ b: SIMD3<Double>) -> Bool {
     func side(_ p: SIMD3<Double>, _ q: SIMD3<Double>, _ r: SIMD3<Double>) -> Double {
       (q.x - p.x) * (r.y - p.y) - (q.y - p.y) * (r.x - p.x)

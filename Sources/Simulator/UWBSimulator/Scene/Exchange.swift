@@ -53,7 +53,7 @@ extension Simulation {
       sentStamp: (tick &+ configuredSend) & SimulatedClock.stampMask, reception: reception)
   }
 
-  /// The messages of a round between a controller and one of its controlees.
+  /// Returns the messages of a round between a controller and one of its controlees.
   ///
   /// - Parameter place: the index of the controlee in the controller's list.
   private mutating func frames(
