@@ -172,7 +172,10 @@ struct DiffTests {
 @Suite("uwbctl diff with devices", .ownThreads)
 struct DiffDeviceTests {
   @Test(
-    "What stands for a device", arguments: ["sim", "tcp:localhost:1", "usb:1234", "/dev/ttyACM9"])
+    "What stands for a device",
+    arguments: [
+      "sim", "tcp:localhost:1", "usb:1234", "/dev/ttyACM9", "uwbd:", "uwbd:/run/uwbd/control",
+    ])
   func names(text: String) {
     #expect(DiffSide.isDevice(text))
     #expect(!DiffSide.isDevice("." + text))

@@ -96,7 +96,7 @@ import UWBLab
   @Test func everyFormIsADevice() throws {
     for form in try Self.forms() { _ = try LinkEndpoint(form) }
     let schemes = try Set(Self.forms().compactMap { try EndpointText($0).scheme })
-    #expect(schemes == Set(EndpointText.schemes))
+    #expect(schemes == Set(LinkEndpoint.schemes))
   }
 
   @Test func everyChipIsListed() throws {

@@ -96,4 +96,26 @@ import Varlink
       #expect(service.terminationStatus == 0)
     }
   }
+
+  /// A file of `uwbctl profile`: with bare names, hexadecimal numbers and comments.
+  @Test func aProfileIsGivenAsText() async throws {
+    let text = "\(ServiceBench.profile())".replacing(
+      "\"session_id\":42", with: "session_id: 0x2A, // tags\n")
+    try await ServiceBench.lendService { bench, _ in
+      let (first, second) = (try bench.client(), try bench.client())
+      let reply = try first.call("Start", ["profile_text": .string(text)])
+      #expect(reply.parameters["session_id"] == .integer(42), "\(reply.parameters)")
+      // The same session as that of the object.
+      #expect(try second.call("Start", ServiceBench.start()).parameters["joined"] == .bool(true))
+      let damaged = try second.call("Start", ["profile_text": .string(text + "\n}")])
+      #expect(damaged.errorName == "InvalidProfile")
+      let reason = damaged.parameters["reason"]?.string
+      #expect(reason?.hasPrefix("Line 3 ") == true, "\(reason ?? "")")
+      for parameters in [
+        [:], ServiceBench.start(["profile_text": .string(text)]), ["profile": .null],
+      ] as [[String: JSON]] {
+        #expect(try second.call("Start", parameters).errorName == "InvalidParameter")
+      }
+    }
+  }
 }

@@ -214,6 +214,9 @@ import Varlink
       }
       #expect(error?.linkError?.code == code)
     }
+    let silent = LinkError(
+      .timeout, endpoint: "uwbd:/a", detail: "the service does not answer")
+    #expect(silent.description == "uwbd:/a: the service does not answer.")
     try await ServiceBench.lendService { bench, _ in
       let error = await #expect(throws: DriverError.self) {
         try await UWBDevice.open(.service(socket: FilePath(bench.path), chip: "/dev/none"))

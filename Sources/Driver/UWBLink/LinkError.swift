@@ -102,7 +102,8 @@ extension LinkError: DescribedError {
     case .invalidEndpoint: "Invalid device name '\(endpoint)'\(detail.map { ": \($0)" } ?? "")."
     case .unresolvedHost: "Cannot resolve the host of \(endpoint)."
     case .connectionRefused: "\(endpoint) refused the connection."
-    case .timeout: "\(endpoint) accepted no data in time."
+    case .timeout:
+      detail.map { "\(endpoint): \($0)." } ?? "\(endpoint) accepted no data in time."
     case .closedByPeer where endpoint.hasPrefix("uwbd:"):
       "The service closed \(endpoint): it has stopped, or has lost the chip."
     case .closedByPeer: "The other end closed \(endpoint)."

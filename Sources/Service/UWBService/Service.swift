@@ -396,12 +396,20 @@ import Varlink
   private func profile(
     _ call: VarlinkCall, for device: UWBDevice
   ) throws(Refusal) -> SessionProfile {
-    let text = "\(call.parameters["profile"] ?? .null)"
+    let (members, file) = (call.parameters["profile"], call.parameters["profile_text"]?.string)
+    let text: String
+    switch (members, file) {
+    case (.object(let members), nil): text = "\(JSON.object(members))"
+    case (_, .some(let file)) where members?.object == nil: text = file
+    default: throw .invalidParameter("profile")
+    }
     do throws(ProfileError) {
       return try SessionProfile(Array(text.utf8), for: device.dialect.generation)
     } catch {
-      // Varlink profiles are one line, so a line number has no use.
-      let reason = "\(error)".replacing("Line 1: ", with: "", maxReplacements: 1)
+      // An object is one line, so a line number has no use.
+      let reason =
+        file == nil
+        ? "\(error)".replacing("Line 1: ", with: "", maxReplacements: 1) : "\(error)"
       throw Refusal("InvalidProfile", ["reason": reason, "advice": error.recoverySuggestion])
     }
   }

@@ -7,6 +7,7 @@ import SystemPackage
 import UCI
 import UCIReference
 import UWB
+import UWBLink
 
 struct DiffSide {
   enum Content {
@@ -81,8 +82,7 @@ extension DiffSide {
   /// below /dev.
   static func isDevice(_ text: String) -> Bool {
     if text == DeviceOptions.simulated { return true }
-    let schemes = ["tcp:", "usb:", "spi:", "sr1xx:", "uci:", "nxp-usb:"]
-    if schemes.contains(where: text.hasPrefix) { return true }
+    if LinkEndpoint.schemes.contains(where: { text.hasPrefix($0 + ":") }) { return true }
     var status = stat()
     guard unsafe stat(String(text.prefix { $0 != "?" }), &status) == 0 else {
       return text.hasPrefix("/dev/")

@@ -155,7 +155,8 @@ package enum ChipService {
       try? descriptor.close()
       throw LinkError(
         [.wouldBlock, .timedOut].contains(error) ? .timeout : .system,
-        endpoint: endpoint.description, errno: error, detail: "the service does not answer")
+        endpoint: endpoint.description, errno: error, detail: "the service does not answer",
+        recoverySuggestion: "Read its log, and start it again: systemctl restart uwbd.")
     }
   }
 
@@ -191,11 +192,23 @@ package enum ChipService {
       case .wouldBlock: .timeout
       default: .system
       }
+    let (detail, suggestion) =
+      switch code {
+      case .permissionDenied:
+        (
+          "the socket does not admit it",
+          "Ask the administrator for access: the socket's mode and group decide who may connect."
+        )
+      case .timeout:
+        (
+          "the service accepts no connection",
+          "End programs that are connected, or try again later."
+        )
+      default: ("no service listens there", "Start uwbd, or name the device itself.")
+      }
     throw LinkError(
-      code, endpoint: endpoint.description, errno: error, detail: "no service listens there",
-      recoverySuggestion: code == .permissionDenied
-        ? "Ask the administrator for access: the socket's mode and group decide who may connect."
-        : "Start uwbd, or name the device itself.")
+      code, endpoint: endpoint.description, errno: error, detail: detail,
+      recoverySuggestion: suggestion)
   }
 
   private static func send(_ bytes: [UInt8], _ descriptor: FileDescriptor) throws(Errno) {

@@ -138,6 +138,11 @@ extension LinkEndpoint: CustomStringConvertible {
   }
 }
 
+extension LinkEndpoint {
+  /// The schemes of names that are no paths, without their colons.
+  package static let schemes = ["usb", "spi", "sr1xx", "uci", "nxp-usb", "tcp", "uwbd"]
+}
+
 /// The parsed text of a device's name: `scheme:address?key=value&flag`. A path has no scheme.
 struct EndpointText {
   let text: String
@@ -148,12 +153,10 @@ struct EndpointText {
   /// The keys requested so far, in order.
   private var known: [String] = []
 
-  static let schemes = ["usb", "spi", "sr1xx", "uci", "nxp-usb", "tcp", "uwbd"]
-
   init(_ text: String) throws(LinkError) {
     self.text = text
     var rest = Substring(text)
-    scheme = Self.schemes.first { rest.hasPrefix($0 + ":") }
+    scheme = LinkEndpoint.schemes.first { rest.hasPrefix($0 + ":") }
     if let scheme { rest = rest.dropFirst(scheme.count + 1) }
     let parts = rest.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
     address = parts.first.map(String.init) ?? ""
@@ -228,7 +231,7 @@ struct EndpointText {
     // A mistyped scheme must not become a file name.
     guard address.contains("/") || !address.contains(":") else {
       throw invalid(
-        "the scheme is not one of \(Self.schemes.joined(separator: ", ")); for a file with a colon in "
+        "the scheme is not one of \(LinkEndpoint.schemes.joined(separator: ", ")); for a file with a colon in "
           + "its name put ./ before it")
     }
     return address
