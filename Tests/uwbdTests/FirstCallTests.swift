@@ -105,7 +105,7 @@ import Varlink
       let (first, second) = (try bench.client(), try bench.client())
       let reply = try first.call("Start", ["profile_text": .string(text)])
       #expect(reply.parameters["session_id"] == .integer(42), "\(reply.parameters)")
-      // The same session as that of the object.
+      // The same session as one as from the object.
       #expect(try second.call("Start", ServiceBench.start()).parameters["joined"] == .bool(true))
       let damaged = try second.call("Start", ["profile_text": .string(text + "\n}")])
       #expect(damaged.errorName == "InvalidProfile")

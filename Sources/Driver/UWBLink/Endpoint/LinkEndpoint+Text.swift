@@ -139,7 +139,7 @@ extension LinkEndpoint: CustomStringConvertible {
 }
 
 extension LinkEndpoint {
-  /// The schemes of names that are no paths, without their colons.
+  /// The schemes of names that are not paths, without their colons.
   package static let schemes = ["usb", "spi", "sr1xx", "uci", "nxp-usb", "tcp", "uwbd"]
 }
 
