@@ -46,6 +46,30 @@ import UWBSimulator
     await chips.end()
   }
 
+  /// The app ranges with several accessories in one session; here one of them is there.
+  @Test(arguments: [true, false]) func accessoriesMayShareARound(_ isOneToMany: Bool) async throws {
+    var options = Accessory.Options.patient
+    options.isOneToMany = isOneToMany
+    var fixture = try await AccessoryFixture(.qm33PDoA, phones: [.qm33PDoA], options: options)
+    try await fixture.phone.initialize()
+    let data = try fixture.phone.shareable()
+    #expect(try await fixture.phone.configure(data) == .accessoryUwbDidStart)
+    let accessory = try #require(fixture.phone.accessory)
+    var configuration = try data.session(of: .app, with: accessory.uwb)
+    configuration.isOneToMany = true
+    let session = try await fixture.chips.phones[0].makeSession(configuration)
+    let stream = session.measurements()
+    try await session.start()
+    var statuses: [Status] = []
+    for try await measurement in stream where statuses.count < 3 {
+      statuses.append(measurement.result.status)
+      if statuses.count == 3 { break }
+    }
+    #expect(statuses.allSatisfy { $0 == (isOneToMany ? .ok : .rangingRxTimeout) }, "\(statuses)")
+    try await session.close()
+    await fixture.end()
+  }
+
   @Test func chipsCanDecodeShareableData() async throws {
     var options = Accessory.Options.patient
     options.leavesDataToChip = true

@@ -148,6 +148,12 @@ struct AccessoryOptions: ParsableArguments {
   var tellApp = false
   @Flag(help: "Let the chip decode the data of the app (NXP).")
   var dataToChip = false
+  @Flag(
+    help: """
+      Share the ranging rounds with other accessories, in one session of the app. iPhones range with \
+      each accessory alone.
+      """)
+  var oneToMany = false
   @Flag(help: "Fail if the chip's list of capabilities lacks one that apps need.")
   var strict = false
 
@@ -190,6 +196,7 @@ struct AccessoryOptions: ParsableArguments {
     options.maximumSessions = apps
     options.leavesDataToChip = dataToChip
     options.tellsApps = tellApp
+    options.isOneToMany = oneToMany
     return options
   }
 }

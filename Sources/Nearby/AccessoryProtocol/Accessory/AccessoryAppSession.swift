@@ -198,8 +198,10 @@ struct AccessoryAppSession {
   private func plan(_ data: [UInt8]) throws(AccessoryError) -> SessionConfiguration {
     guard let offered else { throw AccessoryError(.notInitialized) }
     let angles = Capabilities(accessory.device.capabilities).angles ?? []
-    return try ShareableConfigurationData(data).session(
+    var plan = try ShareableConfigurationData(data).session(
       of: .accessory, with: offered, angles: !angles.isEmpty)
+    if accessory.options.isOneToMany { plan.isOneToMany = true }
+    return plan
   }
 
   // MARK: the session

@@ -33,6 +33,11 @@ extension Accessory {
     /// Otherwise this package converts the data to session parameters.
     public var leavesDataToChip = false
 
+    /// Whether the accessory shares its ranging rounds with others, in one session of the app.
+    ///
+    /// Apple's configuration data has no field for it, and iPhones range with each accessory alone.
+    public var isOneToMany = false
+
     /// The regions around the accessory that phones enter and leave; nil for none.
     public var regions: RegionRules?
     /// Whether an app receives `AccessoryMessage.regionChanged` for each change of its phone.
