@@ -77,7 +77,7 @@ static void reconnects(void) {
       int held[3];
       for (int profile = 1; profile <= 2; profile++) {
         char wanted[64];
-        snprintf(wanted, sizeof wanted, "\"profile\":{\"session_id\": %d}", profile);
+        snprintf(wanted, sizeof wanted, "\"profile_text\":\"{session_id: %d}\"", profile);
         held[profile] = accepted(listening);
         hear(held[profile]);
         assert(strstr(heard, ".Start\"") && strstr(heard, wanted));
@@ -99,8 +99,8 @@ static void reconnects(void) {
     _exit(0);
   }
   assert(!uwb_reconnect(client, 60));
-  assert(!uwb_start(client, "{\"session_id\": 1}", NULL));
-  assert(!uwb_start(client, "{\"session_id\": 2}", NULL));
+  assert(!uwb_start(client, "{session_id: 1}", NULL));
+  assert(!uwb_start(client, "{session_id: 2}", NULL));
   assert(!uwb_monitor(client, NULL, "0x0001", take, &count));
   assert(uwb_monitor(client, NULL, NULL, take, &count) == -1);
   for (int round = 1; round <= 2; round++) {
@@ -168,7 +168,7 @@ static void gives_up(void) {
     say(held, started, sizeof started);
     int late = accepted(listening);
     hear(late);
-    assert(strstr(heard, "\"session_id\": 2"));
+    assert(strstr(heard, "{session_id: 2}"));
     // Until the client has given up.
     assert(recv(late, heard, 1, 0) == 0);
     send(late, started, sizeof started, MSG_NOSIGNAL);
@@ -178,21 +178,21 @@ static void gives_up(void) {
     const char error[] = "{\"error\":\"a.Denied\",\"parameters\":{\"reason\":\"No.\"}}";
     say(next, error, sizeof error);
     hear(next);
-    assert(strstr(heard, "\"session_id\": 4"));
+    assert(strstr(heard, "{session_id: 4}"));
     say(next, started, sizeof started);
     assert(recv(held, heard, 1, MSG_DONTWAIT) == -1 && errno == EAGAIN);
     _exit(0);
   }
-  assert(!uwb_start(client, "{\"session_id\": 1}", NULL));
+  assert(!uwb_start(client, "{session_id: 1}", NULL));
   interrupt(true);
   client->patience = 100;
-  assert(uwb_start(client, "{\"session_id\": 2}", NULL) == -1);
+  assert(uwb_start(client, "{session_id: 2}", NULL) == -1);
   assert(strstr(uwb_last_error(client), "does not answer"));
   interrupt(false);
   client->patience = 30000;
-  assert(uwb_start(client, "{\"session_id\": 3}", NULL) == -1);
+  assert(uwb_start(client, "{session_id: 3}", NULL) == -1);
   assert(!strcmp(uwb_last_error(client), "No."));
-  assert(!uwb_start(client, "{\"session_id\": 4}", NULL));
+  assert(!uwb_start(client, "{session_id: 4}", NULL));
   int status;
   assert(waitpid(service, &status, 0) == service && !status);
   uwb_close(client);
@@ -238,6 +238,38 @@ static void numbers(void) {
   }
 }
 
+/// Strings of JSON have escapes where they need them, and are UTF-8.
+static void strings(void) {
+  static const char *const pairs[][2] = {
+      {"", ""},
+      {"{\"a\": 0x2A, // b\r\n\t}", "{\\u0022a\\u0022: 0x2A, // b\\u000d\\u000a\\u0009}"},
+      {"\\ \1\x1F\x7F", "\\u005c \\u0001\\u001f\x7F"},
+      {"\u00B5 \u0800 \uD7FF \uFFFD \U00010000 \U0010FFFF",
+       "\u00B5 \u0800 \uD7FF \uFFFD \U00010000 \U0010FFFF"},
+      // Latin-1.
+      {"5 \xB5m, B\xFCro", "5 \\ufffdm, B\\ufffdro"},
+      // The end within a character.
+      {"\xC2", "\\ufffd"},
+      {"\xE2\x82\"", "\\ufffd\\ufffd\\u0022"},
+      {"\xF0\x9F\x98", "\\ufffd\\ufffd\\ufffd"},
+      // Too long, a surrogate, too large.
+      {"\xC0\x80", "\\ufffd\\ufffd"},
+      {"\xE0\x9F\xBF", "\\ufffd\\ufffd\\ufffd"},
+      {"\xF0\x8F\xBF\xBF", "\\ufffd\\ufffd\\ufffd\\ufffd"},
+      {"\xED\xA0\x80", "\\ufffd\\ufffd\\ufffd"},
+      {"\xF4\x90\x80\x80", "\\ufffd\\ufffd\\ufffd\\ufffd"},
+      {"\xF5\xFF", "\\ufffd\\ufffd"},
+  };
+  for (size_t index = 0; index < sizeof pairs / sizeof *pairs; index++) {
+    struct text text = {0};
+    append_string(&text, pairs[index][0]);
+    size_t length = strlen(pairs[index][1]);
+    assert(text.count == length + 2 && text.bytes[0] == '"' && text.bytes[length + 1] == '"');
+    assert(!memcmp(text.bytes + 1, pairs[index][1], length));
+    free(text.bytes);
+  }
+}
+
 /// test [COMMA]: in the locale of the environment, whose decimal mark is a comma with an argument.
 int main(int arguments, char **argument) {
   assert(setlocale(LC_ALL, ""));
@@ -280,16 +312,7 @@ int main(int arguments, char **argument) {
     close(service);
     uwb_close(client);
   }
-  struct text profile = {0};
-  append_profile(&profile, "{ // a\n \"b\": \"c // d,}\", /* e */ \"f\": [1, ], }");
-  assert(!strcmp(profile.bytes, "{ \n \"b\": \"c // d,}\",  \"f\": [1]}"));
-  free(profile.bytes);
-  const char *open[] = {"\"", "{\"a", "/*", "//", "\"\\", ",}", "}", ""};
-  for (size_t index = 0; index < sizeof open / sizeof *open; index++) {
-    profile = (struct text){0};
-    append_profile(&profile, open[index]);
-    free(profile.bytes);
-  }
+  strings();
   reconnects();
   gives_up();
   puts("the reader: whole, in pieces, 200,000 times damaged; a restart; calls that are given up");

@@ -189,40 +189,37 @@ static const char *string(const char *object, const char *name, char *into, size
   return into;
 }
 
-static void append_string(struct text *text, const char *string) {
-  append_text(text, "\"");
-  for (const char *at = string; *at; at++) {
-    char escaped[8];
-    if ((unsigned char)*at < 0x20 || *at == '"' || *at == '\\') {
-      append(text, escaped, (size_t)sprintf(escaped, "\\u%04x", (unsigned char)*at));
-    } else {
-      append(text, at, 1);
-    }
+/// Returns the number of bytes of a character of UTF-8; 0: the bytes are not one.
+static size_t character_length(const char *at) {
+  const unsigned char *byte = (const unsigned char *)at;
+  if (*byte < 0x80) return 1;
+  size_t length = *byte >= 0xF0 ? 4 : *byte >= 0xE0 ? 3 : 2;
+  // The second byte excludes overlong forms, surrogates and values above 0x10FFFF.
+  unsigned char first = *byte == 0xE0 ? 0xA0 : *byte == 0xF0 ? 0x90 : 0x80;
+  unsigned char last = *byte == 0xED ? 0x9F : *byte == 0xF4 ? 0x8F : 0xBF;
+  if (*byte < 0xC2 || *byte > 0xF4 || byte[1] < first || byte[1] > last) return 0;
+  for (size_t index = 2; index < length; index++) {
+    if (byte[index] < 0x80 || byte[index] > 0xBF) return 0;
   }
-  append_text(text, "\"");
+  return length;
 }
 
-/// Copies a profile without what JSON does not have: comments, and commas at the end.
-static void append_profile(struct text *text, const char *at) {
-  while (*at) {
-    const char *next = at + 1;
-    if (*at == '"') {
-      if (!(next = skip_string(at))) next = at + strlen(at);
-    } else if (*at == '/' && at[1] == '/') {
-      at += strcspn(at, "\n");
-      continue;
-    } else if (*at == '/' && at[1] == '*') {
-      const char *end = strstr(at + 2, "*/");
-      at = end ? end + 2 : at + strlen(at);
-      continue;
-    } else if (*at == '}' || *at == ']') {
-      size_t count = text->count;
-      while (count && strchr(" \t\r\n", text->bytes[count - 1])) count--;
-      if (count && text->bytes[count - 1] == ',') text->count = count - 1;
+/// Appends a string of JSON. Bytes that are not UTF-8 become U+FFFD, as where uwbctl reads a file.
+static void append_string(struct text *text, const char *string) {
+  append_text(text, "\"");
+  for (const char *at = string; *at;) {
+    size_t length = character_length(at);
+    char escaped[8];
+    if (!length) {
+      append_text(text, "\\ufffd");
+    } else if ((unsigned char)*at < 0x20 || *at == '"' || *at == '\\') {
+      append(text, escaped, (size_t)sprintf(escaped, "\\u%04x", (unsigned char)*at));
+    } else {
+      append(text, at, length);
     }
-    append(text, at, (size_t)(next - at));
-    at = next;
+    at += length ? length : 1;
   }
+  append_text(text, "\"");
 }
 
 // MARK: connections
@@ -415,8 +412,8 @@ int uwb_start(uwb_client *client, const char *profile, const char *chip) {
   if (!*client->path) return -1;
   client->failed = false;
   struct text call = {0};
-  append_text(&call, "{\"method\":\"" INTERFACE ".Start\",\"parameters\":{\"profile\":");
-  append_profile(&call, profile);
+  append_text(&call, "{\"method\":\"" INTERFACE ".Start\",\"parameters\":{\"profile_text\":");
+  append_string(&call, profile);
   if (chip) {
     append_text(&call, ",\"chip\":");
     append_string(&call, chip);

@@ -61,7 +61,7 @@ const char *uwb_last_error(const uwb_client *client);
 /// Starts a session, or joins the same one of another program. It stays until uwb_close, on a
 /// connection of its own.
 ///
-/// profile: the text of a profile as uwbctl profile prints it, comments included.
+/// profile: the text of a profile, in any form that uwbctl accepts. The error names the line.
 /// chip: NULL: the only one.
 /// Returns 0, or -1. Waits at most 30 seconds for a connection, and 30 for the answer. Starts
 /// nothing without an answer: a session that begins later ends at once.

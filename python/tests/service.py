@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import json
 import os
+import re
 import signal
 import socket
 import struct
@@ -18,12 +19,20 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import uwb
 import uwb.aio
-from uwb._protocol import read_profile
 
 PATH, PROFILE = sys.argv[1:]
+
+
+def members() -> dict[str, Any]:
+    """Returns the members of PROFILE, without its comments and trailing commas."""
+    with open(PROFILE, encoding="utf-8") as file:
+        text = re.sub(r"//.*", "", file.read())
+    found: dict[str, Any] = json.loads(re.sub(r",(\s*[}\]])", r"\1", text))
+    return found
 
 
 def check(holds: object, what: object) -> None:
@@ -45,7 +54,7 @@ def blocking() -> None:
             ranged = [m for m in found if m.status_code == 0]
             check(ranged and all(m.distance and m.sigma for m in ranged), "there is no estimate")
             check(abs(found[-1].time.timestamp() - time.time()) < 60, "the time differs")
-            changed = read_profile(PROFILE)
+            changed = members()
             changed["parameters"]["SLOTS_PER_RR"] = 8
             with uwb.connect(PATH) as other:
                 check(other.start(PROFILE).joined, "it was not joined")
@@ -69,6 +78,28 @@ def blocking() -> None:
             count = len(service.record(seconds=1))
             check(count > 0, "nothing was recorded")
     print(f"uwb: calls, sessions, {len(found) + count} measurements, {tables}conflict")
+
+
+def written_otherwise() -> None:
+    """The service reads each profile that uwbctl accepts, and names the line of an error."""
+    profile = members()
+    parameters = "\n".join(f"{name}: {json.dumps(v)}," for name, v in profile["parameters"].items())
+    text = f"{{session_id: 0x2A, session_type: 'ranging', /* B\xfcro */ parameters: {{\n{parameters}}},\n}}"
+    with uwb.connect(PATH) as service, tempfile.NamedTemporaryFile() as file:
+        file.write(b"\xef\xbb\xbf" + text.encode("latin-1"))
+        file.flush()
+        with service.start(file.name) as session, uwb.connect(PATH) as other:
+            check(session.session_id == 42, "the session differs")
+            check(other.start(profile).joined, "the session of the members differs")
+        file.write(b"\n]")
+        file.flush()
+        try:
+            service.start(file.name)
+            check(False, "a damaged profile starts a session")
+        except uwb.InvalidProfile as error:
+            line = text.count("\n") + 2
+            check(f"Line {line} " in str(error), error)
+    print("uwb: a profile with bare names, a hexadecimal number and Latin-1")
 
 
 async def with_asyncio() -> None:
@@ -161,7 +192,7 @@ def stopped() -> Iterator[None]:
 
 def given_up() -> None:
     """Calls that are given up leave the client, and the sessions of the others, as they were."""
-    second = read_profile(PROFILE)
+    second = members()
     second["session_id"] = 77
 
     def interrupt(number: int, frame: object) -> None:
@@ -228,7 +259,7 @@ def given_up() -> None:
 
 async def cancelled() -> None:
     """Cancelled calls leave the client, and the sessions of the others, as they were."""
-    second = read_profile(PROFILE)
+    second = members()
     second["session_id"] = 77
     async with uwb.aio.connect(PATH) as service, await service.start(PROFILE) as session:
         chip = (await service.chips())[0].chip
@@ -246,8 +277,8 @@ async def cancelled() -> None:
     print("uwb.aio: cancelled calls")
 
 
-json.dumps(read_profile(PROFILE))
 blocking()
+written_otherwise()
 asyncio.run(with_asyncio())
 killed()
 given_up()

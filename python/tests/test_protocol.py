@@ -24,7 +24,7 @@ from typing import Any
 
 import uwb
 import uwb.aio
-from uwb._protocol import read_profile
+from uwb._protocol import profile_parameters
 from uwb.testing import FakeService
 
 REPLY = {
@@ -120,20 +120,16 @@ class ProtocolTests(unittest.TestCase):
             uwb.Reply({"parameter": "queue"}, error="org.varlink.service.InvalidParameter").result()
         self.assertIn("queue", str(other.exception))
 
-    def test_a_profile_may_have_comments(self) -> None:
-        text = """// one
-        { session_id: 42, /* two, */ "parameters": { "SLOT_DURATION": "2 ms // no comment", }, }"""
+    def test_a_profile_is_members_or_the_text_of_a_file(self) -> None:
+        self.assertEqual(profile_parameters({"session_id": 42}), {"profile": {"session_id": 42}})
+        text = "\ufeff{ session_id: 0x2A, // \N{SNOWMAN}\r\n 'parameters': {}, }\0"
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "profile")
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(text)
-            self.assertEqual(
-                read_profile(path),
-                {"session_id": 42, "parameters": {"SLOT_DURATION": "2 ms // no comment"}},
-            )
-            with open(path, "w", encoding="utf-8") as file:
-                file.write("[")
-            self.assertRaises(ValueError, read_profile, path)
+            with open(path, "wb") as file:
+                file.write(text.encode() + b"// B\xfcro")
+            self.assertEqual(profile_parameters(path), {"profile_text": text + "// B\ufffdro"})
+            with self.assertRaises(FileNotFoundError):
+                profile_parameters(os.path.join(folder, "missing"))
 
 
 class ModelTests(unittest.TestCase):
@@ -167,6 +163,16 @@ class ModelTests(unittest.TestCase):
             names = re.findall(r"^  (\w+):", body[1], re.M)
             own = {entry.name for entry in fields(kind)}
             self.assertLessEqual(set(names), own)
+
+    def test_start_has_the_parameters_of_the_service(self) -> None:
+        place = os.environ.get("UWB_INTERFACE")
+        if place is None:
+            self.skipTest("UWB_INTERFACE does not name the interface's description")
+        with open(place, encoding="utf-8") as file:
+            body = re.search(r"^method Start\((.*?)\) ->", file.read(), re.S | re.M)
+        assert body is not None
+        kinds = dict(re.findall(r"(\w+): (\S+?),?\s", body[1]))
+        self.assertEqual((kinds.get("profile"), kinds.get("profile_text")), ("?object", "?string"))
 
     def test_a_recording_is_kept(self) -> None:
         found = recording(3)
@@ -205,6 +211,25 @@ class FakeServiceTests(unittest.TestCase):
 
         with FakeService(recording(20)) as fake:
             asyncio.run(main(fake.path))
+
+    def test_a_profile_may_be_a_file(self) -> None:
+        text = "// session_id: 1\n{ session_id: 0x2A, }"
+
+        async def main(path: str, profile: str) -> None:
+            async with uwb.aio.connect(path) as service, await service.start(profile) as session:
+                self.assertEqual(session.session_id, 42)
+
+        with FakeService([]) as fake, uwb.connect(fake.path) as service:
+            with tempfile.NamedTemporaryFile("w") as file:
+                file.write(text)
+                file.flush()
+                with service.start(file.name) as session:
+                    self.assertEqual(session.session_id, 42)
+                asyncio.run(main(fake.path, file.name))
+                self.assertEqual(fake.started, [text, text])
+                file.truncate(0)
+                self.assertRaises(uwb.InvalidProfile, service.start, file.name)
+            self.assertRaises(FileNotFoundError, service.start, file.name)
 
     def test_no_service(self) -> None:
         with self.assertRaises(uwb.ConnectionLost) as caught:

@@ -26,7 +26,7 @@ from ._protocol import (
     check,
     default_path,
     pauses,
-    read_profile,
+    profile_parameters,
     retry_pause,
     try_to_connect,
 )
@@ -224,12 +224,13 @@ class Client:
     ) -> Session:
         """Starts a session by a profile, or joins the same one.
 
-        profile -- its members, or the path of a file
+        profile -- its members, or the path of a file in any form that uwbctl accepts;
+                   `InvalidProfile` names the line of an error
         share   -- who may join it and see what it measures
         linger  -- for how many seconds the session stays when this program has crashed
         """
         parameters = {
-            "profile": read_profile(profile),
+            **profile_parameters(profile),
             "chip": chip,
             "share": share,
             "linger_ms": round(linger * 1_000),

@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import os
 import random
-import re
 import socket
 import time
 from collections.abc import Iterator, Mapping
@@ -217,33 +216,13 @@ def check(info: Mapping[str, Any]) -> None:
         raise ProtocolError(f"the service is not uwbd: it has no {INTERFACE}")
 
 
-_TOKEN = re.compile(
-    r"""
-    (?P<string>"(?:[^"\\]|\\.)*")
-    | (?P<comment>//[^\n]*|/\*.*?\*/)
-    | (?P<comma>,(?=(?:\s|//[^\n]*|/\*.*?\*/)*[}\]]))
-    | (?P<name>[A-Za-z_$][\w$]*)(?=\s*:)
-    """,
-    re.VERBOSE | re.DOTALL,
-)
+def profile_parameters(profile: Profile) -> dict[str, Any]:
+    """Returns the parameter of `Start` for a profile: its members, or the text of its file.
 
-
-def read_profile(profile: Profile) -> dict[str, Any]:
-    """A profile: its members, or a file in the form of `uwbctl profile`, which has comments."""
+    The service reads the text, so that each file that uwbctl accepts is accepted here.
+    """
     if isinstance(profile, Mapping):
-        return dict(profile)
-    with open(profile, encoding="utf-8") as file:
-        text = file.read()
-
-    def replace(match: re.Match[str]) -> str:
-        if match["string"]:
-            return match[0]
-        return f'"{match["name"]}"' if match["name"] else ""
-
-    try:
-        members = json.loads(_TOKEN.sub(replace, text))
-    except ValueError as error:
-        raise ValueError(f"{os.fspath(profile)} is not a profile: {error}") from None
-    if not isinstance(members, dict):
-        raise ValueError(f"{os.fspath(profile)} is not a profile: it is not an object")
-    return members
+        return {"profile": dict(profile)}
+    # As uwbctl does, accepts octets that are not UTF-8, such as a comment in Latin-1.
+    with open(profile, encoding="utf-8", errors="replace", newline="") as file:
+        return {"profile_text": file.read()}

@@ -25,7 +25,7 @@ from ._protocol import (
     check,
     default_path,
     pauses,
-    read_profile,
+    profile_parameters,
     retry_pause,
     try_to_connect,
 )
@@ -197,7 +197,7 @@ class Client:
     ) -> Session:
         """Starts a session by a profile, or joins the same one; see `uwb.Client.start`."""
         parameters = {
-            "profile": read_profile(profile),
+            **profile_parameters(profile),
             "chip": chip,
             "share": share,
             "linger_ms": round(linger * 1_000),

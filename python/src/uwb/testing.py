@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import socket
 import socketserver
 import tempfile
@@ -16,6 +17,19 @@ from ._model import Measurement
 from ._protocol import INTERFACE
 
 __all__ = ["FakeService"]
+
+# Comments, or the number of the session.
+_SESSION_ID = re.compile(
+    r"""//[^\n]*|/\*(?s:.*?)\*/|\bsession_id["']?\s*:\s*["']?(?:0[xX]([0-9A-Fa-f]+)|(\d+))"""
+)
+
+
+def _session_id(text: str) -> int | None:
+    """Returns the number of the session in the text of a profile, without reading the rest."""
+    for match in _SESSION_ID.finditer(text):
+        if match[1] or match[2]:
+            return int(match[1], 16) if match[1] else int(match[2])
+    return None
 
 
 class FakeService:
@@ -32,8 +46,8 @@ class FakeService:
         self._folder = tempfile.TemporaryDirectory()
         #: Where programs connect.
         self.path = os.path.join(self._folder.name, "control")
-        #: The profiles of the sessions that were started.
-        self.started: list[dict[str, Any]] = []
+        #: The profiles of the sessions that were started: members, or the texts of files.
+        self.started: list[dict[str, Any] | str] = []
         service = self
 
         class Handler(socketserver.BaseRequestHandler):
@@ -86,9 +100,14 @@ class FakeService:
         elif method == "Describe":
             yield {"parameters": {"info": {"device": self.chip, "family": "fake"}}}
         elif method == "Start":
+            text = parameters.get("profile_text")
             profile = parameters.get("profile") or {}
-            self.started.append(profile)
-            number = profile.get("session_id", 0)
+            number = profile.get("session_id", 0) if text is None else _session_id(text)
+            if number is None:
+                reason = "A profile needs session_id."
+                yield {"error": f"{INTERFACE}.InvalidProfile", "parameters": {"reason": reason}}
+                return
+            self.started.append(profile if text is None else text)
             yield {"parameters": {"chip": self.chip, "session_id": number, "joined": False}}
         elif method == "Stop":
             yield {"parameters": {}}
