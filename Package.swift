@@ -35,6 +35,7 @@ let package = Package(
     .library(name: "UWBSimulator", targets: ["UWBSimulator"]),
     .library(name: "UWBLab", targets: ["UWBLab"]),
     .executable(name: "uwbctl", targets: ["uwbctl"]),
+    .executable(name: "uwblab", targets: ["uwblab"]),
     .executable(name: "uwbd", targets: ["uwbd"]),
   ],
   dependencies: [
@@ -97,11 +98,15 @@ let package = Package(
       name: "UWBSimulator", dependencies: ["UCI", "System", deque, system],
       path: "Sources/Simulator/UWBSimulator", swiftSettings: strict + lifetimes),
 
+    // Text, lines of JSON and files of JSON: measurements, devices and calibrations.
+    .target(
+      name: "Formats", dependencies: ["UCI", "UCIReference", "UWB", "Ranging", "System"],
+      path: "Sources/Driver/Formats", swiftSettings: strict + lifetimes),
+
     // Tables, plots and calibration procedures.
     .target(
-      name: "UWBLab",
-      dependencies: ["UCI", "UCIReference", "UWB", "UWBLink", "Ranging", system, "System"],
-      swiftSettings: strict + lifetimes),
+      name: "UWBLab", dependencies: ["Formats", "UWB", "UWBLink", "Ranging", "System", system],
+      path: "Sources/Lab/UWBLab", swiftSettings: strict + lifetimes),
 
     // What services and their clients say to each other.
     .target(name: "Varlink", path: "Sources/Ground/Varlink", swiftSettings: strict),
@@ -110,20 +115,35 @@ let package = Package(
     .target(
       name: "CVersion",
       cSettings: [.define("UWB_COMMIT", to: "\"\(Context.environment["UWB_COMMIT"] ?? "")\"")]),
+    // Options of devices, endings, messages and statuses of every program at a terminal.
+    .target(
+      name: "CommandSupport",
+      dependencies: [
+        "CVersion", "Formats", "UCI", "UCIReference", "UWBLink", "UWB", "UWBSimulator", "System",
+        system, logging, arguments,
+      ],
+      path: "Sources/Shell/CommandSupport", swiftSettings: strict + lifetimes),
     .executableTarget(
       name: "uwbctl",
       dependencies: [
-        "CVersion", "UCI", "UCIReference", "UWBLink", "UWB", "Ranging", "UWBSimulator",
-        "AccessoryProtocol", "Bluetooth", "Peers", "UWBLab", "UWBService", "System", system,
-        logging, arguments,
+        "CommandSupport", "UCI", "UCIReference", "UWBLink", "UWB", "Ranging", "UWBSimulator",
+        "AccessoryProtocol", "Bluetooth", "Peers", "Formats", "System", system,
+        arguments,
       ],
       resources: [.embedInCode("Setup/uwb.rules")], swiftSettings: strict + lifetimes),
+    .executableTarget(
+      name: "uwblab",
+      dependencies: [
+        "CommandSupport", "Formats", "UCI", "UWBLink", "UWB", "Ranging", "UWBSimulator", "UWBLab",
+        system, arguments,
+      ],
+      path: "Sources/Lab/uwblab", swiftSettings: strict + lifetimes),
 
-    // The service that shares chips: a program, and uwbctl where it is called uwbd.
+    // The service that shares chips.
     .target(
       name: "UWBService",
       dependencies: [
-        "CVersion", "Varlink", "UCI", "UCIReference", "UWBLink", "UWB", "UWBLab", "System", deque,
+        "CVersion", "Varlink", "UCI", "UCIReference", "UWBLink", "UWB", "Formats", "System", deque,
         system, logging, arguments,
       ],
       path: "Sources/Service/UWBService", resources: [.embedInCode("org.swift-uwb.Chips.varlink")],
@@ -269,20 +289,35 @@ let package = Package(
       ],
       swiftSettings: strict + lifetimes),
     .testTarget(
+      name: "FormatsTests", dependencies: ["Formats", "UWB", "Ranging", "UWBTestSupport"],
+      swiftSettings: strict + lifetimes),
+    .testTarget(
       name: "UWBLabTests", dependencies: ["UWBLab", "UWB", "Ranging", "UWBTestSupport"],
       swiftSettings: strict + lifetimes),
     .testTarget(name: "VarlinkTests", dependencies: ["Varlink"], swiftSettings: strict),
+    // Programs in processes of their own.
+    .target(
+      name: "ProgramTestSupport", dependencies: ["UWBTestSupport", arguments],
+      path: "Tests/ProgramTestSupport", swiftSettings: strict),
     .testTarget(
       name: "uwbctlTests",
       dependencies: [
-        "uwbctl", "UCI", "UCIReference", "UWB", "UWBLab", "UWBLink", "Ranging", "UWBSimulator",
-        "UWBTestSupport", "AccessoryProtocol", arguments, system,
+        "uwbctl", "uwblab", "CommandSupport", "Formats", "ProgramTestSupport", "UCI",
+        "UCIReference", "UWB", "UWBLink", "Ranging", "UWBSimulator", "UWBTestSupport",
+        "AccessoryProtocol", arguments, system,
+      ],
+      swiftSettings: strict + lifetimes),
+    .testTarget(
+      name: "uwblabTests",
+      dependencies: [
+        "uwblab", "CommandSupport", "ProgramTestSupport", "UWB", "UWBLab", "Ranging",
+        "UWBSimulator", "UWBTestSupport", arguments,
       ],
       swiftSettings: strict + lifetimes),
     .testTarget(
       name: "uwbdTests",
       dependencies: [
-        "uwbd", "uwbctl", "UWBService", "Varlink", "UCI", "UWB", "UWBLab", "UWBLink",
+        "uwbd", "uwbctl", "UWBService", "Varlink", "UCI", "UWB", "Formats", "UWBLink",
         "UWBSimulator", "AccessoryProtocol", "NearbyInteraction", "UWBTestSupport", "System",
         logging,
         system,
@@ -309,27 +344,44 @@ if let names = Context.environment["UWB_TESTS"]?.split(separator: "|").map(Strin
   package.targets.removeAll { !needed.contains($0.name) }
 }
 
+/// Makes a program a library, whose main function has another name: `uwbctl_main`.
+@MainActor func makeLibrary(_ name: String) {
+  guard let index = package.targets.firstIndex(where: { $0.name == name }) else { return }
+  let program = package.targets[index]
+  package.products.removeAll { $0.name == name }
+  package.targets[index] = .target(
+    name: name, dependencies: program.dependencies, path: program.path,
+    resources: program.resources,
+    swiftSettings: (program.swiftSettings ?? []) + [
+      .unsafeFlags(
+        ["-Xfrontend", "-entry-point-function-name", "-Xfrontend", "\(name)_main"])
+    ])
+}
+
+// All programs in one file, for packaging/debian/rules only: each alone has the libraries in it.
+if Context.environment["UWB_PACKAGE"] != nil {
+  let programs = ["uwbctl", "uwbd", "uwblab"]
+  for name in programs { makeLibrary(name) }
+  package.targets.removeAll { programs.map { $0 + "Tests" }.contains($0.name) }
+  package.products.append(.executable(name: "uwb-programs", targets: ["Programs"]))
+  package.targets.append(
+    .executableTarget(
+      name: "Programs", dependencies: programs.map { .byName(name: $0) },
+      path: "packaging/programs"))
+}
+
 // The fuzzers, for Tests/Fuzz/run.sh only: libFuzzer brings their main function.
-if Context.environment["UWB_FUZZ"] != nil,
-  let shell = package.targets.first(where: { $0.name == "uwbctl" })
-{
-  package.products.removeAll { $0.name == shell.name }
-  package.targets.removeAll { [shell.name, shell.name + "Tests", "uwbdTests"].contains($0.name) }
+if Context.environment["UWB_FUZZ"] != nil {
+  makeLibrary("uwbctl")
+  package.targets.removeAll { ["uwbctlTests", "uwbdTests"].contains($0.name) }
   package.targets += [
-    // The shell, whose main function has another name.
-    .target(
-      name: shell.name, dependencies: shell.dependencies, resources: shell.resources,
-      swiftSettings: (shell.swiftSettings ?? []) + [
-        .unsafeFlags(
-          ["-Xfrontend", "-entry-point-function-name", "-Xfrontend", "uwbctl_main"])
-      ]),
     .target(
       name: "Meter", path: "Tests/Fuzz/Sources/Meter", cSettings: [.define("_GNU_SOURCE")]),
     .executableTarget(
       name: "Fuzz",
       dependencies: [
-        "Meter", "UCI", "UCIReference", "UWB", "AccessoryProtocol", "Ranging", "UWBLab",
-        "UWBSimulator", "Peers", "Varlink", "uwbctl",
+        "Meter", "UCI", "UCIReference", "UWB", "AccessoryProtocol", "Ranging", "Formats", "UWBLab",
+        "UWBSimulator", "Peers", "Varlink", "CommandSupport", "uwbctl",
       ],
       path: "Tests/Fuzz/Sources/Fuzz", swiftSettings: strict + lifetimes),
   ]

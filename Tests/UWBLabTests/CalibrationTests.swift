@@ -3,9 +3,9 @@
 import Foundation
 import Ranging
 import Testing
+import UWB
 import UWBTestSupport
 
-@testable import UWB
 @testable import UWBLab
 
 @Suite(.ownThreads) struct CalibrationTests {
@@ -16,27 +16,6 @@ import UWBTestSupport
     ]
     for (text, value) in cases { #expect(quantityValue(text, "m") == value, "\(text)") }
     #expect(quantityValue("45°", "°") == 45 && quantityValue("2cm", "°") == nil)
-  }
-
-  @Test func aBackupIsAFile() throws {
-    let folder = try TemporaryFolder()
-    defer { folder.remove() }
-    let backup = CalibrationBackup(
-      format: CalibrationBackup.format, created: nil,
-      device: .init(family: "Qorvo QM33", chipID: "0102", firmware: "1.1.0", uci: "2.0.0"),
-      values: [.init(name: "xtal_trim", hex: "2e", text: "46")])
-    let path = folder.path("backup.json")
-    try backup.write(to: path)
-    #expect(try CalibrationBackup(file: path) == backup)
-    let text = try folder.read("backup.json")
-    #expect(text.contains("\"chip_id\" : \"0102\""))
-    for bad in [text.replacing("calibration 1", with: "calibration 2"), "[]"] {
-      _ = try folder.write(bad, to: "backup.json")
-      let error = #expect(throws: LabError.self) { try CalibrationBackup(file: path) }
-      #expect(error?.code == .badFile)
-    }
-    let missing = #expect(throws: LabError.self) { try CalibrationBackup(file: path + ".missing") }
-    #expect(missing?.code == .unreadable)
   }
 
   /// Answers in their order; then nobody answers.

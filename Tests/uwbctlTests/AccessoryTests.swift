@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryProtocol
+import CommandSupport
 import Foundation
+import ProgramTestSupport
 import SystemPackage
 import Testing
 import UWBTestSupport

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import CommandSupport
+import Formats
 import Foundation
 import Testing
 import UWBTestSupport
-import UWBLab
 
 @testable import UWB
 @testable import uwbctl
@@ -19,7 +20,7 @@ import UWBLab
     // Standard input is no terminal here.
     let command = try ChipCalibration.SetValues.parse(["xtal_trim=1"])
     let error = await #expect(throws: ExitCode.self) { try await command.run() }
-    #expect(error?.rawValue == uwbctl.ExitStatus.usage.rawValue)
+    #expect(error?.rawValue == CommandSupport.ExitStatus.usage.rawValue)
     let consenting = try ChipCalibration.SetValues.parse(["xtal_trim=1", "--yes"])
     try await consenting.run()
   }
@@ -31,14 +32,15 @@ import UWBLab
     let other = try ChipCalibration.Restore.parse(
       [path, "--yes", "--sim-chip", "sr250", "--chip", "nxp"])
     let error = await #expect(throws: ExitCode.self) { try await other.run() }
-    #expect(error?.rawValue == uwbctl.ExitStatus.configuration.rawValue)
+    #expect(error?.rawValue == CommandSupport.ExitStatus.configuration.rawValue)
     try await ChipCalibration.Restore.parse([path, "--yes"]).run()
   }
 
   @Test func eachFailureHasItsStatus() {
-    #expect(uwbctl.ExitStatus(CalibrationError.unknownName("", nearest: [])) == .usage)
+    #expect(CommandSupport.ExitStatus(CalibrationError.unknownName("", nearest: [])) == .usage)
     #expect(
-      uwbctl.ExitStatus(CalibrationError.notKept(name: "", wrote: [], read: [])) == .deviceFailure)
-    #expect(uwbctl.ExitStatus(CalibrationError.device(.closed)) == .deviceFailure)
+      CommandSupport.ExitStatus(CalibrationError.notKept(name: "", wrote: [], read: []))
+        == .deviceFailure)
+    #expect(CommandSupport.ExitStatus(CalibrationError.device(.closed)) == .deviceFailure)
   }
 }

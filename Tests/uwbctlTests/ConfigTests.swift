@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import CommandSupport
+import Formats
 import Foundation
 import SystemPackage
 import Testing
@@ -7,7 +9,6 @@ import UWBTestSupport
 import UCI
 import UCIReference
 import UWB
-import UWBLab
 import UWBLink
 import UWBSimulator
 

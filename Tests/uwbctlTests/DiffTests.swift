@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import CommandSupport
+import Formats
 import Foundation
+import ProgramTestSupport
 import Synchronization
 import SystemPackage
 import Testing
@@ -9,7 +12,6 @@ import UWBTestSupport
 import UCI
 import UCIReference
 import UWB
-import UWBLab
 import UWBSimulator
 
 @testable import uwbctl

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import CommandSupport
+import Formats
 import Foundation
 import SystemPackage
 import Testing
 import UCI
 import UWB
-import UWBLab
 import UWBLink
 import UWBSimulator
 import UWBTestSupport

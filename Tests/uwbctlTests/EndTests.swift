@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CommandSupport
 import Dispatch
+import Formats
 import Foundation
 import Glibc
+import ProgramTestSupport
 import Synchronization
 import SystemPackage
 import Testing
 import UCI
 import UWB
-import UWBLab
 import UWBLink
 import UWBSimulator
 import UWBTestSupport
@@ -341,7 +343,8 @@ import UWBTestSupport
   private func calibrate(_ chips: ScriptedTerminal...) throws -> ChildProcess {
     let boards = zip("AB", chips).flatMap { ["--board", "\($0)=\($1.path)"] }
     return try ChildProcess(
-      ["calibrate", "delay", "--pair", "A,B=1", "--yes", "-n", "1", "--interval", "20"] + boards)
+      ["calibrate", "delay", "--pair", "A,B=1", "--yes", "-n", "1", "--interval", "20"] + boards,
+      program: ChildProcess.uwblab)
   }
 
   @Test func aCalibrationDoesNotWaitForAChipThatReportsNothing() throws {

@@ -2,7 +2,9 @@
 
 import AccessoryProtocol
 import ArgumentParser
+import CommandSupport
 import Foundation
+import ProgramTestSupport
 import Synchronization
 import SystemPackage
 import Testing
@@ -78,18 +80,18 @@ import UWBTestSupport
 
   /// The statuses are those of the other commands.
   @Test(arguments: [
-    ("/dev/does-not-exist", uwbctl.ExitStatus.unavailable, "/dev/does-not-exist"),
+    ("/dev/does-not-exist", CommandSupport.ExitStatus.unavailable, "/dev/does-not-exist"),
     ("/dev/null", .usage, "not a serial device"), ("tcp:127.0.0.1:1", .unavailable, "127.0.0.1"),
   ])
   func aMissingDeviceIsTheCause(
-    device: String, status: uwbctl.ExitStatus, cause: String
+    device: String, status: CommandSupport.ExitStatus, cause: String
   ) async throws {
     let command = try FindCommand.parse([
       "--device", device, "--accessory", "tcp:1", "--recover", "0",
     ])
     let error = try #require(
       await #expect(throws: DriverError.self) { try await command.execute() })
-    #expect(uwbctl.ExitStatus(error) == status)
+    #expect(CommandSupport.ExitStatus(error) == status)
     #expect(error.description.contains(cause), "\(error)")
   }
 

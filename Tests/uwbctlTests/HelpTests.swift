@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import CommandSupport
 import Foundation
+import ProgramTestSupport
 import Testing
 import UWBTestSupport
 import UWBSimulator
@@ -22,7 +24,7 @@ import UWBSimulator
     for (path, _) in ShellTests.commands {
       var command = try Uwbctl.parseAsRoot(path.dropFirst() + ["--help"])
       let request = try #require(throws: (any Error).self) { try command.run() }
-      check(Program.text(for: request, columns: columns), path)
+      check(Program.text(for: request, of: Uwbctl.self, columns: columns), path)
     }
     // A process of its own takes the width from its surroundings.
     for words in [["--help"], ["multicast", "add", "--help"]] {
@@ -86,10 +88,6 @@ import UWBSimulator
     #expect(first.status == 0)
     let sent = try ChildProcess.run(["test", "periodic-tx", "-n", "1000000", "-t", "0.1"])
     #expect(sent.status == 0)
-    let calibrated = try ChildProcess.run([
-      "calibrate", "delay", "-n", "10", "--yes", "--pair", "A,B=2",
-    ])
-    #expect(calibrated.complaints.contains("every distance"), "\(calibrated.complaints)")
   }
 
   @Test func simulateStopsAfterSomeExchanges() throws {
@@ -149,17 +147,6 @@ import UWBSimulator
     let restored = try ChildProcess.run(
       ["calibrate", "restore", "-"], input: Data(backup.output.utf8))
     #expect(restored.status == 0, "\(restored.complaints)")
-    let table = Data("time_s,range_m\n0,3.02\n0.2,3.05\n0.4,3.1\n".utf8)
-    let plot = try ChildProcess.run(
-      ["compute", "filter", "-", "--output", "table.csv", "--plot", "-"], input: table, in: folder)
-    #expect(plot.output.hasPrefix("<?xml") && plot.status == 0)
-    #expect(try ChildProcess.run(["compute", "filter", "--plot", "-"], input: table).status == 64)
-    let delays = try ChildProcess.run([
-      "calibrate", "delay", "-n", "10", "--yes", "--pair", "A,B=2", "--pair", "A,C=2", "--pair",
-      "B,C=2", "--output", "-",
-    ])
-    #expect(delays.status == 0 && delays.output.hasPrefix("{"))
-    #expect(delays.complaints.contains("too long"), "the report goes to standard error")
     #expect(!FileManager.default.fileExists(atPath: folder + "/-"))
   }
 
@@ -198,8 +185,8 @@ import UWBSimulator
     (["help", "montior"], "uwbctl: There is no command 'montior'.\n  try: uwbctl monitor\n"),
     (["version"], "uwbctl: There is no command 'version'.\n  try: uwbctl --version\n"),
     (
-      ["calibrate", "dealy", "--yes"],
-      "uwbctl calibrate: There is no command 'dealy'.\n  try: uwbctl calibrate delay\n"
+      ["calibrate", "restoer", "--yes"],
+      "uwbctl calibrate: There is no command 'restoer'.\n  try: uwbctl calibrate restore\n"
     ),
     (
       ["calibration", "backpu", "x.json"],
@@ -235,7 +222,6 @@ import UWBSimulator
     (["config", "get", "--device", "/dev/no-such"], "uwbctl config get: ", 69),
     (["calibrate", "restore", "/no/such"], "uwbctl calibrate restore: ", 66),
     (["calibration", "restore", "/no/such"], "uwbctl calibrate restore: ", 66),
-    (["compute", "filter", "/no/such"], "uwbctl compute filter: ", 66),
     (["decode", "zz"], "uwbctl decode: ", 65),
     (["replay", "/no/such"], "uwbctl replay: ", 66),
     (["multicast", "add", "0003", "--pid", "1"], "uwbctl multicast add: ", 69),
@@ -247,6 +233,26 @@ import UWBSimulator
     let outcome = try ChildProcess.run(arguments)
     #expect(outcome.complaints.hasPrefix(beginning), "\(outcome.complaints)")
     #expect(outcome.status == status)
+  }
+
+  @Test(arguments: [
+    (["compute"], "uwbctl: compute", "compute"),
+    (["compute", "filter", "t.csv"], "uwbctl: compute", "compute filter t.csv"),
+    (["help", "compute"], "uwbctl: compute", "compute"),
+    (
+      ["calibrate", "delay", "--yes"], "uwbctl calibrate: calibrate delay", "calibrate delay --yes"
+    ),
+    (["calibration", "path"], "uwbctl calibrate: calibrate path", "calibrate path"),
+  ])
+  func commandsOfAnotherProgramAreNamed(
+    _ arguments: [String], _ beginning: String, _ call: String
+  ) throws {
+    let outcome = try ChildProcess.run(arguments)
+    #expect(
+      outcome.complaints == beginning + " is a command of uwblab.\n"
+        + "  try: Give the same arguments to it: uwblab \(call)\n")
+    #expect(outcome.output.isEmpty)
+    #expect(outcome.status == 64)
   }
 
   @Test func calibrationIsTheFormerNameOfCalibrate() throws {

@@ -2,6 +2,7 @@
 
 import Foundation
 import Glibc
+import ProgramTestSupport
 import SystemPackage
 import Testing
 import UCI
@@ -10,27 +11,36 @@ import UWBTestSupport
 
 /// Files as a stranger gives them to the program, in a process of its own.
 @Suite(.ownThreads, .timeLimit(.minutes(10))) struct HostileFileTests {
-  /// Runs a line of the shell, in which `uwbctl` is the program.
+  /// Runs a line of the shell, in which `uwbctl` and `uwblab` are the programs.
   static func sh(_ line: String, in folder: TemporaryFolder) throws -> ChildProcess.Outcome {
     try ChildProcess(
       [
-        "-c", "uwbctl() { \"$program\" \"$@\"; }; program=$1; \(line)", "bash",
-        ChildProcess.program.path,
+        "-c",
+        "uwbctl() { \"$uwbctl\" \"$@\"; }; uwblab() { \"$uwblab\" \"$@\"; }; "
+          + "uwbctl=$1; uwblab=$2; \(line)",
+        "bash", ChildProcess.uwbctl, ChildProcess.uwblab,
       ], in: folder.path(""), program: "bash"
     ).outcome()
   }
 
   /// Every command that reads a file, with the file at the end.
   private static let readers = [
-    "compute ds-twr", "compute ss-twr", "compute filter", "compute find",
-    "compute angle t.csv --geometry", "compute locate t.csv --anchors",
-    "compute ss-twr t.csv --calibration", "calibrate delay --from", "calibrate angle --from",
-    "calibrate power --from", "calibrate path --from", "calibrate delay --yes --positions",
-    "calibration restore",
-    "simulate -t 0.1 --scene", "range -n 1 --profile", "range -n 1 --calibration", "replay",
-    "replay --as-device -t 0.1", "decode --file", "profile check", "profile print --from",
-    "firmware check", "diff p.json",
+    "uwblab compute ds-twr", "uwblab compute ss-twr", "uwblab compute filter",
+    "uwblab compute find", "uwblab compute angle t.csv --geometry",
+    "uwblab compute locate t.csv --anchors", "uwblab compute ss-twr t.csv --calibration",
+    "uwblab calibrate delay --from", "uwblab calibrate angle --from",
+    "uwblab calibrate power --from", "uwblab calibrate path --from",
+    "uwblab calibrate delay --yes --positions", "uwbctl calibration restore",
+    "uwbctl simulate -t 0.1 --scene", "uwbctl range -n 1 --profile",
+    "uwbctl range -n 1 --calibration", "uwbctl replay", "uwbctl replay --as-device -t 0.1",
+    "uwbctl decode --file", "uwbctl profile check", "uwbctl profile print --from",
+    "uwbctl firmware check", "uwbctl diff p.json",
   ]
+
+  /// Returns the command with the program as a variable of the shell, for `ulimit` and `timeout`.
+  private static func variable(_ reader: String) -> String {
+    "\"$" + reader.prefix(6) + "\"" + reader.dropFirst(6)
+  }
 
   private func folder() throws -> TemporaryFolder {
     let folder = try TemporaryFolder()
@@ -53,13 +63,14 @@ import UWBTestSupport
         + "ln -s /dev/tty tty", in: folder)
     try #require(made.status == 0, "\(made.complaints)")
     // An empty file has no frame that is wrong.
-    for reader in Self.readers where file != "/dev/null" || !reader.hasPrefix("decode") {
+    for reader in Self.readers
+    where file != "/dev/null" || !reader.hasPrefix("uwbctl decode") {
       let run = try Self.sh(
-        "ulimit -v 3000000; timeout 600 \"$program\" \(reader) \(file)", in: folder)
+        "ulimit -v 3000000; timeout 600 \(Self.variable(reader)) \(file)", in: folder)
       #expect(
         [64, 65, 66, 69, 78].contains(run.status),
         "\(reader) \(file): \(run.status) \(run.complaints)")
-      #expect(run.complaints.contains("uwbctl"), "\(reader): \(run.complaints)")
+      #expect(run.complaints.contains(reader.prefix(6)), "\(reader): \(run.complaints)")
       #expect(run.complaints.split(separator: "\n").count <= 4, "\(reader): \(run.complaints)")
     }
   }
@@ -68,9 +79,11 @@ import UWBTestSupport
   @Test func waitingForAPipeCanBeEnded() throws {
     let folder = try folder()
     defer { folder.remove() }
-    for reader in ["replay", "compute filter", "range --profile", "decode --file"] {
+    for reader in [
+      "uwbctl replay", "uwblab compute filter", "uwbctl range --profile", "uwbctl decode --file",
+    ] {
       let run = try Self.sh(
-        "mkfifo -m 600 p-$RANDOM; timeout -s INT 0.5 \"$program\" \(reader) p-*; s=$?; rm p-*; exit $s",
+        "mkfifo -m 600 p-$RANDOM; timeout -s INT 0.5 \(Self.variable(reader)) p-*; s=$?; rm p-*; exit $s",
         in: folder)
       #expect([124, 130, 0].contains(run.status), "\(reader): \(run.status) \(run.complaints)")
     }
@@ -81,9 +94,9 @@ import UWBTestSupport
     defer { folder.remove() }
     let table = "printf 'time_s,range_m\\n0,3\\n1,3\\n'"
     for line in [
-      "uwbctl compute filter <(\(table))", "\(table) | uwbctl compute filter",
-      "\(table) | uwbctl compute filter -", "\(table) | uwbctl compute filter /dev/stdin",
-      "mkfifo p; (\(table) > p) & uwbctl compute filter p",
+      "uwblab compute filter <(\(table))", "\(table) | uwblab compute filter",
+      "\(table) | uwblab compute filter -", "\(table) | uwblab compute filter /dev/stdin",
+      "mkfifo p; (\(table) > p) & uwblab compute filter p",
     ] {
       let run = try Self.sh(line, in: folder)
       #expect(run.status == 0 && run.output.split(separator: "\n").count == 3, "\(line)")
@@ -130,7 +143,7 @@ import UWBTestSupport
     where reader.hasSuffix("s") || reader.hasSuffix("y")
       || reader.hasSuffix("calibration") || reader.hasSuffix("scene") || reader.hasSuffix("restore")
     {
-      let run = try Self.sh("printf \(text) > x; uwbctl \(reader) x", in: folder)
+      let run = try Self.sh("printf \(text) > x; \(reader) x", in: folder)
       #expect(run.status == 65, "\(reader): \(run.status) \(run.complaints)")
     }
   }
@@ -139,11 +152,12 @@ import UWBTestSupport
     let folder = try folder()
     defer { folder.remove() }
     for reader in [
-      "simulate -t 0.1 --scene", "compute locate t.csv --anchors", "profile check", "diff p.json",
+      "uwbctl simulate -t 0.1 --scene", "uwblab compute locate t.csv --anchors",
+      "uwbctl profile check", "uwbctl diff p.json",
     ] {
       let run = try Self.sh(
         "printf '[%.0s' $(seq 200000) > x; printf '{\"a\":%.0s' $(seq 20000) > y; "
-          + "uwbctl \(reader) x; a=$?; uwbctl \(reader) y; echo $a $?", in: folder)
+          + "\(reader) x; a=$?; \(reader) y; echo $a $?", in: folder)
       #expect(run.output == "65 65\n", "\(reader): \(run.output) \(run.complaints)")
     }
   }
@@ -156,14 +170,14 @@ import UWBTestSupport
     let made = try Self.sh(
       """
       ln -s /dev/full full; ln -s target link; echo old > target; chmod 640 target; mkfifo pipe
-      \(table) uwbctl compute filter --plot full -o out.csv; echo "full $? $(stat -c %F full)"
-      \(table) uwbctl compute filter --plot link -o out.csv; echo "link $? $(stat -c %F link)"
+      \(table) uwblab compute filter --plot full -o out.csv; echo "full $? $(stat -c %F full)"
+      \(table) uwblab compute filter --plot link -o out.csv; echo "link $? $(stat -c %F link)"
       stat -c '%F %a' target; head -c 4 target; echo
-      cat pipe > copy & \(table) uwbctl compute filter --plot pipe -o out.csv; echo "pipe $?"; wait
+      cat pipe > copy & \(table) uwblab compute filter --plot pipe -o out.csv; echo "pipe $?"; wait
       stat -c %F pipe; head -c 4 copy; echo
-      mkdir folder; \(table) uwbctl compute filter --plot folder -o out.csv; echo "folder $?"
-      \(table) uwbctl compute filter -o /dev/full; echo "output $?"
-      echo x > mode; chmod 604 mode; \(table) uwbctl compute filter --plot mode -o out.csv
+      mkdir folder; \(table) uwblab compute filter --plot folder -o out.csv; echo "folder $?"
+      \(table) uwblab compute filter -o /dev/full; echo "output $?"
+      echo x > mode; chmod 604 mode; \(table) uwblab compute filter --plot mode -o out.csv
       stat -c %a mode; ls | grep -c 'mode\\.'
       """, in: folder)
     #expect(
@@ -220,7 +234,7 @@ import UWBTestSupport
     "info", "caps", "config list", "config get", "config set LOW_POWER_MODE=off",
     "decode 6001000101", "decode --file c", "explain", "profile", "profile check p.json",
     "profile print --from p.json", "diff p.json q.json", "simulate -t 0.2", "json", "json range",
-    "compute locate t.csv --anchors a.json",
+    "uwblab compute locate t.csv --anchors a.json",
   ])
   func lostOutputIsAnError(_ line: String) throws {
     let folder = try folder()
@@ -231,7 +245,8 @@ import UWBTestSupport
     #expect(made.status == 0)
     for (place, status) in [("> /dev/full", 71), (">&-", 71), ("| exec true", 141)] as [(_, Int32)]
     {
-      let run = try Self.sh("uwbctl \(line) \(place); exit ${PIPESTATUS[0]}", in: folder)
+      let command = line.hasPrefix("uwblab") ? line : "uwbctl \(line)"
+      let run = try Self.sh("\(command) \(place); exit ${PIPESTATUS[0]}", in: folder)
       // A short text may be in the pipe before its reader goes away.
       #expect(
         run.status == status || status == 141 && !run.complaints.contains("Cannot write"),
@@ -250,7 +265,7 @@ import UWBTestSupport
       ("{A: 1}", "an object belongs in A"), ("1", "an object belongs at the top"),
     ] {
       let path = try folder.write(text, to: "anchors.json")
-      let run = try Self.sh("uwbctl compute locate t.csv --anchors \(path)", in: folder)
+      let run = try Self.sh("uwblab compute locate t.csv --anchors \(path)", in: folder)
       #expect(run.status == 65)
       #expect(run.complaints.contains(words), "\(run.complaints)")
       #expect(!run.complaints.contains("Dictionary"), "\(run.complaints)")
@@ -263,21 +278,21 @@ import UWBTestSupport
     defer { folder.remove() }
     let line = """
       unshare -m true 2>/dev/null || { echo skipped; exit; }
-      export program
+      export uwbctl uwblab
       unshare -m bash -c 'mkdir m; mount -t tmpfs -o size=16k none m || { echo skipped; exit; }
       printf "time_s,range_m\n0,3\n1,3\n" > r.csv
       (echo board_a,board_b,truth_m,range_m; for i in 1 2 3; do for p in A,B B,C A,C; do
         echo $p,2,2.2; done; done) > b.csv
-      try() { head -c $1 /dev/zero > m/filler; shift; "$program" "$@" > /dev/null 2> said
+      try() { head -c $1 /dev/zero > m/filler; program=${!2}; shift 2; "$program" "$@" > /dev/null 2> said
         echo $? $(grep -c "No space left" said); rm m/*; }
-      try 12288 range -n 40 --interval 10 --capture m/c
-      try 16384 range -n 4 --interval 10 --capture m/c
-      try 16384 capture m/c -t 1
-      try 12288 compute filter r.csv --plot m/p -o /dev/null
-      try 16384 compute filter r.csv -o m/o
-      try 16384 simulate -t 1 --stamps m/s
-      try 16384 calibration backup m/b
-      try 16384 calibrate delay --from b.csv --output m/d'
+      try 12288 uwbctl range -n 40 --interval 10 --capture m/c
+      try 16384 uwbctl range -n 4 --interval 10 --capture m/c
+      try 16384 uwbctl capture m/c -t 1
+      try 12288 uwblab compute filter r.csv --plot m/p -o /dev/null
+      try 16384 uwblab compute filter r.csv -o m/o
+      try 16384 uwbctl simulate -t 1 --stamps m/s
+      try 16384 uwbctl calibration backup m/b
+      try 16384 uwblab calibrate delay --from b.csv --output m/d'
       """
     let run = try Self.sh(line, in: folder)
     if run.output.contains("skipped") { return }
@@ -300,32 +315,32 @@ import UWBTestSupport
     // 32 bits, wrapped at the second stamp of the responder.
     let stamps = "t1,t2,t3,t4,t5,t6\\n100,4294960000,127791000,127799464,638980264,638974700\\n"
     try run(
-      "printf '\(stamps)' | uwbctl compute ds-twr", 65, "Line 2", "32 bits", "--counter-bits 32")
-    try run("printf '\(stamps)' | uwbctl compute ds-twr --counter-bits 32", 0)
+      "printf '\(stamps)' | uwblab compute ds-twr", 65, "Line 2", "32 bits", "--counter-bits 32")
+    try run("printf '\(stamps)' | uwblab compute ds-twr --counter-bits 32", 0)
     let ranges = "time_s,anchor,range_m\\n0,A,1\\n0,B,2\\n0,C,3\\n0,D,3\\n1,A,1\\n1,B,2\\n1,C,3\\n"
     try run(
       "echo '{A: [0, 0, 1], B: [3, 0, 1], C: [0, 3, 2]}' > a.json; printf '\(ranges)' | "
-        + "uwbctl compute locate --anchors a.json", 65, "D (1 rows)", "--anchors")
-    try run("echo time_s,range_m | uwbctl compute filter", 65, "no rows")
+        + "uwblab compute locate --anchors a.json", 65, "D (1 rows)", "--anchors")
+    try run("echo time_s,range_m | uwblab compute filter", 65, "no rows")
     try run(
-      "printf 'truth_m,range_m,rx_power_dbm\\n' | uwbctl calibrate power --from -", 65, "no rows")
+      "printf 'truth_m,range_m,rx_power_dbm\\n' | uwblab calibrate power --from -", 65, "no rows")
     // Two pairs that have no board in common.
     let pairs = "for i in 1 2 3 4 5 6 7 8 9; do echo A,B,2,2.3; echo C,D,2,2.2; done"
     try run(
-      "(echo board_a,board_b,truth_m,range_m; \(pairs)) | uwbctl calibrate delay --from - --output d.json; "
+      "(echo board_a,board_b,truth_m,range_m; \(pairs)) | uwblab calibrate delay --from - --output d.json; "
         + "grep -q pair_delays d.json", 0, "Written to d.json")
     // Noise, degrees where radians are expected, and two angles only.
     try run(
       "python3 -c 'import random; random.seed(3); print(\"angle_deg,pdoa_rad\"); [print(a, random.uniform"
         + "(-3.1, 3.1), sep=\",\") for a in range(-60, 61, 5) for _ in range(5)]' | "
-        + "uwbctl calibrate angle --from - --output p.out; s=$?; test ! -e p.out && exit $s", 65)
+        + "uwblab calibrate angle --from - --output p.out; s=$?; test ! -e p.out && exit $s", 65)
     try run(
       "python3 -c 'import math; print(\"angle_deg,pdoa_rad\"); [print(a, 150 * math.sin(math.radians(a)), "
-        + "sep=\",\") for a in range(-60, 61, 5)]' | uwbctl calibrate angle --from - --output p.out; "
+        + "sep=\",\") for a in range(-60, 61, 5)]' | uwblab calibrate angle --from - --output p.out; "
         + "s=$?; test ! -e p.out && exit $s", 65, "degrees")
     try run(
       "python3 -c 'import math; print(\"angle_deg,pdoa_rad\"); [print(a, 3 * math.sin(math.radians(a)), "
-        + "sep=\",\") for a in (-75, 75) for _ in range(8)]' | uwbctl calibrate angle --from - "
+        + "sep=\",\") for a in (-75, 75) for _ in range(8)]' | uwblab calibrate angle --from - "
         + "--output p.out; s=$?; test ! -e p.out && exit $s", 65)
   }
 
@@ -343,7 +358,7 @@ import UWBTestSupport
       ] {
         let cells = header.split(separator: ",").map { _ in number }.joined(separator: ",")
         let run = try Self.sh(
-          "(echo \(header); for i in 1 2 3 4 5 6 7 8 9; do echo \(cells); done) | uwbctl \(command)",
+          "(echo \(header); for i in 1 2 3 4 5 6 7 8 9; do echo \(cells); done) | uwblab \(command)",
           in: folder)
         #expect(
           [0, 65].contains(run.status), "\(command) \(number): \(run.status) \(run.complaints)")

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Formats
 import Foundation
+import ProgramTestSupport
 import Testing
 import UWBTestSupport
-import UWBLab
 
 @testable import uwbctl
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import Formats
 import Foundation
 import SystemPackage
 import Testing
-import UWBLab
 import UWBTestSupport
 
 @testable import UWBLink

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryProtocol
+import CommandSupport
 import Foundation
 import Glibc
 import SystemPackage

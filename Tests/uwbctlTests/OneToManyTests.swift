@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CommandSupport
 import Foundation
+import ProgramTestSupport
 import Testing
 import UWBTestSupport
 
@@ -27,8 +29,8 @@ import UWBTestSupport
     /// A service that has a board, and the name of the board in it.
     func share(_ board: String) throws -> (service: ChildProcess, device: String) {
       let socket = folder.path("control")
-      let program = ChildProcess.program.deletingLastPathComponent().appending(path: "uwbd").path
-      let service = try ChildProcess(["--socket", socket, path(board)], program: program)
+      let service = try ChildProcess(
+        ["--socket", socket, path(board)], program: ChildProcess.uwbd)
       let device = "uwbd:\(socket)?chip=\(path(board))"
       while try ChildProcess.run(["info", "--device", device]).status != 0 {
         guard service.process.isRunning else { throw ChildProcess.Failure(what: service.errors()) }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CommandSupport
+import Formats
 import Foundation
 import Testing
 import UWBTestSupport
-import UWBLab
 
 @testable import UWBLink
 @testable import uwbctl

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import CommandSupport
+import Formats
 import Testing
 import UWBTestSupport
-import UWBLab
 import UCI
 import UWBLink
 
@@ -54,14 +55,14 @@ import UWBLink
 
   @Test func bothEndsOfASessionMatch() throws {
     let ours = try RangeOptions.parse(["--responders", "2"]).configuration()
-    let theirs = RangeOptions.mirrored(ours)
+    let theirs = ours.mirrored
     #expect(theirs.map(\.address) == ours.peers)
     #expect(theirs.allSatisfy { $0.role == .controlee && $0.peers == [ours.address] })
     let controlee = try RangeOptions.parse(["--role", "controlee"]).configuration()
     let controller = try RangeOptions.parse([]).configuration()
     #expect(controlee.peers == [controller.address] && controller.peers == [controlee.address])
     #expect(!controlee.isOneToMany && !controller.isOneToMany)
-    #expect(RangeOptions.mirrored(controller) == [controlee])
+    #expect(controller.mirrored == [controlee])
   }
 
   /// The demonstration has no peers that the options cannot describe.
@@ -71,7 +72,7 @@ import UWBLink
       try RangeOptions.parse(["--role", "controlee", "--one-to-many", "--address", $0])
         .configuration()
     }
-    #expect(RangeOptions.mirrored(controller) == described)
+    #expect(controller.mirrored == described)
     #expect(described.allSatisfy { $0.isOneToMany && $0.problems().errors.isEmpty })
     let growing = try RangeOptions.parse(["--one-to-many"]).configuration()
     #expect(growing.isOneToMany && growing.peers == [MACAddress(1)])
@@ -93,20 +94,20 @@ import UWBLink
   }
 
   @Test func eachKindOfFailureHasItsStatus() {
-    func link(_ code: LinkError.Code) -> uwbctl.ExitStatus {
-      uwbctl.ExitStatus(LinkError(code, endpoint: "x"))
+    func link(_ code: LinkError.Code) -> CommandSupport.ExitStatus {
+      CommandSupport.ExitStatus(LinkError(code, endpoint: "x"))
     }
     #expect(link(.notFound) == .unavailable)
     #expect(link(.permissionDenied) == .permission)
     #expect(link(.busy) == .busy)
     #expect(link(.deviceGone) == .deviceGone)
     #expect(
-      uwbctl.ExitStatus(DriverError.noAnswer(command: "", milliseconds: 1, garbage: 0))
+      CommandSupport.ExitStatus(DriverError.noAnswer(command: "", milliseconds: 1, garbage: 0))
         == .silent)
     #expect(
-      uwbctl.ExitStatus(DriverError.noAnswer(command: "", milliseconds: 1, garbage: 9))
+      CommandSupport.ExitStatus(DriverError.noAnswer(command: "", milliseconds: 1, garbage: 9))
         == .protocolError)
-    #expect(uwbctl.ExitStatus(DriverError.invalidConfiguration("")) == .configuration)
+    #expect(CommandSupport.ExitStatus(DriverError.invalidConfiguration("")) == .configuration)
   }
 
   @Test(arguments: [

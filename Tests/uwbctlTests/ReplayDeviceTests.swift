@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CommandSupport
 import Foundation
 import Synchronization
 import SystemPackage
@@ -158,7 +159,7 @@ import UWBSimulator
     _ peers: SimulatedPeers?
   ) async throws -> [RangingMeasurement] {
     let device = try await UWBDevice.open(endpoint, options: options)
-    let others = try await peers?.start(RangeOptions.mirrored(configuration)) ?? []
+    let others = try await peers?.start(configuration.mirrored) ?? []
     let list = try await device.withSession(configuration) { session in
       let measurements = session.measurements()
       try await session.start()

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Formats
 import Testing
 import UWBTestSupport
 import UCI
 import UWB
-import UWBLab
 
 @testable import uwbctl
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CommandSupport
+import Formats
 import Foundation
+import ProgramTestSupport
 import Testing
-import UWBLab
 import UWBTestSupport
 
 @testable import uwbctl
@@ -75,7 +77,7 @@ import UWBTestSupport
     let folder = try TemporaryFolder()
     defer { folder.remove() }
     let file = try folder.write(text, to: "scene.json")
-    let error = #expect(throws: LabError.self) { try SceneFile(file: file) }
+    let error = #expect(throws: FormatError.self) { try SceneFile(file: file) }
     #expect(error?.description.contains(cause) == true, "\(error?.description ?? "")")
     #expect(error?.code == .badFile)
   }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CommandSupport
 import Foundation
 import Glibc
+import ProgramTestSupport
 import Testing
 import UWBTestSupport
 

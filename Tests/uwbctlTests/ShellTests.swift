@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Foundation
+import ProgramTestSupport
 import Testing
 import UWBTestSupport
 
@@ -9,44 +10,12 @@ import UWBTestSupport
 
 /// The sources of completions and manual pages.
 @Suite(.ownThreads) struct ShellTests {
-  /// A command as the argument parser describes it.
-  struct Command: Decodable, Sendable {
-    struct Argument: Decodable, Sendable {
-      var kind: String
-      var abstract: String?
-      var valueName: String?
-      var shouldDisplay: Bool
-      var preferredName: Name?
-      struct Name: Decodable, Sendable { var name: String }
-    }
-    var commandName: String
-    var abstract: String?
-    var arguments: [Argument]?
-    var subcommands: [Command]?
-
-    /// This and all below it, with the words that lead there.
-    func all(_ path: [String] = []) -> [(path: [String], command: Command)] {
-      let here = path + [commandName]
-      return [(here, self)] + (subcommands ?? []).flatMap { $0.all(here) }
-    }
-  }
-
-  private struct Dump: Decodable { var command: Command }
-
-  static let commands: [(path: [String], command: Command)] = {
-    let dump = try? JSONDecoder().decode(Dump.self, from: Data(Uwbctl._dumpHelp().utf8))
-    return (dump?.command.all() ?? []).filter { $0.command.commandName != "help" }
-  }()
+  static let commands = DescribedCommand.all(of: Uwbctl.self)
 
   @Test func allCommandsAndOptionsHaveHelp() {
     #expect(Self.commands.count > 20)
     for (path, command) in Self.commands {
-      let name = path.joined(separator: " ")
-      #expect(command.abstract?.isEmpty == false, "\(name)")
-      for argument in command.arguments ?? [] where argument.shouldDisplay {
-        let what = argument.preferredName?.name ?? argument.valueName ?? "?"
-        #expect(argument.abstract?.isEmpty == false, "\(name): \(what)")
-      }
+      #expect(command.withoutHelp.isEmpty, "\(path.joined(separator: " "))")
     }
   }
 

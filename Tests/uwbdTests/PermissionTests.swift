@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import Formats
 import Foundation
 import System
 import SystemPackage
 import Testing
 import UCI
 import UWB
-import UWBLab
 import UWBTestSupport
 import Varlink
 

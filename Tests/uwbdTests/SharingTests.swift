@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import Formats
 import Glibc
 import Testing
 import UWB
-import UWBLab
 import UWBSimulator
 import UWBTestSupport
 import Varlink

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
+import Formats
 import Glibc
 import System
 import Logging
-import UWBLab
 import UWBLink
 
 /// The kinds of journal messages. `journalctl MESSAGE_ID=…` finds all messages of a kind.

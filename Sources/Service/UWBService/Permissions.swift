@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import Formats
 import Glibc
-import UWBLab
 
 /// The user and the process at the other end of a connection, as the kernel reports them.
 struct PeerCredentials: Sendable {

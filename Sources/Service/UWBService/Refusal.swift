@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import Formats
 import UCI
 import UWB
-import UWBLab
 import Varlink
 
 /// An error reply of the varlink interface.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
+import Formats
 import Glibc
 import Logging
 import System
 import UWB
-import UWBLab
 import UWBLink
 import Varlink
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
+import Formats
 import Glibc
 import System
 import Logging
 import UCI
 import UWB
-import UWBLab
 import UWBLink
 
 /// A chip that the service owns for its whole life. The service opens the chip when it is present,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import Formats
 import Glibc
 import System
 import UCI
 import UCIReference
 import UWB
-import UWBLab
 
 /// A session on a chip with the clients that own it. The session ends with its last owner.
 @ServiceActor final class SharedSession {

@@ -2,10 +2,10 @@
 package import ArgumentParser
 import CVersion
 import Dispatch
+import Formats
 import Glibc
 import System
 import Logging
-import UWBLab
 import UWBLink
 
 /// The command `uwbd`.

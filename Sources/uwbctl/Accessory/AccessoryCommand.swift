@@ -2,10 +2,11 @@
 
 public import AccessoryProtocol
 public import ArgumentParser
+import CommandSupport
+import Formats
 import Ranging
 import UCI
 import UWB
-import UWBLab
 import UWBLink
 
 struct AccessoryCommand: Command {

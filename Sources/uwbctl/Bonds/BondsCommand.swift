@@ -2,7 +2,8 @@
 
 import ArgumentParser
 import Bluetooth
-import UWBLab
+import CommandSupport
+import Formats
 
 struct BondsCommand: Command {
   static let configuration = CommandConfiguration(

@@ -1,11 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import CommandSupport
+import Formats
 import FoundationEssentials
 import UWB
-import UWBLab
 
-/// The subcommands of `calibrate` for values that are stored in a chip.
+struct Calibrate: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Read and write the values that a chip stores for its calibration.",
+    discussion: """
+      get, set, backup and restore read and write the values stored in a chip; list shows their \
+      names. Qorvo's chips have named keys (ant0.ch9.ant_delay), NXP's have numbered parameters of \
+      each channel, which have names here (ch9.rx_ant_delay). These commands reset the chip, which \
+      ends its sessions. Make a backup before you change anything:
+        uwbctl calibrate backup board7.json --device /dev/ttyACM0
+        uwbctl calibrate set ant0.ch9.ant_delay=16459 --device /dev/ttyACM0
+        uwbctl calibrate restore board7.json --device /dev/ttyACM0
+
+      uwblab calibrate measures the errors of boards in distances and angles.
+      """,
+    subcommands: [
+      ChipCalibration.List.self, ChipCalibration.Get.self, ChipCalibration.SetValues.self,
+      ChipCalibration.Backup.self, ChipCalibration.Restore.self,
+    ])
+}
+
+/// The subcommands of `calibrate`.
 enum ChipCalibration {
   struct List: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -92,11 +113,6 @@ enum ChipCalibration {
   }
 }
 
-/// The option to write without confirmation.
-struct Consent: ParsableArguments {
-  @Flag(name: .shortAndLong, help: "Ask no questions, and write at once.") var yes = false
-}
-
 extension ChipCalibration {
   struct Backup: ReportingCommand {
     static let configuration = CommandConfiguration(
@@ -163,79 +179,5 @@ extension CalibrationBackup.Device {
   var summary: String {
     family + (chipID.map { " with chip id \($0)" } ?? "")
       + (firmware.map { ", firmware \($0)" } ?? "")
-  }
-}
-
-/// A printed value of a calibration.
-struct PrintedValue {
-  private let entry: CalibrationEntry
-  private let value: CalibrationValue?
-  /// The present bytes in the chip; empty unless they are to change.
-  let old: [UInt8]
-
-  init(_ entry: CalibrationEntry, was old: [UInt8] = [], in scheme: CalibrationScheme) {
-    (self.entry, self.old) = (entry, old)
-    value = scheme.value(named: entry.name)
-  }
-
-  /// Returns the name, padded to the longest name of `others`.
-  func title(among others: [PrintedValue]) -> String {
-    printable(entry.name).left((others.map(\.entry.name.count).max() ?? 0) + 2)
-  }
-
-  var text: String { text(entry.bytes) }
-
-  func text(_ bytes: [UInt8]) -> String { printable(value?.text(bytes) ?? hexDigits(bytes)) }
-
-  static let json = JSONTable<PrintedValue>("calibrate get", each: "value") { keys(&$0) }
-
-  static let changed = JSONTable<PrintedValue>("calibrate set", each: "value") {
-    keys(&$0)
-    $0.key("was", "former value") { $0.value?.plainText($0.old) }
-    $0.key("was_hex", "its bytes") { hexDigits($0.old) }
-  }
-
-  private static func keys(_ keys: inout JSONTable<PrintedValue>) {
-    keys.key("name", "name of the value") { $0.entry.name }
-    keys.key("value", "value as text") { $0.value?.plainText($0.entry.bytes) }
-    keys.key("unit", "unit of its numbers") { $0.value?.unit }
-    keys.key("hex", "bytes in wire order") { hexDigits($0.entry.bytes) }
-  }
-}
-
-extension CalibrationChange {
-  /// Shows the changes, asks for confirmation, writes the values and reads them back.
-  ///
-  /// - Parameters:
-  ///   - warning: A text shown above the question.
-  ///   - isAtomic: See `write`.
-  func confirmAndWrite(
-    _ consent: Consent, _ format: OutputFormat = .text, warning: String? = nil,
-    isAtomic: Bool = false
-  ) async throws {
-    guard !changes.isEmpty else {
-      standardError.write("Nothing to change: the chip already has these values.\n")
-      return
-    }
-    let scheme = device.profile.calibration
-    let values = changes.map { PrintedValue($0.new, was: $0.old, in: scheme) }
-    format.print(values, PrintedValue.changed) {
-      "\($0.title(among: values))\($0.text($0.old)) → \($0.text)\n"
-    }
-    if let warning { note(warning) }
-    if !consent.yes {
-      guard standardInput.isTerminal else {
-        throw Failure(
-          .usage, "Nothing was written: no terminal to prompt on.", try: "Confirm with --yes.")
-      }
-      let count = changes.count == 1 ? "1 value" : "\(changes.count) values"
-      let question = "Write \(count) to \(printable(device.endpoint.description))?"
-      guard try await Prompt.confirm(question) else {
-        throw Failure(.usage, "Nothing was written.")
-      }
-    }
-    try Task.checkCancellation()
-    try await write(isAtomic: isAtomic)
-    standardError.write("\(changes.count) written and read back.\n")
   }
 }

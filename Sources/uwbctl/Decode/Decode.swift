@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import CommandSupport
+import Formats
 import System
 import UCI
 import UCIReference
 import UWB
-import UWBLab
 import UWBLink
 
 struct Decode: ReportingCommand {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Bluetooth
+import CommandSupport
 import FoundationEssentials
 import UWBLink
 

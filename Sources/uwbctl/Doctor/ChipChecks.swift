@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CommandSupport
+import Formats
 import UCI
 import UCIReference
 import UWB
-import UWBLab
 import UWBLink
 
 // The checks with the driver: reset, identity, a session.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import CommandSupport
+import Formats
 import FoundationEssentials
 import UWB
-import UWBLab
 import UWBLink
 import UWBSimulator
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CommandSupport
+import Formats
 import SystemPackage
 import UCI
 import UWB
-import UWBLab
 import UWBLink
 
 // Checks a port with information from the kernel, udev and /proc, before it is opened.

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import CommandSupport
+import Formats
 import UCI
 import UCIReference
-import UWBLab
 
 struct Explain: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

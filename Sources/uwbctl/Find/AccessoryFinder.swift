@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryProtocol
+import CommandSupport
+import Formats
 import UCI
 import UWB
-import UWBLab
 import UWBLink
 
 /// Acts as the app in sessions with an accessory.

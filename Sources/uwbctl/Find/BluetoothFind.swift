@@ -2,7 +2,8 @@
 
 import AccessoryProtocol
 import ArgumentParser
-import UWBLab
+import CommandSupport
+import Formats
 
 /// The options that select an accessory over Bluetooth LE.
 struct BluetoothFindOptions: ParsableArguments {

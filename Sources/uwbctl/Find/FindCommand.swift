@@ -2,11 +2,12 @@
 
 import AccessoryProtocol
 import ArgumentParser
+import CommandSupport
+import Formats
 import Ranging
 import Synchronization
 import UCI
 import UWB
-import UWBLab
 import UWBLink
 
 struct FindCommand: Command {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import CommandSupport
+import Formats
 import UWB
-import UWBLab
 
 struct JSONTopic: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -66,14 +67,5 @@ enum JSONCatalog {
         .init("time_s", "seconds since the start"), .init("direction", "from_chip or to_chip"),
       ], at: 0)
     return entry
-  }
-}
-
-extension OutputFormat {
-  /// Prints objects, each as a line of JSON or as text.
-  func print<Object>(
-    _ objects: [Object], _ table: JSONTable<Object>, text: (Object) -> String
-  ) {
-    standardOutput.write(objects.map { self == .json ? table.line($0) : text($0) }.joined())
   }
 }

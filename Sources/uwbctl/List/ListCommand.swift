@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import CommandSupport
+import Formats
 import SystemPackage
-import UWBLab
 import UWBLink
 
 struct ListCommand: ParsableCommand {

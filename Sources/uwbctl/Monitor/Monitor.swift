@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import CommandSupport
+import Formats
 import Glibc
 import SystemPackage
 import UCI
 import UWB
-import UWBLab
 import UWBLink
 import UWBSimulator
 

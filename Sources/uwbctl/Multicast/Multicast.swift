@@ -2,13 +2,14 @@
 
 import AccessoryProtocol
 import ArgumentParser
+import CommandSupport
 import Dispatch
+import Formats
 import FoundationEssentials
 import Glibc
 import SystemPackage
 import UCI
 import UWB
-import UWBLab
 
 struct Multicast: ParsableCommand {
   static let configuration = CommandConfiguration(

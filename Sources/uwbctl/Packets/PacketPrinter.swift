@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import CommandSupport
+import Formats
 import UCI
 import UCIReference
 import UWB
-import UWBLab
 
 enum PacketStyle: String, ExpressibleByArgument, CaseIterable {
   /// One line per packet; a line for the header and for each field; one JSON object per line.

@@ -2,10 +2,11 @@
 
 import AccessoryProtocol
 import ArgumentParser
+import CommandSupport
+import Formats
 import Glibc
 import Peers
 import UWB
-import UWBLab
 import UWBLink
 
 struct PeerCommand: Command {

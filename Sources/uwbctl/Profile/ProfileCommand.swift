@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 public import ArgumentParser
+import CommandSupport
+import Formats
 public import UWB
 import UCI
 import UCIReference
-import UWBLab
 import UWBLink
 import UWBSimulator
 

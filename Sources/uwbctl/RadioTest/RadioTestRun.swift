@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import CommandSupport
+import Formats
 import UCI
 import UWB
-import UWBLab
 import UWBLink
 
 /// A radio test on a device, with a second device of this machine if the test needs one.

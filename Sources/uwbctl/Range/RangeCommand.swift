@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import CommandSupport
+import Formats
 import System
 import Ranging
 import UCI
 import UCIReference
 import UWB
-import UWBLab
 import UWBLink
 import UWBSimulator
 
@@ -85,7 +86,7 @@ struct RangeCommand: Command {
           for: device.dialect, capabilities: Capabilities(device.capabilities)
         ).warnings.report(strictly: session.strict)
       }
-      let others = try await simulated?.start(RangeOptions.mirrored(configuration)) ?? []
+      let others = try await simulated?.start(configuration.mirrored) ?? []
       let printing = Locked<RangePrinter?>(nil)
       let events = device.events
       let watch = Task {
@@ -301,7 +302,8 @@ struct RangeOptions: ParsableArguments {
     result.hopping = hopping
     if oneToMany { result.isOneToMany = true }
     // A controlee cannot determine the number of controlees that share the round.
-    (result.slotsPerRound, result.slotDuration) = schedule(
+    (result.slotsPerRound, result.slotDuration) = SessionConfiguration.schedule(
+      interval: interval, slot: slot, slots: slots,
       controlees: result.isOneToMany ? max(8, list.count) : 1)
     if let sts {
       let bytes = (try? FrameText.bytes(sts)) ?? []
@@ -311,18 +313,6 @@ struct RangeOptions: ParsableArguments {
     return result
   }
 
-  /// Returns FiRa's defaults if they fit into the interval. Otherwise returns as few slots as the
-  /// controlees need, as long as possible.
-  private func schedule(controlees: Int) -> (slots: UInt8, duration: UInt16) {
-    let available = Int(interval) * 1_200
-    let needed = min(controlees + 5, 255)
-    let usual = max(25, needed)
-    let wanted = Int(slot ?? 2_400)
-    let count = slots.map(Int.init) ?? (usual * wanted <= available ? usual : needed)
-    let longest = available / max(count, 1) / 100 * 100
-    return (UInt8(count), slot ?? UInt16(clamping: max(1, min(wanted, longest))))
-  }
-
   func validate() throws {
     try require(!(force && strict), "Give either --force or --strict.")
     try require(
@@ -330,31 +320,14 @@ struct RangeOptions: ParsableArguments {
       "A profile has the mode in it: uwbctl profile --one-to-many sets MULTI_NODE_MODE.")
     if profile == nil { _ = try configuration() }
   }
-
-  /// Returns the other end of a session, for each peer.
-  static func mirrored(_ configuration: SessionConfiguration) -> [SessionConfiguration] {
-    configuration.peers.map { peer in
-      var other = configuration
-      other.role = configuration.role == .controller ? .controlee : .controller
-      other.address = peer
-      other.peers = [configuration.address]
-      other.diagnostics = nil
-      // The controller may be the responder.
-      other.additional = other.additional.map { tlv in
-        tlv.id == AppConfigID.deviceRole.rawValue
-          ? TLV(tlv.id, tlv.value.map { $0 <= 1 ? 1 - $0 : $0 }) : tlv
-      }
-      return other
-    }
-  }
 }
 
 /// The options for computed values.
 struct EstimationOptions: ParsableArguments {
   @Option(
     help: """
-      Correct computed values with these delays, levels and antenna tables, as written by calibrate \
-      and compute --learn.
+      Correct computed values with these delays, levels and antenna tables, as written by uwblab \
+      calibrate and uwblab compute --learn.
       """,
     completion: .file())
   var calibration: String?
@@ -365,9 +338,9 @@ struct EstimationOptions: ParsableArguments {
   /// Returns the settings of the estimation.
   ///
   /// - Parameter peers: The peers of the session.
-  func settings(channel: Int, peers: [MACAddress]) throws(LabError) -> EstimationSettings {
+  func settings(channel: Int, peers: [MACAddress]) throws(FormatError) -> EstimationSettings {
     guard let calibration else { return EstimationSettings() }
-    let read = try RangingCalibration(file: calibration)
+    let read = try RangingCalibration.read(calibration)
     return EstimationSettings(read, board: board, channel: channel, peers: peers)
   }
 }

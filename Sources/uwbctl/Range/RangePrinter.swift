@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import CommandSupport
+import Formats
 import Ranging
 import Synchronization
 import UCI
 import UCIReference
 import UWB
-import UWBLab
 
 enum RangeFormat: String, ExpressibleByArgument, CaseIterable {
   case table, text, json, csv

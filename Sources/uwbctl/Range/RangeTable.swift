@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CommandSupport
+import Formats
 import Ranging
 import UCI
 import UWB
-import UWBLab
 
 /// The live table of peers, with as many columns as fit, the most important ones first.
 struct RangeTable {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CommandSupport
 import Dispatch
+import Formats
 import Glibc
 import System
 import Ranging
 import SystemPackage
 import UWB
-import UWBLab
 import UWBLink
 
 /// Runs commands and sets GPIO lines when peers enter, stay in and leave regions. Ranging never

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import CommandSupport
+import Formats
 import Ranging
-import UWBLab
 
 /// The option `--region`, and the actions when a peer enters, stays in or leaves a region.
 struct RegionOptions: ParsableArguments {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import CommandSupport
+import Formats
 import SystemPackage
 import UCI
 import UWB
-import UWBLab
 import UWBSimulator
 
 struct Replay: Command {

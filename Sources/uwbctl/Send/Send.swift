@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import CommandSupport
+import Formats
 import UCI
 import UCIReference
 import UWB
-import UWBLab
 
 struct Send: Command {
   static let configuration = CommandConfiguration(

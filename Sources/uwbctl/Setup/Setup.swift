@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import CommandSupport
+import Formats
 import Glibc
 import System
 import SystemPackage
-import UWBLab
 import UWBLink
 
 struct Setup: ReportingCommand {

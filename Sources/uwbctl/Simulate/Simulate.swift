@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import CommandSupport
+import Formats
 import Glibc
-import UWBLab
+import System
+import SystemPackage
 import UWBSimulator
 
 struct Simulate: ReportingCommand {
@@ -89,7 +92,7 @@ struct Simulate: ReportingCommand {
 
   func execute() async throws {
     var scene = Scene(seed: seed, distanceNoise: noise / 100, loss: loss)
-    let conditions = try self.scene.map { path throws(LabError) in try SceneFile(file: path) }
+    let conditions = try self.scene.map { path throws(FormatError) in try SceneFile(file: path) }
     conditions?.apply(to: &scene)
     let pair = try SimulatedPair(
       profiles: profile.profiles, controlees: chips - 1, scene: scene,
@@ -99,7 +102,7 @@ struct Simulate: ReportingCommand {
       if let link { try chip.link(at: "\(link)-\(chip.name.lowercased())") }
     }
     takeOutput(for: stamps)
-    var file = try stamps.map { path throws(LabError) in try ExchangeFile(path) }
+    let file = try stamps.map { path throws(FormatError) in try ExchangeFile(path) }
     pair.bench.recordsExchanges = file != nil || count != nil
     pair.bench.start()
     let announced = pair.bench.chips.map { chip in
@@ -125,7 +128,7 @@ struct Simulate: ReportingCommand {
     _ limit: Duration, _ count: Int?, writing file: ExchangeFile?, _ bench: SimulatedBench
   ) async throws {
     guard file != nil || count != nil else { return try await Task.sleep(for: limit) }
-    var (file, left) = (file, count ?? .max)
+    var left = count ?? .max
     let end = ContinuousClock.now + limit
     while ContinuousClock.now < end, left > 0 {
       try await Task.sleep(until: min(end, .now + .milliseconds(50)))
@@ -145,27 +148,28 @@ struct Simulate: ReportingCommand {
 /// The stamps of simulated exchanges as CSV with true distances, for `compute ds-twr` and `compute
 /// ss-twr`.
 struct ExchangeFile {
-  private var writer: CSVWriter
+  private let descriptor: FileDescriptor
 
-  init(_ path: String) throws(LabError) {
-    writer = try CSVWriter(to: path)
-    let header = "time_s,peer,t1,t2,t3,t4,t5,t6,cfo_ppm,rx_power_dbm,truth_m"
-    for name in header.split(separator: ",") { writer.add(String(name)) }
-    try writer.endRow()
-    try writer.flush()
+  init(_ path: String) throws(FormatError) {
+    do throws(FileError) { descriptor = try OutputFile.open(path) } catch {
+      throw .notCreated(path, error)
+    }
+    try write("time_s,peer,t1,t2,t3,t4,t5,t6,cfo_ppm,rx_power_dbm,truth_m\n")
   }
 
-  mutating func write(_ exchanges: [RecordedExchange]) throws(LabError) {
-    for exchange in exchanges {
-      writer.add(exchange.time, digits: 6)
-      writer.add("\(exchange.initiator)-\(exchange.responder)")
-      for stamp in [exchange.t1, exchange.t2, exchange.t3, exchange.t4] { writer.add("\(stamp)") }
-      for stamp in [exchange.t5, exchange.t6] { writer.add(stamp.map { "\($0)" } ?? "") }
-      writer.add(exchange.carrierOffset, digits: 4)
-      writer.add(exchange.level, digits: 2)
-      writer.add(exchange.truth, digits: 4)
-      try writer.endRow()
+  func write(_ exchanges: [RecordedExchange]) throws(FormatError) {
+    let rows = exchanges.map { exchange in
+      let stamps = [exchange.t1, exchange.t2, exchange.t3, exchange.t4].map { "\($0)" }
+      let cells =
+        [fixed(exchange.time, 6), "\(exchange.initiator)-\(exchange.responder)"] + stamps
+        + [exchange.t5, exchange.t6].map { $0.map { "\($0)" } ?? "" }
+        + [fixed(exchange.carrierOffset, 4), fixed(exchange.level, 2), fixed(exchange.truth, 4)]
+      return cells.joined(separator: ",") + "\n"
     }
-    try writer.flush()
+    try write(rows.joined())
+  }
+
+  private func write(_ text: String) throws(FormatError) {
+    do { try descriptor.writeAll(text.utf8) } catch { throw .notWritten(error) }
   }
 }

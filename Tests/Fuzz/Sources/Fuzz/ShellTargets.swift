@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import CommandSupport
+internal import Formats
 internal import Glibc
 internal import Ranging
 internal import UCI
@@ -145,7 +147,10 @@ enum JSONTarget: Target {
         let rows = names.map { "1,\($0.filter { $0.isLetter }),3\n" }.joined()
         let table = try CSVTable(Array("time_s,anchor,range_m\n\(rows)".utf8))
         try table.positions(anchors).write(to: "/dev/null")
-      case 2: try use(try SceneFile(file: path))
+      case 2:
+        let scene: SceneFile
+        do throws(FormatError) { scene = try SceneFile(file: path) } catch { throw LabError(error) }
+        use(scene)
       default: _ = try? CalibrationBackup(file: path).entries()
       }
     } catch {
@@ -167,7 +172,7 @@ enum JSONTarget: Target {
   }
 
   /// Chips range in the scene, in virtual time.
-  private static func use(_ file: SceneFile) throws(LabError) {
+  private static func use(_ file: SceneFile) {
     var scene = Scene()
     file.apply(to: &scene)
     var stage = Simulation(scene: scene)

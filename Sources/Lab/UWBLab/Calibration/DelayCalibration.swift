@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Formats
+public import Ranging
+
+/// Determines antenna delays from pairs of boards at known distances.
+package struct DelayCalibration {
+  /// The accuracy of positions in metres, reflections included, one standard deviation.
+  package var placementDeviation = 0.02
+  /// Known delays of boards, in metres.
+  package var known: [String: Double] = [:]
+
+  package init() {}
+
+  /// Measures every pair of boards at its distance.
+  ///
+  /// - Parameter distances: the known distances of two names, in both orders.
+  package func measurements(
+    on bench: BoardBench, distances: [[String]: Double], channel: Int,
+    _ console: any CalibrationConsole, isInteractive: Bool
+  ) async throws -> [DelayMeasurement] {
+    let names = bench.boards.map(\.name)
+    let ends = names.indices.flatMap { a in (a + 1..<names.count).map { (a, $0) } }
+    let kept = try await Guide<[BoardBench.Reading]>.distances(console, isInteractive).run(
+      ends.map { a, b in
+        .init(name: "\(names[a]) – \(names[b])", value: distances[[names[a], names[b]]])
+      },
+      measure: { try await bench.range(ends[$0].0, ends[$0].1, distance: $1) },
+      summary: { $0.summary(truth: $1) })
+    return kept.flatMap { stop, truth, readings in
+      readings.compactMap(\.range).map { range in
+        DelayMeasurement(
+          BoardAntenna(names[ends[stop].0], channel: channel),
+          BoardAntenna(names[ends[stop].1], channel: channel), measured: range, truth: truth)
+      }
+    }
+  }
+
+  /// - Throws: `LabError` when the measurements do not suffice.
+  package func fit(_ measurements: [DelayMeasurement]) throws(LabError) -> AntennaDelayFit {
+    var parameters = AntennaDelayFit.Parameters()
+    parameters.placementDeviation = placementDeviation
+    for antenna in Set(measurements.flatMap { [$0.a, $0.b] }) {
+      parameters.known[antenna] = known[antenna.board]
+    }
+    do { return try AntennaDelayFit(measurements, parameters) } catch {
+      throw .insufficient(error.description)
+    }
+  }
+}
+
+extension Guide<[BoardBench.Reading]> {
+  static func distances(
+    _ console: any CalibrationConsole, _ isInteractive: Bool
+  ) -> Guide<[BoardBench.Reading]> {
+    Guide(
+      console: console, isInteractive: isInteractive, quantity: "distance from antenna to antenna",
+      unit: "m", limits: 0.05...1000)
+  }
+}
+
+extension CSVTable {
+  /// Reads distances of pairs of boards (columns `board_a`, `board_b`, `truth`, `range`, and
+  /// optionally `channel`, `antenna_a` and `antenna_b`).
+  ///
+  /// - Throws: `LabError` when a column is missing or no row can be used.
+  public func delayMeasurements() throws(LabError) -> LabRows<DelayMeasurement> {
+    var reader = TableReader(self)
+    let ends = try EndColumns(&reader)
+    let truth = try reader.require("truth", .length)
+    let range = try reader.require("range", .length)
+    let rows = try reader.rows { [reader] row, status in
+      let known = reader.value(row, truth, &status)
+      let measured = reader.value(row, range, &status)
+      let (a, b) = ends.antennas(row, reader)
+      if a.board.isEmpty || b.board.isEmpty { status.blame("board", isEmpty: true) }
+      if a == b { status.blame("board_b", isEmpty: false) }
+      guard let known, let measured else { return nil as DelayMeasurement? }
+      return DelayMeasurement(a, b, measured: measured, truth: known)
+    }
+    guard !rows.values.isEmpty else { throw .insufficient("The table has no rows.") }
+    return rows
+  }
+}
+
+extension AntennaDelayFit {
+  /// The report on the fit.
+  package var report: CalibrationReport {
+    var calibration = RangingCalibration()
+    calibration.residuals = .init(residuals)
+    if delays.isEmpty, let sum = sums.first, sums.count == 1 {
+      // Two boards determine only the sum.
+      calibration.delay = sum.delay.metres
+    } else {
+      let single = delays.sorted { $0.key < $1.key }.map {
+        RangingCalibration.Antenna($0.key, $0.value)
+      }
+      calibration.antennaDelays = single.isEmpty ? nil : single
+      let loose = Set(undetermined.joined())
+      let pairs = sums.filter { loose.contains($0.a) || loose.contains($0.b) }
+      calibration.pairDelays = pairs.isEmpty ? nil : pairs.map { .init($0) }
+    }
+    return CalibrationReport(text: text, calibration: calibration, charts: [chart])
+  }
+
+  private func name(_ antenna: BoardAntenna) -> String {
+    let port = antenna.port
+    let extra = port.antenna == 0 ? "" : ".\(port.antenna)"
+    return printable(antenna.board) + extra + (port.channel == 9 ? "" : " ch\(port.channel)")
+  }
+
+  private func text(_ delay: Delay) -> String {
+    "\(fixed(delay.metres, 4)) ± \(fixed(delay.standardDeviation, 4)) m\n"
+  }
+
+  private var text: String {
+    var table = TextTable()
+    table.add("pair", "distance", "measured", "too long", "spread", "residual", "")
+    for one in placements {
+      table.add(
+        "\(name(one.a)) – \(name(one.b))", "\(fixed(one.truth, 3)) m", "\(one.count)",
+        "\(fixed(one.excess * 100, 1)) cm", "\(fixed(one.spread * 100, 1)) cm",
+        "\(fixed(one.residual * 100, 1)) cm", one.verdict == .used ? "" : one.verdict.rawValue)
+    }
+    var text = table.text + "\n"
+    for (antenna, delay) in delays.sorted(by: { $0.key < $1.key }) {
+      text += "\(name(antenna)): \(self.text(delay))"
+    }
+    for group in undetermined {
+      text +=
+        "Only sums are known of \(group.map(name).joined(separator: ", ")), and the file has those: single "
+        + "delays need three boards in a triangle, or one whose delay is known (--known).\n"
+    }
+    let loose = Set(undetermined.joined())
+    for sum in sums where loose.contains(sum.a) || loose.contains(sum.b) {
+      text += "\(name(sum.a)) + \(name(sum.b)): \(self.text(sum.delay))"
+    }
+    if placements.contains(where: { $0.verdict == .suspect }) {
+      text += "One of the suspect placements is wrong. Measure both again.\n"
+    }
+    return text
+      + (redundancy == 0
+        ? "There are no redundant placements: a wrong one would go unnoticed.\n"
+        : "\(redundancy) redundant placements; residuals \(fixed(residuals.rms * 100, 1)) cm RMS.\n")
+  }
+
+  private var chart: Chart {
+    var series: [Chart.Series] = []
+    let groups: [(Verdict, Chart.Colour)] = [
+      (.used, .blue), (.suspect, .orange), (.outlier, .red),
+    ]
+    for (verdict, colour) in groups {
+      let list = placements.enumerated().filter { $0.element.verdict == verdict }
+      guard !list.isEmpty else { continue }
+      let points = list.map { (x: Double($0.offset), y: $0.element.residual * 100) }
+      let bars = zip(points, list).map { point, one in
+        let spread = one.element.spread * 100
+        return (x: point.x, low: point.y - spread, high: point.y + spread)
+      }
+      series.append(Chart.Series(name: "", colour: colour, mark: .bars(bars)))
+      series.append(
+        Chart.Series(name: verdict.rawValue, colour: colour, mark: .points, points: points))
+    }
+    return Chart(
+      title: "Residual of each placement (bars: spread of single measurements)", x: "pair",
+      y: "residual (cm)", series: series,
+      categories: placements.map { "\(name($0.a))–\(name($0.b))" })
+  }
+}
+
+/// Determines the effect of the received level on distances.
+package struct PowerCalibration {
+  private var ranges = KnownRanges()
+
+  /// Measures two boards at several distances.
+  package init(
+    on bench: BoardBench, distances: [Double], _ console: any CalibrationConsole,
+    isInteractive: Bool
+  ) async throws {
+    let name = "\(bench.boards[0].name) – \(bench.boards[1].name)"
+    let kept = try await Guide<[BoardBench.Reading]>.distances(console, isInteractive).run(
+      distances.map { .init(name: name, value: $0) },
+      measure: { try await bench.range(0, 1, distance: $1) },
+      summary: { readings, truth in
+        let powers = readings.compactMap(\.power)
+        let mean = powers.reduce(0, +) / Double(max(1, powers.count))
+        return readings.summary(truth: truth)
+          + (powers.isEmpty ? "; no level" : "; \(fixed(mean, 1)) dBm")
+      })
+    for (_, truth, readings) in kept {
+      var level = LevelTracker()
+      for reading in readings {
+        guard let range = reading.range else { continue }
+        let power = reading.power.map { level.update($0, time: reading.time) }
+        ranges.add(peer: "", measured: range, truth: truth, power: power)
+      }
+    }
+  }
+
+  /// Reads measurements from a table (columns `truth`, `range`, `rx_power`, and optionally `peer`
+  /// and `time`).
+  ///
+  /// - Throws: `LabError` when a column is missing or no row can be used.
+  package init(_ table: CSVTable, _ warn: (String) -> Void) throws(LabError) {
+    var reader = TableReader(table)
+    let truth = try reader.require("truth", .length)
+    let range = try reader.require("range", .length)
+    let power = try reader.require("rx_power", .level)
+    let time = reader.find("time", .time)
+    var levels: [String: LevelTracker] = [:]
+    var ranges = KnownRanges()
+    let rows = try reader.rows { [reader] row, status in
+      let known = reader.value(row, truth, &status)
+      let measured = reader.value(row, range, &status)
+      let received = reader.value(row, power, &status)
+      guard let known, let measured, let received else { return nil as Void? }
+      let peer = reader.peer(row)
+      let level = levels[peer, default: LevelTracker()].update(
+        received, time: reader.value(row, time))
+      ranges.add(peer: peer, measured: measured, truth: known, power: level)
+      return ()
+    }
+    rows.warnings.forEach(warn)
+    self.ranges = ranges
+  }
+
+  /// - Throws: `LabError` when the measurements do not suffice.
+  package func report() throws(LabError) -> CalibrationReport {
+    guard !ranges.list.isEmpty, let fit = RangeBiasFit(ranges.list) else {
+      throw .insufficient("Nothing was measured with a level and a known distance.")
+    }
+    guard !fit.powerBias.knots.isEmpty else {
+      throw .insufficient("The levels are all within a decibel, or missing.")
+    }
+    let calibration = ranges.calibration(fit)
+    let rows = fit.powerBias.knots.map {
+      "\(fixed($0.power, 1).right(7)) dBm  \(fixed($0.bias * 100, 1).right(6)) cm\n"
+    }
+    return CalibrationReport(
+      text: rows.joined() + calibration.summary + "\n", calibration: calibration,
+      charts: charts(fit))
+  }
+
+  private func charts(_ fit: RangeBiasFit) -> [Chart] {
+    var before: [Chart.Point] = []
+    var after: [Chart.Point] = []
+    for range in ranges.list {
+      guard let power = range.power, fit.delays.indices.contains(range.pair) else { continue }
+      let error = range.measured - range.truth - fit.delays[range.pair]
+      before.append((power, 100 * error))
+      after.append((power, 100 * (error - fit.powerBias.bias(at: power))))
+    }
+    let line = fit.powerBias.knots.map { (x: $0.power, y: 100 * $0.bias) }
+    return [
+      Chart(
+        title: "Range bias over received level", x: "received level (dBm)", y: "too long (cm)",
+        series: [
+          .init(name: "measured", colour: .grey, mark: .points, points: before, fits: false),
+          .init(name: "table", colour: .blue, mark: .line, points: line),
+        ]
+      ).showing(before),
+      Chart(
+        title: "Residuals", x: "received level (dBm)", y: "residual (cm)",
+        series: [.init(name: "", colour: .blue, mark: .points, points: after, fits: false)]
+      ).showing(after),
+    ]
+  }
+}
+
+extension Chart {
+  /// Returns the chart with axes that include all but the farthest of some points.
+  fileprivate func showing(_ points: [Point]) -> Chart {
+    let ys = points.map(\.y).sorted()
+    guard ys.count >= 2 else { return self }
+    let (low, high) = (ys[ys.count / 50], ys[ys.count - 1 - ys.count / 50])
+    let room = 0.4 * (high - low)
+    let xs = points.map(\.x)
+    var chart = self
+    chart.series.append(
+      Series(
+        name: "", colour: .grey, mark: .line,
+        points: [(xs.min() ?? 0, low - room), (.nan, .nan), (xs.max() ?? 1, high + room)]))
+    return chart
+  }
+}

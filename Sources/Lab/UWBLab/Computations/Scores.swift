@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Formats
+import Glibc
+import Ranging
+
+/// The errors of computed values, and their relation to the standard deviations.
+public struct Score: Sendable {
+  /// The quantity: `range`, `azimuth`, `x` and so on; `horizontal` is the distance between two
+  /// positions seen from above.
+  public let name: String
+  /// Metres or radians.
+  public let errors: [Double]
+  /// The size of each error in stated standard deviations; empty for `horizontal`.
+  public let normalized: [Double]
+  let isAngle: Bool
+
+  /// The root of the mean square error.
+  public var rmse: Double {
+    (errors.reduce(0) { $0 + $1 * $1 } / Double(max(1, errors.count))).squareRoot()
+  }
+
+  /// Returns the value that this part of the magnitudes of the errors does not exceed.
+  ///
+  /// - Parameter part: 0...1; 0.5 is the median.
+  public func quantile(_ part: Double) -> Double {
+    let sizes = errors.map { abs($0) }.sorted()
+    return sizes.isEmpty ? .nan : sizes[Int((part * Double(sizes.count - 1)).rounded())]
+  }
+
+  /// Returns the part of the errors within `deviations` stated standard deviations: 0.683 within
+  /// one and 0.954 within two if the deviations are right and the errors are normal.
+  public func share(within deviations: Double) -> Double? {
+    guard !normalized.isEmpty else { return nil }
+    return Double(normalized.count { $0 <= deviations }) / Double(normalized.count)
+  }
+}
+
+extension Score: CustomStringConvertible {
+  /// The score in one line.
+  public var description: String {
+    let (factor, unit, digits) = isAngle ? (180 / Double.pi, "°", 2) : (1, " m", 3)
+    func size(_ value: Double) -> String { fixed(value * factor, digits) + unit }
+    var text =
+      "\(name): \(errors.count) rows, RMSE \(size(rmse)), median \(size(quantile(0.5))), "
+      + "95 % \(size(quantile(0.95)))"
+    if let one = share(within: 1), let two = share(within: 2) {
+      text += "; within 1 σ \(fixed(100 * one, 0)) % (68), 2 σ \(fixed(100 * two, 0)) % (95)"
+    }
+    return text
+  }
+}
+
+extension ComputedTable {
+  /// Compares the results with the truth.
+  ///
+  /// - Parameter truth: the column of the truth; for several results, the beginning of the names of
+  ///   the columns (`truth` for `truth_x_m` and `truth_y_m`). Or a number, in metres or radians,
+  ///   for all rows.
+  /// - Throws: `LabError` when there is no such column, or no row has both.
+  public func scores(truth: String) throws(LabError) -> [Score] {
+    let stated = columns.compactMap { column in column.estimate.map { (column.name, $0) } }
+    // A single column is the truth of the first estimate that is measured in its unit.
+    let single = stated.firstIndex { column(truth, $0.1.quantity) != nil }
+    var scores: [Score] = []
+    for (index, (_, estimate)) in stated.enumerated() {
+      var column = reader.lookUp("\(truth)_\(estimate.name)", estimate.quantity)
+      if column == nil, index == single { column = self.column(truth, estimate.quantity) }
+      let constant = index == 0 ? Double(truth) : nil
+      guard column != nil || constant != nil else { continue }
+      func known(_ row: Int) -> Double? { constant ?? reader.value(row, column) }
+      // 6.3 is the largest angle in radians, unless full turns are counted.
+      if estimate.quantity == .angle, column?.factor ?? 1 == 1,
+        column?.name.lowercased().hasSuffix("_rad") != true,
+        let many = rows.lazy.compactMap({ row in
+          constant ?? column.flatMap { reader.table.number(row.row, $0.index) }
+        }).first(where: { abs($0) > 6.5 })
+      {
+        throw LabError(
+          .badTable,
+          "The truth is \(fixed(many, 1)) radians, more than a turn: it seems to be in degrees.",
+          suggestion: column.map {
+            "Let the name of the column end in _deg, such as \(printable($0.name))_deg."
+          }
+            ?? "Give a number in radians, or a column whose name ends in _deg.")
+      }
+      scores.append(Score(estimate, rows, truth: known))
+    }
+    guard let first = stated.first?.1 else { return [] }
+    guard !scores.isEmpty else {
+      if let name = reader.table.header.first(where: { $0.lowercased() == truth.lowercased() }) {
+        throw LabError(
+          .badTable,
+          "The unit of \(printable(name)) is not that of what is computed (\(first.name)).")
+      }
+      let unit = first.quantity.units.first.map { "_" + $0.suffix } ?? ""
+      let name = stated.count > 1 ? "\(truth)_\(first.name)\(unit)" : truth
+      throw .missingColumn(name, has: reader.table.header)
+    }
+    guard scores.contains(where: { !$0.errors.isEmpty }) else {
+      // The reason why nothing was computed is more useful.
+      if problem != nil { return [] }
+      throw .insufficient("No row has both a result and its truth.")
+    }
+    return scores + Score.horizontal(scores)
+  }
+
+  /// Returns the column of this name, unless the end of the name is a unit of another quantity.
+  private func column(_ name: String, _ quantity: Quantity) -> Column? {
+    let isOther = [Quantity.length, .angle].contains { other in
+      other != quantity && other.units.contains { name.lowercased().hasSuffix("_" + $0.suffix) }
+    }
+    return isOther ? nil : reader.lookUp(name, quantity)
+  }
+}
+
+extension Score {
+  fileprivate init<Value>(
+    _ estimate: StatedEstimate<Value>, _ rows: [ComputedRow<Value>], truth: (Int) -> Double?
+  ) {
+    var (errors, normalized): ([Double], [Double]) = ([], [])
+    let isAngle = estimate.quantity == .angle
+    for row in rows {
+      guard let value = row.value, let known = truth(row.row) else { continue }
+      var error = estimate.value(value) - known
+      if isAngle { error = error.remainder(dividingBy: 2 * .pi) }
+      guard error.isFinite else { continue }
+      errors.append(error)
+      normalized.append(abs(error) / estimate.deviation(value))
+    }
+    self.init(name: estimate.name, errors: errors, normalized: normalized, isAngle: isAngle)
+  }
+
+  /// Returns the score of x and y together, where there are both.
+  fileprivate static func horizontal(_ scores: [Score]) -> [Score] {
+    guard let x = scores.first(where: { $0.name == "x" }),
+      let y = scores.first(where: { $0.name == "y" }), x.errors.count == y.errors.count
+    else { return [] }
+    let errors = zip(x.errors, y.errors).map { hypot($0, $1) }
+    return [Score(name: "horizontal", errors: errors, normalized: [], isAngle: false)]
+  }
+}
+
+extension Chart {
+  /// Returns a chart of the share of errors within stated deviations, beside the expected share.
+  static func honesty(_ scores: [Score]) -> Chart {
+    let steps = (0...40).map { Double($0) / 10 }
+    let expected = steps.map { erf($0 / 2.0.squareRoot()) }
+    let stated = scores.filter { !$0.normalized.isEmpty }
+    return Chart(
+      title: "Errors within the stated deviations",
+      x: "share that should be within (normal errors)", y: "share that is",
+      series: [
+        Series(name: "right", colour: .grey, mark: .line, points: expected.map { ($0, $0) })
+      ]
+        + stated.enumerated().map { index, score in
+          Series(
+            name: score.name, colour: .numbered(index), mark: .line,
+            points: zip(expected, steps).map { ($0, score.share(within: $1) ?? 0) })
+        })
+  }
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Dispatch
+package import Formats
+import Glibc
+import Synchronization
+package import SystemPackage
+import UWB
+
+/// A standard stream of the program.
+package struct Output: Sendable {
+  package let descriptor: FileDescriptor
+
+  /// Whether the stream is a terminal.
+  package var isTerminal: Bool { isatty(descriptor.rawValue) != 0 }
+
+  /// Whether lines can be redrawn in place: the stream is a terminal, and not a dumb one such as an
+  /// editor's shell.
+  package var canRedraw: Bool {
+    isTerminal && !["", "dumb"].contains(getenv("TERM").map { String(cString: $0) } ?? "")
+  }
+
+  /// Writes a whole text. If standard output fails, the command ends in order.
+  package func write(_ text: String) {
+    do { try descriptor.writeAll(text.utf8) } catch {
+      // A failure of standard error cannot be reported, and results do not depend on it.
+      guard descriptor == .standardOutput else { return }
+      Ending.outputFailed(error as? Errno ?? .ioError)
+    }
+  }
+
+  /// The size of a terminal in characters.
+  package struct Size: Equatable {
+    package var columns: Int
+    package var rows: Int
+  }
+
+  /// The size of the terminal, or 80 by 24 if it is unknown.
+  package var size: Size {
+    var size = winsize()
+    _ = ioctl(descriptor.rawValue, UInt(TIOCGWINSZ), &size)
+    return Size(
+      columns: size.ws_col > 0 ? Int(size.ws_col) : 80,
+      rows: size.ws_row > 0 ? Int(size.ws_row) : 24)
+  }
+
+  /// Wraps a line at spaces to the width of the terminal, and indents its continuation. Without a
+  /// terminal, returns the line unchanged. Words that are too long, such as paths, stay whole.
+  ///
+  /// - Parameter indent: The indentation, which is reduced on terminals with fewer than 60 columns.
+  package func wrapped(_ line: String, indent: Int) -> String {
+    guard isTerminal else { return line }
+    let width = size.columns
+    return line.wrapped(to: width, indent: width < 60 ? min(indent, 2) : indent)
+  }
+}
+
+extension String {
+  /// Wraps to lines of at most `width` characters, unless a word is longer.
+  package func wrapped(to width: Int, indent: Int) -> String {
+    // Spaces at the beginning and columns within the line are part of its layout.
+    var lines: [String] = []
+    var rest = self[...]
+    let margin = String(repeating: " ", count: indent)
+    while case let room = max(1, width - (lines.isEmpty ? 0 : indent)), rest.count > room {
+      let first = rest.firstIndex { $0 != " " } ?? rest.startIndex
+      let limit = rest.index(rest.startIndex, offsetBy: room)
+      // A space may be at the limit, and the spaces at the beginning may exceed it.
+      let last = first <= limit ? rest[first...limit].lastIndex(of: " ") : nil
+      let cut = last ?? rest[max(first, limit)...].firstIndex(of: " ")
+      guard let cut else { break }
+      lines.append(String(rest[..<cut]).trimmingBlanks)
+      rest = rest[cut...].drop { $0 == " " }
+    }
+    lines.append(String(rest))
+    return lines.joined(separator: "\n" + margin)
+  }
+
+  /// The text without trailing spaces.
+  private var trimmingBlanks: String {
+    String(self[..<(lastIndex { $0 != " " }.map { index(after: $0) } ?? startIndex)])
+  }
+}
+
+package let standardInput = Output(descriptor: .standardInput)
+/// The stream for results: standard error if a file uses standard output.
+package var standardOutput: Output {
+  isOutputTaken.load(ordering: .relaxed) ? standardError : Output(descriptor: .standardOutput)
+}
+package let standardError = Output(descriptor: .standardError)
+
+private let isOutputTaken = Atomic(false)
+
+/// Reserves standard output if `file` is `-`. Must run before the file is written.
+package func takeOutput(for file: String?) {
+  if file == "-" { isOutputTaken.store(true, ordering: .relaxed) }
+}
+
+/// Prints a note on standard error, after the name of the command.
+///
+/// - Parameter suggestion: The next step.
+package func note(_ text: String, try suggestion: String? = nil) {
+  standardError.write(message(text, try: suggestion))
+}
+
+/// Returns the text that `note` writes.
+package func message(_ text: String, try suggestion: String? = nil) -> String {
+  standardError.wrapped("\(Program.name): \(printable(text))", indent: 2) + "\n"
+    + (suggestion.map(advice) ?? "")
+}
+
+/// Returns the line for a next step.
+package func advice(_ suggestion: String) -> String {
+  standardError.wrapped("  try: \(printable(suggestion))", indent: 7) + "\n"
+}
+
+/// The format of results: text, or one JSON object per line.
+package enum OutputFormat: String, ExpressibleByArgument, CaseIterable {
+  case text, json
+}
+
+extension OutputFormat {
+  /// Prints objects, each as a line of JSON or as text.
+  package func print<Object>(
+    _ objects: [Object], _ table: JSONTable<Object>, text: (Object) -> String
+  ) {
+    standardOutput.write(objects.map { self == .json ? table.line($0) : text($0) }.joined())
+  }
+}
+
+/// Formats a byte as `0x0A`.
+package func hexNumber(_ byte: UInt8) -> String {
+  "0x" + hexDigits(CollectionOfOne(byte)).uppercased()
+}
+
+/// Asks on standard error, and reads answers from standard input. Unlike with `readLine`, waiting
+/// for an answer can be cancelled.
+package enum Prompt {
+  /// The lines of standard input. One thread reads them from the first question to the end of the
+  /// program.
+  private static let answers = AsyncStream<String> { continuation in
+    DispatchQueue(label: "answers").async {
+      // Does not use readLine, which holds the lock of stdin; exit waits for that lock (glibc
+      // 2.43).
+      var line: [UInt8] = []
+      var byte: UInt8 = 0
+      while true {
+        let count = read(STDIN_FILENO, &byte, 1)
+        if count < 0, errno == EINTR { continue }
+        guard count == 1 else { break }
+        if byte == UInt8(ascii: "\n") {
+          continuation.yield(String(decoding: line, as: UTF8.self))
+          line = []
+        } else {
+          line.append(byte)
+        }
+      }
+      if !line.isEmpty { continuation.yield(String(decoding: line, as: UTF8.self)) }
+      continuation.finish()
+    }
+  }
+
+  /// Asks for a line.
+  ///
+  /// - Returns: The answer without surrounding spaces; nil at the end of the input.
+  /// - Throws: `CancellationError`.
+  package static func ask(_ question: String) async throws -> String? {
+    standardError.write(question)
+    var iterator = answers.makeAsyncIterator()
+    let answer = await iterator.next()
+    try Task.checkCancellation()
+    return answer.map { line in
+      let rest = line.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace)
+      return String(rest.reversed())
+    }
+  }
+}
+
+extension Prompt {
+  /// Asks a question; returns true for the answers `y` and `yes`.
+  package static func confirm(_ question: String) async throws -> Bool {
+    let answer = try await ask(question + " [y/N] ")
+    return ["y", "yes"].contains(answer?.lowercased())
+  }
+
+  /// Asks whether to reset a chip that answers only with errors.
+  ///
+  /// - Parameter advice: The next step without a terminal.
+  /// - Throws: `Failure` if the user does not agree.
+  package static func confirmReset(
+    else advice: String = "Give --reset as well, which ends the sessions on the chip."
+  ) async throws {
+    guard standardInput.isTerminal, standardError.isTerminal else {
+      throw Failure(.deviceFailure, "\(DriverError.needsReset)", try: advice)
+    }
+    note("\(DriverError.needsReset)")
+    guard try await confirm("Reset it, which ends the sessions on the chip?") else {
+      throw Failure(.deviceFailure, "The device was not reset.", try: advice)
+    }
+  }
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import ArgumentParser
+import CVersion
+import Glibc
+import Synchronization
+import UCIReference
+
+/// The program's version, the prefix of its messages, and its help.
+package enum Program {
+  package static let version = String(cString: cversion_number())
+
+  private static let path = Mutex<CommandPath?>(nil)
+
+  /// The version of `uwbctl` or another program, as `--version` prints it.
+  package static func versionText(of program: String) -> String {
+    let commit = String(cString: cversion_commit())
+    return "\(program) \(version)" + (commit.isEmpty ? "" : " (commit \(commit))")
+      + "\nPart of swift-uwb. Licence: Apache-2.0."
+  }
+
+  /// The program and the names of the command that is run, such as `uwbctl calibrate get`.
+  package static var name: String { path.withLock { $0?.name } ?? command }
+
+  /// The program alone, such as `uwbctl`.
+  package static var command: String {
+    path.withLock { $0?.root._commandName }
+      ?? CommandLine.arguments[0].split(separator: "/").last.map(String.init) ?? ""
+  }
+
+  /// Runs the command that the arguments name, as the argument parser does. Ends the program with
+  /// the status of an error.
+  ///
+  /// - Parameter check: throws for arguments with which nothing is run.
+  package static func run(
+    _ root: any AsyncParsableCommand.Type, _ arguments: [String],
+    check: ([String]) throws -> Void = { _ in }
+  ) async {
+    Ending.prepare()
+    // The argument parser needs at least 27 columns, and also renders help without a request.
+    setenv("COLUMNS", "\(columns)", 1)
+    do {
+      let found = CommandPath(arguments, of: root)
+      path.withLock { $0 = found }
+      try check(arguments)
+      try found.check()
+      var command = try root.parseAsRoot(arguments)
+      if let command = command as? any LiveCommand, command.isLive {
+        try await command.runLive()
+      } else if var command = command as? any AsyncParsableCommand {
+        try await command.run()
+      } else {
+        try command.run()
+      }
+    } catch {
+      end(error, root)
+    }
+    do { try Ending.checkOutput() } catch { root.exit(withError: error) }
+  }
+
+  /// Ends the program with the text and the exit status of an error; help is one as well.
+  private static func end(_ error: any Error, _ root: any AsyncParsableCommand.Type) -> Never {
+    let text = text(for: error, of: root)
+    let code = root.exitCode(for: error)
+    if !text.isEmpty { (code.isSuccess ? standardOutput : standardError).write(text + "\n") }
+    do { try Ending.checkOutput() } catch { root.exit(withError: error) }
+    root.exit(withError: code)
+  }
+
+  /// The width of help in columns: from the terminal or COLUMNS, within a readable range.
+  package static let columns: Int = {
+    let wanted = getenv("COLUMNS").flatMap { Int(String(cString: $0)) }
+    return min(max(60, wanted ?? standardOutput.size.columns), 120)
+  }()
+
+  /// Returns the argument parser's text for an error or for help, with wrapped usage lines.
+  package static func text(
+    for error: any Error, of root: any ParsableCommand.Type, columns: Int = columns
+  ) -> String {
+    let isHelp = root.exitCode(for: error).isSuccess
+    return root.fullMessage(for: error, columns: columns).split(
+      separator: "\n", omittingEmptySubsequences: false
+    ).map { line in
+      if line.lowercased().hasPrefix("usage: ") { return wrapped(line, columns) }
+      return isHelp ? String(line) : standardError.wrapped(String(line), indent: 2)
+    }.joined(separator: "\n")
+  }
+
+  /// Wraps a usage line before options and arguments, and indents its continuation.
+  private static func wrapped(_ usage: Substring, _ columns: Int) -> String {
+    // An option and its value stay together.
+    var items: [String] = []
+    for word in usage.split(separator: " ") {
+      if let last = items.last, last.contains("["), !last.contains("]") {
+        items[items.count - 1] += " " + word
+      } else {
+        items.append(String(word))
+      }
+    }
+    var lines = [items.removeFirst()]
+    for item in items {
+      if lines[lines.count - 1].count + 1 + item.count <= columns {
+        lines[lines.count - 1] += " " + item
+      } else {
+        lines.append("         " + item)
+      }
+    }
+    return lines.joined(separator: "\n")
+  }
+}
+
+/// The command selected by the words of a command line.
+struct CommandPath {
+  let root: any ParsableCommand.Type
+  private(set) var command: any ParsableCommand.Type
+  /// The full name, such as `uwbctl calibrate get`.
+  private(set) var name: String
+  /// The word in the place of a subcommand that does not match one.
+  private(set) var unknown: String?
+
+  init(_ arguments: some Sequence<String>, of root: any ParsableCommand.Type) {
+    (self.root, command, name) = (root, root, root._commandName)
+    for word in arguments {
+      let subcommands = command.configuration.subcommands
+      guard !subcommands.isEmpty, !word.hasPrefix("-") else { return }
+      if command == root, word == "help" { continue }
+      guard let next = subcommands.first(where: { $0._commandName == word }) else {
+        unknown = word
+        return
+      }
+      command = next
+      name += " " + word
+    }
+  }
+
+  /// Checks the command line for unknown subcommands.
+  ///
+  /// - Throws: The error to print for an unknown subcommand.
+  func check() throws {
+    guard let unknown else { return }
+    let names = command.configuration.subcommands.map { $0._commandName }
+    let near = nearestNames(to: unknown, in: command == root ? names + ["--version"] : names)
+    throw Failure(
+      .usage, "There is no command '\(unknown)'.",
+      try: near.isEmpty
+        ? "\(name) --help lists the commands."
+        : near.map { "\(name) \($0)" }.joined(separator: ", or ")
+    ).report()
+  }
+}

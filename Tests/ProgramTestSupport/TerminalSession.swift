@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Glibc
+import Testing
+import UWBTestSupport
+
+/// `uwbctl`, or another program, at a pseudo-terminal, as a person sees it.
+package final class TerminalSession {
+  private let process: SpawnedProcess
+  private var master: Int32 = -1
+  /// Everything that came and was not expected yet.
+  package private(set) var seen = ""
+  /// What is on the screen.
+  package private(set) var screen: TerminalScreen
+  private var partial: [UInt8] = []
+
+  /// - Parameters:
+  ///   - columns: 0: the terminal does not tell.
+  ///   - isComplete: standard error is on the terminal as well.
+  ///   - kind: of terminal, as TERM has it.
+  package init(
+    _ arguments: [String], columns: Int = 80, rows: Int = 24, isComplete: Bool = true,
+    kind: String = "xterm", program: String = ChildProcess.uwbctl
+  ) throws {
+    var slave: Int32 = -1
+    var size = winsize()
+    (size.ws_col, size.ws_row) = (UInt16(columns), UInt16(rows))
+    screen = TerminalScreen(columns: columns == 0 ? 80 : columns, rows: rows)
+    try #require(openpty(&master, &slave, nil, nil, &size) == 0)
+    let null = isComplete ? slave : open("/dev/null", O_WRONLY | O_CLOEXEC)
+    defer { if !isComplete { close(null) } }
+    process = try SpawnedProcess(
+      program, arguments, environment: ["TERM": kind], standardInput: slave,
+      standardOutput: slave, standardError: null)
+    // So that reading ends when the program does.
+    close(slave)
+  }
+
+  deinit {
+    if process.isRunning { process.terminate() }
+    close(master)
+  }
+
+  /// Reads once; false at the end.
+  private func read() throws -> Bool {
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    var waiting = pollfd(fd: master, events: Int16(POLLIN), revents: 0)
+    try #require(poll(&waiting, 1, 300_000) == 1, "nothing more after: \(seen)")
+    let count = Glibc.read(master, &buffer, buffer.count)
+    guard count > 0 else { return false }
+    // Characters may be cut.
+    partial += buffer[..<count]
+    var whole = partial.count
+    while whole > 0, partial.count - whole < 4,
+      String(validating: partial[..<whole], as: UTF8.self) == nil
+    { whole -= 1 }
+    let text = String(decoding: partial[..<whole], as: UTF8.self)
+    partial.removeFirst(whole)
+    seen += text
+    screen.write(text)
+    return true
+  }
+
+  /// Waits until something is on the screen that was not there at the last call.
+  package func expect(_ text: String) throws {
+    while !seen.contains(text) {
+      // A command that writes for ever and never this.
+      try #require(seen.utf8.count < 1_000_000, "no '\(text)' in: \(seen.suffix(2_000))")
+      try #require(try read(), "ended without '\(text)': \(seen)")
+    }
+    if let range = seen.range(of: text) { seen = String(seen[range.upperBound...]) }
+  }
+
+  package func answer(_ text: String) {
+    _ = (text + "\n").withCString { write(master, $0, strlen($0)) }
+  }
+  package func interrupt() { process.interrupt() }
+  package func signal(_ number: Int32) { process.send(number) }
+
+  /// What a shell prints after Ctrl-Z, for example.
+  package func writeFromElsewhere(_ text: String) { screen.write(text) }
+
+  /// Changes the size of the window.
+  package func resize(columns: Int, rows: Int) {
+    var size = winsize()
+    (size.ws_col, size.ws_row) = (UInt16(columns), UInt16(rows))
+    _ = ioctl(master, UInt(TIOCSWINSZ), &size)
+    screen.resize(columns: columns, rows: rows)
+    // The kernel tells programs whose controlling terminal it is.
+    signal(SIGWINCH)
+  }
+
+  /// Reads to the end.
+  package func status() throws -> Int32 {
+    while try read() {}
+    return process.terminationStatus
+  }
+}
+
+/// What a terminal shows: the few sequences that `uwbctl` writes, and lines that wrap.
+package struct TerminalScreen {
+  package private(set) var columns: Int
+  package private(set) var rows: Int
+  private var cells: [[Character]]
+  private var x = 0
+  private var y = 0
+  private var sequence: String?
+  /// How often a line was too long.
+  package private(set) var wraps = 0
+  /// Sequences that it does not know.
+  package private(set) var unknown: [String] = []
+  /// The lines that have left at the top.
+  package private(set) var history: [String] = []
+
+  package init(columns: Int, rows: Int) {
+    (self.columns, self.rows) = (columns, rows)
+    cells = Array(repeating: Array(repeating: " ", count: columns), count: rows)
+  }
+
+  /// The lines without blanks at their ends, up to the last one that is not empty.
+  package var lines: [String] {
+    var lines = cells.map(Self.text)
+    while lines.last == "" { lines.removeLast() }
+    return lines
+  }
+
+  private static func text(_ row: [Character]) -> String {
+    String(row[..<(row.lastIndex { $0 != " " }.map { $0 + 1 } ?? 0)])
+  }
+
+  /// Cuts and fills lines, as terminals do that do not rearrange them.
+  package mutating func resize(columns: Int, rows: Int) {
+    while cells.count > rows, y > 0 {
+      history.append(Self.text(cells.removeFirst()))
+      y -= 1
+    }
+    cells = (cells + Array(repeating: [], count: max(0, rows - cells.count))).prefix(rows).map {
+      Array(($0 + Array(repeating: " ", count: max(0, columns - $0.count))).prefix(columns))
+    }
+    (self.columns, self.rows) = (columns, rows)
+    (x, y) = (min(x, columns - 1), min(y, rows - 1))
+  }
+
+  package mutating func write(_ text: String) {
+    // Not by characters: "\r\n" is one.
+    for scalar in text.unicodeScalars {
+      if let begun = sequence {
+        sequence = begun + String(scalar)
+        if scalar.properties.isAlphabetic { obey() }
+        continue
+      }
+      switch scalar {
+      case "\u{1B}": sequence = ""
+      case "\n": lineFeed()
+      case "\r": x = 0
+      default:
+        if x == columns {
+          x = 0
+          lineFeed()
+          wraps += 1
+        }
+        cells[y][x] = Character(scalar)
+        x += 1
+      }
+    }
+  }
+
+  private mutating func lineFeed() {
+    if y < rows - 1 {
+      y += 1
+    } else {
+      history.append(Self.text(cells.removeFirst()))
+      cells.append(Array(repeating: " ", count: columns))
+    }
+  }
+
+  private mutating func obey() {
+    let code = sequence ?? ""
+    sequence = nil
+    func clear(_ row: Int, from column: Int = 0) {
+      for index in min(column, columns)..<columns { cells[row][index] = " " }
+    }
+    switch code {
+    case "[K": clear(y, from: x)
+    case "[J":
+      clear(y, from: x)
+      for row in y + 1..<max(rows, y + 1) { clear(row) }
+    case "[2J": for row in 0..<rows { clear(row) }
+    case "[H": (x, y) = (0, 0)
+    default:
+      if code.hasSuffix("A"), let count = Int(code.dropFirst().dropLast()) {
+        y = max(0, y - count)
+      } else {
+        unknown.append(code)
+      }
+    }
+  }
+}
