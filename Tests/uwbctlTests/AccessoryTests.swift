@@ -168,6 +168,12 @@ import UWBSimulator
       try stage.accessory.replug()
     } else {
       try stage.accessory.replug()
+      // Another app starts when the accessory has its chip again.
+      var app = try await App(stage)
+      let data = ShareableConfigurationData.answering(try await app.initialize())
+      #expect(try await app.ask(.configureAndStart(data.bytes)) == .accessoryUwbDidStart)
+      #expect(try await app.ask(.stop) == .accessoryUwbDidStop)
+      app.channel.close()
       try stage.phone.replug()
     }
     let said = try finder.read(until: #"{"event":"found""#)
