@@ -215,7 +215,8 @@ static inline void cuwb_copy_to_read(void *to, const void *from, size_t count) {
 #undef CUWB_COPY_PIECE
 }
 
-/// Whether `cuwb_process_barrier` works here: asks the kernel for it, once in the life of a process.
+/// Whether `cuwb_process_barrier` works here: asks the kernel for it, once in the life of a
+/// process.
 bool cuwb_has_process_barrier(void);
 
 /// Runs a full memory barrier on every processor that runs a thread of this process: what another
@@ -226,20 +227,21 @@ void cuwb_process_barrier(void);
 /// Returns CLOCK_MONOTONIC in nanoseconds.
 uint64_t cuwb_monotonic_ns(void);
 
-/// Watches descriptors together: epoll(7), which Swift's Glibc does not have. Returns a descriptor that is
-/// readable when there is something to take, or -1.
+/// Watches descriptors together: epoll(7), which Swift's Glibc does not have. Returns a descriptor
+/// that is readable when there is something to take, or -1.
 int32_t cuwb_watch_open(void);
 
 /// Watches a descriptor until it is closed, or changes for what.
 ///
-/// Each change is told once: that it can be read, and with `writes`, that it can be written. What is so at
-/// the time of the call is told as well.
+/// Each change is told once: that it can be read, and with `writes`, that it can be written. What
+/// is so at the time of the call is told as well.
 bool cuwb_watch_set(int32_t watch, int32_t fd, uint64_t tag, bool writes, bool is_new);
 
 /// Takes the tags of descriptors to which something has happened, at most 64. Does not wait.
 int32_t cuwb_watch_take(int32_t watch, uint64_t *tags, int32_t room);
 
-/// Returns a descriptor that is readable while `fd` is, and never hangs up, or -1. To be closed before
+/// Returns a descriptor that is readable while `fd` is, and never hangs up, or -1. To be closed
+/// before
 /// `fd`.
 int32_t cuwb_watch_readable(int32_t fd);
 

@@ -98,9 +98,9 @@ uint32_t cuwb_spi_bufsiz(void);
 
 /// Requests a GPIO line that shows something to the outside, apart from any chip.
 ///
-/// `line` is as in `cuwb_spi_options`, `high` the level from the first moment on. Returns 0 or an errno
-/// as described at `cuwb_spi_step`; `info->step` and `info->consumer` say more. Closing *descriptor
-/// releases the line, which keeps its level on most GPIO chips.
+/// `line` is as in `cuwb_spi_options`, `high` the level from the first moment on. Returns 0 or an
+/// errno as described at `cuwb_spi_step`; `info->step` and `info->consumer` say more. Closing
+/// *descriptor releases the line, which keeps its level on most GPIO chips.
 int cuwb_output_open(const char *line, bool high, int *descriptor, cuwb_spi_error_info *info);
 
 /// Sets the level of such a line. Returns 0 or an errno.

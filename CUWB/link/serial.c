@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Serial devices: UARTs, USB CDC-ACM, USB bridges; and descriptors that the caller has opened, which
-// may be terminals.
+// Serial devices: UARTs, USB CDC-ACM, USB bridges; and descriptors that the caller has opened,
+// which may be terminals.
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/serial.h>

@@ -49,8 +49,8 @@ static cuwb_result refused(const cuwb_link *link, int error) {
 
 // CUWB_OK: something was read. CUWB_TIMEOUT: there is nothing to read at the moment.
 //
-// Inlined, and stream_read is called last in cuwb_read_frame, because kernels make processors forget
-// where functions return to: each function that is left after a system call costs some 8 ns.
+// Inlined, and stream_read is called last in cuwb_read_frame, because kernels make processors
+// forget where functions return to: each function that is left after a system call costs some 8 ns.
 __attribute__((always_inline)) static inline cuwb_result read_some(cuwb_link *link) {
   size_t room;
   uint8_t *memory = cuwb_framer_room(link->framer, &room);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import Testing
+import UWB
 import UWBSimulator
 import UWBTestSupport
 import Varlink
@@ -116,6 +117,54 @@ import Varlink
       ] as [[String: JSON]] {
         #expect(try second.call("Start", parameters).errorName == "InvalidParameter")
       }
+    }
+  }
+
+  /// A program that has disconnected starts nothing, however long its session would stay.
+  @Test func anAbandonedStartThatWouldLinger() async throws {
+    try await ServiceBench.lend { bench in
+      let service = try bench.launch(chip: bench.link)
+      let abandoned = try bench.client()
+      abandoned.send("Start", ServiceBench.start(["linger_ms": .integer(60_000)]))
+      abandoned.close()
+      // Another session of that id would be a conflict.
+      let other = ServiceBench.profile(.controller, ["SLOTS_PER_RR": .integer(8)])
+      let reply = try bench.client().call("Start", ["profile": other])
+      #expect(reply.parameters["joined"] == .bool(false), "\(reply.parameters)")
+      service.send(SIGTERM)
+      service.waitUntilExit()
+      #expect(service.terminationStatus == 0)
+    }
+  }
+
+  /// The calls of a program take effect, also where it exits without reading the replies.
+  @Test func aStopBeforeAnExit() async throws {
+    try await ServiceBench.lendService { bench, _ in
+      let owner = try bench.client()
+      let start = ServiceBench.start(["linger_ms": .integer(60_000)])
+      #expect(try owner.call("Start", start).error == nil)
+      owner.send("Stop", ["session_id": .integer(42)])
+      owner.close()
+      let other = ServiceBench.profile(.controller, ["SLOTS_PER_RR": .integer(8)])
+      let reply = try bench.client().call("Start", ["profile": other])
+      #expect(reply.parameters["joined"] == .bool(false), "\(reply.parameters)")
+    }
+  }
+
+  /// All calls are answered to a program that has shut down its sending direction.
+  @Test func callsBeforeAHalfClose() async throws {
+    try await ServiceBench.lend { bench in
+      let service = try bench.launch(chip: bench.link)
+      let client = try bench.client()
+      for method in ["Describe", "List", "Describe", "List"] { client.send(method) }
+      client.endSending()
+      for key in ["info", "chips", "info", "chips"] {
+        #expect(try client.receive()?.parameters[key] != nil, "\(key)")
+      }
+      #expect(try client.receive() == nil)
+      service.send(SIGTERM)
+      service.waitUntilExit()
+      #expect(service.terminationStatus == 0)
     }
   }
 }

@@ -42,6 +42,9 @@ final class TestClient: Sendable {
     Glibc.close(descriptor)
   }
 
+  /// Shuts down the sending direction only.
+  func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
+
   /// Also when the service closes the connection meanwhile.
   func send(_ bytes: [UInt8]) {
     var sent = 0

@@ -86,8 +86,8 @@ final class RegionsApp: NSObject, NISessionDelegate, @unchecked Sendable {
   ) {
     guard reason == .timeout else { return note("the accessory ended") }
     note("timeout")
-    // It was near when it was last measured, so try again with the same configuration, for which the
-    // session makes new shareable data.
+    // It was near when it was last measured, so try again with the same configuration, for which
+    // the session makes new shareable data.
     guard let smoothed, smoothed < 6, let configuration else { return }
     self.smoothed = nil
     note("retry")
@@ -103,8 +103,8 @@ final class RegionsApp: NSObject, NISessionDelegate, @unchecked Sendable {
   }
 }
 
-/// An accessory moves towards the phone and away again, through two regions; then it is out of range for
-/// a while, and comes back.
+/// An accessory moves towards the phone and away again, through two regions; then it is out of
+/// range for a while, and comes back.
 @main
 enum Main {
   static func main() async throws {

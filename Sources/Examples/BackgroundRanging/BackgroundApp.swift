@@ -5,8 +5,8 @@ import ExampleEnvironment
 import NearbyInteraction
 import UWBSimulator
 
-/// An app that ranges with an accessory over Bluetooth LE, also while it is in the background; as on a
-/// phone except where marked.
+/// An app that ranges with an accessory over Bluetooth LE, also while it is in the background; as
+/// on a phone except where marked.
 ///
 /// All code runs on `queue`, which is also the delegate's.
 final class BackgroundApp: NSObject, NISessionDelegate, @unchecked Sendable {
@@ -98,9 +98,9 @@ final class BackgroundApp: NSObject, NISessionDelegate, @unchecked Sendable {
   }
 }
 
-/// An accessory on one Bluetooth adapter and an app on another one: without pairing the session ends, with
-/// it the session goes on in the background. Needs bluetoothd and two adapters that hear each other, such
-/// as those of Tests/VirtualBench.
+/// An accessory on one Bluetooth adapter and an app on another one: without pairing the session
+/// ends, with it the session goes on in the background. Needs bluetoothd and two adapters that hear
+/// each other, such as those of Tests/VirtualBench.
 @main
 enum Main {
   static func main() async throws {

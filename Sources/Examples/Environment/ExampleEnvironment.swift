@@ -82,7 +82,8 @@ public func failAfter(seconds: Int, _ text: @escaping @Sendable () -> String) {
   }
 }
 
-/// An app's connection to an accessory: a socket here, Bluetooth on a phone. Its closures are called on
+/// An app's connection to an accessory: a socket here, Bluetooth on a phone. Its closures are
+/// called on
 /// `queue`.
 public final class DataCommunicationChannel: @unchecked Sendable {
   // Sendable: the closures are set before `start` and called on the queue.

@@ -80,8 +80,8 @@ final class FinderApp: NSObject, NISessionDelegate, @unchecked Sendable {
   }
 }
 
-/// A user walks in a circle with a phone that faces x, raising and lowering it. The keys lie behind. The
-/// chip measures distances only; the movement determines the direction.
+/// A user walks in a circle with a phone that faces x, raising and lowering it. The keys lie
+/// behind. The chip measures distances only; the movement determines the direction.
 @main
 enum Main {
   static func main() async throws {

@@ -70,8 +70,9 @@ func meet(
 }
 
 /// Two processes, each with a chip, find each other, exchange tokens and range. The first one also
-/// simulates the chips, and starts the second one with the name of its chip. They meet in the network, or
-/// over Bluetooth LE where they are given an adapter each, which have to hear each other: hci0 hci1.
+/// simulates the chips, and starts the second one with the name of its chip. They meet in the
+/// network, or over Bluetooth LE where they are given an adapter each, which have to hear each
+/// other: hci0 hci1.
 @main
 enum Main {
   static func main() async throws {

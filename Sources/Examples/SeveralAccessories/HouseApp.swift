@@ -5,7 +5,8 @@ import ExampleEnvironment
 import NearbyInteraction
 import UWBSimulator
 
-/// An app that ranges with several accessories, each with its own session and identified by its token.
+/// An app that ranges with several accessories, each with its own session and identified by its
+/// token.
 ///
 /// All code runs on `queue`, which is also the delegate's.
 final class HouseApp: NSObject, NISessionDelegate, @unchecked Sendable {
@@ -75,9 +76,9 @@ final class HouseApp: NSObject, NISessionDelegate, @unchecked Sendable {
   }
 }
 
-/// A phone ranges with three accessories at the same time, and shows the distance of the chosen one: over
-/// sockets, or over Bluetooth LE where it is given an adapter for each of them and then its own, which all
-/// have to hear each other: hci0 hci1 hci2 hci3.
+/// A phone ranges with three accessories at the same time, and shows the distance of the chosen
+/// one: over sockets, or over Bluetooth LE where it is given an adapter for each of them and then
+/// its own, which all have to hear each other: hci0 hci1 hci2 hci3.
 @main
 enum Main {
   static func main() async throws {

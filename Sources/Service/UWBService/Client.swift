@@ -106,10 +106,7 @@ import Varlink
     // A client that has shut down only its sending direction still gets its reply.
     guard isAtEnd else { return }
     if monitor != nil || hasHungUp { return close() }
-    if call == nil {
-      closesSoon = true
-      closeIfDone()
-    }
+    if chip != nil { closeSoon() } else { takeCalls() }
   }
 
   /// Whether the client has closed both directions.
@@ -137,7 +134,10 @@ import Varlink
       calls += 1
       guard calls <= Self.mostCalls else { return goOnLater() }
       do throws(VarlinkMessageError) {
-        guard let message = try framing.next() else { return }
+        guard let message = try framing.next() else {
+          if isAtEnd { closeSoon() }
+          return
+        }
         let call = try VarlinkCall(message)
         self.call = call
         switch service.varlink.answer(call) {
@@ -155,8 +155,7 @@ import Varlink
   func answer(_ reply: [UInt8]) {
     guard let call else { return }
     self.call = nil
-    if isAtEnd { closesSoon = true }
-    if call.oneway { closeIfDone() } else { send(reply) }
+    if !call.oneway { send(reply) }
     takeCalls()
   }
 
@@ -231,6 +230,11 @@ import Varlink
     takeCalls()
   }
 
+  private func closeSoon() {
+    closesSoon = true
+    closeIfDone()
+  }
+
   private func closeIfDone() {
     if closesSoon, output.isEmpty { close() }
   }
@@ -258,7 +262,10 @@ import Varlink
     var end: Refusal?
   }
 
-  func listen(_ monitor: Monitor) { self.monitor = monitor }
+  func listen(_ monitor: Monitor) {
+    self.monitor = monitor
+    if isAtEnd { close() }
+  }
 
   /// Queues a measurement if the client monitors it.
   func offer(_ measurement: PublishedMeasurement) {

@@ -243,40 +243,57 @@ import Varlink
 
   // MARK: calls
 
-  /// Performs a call with valid parameters, and answers it.
+  /// Performs a call whose parameters are valid, and answers it: at once, or after the chips that it
+  /// waits for have been opened.
   func perform(_ method: String, _ call: VarlinkCall, for client: Client) {
-    switch method {
-    case "List": client.answer(reply(["chips": chips.map(describe)]))
-    default:
+    do throws(Refusal) {
+      if ["Start", "Attach", "Borrow"].contains(method) { try permissions.checkStart(client.user) }
+      let opening = chipsToAwait(method, call)
+      guard !opening.isEmpty else { return try performNow(method, call, for: client) }
       Task {
-        do throws(Refusal) {
-          let chip = try await chip(call)
-          // The client may have disconnected in the meantime.
-          guard !client.isClosed else { return }
-          try await perform(method, call, on: chip, for: client)
-        } catch { client.answer(error.bytes) }
+        for chip in opening { await chip.waitWhileOpening() }
+        // The program may have disconnected meanwhile.
+        guard !client.isClosed else { return }
+        do throws(Refusal) { try performNow(method, call, for: client) } catch {
+          client.answer(error.bytes)
+        }
       }
-    }
+    } catch { client.answer(error.bytes) }
   }
 
-  /// Performs a call other than `List`, and answers it.
-  ///
-  /// - Parameter chip: The chip that the call names; nil if it names none.
-  private func perform(
-    _ method: String, _ call: VarlinkCall, on chip: SharedChip?, for client: Client
-  ) async throws(Refusal) {
-    if method == "Monitor" { return try monitor(call, chip, for: client) }
-    let chip = if let chip { chip } else { try only() }
+  /// Returns the chips that are being opened, and without which a call fails. One of them may be at the
+  /// path that the call names.
+  private func chipsToAwait(_ method: String, _ call: VarlinkCall) -> [SharedChip] {
+    let needsDevice = ["Describe", "Start", "Attach"].contains(method)
+    guard let name = call.parameters["chip"]?.string else {
+      return needsDevice && chips.count == 1 ? chips.filter(\.isOpening) : []
+    }
+    guard let chip = chip(named: name) else { return chips.filter(\.isOpening) }
+    return needsDevice && chip.isOpening ? [chip] : []
+  }
+
+  private func performNow(
+    _ method: String, _ call: VarlinkCall, for client: Client
+  ) throws(Refusal) {
     switch method {
+    case "List": client.answer(reply(["chips": chips.map(describe)]))
+    case "Monitor": try monitor(call, for: client)
     case "Describe":
-      let device = try await device(of: chip)
-      client.answer(reply(["chip": chip.name, "info": UWBDevice.json.object(device)]))
+      let chip = try chip(call)
+      let info = UWBDevice.json.object(try device(of: chip))
+      client.answer(reply(["chip": chip.name, "info": info]))
     case "Stop":
-      try stop(call, on: chip, for: client)
+      try stop(call, on: try chip(call), for: client)
       client.answer(reply([:]))
-    case "Attach": try await attach(call, to: chip, for: client)
-    case "Borrow": try await borrow(call, chip, for: client)
-    default: client.answer(reply(try await start(call, on: chip, for: client)))
+    case "Attach": try attach(call, to: try chip(call), for: client)
+    case "Borrow": try borrow(call, try chip(call), for: client)
+    default:
+      let chip = try chip(call)
+      Task {
+        do throws(Refusal) {
+          client.answer(reply(try await start(call, on: chip, for: client)))
+        } catch { client.answer(error.bytes) }
+      }
     }
   }
 
@@ -296,33 +313,27 @@ import Varlink
     ]
   }
 
-  /// Returns the chip that a call names, or nil if it names none. Waits for chips that are being
-  /// opened before it rejects a path, because their paths are unknown until then.
-  private func chip(_ call: VarlinkCall) async throws(Refusal) -> SharedChip? {
-    guard let name = call.parameters["chip"]?.string else { return nil }
-    func named() -> SharedChip? { chips.first { $0.name == name || $0.place == name } }
-    if let chip = named() { return chip }
-    for chip in chips { await chip.waitWhileOpening() }
-    if let chip = named() { return chip }
-    throw .noChip("There is no chip \(printable(name)).", "The chips are: \(knownNames)")
+  private func chip(named name: String) -> SharedChip? {
+    chips.first { $0.name == name || $0.place == name }
   }
 
-  private var knownNames: String { chips.map { printable($0.name) }.joined(separator: ", ") }
-
-  /// Returns the only chip; throws if there is none or more than one.
-  private func only() throws(Refusal) -> SharedChip {
+  /// Returns the chip that a call names, or the only one.
+  private func chip(_ call: VarlinkCall) throws(Refusal) -> SharedChip {
+    let known = chips.map { printable($0.name) }.joined(separator: ", ")
+    if let name = call.parameters["chip"]?.string {
+      if let chip = chip(named: name) { return chip }
+      throw .noChip("There is no chip \(printable(name)).", "The chips are: \(known)")
+    }
     guard let first = chips.first else {
-      throw .noChip("There is no chip yet.", "Plug in a board; uwbctl list shows the boards.")
+      throw .noChip("There is no chip yet.", "Plug in a board; uwbctl list shows what is there.")
     }
     guard chips.count == 1 else {
-      throw .noChip("There are \(chips.count) chips.", "Name one of them as chip: \(knownNames)")
+      throw .noChip("There are \(chips.count) chips.", "Name one of them as chip: \(known)")
     }
     return first
   }
 
-  /// Returns the device of a chip. Waits up to 10 s while the service opens the chip.
-  private func device(of chip: SharedChip) async throws(Refusal) -> UWBDevice {
-    await chip.waitWhileOpening()
+  private func device(of chip: SharedChip) throws(Refusal) -> UWBDevice {
     try checkLent(chip)
     guard case .open(let device) = chip.phase else {
       throw .chip(
@@ -346,7 +357,7 @@ import Varlink
     let linger = try linger(call)
     let share =
       call.parameters["share"]?.string.flatMap(SharedSession.Share.init(rawValue:)) ?? .everyone
-    let device = try await device(of: chip)
+    let device = try device(of: chip)
     let (session, joined) = try await start(
       try profile(call, for: device), on: chip, share, linger: linger, for: client)
     return ["chip": chip.name, "session_id": session.id, "joined": joined]
@@ -364,7 +375,8 @@ import Varlink
     linger: Duration, for client: Client
   ) async throws(Refusal) -> (session: SharedSession, joined: Bool) {
     try permissions.checkStart(client.user)
-    let (session, joined) = try await session(with: profile, on: chip, share, client.user)
+    let (session, joined) = try await session(
+      with: profile, on: chip, share, client.user, isWanted: { !client.isClosed })
     session.add(client.number, client.user, linger: linger)
     if !client.held.contains(where: { $0 === session }) { client.held.append(session) }
     do { try await session.waitUntilStarted() } catch { throw .chip(chip.name, error) }
@@ -377,10 +389,14 @@ import Varlink
   /// until a session with the same ID that is ending has ended.
   private func session(
     with profile: SessionProfile, on chip: SharedChip, _ share: SharedSession.Share,
-    _ user: PeerCredentials
+    _ user: PeerCredentials, isWanted: () -> Bool = { true }
   ) async throws(Refusal) -> (session: SharedSession, joined: Bool) {
     while true {
-      let device = try await device(of: chip)
+      await chip.waitWhileOpening()
+      let device = try device(of: chip)
+      guard isWanted() else {
+        throw .sessionEnded(chip.name, profile.sessionID, "The program has disconnected.", nil)
+      }
       guard let there = chip.sessions[profile.sessionID] else {
         return (make(profile, on: chip, device, share, user), false)
       }
@@ -482,11 +498,9 @@ import Varlink
   /// Switches a client's connection from varlink to UCI.
   private func attach(
     _ call: VarlinkCall, to chip: SharedChip, for client: Client
-  ) async throws(Refusal) {
-    try permissions.checkStart(client.user)
-    let (linger, device) = (try linger(call), try await device(of: chip))
-    guard !client.isClosed else { return }
-    let virtual = VirtualChip(chip, device, client, self, linger: linger)
+  ) throws(Refusal) {
+    let linger = try linger(call)
+    let virtual = VirtualChip(chip, try device(of: chip), client, self, linger: linger)
     client.attach(virtual, reply(["chip": chip.name]))
   }
 
@@ -506,8 +520,7 @@ import Varlink
 
   private func borrow(
     _ call: VarlinkCall, _ chip: SharedChip, for client: Client
-  ) async throws(Refusal) {
-    try permissions.checkStart(client.user)
+  ) throws(Refusal) {
     try checkLent(chip)
     let owners = chip.sessions.values.flatMap(\.owners).filter {
       $0.key != SharedSession.service && $0.key != client.number
@@ -521,14 +534,15 @@ import Varlink
     guard !reason.isEmpty, reason.utf8.count <= 200 else { throw .invalidParameter("reason") }
     client.borrowed.append(chip)
     chip.lend(to: SharedChip.Borrower(user: client.user, reason: reason))
-    await chip.waitUntilClosed()
-    client.answer(reply(["chip": chip.name]))
+    Task {
+      await chip.waitUntilClosed()
+      client.answer(reply(["chip": chip.name]))
+    }
   }
 
-  private func monitor(
-    _ call: VarlinkCall, _ chip: SharedChip?, for client: Client
-  ) throws(Refusal) {
-    let (id, name) = (try sessionID(call), chip?.name)
+  private func monitor(_ call: VarlinkCall, for client: Client) throws(Refusal) {
+    let id = try sessionID(call)
+    let name = call.parameters["chip"]?.string == nil ? nil : try chip(call).name
     let limit = call.parameters["queue"]?.integer ?? 1_000
     guard 1...10_000 ~= limit else { throw .invalidParameter("queue") }
     let pause = call.parameters["every_ms"]?.integer ?? 0

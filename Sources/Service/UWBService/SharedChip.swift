@@ -196,12 +196,20 @@ import UWBLink
 
   /// Waits while the service opens the chip, for at most 10 s after the first attempt.
   func waitWhileOpening() async {
-    guard case .opening = phase, patience != nil else { return }
+    guard isOpening else { return }
     await withCheckedContinuation { waiting.append($0) }
   }
 
+  /// Whether it is being opened, and calls wait for it.
+  var isOpening: Bool {
+    if case .opening = phase { patience != nil } else { false }
+  }
+
   private func phaseChanged(from before: Phase) {
-    if case .open = before { disconnects?() }
+    if case .open = before {
+      for session in sessions.values { session.awaitOwners(for: SharedSession.longestOutage) }
+      disconnects?()
+    }
     if case .opening = phase {
       if case .opening = before { return }
       patience?.cancel()

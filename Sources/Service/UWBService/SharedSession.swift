@@ -38,8 +38,8 @@ import UWB
   /// The time for which the session outlives its last owner.
   private var linger: Duration = .zero
   private var lingering: Task<Void, Never>?
-  /// Whether the last owner was disconnected because the chip was lost.
-  private var isInterrupted = false
+  /// When the programs that were disconnected with a lost chip are expected back at the latest.
+  private var returnEnd: ContinuousClock.Instant?
   private var ending: Task<Void, Never>?
   private var isRanging = false
   /// The token of the session on the chip; nil until the session has started.
@@ -117,7 +117,7 @@ import UWB
 
   func add(_ owner: Int, _ user: PeerCredentials, linger: Duration) {
     lingering?.cancel()
-    (lingering, isInterrupted) = (nil, false)
+    (lingering, returnEnd) = (nil, nil)
     owners[owner] = user
     self.linger = max(self.linger, linger)
   }
@@ -132,24 +132,31 @@ import UWB
     case interrupted
   }
 
+  /// Releases the session for an owner. It ends with the last one, or later if a program may return.
   func release(_ owner: Int, _ why: Release) {
-    guard owners.removeValue(forKey: owner) != nil, owners.isEmpty else { return }
-    switch why {
-    case .interrupted: isInterrupted = true
-    case .gone where linger > .zero: endLater(after: linger)
-    case .asked, .gone: end("Its last owner has released it.")
-    }
+    guard owners.removeValue(forKey: owner) != nil else { return }
+    if why == .interrupted { returnEnd = .now + Self.longestOutage }
+    guard owners.isEmpty else { return }
+    let left = returnEnd.map { $0 - .now } ?? .zero
+    endLater(after: max(left, why == .asked ? .zero : linger))
   }
 
-  /// Starts the time-out for disconnected clients after the chip has returned.
+  /// How long it stays for programs that were disconnected, while the chip is lost.
+  static let longestOutage = Duration.seconds(60)
+
+  /// Sets how long it waits for programs that were disconnected, if there are any.
   func awaitOwners(for time: Duration) {
-    if isInterrupted, owners.isEmpty { endLater(after: max(time, linger)) }
+    guard returnEnd != nil else { return }
+    returnEnd = .now + time
+    if owners.isEmpty { endLater(after: max(time, linger)) }
   }
 
   private func endLater(after time: Duration) {
+    lingering?.cancel()
+    guard time > .zero else { return end("Its last owner has released it.") }
     lingering = Task {
       try? await Task.sleep(for: time)
-      if !Task.isCancelled { end("Its last owner has released it.") }
+      if !Task.isCancelled, owners.isEmpty { end("Its last owner has released it.") }
     }
   }
 

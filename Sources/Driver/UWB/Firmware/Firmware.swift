@@ -109,10 +109,12 @@ extension LinkEndpoint {
 
   /// Returns the endpoint of the service that holds the chip, or else the chip's own.
   ///
-  /// - Throws: `DriverError`, when the system has no thread for the query.
+  /// - Throws: `DriverError`, when the task is cancelled or the system has no thread for the query.
   func shared() async throws(DriverError) -> LinkEndpoint {
     do throws(LinkError) {
-      return try await runBlocking { ChipService.endpoint(for: self) }
+      return try await runBlocking(
+        cancellation: LinkError(.cancelled, endpoint: description)
+      ) { ChipService.endpoint(for: self) }
     } catch { throw .link(error) }
   }
 
