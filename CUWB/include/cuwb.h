@@ -231,17 +231,16 @@ uint64_t cuwb_monotonic_ns(void);
 /// that is readable when there is something to take, or -1.
 int32_t cuwb_watch_open(void);
 
-/// Watches a descriptor until it is closed, or changes for what.
+/// Watches a descriptor until it is closed, or changes the events of a watched one.
 ///
-/// Each change is told once: that it can be read, and with `writes`, that it can be written. What
-/// is so at the time of the call is told as well.
+/// Each change is reported once: the descriptor can be read, or with `writes`, can be written. The
+/// state at the time of the call is reported as well.
 bool cuwb_watch_set(int32_t watch, int32_t fd, uint64_t tag, bool writes, bool is_new);
 
-/// Takes the tags of descriptors to which something has happened, at most 64. Does not wait.
+/// Takes the tags of descriptors with new events, at most 64. Does not wait.
 int32_t cuwb_watch_take(int32_t watch, uint64_t *tags, int32_t room);
 
-/// Returns a descriptor that is readable while `fd` is, and never hangs up, or -1. To be closed
-/// before
+/// Returns a descriptor that is readable while `fd` is, and never hangs up, or -1. Close it before
 /// `fd`.
 int32_t cuwb_watch_readable(int32_t fd);
 

@@ -100,7 +100,7 @@ final class BackgroundApp: NSObject, NISessionDelegate, @unchecked Sendable {
 
 /// An accessory on one Bluetooth adapter and an app on another one: without pairing the session
 /// ends, with it the session goes on in the background. Needs bluetoothd and two adapters that hear
-/// each other, such as those of Tests/VirtualBench.
+/// each other, as in Tests/VirtualBench.
 @main
 enum Main {
   static func main() async throws {

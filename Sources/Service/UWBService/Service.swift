@@ -243,8 +243,8 @@ import Varlink
 
   // MARK: calls
 
-  /// Performs a call whose parameters are valid, and answers it: at once, or after the chips that it
-  /// waits for have been opened.
+  /// Performs a call whose parameters are valid, and answers it: at once, or after the chips that
+  /// it waits for have been opened.
   func perform(_ method: String, _ call: VarlinkCall, for client: Client) {
     do throws(Refusal) {
       if ["Start", "Attach", "Borrow"].contains(method) { try permissions.checkStart(client.user) }
@@ -261,8 +261,8 @@ import Varlink
     } catch { client.answer(error.bytes) }
   }
 
-  /// Returns the chips that are being opened, and without which a call fails. One of them may be at the
-  /// path that the call names.
+  /// Returns the chips that are being opened, and without which a call fails. One of them may be at
+  /// the path that the call names.
   private func chipsToAwait(_ method: String, _ call: VarlinkCall) -> [SharedChip] {
     let needsDevice = ["Describe", "Start", "Attach"].contains(method)
     guard let name = call.parameters["chip"]?.string else {

@@ -132,7 +132,8 @@ import UWB
     case interrupted
   }
 
-  /// Releases the session for an owner. It ends with the last one, or later if a program may return.
+  /// Releases the session for an owner. It ends with the last one, or later if a program may
+  /// return.
   func release(_ owner: Int, _ why: Release) {
     guard owners.removeValue(forKey: owner) != nil else { return }
     if why == .interrupted { returnEnd = .now + Self.longestOutage }
