@@ -98,7 +98,8 @@ class FakeService:
             chip: dict[str, Any] = {"chip": self.chip, "problem": None, "sessions": []}
             yield {"parameters": {"chips": [chip]}}
         elif method == "Describe":
-            yield {"parameters": {"info": {"device": self.chip, "family": "fake"}}}
+            info = {"device": self.chip, "family": "fake"}
+            yield {"parameters": {"chip": self.chip, "info": info}}
         elif method == "Start":
             text = parameters.get("profile_text")
             profile = parameters.get("profile") or {}
