@@ -84,7 +84,6 @@ make_systemd() { # the image
   install -D -m 644 "$root/packaging/systemd/61-uwbd.rules" "$1/usr/lib/udev/rules.d/61-uwbd.rules"
   install -D -m 644 "$root/udev/60-uwb.rules" "$1/usr/lib/udev/rules.d/60-uwb.rules"
   mkdir -p "$1/etc/systemd/system" "$1/etc/uwbd/sessions.d" "$1/var/lib"
-  ln -s uwbctl "$1/usr/bin/uwbd"
 }
 
 make_image() { # the folder to make it in
