@@ -113,7 +113,7 @@ let package = Package(
 
     // The shell.
     .target(
-      name: "CVersion",
+      name: "CVersion", path: "Sources/Shell/CVersion",
       cSettings: [.define("UWB_COMMIT", to: "\"\(Context.environment["UWB_COMMIT"] ?? "")\"")]),
     // Options of devices, endings, messages and statuses of every program at a terminal.
     .target(
@@ -130,7 +130,8 @@ let package = Package(
         "AccessoryProtocol", "Bluetooth", "Peers", "Formats", "System", system,
         arguments,
       ],
-      resources: [.embedInCode("Setup/uwb.rules")], swiftSettings: strict + lifetimes),
+      path: "Sources/Shell/uwbctl", resources: [.embedInCode("uwb.rules")],
+      swiftSettings: strict + lifetimes),
     .executableTarget(
       name: "uwblab",
       dependencies: [
