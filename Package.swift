@@ -56,9 +56,10 @@ let package = Package(
     .target(
       name: "System", dependencies: ["CUWB", atomics, deque, system], path: "Sources/Ground/System",
       swiftSettings: memorySafe),
+    .target(name: "JSON", path: "Sources/Ground/JSON", swiftSettings: memorySafe),
     .target(
       name: "UWBLink",
-      dependencies: ["CUWB", "System", "Varlink", atomics, deque, system],
+      dependencies: ["CUWB", "JSON", "System", "Varlink", atomics, deque, system],
       path: "Sources/Driver/UWBLink", swiftSettings: memorySafe + lifetimes),
     .target(name: "Ranging", swiftSettings: memorySafe),
     .target(
@@ -109,7 +110,9 @@ let package = Package(
       path: "Sources/Lab/UWBLab", swiftSettings: strict + lifetimes),
 
     // What services and their clients say to each other.
-    .target(name: "Varlink", path: "Sources/Ground/Varlink", swiftSettings: strict),
+    .target(
+      name: "Varlink", dependencies: ["JSON"], path: "Sources/Ground/Varlink",
+      swiftSettings: strict),
 
     // The shell.
     .target(
@@ -144,8 +147,8 @@ let package = Package(
     .target(
       name: "UWBService",
       dependencies: [
-        "CVersion", "Varlink", "UCI", "UCIReference", "UWBLink", "UWB", "Formats", "System", deque,
-        system, logging, arguments,
+        "CVersion", "JSON", "Varlink", "UCI", "UCIReference", "UWBLink", "UWB", "Formats", "System",
+        deque, system, logging, arguments,
       ],
       path: "Sources/Service/UWBService", resources: [.embedInCode("org.swift-uwb.Chips.varlink")],
       swiftSettings: strict + lifetimes),
@@ -295,7 +298,9 @@ let package = Package(
     .testTarget(
       name: "UWBLabTests", dependencies: ["UWBLab", "UWB", "Ranging", "UWBTestSupport"],
       swiftSettings: strict + lifetimes),
-    .testTarget(name: "VarlinkTests", dependencies: ["Varlink"], swiftSettings: strict),
+    .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: strict),
+    .testTarget(
+      name: "VarlinkTests", dependencies: ["JSON", "Varlink"], swiftSettings: strict),
     // Programs in processes of their own.
     .target(
       name: "ProgramTestSupport", dependencies: ["UWBTestSupport", arguments],
@@ -318,7 +323,7 @@ let package = Package(
     .testTarget(
       name: "uwbdTests",
       dependencies: [
-        "uwbd", "uwbctl", "UWBService", "Varlink", "UCI", "UWB", "Formats", "UWBLink",
+        "uwbd", "uwbctl", "UWBService", "JSON", "Varlink", "UCI", "UWB", "Formats", "UWBLink",
         "UWBSimulator", "AccessoryProtocol", "NearbyInteraction", "UWBTestSupport", "System",
         logging,
         system,
@@ -382,7 +387,7 @@ if Context.environment["UWB_FUZZ"] != nil {
       name: "Fuzz",
       dependencies: [
         "Meter", "UCI", "UCIReference", "UWB", "AccessoryProtocol", "Ranging", "Formats", "UWBLab",
-        "UWBSimulator", "Peers", "Varlink", "CommandSupport", "uwbctl",
+        "UWBSimulator", "Peers", "JSON", "Varlink", "CommandSupport", "uwbctl",
       ],
       path: "Tests/Fuzz/Sources/Fuzz", swiftSettings: strict + lifetimes),
   ]

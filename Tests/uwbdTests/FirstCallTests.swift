@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import JSON
 import Testing
 import UWB
 import UWBSimulator

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Formats
 import Foundation
+import JSON
 import System
 import SystemPackage
 import Testing

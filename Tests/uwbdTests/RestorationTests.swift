@@ -2,6 +2,7 @@
 import AccessoryProtocol
 import Foundation
 import Glibc
+import JSON
 import System
 import Logging
 import NearbyInteraction

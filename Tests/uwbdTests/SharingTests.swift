@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Formats
 import Glibc
+import JSON
 import Testing
 import UWB
 import UWBSimulator

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import JSON
 
 /// Describes a service, validates its calls and answers the calls of `org.varlink.service`.
 package struct VarlinkService: Sendable {

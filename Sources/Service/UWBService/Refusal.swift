@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Formats
+import JSON
 import UCI
 import UWB
 import Varlink

@@ -2,6 +2,7 @@
 import Dispatch
 import Formats
 import Glibc
+import JSON
 import Logging
 import System
 import UWB

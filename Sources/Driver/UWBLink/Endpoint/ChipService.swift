@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
+internal import JSON
 internal import System
 package import SystemPackage
 internal import Varlink

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import JSON
 
 /// The description of a varlink interface: its types, methods and errors.
 package struct VarlinkInterface: Sendable, Hashable {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import JSON
 
 /// Splits a stream of bytes into messages. A zero byte ends each message.
 package struct VarlinkFraming: Sendable {

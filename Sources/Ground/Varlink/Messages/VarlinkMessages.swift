@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import JSON
 
 /// A call from a client.
 package struct VarlinkCall: Sendable, Hashable {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import JSON
 internal import Varlink
 
 /// What programs of other users send to the service: byte 0 says what the rest is.

@@ -7,6 +7,8 @@ package struct JSONError: Error, Hashable, CustomStringConvertible {
   /// The cause of the error, without a full stop.
   package var reason: String
 
+  package init(position: Int, reason: String) { (self.position, self.reason) = (position, reason) }
+
   package var description: String { "byte \(position): \(reason)" }
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import JSON
 import Testing
-
-@testable import Varlink
 
 @Suite struct JSONTests {
   private func read(_ text: String) throws(JSONError) -> JSON { try JSON(Array(text.utf8)) }
