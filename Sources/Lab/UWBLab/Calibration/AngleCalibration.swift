@@ -25,8 +25,7 @@ package struct AngleCalibration {
     let kept = try await guide.run(
       angles.map { .init(name: name, value: $0) },
       measure: { _, angle in
-        _ = try await bench.range(0, 1, distance: 3, angle: angle, wantsPhases: true)
-        return bench.boards[0].phases.drain()
+        try await bench.range(0, 1, distance: 3, angle: angle, wantsPhases: true).phases
       },
       summary: { phases, _ in Self.summary(phases) })
     return kept.flatMap { _, angle, phases in
@@ -107,9 +106,9 @@ extension CSVTable {
   /// - Parameter wanted: the columns to use instead, unless empty.
   /// - Throws: `LabError` when there are none.
   package func phaseColumns(_ wanted: [String]) throws(LabError) -> [String] {
-    for name in wanted where !header.contains(name) { throw .missingColumn(name, has: header) }
+    for name in wanted where !header.contains(name) { throw .missingColumn(name, of: self) }
     let columns = wanted.isEmpty ? header.filter { $0.lowercased().hasPrefix("pdoa") } : wanted
-    guard !columns.isEmpty else { throw .missingColumn("pdoa_rad", has: header) }
+    guard !columns.isEmpty else { throw .missingColumn("pdoa_rad", of: self) }
     return columns
   }
 
@@ -123,7 +122,6 @@ extension CSVTable {
     let azimuth = reader.find("azimuth", .angle)
     let angle = azimuth == nil ? try reader.require("angle", .angle) : nil
     let elevation = reader.find("elevation", .angle)
-    try reader.checkUnit(of: elevation, "elevation")
     return try reader.rows { [reader] row, status in
       let value = reader.value(row, phase, &status)
       let seen = (angle ?? azimuth).flatMap { reader.value(row, $0, &status) }
@@ -146,7 +144,6 @@ extension CSVTable {
       return nil
     }
     let elevation = reader.find("elevation", .angle)
-    try reader.checkUnit(of: elevation, "elevation")
     var phases: [Column] = []
     for column in columns { phases.append(try reader.phaseColumn(column)) }
     return try reader.rows { [reader, phases] row, status in
@@ -185,7 +182,6 @@ extension CSVTable {
     let time = try reader.require("time", .time)
     let azimuth = reader.find("azimuth", .angle)
     let elevation = reader.find("elevation", .angle)
-    try reader.checkUnit(of: elevation, "elevation")
     let x = azimuth == nil ? try reader.require("x", .length) : nil
     let y = azimuth == nil ? try reader.require("y", .length) : nil
     let z = reader.find("z", .length)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Formats
-package import Ranging
+import Ranging
 import Synchronization
 package import UWB
 
@@ -10,8 +10,6 @@ package final class BoardBench: Sendable {
   package struct Board: Sendable {
     package let name: String
     package let device: UWBDevice
-    /// Phases of single frames, where the chip reports them.
-    package let phases: PhaseTap
   }
 
   /// The options of ranging.
@@ -44,6 +42,10 @@ package final class BoardBench: Sendable {
     var time: Double
   }
 
+  /// The measurements at a placement: of each round, and the phase difference of each frame in
+  /// radians, where the chip reports it.
+  typealias Measured = (readings: [Reading], phases: [Double])
+
   package let boards: [Board]
   private let options: Options
   private let console: any CalibrationConsole
@@ -63,11 +65,8 @@ package final class BoardBench: Sendable {
     let result: Result<R, any Error>
     do {
       for (name, endpoint) in places {
-        var driverOptions = driverOptions
-        let phases = PhaseTap()
-        driverOptions.tap = { direction, packet, _ in phases.take(direction, packet) }
         let device = try await UWBDevice.open(endpoint, options: driverOptions)
-        boards.append(Board(name: name, device: device, phases: phases))
+        boards.append(Board(name: name, device: device))
       }
       result = .success(try await body(BoardBench(boards, options, console)))
     } catch let error as DriverError where error.linkError?.code == .cancelled {
@@ -89,32 +88,28 @@ package final class BoardBench: Sendable {
   /// - Parameter wantsPhases: whether the chip is asked for phases of single frames.
   func range(
     _ a: Int, _ b: Int, distance: Double, angle: Double = 0, wantsPhases: Bool = false
-  ) async throws -> [Reading] {
+  ) async throws -> Measured {
     options.place?(a, b, distance, angle)
     // A new id for each session: a controller ends its session in band some milliseconds after it
     // was closed, and that must not end the next one.
     let id = lastSession.add(1, ordering: .relaxed).newValue
     var (controller, controlee) = try options.session(id)
-    if wantsPhases {
-      // Qorvo's ENABLE_DIAGNOSTICS, and the angles of its reports.
-      controller.additional += [TLV(0xE8, [1]), TLV(0xE9, [0x02])]
-    }
-    _ = boards[a].phases.drain()
+    if wantsPhases { controller.diagnostics = DiagnosticsRequest(.phases) }
     let label = "\(boards[a].name) – \(boards[b].name)"
     return try await boards[b].device.withSession(controlee) {
       [controller, device = boards[a].device] other in
       try await other.start()
       return try await device.withSession(controller) { session in
-        try await self.readings(of: session, label)
+        try await self.measured(by: session, label)
       }
     }
   }
 
-  private func readings(of session: UWBSession, _ label: String) async throws -> [Reading] {
-    var readings: [Reading] = []
+  private func measured(by session: UWBSession, _ label: String) async throws -> Measured {
+    var (readings, phases): Measured = ([], [])
     var measured = 0
     let hasPower = session.device.dialect.generation >= .fira2
-    let stream = session.measurements(capacity: 256)
+    let stream = session.rounds()
     try await session.start()
     // Where half of the rounds fail a calibration is not possible, but the results may be shown.
     let rounds = 2 * options.rounds + 10
@@ -125,7 +120,11 @@ package final class BoardBench: Sendable {
       try await session.close()
     }
     defer { timer.cancel() }
-    for try await measurement in stream {
+    for try await event in stream {
+      if case .diagnostics(let opcode, let payload) = event {
+        phases += EstimationPipeline.phases(opcode, payload.span.bytes)
+      }
+      guard case .measurement(let measurement) = event else { continue }
       let result = measurement.result
       let range = result.distanceCentimetres.map { Double($0) / 100 }
       readings.append(
@@ -139,7 +138,7 @@ package final class BoardBench: Sendable {
     console.clearProgress()
     try Task.checkCancellation()
     if let end = session.unexpectedEnd { throw end }
-    return readings
+    return (readings, phases)
   }
 }
 
@@ -162,167 +161,4 @@ extension [BoardBench.Reading] {
       + "\(fixed(100 * spread, 1)) cm, \(outliers) outliers; "
       + "\(fixed(100 * Swift.abs(excess), 1)) cm too \(excess < 0 ? "short" : "long")"
   }
-}
-
-/// Phase differences of single frames from Qorvo's range diagnostics, read from the packets.
-package final class PhaseTap: Sendable {
-  private let phases = Mutex<[Double]>([])
-
-  /// Returns the phases since the last call, in radians.
-  func drain() -> [Double] {
-    phases.withLock { list in
-      defer { list.removeAll() }
-      return list
-    }
-  }
-
-  /// Handles a packet, header included.
-  func take(_ direction: PacketDirection, _ packet: RawSpan) {
-    guard direction == .inbound, let header = try? PacketHeader(parsing: packet),
-      header.type == .notification, header.opcode == RangeDiagnosticsNotification.qorvoOpcode,
-      !header.moreFollows, packet.byteCount > PacketHeader.length
-    else { return }
-    var reader = PayloadReader(packet.extracting(droppingFirst: PacketHeader.length))
-    guard
-      let diagnostics = try? RangeDiagnosticsNotification(
-        from: &reader, dialect: Dialect(generation: .fira2, vendor: .qorvo))
-    else { return }
-    // TDoA, PDoA and AoA as 16 bits in two's complement, 2^-11 rad each, figure of merit, kind of
-    // angle. Source: Qorvo's UCI range diagnostics.
-    let found = diagnostics.reports.flatMap(\.items).compactMap { item -> Double? in
-      guard item.type == 1, item.value.count >= 6 else { return nil }
-      let word = UInt16(item.value[2]) | UInt16(item.value[3]) << 8
-      return Double(Int16(bitPattern: word)) / 2048
-    }
-    phases.withLock { $0 += found }
-  }
-}
-
-/// The prompts and the output of a calibration, for the user who places the boards.
-package protocol CalibrationConsole: Sendable {
-  /// Prompts for a line; nil when no answer will come.
-  ///
-  /// - Throws: `CancellationError`.
-  func ask(_ question: String) async throws -> String?
-  /// Shows lines, line ends included.
-  func show(_ text: String)
-  /// Shows the number of finished measurements of a placement.
-  func showProgress(_ label: String, _ count: Int, of total: Int)
-  /// Removes the output of `showProgress`.
-  func clearProgress()
-}
-
-/// The result of a calibration as text, as a calibration, and as charts.
-package struct CalibrationReport {
-  package let text: String
-  package let calibration: RangingCalibration
-  package let charts: [Chart]
-  /// The reason why the calibration must not be written; nil if it may be.
-  package var problem: LabError?
-}
-
-/// The steps of placing the boards, one placement after another.
-struct Guide<Measured: Sendable> {
-  struct Stop {
-    /// The boards placed: `A – B`.
-    var name: String
-    /// The suggested number, in `unit`.
-    var value: Double?
-  }
-
-  let console: any CalibrationConsole
-  /// Whether the user is prompted; otherwise every number must be known, and everything is kept.
-  let isInteractive: Bool
-  /// The meaning of the number: `distance from antenna to antenna`.
-  let quantity: String
-  /// The unit, m or °.
-  let unit: String
-  let limits: ClosedRange<Double>
-
-  /// Measures each placement until it is kept or skipped.
-  ///
-  /// - Parameters:
-  ///   - measure: measures at the index of the stop and its number.
-  ///   - summary: returns a line about the measurements.
-  /// - Throws: `CancellationError` on quitting, `LabError` when there is no answer, and the errors
-  ///   of `measure`.
-  func run(
-    _ stops: [Stop], measure: (Int, Double) async throws -> Measured,
-    summary: (Measured, Double) -> String
-  ) async throws -> [(stop: Int, value: Double, measured: Measured)] {
-    var kept: [(stop: Int, value: Double, measured: Measured)] = []
-    for (index, stop) in stops.enumerated() {
-      var suggestion = stop.value
-      placing: while true {
-        let name = "(\(index + 1) of \(stops.count)) \(stop.name)"
-        guard let value = try await askValue(name, suggestion) else { break }
-        suggestion = value
-        let measured = try await measure(index, value)
-        console.show("  \(stop.name), \(fixed(value, 3)) \(unit): \(summary(measured, value))\n")
-        switch try await askVerdict() {
-        case "r": continue placing
-        case "s": break placing
-        default:
-          kept.append((index, value, measured))
-          break placing
-        }
-      }
-    }
-    return kept
-  }
-
-  private func askVerdict() async throws -> String {
-    guard isInteractive else { return "" }
-    while true {
-      let answer = try await ask("  Enter keeps it, r measures again, s skips, q quits: ")
-      if ["", "k", "r", "s"].contains(answer) { return answer }
-      console.show("  Unknown answer: \(printable(answer))\n")
-    }
-  }
-
-  /// Prompts for the number; nil: the placement is skipped.
-  private func askValue(_ name: String, _ suggestion: Double?) async throws -> Double? {
-    guard isInteractive else {
-      guard let suggestion else {
-        throw LabError(.usage, "\(name): without prompts, every \(quantity) must be given.")
-      }
-      return suggestion
-    }
-    let usual = suggestion.map { ", Enter for \(fixed($0, 3))" } ?? ""
-    while true {
-      let answer = try await ask("\(name): \(quantity) in \(unit)\(usual), s skips, q quits: ")
-      if answer == "s" { return nil }
-      if answer.isEmpty, let suggestion { return suggestion }
-      if let value = quantityValue(answer, unit), limits.contains(value) { return value }
-      console.show(
-        "  Enter a number from \(fixed(limits.lowerBound, 2)) to \(fixed(limits.upperBound, 0)).\n")
-    }
-  }
-
-  private func ask(_ question: String) async throws -> String {
-    guard let answer = try await console.ask(question)?.lowercased() else {
-      console.show("\n")
-      throw LabError(
-        .noAnswer, "No terminal to prompt on.",
-        suggestion: "Give --yes and all numbers as options.")
-    }
-    if answer == "q" { throw CancellationError() }
-    return answer
-  }
-}
-
-/// Reads a number as users type it, in metres or degrees: `2.5`, `2,5`, `2.5 m`, `250cm`.
-package func quantityValue(_ text: String, _ unit: String) -> Double? {
-  var rest = text[...]
-  var factor = 1.0
-  for (suffix, scale) in [("cm", 0.01), ("mm", 0.001)] where unit == "m" && rest.hasSuffix(suffix) {
-    rest = rest.dropLast(2)
-    factor = scale
-  }
-  if rest.hasSuffix(unit) { rest = rest.dropLast(unit.count) }
-  let plain = rest.filter { $0 != " " }.map { $0 == "," ? "." : String($0) }.joined()
-  guard plain.allSatisfy({ $0.isASCII && ($0.isNumber || ".-+e".contains($0)) }) else {
-    return nil
-  }
-  return Double(plain).flatMap { $0.isFinite ? $0 * factor : nil }
 }

@@ -35,7 +35,7 @@ package struct PathCalibration {
     var ruled: [Double?] = []
     let found = try reader.rows { [reader] row, status -> LabelledPath? in
       guard let isBlocked = Self.isBlocked(reader.text(row, labels)) else {
-        status.blame(labels.name, isEmpty: table.isEmpty(row, labels.index))
+        status.blame(reader.blank(row, labels))
         return nil
       }
       let distance = reader.value(row, range)
@@ -44,7 +44,7 @@ package struct PathCalibration {
         columns.value($0, row, diagnostics, distance: distance, reader)
       }
       guard values.contains(where: { $0 != nil }) else {
-        status.word = "missing_diagnostics"
+        status = .missing("diagnostics")
         return nil
       }
       ruled.append(LineOfSightModel().probability(diagnostics))

@@ -133,7 +133,7 @@ package struct EstimationPipeline: Sendable {
     swap(&reports, &early)
     reports.isThere = false
     reports.frames.removeAll(keepingCapacity: true)
-    read(opcode, payload, &reports)
+    Self.read(opcode, payload, &reports)
     guard reports.isThere else {
       early = reports
       return
@@ -155,13 +155,21 @@ package struct EstimationPipeline: Sendable {
 
   // MARK: reading
 
-  private func read(_ opcode: Opcode, _ payload: RawSpan, _ reports: inout Reports) {
+  /// Returns the phase difference of each frame in a notification of diagnostics, along the axis
+  /// for azimuth, in radians.
+  package static func phases(_ opcode: Opcode, _ payload: RawSpan) -> [Double] {
+    var reports = Reports()
+    read(opcode, payload, &reports)
+    return reports.frames.compactMap(\.seen.azimuth.phase)
+  }
+
+  private static func read(_ opcode: Opcode, _ payload: RawSpan, _ reports: inout Reports) {
     switch opcode {
     case RangeDiagnosticsNotification.opcode, RangeDiagnosticsNotification.qorvoOpcode:
       guard let view = try? RangeDiagnosticsView(payload) else { return }
       reports.isThere = true
       reports.sequence = view.sequenceNumber
-      Self.read(view, &reports)
+      read(view, &reports)
     case NXPRFrameLogNotification.opcode:
       guard let view = NXPFrameLogView(payload) else { return }
       reports.isThere = true
