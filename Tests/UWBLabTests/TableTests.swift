@@ -37,29 +37,28 @@ import UWBTestSupport
     #expect(error?.code == .badTable && error?.line == line)
   }
 
-  @Test func commentsMayStandAboveTheHeader() throws {
-    let remarked = try table("# by hand, on 2026-11-22\n#again\ntime_s,range_m\n#1,2\n3,4\n")
-    #expect(remarked.header == ["time_s", "range_m"] && remarked.rowCount == 1)
-    #expect(remarked.headerLine == 3 && remarked.line(0) == 5)
-    let marked = try table("#time_s;range_m\n3;4\n")
-    #expect(marked.header == ["time_s", "range_m"] && marked.number(0, 1) == 4)
-    for header in ["# time_s,anchor,signal level", "#time_s,anchor,\"my peer\""] {
-      let other = try table("# in a hall, cold, \"dark\n\(header)\n\n3,A,4\n")
-      #expect(other.header.prefix(2) == ["time_s", "anchor"] && other.rowCount == 1)
-      #expect(other.headerLine == 2 && other.line(0) == 4)
-    }
-    // Comments between it and the rows, and rows that are ragged, quoted or dated.
-    let rows = [
-      "#\n# made by hand\n3,A,4", "# x, in y, z\n3,A,4", "3,A",
-      "3,\"A, B\",4", "2026-11-22T18:30:05,A,", ",,4", ",A,",
-    ]
-    for rows in rows {
-      let other = try table("# hall\n#time_s,\"anchor\",signal\n\(rows)\n")
-      #expect(other.header == ["time_s", "anchor", "signal"] && other.rowCount == 1, "\(rows)")
-    }
-    let place = try table("# Berlin, Germany\ntime_s,range_m\n3,4\n")
-    #expect(place.header == ["time_s", "range_m"] && place.rowCount == 1)
-    #expect(throws: LabError.self) { try table("# by hand\n") }
+  /// The first line that is not a comment is the header, unless the format names another.
+  @Test(arguments: [
+    ("# by hand\n#again\ntime_s,range_m\n#1,2\n3,4\n", nil, 3, 5),
+    ("#x;y\n\ntime_s;range_m\n3;4\n", nil, 3, 4),
+    ("#time_s;range_m\n3;4\n", 1, 1, 2), ("# hall, cold\n# time_s , \"range_m\"\n\n3,4", 2, 2, 4),
+    ("% time_s,range_m\n3,4\n", nil, 1, 2), ("a,b\n1,2\n#\"time_s\",range_m\n#\n3,4\n", 3, 3, 5),
+    ("\u{FEFF}\r\n# time_s\trange_m\r\n3\t4\r\n", 2, 2, 3),
+  ])
+  func headersAndComments(_ text: String, header: Int?, line: Int, row: Int) throws {
+    var format = CSVTable.Format()
+    format.header = header
+    let table = try CSVTable(Array(text.utf8), format)
+    #expect(table.header == ["time_s", "range_m"] && table.headerLine == line)
+    #expect(table.rowCount == 1 && table.line(0) == row)
+    #expect(table.number(0, 0) == 3 && table.number(0, 1) == 4)
+  }
+
+  /// The advice names the option wherever a comment may be the header.
+  @Test(arguments: ["# time_s,range_m\n3,4\n5,6\n", "# time_s,range_m\n"])
+  func aMarkedHeaderNeedsItsLine(_ text: String) {
+    let error = #expect(throws: LabError.self) { try table(text).filteredRanges() }
+    #expect(error?.recoverySuggestion?.contains("--header 1") == true)
   }
 
   @Test func unusableTablesAreErrors() throws {
@@ -83,7 +82,7 @@ import UWBTestSupport
     }
     #expect(missing?.line == nil && missing?.description.contains("no column range_m") == true)
     let reader = TableReader(try table("Time_MS,RANGE_cm,range_ft\n1500,250,8\n"))
-    var status = RowStatus()
+    var status = RowStatus.ok
     #expect(reader.value(0, try reader.require("time", .time), &status) == 1.5)
     #expect(reader.value(0, try reader.require("range", .length), &status) == 2.5)
   }
@@ -114,7 +113,7 @@ import UWBTestSupport
   ])
   func timesMayBeDates(_ text: String, seconds: Double) throws {
     let reader = TableReader(try table("timestamp,range_m\n\"\(text)\",2\n"))
-    var status = RowStatus()
+    var status = RowStatus.ok
     #expect(reader.value(0, try reader.require("time", .time), &status) == seconds)
   }
 
@@ -125,7 +124,7 @@ import UWBTestSupport
   ])
   func datesThatDoNotExistAreInvalid(_ text: String) throws {
     let reader = TableReader(try table("time,range_m\n\(text),2\n"))
-    var status = RowStatus()
+    var status = RowStatus.ok
     #expect(reader.value(0, try reader.require("time", .time), &status) == nil)
     #expect(status.word == "invalid_time")
   }

@@ -38,52 +38,40 @@ import UWBLab
     #expect(text.contains(next), "\(text)")
   }
 
-  /// One wrong cell among many, and rows that come one by one.
-  @Test(arguments: [false, true]) func singleAnglesOfManyTurnsAreProblemsOfRows(live: Bool) throws {
+  /// The first angle of more than two turns is refused, unless the option says radians.
+  @Test(arguments: [("azimuth", 90.0, 21), ("yaw", -57, 31)])
+  func anglesOfManyTurnsNeedTheirUnit(_ column: String, _ angle: Double, line: Int) throws {
     var text = "time_s,x,y,range_m,azimuth,yaw\n"
     for step in 0..<40 {
-      let (azimuth, yaw) = (step == 20 ? 90 : 0.5, step == 30 ? -57 : 7)
-      text += "\(Double(step) * 0.1),\(step),0,3,\(azimuth),\(yaw)\n"
+      let (azimuth, yaw) = column == "yaw" ? (0.5, angle) : (angle, 7)
+      text += "\(Double(step) * 0.1),\(step),0,3,"
+      text += step + 2 < line ? "0.5,7\n" : "\(azimuth),\(yaw)\n"
     }
     let folder = try TemporaryFolder()
     defer { folder.remove() }
-    let lines: [String]
-    var warnings: [String]
-    if live {
-      let file = try folder.write(text, to: "in.csv")
-      warnings = try RowComputation.run(from: file, to: folder.path("out.csv")) {
-        table throws(LabError) in try table.liveTargets(TargetFinder.Parameters())
+    let file = try folder.write(text, to: "in.csv")
+    func live(_ format: CSVTable.Format) throws -> Int {
+      _ = try RowComputation.run(from: file, to: folder.path("out.csv"), format) {
+        table throws(LabError) in try table.locating(TargetFinder.Parameters())
       }
-      lines = try folder.read("out.csv").split(separator: "\n").map(String.init)
-    } else {
-      let table = try CSVTable(text: text).targets()
-      warnings = table.warnings
-      try table.write(to: folder.path("out.csv"))
-      lines = try folder.read("out.csv").split(separator: "\n").map(String.init)
+      return try folder.read("out.csv").split(separator: "\n").count
     }
-    #expect(lines[21].hasSuffix("too_large_azimuth") && lines[31].hasSuffix("too_large_yaw"))
-    #expect(!lines[22].contains("too_large"))
-    #expect(warnings.contains { $0.contains("2 of 40") && $0.contains("_deg") }, "\(warnings)")
-  }
-
-  /// Degrees that are mostly small, all at once and row by row.
-  @Test func smallDegreesNeedTheirUnit() throws {
-    var text = "time_s,x,y,range_m,azimuth,yaw\n"
-    for step in 0..<120 { text += "\(step),\(step),0,3,\(step % 11 * 4 + 1),0.5\n" }
-    let table = try CSVTable(text: text)
-    let error = #expect(throws: LabError.self) { try table.targets() }
-    #expect(error?.recoverySuggestion?.contains("azimuth_deg") == true)
-    let folder = try TemporaryFolder()
-    defer { folder.remove() }
-    let file = try folder.write(
-      text.replacing(",0.5\n", with: ",90\n"), to: "in.csv")
-    let late = #expect(throws: LabError.self) {
-      _ = try RowComputation.run(from: file, to: folder.path("out.csv")) {
-        table throws(LabError) in try table.liveTargets(TargetFinder.Parameters())
-      }
+    for refused in [
+      #expect(throws: LabError.self) { try CSVTable(text: text).targets() },
+      #expect(throws: LabError.self) { try live(.init()) },
+    ] {
+      #expect(refused?.line == line && refused?.description.contains("\(column) is") == true)
+      #expect(refused?.recoverySuggestion?.contains("--unit \(column)=deg") == true)
     }
-    #expect(late?.recoverySuggestion?.contains("yaw_deg") == true)
-    #expect(try folder.read("out.csv").split(separator: "\n").count == 4)
+    #expect(try folder.read("out.csv").split(separator: "\n").count == line - 1)
+    for unit in ["rad", "deg"] {
+      var format = CSVTable.Format()
+      let isSet = format.setUnits("\(column)=\(unit)")
+      #expect(isSet)
+      #expect(
+        try CSVTable(Array(text.utf8), format).targets().rows.count == 40)
+      #expect(try live(format) == 41)
+    }
   }
 
   /// Two dimensions and a yaw say the same as a pose that turns about the vertical axis.

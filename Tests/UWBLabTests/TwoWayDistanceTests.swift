@@ -6,16 +6,21 @@ import UWBLab
 import UWBTestSupport
 
 @Suite(.ownThreads) struct TwoWayDistanceTests {
-  private func doubleSided(_ text: String, bits: Int = 40) throws -> ComputedText {
-    try ComputedText(try CSVTable(text: text).doubleSidedDistances(Self.parameters(bits)))
+  private func doubleSided(
+    _ text: String, bits: Int = 40, secondResponse: Bool = false
+  ) throws -> ComputedText {
+    try ComputedText(
+      try CSVTable(text: text).doubleSidedDistances(
+        Self.parameters(bits), secondResponse: secondResponse))
   }
 
   private func singleSided(
-    _ text: String, bits: Int = 40, calibration: RangingCalibration? = nil
+    _ text: String, bits: Int = 40, secondResponse: Bool = false,
+    calibration: RangingCalibration? = nil
   ) throws -> ComputedText {
     try ComputedText(
       try CSVTable(text: text).singleSidedDistances(
-        Self.parameters(bits), calibration: calibration))
+        Self.parameters(bits), secondResponse: secondResponse, calibration: calibration))
   }
 
   private static func parameters(_ bits: Int) -> TwoWayParameters {
@@ -120,8 +125,8 @@ import UWBTestSupport
           for isDoubleSided in [true, false] where count == 6 || !isDoubleSided {
             let rows =
               try isDoubleSided
-              ? CSVTable(text: table).doubleSidedDistances().rows
-              : CSVTable(text: table).singleSidedDistances().rows
+              ? CSVTable(text: table).doubleSidedDistances(secondResponse: third == .response).rows
+              : CSVTable(text: table).singleSidedDistances(secondResponse: third == .response).rows
             #expect(
               rows.allSatisfy { row in
                 row.status != "ok" || row.value.map { abs($0.distance - metres) < 0.3 } ?? false
@@ -150,16 +155,34 @@ import UWBTestSupport
         run.numbers("distance_m").allSatisfy { abs($0 - 10) < error }, "\(unit)")
       #expect(run.rows.count { $0["status"] == "ok" } == 12)
     }
-    // Without it they are told by the times, and by replies that are shorter than a frame.
-    for counting in [15.65, 0.01565] {
-      #expect(throws: LabError.self) {
-        try CSVTable(text: table("", counting)).checkCounterWidth(stamps: 6)
-      }
-    }
+    // An option stands for the name.
+    var format = CSVTable.Format()
+    let isSet = (format.setUnits("t1,t2,T3,t4,t5,t6=ps"), format.setUnits("t1=hours"))
+    #expect(isSet == (true, false))
+    let named = try CSVTable(Array(table("", 15.65).utf8), format).doubleSidedDistances()
+    #expect(named.rows.allSatisfy { abs(($0.value?.distance ?? 0) - 10) < 0.01 })
+    // Without either, replies are shorter than a frame.
     for counting in [0.01565, 1.565e-5] {
       let found = try CSVTable(text: table("", counting, time: false)).doubleSidedDistances()
-      #expect(found.problem?.recoverySuggestion?.contains("15.65 ps") == true)
+      #expect(found.rows.allSatisfy { $0.status == "implausible_reply" })
+      #expect(found.problem?.recoverySuggestion?.contains("--unit") == true)
     }
+  }
+
+  @Test(arguments: [
+    ("t1\n1\n2\n4294967290\n3\n", 5), ("t1,peer\n5,a\n4,b\n6,a\n3,b\n", 5), ("t1_ns\n9\n2\n", 3),
+    ("t1\n1\n2\n5000000000\n3\n", nil), ("t1,peer\n5,a\n4,b\n", nil),
+    ("t1\n-2147483649\n1\n0\n", nil),
+  ])
+  func aCounterThatWrapsNeedsItsWidth(_ text: String, line: Int?) throws {
+    let table = try CSVTable(text: text)
+    guard let line else {
+      #expect(throws: Never.self) { try table.checkCounterWidth() }
+      return
+    }
+    let error = #expect(throws: LabError.self) { try table.checkCounterWidth() }
+    #expect(error?.line == line)
+    #expect(error?.recoverySuggestion?.contains("--counter-bits 32") == true)
   }
 
   @Test func aSecondResponseTellsTheClocks() throws {
@@ -168,19 +191,25 @@ import UWBTestSupport
       "t6,t5,t4,t3,t2,t1\n"
         + secondResponse.split(separator: ",").reversed().joined(separator: ",") + "\n",
     ] {
-      for run in [try doubleSided(table), try singleSided(table)] {
+      for run in [
+        try doubleSided(table, secondResponse: true), try singleSided(table, secondResponse: true),
+      ] {
         #expect(run.rows[0]["status"] == "ok")
         #expect(abs(run.numbers("distance_m")[0] - 10) < 0.01)
         #expect(run.numbers("sigma_m")[0] > 0.3)
       }
     }
-    // A final is none, and rounds without either are as before.
+    // Taken for a final, it is refused by the clocks, and the advice names the option.
+    let taken = try CSVTable(text: "t1,t2,t3,t4,t5,t6\n\(secondResponse)\n").doubleSidedDistances()
+    #expect(taken.rows[0].status == "implausible_clocks")
+    #expect(taken.problem?.recoverySuggestion?.contains("--second-response") == true)
+    // Single-sided ranging has no use for a final.
     let rows = try singleSided(
       "t1,t2,t3,t4,t5,t6\n\(exchange)\n\(exchange.replacing("638982396", with: ""))\n")
     #expect(rows.rows.allSatisfy { abs((Double($0["distance_m"] ?? "") ?? 0) - 10) < 0.01 })
     // Where the clocks agree, it is what the command is for.
     let same = "t1,t2,t3,t4,t5,t6\n0,2132,127797332,127799464,638980264,638982396\n"
-    #expect(abs(try singleSided(same).numbers("distance_m")[0] - 10) < 0.01)
+    #expect(abs(try singleSided(same, secondResponse: true).numbers("distance_m")[0] - 10) < 0.01)
     #expect(abs(try doubleSided(same).numbers("distance_m")[0] - 10) < 0.01)
     // Both ends began to count together: clocks that agree to a microsecond tell it all the same.
     let near = (0..<5).map { round in
@@ -190,11 +219,13 @@ import UWBTestSupport
       let shifts = [own, other, other, own, other, own]
       return zip(stamps, shifts).map { "\($0 + $1)" }.joined(separator: ",")
     }
-    let rows5 = try doubleSided("t1,t2,t3,t4,t5,t6\n" + near.joined(separator: "\n") + "\n")
+    let rows5 = try doubleSided(
+      "t1,t2,t3,t4,t5,t6\n" + near.joined(separator: "\n") + "\n", secondResponse: true)
     #expect(rows5.numbers("distance_m").allSatisfy { abs($0 - 10) < 0.05 })
     // Clocks that no crystal has.
     let broken = secondResponse.replacing("447296410", with: "450296410")
-    #expect(try doubleSided("t1,t2,t3,t4,t5,t6\n\(broken)\n").rows[0]["status"] != "ok")
+    let text = "t1,t2,t3,t4,t5,t6\n\(broken)\n"
+    #expect(try doubleSided(text, secondResponse: true).rows[0]["status"] == "implausible_clocks")
   }
 
   @Test func theDeviationSaysWhatACalibrationCannotKnow() throws {

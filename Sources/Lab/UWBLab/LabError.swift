@@ -86,10 +86,12 @@ extension LabError {
     LabError(.badTable, line: line, "Line \(line): \(cause)", suggestion: suggestion)
   }
 
-  static func missingColumn(_ name: String, has header: [String]) -> LabError {
-    LabError(
+  static func missingColumn(_ name: String, of table: CSVTable) -> LabError {
+    let names = table.header.joined(separator: ", ")
+    let header = table.commentLine.map { ". " + CSVTable.advice($0) } ?? ""
+    return LabError(
       .badTable, "The input has no column \(name).",
-      suggestion: "Rename one of its \(header.count) columns: " + header.joined(separator: ", "))
+      suggestion: "Rename one of its \(table.header.count) columns: \(names)\(header)")
   }
 
   static func insufficient(_ cause: String, suggestion: String? = nil) -> LabError {

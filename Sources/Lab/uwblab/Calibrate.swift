@@ -68,6 +68,7 @@ struct CalibrationResult: ParsableArguments {
 /// A calibration. Quitting before it has a result has its own status.
 protocol CalibrationCommand: AsyncParsableCommand, Sendable {
   var from: String? { get }
+  var input: TableOptions { get }
   /// Calibrates with a table of measurements.
   func calibrate(from table: CSVTable) async throws
   func calibrateBoards() async throws
@@ -80,7 +81,7 @@ extension CalibrationCommand {
       do {
         try await Ending.cancelling {
           if let file = command.from {
-            try await command.calibrate(from: try CSVTable(file: file))
+            try await command.calibrate(from: try CSVTable(file: file, command.input.format))
           } else {
             try await command.calibrateBoards()
           }
@@ -235,6 +236,7 @@ struct CalibrateDelay: CalibrationCommand {
 
   @Option(help: "Read measurements from this table (CSV) instead of boards; - is standard input.")
   var from: String?
+  @OptionGroup var input: TableOptions
   @Option(
     name: .customLong("pair"),
     help: ArgumentHelp(

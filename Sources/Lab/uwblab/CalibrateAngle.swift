@@ -45,6 +45,7 @@ struct CalibrateAngle: CalibrationCommand {
 
   @Option(help: "Read phases from this table (CSV) instead of boards; - is standard input.")
   var from: String?
+  @OptionGroup var input: TableOptions
   @Option(
     name: .customLong("angle"), parsing: .unconditionalSingleValue,
     help: "With boards: an angle in degrees, positive to the left; repeatable.")
@@ -166,6 +167,7 @@ struct CalibratePower: CalibrationCommand {
 
   @Option(help: "Read measurements from this table (CSV) instead of boards; - is standard input.")
   var from: String?
+  @OptionGroup var input: TableOptions
   @Option(name: .customLong("distance"), help: "A distance in metres; repeatable.")
   var distances: [Double] = []
   @OptionGroup(title: "Boards") var boards: BoardOptions

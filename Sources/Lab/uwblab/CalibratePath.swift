@@ -29,6 +29,7 @@ struct CalibratePath: ReportingCommand {
       """)
 
   @Option(help: "Labelled measurements (CSV); - is standard input.") var from: String
+  @OptionGroup var input: TableOptions
   @Option(help: "The column with the kind of path.") var label = "nlos"
   @Option(help: "The column of the rooms.") var room = "room"
   @Option(
@@ -45,7 +46,7 @@ struct CalibratePath: ReportingCommand {
 
   func execute() throws {
     let calibration = try PathCalibration(
-      try CSVTable(file: from), label: label, room: room, others: columns
+      try CSVTable(file: from, input.format), label: label, room: room, others: columns
     ) { warn([$0]) }
     try result.save(try calibration.report())
   }

@@ -12,9 +12,10 @@ struct Compute: ParsableCommand {
     abstract: "Compute distances, angles and positions from recorded tables (CSV).",
     discussion: """
       Columns are found by name, in any order; the suffix of a name is its unit (time_s or \
-      time_ms, range_m or range_cm, azimuth_rad or azimuth_deg). The output has every column of \
-      the input, followed by the computed ones. A row that cannot be computed has empty cells and \
-      the reason as its status.
+      time_ms, range_m or range_cm, azimuth_rad or azimuth_deg). --unit gives the unit of columns \
+      without one; otherwise it is the first of these. The output has every column of the input, \
+      followed by the computed ones. A row that cannot be computed has empty cells and the reason \
+      as its status.
 
       With --live, rows are read and written one by one, so a command can be part of a pipe that \
       never ends: uwbctl range --format csv | uwblab compute filter --live. Ctrl-C ends it in order.
@@ -36,9 +37,41 @@ struct PlotOptions: ParsableArguments {
   }
 }
 
+/// The facts about a table that its text does not state.
+struct TableOptions: ParsableArguments {
+  @Option(
+    help: """
+      The line of the header, counted from 1; it may be a comment (default: the first line that \
+      is not a comment).
+      """)
+  var header: Int?
+  @Option(
+    help: ArgumentHelp(
+      "The unit of columns whose names have none: azimuth=deg, t1,t2,t3,t4=ns; repeatable.",
+      valueName: "columns=unit"))
+  var unit: [String] = []
+
+  func validate() throws {
+    try require(header ?? 1 > 0, "--header is a line, counted from 1.")
+    var format = CSVTable.Format()
+    for text in unit where !format.setUnits(text) {
+      throw ValidationError(
+        "--unit takes COLUMN=UNIT, such as azimuth=deg, not \(printable(text)).")
+    }
+  }
+
+  var format: CSVTable.Format {
+    var format = CSVTable.Format()
+    format.header = header
+    for text in unit { _ = format.setUnits(text) }
+    return format
+  }
+}
+
 /// The input and the output of a table.
 struct ComputeOptions: ParsableArguments {
   @Argument(help: "A CSV file; - or nothing: standard input.") var file: String?
+  @OptionGroup var input: TableOptions
   @Option(name: .shortAndLong, help: "The file for the table (default: standard output).")
   var output: String?
   @OptionGroup var plot: PlotOptions
@@ -67,7 +100,7 @@ struct ComputeOptions: ParsableArguments {
     _ compute: (CSVTable) throws(LabError) -> ComputedTable<Value>
   ) throws {
     do throws(LabError) {
-      let result = try compute(try CSVTable(file: file))
+      let result = try compute(try CSVTable(file: file, input.format))
       let scores = try truth.map { name throws(LabError) in try result.scores(truth: name) } ?? []
       try plot.write(result.charts(with: scores))
       try result.write(to: output)
@@ -93,25 +126,31 @@ struct LiveOption: ParsableArguments {
 
 /// A command that computes a table as a whole with `run()`, and without other threads, or row by
 /// row.
-protocol TableCommand: LiveCommand {
+protocol TableCommand: LiveCommand, Sendable {
+  associatedtype Value
   var table: ComputeOptions { get }
   var option: LiveOption { get }
+  /// Returns the computation of a table, of which a live one has only the header.
+  func computation(of table: CSVTable) throws(LabError) -> RowComputation<Value>
 }
 
 extension TableCommand {
   var isLive: Bool { option.live && !table.needsWholeTable }
-}
 
-extension ComputeOptions {
+  func run() throws {
+    try table.run { table throws(LabError) in try computation(of: table).table() }
+  }
+
   /// Computes the table row by row, until the input or a signal ends it.
-  func runLive<Value>(
-    _ begin: @escaping @Sendable (CSVTable) throws(LabError) -> RowComputation<Value>
-  ) async throws {
-    let (file, output) = (file, output)
+  func runLive() async throws {
+    let (command, table) = (self, table)
     try await reporting {
       try await Ending.cancelling {
         do throws(LabError) {
-          warn(try RowComputation.run(from: file, to: output, begin))
+          warn(
+            try RowComputation.run(from: table.file, to: table.output, table.input.format) {
+              table throws(LabError) in try command.computation(of: table)
+            })
         } catch {
           guard error.code == .outputClosed else { throw error }
           Ending.outputFailed(.brokenPipe)
@@ -137,51 +176,11 @@ struct CalibrationOption: ParsableArguments {
   var calibration: String?
 }
 
-/// The parameters of the radio for two-way ranging.
-struct RadioOptions: ParsableArguments {
-  @Option(help: "Bits of the counter of the timestamps: 32 or 40 (default: 40).")
-  var counterBits: Int?
-  @Option(help: "Noise of a reception timestamp in picoseconds, one standard deviation.")
-  var stampNoise = 100.0
-  @Option(help: "Speed of light: air, vacuum, or metres per second.")
-  var speedOfLight = "air"
-  @Option(
-    help: """
-      Error of distances from the antenna delays of boards without --calibration, in metres, one \
-      standard deviation.
-      """)
-  var biasSigma = TwoWayParameters().antennaDelayDeviation
-
-  func validate() throws {
-    try require(8...63 ~= counterBits ?? 40, "--counter-bits is 32 or 40; 8 to 63 are possible.")
-    try require(
-      stampNoise > 0 && stampNoise < 1e6, "--stamp-noise is in picoseconds and greater than 0.")
-    try require(0..<1000 ~= biasSigma, "--bias-sigma is in metres and not negative.")
-    guard let speed, speed > 1e8, speed < 4e8 else {
-      throw ValidationError("--speed-of-light is air, vacuum, or a number near 3e8.")
-    }
-  }
-
-  private var speed: Double? {
-    switch speedOfLight {
-    case "air": SpeedOfLight.inAir
-    case "vacuum": SpeedOfLight.inVacuum
-    default: Double(speedOfLight)
-    }
-  }
-
-  /// Unless the width was given, stamps must not appear to have another width.
-  func check(_ table: CSVTable, stamps: Int) throws(LabError) {
-    if counterBits == nil { try table.checkCounterWidth(stamps: stamps) }
-  }
-
-  var parameters: TwoWayParameters {
-    var parameters = TwoWayParameters()
-    parameters.counter = TickCounter(bits: counterBits ?? 40)
-    parameters.stampDeviation = stampNoise * 1e-12
-    parameters.speedOfLight = speed ?? SpeedOfLight.inAir
-    parameters.antennaDelayDeviation = biasSigma
-    return parameters
+extension RangingCalibration? {
+  /// Reads the calibration in a file, if one is named.
+  static func read(_ path: String?) throws(LabError) -> RangingCalibration? {
+    guard let path else { return nil }
+    return try RangingCalibration(file: path)
   }
 }
 
@@ -190,8 +189,8 @@ struct ComputeAngle: TableCommand {
     commandName: "angle",
     abstract: "Compute angles from phase differences of pairs of antennas.",
     discussion: """
-      Input: time_s, and for each pair a column with its phase difference in radians (first \
-      antenna minus second), wrapped or not [, peer].
+      Input: time_s, and for each pair a column with its phase difference (first antenna minus \
+      second), in radians unless its name ends in _deg, wrapped or not [, peer].
       Output: azimuth_deg (0 forward, positive to the left), elevation_deg (positive upwards; the \
       assumed one, if the antennas do not determine it), sigma_deg of the azimuth, status \
       (ambiguous: another direction is nearly as likely).
@@ -222,19 +221,12 @@ struct ComputeAngle: TableCommand {
     try require(wander > 0 && wander < 1e5, "--wander is greater than 0.")
   }
 
-  func runLive() async throws {
-    let (file, wander) = (geometry, wander * .pi / 180)
-    try await table.runLive { table throws(LabError) in
-      try table.liveDirections(geometry: try RangingCalibration(file: file), wander: wander)
-    }
-  }
-
-  func run() throws {
-    try table.run { table throws(LabError) in
-      try table.directions(
-        geometry: try RangingCalibration(file: geometry), wander: wander * .pi / 180,
-        live: option.live)
-    }
+  func computation(
+    of table: CSVTable
+  ) throws(LabError) -> RowComputation<DirectionFinder.Direction> {
+    try table.directing(
+      geometry: try RangingCalibration(file: geometry), wander: wander * .pi / 180,
+      live: option.live)
   }
 }
 
@@ -324,151 +316,8 @@ struct ComputeFind: TableCommand {
     return parameters
   }
 
-  func runLive() async throws {
-    try await table.runLive { [parameters, file = known.calibration] table throws(LabError) in
-      try table.liveTargets(parameters, calibration: try .read(file))
-    }
-  }
-
-  func run() throws {
-    try table.run { table throws(LabError) in
-      try table.targets(parameters, calibration: try .read(known.calibration))
-    }
-  }
-}
-
-struct ComputeDSTWR: TableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "ds-twr",
-    abstract: "Compute distances from the six timestamps of double-sided ranging.",
-    discussion: """
-      Input: t1,t2,t3,t4,t5,t6 in ticks of 15.65 ps, or in t1_ns and so on: poll sent and \
-      received, response sent and received, final sent and received [, peer, time_s, \
-      rx_power_dbm]; with a --calibration that has delays of boards also board_a,board_b [, \
-      channel, antenna_a, antenna_b].
-      t5 and t6 may instead be the timestamps of a second response, sent and received. The \
-      intervals show which of the two it is.
-      Output: distance_m, sigma_m, bias_sigma_m (the part of sigma_m that all distances of a peer \
-      share, and that filter and locate do not treat as noise), status. Where only the final is \
-      missing, the distance is single-sided with the clock offset from other rounds of that peer, \
-      and the status is single_sided.
-      """)
-
-  @OptionGroup var table: ComputeOptions
-  @OptionGroup var option: LiveOption
-  @OptionGroup var radio: RadioOptions
-  @Option(help: "Delays and power table, as written by calibrate and ss-twr --learn.")
-  var calibration: String?
-
-  func runLive() async throws {
-    let (parameters, file) = (radio.parameters, calibration)
-    try await table.runLive { table throws(LabError) in
-      try table.liveDoubleSidedDistances(parameters, calibration: try .read(file))
-    }
-  }
-
-  func run() throws {
-    try table.run { table throws(LabError) in
-      try radio.check(table, stamps: 6)
-      return try table.doubleSidedDistances(
-        radio.parameters, calibration: try .read(calibration))
-    }
-  }
-}
-
-struct ComputeSSTWR: TableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "ss-twr",
-    abstract: "Compute distances from the four timestamps of single-sided ranging.",
-    discussion: """
-      Input: t1,t2,t3,t4 in ticks of 15.65 ps, or in t1_ns and so on: poll sent and received, \
-      response sent and received [, cfo_ppm, peer, rx_power_dbm, time_s; with a --calibration that \
-      has delays of boards also board_a, board_b, channel, antenna_a, antenna_b]. cfo_ppm is the \
-      offset of the initiator's clock, positive if it is faster than the responder's. It is used \
-      for rounds whose poll cannot be compared with the previous one. Comparing needs time_s when \
-      polls are further apart than the range of the counter (17.2 s with 40 bits, 67 ms with 32). \
-      With --live, rounds before a peer's clock is known have the status unknown_clock_offset. t5 \
-      and t6, the timestamps of a second response, give the clock offset within the same round.
-      Output: distance_m, sigma_m, bias_sigma_m (the part of sigma_m that all distances of a peer \
-      share, and that filter and locate do not treat as noise), status.
-
-      --learn FILE with --truth COLUMN fits the delay of each peer and the bias by received level; \
-      --calibration FILE subtracts both.
-      """)
-
-  /// The table of DW1000 for the received level.
-  enum PowerTable: String, ExpressibleByArgument, CaseIterable {
-    case none
-    case dw1000PRF64 = "dw1000-prf64"
-    case dw1000PRF16 = "dw1000-prf16"
-  }
-
-  @OptionGroup var table: ComputeOptions
-  @OptionGroup var option: LiveOption
-  @OptionGroup var radio: RadioOptions
-  @Option(help: "Write delays and power table to this file (JSON); needs --truth.")
-  var learn: String?
-  @Option(help: "Delays and power table, as written by calibrate and --learn.")
-  var calibration: String?
-  @Option(
-    help: """
-      Without --calibration: the vendor's table of the bias by received level, for chips that are \
-      known to be a DW1000 (timestamps do not reveal it, and other chips differ).
-      """)
-  var powerTable = PowerTable.none
-
-  func validate() throws {
-    try require(learn == nil || table.truth != nil, "--learn needs --truth.")
-    try require(learn == nil || calibration == nil, "Give either --learn or --calibration.")
-    try table.checkOutput("--learn", learn)
-    try require(
-      !option.live || learn == nil && !table.needsWholeTable,
-      "--learn, --plot and --truth need the whole table: leave out --live.")
-    try require(
-      learn != "-" || table.plot.plot != "-", "Give a file for --learn or --plot instead of -.")
-  }
-
-  func runLive() async throws {
-    let (parameters, file, bias) = (radio.parameters, calibration, powerTable.bias)
-    try await table.runLive { table throws(LabError) in
-      try table.liveSingleSidedDistances(
-        parameters, calibration: try .read(file), powerBias: bias)
-    }
-  }
-
-  func run() throws {
-    try table.run { table throws(LabError) in
-      try radio.check(table, stamps: 4)
-      var correction: RangingCalibration?
-      if let learn, let truth = self.table.truth {
-        let learned = try table.singleSidedCalibration(radio.parameters, truth: truth)
-        try learned.write(to: learn)
-        standardError.write(learned.summary + "\n")
-        correction = learned
-      } else {
-        correction = try .read(calibration)
-      }
-      return try table.singleSidedDistances(
-        radio.parameters, calibration: correction, powerBias: powerTable.bias)
-    }
-  }
-}
-
-extension RangingCalibration? {
-  /// Reads the calibration in a file, if one is named.
-  fileprivate static func read(_ path: String?) throws(LabError) -> RangingCalibration? {
-    guard let path else { return nil }
-    return try RangingCalibration(file: path)
-  }
-}
-
-extension ComputeSSTWR.PowerTable {
-  var bias: PowerBias? {
-    switch self {
-    case .none: nil
-    case .dw1000PRF64: .dw1000PRF64
-    case .dw1000PRF16: .dw1000PRF16
-    }
+  func computation(of table: CSVTable) throws(LabError) -> RowComputation<TargetEstimate> {
+    try table.locating(parameters, calibration: try .read(known.calibration))
   }
 }
 
@@ -531,19 +380,9 @@ struct ComputeFilter: TableCommand {
     return parameters
   }
 
-  func runLive() async throws {
-    try await table.runLive {
-      [parameters, sigma, biasSigma, file = known.calibration] table throws(LabError) in
-      try table.liveRanges(
-        sigma: sigma, biasDeviation: biasSigma, parameters, calibration: try .read(file))
-    }
-  }
-
-  func run() throws {
-    try table.run { table throws(LabError) in
-      try table.filteredRanges(
-        sigma: sigma, biasDeviation: biasSigma, parameters, live: option.live,
-        calibration: try .read(known.calibration))
-    }
+  func computation(of table: CSVTable) throws(LabError) -> RowComputation<RangeEstimate> {
+    try table.filtering(
+      sigma: sigma, biasDeviation: biasSigma, parameters, live: option.live,
+      calibration: try .read(known.calibration))
   }
 }

@@ -54,7 +54,7 @@ extension CSVTable {
       epochs.track(with: smoother, live: live)
     }
     epochs.setStatuses()
-    return ComputedTable(
+    return try ComputedTable(
       reader, epochs.rows,
       [
         .length("x", \.position.x) { $0.covariance.xx.squareRoot() },
@@ -121,7 +121,7 @@ private struct Epochs {
       return number
     }
     for row in 0..<reader.table.rowCount {
-      var status = RowStatus()
+      var status = RowStatus.ok
       let peer = reader.peer(row)
       let time = reader.value(row, timeColumn, &status)
       let measured = reader.value(row, value, &status)
@@ -136,7 +136,7 @@ private struct Epochs {
       let from = anchors.byName[a]
       let to = b.map { anchors.byName[$0] } ?? from
       guard let time, let measured, let from, let to else {
-        if status.isOK { status.word = "unknown_anchor" }
+        status.blame(.unknown("anchor"))
         for name in [a, b] {
           if let name, anchors.byName[name] == nil { unknown[name, default: 0] += 1 }
         }
@@ -200,203 +200,18 @@ private struct Epochs {
   /// Sets the status of each epoch that has measurements; problems of single rows are dropped then.
   mutating func setStatuses() {
     for index in rows.indices where !samples[index].isEmpty {
-      rows[index].state.word = status(of: rows[index])
+      rows[index].state = status(of: rows[index])
     }
   }
 
-  private func status(of row: ComputedRow<PositionEstimate>) -> String {
-    guard let estimate = row.value else { return "no_position" }
-    if used[row.row] == 0 { return "rejected" }
+  private func status(of row: ComputedRow<PositionEstimate>) -> RowStatus {
+    guard let estimate = row.value else { return .noPosition }
+    if used[row.row] == 0 { return .result("rejected") }
     let names: [(GeometryWarnings, String)] = [
       (.inconsistent, "inconsistent"), (.mirror, "mirror"), (.coplanar, "coplanar"),
       (.dilution, "dilution"),
     ]
     let words = names.compactMap { estimate.warnings.contains($0.0) ? $0.1 : nil }
-    return words.isEmpty ? "ok" : words.joined(separator: "+")
-  }
-}
-
-extension CSVTable {
-  /// Filters ranges (columns `time`, `range`, and optionally `peer`, `sigma`, `rx_power` and
-  /// `fp_power`), each peer separately.
-  ///
-  /// - Parameters:
-  ///   - sigma: noise of a range in metres, one standard deviation, for rows without a value in a
-  ///     column.
-  ///   - biasDeviation: common error of all ranges, one standard deviation, unless a column or
-  ///     `calibration` has it.
-  ///   - parameters: the parameters of the filter.
-  ///   - live: whether each estimate uses only the rows up to its time, not the whole recording.
-  ///   - calibration: the measured errors of the ranges.
-  /// - Throws: `LabError` when a column is missing.
-  public func filteredRanges(
-    sigma: Double = 0.1, biasDeviation: Double = 0,
-    _ parameters: RangeEstimator.Parameters = .init(),
-    live: Bool = false, calibration: RangingCalibration? = nil
-  ) throws(LabError) -> ComputedTable<RangeEstimate> {
-    var measured = try MeasuredRanges(
-      self, sigma: sigma, bias: biasDeviation, slow: parameters.slowDeviation, calibration)
-    let reader = measured.reader
-    var rows: [ComputedRow<RangeEstimate>] = []
-    var ranges: [Double?] = []
-    var constants: [Double] = []
-    var peers: [String: [(row: Int, sample: RangeSample)]] = [:]
-    for row in 0..<rowCount {
-      let taken = measured.take(row, reader)
-      rows.append(taken.result)
-      ranges.append(taken.range)
-      constants.append(taken.constant)
-      if let sample = taken.sample { peers[taken.result.peer, default: []].append((row, sample)) }
-    }
-    for samples in peers.values {
-      if live {
-        var estimator = RangeEstimator(parameters)
-        for (row, sample) in samples { rows[row].value = estimator.update(sample) }
-      } else {
-        let smoothed = RangeSmoother(parameters).smoothed(samples.map(\.sample))
-        for ((row, _), estimate) in zip(samples, smoothed) { rows[row].value = estimate }
-      }
-    }
-    for row in rows.indices {
-      rows[row].setStatus(constant: constants[row])
-    }
-    return ComputedTable(reader, rows, .filteredRanges(measured.tellsPaths)) { [ranges] rows in
-      let points = rows.compactMap { row in
-        row.time.map {
-          Chart.RangePoint(
-            peer: row.peer, time: $0, measured: ranges[row.row], estimate: row.value?.distance,
-            sigma: row.value?.standardDeviation, isOutlier: row.value?.isAccepted == false)
-        }
-      }
-      return [.ranges("Filtered ranges", hasTime: true, points)]
-    }
-  }
-
-  /// Returns the results of `filteredRanges` with `live`, row by row.
-  package func liveRanges(
-    sigma: Double, biasDeviation: Double, _ parameters: RangeEstimator.Parameters,
-    calibration: RangingCalibration? = nil
-  ) throws(LabError) -> RowComputation<RangeEstimate> {
-    var measured = try MeasuredRanges(
-      self, sigma: sigma, bias: biasDeviation, slow: parameters.slowDeviation, calibration)
-    var estimators: [String: RangeEstimator] = [:]
-    let columns = [OutputColumn<RangeEstimate>].filteredRanges(measured.tellsPaths)
-    return RowComputation(measured.reader, columns) { reader, row in
-      let taken = measured.take(row, reader)
-      var result = taken.result
-      if let sample = taken.sample {
-        result.value = estimators[result.peer, default: RangeEstimator(parameters)].update(sample)
-      }
-      result.setStatus(constant: taken.constant)
-      return result
-    }
-  }
-}
-
-/// The ranges of a table with their additional columns.
-private struct MeasuredRanges {
-  let reader: TableReader
-  private let time: Column
-  private let range: Column
-  private let sigmaColumn: Column?
-  private let biasColumn: Column?
-  private let path: PathColumns
-  private let sigma: Double
-  /// The deviation of the constant error in metres, without other information.
-  private let bias: Double
-  /// One standard deviation of errors that change slowly, in metres.
-  private let slow: Double
-  private var calibrator: RangeCalibrator
-  private var start: Double?
-
-  init(
-    _ table: CSVTable, sigma: Double, bias: Double, slow: Double,
-    _ calibration: RangingCalibration?
-  ) throws(LabError) {
-    var reader = TableReader(table)
-    time = try reader.require("time", .time)
-    // The name as in `uwbctl range`.
-    range =
-      try reader.has("distance", .length)
-      ? reader.require("distance", .length) : reader.require("range", .length)
-    sigmaColumn = reader.find("sigma", .length)
-    biasColumn = reader.find("bias_sigma", .length)
-    path = try PathColumns(&reader, calibration?.path)
-    calibrator = try RangeCalibrator(calibration, &reader)
-    (self.reader, self.sigma, self.bias, self.slow) = (reader, sigma, bias, slow)
-  }
-
-  /// Whether there are columns that indicate a blocked path.
-  var tellsPaths: Bool { !path.isEmpty }
-
-  /// Reads a row before filtering: the measured range, the sample for the filter, and the deviation
-  /// of its constant error, which no filter removes.
-  mutating func take(
-    _ row: Int, _ reader: TableReader
-  ) -> (
-    result: ComputedRow<RangeEstimate>, range: Double?, sample: RangeSample?, constant: Double
-  ) {
-    var status = RowStatus()
-    let seconds = reader.value(row, time, &status)
-    let measured = reader.value(row, range, &status)
-    var result = ComputedRow<RangeEstimate>(
-      row: row, peer: reader.peer(row), time: seconds, state: status)
-    guard let seconds, let measured else { return (result, measured, nil, 0) }
-    guard
-      let known = calibrator.corrected(
-        measured, row, peer: result.peer, time: seconds, reader, &result.state)
-    else { return (result, measured, nil, 0) }
-    // Relative to the first time: squares of times since 1970 would lose microseconds.
-    let first = start ?? seconds
-    start = first
-    result.blocked = path.probability(row, distance: measured, reader)
-    let deviation = reader.deviation(row, sigmaColumn, constant: biasColumn, usual: sigma)
-    let effect = path.model.effect(
-      probability: result.blocked, on: deviation * deviation, slow: slow)
-    var sample = RangeSample(
-      time: seconds - first, distance: known.range - effect.excess,
-      standardDeviation: effect.variance.squareRoot())
-    sample.inflation = effect.factor
-    let constant =
-      calibrator.deviation.map { ($0 * $0 + known.deviation * known.deviation).squareRoot() }
-      ?? reader.value(row, biasColumn) ?? bias
-    return (result, known.range, sample, constant)
-  }
-}
-
-extension ComputedRow<RangeEstimate> {
-  /// - Parameter constant: the deviation of an error that the filter cannot see.
-  fileprivate mutating func setStatus(constant: Double) {
-    if let known = value?.standardDeviation, constant > 0 {
-      value?.standardDeviation = (known * known + constant * constant).squareRoot()
-    }
-    if state.isOK { state.word = value?.disposition.word ?? "no_estimate" }
-  }
-}
-
-extension [OutputColumn<RangeEstimate>] {
-  /// - Parameter path: whether the probability of a blocked path is among them.
-  fileprivate static func filteredRanges(_ path: Bool) -> Self {
-    [
-      .length("range", \.distance, deviation: \.standardDeviation),
-      .number("sigma_m", \.standardDeviation), .flag("accepted", \.isAccepted),
-    ] + (path ? [.blocked] : [])
-  }
-}
-
-extension RangeEstimate.Disposition {
-  /// The word for programs.
-  fileprivate var word: String {
-    switch self {
-    case .started: "started"
-    case .accepted: "ok"
-    case .restartedAfterGap: "restarted_after_gap"
-    case .restartedAfterRejections: "restarted_after_rejections"
-    case .rejectedAsOutlier: "outlier"
-    case .duplicate: "duplicate"
-    case .outOfOrder: "out_of_order"
-    case .invalid: "invalid"
-    case .predicted: "predicted"
-    }
+    return words.isEmpty ? .ok : .result(words.joined(separator: "+"))
   }
 }

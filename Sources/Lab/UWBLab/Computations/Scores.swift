@@ -69,20 +69,11 @@ extension ComputedTable {
       let constant = index == 0 ? Double(truth) : nil
       guard column != nil || constant != nil else { continue }
       func known(_ row: Int) -> Double? { constant ?? reader.value(row, column) }
-      // 6.3 is the largest angle in radians, unless full turns are counted.
-      if estimate.quantity == .angle, column?.factor ?? 1 == 1,
-        column?.name.lowercased().hasSuffix("_rad") != true,
-        let many = rows.lazy.compactMap({ row in
-          constant ?? column.flatMap { reader.table.number(row.row, $0.index) }
-        }).first(where: { abs($0) > 6.5 })
-      {
-        throw LabError(
-          .badTable,
-          "The truth is \(fixed(many, 1)) radians, more than a turn: it seems to be in degrees.",
-          suggestion: column.map {
-            "Let the name of the column end in _deg, such as \(printable($0.name))_deg."
-          }
-            ?? "Give a number in radians, or a column whose name ends in _deg.")
+      for row in rows {
+        guard let column, let number = reader.table.number(row.row, column.index),
+          column.isImpossible(number)
+        else { continue }
+        throw .impossibleAngle(reader.table.line(row.row), column.name, number)
       }
       scores.append(Score(estimate, rows, truth: known))
     }
@@ -95,7 +86,7 @@ extension ComputedTable {
       }
       let unit = first.quantity.units.first.map { "_" + $0.suffix } ?? ""
       let name = stated.count > 1 ? "\(truth)_\(first.name)\(unit)" : truth
-      throw .missingColumn(name, has: reader.table.header)
+      throw .missingColumn(name, of: reader.table)
     }
     guard scores.contains(where: { !$0.errors.isEmpty }) else {
       // The reason why nothing was computed is more useful.

@@ -16,23 +16,11 @@ extension CSVTable {
   public func targets(
     _ parameters: TargetFinder.Parameters = .init(), calibration: RangingCalibration? = nil
   ) throws(LabError) -> ComputedTable<TargetEstimate> {
-    let computation = try liveTargets(parameters, calibration: calibration)
-    var reader = computation.reader
-    let pose = try PoseColumns(&reader)
-    return ComputedTable(reader, computation.rows, computation.columns) { rows in
-      var status = RowStatus()
-      let path = rows.compactMap { row in
-        row.value == nil ? nil : pose.value(reader, row.row, &status)?.position
-      }
-      let positions = rows.compactMap { row in
-        row.value.flatMap { $0.isConverged ? (row.peer, $0.position, $0.covariance) : nil }
-      }
-      return [.tracks("Targets located while moving", positions, path: path)]
-    }
+    try locating(parameters, calibration: calibration).table()
   }
 
-  /// Returns the results of `targets`, row by row.
-  package func liveTargets(
+  /// Returns the computation, whose results only use their own row and earlier ones.
+  package func locating(
     _ parameters: TargetFinder.Parameters, calibration: RangingCalibration? = nil
   ) throws(LabError) -> RowComputation<TargetEstimate> {
     var reader = TableReader(self)
@@ -43,7 +31,6 @@ extension CSVTable {
     let range = try reader.require("range", .length)
     let pose = try PoseColumns(&reader)
     let azimuth = reader.find("azimuth", .angle)
-    try reader.checkUnit(of: azimuth, "azimuth")
     var finders: [String: TargetFinder] = [:]
     return RowComputation(
       reader,
@@ -56,7 +43,7 @@ extension CSVTable {
         .flag("converged", \.isConverged), .text("reasons", \.reasons.words),
       ]
     ) { [parameters] reader, row in
-      var status = RowStatus()
+      var status = RowStatus.ok
       let pose = pose.value(reader, row, &status)
       let seconds = reader.value(row, time, &status)
       let measured = reader.value(row, range, &status)
@@ -74,8 +61,17 @@ extension CSVTable {
       result.value = finders[result.peer, default: TargetFinder(own)].update(
         TargetSighting(
           time: seconds, pose: pose, range: corrected.range, azimuth: bearing))
-      if result.value == nil { result.state.word = "no_estimate" }
+      if result.value == nil { result.state = .result("no_estimate") }
       return result
+    } draw: { [reader] rows in
+      var status = RowStatus.ok
+      let path = rows.compactMap { row in
+        row.value == nil ? nil : pose.value(reader, row.row, &status)?.position
+      }
+      let positions = rows.compactMap { row in
+        row.value.flatMap { $0.isConverged ? (row.peer, $0.position, $0.covariance) : nil }
+      }
+      return [.tracks("Targets located while moving", positions, path: path)]
     }
   }
 }
@@ -93,11 +89,10 @@ private struct PoseColumns {
     y = try reader.require("y", .length)
     z = reader.find("z", .length)
     yaw = reader.has("qw", .number) ? nil : reader.find("yaw", .angle)
-    try reader.checkUnit(of: yaw, "yaw")
     guard yaw != nil || ["qw", "qx", "qy", "qz"].contains(where: { reader.has($0, .number) }) else {
       throw LabError(
         .badTable, "The input has neither yaw_deg nor qw, qx, qy and qz.",
-        suggestion: "Say where the device points: rename one of its columns: "
+        suggestion: "Rename the columns with the direction of the device, among: "
           + reader.table.header.joined(separator: ", "))
     }
     quaternion =
@@ -143,113 +138,5 @@ extension TargetEstimate.Reasons {
       (.targetMovement, "target_movement"),
     ]
     return names.compactMap { contains($0.0) ? $0.1 : nil }.joined(separator: "+")
-  }
-}
-
-extension CSVTable {
-  /// Computes angles from phase differences (column `time` and the columns that the geometry
-  /// names), each peer separately.
-  ///
-  /// - Parameters:
-  ///   - geometry: the pairs of antennas, with their models.
-  ///   - wander: the movement of peers in a second, in radians, as a random walk.
-  ///   - live: whether each angle uses only the rows up to its time, not the whole recording.
-  /// - Throws: `LabError` when a column is missing or the geometry is incomplete.
-  public func directions(
-    geometry: RangingCalibration, wander: Double = 30 * .pi / 180, live: Bool = false
-  ) throws(LabError) -> ComputedTable<DirectionFinder.Direction> {
-    let columns = try PhaseColumns(self, geometry, wander: wander)
-    let reader = columns.reader
-    var rows: [ComputedRow<DirectionFinder.Direction>] = []
-    var phases: [[Double?]] = []
-    var peers: [String: [Int]] = [:]
-    for row in 0..<rowCount {
-      let (result, measured) = columns.take(row, reader)
-      rows.append(result)
-      phases.append(measured)
-      if result.state.isOK { peers[result.peer, default: []].append(row) }
-    }
-    for indices in peers.values {
-      let found = columns.finder.directions(
-        indices.map { (rows[$0].time ?? 0, phases[$0]) }, live: live)
-      for (row, direction) in zip(indices, found) { rows[row].set(direction) }
-    }
-    return ComputedTable(reader, rows, .directions) {
-      [pairs = columns.finder.pairs, phases] rows in
-      Chart.directions(
-        zip(columns.columns, pairs).map { ($0.name, $1) },
-        rows.compactMap { row in
-          guard let time = row.time, let direction = row.value else { return nil }
-          return (time, phases[row.row], direction)
-        })
-    }
-  }
-
-  /// Returns the results of `directions` with `live`, row by row.
-  package func liveDirections(
-    geometry: RangingCalibration, wander: Double
-  ) throws(LabError) -> RowComputation<DirectionFinder.Direction> {
-    let columns = try PhaseColumns(self, geometry, wander: wander)
-    var tracks: [String: DirectionFinder.Track] = [:]
-    return RowComputation(columns.reader, .directions) { reader, row in
-      var (result, phases) = columns.take(row, reader)
-      guard result.state.isOK else { return result }
-      result.set(
-        columns.finder.update(
-          &tracks[result.peer, default: DirectionFinder.Track()], time: result.time ?? 0, phases))
-      return result
-    }
-  }
-}
-
-/// The phases of a table.
-private struct PhaseColumns {
-  let reader: TableReader
-  let finder: DirectionFinder
-  let columns: [Column]
-  private let time: Column
-
-  init(
-    _ table: CSVTable, _ geometry: RangingCalibration, wander: Double
-  ) throws(LabError) {
-    let elevation = (geometry.elevationDegrees ?? 0) * .pi / 180
-    guard var finder = DirectionFinder(try geometry.antennaPairs(), elevation: elevation) else {
-      throw LabError(.badFile, "The geometry has no pairs of antennas.")
-    }
-    finder.wander = wander
-    let reader = TableReader(table)
-    time = try reader.require("time", .time)
-    columns = try (geometry.pairs ?? []).map { pair throws(LabError) in
-      try reader.phaseColumn(pair.column)
-    }
-    (self.reader, self.finder) = (reader, finder)
-  }
-
-  func take(
-    _ row: Int, _ reader: TableReader
-  ) -> (ComputedRow<DirectionFinder.Direction>, [Double?]) {
-    var status = RowStatus()
-    let seconds = reader.value(row, time, &status)
-    let phases = columns.map { reader.optional(row, $0, &status) }
-    if phases.allSatisfy({ $0 == nil }) { _ = reader.value(row, columns[0], &status) }
-    return (ComputedRow(row: row, peer: reader.peer(row), time: seconds, state: status), phases)
-  }
-}
-
-extension ComputedRow<DirectionFinder.Direction> {
-  fileprivate mutating func set(_ direction: DirectionFinder.Direction?) {
-    value = direction
-    // Another direction is nearly as likely.
-    if let direction, direction.probability < 0.7 { state.word = "ambiguous" }
-  }
-}
-
-extension [OutputColumn<DirectionFinder.Direction>] {
-  fileprivate static var directions: Self {
-    [
-      .angle("azimuth", \.azimuth, deviation: \.standardDeviation),
-      .degrees("elevation_deg", \.elevation),
-      .degrees("sigma_deg", \.standardDeviation),
-    ]
   }
 }

@@ -15,8 +15,11 @@ public struct CSVTable: Sendable {
   public private(set) var header: [String] = []
   /// The number of rows below the header.
   public private(set) var rowCount = 0
-  /// The line of the header, counted from 1.
+  /// The line of the header, counted from 1, and of the last comment above it.
   private(set) var headerLine = 1
+  private(set) var commentLine: Int?
+  /// The names in lower case, with the unit of the format where they have none.
+  private(set) var names: [String] = []
   /// The line at which each row begins.
   private var lines: [UInt32] = []
   /// The number of rows whose cells differ in number from the header's, and the first such row.
@@ -26,19 +29,43 @@ public struct CSVTable: Sendable {
   /// The bounds of each cell, `header.count` cells for each row. Missing cells are empty; surplus
   /// cells are left out.
   private var bounds: [UInt32] = []
-  private(set) var separator = UInt8(ascii: ",")
-  /// Whether the first number with a fraction has a decimal comma, so that computed numbers have
-  /// it, too.
-  private(set) var hasDecimalCommas = false
-  private var knowsDecimals = false
+  private(set) var separator = UInt8.comma
+  /// Whether the first number with a fraction has a decimal comma, which computed numbers then
+  /// have, too; nil before that.
+  private(set) var hasDecimalCommas: Bool?
+
+  /// The facts about a table that its text does not state.
+  package struct Format: Sendable {
+    /// The line of the header, which may be a comment; nil: the first line that is not a comment.
+    package var header: Int?
+    /// The units of columns, such as `deg`, by the names of the columns.
+    package private(set) var units: [String: String] = [:]
+
+    package init() {}
+
+    /// Sets the unit of columns.
+    ///
+    /// - Parameter text: `azimuth=deg`, or `t1,t2,t3,t4=ns`.
+    /// - Returns: false when it has another form, or the unit is unknown.
+    package mutating func setUnits(_ text: String) -> Bool {
+      let parts = text.split(separator: "=").map(String.init)
+      guard parts.count == 2, Quantity.allUnits.contains(parts[1]) else { return false }
+      for name in parts[0].split(separator: ",") { units[String(name)] = parts[1] }
+      return true
+    }
+  }
 
   /// Parses a table in UTF-8.
   ///
   /// - Throws: `LabError` with `.badTable`.
-  public init(_ bytes: [UInt8]) throws(LabError) { try self.init(bytes, line: 1) }
+  public init(_ bytes: [UInt8]) throws(LabError) { try self.init(bytes, Format()) }
 
-  /// - Parameter line: the line of the first byte.
-  init(_ bytes: [UInt8], line first: Int) throws(LabError) {
+  /// - Parameters:
+  ///   - line: the line of the first byte.
+  ///   - comment: the line of the last comment above.
+  package init(
+    _ bytes: [UInt8], _ format: Format, line first: Int = 1, below comment: Int? = nil
+  ) throws(LabError) {
     guard bytes.count < Int(UInt32.max) else {
       throw LabError(
         .badTable, "The input is longer than 4 GiB.",
@@ -51,12 +78,14 @@ public struct CSVTable: Sendable {
         "not text: " + (isUTF16 ? "the encoding is UTF-16." : "it contains a zero byte."),
         suggestion: "Save the table as CSV in UTF-8.")
     }
-    self.bytes = bytes
+    (self.bytes, commentLine) = (bytes, comment)
     hasQuotes = bytes.contains(UInt8(ascii: "\""))
-    let start = Self.header(in: bytes, line: first)
+    let start = findHeader(line: first, wanted: format.header)
     var (cursor, cells) = (start, [UInt32]())
     guard let line = try cursor.takeRow(of: bytes, separator, &cells) else {
-      throw LabError(.badTable, "The input is empty: it has no header.")
+      let place = format.header.map { " in line \($0)" } ?? ""
+      throw LabError(
+        .badTable, "The input has no header\(place).", suggestion: commentLine.map(Self.advice))
     }
     headerLine = line
     if cells.count == 2 {
@@ -72,9 +101,9 @@ public struct CSVTable: Sendable {
     }
     // Some tools mark the header as a comment.
     if let mark = header[0].first, mark == "#" || mark == "%" {
-      let name = header[0].drop { "#% \t\"".contains($0) }
-      header[0] = String(name.reversed().drop { " \t\"".contains($0) }.reversed())
+      header[0] = String(header[0].drop { "#% \t\"".contains($0) }.prefix { $0 != "\"" })
     }
+    try setNames(format.units)
     bounds.reserveCapacity(bytes.count / 6)
     while let line = try cursor.takeRow(of: bytes, separator, skipsComments: true, &cells) {
       append(cells, line: line)
@@ -84,6 +113,21 @@ public struct CSVTable: Sendable {
           suggestion: "Split it into parts, each with the header.")
       }
     }
+  }
+
+  private mutating func setNames(_ units: [String: String]) throws(LabError) {
+    names = header.map { $0.lowercased() }
+    for (name, unit) in units {
+      guard let index = names.firstIndex(of: name.lowercased()) else {
+        throw .missingColumn(name, of: self)
+      }
+      names[index] += "_" + unit
+    }
+  }
+
+  /// Returns the next step where a header may be missing.
+  static func advice(_ comment: Int) -> String {
+    "If line \(comment), a comment, is the header, give --header \(comment)."
   }
 
   @inline(__always)
@@ -100,7 +144,7 @@ public struct CSVTable: Sendable {
       bounds.append(contentsOf: repeatElement(end, count: max(0, width - cells.count)))
     }
     rowCount += 1
-    if !knowsDecimals, separator != UInt8(ascii: ",") { findDecimals() }
+    if hasDecimalCommas == nil, separator != .comma { findDecimals() }
   }
 
   /// Looks for a number with a fraction in the last row.
@@ -113,85 +157,32 @@ public struct CSVTable: Sendable {
       guard isNumber, let mark = cell.first(where: { [.comma, .point].contains($0) }) else {
         continue
       }
-      (knowsDecimals, hasDecimalCommas) = (true, mark == .comma)
+      hasDecimalCommas = mark == .comma
       return
     }
   }
 
-  /// Finds the header: the first line that is not a comment, or a comment above it that is a
-  /// header.
-  private static func header(in bytes: [UInt8], line first: Int) -> Cursor {
-    var position = bytes.starts(with: byteOrderMark) ? byteOrderMark.count : 0
-    var (line, comments, starts) = (first, [ArraySlice<UInt8>](), [Cursor]())
-    while position < bytes.count {
-      let text = bytes[position...].prefix { $0 != 10 }
-      let here = Cursor(position: position, line: line)
-      if text.first == UInt8(ascii: "#") {
-        comments.append(text)
-        starts.append(here)
-      } else if !text.isEmpty, text != [13] {
-        return header(among: comments, above: text).map { starts[$0] } ?? here
-      }
-      position = text.endIndex + 1
-      line += 1
+  /// Finds the header, and the last comment above it.
+  ///
+  /// - Parameter wanted: its line; nil: the first line that is neither empty nor a comment.
+  private mutating func findHeader(line first: Int, wanted: Int?) -> Cursor {
+    let start = bytes.starts(with: Self.byteOrderMark) ? Self.byteOrderMark.count : 0
+    var cursor = Cursor(position: start, line: first)
+    while cursor.position < bytes.count {
+      let text = bytes[cursor.position...].prefix { $0 != 10 }
+      if wanted.map({ $0 == cursor.line }) ?? !Self.isSkipped(text) { break }
+      if text.first == UInt8(ascii: "#") { commentLine = cursor.line }
+      cursor = Cursor(position: min(bytes.count, text.endIndex + 1), line: cursor.line + 1)
     }
-    return header(among: comments, above: nil).map { starts[$0] }
-      ?? Cursor(position: bytes.count, line: line)
+    return cursor
+  }
+
+  /// Returns whether a line above the header is empty or a comment.
+  static func isSkipped(_ line: ArraySlice<UInt8>) -> Bool {
+    line.isEmpty || line == [13] || line.first == UInt8(ascii: "#")
   }
 
   static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
-
-  /// Returns the comment above the first row that is the header, which some tools mark as a
-  /// comment. It has as many cells as that row, of which one is a number. The last one with one
-  /// word in each cell is preferred, or else the last one, unless the row begins with a word. Nil:
-  /// the row itself is the header.
-  static func header(
-    among comments: [ArraySlice<UInt8>], above row: ArraySlice<UInt8>?
-  ) -> Int? {
-    let separators: [UInt8] = [.comma, UInt8(ascii: ";"), UInt8(ascii: "\t")]
-    func cells(_ line: ArraySlice<UInt8>, _ separator: UInt8) -> [ArraySlice<UInt8>] {
-      var (cells, quotes) = ([line[line.startIndex..<line.startIndex]], QuoteState())
-      for index in line.indices {
-        if line[index] == separator, !quotes.isOpen {
-          cells.append(line[(index + 1)..<(index + 1)])
-        } else {
-          cells[cells.count - 1] = line[cells[cells.count - 1].startIndex...index]
-        }
-        quotes.take(line[index], separator)
-      }
-      return cells
-    }
-    func word(_ cell: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-      let ignored = Array("# \t\"\r".utf8)
-      let end = cell.lastIndex { !ignored.contains($0) }.map { $0 + 1 } ?? cell.startIndex
-      return cell[..<end].drop { ignored.contains($0) }
-    }
-    func isNumber(_ cell: ArraySlice<UInt8>, _ separator: UInt8) -> Bool {
-      decimal(word(cell), mayHaveComma: separator != .comma) != nil
-        || secondsSince1970(word(cell)) != nil
-    }
-    func isMeasured(_ row: ArraySlice<UInt8>, below comment: ArraySlice<UInt8>) -> Bool {
-      separators.contains { separator in
-        let (names, values) = (cells(comment, separator), cells(row, separator))
-        return names.count > 1 && names.count == values.count
-          && values.contains { isNumber($0, separator) }
-      }
-    }
-    func isOfWords(_ comment: ArraySlice<UInt8>) -> Bool {
-      separators.contains { separator in
-        let names = cells(comment, separator).map(word)
-        return names.count > 1 && names.allSatisfy { !$0.isEmpty && !$0.contains(32) }
-      }
-    }
-    if let row {
-      let fitting = comments.indices.filter { isMeasured(row, below: comments[$0]) }
-      let best = fitting.last { isOfWords(comments[$0]) }
-      if let index = best ?? fitting.last { return index }
-      let first = word(row).first ?? 0
-      if 65...90 ~= first || 97...122 ~= first || first >= 128 { return nil }
-    }
-    return comments.lastIndex(where: isOfWords)
-  }
 
   /// Replaces all rows by one.
   ///
@@ -230,12 +221,14 @@ public struct CSVTable: Sendable {
   ///
   /// - Parameter path: nil or `-` is standard input.
   /// - Throws: `LabError` with `.unreadable` or `.badTable`.
-  public init(file path: String?) throws(LabError) {
+  public init(file path: String?) throws(LabError) { try self.init(file: path, Format()) }
+
+  package init(file path: String?, _ format: Format) throws(LabError) {
     let bytes: [UInt8]
     do throws(FormatError) { bytes = try contents(ofFile: path, limit: Self.limit) } catch {
       throw LabError(error)
     }
-    try self.init(bytes)
+    try self.init(bytes, format)
   }
 
   private struct Cursor {
@@ -360,181 +353,5 @@ private struct QuoteState {
       isAtStart = byte == separator || (isAtStart && (byte == 32 || byte == 9))
       wasQuote = false
     }
-  }
-}
-
-extension UInt8 {
-  fileprivate static let comma = UInt8(ascii: ",")
-  fileprivate static let point = UInt8(ascii: ".")
-}
-
-/// Returns the finite number that `text` consists of; nil for anything else.
-///
-/// Only decimal numbers: the standard library also accepts 0x10, inf and nan.
-private func decimal(_ text: ArraySlice<UInt8>, mayHaveComma: Bool) -> Double? {
-  var hasComma = false
-  let isDecimal = text.allSatisfy {
-    if $0 == .comma, mayHaveComma, !hasComma {
-      hasComma = true
-      return true
-    }
-    return 48...57 ~= $0 || ($0 == .point && !hasComma) || $0 | 0x20 == UInt8(ascii: "e")
-      || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "+")
-  }
-  guard isDecimal, !hasComma || !text.contains(.point) else { return nil }
-  let number =
-    hasComma
-    ? Double(String(decoding: text.map { $0 == .comma ? .point : $0 }, as: UTF8.self))
-    : Double(String(decoding: text, as: UTF8.self))
-  return number.flatMap { $0.isFinite ? $0 : nil }
-}
-
-/// Reads 2026-11-22T18:30:05.25+01:00 and similar forms: a space for the T, a comma in the
-/// fraction, and offsets without a colon are usual, too.
-private func secondsSince1970(_ text: ArraySlice<UInt8>) -> Double? {
-  var rest = text
-  func isDigit(_ byte: UInt8?) -> Bool { byte.map { 48...57 ~= $0 } ?? false }
-  func take(_ count: Int, _ range: ClosedRange<Int>) -> Int? {
-    let digits = rest.prefix(count)
-    guard digits.count == count, digits.allSatisfy(isDigit) else { return nil }
-    rest = rest.dropFirst(count)
-    let number = digits.reduce(0) { 10 * $0 + Int($1 - 48) }
-    return range.contains(number) ? number : nil
-  }
-  func take(_ marks: String) -> UInt8? {
-    guard let byte = rest.first, marks.utf8.contains(byte) else { return nil }
-    rest = rest.dropFirst()
-    return byte
-  }
-
-  guard let year = take(4, 1...9999), take("-") != nil, let month = take(2, 1...12),
-    take("-") != nil, let day = take(2, 1...days(in: month, of: year)), take("Tt ") != nil,
-    let hour = take(2, 0...23), take(":") != nil, let minute = take(2, 0...59)
-  else { return nil }
-  var seconds = 0.0
-  if take(":") != nil {
-    // 60: a leap second.
-    guard let second = take(2, 0...60) else { return nil }
-    seconds = Double(second)
-    if take(".,") != nil {
-      let digits = rest.prefix(while: isDigit)
-      guard !digits.isEmpty else { return nil }
-      rest = rest.dropFirst(digits.count)
-      seconds += digits.prefix(15).reversed().reduce(0) { ($0 + Double($1 - 48)) / 10 }
-    }
-  }
-  var minutes = 60 * hour + minute
-  if let sign = take("+-") {
-    guard let hours = take(2, 0...23) else { return nil }
-    let hasColon = take(":") != nil
-    guard let more = rest.isEmpty && !hasColon ? 0 : take(2, 0...59) else { return nil }
-    minutes += (sign == UInt8(ascii: "-") ? 1 : -1) * (60 * hours + more)
-  } else {
-    _ = take("Zz")
-  }
-  guard rest.isEmpty else { return nil }
-  return 60 * Double(1440 * daysSince1970(year, month, day) + minutes) + seconds
-}
-
-private func days(in month: Int, of year: Int) -> Int {
-  let isLeapYear = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-  return switch month {
-  case 2: isLeapYear ? 29 : 28
-  case 4, 6, 9, 11: 30
-  default: 31
-  }
-}
-
-/// Years are counted from March, so that the day of a leap year comes last.
-private func daysSince1970(_ year: Int, _ month: Int, _ day: Int) -> Int {
-  let years = month > 2 ? year : year - 1
-  let months = (month + 9) % 12
-  let leapDays = years / 4 - years / 100 + years / 400
-  return 365 * years + leapDays + (153 * months + 2) / 5 + day - 719_469
-}
-
-/// Writes rows of CSV, in large pieces unless it is flushed.
-package struct CSVWriter: Sendable {
-  private let descriptor: FileDescriptor
-  private let mustClose: Bool
-  private let separator: UInt8
-  /// Whether numbers have a decimal comma.
-  var hasDecimalCommas = false
-  private var buffer: [UInt8] = []
-  private var isRowEmpty = true
-
-  /// - Parameter path: nil or `-` is standard output.
-  package init(to path: String?, separator: UInt8 = UInt8(ascii: ",")) throws(LabError) {
-    self.separator = separator
-    mustClose = path ?? "-" != "-"
-    guard let path, path != "-" else {
-      descriptor = .standardOutput
-      return
-    }
-    do { descriptor = try OutputFile.open(path) } catch { throw .notCreated(path, error) }
-  }
-
-  package mutating func add(raw bytes: some Sequence<UInt8>) {
-    if !isRowEmpty { buffer.append(separator) }
-    isRowEmpty = false
-    buffer.append(contentsOf: bytes)
-  }
-
-  /// Adds a number with the given count of decimal places; nil is an empty cell.
-  package mutating func add(_ value: Double?, digits: Int) {
-    guard let value, value.isFinite else { return add(raw: []) }
-    var scale: UInt64 = 1
-    for _ in 0..<digits { scale *= 10 }
-    let scaled = (abs(value) * Double(scale)).rounded()
-    guard scaled < 1e18 else { return add(raw: "\(value)".utf8) }
-    add(raw: [])
-    let number = UInt64(scaled)
-    if value < 0, number > 0 { buffer.append(UInt8(ascii: "-")) }
-    append(number / scale, minimumDigits: 1)
-    if digits > 0 {
-      buffer.append(hasDecimalCommas ? .comma : .point)
-      append(number % scale, minimumDigits: digits)
-    }
-  }
-
-  /// Adds text, quoted if necessary.
-  package mutating func add(_ text: String) {
-    let needsQuotes = text.utf8.contains {
-      $0 == separator || $0 == UInt8(ascii: "\"") || $0 < 32
-    }
-    guard needsQuotes else { return add(raw: text.utf8) }
-    let inner = text.split(separator: "\"", omittingEmptySubsequences: false)
-    add(raw: "\"\(inner.joined(separator: "\"\""))\"".utf8)
-  }
-
-  package mutating func endRow() throws(LabError) {
-    buffer.append(10)
-    isRowEmpty = true
-    if buffer.count > 1 << 16 { try flush() }
-  }
-
-  package mutating func flush() throws(LabError) {
-    do { try descriptor.writeAll(buffer) } catch {
-      throw error as? Errno == .brokenPipe
-        ? LabError(.outputClosed, "The reader of the output has gone away.") : .notWritten(error)
-    }
-    buffer.removeAll(keepingCapacity: true)
-  }
-
-  /// Writes the rest and closes the file.
-  package mutating func finish() throws(LabError) {
-    try flush()
-    if mustClose { try? descriptor.close() }
-  }
-
-  private mutating func append(_ number: UInt64, minimumDigits: Int) {
-    var rest = number
-    let start = buffer.count
-    repeat {
-      buffer.append(UInt8(48 + rest % 10))
-      rest /= 10
-    } while rest > 0
-    while buffer.count - start < minimumDigits { buffer.append(48) }
-    buffer[start...].reverse()
   }
 }

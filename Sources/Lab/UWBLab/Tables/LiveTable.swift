@@ -4,23 +4,36 @@ import System
 import SystemPackage
 import UWBLink
 
-/// A computation whose results need only their own row and earlier ones.
+/// The computation of a table, either of the whole or row by row.
 package struct RowComputation<Value> {
   var reader: TableReader
   let columns: [OutputColumn<Value>]
-  /// The computation of a row of the table of this reader. Must be called once for each row, in
-  /// their order.
+  /// Computes a row of the table of this reader. Must be called once for each row, in their order.
   let compute: (TableReader, Int) -> ComputedRow<Value>
+  /// Improves the results of a whole table with its later rows.
+  private let finish: ((inout [ComputedRow<Value>]) -> Void)?
+  private let draw: ([ComputedRow<Value>]) -> [Chart]
 
   init(
     _ reader: TableReader, _ columns: [OutputColumn<Value>],
-    compute: @escaping (TableReader, Int) -> ComputedRow<Value>
+    compute: @escaping (TableReader, Int) -> ComputedRow<Value>,
+    finish: ((inout [ComputedRow<Value>]) -> Void)? = nil,
+    draw: @escaping ([ComputedRow<Value>]) -> [Chart]
   ) {
     (self.reader, self.columns, self.compute) = (reader, columns, compute)
+    (self.finish, self.draw) = (finish, draw)
   }
 
-  /// All rows of the table.
-  var rows: [ComputedRow<Value>] { (0..<reader.table.rowCount).map { compute(reader, $0) } }
+  /// Computes the whole table.
+  ///
+  /// - Throws: `LabError` when the unit of a column cannot be right.
+  package func table() throws(LabError) -> ComputedTable<Value> {
+    var rows: [ComputedRow<Value>] = []
+    rows.reserveCapacity(reader.table.rowCount)
+    for row in 0..<reader.table.rowCount { rows.append(compute(reader, row)) }
+    finish?(&rows)
+    return try ComputedTable(reader, rows, columns, draw: draw)
+  }
 
   /// Reads a table row by row, and writes the results of each row before it waits for the next one.
   /// Holds one row at a time, and ends with the table, or when the task is cancelled.
@@ -28,53 +41,48 @@ package struct RowComputation<Value> {
   /// - Parameters:
   ///   - input: nil or `-` is standard input.
   ///   - output: nil or `-` is standard output.
+  ///   - format: the facts that the input does not state.
   ///   - begin: receives a table with the header alone.
   /// - Returns: sentences about rows and columns that could not be used.
   /// - Throws: `LabError`, also when nothing could be computed.
   package static func run(
-    from input: String?, to output: String?,
+    from input: String?, to output: String?, _ format: CSVTable.Format = .init(),
     _ begin: (CSVTable) throws(LabError) -> RowComputation
   ) throws(LabError) -> [String] {
-    var rows = try TableRows(input)
+    var rows = try TableRows(input, format)
     var computation = try begin(rows.table)
     var writer = try ComputedWriter(to: output, rows.table, computation.columns)
     var problems = RowProblems()
     var (total, computed) = (0, 0)
-    var first: (line: Int, status: String)?
-    while true {
-      do throws(LabError) {
-        guard try rows.next(beforeWaiting: { () throws(LabError) in try writer.flush() }) else {
-          break
-        }
-      } catch {
-        if error.code != .outputClosed { try writer.finish() }
-        throw error
+    var first: (line: Int, status: RowStatus)?
+    do throws(LabError) {
+      while try rows.next(beforeWaiting: { () throws(LabError) in try writer.flush() }) {
+        // The only reference to the row, so that the next row can use its memory.
+        swap(&computation.reader.table, &rows.table)
+        let row = computation.compute(computation.reader, 0)
+        let line = computation.reader.table.line(0)
+        try problems.add(row.state, line: line)
+        try writer.add(row, of: computation.reader.table)
+        swap(&computation.reader.table, &rows.table)
+        total += 1
+        if row.value != nil { computed += 1 }
+        first = first ?? (line, row.state)
       }
-      // The only reference to the row, so that the next row can use its memory.
-      swap(&computation.reader.table, &rows.table)
-      let row = computation.compute(computation.reader, 0)
-      try writer.add(row, of: computation.reader.table)
-      swap(&computation.reader.table, &rows.table)
-      let line = rows.table.line(0)
-      total += 1
-      if row.value != nil { computed += 1 }
-      first = first ?? (line, row.status)
-      problems.add(row.state, line: line)
-      // The rows before were wrong as well.
-      if problems.angles == 3, total <= 30 { break }
+    } catch {
+      if error.code != .outputClosed { try writer.finish() }
+      throw error
     }
     try writer.finish()
-    let isCut = Task.isCancelled
+    let (isCut, warnings) = (Task.isCancelled, computation.reader.warnings)
     guard let first else {
-      if isCut { return computation.reader.warnings }
+      if isCut { return warnings }
       throw .noRows(rows.table)
     }
-    if problems.angles >= 3, total <= 30, let error = problems.unitError { throw error }
-    let warnings = try problems.warnings(for: rows.table, of: total)
+    let others = try problems.warnings(for: rows.table, of: total)
     if computed == 0, !isCut {
       throw .nothingComputed(of: total, firstLine: first.line, first.status)
     }
-    return computation.reader.warnings + warnings
+    return warnings + others
   }
 }
 
@@ -86,14 +94,11 @@ private struct TableRows: ~Copyable {
   private var lines: InputLines
   /// The last line that was read.
   private var line: Int
-  /// The next row, if it has already been read while the header was determined.
-  // `[UInt8]?` begins as nil, which Swift 6.2 destroys twice when the initialiser throws.
-  private var row: Optional<[UInt8]>
 
-  init(_ path: String?) throws(LabError) {
+  init(_ path: String?, _ format: CSVTable.Format) throws(LabError) {
     let name = path ?? "-"
     var lines = try Self.open(name)
-    (table, line, row) = try Self.header(&lines, name)
+    (table, line) = try Self.header(&lines, name, format)
     self.name = name
     self.lines = lines
   }
@@ -103,30 +108,22 @@ private struct TableRows: ~Copyable {
   }
 
   private static func header(
-    _ lines: inout InputLines, _ name: String
-  ) throws(LabError) -> (CSVTable, line: Int, row: [UInt8]?) {
-    var (line, comments) = (0, [(text: [UInt8], line: Int)]())
-    func header(above row: [UInt8]?) -> (text: [UInt8], line: Int)? {
-      CSVTable.header(among: comments.map { $0.text[...] }, above: row.map { $0[...] })
-        .map { (Array(comments[$0].text.drop { $0 == UInt8(ascii: "#") }), comments[$0].line) }
-    }
+    _ lines: inout InputLines, _ name: String, _ format: CSVTable.Format
+  ) throws(LabError) -> (CSVTable, line: Int) {
+    var (line, comment) = (0, Int?.none)
     while var text = try take(&lines, name) {
       line += 1
       if line == 1, text.starts(with: CSVTable.byteOrderMark) {
         text.removeFirst(CSVTable.byteOrderMark.count)
       }
-      if text.first == UInt8(ascii: "#") {
-        comments.append((text, line))
-      } else if !text.isEmpty, text != [0x0D] {
-        if let marked = header(above: text) {
-          return (try CSVTable(marked.text, line: marked.line), line, text)
-        }
-        return (try CSVTable(text, line: line), line, nil)
+      guard format.header.map({ $0 == line }) ?? !CSVTable.isSkipped(text[...]) else {
+        if text.first == UInt8(ascii: "#") { comment = line }
+        continue
       }
+      return (try CSVTable(text, format, line: line, below: comment), line)
     }
     if Task.isCancelled { throw unreadable(name, .system(.canceled)) }
-    let marked = header(above: nil)
-    return (try CSVTable(marked?.text ?? [], line: marked?.line ?? 1), line, nil)
+    return (try CSVTable([], format, below: comment), line)
   }
 
   private static func unreadable(_ name: String, _ error: FileError) -> LabError {
@@ -138,11 +135,9 @@ private struct TableRows: ~Copyable {
     beforeWaiting prepare: () throws(LabError) -> Void
   ) throws(LabError) -> Bool {
     while true {
-      if !lines.hasLine, row == nil { try prepare() }
-      if row == nil { line += 1 }
-      var next = row.take()
-      if next == nil { next = try Self.take(&lines, name) }
-      guard var row = next else { return false }
+      if !lines.hasLine { try prepare() }
+      line += 1
+      guard var row = try Self.take(&lines, name) else { return false }
       let first = line
       while table.isOpen(row), let more = try Self.take(&lines, name) {
         row += [0x0A] + more

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Ranging
+
+extension CSVTable {
+  /// Computes angles from phase differences (column `time` and the columns that the geometry
+  /// names), each peer separately.
+  ///
+  /// - Parameters:
+  ///   - geometry: the pairs of antennas, with their models.
+  ///   - wander: the movement of peers in a second, in radians, as a random walk.
+  ///   - live: whether each angle uses only the rows up to its time, not the whole recording.
+  /// - Throws: `LabError` when a column is missing or the geometry is incomplete.
+  public func directions(
+    geometry: RangingCalibration, wander: Double = 30 * .pi / 180, live: Bool = false
+  ) throws(LabError) -> ComputedTable<DirectionFinder.Direction> {
+    try directing(geometry: geometry, wander: wander, live: live).table()
+  }
+
+  /// - Parameter live: whether results only use their own row and earlier ones.
+  package func directing(
+    geometry: RangingCalibration, wander: Double, live: Bool
+  ) throws(LabError) -> RowComputation<DirectionFinder.Direction> {
+    let columns = try PhaseColumns(self, geometry, wander: wander)
+    var tracks: [String: DirectionFinder.Track] = [:]
+    var phases: [[Double?]] = []
+    return RowComputation(columns.reader, .directions) { reader, row in
+      var (result, measured) = columns.take(row, reader)
+      if !live { phases.append(measured) }
+      guard live, result.state.isOK else { return result }
+      result.set(
+        columns.finder.update(
+          &tracks[result.peer, default: DirectionFinder.Track()], time: result.time ?? 0, measured))
+      return result
+    } finish: { rows in
+      if live { return }
+      let usable = rows.indices.filter { rows[$0].state.isOK }
+      for indices in Dictionary(grouping: usable, by: { rows[$0].peer }).values {
+        let found = columns.finder.directions(indices.map { (rows[$0].time ?? 0, phases[$0]) })
+        for (row, direction) in zip(indices, found) { rows[row].set(direction) }
+      }
+    } draw: { rows in
+      let pairs = zip(columns.columns, columns.finder.pairs).map { ($0.name, $1) }
+      return Chart.directions(
+        pairs,
+        rows.compactMap { row in
+          guard let time = row.time, let direction = row.value else { return nil }
+          return (time, columns.take(row.row, columns.reader).1, direction)
+        })
+    }
+  }
+}
+
+/// The phases of a table.
+private struct PhaseColumns {
+  let reader: TableReader
+  let finder: DirectionFinder
+  let columns: [Column]
+  private let time: Column
+
+  init(
+    _ table: CSVTable, _ geometry: RangingCalibration, wander: Double
+  ) throws(LabError) {
+    let elevation = (geometry.elevationDegrees ?? 0) * .pi / 180
+    guard var finder = DirectionFinder(try geometry.antennaPairs(), elevation: elevation) else {
+      throw LabError(.badFile, "The geometry has no pairs of antennas.")
+    }
+    finder.wander = wander
+    let reader = TableReader(table)
+    time = try reader.require("time", .time)
+    columns = try (geometry.pairs ?? []).map { pair throws(LabError) in
+      try reader.phaseColumn(pair.column)
+    }
+    (self.reader, self.finder) = (reader, finder)
+  }
+
+  func take(
+    _ row: Int, _ reader: TableReader
+  ) -> (ComputedRow<DirectionFinder.Direction>, [Double?]) {
+    var status = RowStatus.ok
+    let seconds = reader.value(row, time, &status)
+    let phases = columns.map { reader.optional(row, $0, &status) }
+    if phases.allSatisfy({ $0 == nil }) { _ = reader.value(row, columns[0], &status) }
+    return (ComputedRow(row: row, peer: reader.peer(row), time: seconds, state: status), phases)
+  }
+}
+
+extension ComputedRow<DirectionFinder.Direction> {
+  fileprivate mutating func set(_ direction: DirectionFinder.Direction?) {
+    value = direction
+    // Another direction is nearly as likely.
+    if let direction, direction.probability < 0.7 { state = .result("ambiguous") }
+  }
+}
+
+extension [OutputColumn<DirectionFinder.Direction>] {
+  fileprivate static var directions: Self {
+    [
+      .angle("azimuth", \.azimuth, deviation: \.standardDeviation),
+      .degrees("elevation_deg", \.elevation),
+      .degrees("sigma_deg", \.standardDeviation),
+    ]
+  }
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Ranging
+
+extension CSVTable {
+  /// Filters ranges (columns `time`, `range`, and optionally `peer`, `sigma`, `rx_power` and
+  /// `fp_power`), each peer separately.
+  ///
+  /// - Parameters:
+  ///   - sigma: noise of a range in metres, one standard deviation, for rows without a value in a
+  ///     column.
+  ///   - biasDeviation: common error of all ranges, one standard deviation, unless a column or
+  ///     `calibration` has it.
+  ///   - parameters: the parameters of the filter.
+  ///   - live: whether each estimate uses only the rows up to its time, not the whole recording.
+  ///   - calibration: the measured errors of the ranges.
+  /// - Throws: `LabError` when a column is missing.
+  public func filteredRanges(
+    sigma: Double = 0.1, biasDeviation: Double = 0,
+    _ parameters: RangeEstimator.Parameters = .init(),
+    live: Bool = false, calibration: RangingCalibration? = nil
+  ) throws(LabError) -> ComputedTable<RangeEstimate> {
+    try filtering(
+      sigma: sigma, biasDeviation: biasDeviation, parameters, live: live, calibration: calibration
+    ).table()
+  }
+
+  /// Returns the computation of `filteredRanges`.
+  package func filtering(
+    sigma: Double, biasDeviation: Double, _ parameters: RangeEstimator.Parameters, live: Bool,
+    calibration: RangingCalibration? = nil
+  ) throws(LabError) -> RowComputation<RangeEstimate> {
+    var measured = try MeasuredRanges(
+      self, sigma: sigma, bias: biasDeviation, slow: parameters.slowDeviation, calibration)
+    let beginning = measured
+    var estimators: [String: RangeEstimator] = [:]
+    /// The samples of a whole table, which the smoother needs.
+    var peers: [String: [(row: Int, sample: RangeSample, constant: Double)]] = [:]
+    return RowComputation(measured.reader, .filteredRanges(measured.tellsPaths)) { reader, row in
+      let taken = measured.take(row, reader)
+      var result = taken.result
+      guard let sample = taken.sample else { return result }
+      if live {
+        result.value = estimators[result.peer, default: RangeEstimator(parameters)].update(sample)
+        result.setStatus(constant: taken.constant)
+      } else {
+        peers[result.peer, default: []].append((row, sample, taken.constant))
+      }
+      return result
+    } finish: { rows in
+      for samples in peers.values {
+        let smoothed = RangeSmoother(parameters).smoothed(samples.map(\.sample))
+        for ((row, _, constant), estimate) in zip(samples, smoothed) {
+          rows[row].value = estimate
+          rows[row].setStatus(constant: constant)
+        }
+      }
+    } draw: { rows in
+      var measured = beginning
+      let points = rows.compactMap { row in
+        let range = measured.take(row.row, measured.reader).range
+        return row.time.map {
+          Chart.RangePoint(
+            peer: row.peer, time: $0, measured: range, estimate: row.value?.distance,
+            sigma: row.value?.standardDeviation, isOutlier: row.value?.isAccepted == false)
+        }
+      }
+      return [.ranges("Filtered ranges", hasTime: true, points)]
+    }
+  }
+}
+
+/// The ranges of a table with their additional columns.
+private struct MeasuredRanges {
+  let reader: TableReader
+  private let time: Column
+  private let range: Column
+  private let sigmaColumn: Column?
+  private let biasColumn: Column?
+  private let path: PathColumns
+  private let sigma: Double
+  /// The deviation of the constant error in metres, without other information.
+  private let bias: Double
+  /// One standard deviation of errors that change slowly, in metres.
+  private let slow: Double
+  private var calibrator: RangeCalibrator
+  private var start: Double?
+
+  init(
+    _ table: CSVTable, sigma: Double, bias: Double, slow: Double,
+    _ calibration: RangingCalibration?
+  ) throws(LabError) {
+    var reader = TableReader(table)
+    time = try reader.require("time", .time)
+    // The name as in `uwbctl range`.
+    range =
+      try reader.has("distance", .length)
+      ? reader.require("distance", .length) : reader.require("range", .length)
+    sigmaColumn = reader.find("sigma", .length)
+    biasColumn = reader.find("bias_sigma", .length)
+    path = try PathColumns(&reader, calibration?.path)
+    calibrator = try RangeCalibrator(calibration, &reader)
+    (self.reader, self.sigma, self.bias, self.slow) = (reader, sigma, bias, slow)
+  }
+
+  /// Whether there are columns that indicate a blocked path.
+  var tellsPaths: Bool { !path.isEmpty }
+
+  /// Reads a row before filtering: the measured range, the sample for the filter, and the deviation
+  /// of its constant error, which no filter removes.
+  mutating func take(
+    _ row: Int, _ reader: TableReader
+  ) -> (
+    result: ComputedRow<RangeEstimate>, range: Double?, sample: RangeSample?, constant: Double
+  ) {
+    var status = RowStatus.ok
+    let seconds = reader.value(row, time, &status)
+    let measured = reader.value(row, range, &status)
+    var result = ComputedRow<RangeEstimate>(
+      row: row, peer: reader.peer(row), time: seconds, state: status)
+    guard let seconds, let measured else { return (result, measured, nil, 0) }
+    guard
+      let known = calibrator.corrected(
+        measured, row, peer: result.peer, time: seconds, reader, &result.state)
+    else { return (result, measured, nil, 0) }
+    // Relative to the first time: squares of times since 1970 would lose microseconds.
+    let first = start ?? seconds
+    start = first
+    result.blocked = path.probability(row, distance: measured, reader)
+    let deviation = reader.deviation(row, sigmaColumn, constant: biasColumn, usual: sigma)
+    let effect = path.model.effect(
+      probability: result.blocked, on: deviation * deviation, slow: slow)
+    var sample = RangeSample(
+      time: seconds - first, distance: known.range - effect.excess,
+      standardDeviation: effect.variance.squareRoot())
+    sample.inflation = effect.factor
+    let constant =
+      calibrator.deviation.map { ($0 * $0 + known.deviation * known.deviation).squareRoot() }
+      ?? reader.value(row, biasColumn) ?? bias
+    return (result, known.range, sample, constant)
+  }
+}
+
+extension ComputedRow<RangeEstimate> {
+  /// - Parameter constant: the deviation of an error that the filter cannot see.
+  fileprivate mutating func setStatus(constant: Double) {
+    if let known = value?.standardDeviation, constant > 0 {
+      value?.standardDeviation = (known * known + constant * constant).squareRoot()
+    }
+    if state.isOK { state = value?.disposition.status ?? .result("no_estimate") }
+  }
+}
+
+extension [OutputColumn<RangeEstimate>] {
+  /// - Parameter path: whether the probability of a blocked path is among them.
+  fileprivate static func filteredRanges(_ path: Bool) -> Self {
+    [
+      .length("range", \.distance, deviation: \.standardDeviation),
+      .number("sigma_m", \.standardDeviation), .flag("accepted", \.isAccepted),
+    ] + (path ? [.blocked] : [])
+  }
+}
+
+extension RangeEstimate.Disposition {
+  fileprivate var status: RowStatus {
+    switch self {
+    case .started: .result("started")
+    case .accepted: .ok
+    case .restartedAfterGap: .result("restarted_after_gap")
+    case .restartedAfterRejections: .result("restarted_after_rejections")
+    case .rejectedAsOutlier: .result("outlier")
+    case .duplicate: .result("duplicate")
+    case .outOfOrder: .result("out_of_order")
+    case .invalid: .result("invalid")
+    case .predicted: .result("predicted")
+    }
+  }
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Formats
+
+/// The status of a row.
+enum RowStatus: Equatable {
+  case ok
+  /// A cell is empty, or not a number; the name of its column.
+  case missing(String), invalid(String)
+  /// A number is not possible in radians, the usual unit of a column without one.
+  case tooLarge(String, Double)
+  /// A file has no such `anchor`, `board_a` or `board_b` as the row names.
+  case unknown(String)
+  /// The word of a computation for its result, or for the lack of one.
+  case result(String)
+
+  static let impossibleReply = RowStatus.result("implausible_reply")
+  static let impossibleClocks = RowStatus.result("implausible_clocks")
+  static let exchangedStamps = RowStatus.result("exchanged_stamps")
+  static let noPosition = RowStatus.result("no_position")
+
+  var isOK: Bool { self == .ok }
+
+  /// Whether cells or names make the row unusable, rather than the result of a computation.
+  var isProblem: Bool {
+    switch self {
+    case .ok, .result: false
+    case .missing, .invalid, .tooLarge, .unknown: true
+    }
+  }
+
+  /// One word for programs.
+  var word: String {
+    switch self {
+    case .ok: "ok"
+    case .missing(let column): "missing_" + Self.word(column)
+    case .invalid(let column): "invalid_" + Self.word(column)
+    case .tooLarge(let column, _): "too_large_" + Self.word(column)
+    case .unknown(let kind): "unknown_" + kind
+    case .result(let word): word
+    }
+  }
+
+  private static func word(_ column: String) -> String {
+    String(column.lowercased().map { $0.isLetter || $0.isNumber ? $0 : "_" })
+  }
+
+  /// Records a problem, unless the row already has one.
+  mutating func blame(_ problem: RowStatus) {
+    if isOK { self = problem }
+  }
+
+  /// The likely mistake, where no row of a table can be used.
+  var hint: String? {
+    let ends =
+      "whether two columns are exchanged (t1, t4 and t5 are the initiator's), and give "
+      + "--second-response if t5 and t6 belong to one."
+    return switch self {
+    case .invalid(let column) where column.lowercased().hasPrefix("time"):
+      "Times are seconds, or in the unit of the column's name such as time_ms, or dates such as "
+        + "2026-11-22T18:30:05.25."
+    case .impossibleReply:
+      "Check the unit, which is ticks of 15.65 ps unless the name has another (t1_ns) or --unit "
+        + "gives it, --counter-bits, and \(ends)"
+    case .impossibleClocks:
+      "Check the unit, --counter-bits, whether polls are more than a turn of the counter apart, "
+        + "which needs the column time, and \(ends)"
+    case .exchangedStamps: "Check \(ends)"
+    case .noPosition:
+      "A position takes three anchors. Rows of one epoch need the same time; without --single, one "
+        + "after the other will do."
+    default: nil
+    }
+  }
+}
+
+/// Counts the rows of a table that could not be used.
+struct RowProblems {
+  private var count = 0
+  private var first: (line: Int, status: RowStatus)?
+
+  /// Adds the status of a row.
+  ///
+  /// - Throws: `LabError` when the unit of a column cannot be right.
+  mutating func add(_ status: RowStatus, line: @autoclosure () -> Int) throws(LabError) {
+    guard status.isProblem else { return }
+    if case .tooLarge(let column, let number) = status {
+      throw .impossibleAngle(line(), column, number)
+    }
+    count += 1
+    if first == nil { first = (line(), status) }
+  }
+
+  /// - Parameter total: the number of rows.
+  /// - Throws: `LabError` when none of them could be used.
+  func warnings(for table: CSVTable, of total: Int) throws(LabError) -> [String] {
+    var warnings: [String] = []
+    if let ragged = table.ragged {
+      let others = ragged.count > 1 ? "; \(ragged.count) rows differ from it" : ""
+      warnings.append(
+        "Line \(ragged.line) has \(ragged.cells) cells, the header \(table.header.count)\(others).")
+    }
+    guard let first else { return warnings }
+    let example = "The first is line \(first.line): \(first.status.word)."
+    if count == total {
+      throw LabError(
+        .badTable, line: first.line, "None of the \(count) rows can be used. \(example)",
+        suggestion: first.status.hint)
+    }
+    return warnings + ["\(count) of \(total) rows cannot be used. \(example)"]
+  }
+}
+
+extension LabError {
+  static func noRows(_ table: CSVTable) -> LabError {
+    LabError(.badTable, line: table.headerLine, "The table has a header, but no rows.")
+  }
+
+  static func nothingComputed(of count: Int, firstLine line: Int, _ status: RowStatus) -> LabError {
+    LabError(
+      .badTable, line: line,
+      "Nothing could be computed from any of the \(count) rows. The first is line \(line): "
+        + "\(status.word).",
+      suggestion: status.hint)
+  }
+
+  static func impossibleAngle(_ line: Int?, _ column: String, _ number: Double) -> LabError {
+    let place = line.map { "Line \($0): " } ?? ""
+    return LabError(
+      .badTable, line: line,
+      "\(place)\(printable(column)) is \(fixed(number, 1)), more than two turns in radians.",
+      suggestion:
+        "Give --unit \(printable(column))=deg, or \(printable(column))=rad if radians are "
+        + "right; or call the column \(printable(column))_deg.")
+  }
+}
