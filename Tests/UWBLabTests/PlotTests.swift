@@ -32,7 +32,7 @@ import UWBTestSupport
     let name = "<a href=\"x\">&amp; 'b' \u{1B}[2J \u{202E} \u{FFFE}"
     let chart = Chart(
       title: name, x: name, y: name,
-      series: [Chart.Series(name: name, colour: .blue, mark: .labels([name]), points: [(0, 0)])],
+      series: [Chart.Series(name, .blue, .labels([name]), [(0, 0)])],
       categories: [name])
     let svg = Figure([chart]).svg
     let reader = try parsed(svg)
@@ -49,10 +49,10 @@ import UWBTestSupport
         let chart = Chart(
           title: "", x: "x", y: "y",
           series: [
-            .init(name: "p", colour: .red, mark: .points, points: points),
-            .init(name: "l", colour: .red, mark: .line, points: points),
-            .init(name: "b", colour: .red, mark: .band(points.map { ($0.0, $0.1, $0.0) })),
-            .init(name: "o", colour: .red, mark: .outlines([points])),
+            .init("p", .red, .points, points),
+            .init("l", .red, .line, points),
+            .init("b", .red, .band(points.map { ($0.0, $0.1, $0.0) })),
+            .init("o", .red, .outlines([points])),
           ], isMap: a == 0)
         let svg = Figure([chart]).svg
         _ = try parsed(svg)

@@ -201,10 +201,6 @@ extension CSVTable {
   }
 }
 
-private func degrees(_ radians: Double, _ digits: Int = 1) -> String {
-  fixed(radians * 180 / .pi, digits) + "°"
-}
-
 /// The calibration of a pair.
 package struct PairCalibration {
   let name: String
@@ -309,13 +305,13 @@ package struct PairCalibration {
       Chart(
         title: "Phase over angle: \(name)", x: "angle (°)", y: "phase (°)",
         series: [
-          .init(name: "measured", colour: .grey, mark: .points, points: used),
-          .init(name: "outliers", colour: .red, mark: .points, points: outliers, fits: false),
-          .init(name: "table", colour: .blue, mark: .line, points: curve),
+          .init("measured", .grey, .points, used),
+          .init("outliers", .red, .points, outliers, fits: false),
+          .init("table", .blue, .line, curve),
         ]),
       Chart(
         title: "Residuals", x: "angle (°)", y: "residual (°)",
-        series: [.init(name: "", colour: .blue, mark: .points, points: rests)]),
+        series: [.init("", .blue, .points, rests)]),
     ]
   }
 }

@@ -141,8 +141,8 @@ package struct ArrayCalibration {
       return Chart(
         title: "Phase over azimuth: \(pair.0)", x: "azimuth (°)", y: "phase (°)",
         series: [
-          .init(name: "measured", colour: .grey, mark: .points, points: measured),
-          .init(name: "model", colour: .blue, mark: .line, points: curve),
+          .init("measured", .grey, .points, measured),
+          .init("model", .blue, .line, curve),
         ])
     }
     let rests = zip(samples, fit.errors).compactMap { sample, error in
@@ -151,11 +151,7 @@ package struct ArrayCalibration {
     return phases + [
       Chart(
         title: "Directions left out of the fit", x: "azimuth (°)", y: "error (°)",
-        series: [.init(name: "", colour: .blue, mark: .points, points: rests)])
+        series: [.init("", .blue, .points, rests)])
     ]
   }
-}
-
-private func degrees(_ radians: Double, _ digits: Int = 1) -> String {
-  fixed(radians * 180 / .pi, digits) + "°"
 }

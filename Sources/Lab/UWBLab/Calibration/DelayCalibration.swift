@@ -157,9 +157,9 @@ extension AntennaDelayFit {
         let spread = one.element.spread * 100
         return (x: point.x, low: point.y - spread, high: point.y + spread)
       }
-      series.append(Chart.Series(name: "", colour: colour, mark: .bars(bars)))
+      series.append(Chart.Series("", colour, .bars(bars)))
       series.append(
-        Chart.Series(name: verdict.rawValue, colour: colour, mark: .points, points: points))
+        Chart.Series(verdict.rawValue, colour, .points, points))
     }
     return Chart(
       title: "Residual of each placement (bars: spread of single measurements)", x: "pair",

@@ -142,8 +142,8 @@ package struct PathCalibration {
       title: "Blocked paths in rooms left out", x: "probability that is stated",
       y: "share that is blocked",
       series: [
-        .init(name: "right", colour: .grey, mark: .line, points: [(0, 0), (1, 1)]),
-        .init(name: "measured", colour: .blue, mark: .points, points: points),
+        .init("right", .grey, .line, [(0, 0), (1, 1)]),
+        .init("measured", .blue, .points, points),
       ])
   }
 }

@@ -90,13 +90,13 @@ package struct PowerCalibration {
       Chart(
         title: "Range bias over received level", x: "received level (dBm)", y: "too long (cm)",
         series: [
-          .init(name: "measured", colour: .grey, mark: .points, points: before, fits: false),
-          .init(name: "table", colour: .blue, mark: .line, points: line),
+          .init("measured", .grey, .points, before, fits: false),
+          .init("table", .blue, .line, line),
         ]
       ).showing(before),
       Chart(
         title: "Residuals", x: "received level (dBm)", y: "residual (cm)",
-        series: [.init(name: "", colour: .blue, mark: .points, points: after, fits: false)]
+        series: [.init("", .blue, .points, after, fits: false)]
       ).showing(after),
     ]
   }
@@ -113,8 +113,8 @@ extension Chart {
     var chart = self
     chart.series.append(
       Series(
-        name: "", colour: .grey, mark: .line,
-        points: [(xs.min() ?? 0, low - room), (.nan, .nan), (xs.max() ?? 1, high + room)]))
+        "", .grey, .line, [(xs.min() ?? 0, low - room), (.nan, .nan), (xs.max() ?? 1, high + room)])
+    )
     return chart
   }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Formats
+
 /// Reads a number as users type it, in metres or degrees: `2.5`, `2,5`, `2.5 m`, `250cm`.
 package func quantityValue(_ text: String, _ unit: String) -> Double? {
   var rest = text[...]
@@ -14,4 +16,9 @@ package func quantityValue(_ text: String, _ unit: String) -> Double? {
     return nil
   }
   return Double(plain).flatMap { $0.isFinite ? $0 * factor : nil }
+}
+
+/// Returns an angle in degrees.
+func degrees(_ radians: Double, _ digits: Int = 1) -> String {
+  fixed(radians * 180 / .pi, digits) + "°"
 }

@@ -142,12 +142,12 @@ extension Chart {
       title: "Errors within the stated deviations",
       x: "share that should be within (normal errors)", y: "share that is",
       series: [
-        Series(name: "right", colour: .grey, mark: .line, points: expected.map { ($0, $0) })
+        Series("right", .grey, .line, expected.map { ($0, $0) })
       ]
         + stated.enumerated().map { index, score in
           Series(
-            name: score.name, colour: .numbered(index), mark: .line,
-            points: zip(expected, steps).map { ($0, score.share(within: $1) ?? 0) })
+            score.name, .numbered(index), .line,
+            zip(expected, steps).map { ($0, score.share(within: $1) ?? 0) })
         })
   }
 }

@@ -26,9 +26,16 @@ public struct Chart {
     var name: String
     var colour: Colour
     var mark: Mark
-    var points: [Point] = []
+    var points: [Point]
     /// Whether the axes cover all points; otherwise points beyond are marked at the ends.
-    var fits = true
+    var fits: Bool
+
+    init(
+      _ name: String, _ colour: Colour, _ mark: Mark, _ points: [Point] = [], fits: Bool = true
+    ) {
+      (self.name, self.colour, self.mark) = (name, colour, mark)
+      (self.points, self.fits) = (points, fits)
+    }
   }
 
   /// Colours visible on white and on black.
@@ -141,21 +148,17 @@ extension Chart {
       let (inliers, outliers) = (measured(outliers: false), measured(outliers: true))
       let estimates = group.members.filter { $0.estimate != nil }
       return [
+        Series(name("measured", inliers), .grey, .points, inliers),
         Series(
-          name: name("measured", inliers), colour: .grey, mark: .points, points: inliers),
-        Series(
-          name: isNamed ? "± 2 σ" + suffix : "", colour: colour,
-          mark: .band(
+          isNamed ? "± 2 σ" + suffix : "", colour,
+          .band(
             estimates.compactMap { point in
               guard let middle = point.estimate, let sigma = point.sigma else { return nil }
               return (point.time - start, middle - 2 * sigma, middle + 2 * sigma)
             })),
         Series(
-          name: "range" + suffix, colour: colour, mark: .line,
-          points: estimates.map { ($0.time - start, $0.estimate ?? .nan) }),
-        Series(
-          name: name("outliers", outliers), colour: .red, mark: .points, points: outliers,
-          fits: false),
+          "range" + suffix, colour, .line, estimates.map { ($0.time - start, $0.estimate ?? .nan) }),
+        Series(name("outliers", outliers), .red, .points, outliers, fits: false),
       ]
     }
     return Chart(
@@ -176,23 +179,22 @@ extension Chart {
       return (x: point.x, low: point.y - 2 * sigma, high: point.y + 2 * sigma)
     }
     let residuals = pairs.enumerated().map { index, pair in
-      Series(
-        name: pair.name, colour: .numbered(index), mark: .points,
-        points: rows.compactMap { row in
-          row.phases[index].map { phase in
-            let (azimuth, elevation) = (row.direction.azimuth, row.direction.elevation)
-            let rest = phase - pair.pair.phase(azimuth: azimuth, elevation: elevation)
-            return (row.time - start, (rest * degrees).remainder(dividingBy: 360))
-          }
-        })
+      let points = rows.compactMap { row in
+        row.phases[index].map { phase in
+          let (azimuth, elevation) = (row.direction.azimuth, row.direction.elevation)
+          let rest = phase - pair.pair.phase(azimuth: azimuth, elevation: elevation)
+          return (row.time - start, (rest * degrees).remainder(dividingBy: 360))
+        }
+      }
+      return Series(pair.name, .numbered(index), .points, points)
     }
     let time = "time since the first row (s)"
     return [
       Chart(
         title: "Azimuth", x: time, y: "azimuth (°)",
         series: [
-          Series(name: "± 2 σ", colour: .blue, mark: .band(band), fits: false),
-          Series(name: "azimuth", colour: .blue, mark: .points, points: azimuths),
+          Series("± 2 σ", .blue, .band(band), fits: false),
+          Series("azimuth", .blue, .points, azimuths),
         ]),
       Chart(title: "Phase residuals", x: time, y: "residual (°)", series: residuals),
     ]
@@ -210,7 +212,7 @@ extension Chart {
     func plane(_ position: SIMD3<Double>) -> Point { (position.x, position.y) }
     var series: [Series] = []
     if !path.isEmpty {
-      series.append(Series(name: "path", colour: .grey, mark: .line, points: path.map(plane)))
+      series.append(Series("path", .grey, .line, path.map(plane)))
     }
     let groups = grouped(positions, by: \.peer)
     for (index, group) in groups.enumerated() {
@@ -224,23 +226,20 @@ extension Chart {
       let isFirst = index == 0
       series += [
         // More ellipses would hide each other.
+        Series(isFirst ? "2 σ" : "", colour, outlines(max(1, track.count / 80)), fits: false),
         Series(
-          name: isFirst ? "2 σ" : "", colour: colour, mark: outlines(max(1, track.count / 80)),
-          fits: false),
+          "position" + (groups.count > 1 ? " \(group.name)" : ""), colour, .line,
+          track.map { plane($0.position) }),
+        Series("", colour, outlines(track.count)),
         Series(
-          name: "position" + (groups.count > 1 ? " \(group.name)" : ""), colour: colour,
-          mark: .line, points: track.map { plane($0.position) }),
-        Series(name: "", colour: colour, mark: outlines(track.count)),
-        Series(
-          name: isFirst ? "last position" : "", colour: colour, mark: .labels([""]),
-          points: track.suffix(1).map { plane($0.position) }),
+          isFirst ? "last position" : "", colour, .labels([""]),
+          track.suffix(1).map { plane($0.position) }),
       ]
     }
     if !landmarks.isEmpty {
       series.append(
         Series(
-          name: "anchors", colour: .red, mark: .labels(landmarks.map(\.name)),
-          points: landmarks.map { plane($0.position) }))
+          "anchors", .red, .labels(landmarks.map(\.name)), landmarks.map { plane($0.position) }))
     }
     return Chart(title: title, x: "x (m)", y: "y (m)", series: series, isMap: true)
   }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
+
 /// Returns the finite number that `text` consists of; nil for anything else.
 ///
 /// Only decimal numbers: the standard library also accepts 0x10, inf and nan.
@@ -40,7 +42,7 @@ func secondsSince1970(_ text: ArraySlice<UInt8>) -> Double? {
   }
 
   guard let year = take(4, 1...9999), take("-") != nil, let month = take(2, 1...12),
-    take("-") != nil, let day = take(2, 1...days(in: month, of: year)), take("Tt ") != nil,
+    take("-") != nil, let day = take(2, 1...31), take("Tt ") != nil,
     let hour = take(2, 0...23), take(":") != nil, let minute = take(2, 0...59)
   else { return nil }
   var seconds = 0.0
@@ -64,25 +66,12 @@ func secondsSince1970(_ text: ArraySlice<UInt8>) -> Double? {
   } else {
     _ = take("Zz")
   }
-  guard rest.isEmpty else { return nil }
-  return 60 * Double(1440 * daysSince1970(year, month, day) + minutes) + seconds
-}
-
-private func days(in month: Int, of year: Int) -> Int {
-  let isLeapYear = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-  return switch month {
-  case 2: isLeapYear ? 29 : 28
-  case 4, 6, 9, 11: 30
-  default: 31
-  }
-}
-
-/// Years are counted from March, so that the day of a leap year comes last.
-private func daysSince1970(_ year: Int, _ month: Int, _ day: Int) -> Int {
-  let years = month > 2 ? year : year - 1
-  let months = (month + 9) % 12
-  let leapDays = years / 4 - years / 100 + years / 400
-  return 365 * years + leapDays + (153 * months + 2) / 5 + day - 719_469
+  var date = tm()
+  (date.tm_year, date.tm_mon, date.tm_mday) = (Int32(year - 1900), Int32(month - 1), Int32(day))
+  let midnight = timegm(&date)
+  // Days that a month does not have are counted on.
+  guard rest.isEmpty, date.tm_mday == day else { return nil }
+  return Double(midnight + 60 * minutes) + seconds
 }
 
 extension UInt8 {

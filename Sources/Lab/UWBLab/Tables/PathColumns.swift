@@ -4,12 +4,9 @@ import Ranging
 
 /// The columns of a table that indicate whether the direct path of a row is blocked.
 struct PathColumns {
-  private let received: Column?
-  private let firstPath: Column?
-  private let peakOverFirstPath: Column?
-  private let firstPathSNR: Column?
-  private let peakDelay: Column?
-  private let segmentDisagreement: Column?
+  /// The standard diagnostics, with the factor to the unit of `ReceptionDiagnostics`.
+  private var standard:
+    [(field: WritableKeyPath<ReceptionDiagnostics, Double?>, column: Column, factor: Double)] = []
   /// The inputs of the learned model that are not standard diagnostics.
   private let others: [String: Column]
   let model: LineOfSightModel
@@ -23,12 +20,17 @@ struct PathColumns {
   init(
     _ reader: inout TableReader, _ learned: PathModel?, others wanted: [String]? = nil
   ) throws(LabError) {
-    received = reader.find("rx_power", .level)
-    firstPath = reader.find("fp_power", .level)
-    peakOverFirstPath = reader.find("peak_over_fp", .ratioOfLevels)
-    firstPathSNR = reader.find("fp_snr", .ratioOfLevels)
-    peakDelay = reader.find("peak_delay", .time)
-    segmentDisagreement = reader.find("sts_delay", .time)
+    let names: [(String, Quantity, WritableKeyPath<ReceptionDiagnostics, Double?>)] = [
+      ("rx_power", .level, \.receivedPower), ("fp_power", .level, \.firstPathPower),
+      ("peak_over_fp", .ratioOfLevels, \.peakOverFirstPath),
+      ("fp_snr", .ratioOfLevels, \.firstPathSNR), ("peak_delay", .time, \.peakDelay),
+      ("sts_delay", .time, \.segmentDisagreement),
+    ]
+    for (name, quantity, field) in names {
+      // Nanoseconds.
+      let factor = quantity == .time ? 1e9 : 1
+      if let column = reader.find(name, quantity) { standard.append((field, column, factor)) }
+    }
     var model = LineOfSightModel()
     model.learned = learned
     self.model = model
@@ -45,20 +47,14 @@ struct PathColumns {
       }
     }
     self.others = others
-    isEmpty =
-      others.isEmpty
-      && [received, firstPath, peakOverFirstPath, firstPathSNR, peakDelay, segmentDisagreement]
-        .allSatisfy { $0 == nil }
+    isEmpty = others.isEmpty && standard.isEmpty
   }
 
   func diagnostics(_ row: Int, _ reader: TableReader) -> ReceptionDiagnostics {
     var result = ReceptionDiagnostics()
-    result.receivedPower = reader.value(row, received)
-    result.firstPathPower = reader.value(row, firstPath)
-    result.peakOverFirstPath = reader.value(row, peakOverFirstPath)
-    result.firstPathSNR = reader.value(row, firstPathSNR)
-    result.peakDelay = reader.value(row, peakDelay).map { $0 * 1e9 }
-    result.segmentDisagreement = reader.value(row, segmentDisagreement).map { $0 * 1e9 }
+    for (field, column, factor) in standard {
+      result[keyPath: field] = reader.value(row, column).map { $0 * factor }
+    }
     return result
   }
 
