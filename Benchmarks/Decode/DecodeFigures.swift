@@ -49,7 +49,8 @@ struct DecodeFigures {
         figure: "decode, \(measurements) measurement\(measurements > 1 ? "s" : ""), all fields",
         unit: "ns, of \(batch)", values: Percentiles(ours),
         allocations: Double(allocated) / Double(batches * batch),
-        floor: ("the same in C", Percentiles(theirs)), aim: .ratio(measurements == 1 ? 1.2 : 1.1))
+        floor: ("the same in C", Percentiles(theirs)), aim: .ratio(measurements == 1 ? 1.2 : 1.1),
+        limit: Limit(.ratio(1.5), reason: "DECODE_REASON"))
     }
   }
 }

@@ -18,17 +18,17 @@ protocol Way: AnyObject {
   func stop()
 }
 
-/// The floor: a thread in C that blocks in read(2) and reads the fields; no estimator.
+/// A floor: a thread in C that waits for a frame and reads its fields; no estimator.
 final class FloorWay: Way {
   let chip: Int32
   let arrived: Samples
   private let reader: OpaquePointer
 
-  init(capacity: Int) {
+  init(_ wait: cuwb_reference_wait, capacity: Int) {
     let line = openLine()
     chip = line.chip
     arrived = Samples(capacity)
-    reader = cuwb_reference_reader_start(line.host, arrived.values.baseAddress!, capacity)
+    reader = cuwb_reference_reader_start(line.host, wait, arrived.values.baseAddress!, capacity)
   }
 
   var count: Int { cuwb_reference_reader_count(reader) }

@@ -15,6 +15,22 @@ enum Aim {
   case allocations(Double)
 }
 
+/// A figure beyond which the benchmarks fail, beside the figure it is compared with in the same run.
+struct Limit {
+  enum Kind {
+    /// The ratio of the p50 to the other p50.
+    case ratio(Double)
+    /// The p50 at most this much above the other p50, where both are near zero.
+    case above(Double)
+  }
+
+  var kind: Kind
+  /// The measured figure, and the cause of the distance to it.
+  var reason: String
+
+  init(_ kind: Kind, reason: String) { (self.kind, self.reason) = (kind, reason) }
+}
+
 /// One line of the table.
 struct Row {
   var figure: String
@@ -25,6 +41,26 @@ struct Row {
   /// What it is compared with, measured in the same run, and its percentiles.
   var floor: (name: String, values: Percentiles)?
   var aim: Aim?
+  /// For the gate of CI.
+  var limit: Limit?
+
+  /// Identifies the row among all of a run.
+  var name: String { floor.map { "\(figure) / \($0.name)" } ?? figure }
+
+  /// The figure that `limit` judges, as text, and whether it is within the limit.
+  var judged: (text: String, isWithin: Bool)? {
+    guard let limit, let floor else { return nil }
+    switch limit.kind {
+    case .ratio(let most):
+      let ratio = values.p50 / floor.values.p50
+      return ("\(decimal(ratio, 2))x, limit \(decimal(most, 2))x", ratio <= most)
+    case .above(let most):
+      let difference = values.p50 - floor.values.p50
+      return (
+        "\(decimal(difference, 0)) \(unit) more, limit \(decimal(most, 0))", difference <= most
+      )
+    }
+  }
 
   var ratio: Double? { floor.map { values.p50 / $0.values.p50 } }
 
@@ -45,6 +81,18 @@ struct Row {
     case nil: return ""
     }
   }
+}
+
+/// A number with `digits` digits after the point, whatever the locale.
+func decimal(_ value: Double, _ digits: Int) -> String {
+  guard value.isFinite else { return "-" }
+  let scale = (0..<digits).reduce(1.0) { scale, _ in scale * 10 }
+  let scaled = Int((value.magnitude * scale).rounded())
+  let sign = value < 0 && scaled != 0 ? "-" : ""
+  let (whole, rest) = scaled.quotientAndRemainder(dividingBy: Int(scale))
+  guard digits > 0 else { return "\(sign)\(whole)" }
+  let part = String(rest)
+  return "\(sign)\(whole)." + String(repeating: "0", count: digits - part.count) + part
 }
 
 /// Collects the rows and prints them as one table.
@@ -98,23 +146,12 @@ struct Report {
       row.figure, row.unit, number(v.p50), number(v.p90), number(v.p99), number(v.p999),
       row.allocations.map { number($0) } ?? "", row.floor?.name ?? "",
       row.floor.map { number($0.values.p50) } ?? "", row.floor.map { number($0.values.p99) } ?? "",
-      row.ratio.map { fixed($0, 2) } ?? "", row.verdict,
+      row.ratio.map { decimal($0, 2) } ?? "", row.verdict,
     ]
   }
 
   private func number(_ value: Double) -> String {
-    value == 0 ? "0" : fixed(value, value.magnitude < 10 ? 2 : value.magnitude < 100 ? 1 : 0)
-  }
-
-  private func fixed(_ value: Double, _ digits: Int) -> String {
-    guard value.isFinite else { return "-" }
-    let scale = (0..<digits).reduce(1.0) { scale, _ in scale * 10 }
-    let scaled = Int((value.magnitude * scale).rounded())
-    let sign = value < 0 && scaled != 0 ? "-" : ""
-    let (whole, rest) = scaled.quotientAndRemainder(dividingBy: Int(scale))
-    guard digits > 0 else { return "\(sign)\(whole)" }
-    let part = String(rest)
-    return "\(sign)\(whole)." + String(repeating: "0", count: digits - part.count) + part
+    value == 0 ? "0" : decimal(value, value.magnitude < 10 ? 2 : value.magnitude < 100 ? 1 : 0)
   }
 
   /// Processors and kernel.

@@ -26,11 +26,25 @@ bool cuwb_test_open_line(int *chip, int *host);
 
 typedef struct cuwb_reference_reader cuwb_reference_reader;
 
-/// Starts a thread that blocks in read(2) on `host`, cuts frames out of what it gets, reads all
-/// their fields, and writes the time when it has them to `arrived` at the index given by the
-/// frame's sequence number. Frames with a number of `capacity` or more only count. Ends when the
-/// chip's end is closed.
-cuwb_reference_reader *cuwb_reference_reader_start(int host, uint64_t *arrived, size_t capacity);
+/// The system calls of a reader for each frame.
+enum cuwb_reference_wait {
+  /// A read(2) that blocks. Only a signal could cancel it.
+  CUWB_REFERENCE_READ,
+  /// ppoll(2) for the line and an event descriptor, then read(2): it can be cancelled, and may have
+  /// a deadline.
+  CUWB_REFERENCE_POLL,
+  /// One io_uring_enter(2), which submits the read and waits for it or an event descriptor.
+  CUWB_REFERENCE_URING,
+};
+
+/// Whether the kernel has io_uring and permits its use.
+bool cuwb_reference_has_uring(void);
+
+/// Starts a thread that waits for bytes from `host`, cuts frames out of them, reads all their
+/// fields, and writes the time to `arrived` at the index given by the frame's sequence number.
+/// Frames with a number of `capacity` or more only count. Ends when the chip's end is closed.
+cuwb_reference_reader *cuwb_reference_reader_start(int host, enum cuwb_reference_wait wait,
+                                                   uint64_t *arrived, size_t capacity);
 
 /// The same for the hand-over alone: after each read(2) the time, then the frame is cut out, copied
 /// and given to a function, which takes the time again. In the order of their arrival.
