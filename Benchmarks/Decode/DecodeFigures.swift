@@ -50,7 +50,9 @@ struct DecodeFigures {
         unit: "ns, of \(batch)", values: Percentiles(ours),
         allocations: Double(allocated) / Double(batches * batch),
         floor: ("the same in C", Percentiles(theirs)), aim: .ratio(measurements == 1 ? 1.2 : 1.1),
-        limit: Limit(.ratio(1.5), reason: "DECODE_REASON"))
+        limit: measurements == 1
+          ? Limit(.ratio(1.5), reason: "1.14 on an idle machine, where each is 4 ns")
+          : Limit(.ratio(1.3), reason: "1.01 on an idle machine"))
     }
   }
 }
