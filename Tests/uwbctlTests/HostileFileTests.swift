@@ -315,7 +315,7 @@ import UWBTestSupport
     // 32 bits, wrapped at the second stamp of the responder.
     let stamps = "t1,t2,t3,t4,t5,t6\\n100,4294960000,127791000,127799464,638980264,638974700\\n"
     try run(
-      "printf '\(stamps)' | uwblab compute ds-twr", 65, "Line 2", "32 bits", "--counter-bits 32")
+      "printf '\(stamps)' | uwblab compute ds-twr", 65, "line 2", "--unit", "--counter-bits")
     try run("printf '\(stamps)' | uwblab compute ds-twr --counter-bits 32", 0)
     let ranges = "time_s,anchor,range_m\\n0,A,1\\n0,B,2\\n0,C,3\\n0,D,3\\n1,A,1\\n1,B,2\\n1,C,3\\n"
     try run(

@@ -18,7 +18,9 @@ public enum FitFailure: Error, Sendable, Hashable, CustomStringConvertible {
       "There are \(count) usable measurements; it takes \(needed)."
     case .noSweep(let radians):
       "The angles are all within \(Int((radians * 180 / .pi).rounded(.up))) degrees."
-    case .noCurve: "The phase does not follow the angle."
+    case .noCurve:
+      "The phase does not follow the angle. Check the units: pdoa_rad is in radians, pdoa_deg in "
+        + "degrees."
     case .sameAntenna(let antenna): "\(antenna) cannot range with itself."
     }
   }
