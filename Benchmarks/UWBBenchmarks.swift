@@ -8,11 +8,11 @@ struct Settings {
   var quick = false
 }
 
-/// Without arguments: everything, with three tables at the end. It ends with 1 when a time is beyond
-/// its limit, a check of reliability fails, or an accuracy is missed that was reached before.
+/// Without arguments: everything, with three tables at the end. It ends with 1 when a time is
+/// beyond its limit, a check of reliability fails, or an accuracy is missed that was met before.
 /// With `--quick`, or `UWB_QUICK=1` in the environment: the same with fewer samples. With `times`,
-/// `--reliability` or `accuracy [--datasets FOLDER]`: one of the tables. With `scale [--quick]`: many
-/// chips on one machine, and one at rest. With `service [--quick]`: the costs of `uwbd`. With
+/// `--reliability` or `accuracy [--datasets FOLDER]`: one of the tables. With `scale [--quick]`:
+/// many chips on one machine, and one at rest. With `service [--quick]`: the costs of `uwbd`. With
 /// `work NAME COUNT`: the work whose instructions `Benchmarks/Instructions/count` counts. With any
 /// other option: the batches, by google/swift-benchmark, which owns the options (`--help`).
 @main

@@ -15,7 +15,7 @@ enum Aim {
   case allocations(Double)
 }
 
-/// A figure beyond which the benchmarks fail, beside the figure it is compared with in the same run.
+/// A figure beyond which the benchmarks fail, compared with another figure of the same run.
 struct Limit {
   enum Kind {
     /// The ratio of the p50 to the other p50.
