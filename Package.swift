@@ -126,15 +126,23 @@ let package = Package(
         system, logging, arguments,
       ],
       path: "Sources/Shell/CommandSupport", swiftSettings: strict + lifetimes),
+    // The diagnoses, packet links and files that the commands of uwbctl print.
+    .target(
+      name: "UWBTools",
+      dependencies: [
+        "CommandSupport", "UCI", "UCIReference", "UWBLink", "UWB", "Ranging", "AccessoryProtocol",
+        "Bluetooth", "Peers", "UWBSimulator", "Formats", "System", system, arguments,
+      ],
+      path: "Sources/Shell/UWBTools", resources: [.embedInCode("uwb.rules")],
+      swiftSettings: strict + lifetimes),
     .executableTarget(
       name: "uwbctl",
       dependencies: [
-        "CommandSupport", "UCI", "UCIReference", "UWBLink", "UWB", "Ranging", "UWBSimulator",
-        "AccessoryProtocol", "Bluetooth", "Peers", "Formats", "System", system,
+        "CommandSupport", "UWBTools", "UCI", "UCIReference", "UWBLink", "UWB", "Ranging",
+        "UWBSimulator", "AccessoryProtocol", "Bluetooth", "Peers", "Formats", "System", system,
         arguments,
       ],
-      path: "Sources/Shell/uwbctl", resources: [.embedInCode("uwb.rules")],
-      swiftSettings: strict + lifetimes),
+      path: "Sources/Shell/uwbctl", swiftSettings: strict + lifetimes),
     .executableTarget(
       name: "uwblab",
       dependencies: [
@@ -303,16 +311,27 @@ let package = Package(
       name: "VarlinkTests", dependencies: ["JSON", "Varlink"], swiftSettings: strict),
     // Programs in processes of their own.
     .target(
-      name: "ProgramTestSupport", dependencies: ["UWBTestSupport", arguments],
+      name: "ProgramTestSupport",
+      dependencies: ["UCI", "UWBSimulator", "UWBTestSupport", arguments],
       path: "Tests/ProgramTestSupport", swiftSettings: strict),
     .testTarget(
       name: "uwbctlTests",
       dependencies: [
-        "uwbctl", "uwblab", "CommandSupport", "Formats", "ProgramTestSupport", "UCI",
-        "UCIReference", "UWB", "UWBLink", "Ranging", "UWBSimulator", "UWBTestSupport",
-        "AccessoryProtocol", arguments, system,
+        "uwbctl", "uwblab", "CommandSupport", "UWBTools", "Formats", "ProgramTestSupport", "UCI",
+        "UWB", "UWBLink", "Ranging", "UWBSimulator", "UWBTestSupport", "AccessoryProtocol",
+        arguments, system,
       ],
       swiftSettings: strict + lifetimes),
+    .testTarget(
+      name: "UWBToolsTests",
+      dependencies: [
+        "uwbctl", "CommandSupport", "UWBTools", "Formats", "ProgramTestSupport", "UCI",
+        "UCIReference", "UWB", "UWBLink", "UWBSimulator", "UWBTestSupport", "AccessoryProtocol",
+        arguments, system,
+      ],
+      swiftSettings: strict + lifetimes),
+    .testTarget(
+      name: "CommandSupportTests", dependencies: ["CommandSupport", "UWB"], swiftSettings: strict),
     .testTarget(
       name: "uwblabTests",
       dependencies: [
@@ -368,7 +387,7 @@ if let names = Context.environment["UWB_TESTS"]?.split(separator: "|").map(Strin
 if Context.environment["UWB_PACKAGE"] != nil {
   let programs = ["uwbctl", "uwbd", "uwblab"]
   for name in programs { makeLibrary(name) }
-  package.targets.removeAll { programs.map { $0 + "Tests" }.contains($0.name) }
+  package.targets.removeAll { $0.type == .test }
   package.products.append(.executable(name: "uwb-programs", targets: ["Programs"]))
   package.targets.append(
     .executableTarget(
@@ -378,8 +397,6 @@ if Context.environment["UWB_PACKAGE"] != nil {
 
 // The fuzzers, for Tests/Fuzz/run.sh only: libFuzzer brings their main function.
 if Context.environment["UWB_FUZZ"] != nil {
-  makeLibrary("uwbctl")
-  package.targets.removeAll { ["uwbctlTests", "uwbdTests"].contains($0.name) }
   package.targets += [
     .target(
       name: "Meter", path: "Tests/Fuzz/Sources/Meter", cSettings: [.define("_GNU_SOURCE")]),
@@ -387,7 +404,7 @@ if Context.environment["UWB_FUZZ"] != nil {
       name: "Fuzz",
       dependencies: [
         "Meter", "UCI", "UCIReference", "UWB", "AccessoryProtocol", "Ranging", "Formats", "UWBLab",
-        "UWBSimulator", "Peers", "JSON", "Varlink", "CommandSupport", "uwbctl",
+        "UWBSimulator", "Peers", "JSON", "Varlink", "CommandSupport", "UWBTools",
       ],
       path: "Tests/Fuzz/Sources/Fuzz", swiftSettings: strict + lifetimes),
   ]

@@ -14,8 +14,8 @@ import UWB
 import UWBLink
 import UWBSimulator
 import UWBTestSupport
-
-@testable import uwbctl
+import UWBTools
+import uwbctl
 
 /// How `range` ends, and what it says of rounds in which nobody was heard.
 @Suite(.ownThreads, .timeLimit(.minutes(10))) struct EndTests {
@@ -390,7 +390,7 @@ import UWBTestSupport
   private func quietBench() throws -> (SimulatedBench, SimulatedBench.Chip) {
     var profile = ChipProfile.qm33
     profile.reportsFailures = false
-    return try DoctorTests.bench(profile)
+    return try simulatedChip(profile)
   }
 
   @Test func emptyRoundsAreRounds() async throws {
@@ -408,14 +408,6 @@ import UWBTestSupport
     #expect(end.output.contains("#4  no peer was measured"), "\(end.output)")
   }
 
-  @Test func doctorSeesEmptyRounds() async throws {
-    let (bench, chip) = try quietBench()
-    let found = try await DoctorTests.findings(chip.path)
-    bench.stop()
-    #expect(found[.selfTest]?.verdict == .ok)
-    #expect(found[.selfTest]?.text.contains("3 rounds without an entry") == true)
-  }
-
   @Test func theTableSaysWhoIsSilent() throws {
     let (bench, chip) = try quietBench()
     defer { bench.stop() }
@@ -428,21 +420,6 @@ import UWBTestSupport
     #expect(lines.contains { $0.hasPrefix("0x0002") }, "\(lines)")
     session.interrupt()
     #expect(try session.status() == 82)
-  }
-
-  @Test func gapsBetweenEmptyRoundsAreLost() {
-    var summary = RangeSummary()
-    func empty(_ sequence: UInt32) -> EmptyRound {
-      EmptyRound(sessionToken: 1, sequenceNumber: sequence, receivedAt: UInt64(sequence))
-    }
-    #expect(summary.add(RangeTests.row(0, 1)) == 0)
-    for number: UInt32 in 1...17 { summary.add(empty(number)) }
-    #expect(summary.add(RangeTests.row(18, 1)) == 0)
-    #expect(summary.missing == 0)
-    summary.add(empty(21))
-    #expect(summary.add(RangeTests.row(24, 1)) == 2)
-    #expect(summary.missing == 4)
-    #expect(summary.rounds == 21 && summary.empty == 18)
   }
 
   // MARK: noise

@@ -14,8 +14,8 @@ import UWB
 import UWBLink
 import UWBSimulator
 import UWBTestSupport
-
-@testable import uwbctl
+import UWBTools
+import uwbctl
 
 /// How `uwbctl find` ends when something is not as it should be.
 @Suite(.ownThreads) struct FindTests {
@@ -79,20 +79,17 @@ import UWBTestSupport
   }
 
   /// The statuses are those of the other commands.
-  @Test(arguments: [
-    ("/dev/does-not-exist", CommandSupport.ExitStatus.unavailable, "/dev/does-not-exist"),
-    ("/dev/null", .usage, "not a serial device"), ("tcp:127.0.0.1:1", .unavailable, "127.0.0.1"),
-  ])
-  func aMissingDeviceIsTheCause(
-    device: String, status: CommandSupport.ExitStatus, cause: String
-  ) async throws {
-    let command = try FindCommand.parse([
-      "--device", device, "--accessory", "tcp:1", "--recover", "0",
+  @Test(
+    arguments: [
+      ("/dev/does-not-exist", 69, "/dev/does-not-exist"), ("/dev/null", 64, "not a serial device"),
+      ("tcp:127.0.0.1:1", 69, "127.0.0.1"),
+    ] as [(String, Int32, String)])
+  func aMissingDeviceIsTheCause(device: String, status: Int32, cause: String) throws {
+    let end = try ChildProcess.run([
+      "find", "--device", device, "--accessory", "tcp:1", "--recover", "0",
     ])
-    let error = try #require(
-      await #expect(throws: DriverError.self) { try await command.execute() })
-    #expect(CommandSupport.ExitStatus(error) == status)
-    #expect(error.description.contains(cause), "\(error)")
+    #expect(end.status == status)
+    #expect(end.complaints.contains(cause), "\(end.complaints)")
   }
 
   /// The terminal is closed: nothing is left on the chip.

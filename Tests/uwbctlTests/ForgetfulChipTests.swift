@@ -4,14 +4,14 @@ import ProgramTestSupport
 import Testing
 import UWBTestSupport
 import UWBSimulator
-
-@testable import uwbctl
+import UWBTools
+import uwbctl
 
 /// The program against a chip that answers only with errors until it is reset, forgets each host, and
 /// lists only schedules that it does not use.
 @Suite(.ownThreads, .timeLimit(.minutes(10))) struct ForgetfulChipTests {
   @Test func everyCommandSaysResetAndWorksAfterIt() throws {
-    let (bench, chip) = try DoctorTests.bench(.pica)
+    let (bench, chip) = try simulatedChip(.pica)
     let device = ["--device", chip.path]
     for command in [
       ["caps"] + device, ["config", "get"] + device, ["send", "20020000"] + device,

@@ -7,8 +7,8 @@ import ProgramTestSupport
 import Testing
 import UWBTestSupport
 import UWBSimulator
-
-@testable import uwbctl
+import UWBTools
+import uwbctl
 
 /// What a person meets who types a command: help, mistakes and messages.
 @Suite(.ownThreads, .timeLimit(.minutes(10))) struct HelpTests {

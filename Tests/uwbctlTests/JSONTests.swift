@@ -5,8 +5,8 @@ import Foundation
 import ProgramTestSupport
 import Testing
 import UWBTestSupport
-
-@testable import uwbctl
+import UWBTools
+import uwbctl
 
 /// The keys that are documented are those that are printed.
 @Suite(.ownThreads) struct JSONTests {

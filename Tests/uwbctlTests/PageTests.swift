@@ -7,7 +7,8 @@ import Testing
 import UWBTestSupport
 
 @testable import UWBLink
-@testable import uwbctl
+import UWBTools
+import uwbctl
 
 /// The reference pages of the documentation say what the code does.
 @Suite(.ownThreads) struct PageTests {

@@ -5,8 +5,8 @@ import ProgramTestSupport
 import Testing
 import UWBTestSupport
 import UWBSimulator
-
-@testable import uwbctl
+import UWBTools
+import uwbctl
 
 /// `uwbctl peer` in two processes, each with a chip of one scene, and people who answer.
 @Suite(.ownThreads, .timeLimit(.minutes(10))) struct PeerTests {

@@ -6,8 +6,7 @@ import Ranging
 import Synchronization
 import Testing
 import UWBTestSupport
-
-@testable import uwbctl
+import UWBTools
 
 /// What `range` and `accessory` do by themselves when a peer enters or leaves a region.
 @Suite(.ownThreads, .timeLimit(.minutes(10))) struct RegionActionTests {

@@ -6,8 +6,8 @@ import Foundation
 import ProgramTestSupport
 import Testing
 import UWBTestSupport
-
-@testable import uwbctl
+import UWBTools
+import uwbctl
 
 /// Scenes as files, and what `range` computes in them.
 @Suite(.ownThreads, .timeLimit(.minutes(10))) struct SceneTests {

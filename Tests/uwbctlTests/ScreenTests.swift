@@ -6,8 +6,8 @@ import Glibc
 import ProgramTestSupport
 import Testing
 import UWBTestSupport
-
-@testable import uwbctl
+import UWBTools
+import uwbctl
 
 /// What is on the screen of a terminal, whatever its size.
 @Suite(.ownThreads, .timeLimit(.minutes(10))) struct ScreenTests {

@@ -5,8 +5,8 @@ import Foundation
 import ProgramTestSupport
 import Testing
 import UWBTestSupport
-
-@testable import uwbctl
+import UWBTools
+import uwbctl
 
 /// The sources of completions and manual pages.
 @Suite(.ownThreads) struct ShellTests {

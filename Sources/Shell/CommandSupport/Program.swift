@@ -148,3 +148,9 @@ struct CommandPath {
     ).report()
   }
 }
+
+/// Returns a sentence with the names that resemble an unknown one; empty if there are none.
+package func nearest(to name: String, in names: [String]) -> String {
+  let nearest = nearestNames(to: name, in: names)
+  return nearest.isEmpty ? "" : " Nearest: \(nearest.joined(separator: ", "))."
+}

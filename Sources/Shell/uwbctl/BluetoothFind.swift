@@ -4,6 +4,7 @@ import AccessoryProtocol
 import ArgumentParser
 import CommandSupport
 import Formats
+import UWBTools
 
 /// The options that select an accessory over Bluetooth LE.
 struct BluetoothFindOptions: ParsableArguments {

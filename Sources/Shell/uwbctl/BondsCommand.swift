@@ -4,6 +4,7 @@ import ArgumentParser
 import Bluetooth
 import CommandSupport
 import Formats
+import UWBTools
 
 struct BondsCommand: Command {
   static let configuration = CommandConfiguration(

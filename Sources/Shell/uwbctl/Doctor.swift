@@ -7,6 +7,7 @@ import FoundationEssentials
 import UWB
 import UWBLink
 import UWBSimulator
+import UWBTools
 
 struct Doctor: Command {
   static let configuration = CommandConfiguration(
@@ -34,7 +35,7 @@ struct Doctor: Command {
     let findings =
       device == AccessoryOptions.bluetooth
       ? try await BluetoothCheckup().run(report) : try await check(device)
-    if format == .text { standardOutput.write(Self.summary(findings)) }
+    if format == .text { standardOutput.write(Finding.summary(findings)) }
     if let first = findings.first(where: { $0.verdict == .fail }) {
       throw Failure(first.status)
     }
@@ -46,15 +47,6 @@ struct Doctor: Command {
     var driverOptions = options.driverOptions
     driverOptions.tap = target.tap
     return try await Checkup(endpoint: target.endpoint, options: driverOptions).run(report)
-  }
-
-  static func summary(_ findings: [Finding]) -> String {
-    func count(_ verdict: Finding.Verdict, _ word: String) -> String? {
-      let count = findings.count { $0.verdict == verdict }
-      return count == 0 ? nil : "\(count) \(word)\(count == 1 ? "" : "s")"
-    }
-    let bad = [count(.fail, "failure"), count(.warn, "warning")].compactMap { $0 }
-    return bad.isEmpty ? "All checks passed.\n" : bad.joined(separator: ", ") + ".\n"
   }
 
   /// Returns the only board. If there is none or more than one, reports that and returns nil.
@@ -78,128 +70,5 @@ struct Doctor: Command {
 
   private func report(_ finding: Finding) {
     format.print([finding], Finding.json) { $0.text(on: standardOutput) }
-  }
-}
-
-/// The checks of one device, in order.
-struct Checkup {
-  let endpoint: LinkEndpoint
-  var machine = Machine()
-  var options = UWBDevice.Options()
-
-  /// Runs the checks, and reports each finding at once. Skips checks that an earlier failure makes
-  /// impossible.
-  func run(_ report: (Finding) -> Void) async throws -> [Finding] {
-    var findings: [Finding] = []
-    func add(_ finding: Finding) {
-      findings.append(finding)
-      report(finding)
-    }
-    let port = try await runBlocking {
-      var port: [Finding] = []
-      checkPort { port.append($0) }
-      return port
-    }
-    port.forEach(add)
-    // Another program on the port, or a missing permission, makes the later checks meaningless.
-    guard !findings.contains(where: { $0.verdict == .fail }) else { return findings }
-    guard try await checkLine(add) else { return findings }
-    // Continues after invalid bytes, because the reset may end them.
-    try await checkChip(add)
-    return findings
-  }
-}
-
-/// The checks, in order.
-enum Check: String, CaseIterable, Sendable {
-  case device, permission
-  case udevRule = "udev_rule"
-  case holder
-  case modemManager = "modem_manager"
-  case open, dtr, stale, framing, sessions, reset
-  case roundTrip = "round_trip"
-  case firmware, capabilities
-  case selfTest = "self_test"
-  case line
-  // Checks of Bluetooth LE.
-  case bluetoothd, adapter
-  case severalPhones = "several_phones"
-  case repairing
-  case phoneServices = "phone_services"
-  case controllerMode = "controller_mode"
-
-  var title: String {
-    switch self {
-    case .udevRule: "udev rule"
-    case .holder: "other programs"
-    case .modemManager: "ModemManager"
-    case .open: "opening"
-    case .dtr: "DTR"
-    case .stale: "stale traffic"
-    case .sessions: "old sessions"
-    case .roundTrip: "round trip"
-    case .selfTest: "self-test"
-    case .severalPhones: "several phones"
-    case .repairing: "pairing again"
-    case .phoneServices: "phone services"
-    case .controllerMode: "controller mode"
-    default: rawValue
-    }
-  }
-}
-
-struct Finding: Sendable, Equatable {
-  enum Verdict: String, Sendable {
-    case ok, warn, fail
-    /// The check does not apply to this kind of device.
-    case skipped
-  }
-
-  var check: Check
-  var verdict: Verdict
-  /// The finding in one line.
-  var text: String
-  /// The next step; set for each failure.
-  var advice: String?
-  /// The exit status if this is the first failure.
-  var status = ExitStatus.success
-
-  /// Returns a failure with the description and suggestion of a library error.
-  static func fail(_ check: Check, _ error: some LocalizedError, else advice: String) -> Finding {
-    fail(
-      check, ExitStatus(of: error) ?? .system, error.errorDescription ?? "",
-      error.recoverySuggestion ?? advice)
-  }
-  static func ok(_ check: Check, _ text: String) -> Finding {
-    Finding(check: check, verdict: .ok, text: text)
-  }
-  static func skipped(_ check: Check, _ text: String) -> Finding {
-    Finding(check: check, verdict: .skipped, text: text)
-  }
-  static func warn(_ check: Check, _ text: String, _ advice: String) -> Finding {
-    Finding(check: check, verdict: .warn, text: text, advice: advice)
-  }
-  static func fail(
-    _ check: Check, _ status: ExitStatus, _ text: String, _ advice: String
-  ) -> Finding {
-    Finding(check: check, verdict: .fail, text: text, advice: advice, status: status)
-  }
-
-  // MARK: output
-
-  /// Formats the finding as `FAIL  permission      …`, with the next step on a second line.
-  func text(on output: Output) -> String {
-    let word = verdict == .fail ? "FAIL" : verdict == .skipped ? "–" : verdict.rawValue
-    let lines =
-      ["\(word.left(6))\(check.title.left(16))\(printable(text))"]
-      + (advice.map { ["\("".left(22))do: \(printable($0))"] } ?? [])
-    return lines.map { output.wrapped($0, indent: 22) + "\n" }.joined()
-  }
-
-  static let json = JSONTable<Finding>("doctor", each: "check") {
-    $0.key("check", "name of the check") { $0.check.rawValue }
-    $0.key("verdict", "ok, warn, fail or skipped") { $0.verdict.rawValue }
-    $0.key("text", "what was found") { $0.text }
-    $0.key("advice", "what to do") { $0.advice }
   }
 }

@@ -5,6 +5,7 @@ import CommandSupport
 import Formats
 import UCI
 import UCIReference
+import UWBTools
 
 struct Explain: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -60,12 +61,6 @@ struct Explain: AsyncParsableCommand {
       $0.explanation.vendors.map(\.rawValue)
     }
   }
-}
-
-/// Returns a sentence with the names that resemble an unknown one; empty if there are none.
-func nearest(to name: String, in names: [String]) -> String {
-  let nearest = nearestNames(to: name, in: names)
-  return nearest.isEmpty ? "" : " Nearest: \(nearest.joined(separator: ", "))."
 }
 
 extension CodeExplanation {

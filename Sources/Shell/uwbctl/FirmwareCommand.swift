@@ -5,6 +5,7 @@ import CommandSupport
 import System
 import UWB
 import UWBLink
+import UWBTools
 
 struct FirmwareCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

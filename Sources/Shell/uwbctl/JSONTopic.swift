@@ -2,8 +2,9 @@
 
 import ArgumentParser
 import CommandSupport
-import Formats
+package import Formats
 import UWB
+import UWBTools
 
 struct JSONTopic: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -38,8 +39,8 @@ struct JSONTopic: ParsableCommand {
 }
 
 /// The JSON keys of each command. A test compares them with the output.
-enum JSONCatalog {
-  static let all: [JSONEntry] =
+package enum JSONCatalog {
+  package static let all: [JSONEntry] =
     [
       PortReport.json.entry, Finding.json.entry, UWBDevice.json.entry, Simulate.json.entry,
       packet.also("monitor"), packet.also("send"), CapabilityList.json.entry,

@@ -8,6 +8,7 @@ import Glibc
 import Peers
 import UWB
 import UWBLink
+import UWBTools
 
 struct PeerCommand: Command {
   static let configuration = CommandConfiguration(

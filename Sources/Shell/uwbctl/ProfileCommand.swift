@@ -8,6 +8,7 @@ import UCI
 import UCIReference
 import UWBLink
 import UWBSimulator
+import UWBTools
 
 struct ProfileCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

@@ -8,6 +8,7 @@ import Synchronization
 import UCI
 import UCIReference
 import UWB
+import UWBTools
 
 enum RangeFormat: String, ExpressibleByArgument, CaseIterable {
   case table, text, json, csv

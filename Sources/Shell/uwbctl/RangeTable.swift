@@ -5,6 +5,7 @@ import Formats
 import Ranging
 import UCI
 import UWB
+import UWBTools
 
 /// The live table of peers, with as many columns as fit, the most important ones first.
 struct RangeTable {

@@ -7,6 +7,7 @@ import SystemPackage
 import UCI
 import UWB
 import UWBSimulator
+import UWBTools
 
 struct Replay: Command {
   static let configuration = CommandConfiguration(
@@ -19,22 +20,6 @@ struct Replay: Command {
       It answers each command as recorded, and sends its measurements with the recorded delays. On \
       Ctrl-C it stops and lists the commands that were not in the capture.
       """)
-
-  struct Speed: ExpressibleByArgument {
-    /// The factor of the speed relative to the recording; infinite for no waiting.
-    var factor = 1.0
-
-    init() {}
-
-    init?(argument: String) {
-      guard let number = argument == "max" ? .infinity : Double(argument),
-        number >= 0.001, number <= 1e6 || argument == "max"
-      else { return nil }
-      factor = number
-    }
-
-    var defaultValueDescription: String { factor == 1 ? "1" : "\(factor)" }
-  }
 
   @Argument(help: "The capture.", completion: .file()) var file: String
   @Option(help: "1 is as recorded, 2 twice as fast, max does not wait.") var speed = Speed()
@@ -159,35 +144,5 @@ extension Replay {
     $0.key("path", "path to open") { $0.path }
     $0.key("requests", "requests with a recorded answer") { $0.1.requests }
     $0.key("packets", "packets of the chip") { $0.1.packets }
-  }
-}
-
-extension Recording {
-  /// Separates the packets of chip and host. Packets with unknown direction count as packets of the
-  /// chip.
-  init(_ capture: Capture) {
-    self.init(
-      capture.packets.map {
-        Packet(time: $0.time, direction: $0.direction ?? .inbound, bytes: $0.bytes)
-      })
-  }
-}
-
-extension RecordedChip.Statistics {
-  func text(of recording: Recording) -> String {
-    func names(_ opcodes: [Opcode: Int]) -> String {
-      let list = opcodes.map { opcode, count in
-        MessageCatalog.name(type: .command, opcode: opcode) + (count > 1 ? " ×\(count)" : "")
-      }
-      return "(\(list.sorted().joined(separator: ", ")))"
-    }
-    let refused = unknown.values.reduce(0, +)
-    let filled = invented.values.reduce(0, +)
-    return
-      "\(exact + similar + refused + filled) requests: \(exact) as recorded, "
-      + "\(similar) with other contents, \(refused) not in the capture and rejected"
-      + (refused > 0 ? " \(names(unknown))" : "")
-      + (filled > 0 ? ", \(filled) answered without a recording \(names(invented))" : "")
-      + "; \(packetsSent) packets of \(recording.packets) recorded sent"
   }
 }

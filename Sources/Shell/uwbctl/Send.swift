@@ -6,6 +6,7 @@ import Formats
 import UCI
 import UCIReference
 import UWB
+import UWBTools
 
 struct Send: Command {
   static let configuration = CommandConfiguration(
@@ -35,35 +36,14 @@ struct Send: Command {
   @Flag(help: "Show keys and initialisation vectors.") var showSecrets = false
 
   func validate() throws {
-    try require((1...255).contains(segment), "--segment takes 1 to 255.")
-    _ = try frames()
-  }
-
-  /// Returns the packets in the arguments.
-  func frames() throws -> [[UInt8]] {
-    do {
-      guard let command else {
-        return try FrameText.lines(arguments: hex).flatMap { try FrameText.frames($0) }
-      }
-      let numbers = command.split(separator: ":").compactMap { Self.number($0) }
-      try require(
-        numbers.count == 2 && numbers[0] < 16 && numbers[1] < 64,
-        "--command takes GID:OID, such as 1:3 or 0x1:0x03.")
-      return Segmentation.packets(
-        type: .command, opcode: Opcode(GroupID(rawValue: numbers[0]), numbers[1]),
-        payload: try FrameText.bytes(hex.joined(separator: " ")), limit: segment)
-    } catch let error as FrameTextError {
-      throw ValidationError("\(error)")
-    }
-  }
-
-  private static func number(_ text: Substring) -> UInt8? {
-    text.lowercased().hasPrefix("0x") ? UInt8(hexDigits: text.dropFirst(2)) : UInt8(text)
+    _ = try SendPlan.packets(hex, command: command, segment: segment)
   }
 
   func execute() async throws {
     let profile = options.driverOptions.profile
-    let plan = SendPlan(try frames(), dialect: Dialect(vendor: profile?.vendor ?? .unknown))
+    let plan = SendPlan(
+      try SendPlan.packets(hex, command: command, segment: segment),
+      dialect: Dialect(vendor: profile?.vendor ?? .unknown))
     if !plan.problems.isEmpty {
       for problem in plan.problems { note(problem) }
       guard force else {
@@ -132,63 +112,5 @@ struct Send: Command {
         + "\(fixed(timeout / .seconds(1), 1)) s"
         + (noise > 0 ? "; \(noise) bytes came that are not UCI." : "."),
       try: "uwbctl doctor \(options.device)")
-  }
-}
-
-/// The messages to send, of one or more packets each.
-struct SendPlan {
-  /// The packets of each message, in order.
-  private(set) var messages: [[[UInt8]]] = []
-  /// The reasons not to send the messages, one sentence each.
-  private(set) var problems: [String] = []
-
-  init(_ frames: [[UInt8]], dialect: Dialect) {
-    var reassembler = Reassembler()
-    var open: PacketHeader?
-    var packets: [[UInt8]] = []
-    for frame in frames {
-      guard var header = try? PacketHeader(parsing: frame.span.bytes) else { continue }
-      header.payloadLength = frame.count - PacketHeader.length
-      if let open, open.type != header.type || open.opcode != header.opcode {
-        problems.append("A message of several segments is interrupted by another one.")
-        messages.append(packets)
-        packets = []
-      }
-      packets.append(frame)
-      open = header.moreFollows ? header : nil
-      let payload = frame.span.bytes.extracting(PacketHeader.length..<frame.count)
-      let whole = reassembler.take(header, whole: payload) {
-        Message(type: header.type, opcode: header.opcode, payload: $0, dialect: dialect)
-      }
-      guard let message = whole else { continue }
-      messages.append(packets)
-      packets = []
-      if let problem = Self.problem(of: message, dialect) { problems.append(problem) }
-    }
-    if !packets.isEmpty {
-      problems.append(
-        "The last packet announces another segment, which is missing; the chip would wait for it.")
-      messages.append(packets)
-    }
-    for word in ["STOP", "SAVE"] where Self.contains(frames.flatMap { $0 }, word) {
-      problems.append(
-        "The packets contain \"\(word)\" in ASCII, which ends UCI on some firmware of Qorvo's.")
-    }
-  }
-
-  private static func problem(of message: Message, _ dialect: Dialect) -> String? {
-    let name = message.name(dialect: dialect)
-    if message.type.direction == .inbound { return "\(name) is sent by chips, not to them." }
-    if case .opaque(_, let error?) = message.content { return "Not a valid \(name): \(error)" }
-    let count = message.trailing.count
-    return count == 0
-      ? nil : "\(name) has \(count) byte\(count == 1 ? "" : "s") too many; chips reject it."
-  }
-
-  /// Reports whether the bytes contain a word, ignoring case. Source: uci_parser.c of Qorvo's
-  /// DW3_QM33_SDK 1.1.0.
-  private static func contains(_ bytes: [UInt8], _ word: String) -> Bool {
-    bytes.map { (0x61...0x7A).contains($0) ? $0 - 0x20 : $0 }
-      .firstRange(of: Array(word.utf8)) != nil
   }
 }

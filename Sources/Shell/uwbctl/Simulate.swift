@@ -7,6 +7,7 @@ import Glibc
 import System
 import SystemPackage
 import UWBSimulator
+import UWBTools
 
 struct Simulate: ReportingCommand {
   static let configuration = CommandConfiguration(

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ArgumentParser
+package import ArgumentParser
 import CommandSupport
+import UWBTools
 
-/// The command-line tool. Its folders are named after subcommands and shared parts.
+/// The command-line tool. Each command has a file; its work is in `UWBTools`.
 @main
-struct Uwbctl: AsyncParsableCommand {
-  static let configuration = CommandConfiguration(
+package struct Uwbctl: AsyncParsableCommand {
+  package static let configuration = CommandConfiguration(
     commandName: "uwbctl",
     abstract: "Use and examine Ultra-Wideband chips that speak UCI.",
     discussion: """
@@ -42,8 +43,10 @@ struct Uwbctl: AsyncParsableCommand {
       CommandGroup(name: "Other", subcommands: [Simulate.self, JSONTopic.self]),
     ])
 
+  package init() {}
+
   /// The prefix of the argument parser's errors.
-  static var _errorPrefix: String { "\(Program.name): " }
+  package static var _errorPrefix: String { "\(Program.name): " }
 
   /// Runs the program as the argument parser does.
   static func main() async {

@@ -7,7 +7,7 @@ internal import UCI
 internal import UWB
 internal import UWBLab
 internal import UWBSimulator
-@testable internal import uwbctl
+internal import UWBTools
 
 /// The input as a file, which is read in the way of every file.
 private enum InputPath {

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+import System
+import Synchronization
+import SystemPackage
+
+/// Lines at the end of a terminal's output that are redrawn in place, such as a table.
+///
+/// They are redrawn each second, after a change of the window's size, and after Ctrl-Z and `fg`.
+/// Other output to the terminal must use `write`.
+package final class LiveLines: Sendable {
+  private struct State {
+    /// The widths of the lines on the screen, above the cursor.
+    var drawn: [Int] = []
+    var isFinished = false
+    var clock: Task<Void, Never>?
+  }
+
+  private let output: Output
+  private let state = Mutex(State())
+  private let lines: @Sendable (Output.Size) -> [String]
+
+  /// Starts drawing.
+  ///
+  /// - Parameter lines: Returns the current lines, which are cut to the size. Called on any thread.
+  package init(
+    on output: Output = standardOutput, _ lines: @escaping @Sendable (Output.Size) -> [String]
+  ) {
+    self.output = output
+    self.lines = lines
+    Ending.onScreenChange { [weak self] in self?.draw() }
+    let clock = Task { [weak self] in
+      while (try? await Task.sleep(for: .seconds(1))) != nil { self?.draw() }
+    }
+    state.withLock { $0.clock = clock }
+  }
+
+  deinit { state.withLock { $0.clock }?.cancel() }
+
+  /// Draws the current lines.
+  package func draw() { state.withLock { draw(&$0) } }
+
+  /// Writes a text, which ends with a line feed, above the lines.
+  ///
+  /// - Parameter stream: The destination of the text.
+  package func write(_ text: String, to stream: Output) {
+    state.withLock { state in
+      guard !state.isFinished, stream.isTerminal, !Self.isInBackground(output) else {
+        return stream.write(text)
+      }
+      output.write(up(&state) + "\u{1B}[J")
+      state.drawn = []
+      stream.write(text)
+      draw(&state)
+    }
+  }
+
+  /// Draws the lines for the last time; later output follows them.
+  package func finish() {
+    state.withLock { state in
+      draw(&state)
+      state.isFinished = true
+      state.clock?.cancel()
+    }
+    Ending.onScreenChange(nil)
+  }
+
+  private func draw(_ state: inout State) {
+    // In the background, the terminal belongs to another program.
+    guard !state.isFinished, !Self.isInBackground(output) else { return }
+    let start = up(&state)
+    let size = output.size
+    // Leaves the last column free, because some terminals wrap there. The cursor stays below the
+    // lines.
+    let shown = lines(size).prefix(max(1, size.rows - 1)).map {
+      String($0.prefix(max(1, size.columns - 1)))
+    }
+    // Clears each line to its end, and the screen below the lines.
+    output.write(start + shown.map { "\($0)\u{1B}[K\n" }.joined() + "\u{1B}[J")
+    state.drawn = shown.map(\.count)
+  }
+
+  /// Returns the sequence that moves the cursor up to the first line on the screen.
+  private func up(_ state: inout State) -> String {
+    if Signals.wasStopped() { state.drawn = [] }
+    guard !state.drawn.isEmpty else { return "\r" }
+    // The terminal has rearranged lines that are now too long, so the screen is cleared.
+    if state.drawn.contains(where: { $0 > output.size.columns }) { return "\u{1B}[H\u{1B}[2J" }
+    return "\r\u{1B}[\(state.drawn.count)A"
+  }
+
+  private static func isInBackground(_ output: Output) -> Bool {
+    let group = tcgetpgrp(output.descriptor.rawValue)
+    return group >= 0 && group != getpgrp()
+  }
+}

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import AccessoryProtocol
+import CommandSupport
+import Formats
+import UCI
+package import UWB
+import UWBLink
+
+/// Acts as the app in sessions with an accessory.
+///
+/// Performs the handshake and ranges. Repeats the handshake when the accessory is silent or the
+/// device was lost. Used by one task.
+package final class AccessoryFinder {
+  package enum Event: Sendable {
+    /// Ranging has started.
+    case started
+    /// The accessory has received the data that it needs to start.
+    case shareableData
+    case accessoryStarted
+    /// The accessory stopped ranging, or declined to start.
+    case accessoryStopped
+    /// The accessory reports that this end has entered, left or stayed in a region.
+    case region(RegionNotice)
+    case found(Sight)
+    /// No measurement for a second, or for three rounds if these take longer.
+    case outOfRange
+    /// No measurement for so long that the handshake is repeated.
+    case silent
+    /// The accessory ended the session.
+    case ended
+    /// The device is lost and may return.
+    case suspended
+    case suspensionEnded
+    case invalidated(DriverError)
+  }
+
+  private enum Input: Sendable {
+    case message([UInt8])
+    case disconnected
+    case device(DeviceEvent)
+    case measured(run: Int, EstimatedMeasurement)
+    case failed(run: Int, DriverError)
+    /// The time for the answer to the n-th request has passed.
+    case requestTimedOut(Int)
+  }
+
+  private struct Running {
+    var session: UWBSession
+    var measuring: Task<Void, Never>
+    var sights: SightWatch
+  }
+
+  private let device: UWBDevice
+  private let channel: any DataChannel
+  private let answerTime: Duration
+  private let patience: Duration
+  private let inputs: AsyncStream<Input>
+  private let input: AsyncStream<Input>.Continuation
+  private var running: Running?
+  private var runs = 0
+  private var requests = 0
+  private var clock: Task<Void, Never>?
+  private var isSuspended = false
+
+  /// Creates a finder.
+  ///
+  /// - Parameters:
+  ///   - answerTime: The time-out for answers of the accessory.
+  ///   - patience: The longest time without a measurement; twice as long at first.
+  package init(
+    device: UWBDevice, channel: any DataChannel, answerTime: Duration = .seconds(10),
+    patience: Duration = .seconds(10)
+  ) {
+    (self.device, self.channel) = (device, channel)
+    (self.answerTime, self.patience) = (answerTime, patience)
+    (inputs, input) = AsyncStream.makeStream()
+  }
+
+  /// Runs until `body` returns false or the task is cancelled, and ends the session on the chip.
+  ///
+  /// - Throws: `DriverError` if the device fails, `AccessoryError` if the connection is lost,
+  ///   `Failure` if the accessory does not answer.
+  package nonisolated(nonsending) func run(_ body: (Event) -> Bool) async throws {
+    let (messages, events, input) = (channel.messages, device.events, input)
+    let sources = [
+      Task {
+        for await message in messages { input.yield(.message(message)) }
+        input.yield(.disconnected)
+      },
+      Task { for await event in events { input.yield(.device(event)) } },
+    ]
+    try await lending {
+      do { try await handle(body) } catch let error as DriverError {
+        _ = body(.invalidated(error))
+        throw error
+      }
+    } end: {
+      for source in sources { source.cancel() }
+      clock?.cancel()
+      try? await channel.send(AppMessage.stop.bytes)
+      await stop()
+      channel.close()
+    }
+  }
+
+  private func timer(_ delay: Duration, _ event: Input) -> Task<Void, Never> {
+    Task { [input] in
+      do { try await Task.sleep(for: delay) } catch { return }
+      input.yield(event)
+    }
+  }
+
+  private nonisolated(nonsending) func handle(_ body: (Event) -> Bool) async throws {
+    try await ask()
+    for await input in inputs {
+      switch input {
+      case .disconnected: throw channel.failure ?? AccessoryError.closed
+      case .requestTimedOut(let number):
+        guard number == requests else { continue }
+        throw Failure(
+          .silent, "The accessory does not answer.",
+          try: "Check that an accessory listens there, such as uwbctl accessory.")
+      case .message(let bytes):
+        // Ignore vendor messages.
+        guard let message = try? AccessoryMessage(bytes) else { continue }
+        for event in try await take(message) where !body(event) { return }
+      case .measured(let run, let estimate):
+        guard run == runs, let event = running?.sights.take(estimate) else { continue }
+        guard body(event) else { return }
+        if case .silent = event { try await ask() }
+      case .failed(let run, let error):
+        guard run == runs, running != nil else { continue }
+        guard let event = try await end(error) else { continue }
+        guard body(event) else { return }
+        if case .ended = event { try await ask() }
+      case .device(let event):
+        guard let event = try await take(event) else { continue }
+        guard body(event) else { return }
+        switch event {
+        case .ended, .suspensionEnded: try await ask()
+        default: break
+        }
+      }
+    }
+  }
+
+  /// Starts or repeats the handshake.
+  private nonisolated(nonsending) func ask() async throws {
+    await stop()
+    requests += 1
+    clock?.cancel()
+    clock = timer(answerTime, .requestTimedOut(requests))
+    try await channel.send(AppMessage.initialize.bytes)
+  }
+
+  private nonisolated(nonsending) func take(_ message: AccessoryMessage) async throws -> [Event] {
+    switch message {
+    case .accessoryUwbDidStart: return [.accessoryStarted]
+    case .accessoryUwbDidStop: return [.accessoryStopped]
+    case .regionChanged(let notice): return [.region(notice)]
+    case .accessoryConfigurationData(let bytes):
+      clock?.cancel()
+      let accessory = try AccessoryConfigurationData(bytes)
+      let data = ShareableConfigurationData.answering(accessory)
+      let angles = Capabilities(device.capabilities).angles ?? []
+      var session = try data.session(of: .app, with: accessory.uwb, angles: !angles.isEmpty)
+      // The levels of frames show whether the direct path is blocked.
+      session.diagnostics = DiagnosticsRequest(.levels)
+      await stop()
+      do throws(DriverError) { try await start(session) } catch {
+        return try await end(error).map { [$0] } ?? []
+      }
+      try await channel.send(AppMessage.configureAndStart(data.bytes).bytes)
+      return [.started, .shareableData]
+    }
+  }
+
+  private nonisolated(nonsending) func start(
+    _ configuration: SessionConfiguration
+  ) async throws(DriverError) {
+    let session: UWBSession
+    do throws(DriverError) {
+      session = try await device.makeSession(configuration, awaitsRecovery: false)
+    } catch {
+      guard error.code == .parametersRefused, configuration.diagnostics != nil else { throw error }
+      var plain = configuration
+      plain.diagnostics = nil
+      return try await start(plain)
+    }
+    var settings = EstimationSettings()
+    // Waiting for diagnostics, which may be missing, would delay the first round.
+    settings.expectsDiagnostics = false
+    runs += 1
+    let (estimates, run, input) = (session.estimates(settings), runs, input)
+    let measuring = Task {
+      do throws(DriverError) {
+        for try await estimate in estimates { input.yield(.measured(run: run, estimate)) }
+      } catch {
+        input.yield(.failed(run: run, error))
+      }
+    }
+    running = Running(
+      session: session, measuring: measuring, sights: SightWatch(session, patience: patience))
+    try await session.start(awaitsRecovery: false)
+  }
+
+  /// Removes the session from the chip, even a failed one.
+  private nonisolated(nonsending) func stop() async {
+    guard let ended = running.take() else { return }
+    ended.measuring.cancel()
+    // A chip that was unplugged has lost the session anyway.
+    try? await ended.session.close()
+  }
+
+  private nonisolated(nonsending) func take(
+    _ event: DeviceEvent
+  ) async throws(DriverError) -> Event? {
+    switch event {
+    case .lost(let error): return try await end(error)
+    case .recovered where isSuspended:
+      isSuspended = false
+      return .suspensionEnded
+    case .disconnected(let error): throw .link(error)
+    default:
+      guard let session = running?.session, let error = event.end(of: session) else { return nil }
+      return try await end(error)
+    }
+  }
+
+  /// Handles the end of a session, or of an attempt to start one.
+  private nonisolated(nonsending) func end(_ error: DriverError) async throws(DriverError) -> Event?
+  {
+    guard !isSuspended else { return nil }
+    await stop()
+    if error.endReason == .stoppedInBand { return .ended }
+    guard error.isTransient, device.isRecoverable else { throw error }
+    isSuspended = true
+    try? await channel.send(AppMessage.stop.bytes)
+    return .suspended
+  }
+}
+
+/// Reports measurements of a peer, and the time without any.
+package struct SightWatch {
+  private let interval: Duration
+  private let patience: Duration
+  private var hasMeasured = false
+  /// The time since the last measurement.
+  private var silence = Duration.zero
+
+  /// Creates a watch.
+  ///
+  /// - Parameter patience: The longest time without a measurement; twice as long at first.
+  package init(_ session: UWBSession, patience: Duration) {
+    interval = .milliseconds(session.configuration.interval)
+    self.patience = patience
+  }
+
+  package mutating func take(_ estimate: EstimatedMeasurement) -> AccessoryFinder.Event? {
+    if let sight = Sight(estimate) {
+      (silence, hasMeasured) = (.zero, true)
+      return .found(sight)
+    }
+    let before = silence
+    silence += interval
+    if silence >= (hasMeasured ? patience : patience * 2) { return .silent }
+    let limit = max(.seconds(1), interval * 3)
+    guard hasMeasured else { return nil }
+    return Int(before / limit) < Int(silence / limit) ? .outOfRange : nil
+  }
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+import Glibc
+package import Ranging
+import System
+package import SystemPackage
+
+/// Runs shell commands one after the other, on a thread of its own.
+///
+/// Values for a command are in its environment, never in its text. Each command has its own process
+/// group and no input, and prints to standard error. A command that exceeds its time limit is ended
+/// with its group. At most 16 commands wait; further ones are dropped.
+package final class CommandRunner: Sendable {
+  package struct Job: Sendable {
+    package var option: String
+    package var command: String
+    package var values: [String: String]
+    package var region: String
+    package var change: RegionChange.Kind
+
+    package init(
+      option: String, command: String, values: [String: String], region: String,
+      change: RegionChange.Kind
+    ) {
+      (self.option, self.command, self.values) = (option, command, values)
+      (self.region, self.change) = (region, change)
+    }
+  }
+
+  package enum Outcome: Sendable, Equatable {
+    case exited(Int32)
+    case killed(signal: Int32)
+    case tookTooLong
+    case notStarted(Errno)
+    /// The command was dropped: too many waited, or the program was about to exit.
+    case dropped
+  }
+
+  package struct Ended: Sendable {
+    package var job: Job
+    package var outcome: Outcome
+  }
+
+  private struct State {
+    var waiting = 0
+    /// The deadline for the last command.
+    var end: ContinuousClock.Instant?
+  }
+
+  private static let capacity = 16
+  /// The time between the ending signal and SIGKILL.
+  private static let grace = DispatchTimeInterval.seconds(1)
+
+  private let limit: Duration
+  private let report = Locked<(@Sendable (Ended) -> Void)?>(nil)
+  private let queue = DispatchQueue(label: "commands")
+  private let state = Locked(State())
+
+  package init(limit: Duration) { self.limit = limit }
+
+  /// Sets the handler for the end of each command, which runs on the commands' thread.
+  package func report(to body: @escaping @Sendable (Ended) -> Void) {
+    report.withLock { $0 = body }
+  }
+
+  /// Queues a command. Does not wait.
+  package func run(_ job: Job) {
+    let isAccepted = state.withLock { state in
+      guard state.waiting < Self.capacity else { return false }
+      state.waiting += 1
+      return true
+    }
+    queue.async { [self] in
+      guard isAccepted else { return ended(job, .dropped) }
+      let time = state.withLock { state in
+        state.waiting -= 1
+        return min(limit, state.end.map { ContinuousClock.now.duration(to: $0) } ?? limit)
+      }
+      ended(job, time > .zero ? execute(job, within: time) : .dropped)
+    }
+  }
+
+  private func ended(_ job: Job, _ outcome: Outcome) {
+    report.withLock { $0 }?(Ended(job: job, outcome: outcome))
+  }
+
+  /// Waits for all queued commands, for at most the time limit of one command in total.
+  package func finish() async {
+    state.withLock { $0.end = .now + limit }
+    await withCheckedContinuation { continuation in
+      queue.async { continuation.resume() }
+    }
+  }
+
+  private func execute(_ job: Job, within time: Duration) -> Outcome {
+    let process: pid_t
+    do throws(Errno) { process = try Self.start(job) } catch { return .notStarted(error) }
+    // The lock prevents a signal to a reaped process, whose ID the kernel may reuse.
+    let running = Locked((isRunning: true, isLate: false))
+    let timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "command limit"))
+    let nanoseconds = Int(time / .nanoseconds(1))
+    timer.schedule(deadline: .now() + .nanoseconds(nanoseconds), repeating: Self.grace)
+    timer.setEventHandler {
+      running.withLock { state in
+        guard state.isRunning else { return }
+        kill(-process, state.isLate ? SIGKILL : SIGTERM)
+        state.isLate = true
+      }
+    }
+    timer.resume()
+    defer { timer.cancel() }
+    var ended = siginfo_t()
+    while waitid(P_PID, id_t(process), &ended, WEXITED | WNOWAIT) != 0, errno == EINTR {}
+    let isLate = running.withLock { state in
+      state.isRunning = false
+      return state.isLate
+    }
+    var status: Int32 = 0
+    while waitpid(process, &status, 0) < 0, errno == EINTR {}
+    if isLate { return .tookTooLong }
+    return status & 0x7F == 0 ? .exited(status >> 8 & 0xFF) : .killed(signal: status & 0x7F)
+  }
+
+  private static func start(_ job: Job) throws(Errno) -> pid_t {
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    posix_spawnattr_setflags(
+      &attributes,
+      Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
+    posix_spawnattr_setpgroup(&attributes, 0)
+    // This program ignores SIGPIPE, and Dispatch's threads block other signals.
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    posix_spawnattr_setsigmask(&attributes, &signals)
+    sigaddset(&signals, SIGPIPE)
+    posix_spawnattr_setsigdefault(&attributes, &signals)
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+    posix_spawn_file_actions_adddup2(&actions, 2, 1)
+    let arguments = cStrings(["sh", "-c", job.command])
+    let environment = cStrings(Self.environment(with: job.values))
+    defer { for text in arguments + environment { free(text) } }
+    var process: pid_t = 0
+    let error = posix_spawn(
+      &process, "/bin/sh", &actions, &attributes, arguments, environment)
+    guard error == 0 else { throw Errno(rawValue: error) }
+    return process
+  }
+
+  private static func cStrings(_ texts: [String]) -> [UnsafeMutablePointer<CChar>?] {
+    texts.map { strdup($0) } + [nil]
+  }
+
+  /// Returns this program's environment with `values` in place of equal names.
+  private static func environment(with values: [String: String]) -> [String] {
+    let ours: Set = [
+      "UWB_EVENT", "UWB_CAUSE", "UWB_REGION", "UWB_PEER", "UWB_APP", "UWB_DISTANCE_M",
+      "UWB_DEVIATION_M", "UWB_AZIMUTH_DEG", "UWB_ELEVATION_DEG", "UWB_INSIDE_S",
+    ]
+    var list: [String] = []
+    var next = environ
+    while let text = next.pointee {
+      let entry = String(cString: text)
+      if !ours.contains(String(entry.prefix { $0 != "=" })) { list.append(entry) }
+      next += 1
+    }
+    return list + values.map { "\($0)=\($1)" }.sorted()
+  }
+}
+
+extension CommandRunner.Outcome {
+  /// The exit status as shells report it; nil if the command did not run.
+  package var status: Int32? {
+    switch self {
+    case .exited(let status): status
+    case .killed(let signal): 128 + signal
+    case .tookTooLong: 128 + SIGTERM
+    case .notStarted, .dropped: nil
+    }
+  }
+}
+
+extension CommandRunner.Ended {
+  /// The description of a failed command; nil after success.
+  package var complaint: String? {
+    switch outcome {
+    case .exited(0): nil
+    case .exited(let status): "the command of \(job.option) ended with status \(status)"
+    case .killed(let signal): "the command of \(job.option) was ended by signal \(signal)"
+    case .tookTooLong: "the command of \(job.option) took too long and was ended"
+    case .notStarted(let error): "the command of \(job.option) could not be started: \(error)"
+    case .dropped: "the command of \(job.option) was not run: others took too long"
+    }
+  }
+}

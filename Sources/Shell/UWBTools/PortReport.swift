@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import CommandSupport
+package import Formats
+import SystemPackage
+package import UWBLink
+
+/// A listed USB device or serial port.
+package struct PortReport {
+  /// The port; nil for a known device without one.
+  package var port: SerialPort?
+  package var usb: USBDevice?
+  package var holders: [PortHolder] = []
+  /// Whether this user cannot see the open files of some programs.
+  var someHoldersHidden = false
+  /// The chip in the service, if the service holds it.
+  package var shared: ChipService.Chip?
+
+  /// Returns the ports of USB devices, known devices without a port, and other chips of the
+  /// service.
+  ///
+  /// - Parameters:
+  ///   - shared: The chips of the service.
+  ///   - all: Whether to include the built-in ports of the machine.
+  package static func all(
+    _ discovery: Discovery, _ processes: ProcessTable, _ shared: [ChipService.Chip] = [], all: Bool
+  ) -> [PortReport] {
+    let known = discovery.ports()
+    func chip(_ port: SerialPort) -> ChipService.Chip? {
+      shared.first { $0.place == port.path.string }
+    }
+    let ports = known.filter { all || $0.usb != nil || chip($0) != nil }.map { port in
+      let (holders, hidden) = processes.holders(of: port.path)
+      return PortReport(
+        port: port, usb: port.usb, holders: holders, someHoldersHidden: hidden, shared: chip(port))
+    }
+    let others = shared.filter { chip in !known.contains { $0.path.string == chip.place } }
+    return ports + discovery.knownDevicesWithoutPort().map { PortReport(usb: $0) }
+      + others.map { PortReport(shared: $0) }
+  }
+
+  private var name: String {
+    if port == nil, usb == nil { return "chip of the service" }
+    if let known = usb?.known { return known.name }
+    if let usb { return usb.product.map(printable) ?? "unknown USB device" }
+    return "serial port of this machine"
+  }
+
+  // MARK: text
+
+  package var text: String {
+    var table = TextTable(indent: "  ")
+    if let usb {
+      let maker = [usb.manufacturer, usb.product].compactMap { $0 }.map(printable)
+      table.add("usb", ([usb.ids] + maker).joined(separator: " "))
+      if let serial = usb.serial { table.add("serial number", printable(serial)) }
+    }
+    if let port {
+      if let interface = port.interface { table.add("interface", "\(interface)") }
+      table.add("open as", printable(port.endpoint.description))
+      for path in port.stablePaths { table.add("stable path", printable(path.string)) }
+      table.add("driver", port.driver.map(printable) ?? "none")
+      table.add("access", access(port))
+      if !holders.isEmpty {
+        let names = holders.map { "\(printable($0.name)) (\($0.pid))" }
+        table.add("held by", names.joined(separator: ", "))
+      } else if someHoldersHidden {
+        table.add("held by", "none of your programs (only root sees the programs of other users)")
+      }
+    }
+    if let shared {
+      table.add("shared as", printable(shared.name))
+      if let problem = shared.problem { table.add("problem", printable(problem)) }
+      for session in shared.sessions {
+        let owners = session.owners.map {
+          "\(printable(DeviceAccess.userName($0.user) ?? "\($0.user)")) (\($0.process))"
+        }
+        let holders = owners.isEmpty ? "" : ", held by \(owners.joined(separator: ", "))"
+        table.add("session \(session.id)", printable(session.state) + holders)
+      }
+    }
+    if let note = usb?.known?.note { table.add("note", note) }
+    let place = port?.path.string ?? shared?.place
+    return "\(place.map(printable) ?? "no port")  \(name)\n" + table.text
+  }
+
+  private func access(_ port: SerialPort) -> String {
+    guard let access = port.access else { return "there is no device node" }
+    let verdict =
+      access.isAllowed
+      ? "you can open it"
+      : access.needsNewLogin
+        ? "you can open it after the next login" : "you cannot open it"
+    return "\(printable(access.description)), \(verdict)"
+  }
+
+  // MARK: JSON
+
+  package static let json = JSONTable<PortReport>("list", each: "device that is plugged in") {
+    $0.key("path", "path of the serial port, or of the chip in the service") {
+      $0.port?.path.string ?? $0.shared?.place
+    }
+    $0.key("name", "name of the device") { $0.name }
+    $0.key("kind", "board, debugger, …") { $0.usb?.known?.kind.rawValue }
+    $0.key("endpoint", "name for --device") { $0.port?.endpoint.description }
+    $0.key("stable_paths", "paths that do not change") {
+      $0.port?.stablePaths.map(\.string) ?? []
+    }
+    $0.key("driver", "kernel driver") { $0.port?.driver }
+    $0.key("usb_vendor", "4 hexadecimal digits") { ($0.usb?.ids.prefix(4)).map { String($0) } }
+    $0.key("usb_product", "4 hexadecimal digits") { ($0.usb?.ids.suffix(4)).map { String($0) } }
+    $0.key("manufacturer", "as reported by the device") { $0.usb?.manufacturer }
+    $0.key("product", "as reported by the device") { $0.usb?.product }
+    $0.key("serial", "serial number") { $0.usb?.serial }
+    $0.key("interface", "USB interface") { $0.port?.interface }
+    $0.key("owner", "owner of the port") { $0.port?.access?.owner }
+    $0.key("group", "group of the port") { $0.port?.access?.group }
+    $0.key("mode", "permissions, octal") { $0.port?.access.map { String($0.mode, radix: 8) } }
+    $0.key("may_open", "whether you can open it") { $0.port?.access?.isAllowed }
+    $0.list("held_by", "programs that have it open", of: \.holders) {
+      $0.key("pid?", "process id") { $0.pid }
+      $0.key("name?", "program name") { $0.name }
+    }
+    $0.key("note", "remark on the device") { $0.usb?.known?.note }
+    $0.key("shared_as", "name of the chip in the service that shares it") { $0.shared?.name }
+    $0.key("problem", "reason why the service cannot use it now") { $0.shared?.problem }
+    $0.list("sessions", "sessions of the service on it", of: { $0.shared?.sessions ?? [] }) {
+      $0.key("session_id?", "number of the session") { $0.id }
+      $0.key("state?", "starting, ranging, waiting or ending") { $0.state }
+      $0.key("share?", "users who may join it: user or everyone") { $0.share }
+      $0.list("owners?", "programs that own it", of: \.owners) {
+        $0.key("uid?", "number of the user") { $0.user }
+        $0.key("pid?", "process id") { $0.process }
+      }
+    }
+  }
+}

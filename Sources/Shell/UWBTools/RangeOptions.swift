@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import ArgumentParser
+import CommandSupport
+package import Formats
+import Ranging
+import System
+package import UCI
+import UCIReference
+package import UWB
+import UWBLink
+
+/// The parameters of a session, which must match at both ends.
+package struct RangeOptions: ParsableArguments {
+  package enum Role: String, ExpressibleByArgument, CaseIterable {
+    case controller, controlee
+    package var value: SessionConfiguration.Role { self == .controller ? .controller : .controlee }
+  }
+
+  @Option(help: "controller or controlee: the controller sets the schedule.")
+  var role = Role.controller
+
+  @Option(help: "The address of this device: 4 hexadecimal digits (default: 0000, controlee 0001).")
+  var address: String?
+
+  @Option(
+    name: .customLong("peer"),
+    help: "The address of a peer; repeat it, or separate addresses with commas, for one-to-many.")
+  var peers: [String] = []
+
+  @Option(help: "One-to-many: the number of controlees, with the addresses 0001, 0002, …")
+  var responders: Int?
+  @Flag(
+    help: """
+      Several controlees share each round: for each controlee of a session with several, and for a \
+      controller with one peer to which uwbctl multicast adds others.
+      """)
+  var oneToMany = false
+
+  @Option(help: "The session id, the same at both ends.") var sessionID: UInt32 = 42
+  @Option(help: "The UWB channel: 5 or 9 on most chips.") var channel: UInt8 = 9
+  @Option(help: "The preamble code, 9…12.") var preamble: UInt8 = 10
+  @Option(help: "The SFD id, 0 or 2.") var sfd: UInt8 = 2
+  @Option(
+    help: "The slot duration in RSTU; 1200 are 1 ms (default: 2400, or less for a short interval).")
+  var slot: UInt16?
+  @Option(
+    help: "Slots in a ranging round (default: 25; for a short interval 6, or 13 in one-to-many).")
+  var slots: UInt8?
+  @Option(help: "Time between ranging rounds in milliseconds.") var interval: UInt32 = 200
+  @Option(help: "Static STS: 16 hexadecimal digits, VENDOR_ID and IV in wire order.")
+  var sts: String?
+  @Flag(help: "Hop: change the ranging round from block to block.") var hopping = false
+  @Option(
+    help: "Take the session from this file instead of these options; see uwbctl profile.",
+    completion: .file())
+  var profile: String?
+  @Flag(help: "Start the session even if it cannot work.") package var force = false
+  @Flag(
+    help: """
+      Reject a session that exceeds the capabilities that the chip lists, instead of printing a \
+      warning and letting the chip decide.
+      """)
+  package var strict = false
+
+  /// Returns the session of this end.
+  package func configuration() throws -> SessionConfiguration {
+    if let profile {
+      let read = try SessionProfile(file: profile)
+      return try SessionConfiguration(
+        sessionID: read.sessionID, read.parameters(for: .assumed))
+    }
+    return try fromOptions()
+  }
+
+  private func fromOptions() throws -> SessionConfiguration {
+    func parse(_ text: String) throws -> MACAddress {
+      guard let address = MACAddress(text) else {
+        throw ValidationError("'\(text)' is not an address: 4 or 16 hexadecimal digits.")
+      }
+      return address
+    }
+    if let responders, !(1...255).contains(responders) {
+      throw ValidationError("--responders takes 1 to 255.")
+    }
+    try require(
+      responders == nil || role == .controller,
+      "--responders is for the controller; a controlee that shares the round takes --one-to-many.")
+    let own = try address.map(parse) ?? MACAddress(role == .controller ? 0 : 1)
+    var list = try peers.flatMap { $0.split(separator: ",") }.map { try parse(String($0)) }
+    if list.isEmpty {
+      list =
+        role == .controlee
+        ? [MACAddress(0)] : (1...(responders ?? 1)).map { MACAddress(UInt16($0)) }
+    } else if responders != nil {
+      throw ValidationError("Give either --peer or --responders.")
+    }
+    var result = SessionConfiguration(
+      role: role.value, sessionID: sessionID, address: own,
+      peers: list)
+    result.channel = channel
+    result.preambleCode = preamble
+    result.sfd = sfd
+    result.interval = interval
+    result.hopping = hopping
+    if oneToMany { result.isOneToMany = true }
+    // A controlee cannot determine the number of controlees that share the round.
+    (result.slotsPerRound, result.slotDuration) = SessionConfiguration.schedule(
+      interval: interval, slot: slot, slots: slots,
+      controlees: result.isOneToMany ? max(8, list.count) : 1)
+    if let sts {
+      let bytes = (try? FrameText.bytes(sts)) ?? []
+      try require(sts.count == 16 && bytes.count == 8, "--sts takes 16 hexadecimal digits.")
+      result.sts = .fixed(.init(vendorID: Array(bytes[..<2]), iv: Array(bytes[2...])))
+    }
+    return result
+  }
+
+  package init() {}
+
+  package func validate() throws {
+    try require(!(force && strict), "Give either --force or --strict.")
+    try require(
+      profile == nil || !oneToMany,
+      "A profile has the mode in it: uwbctl profile --one-to-many sets MULTI_NODE_MODE.")
+    if profile == nil { _ = try configuration() }
+  }
+}
+
+/// The options for computed values.
+package struct EstimationOptions: ParsableArguments {
+  @Option(
+    help: """
+      Correct computed values with these delays, levels and antenna tables, as written by uwblab \
+      calibrate and uwblab compute --learn.
+      """,
+    completion: .file())
+  package var calibration: String?
+  @Option(
+    help: "The name of this device in the calibration; peers have their addresses as names.")
+  var board: String?
+
+  package init() {}
+
+  /// Returns the settings of the estimation.
+  ///
+  /// - Parameter peers: The peers of the session.
+  package func settings(channel: Int, peers: [MACAddress]) throws(FormatError) -> EstimationSettings
+  {
+    guard let calibration else { return EstimationSettings() }
+    let read = try RangingCalibration.read(calibration)
+    return EstimationSettings(read, board: board, channel: channel, peers: peers)
+  }
+}
+
+/// The options for diagnostics from the chip.
+package struct DiagnosticsOptions: ParsableArguments {
+  @Flag(
+    help: "Ask the chip for phases, levels and clock offsets of single frames, and use them.")
+  package var diagnostics = false
+  @Option(help: "NXP: the numbers of the antenna pairs that measure angles, such as 1,2.")
+  var antennaPairs: String?
+
+  package var request: DiagnosticsRequest? {
+    guard diagnostics || antennaPairs != nil else { return nil }
+    return DiagnosticsRequest(.usual, antennaPairs: pairs ?? [])
+  }
+
+  private var pairs: [UInt8]? {
+    let parts = (antennaPairs ?? "").split(separator: ",")
+    let numbers = parts.compactMap { UInt8($0) }
+    return numbers.count == parts.count && numbers.count <= 8 ? numbers : nil
+  }
+
+  package init() {}
+
+  package func validate() throws {
+    try require(pairs != nil, "--antenna-pairs takes numbers, like 1,2.")
+  }
+}

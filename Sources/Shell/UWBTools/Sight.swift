@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryProtocol
+import ArgumentParser
+import CommandSupport
+package import Formats
+import Ranging
+import Synchronization
+package import UCI
+import UWB
+import UWBLink
+
+/// The position of the accessory relative to the chip.
+package struct Sight: Sendable {
+  private let distance: Double
+  private let deviation: Double
+  private let isOutlier: Bool
+  private let blocked: Double?
+  private let measured: TwoWayMeasurement
+
+  /// Creates a sight; nil without a measurement.
+  init?(_ estimate: EstimatedMeasurement) {
+    measured = estimate.measurement.result
+    guard let centimetres = measured.distanceCentimetres else { return nil }
+    distance = max(0, estimate.track?.distance ?? Double(centimetres) / 100)
+    deviation = estimate.track?.standardDeviation ?? 0.1
+    isOutlier = estimate.track?.isOutlier ?? false
+    blocked = estimate.nonLineOfSight
+  }
+
+  /// The reliability of the measurement in one word.
+  private var quality: String {
+    let blocked = blocked ?? 0
+    if isOutlier || blocked > 0.5 || deviation > 0.3 { return "poor" }
+    return blocked > 0.25 || deviation > 0.1 ? "fair" : "good"
+  }
+
+  /// `↗   3.02 m ±0.03   az  30°   good`
+  package var text: String {
+    var line = "\(arrow)  \(fixed(distance, 2).right(6)) m ±\(fixed(deviation, 2))"
+    if let azimuth = measured.azimuth.valid { line += "   az \(fixed(azimuth, 0).right(4))°" }
+    if let elevation = measured.elevation.valid { line += "   el \(fixed(elevation, 0).right(4))°" }
+    return line + "   " + quality
+  }
+
+  private var arrow: String {
+    guard let azimuth = measured.azimuth.valid else { return "·" }
+    let arrows = ["↑", "↗", "→", "↘", "↓", "↙", "←", "↖"]
+    return arrows[(Int((azimuth / 45).rounded()) + 8) % 8]
+  }
+
+  package var values: KeyValuePairs<String, (any JSONValue)?> {
+    [
+      "distance_m": Fixed(distance, 3), "distance_sd_m": Fixed(deviation, 3),
+      "raw_m": Fixed(measured.distanceCentimetres.map { Double($0) / 100 }, 2),
+      "azimuth_deg": Fixed(measured.azimuth.valid, 2),
+      "elevation_deg": Fixed(measured.elevation.valid, 2),
+      "rssi_dbm": Fixed(measured.rssiDBm, 1), "nlos_probability": Fixed(blocked, 3),
+      "outlier": isOutlier, "quality": quality,
+    ]
+  }
+}
+
+extension Angle {
+  /// The angle in degrees; nil if the chip marks it as invalid.
+  package var valid: Double? { figureOfMerit > 0 ? degrees : nil }
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AccessoryProtocol
+import ArgumentParser
+import CommandSupport
+import Formats
+import Ranging
+import UCI
+import UWB
+import UWBLink
+import UWBTools
+
+/// Prints the events of an accessory and its apps.
+struct AccessoryPrinter: Sendable {
+  private let format: OutputFormat
+
+  init(_ format: OutputFormat) { self.format = format }
+
+  func print(listening listener: SocketListener) {
+    let (endpoint, isOpen) = (listener.endpoint.description, listener.isOnAllInterfaces)
+    let line: JSONLine = [
+      "event": "listening", "app": nil, "endpoint": endpoint, "all_interfaces": isOpen,
+    ]
+    standardOutput.write(
+      format == .json ? line.json + "\n" : "listening at \(printable(endpoint))\n")
+    guard isOpen else { return }
+    standardError.write(
+      """
+      Everyone in every network of this machine can connect and range, without authentication.
+        try: tcp:PORT for this machine only, tcp:ADDRESS:PORT for one network, unix:/PATH for one user
+
+      """)
+  }
+
+  func print(_ event: BluetoothPeripheral.Event) {
+    switch event {
+    case .advertising(let adapter):
+      print(
+        ["event": "listening", "app": nil, "endpoint": "ble:\(adapter)"],
+        "listening at ble:\(adapter)")
+    case .servesOnePhone:
+      note(
+        "This BlueZ sends each notification to every phone, so one phone is served at a time.",
+        try: "Use BlueZ 5.76 or later: bluetoothd --version.")
+    case .refused(let phone):
+      let cause = "Another phone is being served."
+      print(
+        ["event": "refused", "app": phone, "cause": cause], "\(printable(phone)): refused: \(cause)"
+      )
+    case .lost:
+      let cause = "bluetoothd has stopped, or its adapter was removed."
+      print(["event": "lost", "app": nil, "cause": cause], cause + " Waiting for it to come back.")
+    case .failed(let error):
+      print(
+        [
+          "event": "failed", "app": nil, "cause": error.description,
+          "next_step": error.recoverySuggestion,
+        ], printable(error.description) + (error.recoverySuggestion.map { "\n  try: \($0)" } ?? ""))
+    }
+  }
+
+  private func print(_ line: JSONLine, _ text: String) {
+    standardOutput.write((format == .json ? line.json : text) + "\n")
+  }
+
+  func print(_ event: Accessory.Event) {
+    let (app, word, text, values) = Self.described(event)
+    var line: JSONLine = ["event": word, "app": app.name]
+    for (key, value) in values { line.add(key, value) }
+    standardOutput.write(
+      (format == .json ? line.json : "\(printable(app.name)): \(text ?? word)") + "\n")
+  }
+
+  /// Prints the end of a command: as JSON always, as text only if the command failed.
+  func print(_ ended: CommandRunner.Ended) {
+    if format == .json {
+      let line: JSONLine = [
+        "event": "command", "app": ended.job.values["UWB_APP"], "option": ended.job.option,
+        "region": ended.job.region, "change": ended.job.change.rawValue,
+        "exit_status": ended.outcome.status, "cause": ended.complaint,
+      ]
+      return standardOutput.write(line.json + "\n")
+    }
+    if let complaint = ended.complaint { standardOutput.write(complaint + "\n") }
+  }
+
+  static let json = JSONEntry(
+    "accessory", each: "event",
+    [
+      "event":
+        "listening, connected, offered, started, measured, region, command, stopped, waiting, refused, ignored, disconnected, lost, failed",
+      "app": "app concerned", "endpoint?": "address of the socket, or ble: and the adapter",
+      "all_interfaces?": "whether everyone in all networks of this machine can connect",
+      "address?": "address of the accessory", "role?": "controller or controlee",
+      "version?": "version of the configuration data", "session_id?": "session id",
+      "status?": "status name of the measurement", "distance_cm?": "centimetres",
+      "azimuth_deg?": "degrees", "elevation_deg?": "degrees", "cause?": "cause in words",
+      "next_step?": "what to do", "region?": "region that the phone entered, stayed in or left",
+      "change?": "entered, dwelled or left",
+      "distance_m?": "smoothed distance, metres; the last one for a phone that is silent",
+      "distance_sd_m?": "its standard deviation, metres",
+      "inside_s?": "seconds since the phone entered",
+      "option?": "option of the command that has ended",
+      "exit_status?": "its exit status, 128 and the signal that ended it; null: it was not run",
+    ])
+
+  /// Returns the app, the stable event name for programs, the text unless it equals the name, and
+  /// the values.
+  private static func described(
+    _ event: Accessory.Event
+  ) -> (
+    app: Accessory.App, word: String, text: String?,
+    values: KeyValuePairs<String, (any JSONValue)?>
+  ) {
+    switch event {
+    case .connected(let app): return (app, "connected", nil, [:])
+    case .offered(let app, let data):
+      let role = data.uwb.role == .controller ? "controller" : "controlee"
+      let address = MACAddress(data.uwb.address).description
+      let text =
+        "received the configuration of \(address), \(role), version \(data.uwb.version)"
+      return (
+        app, "offered", text,
+        ["address": address, "role": role, "version": "\(data.uwb.version)"]
+      )
+    case .started(let app, let id):
+      return (app, "started", "ranging, session \(id)", ["session_id": id])
+    case .measured(let app, let measurement):
+      let result = measurement.result
+      return (
+        app, "measured", text(result),
+        [
+          "status": result.status.description, "distance_cm": result.distanceCentimetres,
+          "azimuth_deg": Fixed(result.azimuth.valid, 2),
+          "elevation_deg": Fixed(result.elevation.valid, 2),
+        ]
+      )
+    case .regionChanged(let app, let change, _):
+      return (
+        app, "region", change.text,
+        [
+          "region": change.region.name, "change": change.kind.rawValue,
+          "cause": change.cause.rawValue, "distance_m": Fixed(change.estimate.distance, 3),
+          "distance_sd_m": Fixed(change.estimate.standardDeviation, 3),
+          "inside_s": Fixed(change.duration, 1),
+        ]
+      )
+    case .stopped(let app, let reason):
+      let words = reason.words
+      return (app, "stopped", "stopped ranging: \(printable(words))", ["cause": words])
+    case .waiting(let app, let error):
+      let cause = error.description
+      return (app, "waiting", "waiting for the device: \(printable(cause))", ["cause": cause])
+    case .refused(let app, let error):
+      let (cause, next) = (error.description, error.recoverySuggestion)
+      let text =
+        "refused: \(printable(cause))" + (next.map { "\n  try: \(printable($0))" } ?? "")
+      return (app, "refused", text, ["cause": cause, "next_step": next])
+    case .ignored(let app, let error):
+      let cause = error.description
+      return (app, "ignored", "ignored: \(printable(cause))", ["cause": cause])
+    case .disconnected(let app, let error):
+      let cause = error?.description
+      return (
+        app, "disconnected", cause.map { "disconnected: \(printable($0))" }, ["cause": cause]
+      )
+    }
+  }
+
+  private static func text(_ result: TwoWayMeasurement) -> String {
+    guard let centimetres = result.distanceCentimetres else { return "\(result.status)" }
+    var line = "\(fixed(Double(centimetres) / 100, 2)) m"
+    if let azimuth = result.azimuth.valid { line += "  az \(fixed(azimuth, 1))°" }
+    if let elevation = result.elevation.valid { line += "  el \(fixed(elevation, 1))°" }
+    return line
+  }
+}
+
+extension Accessory.StopReason {
+  fileprivate var words: String {
+    switch self {
+    case .byApp: "the app stopped it"
+    case .replaced: "the app started a new session"
+    case .inactivity: "nothing was measured for a while"
+    case .byChip(let error): error.description
+    case .closed: "the accessory is shutting down"
+    }
+  }
+}

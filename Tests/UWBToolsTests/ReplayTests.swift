@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CommandSupport
+import Formats
+import Testing
+import UWBTestSupport
+import UCI
+import UWB
+import UWBTools
+
+@Suite(.ownThreads) struct ReplayTests {
+  private func packets(
+    _ sequence: UInt32, session: UInt32 = 1, peers: Int = 1
+  ) -> [[UInt8]] {
+    let message = SessionInfo(
+      sequenceNumber: sequence, sessionToken: session, intervalMilliseconds: 200,
+      twoWay: (1...peers).map {
+        TwoWayMeasurement(peer: MACAddress(UInt16($0)), status: .ok, rawDistance: 400)
+      })
+    return Segmentation.packets(
+      type: .notification, opcode: .sessionInfo, payload: message.encoded())
+  }
+
+  private func captured(_ bytes: [UInt8], _ time: UInt64? = nil) -> CapturedPacket {
+    CapturedPacket(time: time, direction: .inbound, bytes: bytes)
+  }
+
+  @Test func segmentsAreJoined() {
+    var measurements = CapturedMeasurements()
+    let two = packets(0, peers: 8)
+    #expect(two.count == 2)
+    #expect(measurements.take(captured(two[0], 5)).isEmpty)
+    let batch = measurements.take(captured(two[1], 6))
+    #expect(batch.count == 8)
+    #expect(batch.allSatisfy { $0.receivedAt == 6 && $0.result.distanceCentimetres == 400 })
+    #expect(measurements.unreadable == 0)
+  }
+
+  @Test func timesAreMonotonic() {
+    var measurements = CapturedMeasurements()
+    let times = [10, 5, nil, UInt64.max, nil].flatMap { time in
+      measurements.take(captured(packets(0)[0], time)).map(\.receivedAt)
+    }
+    #expect(times == [10, 10, 200_000_010, .max, .max])
+  }
+
+  @Test func otherPacketsAreNotMeasurements() {
+    var measurements = CapturedMeasurements()
+    let packet = packets(0)[0]
+    #expect(
+      measurements.take(CapturedPacket(time: 0, direction: .outbound, bytes: packet)).isEmpty)
+    #expect(measurements.take(captured(Array(packet.dropLast()))).isEmpty)
+    #expect(measurements.take(captured([0x62, 0, 0, 3, 1, 2, 3])).isEmpty)
+    #expect(measurements.take(captured([])).isEmpty)
+    #expect(measurements.unreadable == 3)
+  }
+
+  @Test func anOlderChipReportsNoRSSI() {
+    var measurements = CapturedMeasurements()
+    _ = measurements.take(captured([0x40, 2, 0, 10, 0, 1, 0x10, 1, 0x30, 1, 0x30, 1, 0x10, 0]))
+    #expect(!measurements.hasRSSI)
+  }
+
+  @Test func roundsOfTwoSessions() {
+    var measurements = CapturedMeasurements()
+    var summary = RangeSummary()
+    for (sequence, session) in [(7, 1), (90, 2), (8, 1), (91, 2), (10, 1)] as [(UInt32, UInt32)] {
+      for measurement in measurements.take(captured(packets(sequence, session: session)[0])) {
+        summary.add(
+          RangeRow(seconds: 0, measurement: measurement, hasRSSI: true))
+      }
+    }
+    #expect(summary.rounds == 5)
+    #expect(summary.missing == 1)
+  }
+
+  @Test func speeds() {
+    #expect(Speed(argument: "max")?.factor == .infinity)
+    #expect(Speed(argument: "2.5")?.factor == 2.5)
+    for wrong in ["0", "-1", "nan", "inf", "fast"] {
+      #expect(Speed(argument: wrong) == nil)
+    }
+  }
+
+  @Test func decodeReadsCaptures() throws {
+    var encoder = PcapngEncoder()
+    var file = PcapngEncoder.preamble()
+    file += encoder.packet(.inbound, [0x60, 1, 0, 1, 1], time: 0)
+    file += encoder.packet(.inbound, [0x60, 1, 0, 9, 1], time: 0)
+    var output: [String] = []
+    var session = DecodeSession(
+      decoder: FrameDecoder(), format: FrameFormat(), isJSON: true,
+      write: { output.append($0) }, complain: { _ in })
+    try session.take(CaptureReader.read(file + [1, 2, 3]))
+    #expect(output.count == 2)
+    #expect(output[0].contains(#""state":"READY""#))
+    #expect(output[1].hasSuffix(#""packet":2}"#))
+    #expect(session.failures == 1)
+  }
+}
