@@ -1,42 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
 import System
 import Testing
+import UWBTestSupport
 
 @Suite(.timeLimit(.minutes(10))) struct TimerTests {
-  enum Way: CaseIterable { case timer, call, start }
-
   /// How much later it comes is the machine's business.
-  @Test(arguments: Way.allCases) func noTimerIsEarly(_ way: Way) async {
+  @Test func noTimerIsEarly() async {
     let time = Duration.milliseconds(50)
     // One that is let go of calls nothing.
-    let kept = Locked<[any Sendable]>([])
-    let begin = ContinuousClock.now
+    let kept = Locked<OneShotTimer?>(nil)
+    let begin = AlarmClock.system.now()
     await withCheckedContinuation { continuation in
-      let end: @Sendable () -> Void = { continuation.resume() }
-      switch way {
-      case .timer:
-        let timer = OneShotTimer(after: time, end)
-        kept.withLock { $0 = [timer] }
-      case .call: OneShotTimer.call(after: time, end)
-      case .start:
-        let stop = OneShotTimer.start(time, end)
-        kept.withLock { $0 = [stop] }
-      }
+      let timer = AlarmClock.system.timer(time) { continuation.resume() }
+      kept.withLock { $0 = timer }
     }
-    #expect(ContinuousClock.now - begin >= .milliseconds(49))
-    kept.withLock { $0 = [] }
+    #expect(AlarmClock.system.now() - begin >= 49_000_000)
+    kept.withLock { $0 = nil }
+  }
+
+  @Test func aSleepEndsWithItsTimeOrItsTask() async {
+    let time = VirtualTime()
+    let clock = time.clock
+    let begin = clock.now()
+    let sleeper = Task { await clock.sleep(for: .seconds(3_600)) }
+    await time.timers(1)
+    time.advance(.seconds(3_600))
+    await sleeper.value
+    let cancelled = Task { await clock.sleep(for: .seconds(3_600)) }
+    await time.timers(1)
+    cancelled.cancel()
+    await cancelled.value
+    #expect(time.pending == 0)
+    #expect(clock.now() - begin == 3_600_000_000_000)
   }
 
   @Test func aTimerThatIsStoppedOrLetGoOfCallsNothing() async {
     let calls = Locked(0)
     let count: @Sendable () -> Void = { calls.withLock { $0 += 1 } }
-    OneShotTimer.start(.milliseconds(20), count)()
     OneShotTimer(after: .milliseconds(20), count).cancel()
     _ = OneShotTimer(after: .milliseconds(20), count)
     // On the same queue, later.
-    await withCheckedContinuation { continuation in
-      OneShotTimer.call(after: .milliseconds(60)) { continuation.resume() }
-    }
+    let last = Latch()
+    let timer = OneShotTimer(after: .milliseconds(60)) { last.open() }
+    await last.wait()
+    timer.cancel()
     #expect(calls.withLock { $0 } == 0)
   }
 }

@@ -1,47 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Dispatch
 
-/// A timer that calls back once after a time, unless it is cancelled or released first; on its own
-/// queue.
-package final class OneShotTimer: @unchecked Sendable {
-  // Safe because Dispatch lets any thread use a source.
-  private let source: any DispatchSourceTimer
+/// A call that happens once after a time, unless it is cancelled or released first.
+package final class OneShotTimer: Sendable {
+  private let cancellation: @Sendable () -> Void
   private static let queue = DispatchQueue(label: "UWB.timers")
 
-  /// Calls `body` after a time, unless the returned closure is called before.
+  /// Starts a timer on CLOCK_MONOTONIC.
   ///
-  /// The time-out itself runs in a task, so that a busy executor delays it as much as the answer it
-  /// waits for. The additional delay is at most one second, in case all threads that run tasks are
-  /// blocked.
-  package static func start(
-    _ time: Duration, _ body: @escaping @Sendable () -> Void
-  ) -> @Sendable () -> Void {
-    let body = Locked(Optional(body))
-    let callOnce: @Sendable () -> Void = { body.withLock { $0.take() }?() }
-    let timer = OneShotTimer(after: time) {
-      Task.detached { callOnce() }
-      call(after: .seconds(1), callOnce)
-    }
-    return {
-      timer.cancel()
-      body.withLock { $0 = nil }
-    }
-  }
-
-  /// Calls `body` after a time, without a way to cancel it.
-  package static func call(after time: Duration, _ body: @escaping @Sendable () -> Void) {
-    queue.asyncAfter(deadline: .now() + time / .seconds(1), execute: body)
-  }
-
-  /// - Parameter body: called on the queue; must not block.
-  package init(after time: Duration, _ body: @escaping @Sendable () -> Void) {
-    source = DispatchSource.makeTimerSource(queue: Self.queue)
+  /// - Parameter body: Called on the queue of the timers; must not block.
+  package convenience init(after time: Duration, _ body: @escaping @Sendable () -> Void) {
+    let source = DispatchSource.makeTimerSource(queue: Self.queue)
     source.schedule(deadline: .now() + time / .seconds(1))
     source.setEventHandler(handler: body)
     source.resume()
+    // Safe because Dispatch lets any thread use a source.
+    nonisolated(unsafe) let running = source
+    self.init(cancellation: { unsafe running.cancel() })
   }
 
-  package func cancel() { source.cancel() }
+  /// Wraps a call that another clock has scheduled.
+  ///
+  /// - Parameter cancellation: Called by `cancel`, and once more at the release.
+  package init(cancellation: @escaping @Sendable () -> Void) { self.cancellation = cancellation }
 
-  deinit { source.cancel() }
+  package func cancel() { cancellation() }
+
+  deinit { cancellation() }
 }

@@ -4,6 +4,7 @@ import Testing
 import UCI
 import UWB
 import UWBLink
+import UWBTestSupport
 
 /// Commands and answers on a link that works badly.
 @Suite(.timeLimit(.minutes(10))) struct ExchangeTests {
@@ -148,13 +149,28 @@ import UWBLink
   }
 
   @Test func aSilentChipIsQueriedAndNotCommanded() async throws {
-    let (device, chip) = try await Self.open { _, _ in [] }
-    await #expect(throws: DriverError.self) {
-      _ = try await device.send(SessionInit(sessionID: 1))
+    let time = VirtualTime()
+    let (received, receive) = AsyncStream<Void>.makeStream()
+    let (device, chip) = try await CommandTests.open(clock: time.clock) { _, _ in
+      receive.yield()
+      return []
     }
-    let error = await #expect(throws: DriverError.self) {
-      _ = try await device.send(SessionInit(sessionID: 2))
+    let commands = Task {
+      await #expect(throws: DriverError.self) {
+        _ = try await device.send(SessionInit(sessionID: 1))
+      }
+      return await #expect(throws: DriverError.self) {
+        _ = try await device.send(SessionInit(sessionID: 2))
+      }
     }
+    // The command, the question that follows it, and the question before the next command.
+    var packets = received.makeAsyncIterator()
+    for _ in 0..<3 {
+      await packets.next()
+      await time.timers(1)
+      time.advance(.milliseconds(600))
+    }
+    let error = await commands.value
     // The name of what was not answered: the second SESSION_INIT was never sent.
     let command = try #require(error?.command)
     #expect(error == .noAnswer(command: command, milliseconds: 600, garbage: 0))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
+import System
 import Testing
 import UCI
 import UWB
@@ -238,7 +239,8 @@ let hasty: DeviceProfile = {
 @Suite(.timeLimit(.minutes(10))) struct CommandTests {
   /// A device behind its handshake; the script answers, and counts, what comes after it.
   static func open(
-    _ profile: DeviceProfile = hasty, _ script: @escaping ScriptedChip.Script
+    _ profile: DeviceProfile = hasty, clock: AlarmClock = .system,
+    _ script: @escaping ScriptedChip.Script
   ) async throws -> (UWBDevice, ScriptedChip) {
     let handshake = Atomic(0)
     let chip = try ScriptedChip(greeting: [DWM3001CDK.ready]) { packet, count in
@@ -247,7 +249,9 @@ let hasty: DeviceProfile = {
       if ScriptedChip.endsHandshake(packet) { handshake.store(count, ordering: .relaxed) }
       return DWM3001CDK.answers(packet)
     }
-    return (try await UWBDevice.open(chip.endpoint, options: .init(profile: profile)), chip)
+    var options = UWBDevice.Options(profile: profile)
+    options.clock = clock
+    return (try await UWBDevice.open(chip.endpoint, options: options), chip)
   }
 
   @Test func aQuestionIsRepeatedOnceAfterATimeout() async throws {

@@ -183,7 +183,6 @@ extension CommandEngine {
   ) async throws(DriverError) -> [UInt8]? {
     logger.trace("send", metadata: ["command": "\(request.name)"])
     let id = newID()
-    var stopTimer: (@Sendable () -> Void)?
     let outcome = await withCheckedContinuation { continuation in
       let end: DriverError? = state.withLock { state in
         guard state.end == nil else { return state.end }
@@ -196,13 +195,9 @@ extension CommandEngine {
         continuation.resume(returning: .failure(end))
         return
       }
-      // Weak: neither a timer nor a write may keep the engine alive.
-      stopTimer = OneShotTimer.start(.milliseconds(request.milliseconds)) { [weak self] in
-        self?.expire(id, patience: patience, seen: nil)
-      }
+      expire(id, after: request.milliseconds, patience: patience, seen: nil)
       write(request.packets, for: id)
     }
-    stopTimer?()
     switch outcome {
     case .answer(let payload): return payload
     case .failure(let error): throw error
@@ -213,17 +208,22 @@ extension CommandEngine {
     }
   }
 
-  /// Stops waiting for an answer, but not while the chip still sends its backlog.
+  /// Stops waiting for an answer after a time, but not while the chip still sends its backlog.
   ///
   /// - Parameters:
-  ///   - patience: milliseconds.
-  ///   - seen: the number of frames at the last check; nil at the first.
-  private func expire(_ id: UInt64, patience: Int, seen: UInt64?) {
-    let now = UInt64(statistics.framesRead)
-    guard patience > 0, seen != now else { return complete(id, .timeout) }
-    OneShotTimer.call(after: .milliseconds(Self.backlogPause)) { [weak self] in
-      self?.expire(id, patience: patience - Self.backlogPause, seen: now)
+  ///   - milliseconds: the time until the next check.
+  ///   - patience: the milliseconds that the backlog may take beyond it.
+  ///   - seen: the number of frames at the last check; nil before the first.
+  private func expire(_ id: UInt64, after milliseconds: Int, patience: Int, seen: UInt64?) {
+    // Weak: neither a timer nor a write may keep the engine alive.
+    let timer = clock.timer(.milliseconds(milliseconds)) { [weak self] in
+      guard let self else { return }
+      let now = statistics.framesRead
+      guard patience > 0, seen != now else { return complete(id, .timeout) }
+      expire(
+        id, after: Self.backlogPause, patience: patience - Self.backlogPause, seen: now)
     }
+    state.withLock { if $0.outstanding?.id == id { $0.outstanding?.timer = timer } }
   }
 
   func write(_ packets: [[UInt8]], for id: UInt64) {

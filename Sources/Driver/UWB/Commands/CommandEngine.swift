@@ -59,11 +59,15 @@ final class CommandEngine: Sendable {
     var request: Request
     var resends = 0
     var continuation: CheckedContinuation<Outcome, Never>
+    /// Ends the wait; it is released, and thereby cancelled, with the command.
+    var timer: OneShotTimer?
   }
 
   struct Waiter {
     var condition: @Sendable (ChipState) -> Bool
     var continuation: CheckedContinuation<Result<ChipState?, DriverError>, Never>
+    /// Ends the wait; it is released, and thereby cancelled, with the waiter.
+    var timer: OneShotTimer?
   }
 
   struct State {
@@ -93,6 +97,7 @@ final class CommandEngine: Sendable {
   /// message.
   let commandMutex = AsyncMutex()
   let dataMutex = AsyncMutex()
+  let clock: AlarmClock
   let tap: UWBDevice.PacketTap?
   let report: @Sendable (DeviceEvent) -> Void
   let callbacks: Callbacks
@@ -107,11 +112,12 @@ final class CommandEngine: Sendable {
   }
 
   init(
-    link: Link, logger: Logger, tap: UWBDevice.PacketTap? = nil, callbacks: Callbacks = Callbacks(),
-    report: @escaping @Sendable (DeviceEvent) -> Void
+    link: Link, logger: Logger, clock: AlarmClock = .system, tap: UWBDevice.PacketTap? = nil,
+    callbacks: Callbacks = Callbacks(), report: @escaping @Sendable (DeviceEvent) -> Void
   ) {
     state = Locked(State(link: link))
     self.logger = logger
+    self.clock = clock
     self.tap = tap
     self.callbacks = callbacks
     self.report = report
@@ -226,7 +232,6 @@ extension CommandEngine {
     milliseconds: Int, until condition: @escaping @Sendable (ChipState) -> Bool
   ) async throws(DriverError) -> ChipState? {
     let id = newID()
-    var stopTimer: (@Sendable () -> Void)?
     let result = await withCheckedContinuation {
       (continuation: CheckedContinuation<Result<ChipState?, DriverError>, Never>) in
       let now: Result<ChipState?, DriverError>? = state.withLock { state in
@@ -239,12 +244,12 @@ extension CommandEngine {
         continuation.resume(returning: now)
         return
       }
-      stopTimer = OneShotTimer.start(.milliseconds(milliseconds)) { [weak self] in
+      let timer = clock.timer(.milliseconds(milliseconds)) { [weak self] in
         let waiter = self?.state.withLock { $0.waiters.removeValue(forKey: id) }
         waiter?.continuation.resume(returning: .success(nil))
       }
+      state.withLock { $0.waiters[id]?.timer = timer }
     }
-    stopTimer?()
     return try result.get()
   }
 

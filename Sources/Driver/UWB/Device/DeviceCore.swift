@@ -41,6 +41,7 @@ final class DeviceCore: Sendable {
   let reader: FrameReader
   let broadcast = Broadcast<DeviceEvent>()
   let logger: Logger
+  let clock: AlarmClock
   let recovery: RecoveryPolicy?
   let board: NXPBoard?
   private let isChipStarted: Bool
@@ -53,7 +54,7 @@ final class DeviceCore: Sendable {
     let report: @Sendable (DeviceEvent) -> Void = { broadcast.send($0) }
     let core = WeakReference<DeviceCore>()
     let engine = CommandEngine(
-      link: link, logger: options.logger, tap: options.tap,
+      link: link, logger: options.logger, clock: options.clock, tap: options.tap,
       callbacks: .init(
         deviceLost: { core.value?.handleLoss($0) },
         stateSuspect: { core.value?.verifySessions() },
@@ -71,6 +72,7 @@ final class DeviceCore: Sendable {
     self.engine = engine
     self.router = router
     logger = options.logger
+    clock = options.clock
     recovery = options.recovery
     self.board = board
     isChipStarted = link.endpoint.startsChip

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Logging
-internal import System
+package import System
 public import UCI
 import UCIReference
 public import UWBLink
@@ -71,6 +71,8 @@ public final class UWBDevice: Sendable {
     /// The board around an NXP chip; nil: the board named by `board=` in the device's name, or
     /// none.
     public var board: NXPBoard?
+    /// The clock of all time-outs and pauses except for waits in the kernel.
+    package var clock = AlarmClock.system
 
     /// Creates options with detection of the chip, and without logging, tap or recovery.
     public init(
@@ -178,7 +180,7 @@ public final class UWBDevice: Sendable {
   /// - Parameter limit: The time that the chip may take to end its sessions. Then the link is
   ///   closed anyway, and everything that waits for the chip fails with `closed`.
   public func close(within limit: Duration = .seconds(10)) async {
-    let timer = OneShotTimer(after: limit) { [core] in core.shutDown() }
+    let timer = core.clock.timer(limit) { [core] in core.shutDown() }
     await core.endAll()
     timer.cancel()
     core.shutDown()

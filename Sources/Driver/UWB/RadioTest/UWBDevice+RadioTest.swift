@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import System
 internal import UCI
 
 extension UWBDevice {
@@ -64,19 +65,19 @@ extension UWBDevice {
     try await core.engine.request(test.command)
     started()
     let frame = parameters.last { $0.id == AppConfigID.rframeConfig.rawValue }
-    return try await Self.result(
+    return try await result(
       of: test, among: events, isSTSOnly: frame?.value == [3],
       milliseconds: configuration.timeout(of: test))
   }
 
   /// Returns the notification that ends the test; nil after a time, or when the task was cancelled.
-  private static func result(
+  private func result(
     of test: RadioTest, among events: AsyncStream<DeviceEvent>, isSTSOnly: Bool, milliseconds: Int
   ) async throws(DriverError) -> RadioTestResult? {
     let outcome: Result<RadioTestResult, DriverError>? = await withTaskGroup { group in
       group.addTask { await Self.end(of: test, among: events, isSTSOnly: isSTSOnly) }
-      group.addTask {
-        try? await Task.sleep(for: .milliseconds(milliseconds))
+      group.addTask { [core] in
+        await core.clock.sleep(for: .milliseconds(milliseconds))
         return nil
       }
       defer { group.cancelAll() }

@@ -86,7 +86,7 @@ extension DeviceCore {
       })
     else { return }
     let limit = recovery?.limit.map { limit in
-      OneShotTimer(after: limit) { self.abandon(cause) }
+      clock.timer(limit) { self.abandon(cause) }
     }
     defer { limit?.cancel() }
     // The reader thread may still be handling the loss, which fails every command that waits: the
@@ -115,7 +115,7 @@ extension DeviceCore {
       // The results of the attempt are void. The reader may not have seen the cause: a write can
       // fail first, and the link is lost then.
       await handleLossOnReader(error)
-      try? await Task.sleep(for: .milliseconds(pause))
+      await clock.sleep(for: .milliseconds(pause))
       pause = min(2 * pause, 1_000)
     }
   }
@@ -225,7 +225,6 @@ extension DeviceCore {
   ///   - error: the error of the command.
   /// - Throws: `error` where nothing was lost or the device does not return; the reason why the
   ///   session did not return; `cancelled`.
-  ///   not come back; `cancelled`.
   func waitForRecovery(
     of record: SessionRecord, _ losses: Int, _ error: DriverError
   ) async throws(DriverError) {
@@ -301,10 +300,10 @@ extension DeviceCore {
   /// Checks in this interval whether frames arrive for ranging sessions, as long as there are
   /// sessions. A device without sessions causes no wakes.
   func watch(_ silence: Duration) -> Task<Void, Never> {
-    Task { [weak self] in
+    Task { [weak self, clock] in
       while true {
-        do { try await Task.sleep(for: silence) } catch { return }
-        guard let self, self.hasSessionsToWatch() else { return }
+        await clock.sleep(for: silence)
+        guard !Task.isCancelled, let self, self.hasSessionsToWatch() else { return }
         if self.isSilent(for: silence) { self.verifySessions() }
       }
     }
@@ -323,7 +322,7 @@ extension DeviceCore {
     let interval = ranging.map(\.configuration.interval).min().map { Duration.milliseconds($0) }
     guard let interval else { return false }
     let heard = router.heardAt
-    let quiet = Duration.nanoseconds(Int64(clamping: CommandEngine.now()) - Int64(clamping: heard))
+    let quiet = Duration.nanoseconds(Int64(clamping: clock.now()) - Int64(clamping: heard))
     return quiet > max(silence, interval * 10)
   }
 }

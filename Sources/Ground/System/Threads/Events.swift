@@ -71,8 +71,7 @@ package final class Latch: Sendable {
     await withCheckedContinuation { continuation in
       // The earlier of event and time-out resumes the task.
       let waiting = Locked<CheckedContinuation<Bool, Never>?>(continuation)
-      let timer = Task.detached {
-        try? await Task.sleep(for: .milliseconds(milliseconds))
+      let timer = OneShotTimer(after: .milliseconds(milliseconds)) {
         waiting.withLock { $0.take() }?.resume(returning: false)
       }
       whenOpen {
