@@ -17,23 +17,6 @@ extension CommandEngine {
     case (.notification, .coreDeviceStatus):
       guard let status = read(DeviceStatusNotification.self, payload) else { return }
       receive(status.state)
-    case (.notification, .sessionStatus):
-      guard let status = read(SessionStatusNotification.self, payload) else { return }
-      update { chip in
-        // No state is kept of removed sessions.
-        guard
-          chip.sessions[status.sessionToken] != nil
-            || (status.state != .deinitialised && chip.sessions.count < Self.sessionLimit)
-        else { return }
-        chip.sessions[status.sessionToken] = status
-        if status.state != .active {
-          chip.endingSessions.insert(status.sessionToken)
-          chip.data[status.sessionToken] = nil
-        } else if chip.data[status.sessionToken] == nil {
-          chip.data[status.sessionToken] = DataState()
-        }
-      }
-      report(.sessionStatus(status))
     case (.notification, .sessionUpdateMulticastList):
       guard let list = read(MulticastListNotification.self, payload) else { return }
       update { chip in
@@ -74,6 +57,36 @@ extension CommandEngine {
       }
       if isBoot, !isResetting { callbacks.deviceLost(.deviceRestarted) }
     }
+  }
+
+  /// Handles the report of a session's state.
+  ///
+  /// - Parameter changeStreams: Called with the report, and with whether the session ranged before
+  ///   it. The state is known then, so that a consumer can rely on it when its stream ends; callers
+  ///   that wait until the session has stopped continue afterwards.
+  func receiveSessionStatus(
+    _ payload: RawSpan, changeStreams: (SessionStatusNotification, _ wasActive: Bool) -> Void
+  ) {
+    guard let status = read(SessionStatusNotification.self, payload) else { return }
+    let token = status.sessionToken
+    let wasActive = isActive(token)
+    update { chip in
+      // No state is kept of removed sessions.
+      guard
+        chip.sessions[token] != nil
+          || (status.state != .deinitialised && chip.sessions.count < Self.sessionLimit)
+      else { return }
+      chip.sessions[token] = status
+      if status.state != .active {
+        chip.ending = token
+        chip.data[token] = nil
+      } else if chip.data[token] == nil {
+        chip.data[token] = DataState()
+      }
+    }
+    report(.sessionStatus(status))
+    changeStreams(status, wasActive)
+    update { $0.ending = nil }
   }
 
   private func read<N: UCINotification>(_ type: N.Type, _ payload: RawSpan) -> N? {

@@ -19,13 +19,18 @@ final class CommandEngine: Sendable {
     var readyAtResponse = 0
     /// Last reported state of each session, by token.
     var sessions: [UInt32: SessionStatusNotification] = [:]
-    /// Sessions that have stopped but whose streams have not ended yet; restarting one waits for
-    /// that.
-    var endingSessions: Set<UInt32> = []
+    /// The session that has stopped but whose streams have not ended yet.
+    var ending: UInt32?
     /// For each session, the number of reports about its controlees, and the last one.
     var multicast: [UInt32: (count: Int, last: MulticastListNotification)] = [:]
     /// The state of data transfer of ranging sessions, by token.
     var data: [UInt32: DataState] = [:]
+
+    /// Returns whether a session no longer ranges and its streams have ended; it can then be
+    /// started again.
+    func hasStopped(_ token: UInt32) -> Bool {
+      sessions[token]?.state != .active && ending != token
+    }
   }
 
   /// The chip's reports about the data of a session.

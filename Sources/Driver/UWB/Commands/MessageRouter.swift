@@ -131,17 +131,11 @@ final class MessageRouter: @unchecked Sendable {
     {
       return
     }
-    var status: SessionStatusNotification?
-    let isStatus = header.type == .notification && header.opcode == .sessionStatus
-    if isStatus {
-      var reader = PayloadReader(payload)
-      status = try? SessionStatusNotification(from: &reader, dialect: .assumed)
+    if header.type == .notification, header.opcode == .sessionStatus {
+      engine.receiveSessionStatus(payload) { sessionChanged($0, wasActive: $1) }
+    } else {
+      engine.receive(type: header.type, opcode: header.opcode, payload: payload)
     }
-    let wasActive = status.map { engine.isActive($0.sessionToken) } ?? false
-    // Streams end when the state is known, so a consumer can rely on it when its stream ends.
-    engine.receive(type: header.type, opcode: header.opcode, payload: payload)
-    if let status { sessionChanged(status, wasActive: wasActive) }
-    if isStatus { engine.update { $0.endingSessions = [] } }
   }
 
   private func measurement(_ payload: RawSpan, _ info: FrameInfo) {

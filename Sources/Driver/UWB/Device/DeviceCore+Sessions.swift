@@ -198,9 +198,7 @@ extension DeviceCore {
     let response = try await engine.send(SessionStop(sessionToken: token))
     // The session may have ended by itself just before; the result is the same.
     let patience = response.status == .ok ? profile.stateTimeout : Self.refusalMilliseconds
-    let chip = try await engine.wait(milliseconds: patience) {
-      $0.sessions[token]?.state != .active && !$0.endingSessions.contains(token)
-    }
+    let chip = try await engine.wait(milliseconds: patience) { $0.hasStopped(token) }
     guard chip != nil else {
       throw response.status == .ok
         ? .stateNotReached(expected: .idle, last: .active)
