@@ -100,7 +100,7 @@ enum CountedWork: String, CaseIterable {
       }
       guard let view = DecodeSink.view(frame.span.bytes) else { fatalError("no measurement") }
       let info = FrameInfo(receivedAt: UInt64(number) * 200_000_000)
-      estimator.take(RoundNotification(.measurements(view), info), handle)
+      estimator.add(RoundNotification(.measurements(view), info), handle)
       delegate.arrived.wait()
     }
     session.invalidate()

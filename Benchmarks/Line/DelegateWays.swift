@@ -16,7 +16,7 @@ final class QueueWay: ReaderWay {
       let estimator = InlineEstimator()
       return { bytes, info in
         guard let view = DecodeSink.view(bytes) else { return }
-        estimator.take(RoundNotification(.measurements(view), info)) { estimate in
+        estimator.add(RoundNotification(.measurements(view), info)) { estimate in
           let number = Int(estimate.measurement.sequenceNumber)
           queue.async { destination.note(number) }
         }
@@ -48,7 +48,7 @@ final class DelegateWay: ReaderWay {
     super.init(capacity: capacity, destination: destination) { _ in
       { bytes, info in
         guard let view = DecodeSink.view(bytes) else { return }
-        estimator.take(RoundNotification(.measurements(view), info), handle)
+        estimator.add(RoundNotification(.measurements(view), info), handle)
       }
     }
     session.delegate = delegate

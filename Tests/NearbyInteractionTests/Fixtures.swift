@@ -210,6 +210,6 @@ extension SessionCore {
   ) -> RoundCallback {
     let estimator = InlineEstimator()
     let handle = estimates(of: run, AngleUse(capabilities))
-    return { round in estimator.take(round, handle) }
+    return { round in estimator.add(round, handle) }
   }
 }

@@ -26,46 +26,46 @@ import UWBTools
   }
 
   @Test func segmentsAreJoined() {
-    var measurements = CapturedMeasurements()
+    var reader = CapturedMeasurements()
     let two = packets(0, peers: 8)
     #expect(two.count == 2)
-    #expect(measurements.take(captured(two[0], 5)).isEmpty)
-    let batch = measurements.take(captured(two[1], 6))
+    #expect(reader.measurements(captured(two[0], 5)).isEmpty)
+    let batch = reader.measurements(captured(two[1], 6))
     #expect(batch.count == 8)
     #expect(batch.allSatisfy { $0.receivedAt == 6 && $0.result.distanceCentimetres == 400 })
-    #expect(measurements.unreadable == 0)
+    #expect(reader.unreadable == 0)
   }
 
   @Test func timesAreMonotonic() {
-    var measurements = CapturedMeasurements()
+    var reader = CapturedMeasurements()
     let times = [10, 5, nil, UInt64.max, nil].flatMap { time in
-      measurements.take(captured(packets(0)[0], time)).map(\.receivedAt)
+      reader.measurements(captured(packets(0)[0], time)).map(\.receivedAt)
     }
     #expect(times == [10, 10, 200_000_010, .max, .max])
   }
 
   @Test func otherPacketsAreNotMeasurements() {
-    var measurements = CapturedMeasurements()
+    var reader = CapturedMeasurements()
     let packet = packets(0)[0]
     #expect(
-      measurements.take(CapturedPacket(time: 0, direction: .outbound, bytes: packet)).isEmpty)
-    #expect(measurements.take(captured(Array(packet.dropLast()))).isEmpty)
-    #expect(measurements.take(captured([0x62, 0, 0, 3, 1, 2, 3])).isEmpty)
-    #expect(measurements.take(captured([])).isEmpty)
-    #expect(measurements.unreadable == 3)
+      reader.measurements(CapturedPacket(time: 0, direction: .outbound, bytes: packet)).isEmpty)
+    #expect(reader.measurements(captured(Array(packet.dropLast()))).isEmpty)
+    #expect(reader.measurements(captured([0x62, 0, 0, 3, 1, 2, 3])).isEmpty)
+    #expect(reader.measurements(captured([])).isEmpty)
+    #expect(reader.unreadable == 3)
   }
 
   @Test func anOlderChipReportsNoRSSI() {
-    var measurements = CapturedMeasurements()
-    _ = measurements.take(captured([0x40, 2, 0, 10, 0, 1, 0x10, 1, 0x30, 1, 0x30, 1, 0x10, 0]))
-    #expect(!measurements.hasRSSI)
+    var reader = CapturedMeasurements()
+    _ = reader.measurements(captured([0x40, 2, 0, 10, 0, 1, 0x10, 1, 0x30, 1, 0x30, 1, 0x10, 0]))
+    #expect(!reader.hasRSSI)
   }
 
   @Test func roundsOfTwoSessions() {
-    var measurements = CapturedMeasurements()
+    var reader = CapturedMeasurements()
     var summary = RangeSummary()
     for (sequence, session) in [(7, 1), (90, 2), (8, 1), (91, 2), (10, 1)] as [(UInt32, UInt32)] {
-      for measurement in measurements.take(captured(packets(sequence, session: session)[0])) {
+      for measurement in reader.measurements(captured(packets(sequence, session: session)[0])) {
         summary.add(
           RangeRow(seconds: 0, measurement: measurement, hasRSSI: true))
       }
@@ -96,5 +96,14 @@ import UWBTools
     #expect(output[0].contains(#""state":"READY""#))
     #expect(output[1].hasSuffix(#""packet":2}"#))
     #expect(session.failures == 1)
+  }
+}
+
+extension CapturedMeasurements {
+  /// The measurements that a packet completes.
+  fileprivate mutating func measurements(_ packet: CapturedPacket) -> [RangingMeasurement] {
+    rounds(packet, EstimationSettings()).compactMap { round in
+      if case .estimate(let estimate) = round { estimate.measurement } else { nil }
+    }
   }
 }

@@ -26,16 +26,16 @@ import UWB
   }
 
   @Test func packetsThatAreNotWholeAreCounted() {
-    var measurements = CapturedMeasurements()
+    var reader = CapturedMeasurements()
     var packet = Self.packet(0, session: 1, nil)
     packet.bytes.removeLast()
     for count in 1...2 {
-      #expect(measurements.take(packet).isEmpty)
-      #expect(measurements.unreadable == count)
+      #expect(reader.measurements(packet).isEmpty)
+      #expect(reader.unreadable == count)
     }
     packet.direction = .outbound
-    _ = measurements.take(packet)
-    #expect(measurements.unreadable == 2, "the host's own are nobody's measurements")
+    _ = reader.measurements(packet)
+    #expect(reader.unreadable == 2, "the host's own are nobody's measurements")
   }
 
   @Test func estimatesOfARecordingAreThoseOfItsSessions() {
@@ -54,5 +54,14 @@ import UWB
     // Those of a session that has not ranged yet belong to nothing; the last round waits to the end.
     #expect(estimates.map(\.diagnostics) == [.none, .none, .used(1), .missing])
     #expect(estimates.allSatisfy { $0.distance == 4 })
+  }
+}
+
+extension CapturedMeasurements {
+  /// The measurements that a packet completes.
+  fileprivate mutating func measurements(_ packet: CapturedPacket) -> [RangingMeasurement] {
+    rounds(packet, EstimationSettings()).compactMap { round in
+      if case .estimate(let estimate) = round { estimate.measurement } else { nil }
+    }
   }
 }

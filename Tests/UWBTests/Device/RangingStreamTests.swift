@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import System
 import Testing
-import UWB
+@testable import UWB
 
 @Suite(.timeLimit(.minutes(10))) struct RangingStreamTests {
   /// A session that says nothing, with its device.
@@ -95,6 +96,33 @@ import UWB
     hear.finish()
     for await number in heard { Issue.record("round \(number)") }
     await device.close()
+  }
+
+  @Test func theRoundAndTheMeasurementAfterAnInterruptionAreMarked() throws {
+    let gaps = Locked<[RoundNotification.Gap]>([])
+    let subscription = Subscription(
+      session: SessionRecord(configuration: SessionTests.configuration)
+    ) {
+      let gap = $0.gap
+      gaps.withLock { $0.append(gap) }
+    }
+    func deliver(_ entries: [TwoWayMeasurement]) throws {
+      let payload = SessionInfo(
+        sequenceNumber: 0, sessionToken: 1, intervalMilliseconds: 200, twoWay: entries
+      ).encoded()
+      let round = RoundNotification(
+        .measurements(try SessionInfoView(payload.span.bytes)), FrameInfo(receivedAt: 0))
+      let isDropped = subscription.deliver(round)
+      #expect(!isDropped)
+    }
+    try deliver([Rounds.entry(1)])
+    subscription.interrupt(.deviceRestarted)
+    subscription.resume()
+    for entries in [[], [], [Rounds.entry(1)], [Rounds.entry(1)]] { try deliver(entries) }
+    #expect(
+      gaps.withLock { $0 } == [
+        [], [], [], [.round, .measurement], .measurement, .measurement, [],
+      ])
   }
 
   @Test func roundsHaveDiagnosticsAndOneWayMeasurementsAsValues() async throws {

@@ -88,7 +88,7 @@ import UCI
     rounds.info(10)
     rounds.info(11)
     #expect(rounds.given.count == 11)
-    rounds.pipeline.flush { rounds.given.append($0) }
+    rounds.flush()
     #expect(rounds.given.count == 12)
   }
 
@@ -135,21 +135,25 @@ import UCI
   }
 
   @Test func roundsWithoutAnyMeasurementAreReported() throws {
-    var estimator = RoundEstimator(EstimationSettings())
+    var pipeline = EstimationPipeline()
     var seen: [EstimatedRound] = []
-    func round(_ sequence: UInt32, _ entries: [TwoWayMeasurement]) throws {
+    func round(
+      _ sequence: UInt32, _ entries: [TwoWayMeasurement], gap: RoundNotification.Gap = []
+    ) throws {
       let payload = SessionInfo(
         sequenceNumber: sequence, sessionToken: 1, intervalMilliseconds: 200, twoWay: entries
       ).encoded()
       let view = try SessionInfoView(payload.span.bytes)
       let info = FrameInfo(receivedAt: 7 + UInt64(sequence))
-      estimator.take(RoundNotification(.measurements(view), info)) { seen.append($0) }
+      pipeline.add(RoundNotification(.measurements(view), info, gap: gap)) { seen.append($0) }
     }
     try round(0, [Rounds.entry(1)])
     try round(1, [])
     let info = FrameInfo(receivedAt: 0)
-    estimator.take(RoundNotification(.interrupted(.deviceRestarted), info)) { seen.append($0) }
-    for sequence in 0..<3 as Range<UInt32> { try round(sequence, []) }
+    pipeline.add(RoundNotification(.interrupted(.deviceRestarted), info)) { seen.append($0) }
+    try round(0, [], gap: [.round, .measurement])
+    try round(1, [], gap: .measurement)
+    try round(2, [], gap: .measurement)
     #expect(seen.map(\.sequenceNumber) == [0, 1, 0, 1, 2])
     #expect(seen.map(\.receivedAt) == [7, 8, 7, 8, 9])
     let follows = seen.map { round -> Bool? in

@@ -30,9 +30,11 @@ struct Rounds {
     }
     let info = FrameInfo(receivedAt: 1_000_000_000 + UInt64(sequence) * 200_000_000)
     if isAfterInterruption {
-      pipeline.take(RoundNotification(.interrupted(.deviceRestarted), info)) { given.append($0) }
+      feed(RoundNotification(.interrupted(.deviceRestarted), info))
     }
-    pipeline.take(RoundNotification(.measurements(view), info)) { given.append($0) }
+    feed(
+      RoundNotification(
+        .measurements(view), info, gap: isAfterInterruption ? [.round, .measurement] : []))
   }
 
   static func entry(
@@ -53,9 +55,15 @@ struct Rounds {
 
   mutating func feed(_ opcode: Opcode, _ payload: [UInt8]) {
     let info = FrameInfo(receivedAt: 0)
-    pipeline.take(RoundNotification(.diagnostics(opcode, payload.span.bytes), info)) {
-      given.append($0)
-    }
+    feed(RoundNotification(.diagnostics(opcode, payload.span.bytes), info))
+  }
+
+  mutating func flush() {
+    pipeline.flush { if case .estimate(let estimate) = $0 { given.append(estimate) } }
+  }
+
+  private mutating func feed(_ round: borrowing RoundNotification) {
+    pipeline.add(round) { if case .estimate(let estimate) = $0 { given.append(estimate) } }
   }
 
   /// A frame that was received, with the carrier offset as the wire has it.

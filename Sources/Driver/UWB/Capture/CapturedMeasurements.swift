@@ -27,20 +27,13 @@ package struct CapturedMeasurements {
   package private(set) var unreadable = 0
   private var reassembler = Reassembler()
   private var last: UInt64 = 0
-  private var estimators: [UInt32: RoundEstimator] = [:]
+  private var estimators: [UInt32: EstimationPipeline] = [:]
 
   package init() {}
 
-  /// Returns the measurements that this packet completes. Their times never go back; where the
-  /// capture has none, they are an interval apart.
-  package mutating func take(_ packet: CapturedPacket) -> [RangingMeasurement] {
-    let decoder = MeasurementDecoder()
-    read(packet) { _, _, round in decoder.decode(round) }
-    return decoder.elements
-  }
-
   /// Returns the rounds that this packet completes, with estimates, including rounds without
-  /// measurements. A measurement that waits for diagnostics is returned for a later packet.
+  /// measurements. A measurement that waits for diagnostics is returned for a later packet. The
+  /// times never go back; where the capture has none, they are an interval apart.
   package mutating func rounds(
     _ packet: CapturedPacket, _ settings: EstimationSettings
   ) -> [EstimatedRound] {
@@ -48,9 +41,9 @@ package struct CapturedMeasurements {
     read(packet) { estimators, token, round in
       if case .measurements(let view) = round.kind {
         guard view.type == .twoWay else { return }
-        estimators[token, default: RoundEstimator(settings)].take(round) { list.append($0) }
+        estimators[token, default: EstimationPipeline(settings)].add(round) { list.append($0) }
       } else {
-        estimators[token]?.take(round) { list.append($0) }
+        estimators[token]?.add(round) { list.append($0) }
       }
     }
     return list
@@ -87,7 +80,7 @@ package struct CapturedMeasurements {
 
   private mutating func read(
     _ packet: CapturedPacket,
-    _ body: (inout [UInt32: RoundEstimator], UInt32, borrowing RoundNotification) -> Void
+    _ body: (inout [UInt32: EstimationPipeline], UInt32, borrowing RoundNotification) -> Void
   ) {
     guard let (header, payload) = message(packet) else { return }
     if header.type == .response, header.opcode == .coreGetDeviceInfo {

@@ -68,8 +68,7 @@ public final class UWBSession: Sendable {
   ///
   /// - Parameter capacity: The number of notifications kept for a slow consumer.
   public func measurements(capacity: Int = 128) -> RangingStream<RangingMeasurement> {
-    RangingStream(
-      self, capacity: capacity, includesDiagnostics: false, MeasurementDecoder())
+    RangingStream(self, capacity: capacity, includesDiagnostics: false, .measurements)
   }
 
   /// Returns a stream of all events in the session's rounds from now on. These are measurements,
@@ -80,7 +79,7 @@ public final class UWBSession: Sendable {
   ///
   /// - Parameter capacity: The number of notifications kept for a slow consumer.
   public func rounds(capacity: Int = 256) -> RangingStream<RoundEvent> {
-    RangingStream(self, capacity: capacity, includesDiagnostics: true, RoundEventDecoder())
+    RangingStream(self, capacity: capacity, includesDiagnostics: true, .events)
   }
 
   /// Calls `body` with each notification of the session's rounds in place, on the reader thread,

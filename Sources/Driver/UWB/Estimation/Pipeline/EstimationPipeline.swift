@@ -32,9 +32,6 @@ package struct EstimationPipeline: Sendable {
   private var expects: Bool
   /// Consecutive rounds without diagnostics.
   private var misses = 0
-  private var isAfterInterruption = false
-  /// Whether the next measurement is the first one after an interruption.
-  private var followsInterruption = false
 
   private struct Round: Sendable {
     var isThere = false
@@ -78,39 +75,34 @@ package struct EstimationPipeline: Sendable {
 
   /// Handles a notification of the session's rounds; unreadable diagnostics have no effect.
   ///
-  /// - Parameter emit: Called with each completed estimate.
-  package mutating func take(
-    _ round: borrowing RoundNotification, _ emit: (EstimatedMeasurement) -> Void
+  /// - Parameter emit: Called with each completed estimate, and with each round without any
+  ///   measurement.
+  package mutating func add(
+    _ round: borrowing RoundNotification, _ emit: (EstimatedRound) -> Void
   ) {
     switch round.kind {
-    case .measurements(let view): take(view, round.info, emit)
-    case .diagnostics(let opcode, let payload): takeDiagnostics(opcode, payload, emit)
+    case .measurements(let view):
+      addMeasurements(round, view, emit)
+      if let empty = EmptyRound(round) { emit(.empty(empty)) }
+    case .diagnostics(let opcode, let payload): addDiagnostics(opcode, payload, emit)
     case .interrupted:
       flush(emit)
-      isAfterInterruption = true
+      // Rounds are counted from 0 again.
+      lastEmitted = nil
+      early.isThere = false
     case .resumed: break
     }
   }
 
-  private mutating func take(
-    _ view: SessionInfoView, _ info: FrameInfo, _ emit: (EstimatedMeasurement) -> Void
+  private mutating func addMeasurements(
+    _ round: borrowing RoundNotification, _ view: SessionInfoView,
+    _ emit: (EstimatedRound) -> Void
   ) {
     emitPending(nil, emit)
-    // Rounds are counted from 0 again.
-    if isAfterInterruption { forgetRounds() }
-    followsInterruption = followsInterruption || isAfterInterruption
-    isAfterInterruption = false
     guard view.type == .twoWay else { return }
     waiting.isThere = true
     waiting.sequence = view.sequenceNumber
-    for index in 0..<view.count {
-      waiting.measurements.append(
-        RangingMeasurement(
-          sessionToken: view.sessionToken, sequenceNumber: view.sequenceNumber,
-          receivedAt: info.receivedAt, lostBefore: info.lostBefore,
-          followsInterruption: followsInterruption, result: view.twoWayMeasurement(at: index)))
-      followsInterruption = false
-    }
+    round.forEachMeasurement { waiting.measurements.append($0) }
     let tail = view.payload.extracting(view.vendorTailOffset..<view.payload.byteCount)
     if let tail = NXPVendorTail(tail, measurements: view.count) {
       for index in 0..<view.count {
@@ -125,8 +117,8 @@ package struct EstimationPipeline: Sendable {
     }
   }
 
-  private mutating func takeDiagnostics(
-    _ opcode: Opcode, _ payload: RawSpan, _ emit: (EstimatedMeasurement) -> Void
+  private mutating func addDiagnostics(
+    _ opcode: Opcode, _ payload: RawSpan, _ emit: (EstimatedRound) -> Void
   ) {
     // A second reference to the array would copy it.
     var reports = Reports()
@@ -151,7 +143,7 @@ package struct EstimationPipeline: Sendable {
   }
 
   /// Emits the measurements that wait for diagnostics, because no more arrive for now.
-  package mutating func flush(_ emit: (EstimatedMeasurement) -> Void) { emitPending(nil, emit) }
+  package mutating func flush(_ emit: (EstimatedRound) -> Void) { emitPending(nil, emit) }
 
   // MARK: reading
 
@@ -212,7 +204,7 @@ package struct EstimationPipeline: Sendable {
   // MARK: emitting
 
   private mutating func emitPending(
-    _ reports: Reports?, _ emit: (EstimatedMeasurement) -> Void
+    _ reports: Reports?, _ emit: (EstimatedRound) -> Void
   ) {
     guard waiting.isThere else { return }
     waiting.isThere = false
@@ -238,7 +230,7 @@ package struct EstimationPipeline: Sendable {
       }
       var estimate = self.estimate(measurement, seen)
       if case .none = estimate.diagnostics { estimate.diagnostics = use }
-      emit(estimate)
+      emit(.estimate(estimate))
     }
     waiting.measurements.removeAll(keepingCapacity: true)
     waiting.tails.removeAll(keepingCapacity: true)
@@ -254,11 +246,6 @@ package struct EstimationPipeline: Sendable {
     while place < peers.count, peers[place].address != measurement.result.peer { place += 1 }
     if place == peers.count { peers.append(PeerTrack(measurement.result.peer, settings)) }
     return peers[place].estimate(measurement, seen, time: time, settings)
-  }
-
-  private mutating func forgetRounds() {
-    lastEmitted = nil
-    early.isThere = false
   }
 }
 

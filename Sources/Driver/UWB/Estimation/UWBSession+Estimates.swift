@@ -1,22 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import UCI
 
-/// Computes estimates from notifications, in a stream.
-final class EstimateDecoder: RoundDecoder<EstimatedMeasurement> {
-  private var pipeline: EstimationPipeline
-
-  init(_ settings: EstimationSettings) {
-    pipeline = EstimationPipeline(settings)
-    super.init(capacity: 64)
-  }
-
-  override func decode(_ round: borrowing RoundNotification) {
-    pipeline.take(round) { elements.append($0) }
-  }
-
-  override func flush() { pipeline.flush { elements.append($0) } }
-}
-
 /// The events that a program shows of the rounds of a session.
 package enum EstimatedRound: Sendable {
   /// An estimate for each entry of a round.
@@ -38,47 +22,6 @@ package enum EstimatedRound: Sendable {
   }
 }
 
-/// Computes estimates from notifications, and reports the rounds without any.
-struct RoundEstimator: Sendable {
-  private var pipeline: EstimationPipeline
-  private var followsInterruption = false
-
-  init(_ settings: EstimationSettings) { pipeline = EstimationPipeline(settings) }
-
-  mutating func take(_ round: borrowing RoundNotification, _ emit: (EstimatedRound) -> Void) {
-    pipeline.take(round) { emit(.estimate($0)) }
-    switch round.kind {
-    case .measurements(let view):
-      if var empty = EmptyRound(view, round.info) {
-        empty.followsInterruption = followsInterruption
-        emit(.empty(empty))
-      }
-      followsInterruption = false
-    case .interrupted: followsInterruption = true
-    case .diagnostics, .resumed: break
-    }
-  }
-
-  mutating func flush(_ emit: (EstimatedRound) -> Void) {
-    pipeline.flush { emit(.estimate($0)) }
-  }
-}
-
-final class EstimatedRoundDecoder: RoundDecoder<EstimatedRound> {
-  private var estimator: RoundEstimator
-
-  init(_ settings: EstimationSettings) {
-    estimator = RoundEstimator(settings)
-    super.init(capacity: 64)
-  }
-
-  override func decode(_ round: borrowing RoundNotification) {
-    estimator.take(round) { elements.append($0) }
-  }
-
-  override func flush() { estimator.flush { elements.append($0) } }
-}
-
 /// Computes estimates from notifications in a callback on the reader thread.
 package final class InlineEstimator: @unchecked Sendable {
   // Safe because it is used in the callback of one subscription only, which is called on one
@@ -89,10 +32,11 @@ package final class InlineEstimator: @unchecked Sendable {
     pipeline = EstimationPipeline(settings)
   }
 
-  package func take(
+  /// Adds a notification, and calls `emit` with each estimate that it completes.
+  package func add(
     _ round: borrowing RoundNotification, _ emit: (EstimatedMeasurement) -> Void
   ) {
-    pipeline.take(round, emit)
+    pipeline.add(round) { if case .estimate(let estimate) = $0 { emit(estimate) } }
   }
 }
 
@@ -108,7 +52,7 @@ extension UWBSession {
     _ settings: EstimationSettings = EstimationSettings(), capacity: Int = 256
   ) -> RangingStream<EstimatedMeasurement> {
     RangingStream(
-      self, capacity: capacity, includesDiagnostics: true, EstimateDecoder(completed(settings)))
+      self, capacity: capacity, includesDiagnostics: true, .estimates(completed(settings)))
   }
 
   /// Returns the stream of estimates, with the rounds in which nothing was measured.
@@ -116,8 +60,7 @@ extension UWBSession {
     _ settings: EstimationSettings = EstimationSettings(), capacity: Int = 256
   ) -> RangingStream<EstimatedRound> {
     RangingStream(
-      self, capacity: capacity, includesDiagnostics: true,
-      EstimatedRoundDecoder(completed(settings)))
+      self, capacity: capacity, includesDiagnostics: true, .estimatedRounds(completed(settings)))
   }
 
   /// Calls `body` with each estimate on the reader thread, without a wake or an allocation.
@@ -132,7 +75,7 @@ extension UWBSession {
     _ body: @escaping @Sendable (EstimatedMeasurement) -> Void
   ) -> RangingSubscription {
     let estimator = InlineEstimator(completed(settings))
-    return onRounds { round in estimator.take(round, body) }
+    return onRounds { round in estimator.add(round, body) }
   }
 
   private func completed(_ settings: EstimationSettings) -> EstimationSettings {

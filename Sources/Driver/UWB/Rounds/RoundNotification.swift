@@ -23,11 +23,61 @@ public struct RoundNotification: ~Escapable {
   public let kind: Kind
   /// The time of arrival, and the number of notifications dropped before it.
   public let info: FrameInfo
+  /// The gap before measurements; empty for other kinds.
+  package let gap: Gap
+
+  /// The parts of a stream that an interruption separates from the previous ones. The subscription
+  /// sets them; nothing after it has to remember an interruption.
+  package struct Gap: OptionSet, Sendable {
+    package let rawValue: UInt32
+    package init(rawValue: UInt32) { self.rawValue = rawValue }
+    /// The round is the first one after an interruption.
+    package static let round = Gap(rawValue: 1)
+    /// The first measurement of the round is the first one after an interruption: rounds without a
+    /// measurement may have come between.
+    package static let measurement = Gap(rawValue: 2)
+  }
 
   @_lifetime(copy kind)
-  package init(_ kind: Kind, _ info: FrameInfo) {
+  package init(_ kind: Kind, _ info: FrameInfo, gap: Gap = []) {
     self.kind = kind
     self.info = info
+    self.gap = gap
+  }
+}
+
+extension RoundNotification {
+  /// Calls `body` with each two-way measurement.
+  func forEachMeasurement(_ body: (RangingMeasurement) -> Void) {
+    guard case .measurements(let view) = kind else { return }
+    var followsInterruption = gap.contains(.measurement)
+    view.forEachTwoWayMeasurement { result in
+      body(
+        RangingMeasurement(
+          sessionToken: view.sessionToken, sequenceNumber: view.sequenceNumber,
+          receivedAt: info.receivedAt, lostBefore: info.lostBefore,
+          followsInterruption: followsInterruption, result: result))
+      followsInterruption = false
+    }
+  }
+
+  /// Calls `body` with each event, as a value.
+  func forEachEvent(_ body: (RoundEvent) -> Void) {
+    switch kind {
+    case .measurements(let view):
+      forEachMeasurement { body(.measurement($0)) }
+      if let empty = EmptyRound(self) {
+        body(.empty(empty))
+      } else if view.type != .twoWay {
+        var reader = PayloadReader(view.payload)
+        guard let info = try? SessionInfo(from: &reader, dialect: .assumed) else { return }
+        body(.oneWay(info))
+      }
+    case .diagnostics(let opcode, let payload):
+      body(.diagnostics(opcode, unsafe payload.withUnsafeBytes { unsafe Array($0) }))
+    case .interrupted(let cause): body(.interrupted(cause))
+    case .resumed: body(.resumed)
+    }
   }
 }
 
@@ -37,14 +87,14 @@ public typealias RoundCallback = @Sendable (borrowing RoundNotification) -> Void
 
 /// The kind of a notification in a ring, in the tag of its slot.
 enum RoundTag {
-  case measurements
+  case measurements(gap: RoundNotification.Gap)
   case diagnostics(Opcode)
   case interrupted
   case resumed
 
   var rawValue: UInt32 {
     switch self {
-    case .measurements: 0
+    case .measurements(let gap): gap.rawValue
     case .diagnostics(let opcode): 1 << 16 | opcode.word
     case .interrupted: 2 << 16
     case .resumed: 3 << 16
@@ -53,7 +103,7 @@ enum RoundTag {
 
   init(rawValue: UInt32) {
     switch rawValue >> 16 {
-    case 0: self = .measurements
+    case 0: self = .measurements(gap: .init(rawValue: rawValue))
     case 1: self = .diagnostics(Opcode(word: rawValue & 0xFFFF))
     case 2: self = .interrupted
     default: self = .resumed
@@ -83,12 +133,15 @@ public struct EmptyRound: Sendable, Hashable {
   /// Whether the device was lost and found again between the previous round and this one.
   public var followsInterruption = false
 
-  /// Creates an empty round; nil where the notification has measurements.
-  init?(_ view: borrowing SessionInfoView, _ info: FrameInfo) {
-    guard view.type == .twoWay, view.count == 0 else { return nil }
+  /// Creates an empty round; nil for any other notification.
+  init?(_ round: borrowing RoundNotification) {
+    guard case .measurements(let view) = round.kind, view.type == .twoWay, view.count == 0 else {
+      return nil
+    }
     sessionToken = view.sessionToken
     sequenceNumber = view.sequenceNumber
-    receivedAt = info.receivedAt
+    receivedAt = round.info.receivedAt
+    followsInterruption = round.gap.contains(.round)
   }
 
   package init(sessionToken: UInt32, sequenceNumber: UInt32, receivedAt: UInt64) {

@@ -32,7 +32,7 @@ public final class RangingStream<Element: Sendable>: AsyncSequence, @unchecked S
   public typealias Failure = DriverError
 
   private var consumer: FrameConsumer
-  private let decoder: RoundDecoder<Element>
+  private var decoder: RoundDecoder<Element>
   private let subscription: Subscription
   private let router: MessageRouter
   private let isClaimed = Atomic<Bool>(false)
@@ -97,10 +97,10 @@ public final class RangingStream<Element: Sendable>: AsyncSequence, @unchecked S
   private func decode() {
     consumer.take { payload, info in
       switch RoundTag(rawValue: info.tag) {
-      case .measurements:
+      case .measurements(let gap):
         // The router validated these bytes before it put them into the ring.
         let view = unsafe SessionInfoView(unchecked: payload)
-        decoder.decode(RoundNotification(.measurements(view), info))
+        decoder.decode(RoundNotification(.measurements(view), info, gap: gap))
       case .diagnostics(let opcode):
         decoder.decode(RoundNotification(.diagnostics(opcode, payload), info))
       case .interrupted:

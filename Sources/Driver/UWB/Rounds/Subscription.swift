@@ -15,7 +15,7 @@ public struct RangingSubscription: Sendable {
 /// One subscriber to the rounds of a session: a callback on the reader thread, or the ring of a
 /// stream.
 final class Subscription: @unchecked Sendable {
-  // Safe because `producer` and `isInterrupted` are used on the reader thread only; other threads
+  // Safe because `producer`, `isInterrupted` and `gap` are used on the reader thread only; others
   // end a stream and count its losses through `ring`. The rest is constant or locked.
 
   let session: SessionRecord
@@ -25,6 +25,8 @@ final class Subscription: @unchecked Sendable {
   private let ring: FrameRing.Control?
   private var producer: FrameProducer?
   private var isInterrupted = false
+  /// The interruption that the next measurements follow.
+  private var gap: RoundNotification.Gap = []
 
   /// Not a closure alone: without optimisation, a closure in an optional costs an allocation each
   /// time.
@@ -66,10 +68,16 @@ final class Subscription: @unchecked Sendable {
     switch round.kind {
     case .measurements(let view):
       if isInterrupted { resume() }
-      guard let callback else {
-        return offer(view.payload, .measurements, round.info.receivedAt, mayBeDropped: true)
+      let gap = gap
+      if let callback {
+        callback.body(RoundNotification(.measurements(view), round.info, gap: gap))
+      } else if offer(
+        view.payload, .measurements(gap: gap), round.info.receivedAt, mayBeDropped: true)
+      {
+        return true
       }
-      callback.body(round)
+      self.gap.remove(.round)
+      if view.type == .twoWay, view.count > 0 { self.gap = [] }
     case .diagnostics(let opcode, let payload):
       guard let callback else {
         return offer(payload, .diagnostics(opcode), round.info.receivedAt, mayBeDropped: true)
@@ -84,6 +92,7 @@ final class Subscription: @unchecked Sendable {
   func interrupt(_ cause: DriverError) {
     guard !isInterrupted else { return }
     isInterrupted = true
+    gap = [.round, .measurement]
     notes.withLock {
       $0.interruption = cause
       if ring != nil { $0.causes.append(cause) }

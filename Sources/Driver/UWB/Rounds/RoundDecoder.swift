@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import UCI
+
+/// Creates the elements of a stream from notifications. Belongs to the stream's consumer.
+struct RoundDecoder<Element: Sendable>: Sendable {
+  /// Computes the estimates of a stream that has them.
+  private var pipeline: EstimationPipeline?
+  /// The elements not yet returned, from `position` on.
+  private var elements: [Element] = []
+  private var position = 0
+  // Each closure knows the type of its elements, and appends them without a generic call.
+  private let addValues: @Sendable (borrowing RoundNotification, inout [Element]) -> Void
+  private let addEstimate: @Sendable (EstimatedRound, inout [Element]) -> Void
+
+  /// Creates a decoder of values that a notification contains.
+  init(values: @escaping @Sendable (borrowing RoundNotification, inout [Element]) -> Void) {
+    addValues = values
+    addEstimate = { _, _ in }
+    elements.reserveCapacity(16)
+  }
+
+  /// Creates a decoder of the rounds that a pipeline completes.
+  init(
+    _ settings: EstimationSettings,
+    estimates: @escaping @Sendable (EstimatedRound, inout [Element]) -> Void
+  ) {
+    pipeline = EstimationPipeline(settings)
+    addValues = { _, _ in }
+    addEstimate = estimates
+    elements.reserveCapacity(64)
+  }
+
+  /// Adds the elements that a notification completes.
+  mutating func decode(_ round: borrowing RoundNotification) {
+    addValues(round, &elements)
+    pipeline?.add(round) { addEstimate($0, &elements) }
+  }
+
+  /// Adds the measurements that wait for another notification, because none arrives for now.
+  mutating func flush() { pipeline?.flush { addEstimate($0, &elements) } }
+
+  /// Removes and returns the oldest element; nil until another notification is decoded.
+  mutating func next() -> Element? {
+    guard position < elements.count else {
+      position = 0
+      elements.removeAll(keepingCapacity: true)
+      return nil
+    }
+    defer { position += 1 }
+    return elements[position]
+  }
+}
+
+extension RoundDecoder<RangingMeasurement> {
+  static var measurements: Self {
+    Self { round, elements in round.forEachMeasurement { elements.append($0) } }
+  }
+}
+
+extension RoundDecoder<RoundEvent> {
+  static var events: Self { Self { round, elements in round.forEachEvent { elements.append($0) } } }
+}
+
+extension RoundDecoder<EstimatedMeasurement> {
+  static func estimates(_ settings: EstimationSettings) -> Self {
+    Self(settings) { round, elements in
+      if case .estimate(let estimate) = round { elements.append(estimate) }
+    }
+  }
+}
+
+extension RoundDecoder<EstimatedRound> {
+  static func estimatedRounds(_ settings: EstimationSettings) -> Self {
+    Self(settings) { round, elements in elements.append(round) }
+  }
+}
