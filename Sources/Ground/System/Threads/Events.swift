@@ -68,7 +68,9 @@ package final class Latch: Sendable {
 
   /// Waits for the event up to a time limit; returns whether it has occurred.
   package func wait(milliseconds: Int32) async -> Bool {
-    await withCheckedContinuation { continuation in
+    // Otherwise a time-out of zero could come first.
+    if isOpen { return true }
+    return await withCheckedContinuation { continuation in
       // The earlier of event and time-out resumes the task.
       let waiting = Locked<CheckedContinuation<Bool, Never>?>(continuation)
       let timer = OneShotTimer(after: .milliseconds(milliseconds)) {
