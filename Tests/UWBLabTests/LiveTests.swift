@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Ranging
+import Testing
+import UWBTestSupport
+
+@testable import UWBLab
+
+/// Tables computed as a whole and row by row, with cells that are missing or damaged.
+@Suite(.ownThreads) struct LiveTests {
+  /// The computation, with a row of its table at a time in seconds.
+  enum Kind: String, CaseIterable {
+    case filter, find, angle, doubleSided, singleSided, secondResponse
+  }
+
+  private static func header(_ kind: Kind) -> String {
+    switch kind {
+    case .filter: "time_s,range_m,peer,sigma_m,bias_sigma_m,rx_power_dbm,fp_power_dbm"
+    case .find: "time_s,x,y,yaw_deg,range_m,azimuth_deg,peer"
+    case .angle: "time_s,pdoa_rad,other_deg,peer"
+    case .doubleSided, .secondResponse: "time_s,t1,t2,t3,t4,t5,t6,peer,rx_power_dbm"
+    case .singleSided: "time_s,t1,t2,t3,t4,peer,cfo_ppm,rx_power_dbm"
+    }
+  }
+
+  /// Stamps of a round over 10 m with replies of 2 ms, the initiator 10 ppm fast.
+  private static func stamps(_ kind: Kind, _ start: Double, _ peer: Int) -> [Int64] {
+    let flight = 10 / SpeedOfLight.inAir
+    func own(_ time: Double) -> Int64 { Int64(((start + time) * 1.00001 * 63.8976e9).rounded()) }
+    func other(_ time: Double) -> Int64 {
+      Int64(((start + time + 3 + Double(peer)) * 63.8976e9).rounded())
+    }
+    let first = [own(0), other(flight), other(flight + 2e-3), own(2 * flight + 2e-3)]
+    return switch kind {
+    case .doubleSided: first + [own(5e-3), other(5e-3 + flight)]
+    case .secondResponse: first + [other(5e-3), own(5e-3 + flight)]
+    default: first
+    }
+  }
+
+  private static func row(_ kind: Kind, _ step: Int, _ generator: inout CellTests.Generator)
+    -> String
+  {
+    let time = Double(step) / 10
+    let peer = step % 3
+    let noise = Double.random(in: -0.05...0.05, using: &generator)
+    return switch kind {
+    case .filter: "\(time),\(5 + noise),\(peer),0.1,0.05,-80,\(-82 - 8 * (step % 2))"
+    case .find: "\(time),\(time),\(step % 7),30,\(9 + noise),\(10 * noise),\(peer)"
+    case .angle: "\(time),\(0.5 + noise),\(40 * noise),\(peer)"
+    case .doubleSided, .secondResponse:
+      "\(time),\(stamps(kind, time, peer).map { "\($0)" }.joined(separator: ",")),\(peer),-80"
+    case .singleSided:
+      "\(time),\(stamps(kind, time, peer).map { "\($0)" }.joined(separator: ",")),\(peer),10,-75"
+    }
+  }
+
+  /// A table, in which cells of every tenth row or so are empty, damaged, surplus or cut off.
+  private static func table(_ kind: Kind, seed: Int, damaged: Bool) -> String {
+    var generator = CellTests.Generator(seed)
+    var text = header(kind) + "\n"
+    for step in 0..<90 {
+      var cells = row(kind, step, &generator).split(separator: ",").map(String.init)
+      if damaged, Int.random(in: 0..<10, using: &generator) == 0 {
+        let place = cells.indices.randomElement(using: &generator) ?? 0
+        switch Int.random(in: 0..<5, using: &generator) {
+        case 0: cells[place] = ""
+        case 1: cells[place] = "?"
+        case 2: cells.append("surplus")
+        case 3: cells.removeLast(min(2, cells.count - 1))
+        default: text += "# a comment\n\n"
+        }
+      }
+      text += cells.joined(separator: ",") + "\n"
+    }
+    return text
+  }
+
+  private static func geometry() throws -> RangingCalibration {
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    return try RangingCalibration(
+      file: try folder.write(
+        """
+        {pairs: [{column: "pdoa_rad", spacing_wavelengths: 0.45},
+                 {column: "other_deg", spacing_wavelengths: 0.45, axis: [1, 0, 0]}]}
+        """, to: "a.json"))
+  }
+
+  /// Lines of the output and warnings, of the whole table or row by row.
+  private static func lines<Value>(
+    _ text: String, isLive: Bool, _ begin: (CSVTable) throws(LabError) -> RowComputation<Value>
+  ) throws -> (lines: [String], warnings: [String]) {
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    let warnings: [String]
+    if isLive {
+      warnings = try RowComputation.run(
+        from: try folder.write(text, to: "in.csv"), to: folder.path("out.csv")
+      ) { table throws(LabError) in try begin(table) }
+    } else {
+      let table = try begin(try CSVTable(text: text)).table()
+      try table.write(to: folder.path("out.csv"))
+      warnings = table.warnings
+    }
+    return (try folder.read("out.csv").split(separator: "\n").map(String.init), warnings)
+  }
+
+  private static func lines(
+    _ kind: Kind, _ text: String, isLive: Bool, usesLaterRows: Bool = false
+  ) throws -> (lines: [String], warnings: [String]) {
+    let (geometry, live) = (try geometry(), !usesLaterRows)
+    let parameters = TwoWayParameters()
+    return switch kind {
+    case .filter:
+      try lines(text, isLive: isLive) { table throws(LabError) in
+        try table.filtering(sigma: 0.1, biasDeviation: 0, .init(), live: live)
+      }
+    case .find:
+      try lines(text, isLive: isLive) { table throws(LabError) in
+        try table.locating(TargetFinder.Parameters())
+      }
+    case .angle:
+      try lines(text, isLive: isLive) { table throws(LabError) in
+        try table.directing(geometry: geometry, wander: 0.5, live: live)
+      }
+    case .doubleSided, .secondResponse:
+      try lines(text, isLive: isLive) { table throws(LabError) in
+        try table.doubleSided(
+          parameters, secondResponse: kind == .secondResponse, calibration: nil, live: live)
+      }
+    case .singleSided:
+      try lines(text, isLive: isLive) { table throws(LabError) in
+        try table.singleSided(
+          parameters, secondResponse: false, calibration: nil, powerBias: nil, live: live)
+      }
+    }
+  }
+
+  /// Row by row, results, statuses and warnings are equal to the results of the whole table.
+  @Test(arguments: Kind.allCases, 1...4)
+  func rowsGiveTheSameAsTheTable(_ kind: Kind, seed: Int) throws {
+    let text = Self.table(kind, seed: seed, damaged: seed > 1)
+    let whole = try Self.lines(kind, text, isLive: false)
+    let live = try Self.lines(kind, text, isLive: true)
+    #expect(live.lines == whole.lines && whole.lines.count == 91)
+    #expect(live.warnings == whole.warnings && live.warnings.isEmpty == (seed == 1))
+  }
+
+  /// With later rows, rows keep their order and their cells, and at least as many have a result.
+  @Test(arguments: Kind.allCases, 5...7)
+  func laterRowsOnlyAddResults(_ kind: Kind, seed: Int) throws {
+    let text = Self.table(kind, seed: seed, damaged: true)
+    let before = try Self.lines(kind, text, isLive: false)
+    let after = try Self.lines(kind, text, isLive: false, usesLaterRows: true)
+    #expect(after.lines.count == before.lines.count)
+    let width = Self.header(kind).split(separator: ",").count
+    for (a, b) in zip(before.lines, after.lines) {
+      let (old, new) = (
+        a.split(separator: ",", omittingEmptySubsequences: false),
+        b.split(separator: ",", omittingEmptySubsequences: false)
+      )
+      #expect(old.prefix(width) == new.prefix(width) && old.count == new.count)
+      #expect(new[width].isEmpty ? old[width].isEmpty : true, "\(a)\n\(b)")
+    }
+  }
+
+  /// Distances are right with each protocol, whatever is damaged in other rows.
+  @Test(arguments: [Kind.doubleSided, .singleSided, .secondResponse], [false, true])
+  func distancesAreRight(_ kind: Kind, isLive: Bool) throws {
+    let lines = try Self.lines(
+      kind, Self.table(kind, seed: 9, damaged: true), isLive: isLive, usesLaterRows: !isLive
+    ).lines
+    let width = Self.header(kind).split(separator: ",").count
+    let good = lines.dropFirst().map { $0.split(separator: ",", omittingEmptySubsequences: false) }
+      .filter { $0.last == "ok" }
+    #expect(good.count > 60)
+    for cells in good { #expect(abs((Double(cells[width]) ?? 0) - 10) < 0.05, "\(cells)") }
+  }
+
+  /// Each computation names the column that is missing, and the columns that there are.
+  @Test(arguments: Kind.allCases) func missingColumnsAreNamed(_ kind: Kind) throws {
+    let names = Self.header(kind).split(separator: ",").map(String.init)
+    let optional = [
+      "peer", "sigma_m", "bias_sigma_m", "rx_power_dbm", "fp_power_dbm", "azimuth_deg", "cfo_ppm",
+    ]
+    let hasTime = [.filter, .find, .angle].contains(kind)
+    for missing in names {
+      let kept = names.filter { $0 != missing }
+      let cells = kept.map { _ in "1" }.joined(separator: ",")
+      let text = "\(kept.joined(separator: ","))\n\(cells)\n"
+      guard !optional.contains(missing), hasTime || missing != "time_s" else {
+        _ = try? Self.lines(kind, text, isLive: true)
+        continue
+      }
+      for isLive in [false, true] {
+        let error = #expect(throws: LabError.self, "\(missing)") {
+          try Self.lines(kind, text, isLive: isLive)
+        }
+        let stem = missing == "yaw_deg" ? "yaw" : missing
+        #expect(error?.code == .badTable && error?.description.contains(stem) == true)
+        #expect(error?.recoverySuggestion?.contains(kept.joined(separator: ", ")) == true)
+      }
+    }
+  }
+
+  /// The status of a row names the cell that is empty or damaged.
+  @Test(arguments: Kind.allCases) func statusesNameTheCell(_ kind: Kind) throws {
+    var generator = CellTests.Generator(3)
+    let names = Self.header(kind).split(separator: ",").map(String.init)
+    let needed: Set<String> =
+      switch kind {
+      case .filter: ["time_s", "range_m"]
+      case .find: ["time_s", "x", "y", "yaw_deg", "range_m"]
+      case .angle: ["time_s"]
+      default: ["t1", "t2", "t3", "t4"]
+      }
+    for (place, name) in names.enumerated() where needed.contains(name) {
+      for (cell, word) in [("", "missing_"), ("0x1F", "invalid_"), ("nan", "invalid_")] {
+        var rows = (0..<3).map { Self.row(kind, $0, &generator) }
+        var cells = rows[1].split(separator: ",").map(String.init)
+        cells[place] = cell
+        rows[1] = cells.joined(separator: ",")
+        let text = "\(Self.header(kind))\n\(rows.joined(separator: "\n"))\n"
+        let (lines, warnings) = try Self.lines(kind, text, isLive: true)
+        #expect(lines[2].hasSuffix(",\(word)\(name)"), "\(lines[2])")
+        #expect(warnings == ["1 of 3 rows cannot be used. The first is line 3: \(word)\(name)."])
+      }
+    }
+  }
+
+  @Test(arguments: ["", "# only a comment\n", "\n\n", "time_s,range_m\n", "time_s,range_m\nx,y\n"])
+  func tablesWithoutResultsAreErrors(_ text: String) {
+    let error = #expect(throws: LabError.self) { try Self.lines(.filter, text, isLive: true) }
+    #expect(error?.code == .badTable)
+  }
+
+  /// Charts of the same table are the same, and there is at least one of each kind.
+  @Test(arguments: Kind.allCases) func chartsAreDrawn(_ kind: Kind) throws {
+    let table = try CSVTable(text: Self.table(kind, seed: 11, damaged: true))
+    let charts: [Chart] =
+      switch kind {
+      case .filter: try table.filteredRanges().charts
+      case .find: try table.targets().charts
+      case .angle: try table.directions(geometry: try Self.geometry()).charts
+      case .doubleSided: try table.doubleSidedDistances().charts
+      case .singleSided: try table.singleSidedDistances().charts
+      case .secondResponse: try table.singleSidedDistances(secondResponse: true).charts
+      }
+    #expect(charts.count == (kind == .angle ? 2 : 1))
+    let svg = Figure(charts).svg
+    #expect(svg.hasPrefix("<?xml") && svg.contains(charts[0].title) && svg.contains("<poly"))
+  }
+}
