@@ -165,6 +165,16 @@ func warn(_ warnings: [String]) {
   for warning in warnings { note(warning) }
 }
 
+/// The movement of peers.
+struct MotionOption: ParsableArguments {
+  @Option(
+    help: """
+      Acceleration of peers, in m²/s³: 0.1 trolleys, 1 hands and walking, 10 drones (default: \
+      learned from the measurements).
+      """)
+  var acceleration: Double?
+}
+
 /// The calibration of the ranges of a table.
 struct CalibrationOption: ParsableArguments {
   @Option(
@@ -254,19 +264,14 @@ struct ComputeLocate: ParsableCommand {
   @Option(help: "Noise of one range in metres, one standard deviation, unless a column gives it.")
   var sigma = 0.15
   @Option(help: "The known height in metres; overrides the height in the file.") var height: Double?
-  @Option(
-    help: """
-      Acceleration of peers, in m²/s³: 0.1 trolleys, 1 hands and walking, 10 drones (default: \
-      learned from the measurements).
-      """)
-  var acceleration: Double?
+  @OptionGroup var motion: MotionOption
   @Flag(
     help: "Use only the rows up to each time; the whole table is read first.")
   var live = false
   @Flag(help: "Compute each epoch independently.") var single = false
 
   func validate() throws {
-    let acceleration = acceleration ?? 1
+    let acceleration = motion.acceleration ?? 1
     try require(
       sigma > 0 && acceleration > 0 && sigma < 1e3 && acceleration < 1e6,
       "--sigma and --acceleration are greater than 0.")
@@ -276,7 +281,7 @@ struct ComputeLocate: ParsableCommand {
     try table.run { table throws(LabError) in
       try table.positions(
         try Anchors(file: anchors), sigma: sigma, height: height,
-        motion: single ? .independent : .tracked(acceleration: acceleration, live: live),
+        motion: single ? .independent : .tracked(acceleration: motion.acceleration, live: live),
         calibration: try .read(known.calibration))
     }
   }
@@ -342,12 +347,7 @@ struct ComputeFilter: TableCommand {
   @OptionGroup var known: CalibrationOption
   @Option(help: "Noise of one range in metres, one standard deviation, unless a column gives it.")
   var sigma = 0.1
-  @Option(
-    help: """
-      Acceleration of peers, in m²/s³: 0.1 trolleys, 1 hands and walking, 10 drones (default: \
-      learned from the ranges).
-      """)
-  var acceleration: Double?
+  @OptionGroup var motion: MotionOption
   @Option(
     help: """
       Error in metres that the ranges of some seconds share, one standard deviation: reflections \
@@ -362,7 +362,7 @@ struct ComputeFilter: TableCommand {
   var biasSigma = 0.0
 
   func validate() throws {
-    let acceleration = acceleration ?? 1
+    let acceleration = motion.acceleration ?? 1
     try require(
       sigma > 0 && sigma < 1000 && acceleration > 0 && acceleration < 1e6,
       "--sigma and --acceleration are greater than 0.")
@@ -373,7 +373,7 @@ struct ComputeFilter: TableCommand {
   private var parameters: RangeEstimator.Parameters {
     var parameters = RangeEstimator.Parameters()
     parameters.slowDeviation = slowError
-    if let acceleration {
+    if let acceleration = motion.acceleration {
       parameters.accelerationDensity = acceleration
       parameters.learnsAcceleration = false
     }

@@ -79,13 +79,13 @@ struct ComputeDSTWR: TableCommand {
   @OptionGroup var table: ComputeOptions
   @OptionGroup var option: LiveOption
   @OptionGroup var radio: RadioOptions
-  @Option(help: "Delays and power table, as written by calibrate and ss-twr --learn.")
-  var calibration: String?
+  @OptionGroup var known: CalibrationOption
 
   func computation(of table: CSVTable) throws(LabError) -> RowComputation<TwoWayDistance> {
     try radio.check(table)
     return try table.doubleSided(
-      radio.parameters, secondResponse: radio.secondResponse, calibration: try .read(calibration),
+      radio.parameters, secondResponse: radio.secondResponse,
+      calibration: try .read(known.calibration),
       live: option.live)
   }
 }
@@ -123,8 +123,7 @@ struct ComputeSSTWR: TableCommand {
   @OptionGroup var radio: RadioOptions
   @Option(help: "Write delays and power table to this file (JSON); needs --truth.")
   var learn: String?
-  @Option(help: "Delays and power table, as written by calibrate and --learn.")
-  var calibration: String?
+  @OptionGroup var known: CalibrationOption
   @Option(
     help: """
       Without --calibration: the vendor's table of the bias by received level, for chips that are \
@@ -134,7 +133,7 @@ struct ComputeSSTWR: TableCommand {
 
   func validate() throws {
     try require(learn == nil || table.truth != nil, "--learn needs --truth.")
-    try require(learn == nil || calibration == nil, "Give either --learn or --calibration.")
+    try require(learn == nil || known.calibration == nil, "Give either --learn or --calibration.")
     try table.checkOutput("--learn", learn)
     try require(
       !option.live || learn == nil && !table.needsWholeTable,
@@ -145,7 +144,7 @@ struct ComputeSSTWR: TableCommand {
 
   func computation(of table: CSVTable) throws(LabError) -> RowComputation<TwoWayDistance> {
     try radio.check(table)
-    var correction = try RangingCalibration?.read(calibration)
+    var correction = try RangingCalibration?.read(known.calibration)
     if let learn, let truth = self.table.truth {
       let learned = try table.singleSidedCalibration(
         radio.parameters, secondResponse: radio.secondResponse, truth: truth)

@@ -149,14 +149,9 @@ public struct CSVTable: Sendable {
 
   /// Looks for a number with a fraction in the last row.
   private mutating func findDecimals() {
-    for column in header.indices {
-      let cell = bytes[unquoted(range(rowCount - 1, column))]
-      let isNumber = cell.allSatisfy {
-        48...57 ~= $0 || [.comma, .point, UInt8(ascii: "-")].contains($0)
-      }
-      guard isNumber, let mark = cell.first(where: { [.comma, .point].contains($0) }) else {
-        continue
-      }
+    for column in header.indices where number(rowCount - 1, column) != nil {
+      let mark = raw(rowCount - 1, column).first { $0 == .comma || $0 == .point }
+      guard let mark else { continue }
       hasDecimalCommas = mark == .comma
       return
     }

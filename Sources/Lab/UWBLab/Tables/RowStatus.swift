@@ -19,7 +19,7 @@ enum RowStatus: Equatable {
   static let exchangedStamps = RowStatus.result("exchanged_stamps")
   static let noPosition = RowStatus.result("no_position")
 
-  var isOK: Bool { self == .ok }
+  var isOK: Bool { if case .ok = self { true } else { false } }
 
   /// Whether cells or names make the row unusable, rather than the result of a computation.
   var isProblem: Bool {
