@@ -2,7 +2,7 @@
 
 import Formats
 import Glibc
-public import Ranging
+package import Ranging
 
 /// Determines offset and table of pairs of antennas: the phase difference of each angle.
 package struct AngleCalibration {
@@ -116,7 +116,7 @@ extension CSVTable {
   ///
   /// - Parameter column: the phases, in radians unless its name ends in `_deg`.
   /// - Throws: `LabError` when a column is missing or no row can be used.
-  public func phaseSamples(_ column: String) throws(LabError) -> LabRows<PhaseSample> {
+  package func phaseSamples(_ column: String) throws(LabError) -> LabRows<PhaseSample> {
     var reader = TableReader(self)
     let phase = try reader.phaseColumn(column)
     let azimuth = reader.find("azimuth", .angle)

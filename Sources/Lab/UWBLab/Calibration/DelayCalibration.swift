@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Formats
-public import Ranging
+package import Ranging
 
 /// Determines antenna delays from pairs of boards at known distances.
 package struct DelayCalibration {
@@ -64,7 +64,7 @@ extension CSVTable {
   /// optionally `channel`, `antenna_a` and `antenna_b`).
   ///
   /// - Throws: `LabError` when a column is missing or no row can be used.
-  public func delayMeasurements() throws(LabError) -> LabRows<DelayMeasurement> {
+  package func delayMeasurements() throws(LabError) -> LabRows<DelayMeasurement> {
     var reader = TableReader(self)
     let ends = try EndColumns(&reader)
     let truth = try reader.require("truth", .length)

@@ -12,7 +12,7 @@ public struct Score: Sendable {
   /// Metres or radians.
   public let errors: [Double]
   /// The size of each error in stated standard deviations; empty for `horizontal`.
-  public let normalized: [Double]
+  package let normalized: [Double]
   let isAngle: Bool
 
   /// The root of the mean square error.

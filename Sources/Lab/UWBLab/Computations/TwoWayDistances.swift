@@ -87,7 +87,7 @@ extension CSVTable {
   ///   - secondResponse: as of `singleSidedDistances`.
   ///   - truth: a column in metres, or a number of metres for all rows.
   /// - Throws: `LabError` when a column is missing, or no row has both a distance and its truth.
-  public func singleSidedCalibration(
+  package func singleSidedCalibration(
     _ parameters: TwoWayParameters = TwoWayParameters(), secondResponse: Bool = false, truth: String
   ) throws(LabError) -> RangingCalibration {
     let table = try singleSidedDistances(parameters, secondResponse: secondResponse)

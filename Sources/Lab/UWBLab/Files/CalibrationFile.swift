@@ -23,7 +23,7 @@ extension RangingCalibration {
   /// Merges the calibration into a file: other boards and pairs in it stay.
   ///
   /// - Throws: `LabError` with `.unreadable`, `.badFile` or `.notCreated`.
-  public func merge(intoFile path: String) throws(LabError) {
+  package func merge(intoFile path: String) throws(LabError) {
     var whole = RangingCalibration()
     if path != "-", FileManager.default.fileExists(atPath: path) {
       whole = try RangingCalibration(file: path)

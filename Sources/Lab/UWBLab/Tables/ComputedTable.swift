@@ -65,7 +65,7 @@ public struct ComputedTable<Value> {
   /// Returns the charts of the results, with the share of errors within the stated deviations.
   ///
   /// - Parameter scores: the result of `scores(truth:)`.
-  public func charts(with scores: [Score]) -> [Chart] {
+  package func charts(with scores: [Score]) -> [Chart] {
     scores.isEmpty ? charts : charts + [.honesty(scores)]
   }
 

@@ -216,9 +216,9 @@ struct TableReader {
 }
 
 /// The contents of the usable rows of a table.
-public struct LabRows<Value> {
+package struct LabRows<Value> {
   /// The value of each usable row.
-  public internal(set) var values: [Value]
+  package internal(set) var values: [Value]
   /// Sentences about rows and columns that could not be used.
-  public internal(set) var warnings: [String]
+  package internal(set) var warnings: [String]
 }
