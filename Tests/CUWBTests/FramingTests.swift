@@ -167,7 +167,7 @@ struct UndamagedFramingTests {
 struct DamagedFramingTests {
   @Test("Cutting into a stream finds the first whole frame", arguments: Arrival.allCases)
   func cutIn(arrival: Arrival) {
-    let cuts = 1_000
+    let cuts = 400
     var missed = 0
     var bogus = 0
     var received = 0
@@ -196,7 +196,7 @@ struct DamagedFramingTests {
 
   @Test("Damage in one place costs one or two frames", arguments: Damage.allCases, Arrival.allCases)
   func damage(damage: Damage, arrival: Arrival) {
-    let runs = 600
+    let runs = 200
     var lost = 0
     var worst = 0
     for run in 0..<runs {

@@ -74,9 +74,9 @@ struct ArrayFitTests {
     let array = Self.ring(coupling: coupling, mirrored: mirrored)
     var noise = Noise(seed: 12)
     // One turn to learn from, and another one in between.
-    let turn = (0..<240).map { wrapped(1.5 * Double($0) * degree) }
+    let turn = (0..<90).map { wrapped(4 * Double($0) * degree) }
     let fit = try ArrayFit(array.samples(turn, &noise))
-    let other = array.samples(turn.map { $0 + 0.5 * degree }, &noise)
+    let other = array.samples((0..<240).map { wrapped((1.5 * Double($0) + 0.5) * degree) }, &noise)
     let (rms, one, two) = try Self.errors(fit.pairs, other)
     #expect(fit.harmonics == (coupling == 0 ? 1 : 4))
     #expect(rms < 3, "\(rms)")
