@@ -21,7 +21,7 @@ struct ChipFixture {
     recovery: RecoveryPolicy? = nil
   ) async throws {
     bench = SimulatedBench(scene: Scene(seed: 11))
-    let chip = try bench.add(profile: profile, at: SIMD3(0, 0, 0))
+    let chip = try bench.add(profile: profile.initialised, at: SIMD3(0, 0, 0))
     let others = try phones.enumerated().map { [bench] index, profile in
       try bench.add(
         profile: profile, placement: Placement(at: SIMD3(3 + Double(index), 0, 0), yaw: 180))

@@ -29,6 +29,7 @@ struct ChipFixture {
     others positions: [SIMD3<Double>] = [SIMD3(3, 0, 1)], scene: Scene = Scene(seed: 11)
   ) throws {
     bench = SimulatedBench(scene: scene)
+    let profile = profile.initialised
     app = try bench.add(profile: profile, placement: place)
     let bench = bench
     others = try positions.map {

@@ -16,7 +16,7 @@ import UWBSimulator
   ) async throws -> (SimulatedBench, [UWBDevice]) {
     let bench = SimulatedBench(scene: Scene(seed: 3))
     for (index, profile) in profiles.enumerated() {
-      _ = try bench.add(profile: profile, at: SIMD3(2.5 * Double(index), 0, 0))
+      _ = try bench.add(profile: profile.initialised, at: SIMD3(2.5 * Double(index), 0, 0))
     }
     bench.start()
     var devices: [UWBDevice] = []

@@ -28,8 +28,16 @@ import UWBSimulator
     return (controller, controlees)
   }
 
+  /// The options for a chip, which name one of NXP's: without its profile, the driver waits three
+  /// seconds before it tries NXP's boot command. `HandshakeTests` cover that.
+  static func options(
+    _ chip: SimulatedBench.Chip, recovery: RecoveryPolicy? = nil
+  ) -> UWBDevice.Options {
+    .init(profile: chip.profile.needsDeviceInit ? .nxp : nil, recovery: recovery)
+  }
+
   static func open(_ chip: SimulatedBench.Chip) async throws -> UWBDevice {
-    try await UWBDevice.open(.serial(path: FilePath(chip.path)))
+    try await UWBDevice.open(.serial(path: FilePath(chip.path)), options: options(chip))
   }
 
   /// A bench with a controller at the origin and controlees 3, 4, … metres away.

@@ -32,7 +32,7 @@ import UWBSimulator
 
     func open(_ recovery: RecoveryPolicy? = RecoveryPolicy()) async throws -> UWBDevice {
       try await UWBDevice.open(
-        .serial(path: FilePath(path)), options: .init(recovery: recovery))
+        .serial(path: FilePath(path)), options: Ends.options(chip, recovery: recovery))
     }
 
     func remove() {

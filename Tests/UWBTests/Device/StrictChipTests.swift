@@ -67,7 +67,7 @@ import UWBSimulator
   @Test func whatHasStoppedIsNotStoppedAgain() async throws {
     let (bench, chips) = try Ends.bench([.pica])
     let device = try await Ends.open(chips[0])
-    for _ in 0..<25 {
+    for _ in 0..<10 {
       try await device.withSession(Ends.configurations().controller) { session in
         let stream = session.rounds()
         try await session.start()

@@ -36,7 +36,7 @@ struct Bench {
       let link = folder.appending(path: "\(index)").path
       try chip.link(at: link)
       let device = try await UWBDevice.open(
-        .serial(path: FilePath(link)), options: .init(recovery: recovery))
+        .serial(path: FilePath(link)), options: EndToEndTests.options(chip, recovery: recovery))
       var configuration = SessionConfiguration(
         role: index == 0 ? .controller : .controlee, sessionID: 42,
         address: MACAddress(UInt16(index)), peers: [MACAddress(UInt16(1 - index))])

@@ -5,7 +5,9 @@ import UCI
 extension SimulatedChip {
   mutating func execute(_ opcode: Opcode, _ payload: [UInt8], at now: UInt64) {
     if faults.onlyRetries { return askAgain() }
-    if opcode == NXPDeviceInit.opcode, profile.needsDeviceInit { return initialiseDevice(payload) }
+    if opcode == NXPDeviceInit.opcode, profile.dialect.vendor == .nxp {
+      return initialiseDevice(payload)
+    }
     guard boot.isInitialised else { return }
     guard now >= boot.busyUntil else {
       disorderlyCommands += 1

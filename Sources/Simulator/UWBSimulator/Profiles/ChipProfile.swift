@@ -139,6 +139,14 @@ public struct ChipProfile: Sendable {
   /// Whether sessions are named by a handle rather than by their id.
   var usesHandles: Bool { dialect.generation >= .fira2 && !lacksHandles }
 
+  /// The chip of a board that has sent NXP's boot command already, as bridges do: the driver opens
+  /// it without waiting for an answer first.
+  package var initialised: ChipProfile {
+    var profile = self
+    profile.needsDeviceInit = false
+    return profile
+  }
+
   /// All profiles, by name.
   public static let all: [ChipProfile] = [.qm33, .qm33PDoA, .sr250, .fira1, .pica]
 
