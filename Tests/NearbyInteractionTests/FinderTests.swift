@@ -70,7 +70,7 @@ import Testing
   }
 
   /// Distances with noise: no alarm of a weak signal, and hints that stay long enough to be followed.
-  @Test(arguments: 1...12 as ClosedRange<UInt64>) func hintsAreCalm(seed: UInt64) throws {
+  @Test(arguments: 1...6 as ClosedRange<UInt64>) func hintsAreCalm(seed: UInt64) throws {
     var random = seed
     func noise() -> Double {
       // The sum of twelve is nearly normal.

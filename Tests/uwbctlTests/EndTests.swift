@@ -53,7 +53,7 @@ import uwbctl
     _ command: [String], _ chip: @autoclosure () throws -> ScriptedTerminal? = nil,
     linkedAs link: String? = nil, after hasHappened: (ChildProcess.Outcome) -> Bool
   ) throws -> (end: ChildProcess.Outcome, terminal: ScriptedTerminal?) {
-    var limit = 2
+    var limit = 1
     while true {
       let terminal = try chip()
       if let link, let terminal {

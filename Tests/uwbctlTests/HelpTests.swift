@@ -14,9 +14,8 @@ import uwbctl
 @Suite(.ownThreads, .timeLimit(.minutes(10))) struct HelpTests {
   // MARK: help
 
-  @Test(arguments: [80, 72, 100])
-  func noLineOfHelpIsWiderThanTheTerminal(_ columns: Int) throws {
-    func check(_ help: String, _ path: [String]) {
+  @Test func noLineOfHelpIsWiderThanTheTerminal() throws {
+    func check(_ help: String, _ path: [String], _ columns: Int) {
       for line in help.split(separator: "\n") where line.count > columns {
         Issue.record("\(path.joined(separator: " ")), \(line.count) columns: \(line)")
       }
@@ -24,13 +23,17 @@ import uwbctl
     for (path, _) in ShellTests.commands {
       var command = try Uwbctl.parseAsRoot(path.dropFirst() + ["--help"])
       let request = try #require(throws: (any Error).self) { try command.run() }
-      check(Program.text(for: request, of: Uwbctl.self, columns: columns), path)
+      for columns in [80, 72, 100] {
+        check(
+          Program.text(for: request, of: Uwbctl.self, columns: columns, isHelp: true), path, columns
+        )
+      }
     }
     // A process of its own takes the width from its surroundings.
-    for words in [["--help"], ["multicast", "add", "--help"]] {
+    for (words, columns) in [(["--help"], 80), (["multicast", "add", "--help"], 72)] {
       let outcome = try ChildProcess.run(words, columns: columns == 80 ? nil : "\(columns)")
       #expect(outcome.status == 0)
-      check(outcome.output, words)
+      check(outcome.output, words, columns)
     }
   }
 
@@ -214,6 +217,27 @@ import uwbctl
       outcome.complaints.hasPrefix(
         "uwbctl range: Unknown option '--devcie'. Did you mean '--device'?\n"))
     #expect(outcome.status == 64)
+  }
+
+  @Test(arguments: [
+    ["--region", "near"], ["--region", "near=x"], ["--region", "near=nan"],
+    ["--region", "near=-1"], ["--region", "near=1:0.5"], ["--region", "near=1:2:3"],
+    ["--region", "near="], ["--region", "=1"], ["--region", "a b=1"], ["--region", "near=0"],
+    ["--region", "near=1", "--region", "near=3"], ["--region", "near=1", "--region", "far=1.1"],
+    ["--on-enter", "true"], ["--gpio", "gpiochip0:1"],
+    ["--region", "near=1", "--on-enter", ""], ["--region", "near=1", "--on-leave", "  "],
+    ["--region", "near=1", "--absence", "0"], ["--region", "near=1", "--dwell", "nan"],
+    ["--region", "near=1", "--command-time", "0"],
+    ["--region", "near=1", "--gpio", "far=gpiochip0:1"],
+    ["--region", "near=1", "--gpio", "gpiochip0:1,active-high"],
+    ["--region", "near=1", "--gpio", "GPIO4", "--gpio", "near=GPIO4"],
+  ])
+  func actionsThatCannotBeAreRefused(_ arguments: [String]) {
+    for command in ["range", "accessory"] {
+      #expect(throws: (any Error).self, "\(arguments)") {
+        try Uwbctl.parseAsRoot([command] + arguments)
+      }
+    }
   }
 
   @Test(arguments: [

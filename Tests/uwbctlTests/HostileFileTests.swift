@@ -52,7 +52,8 @@ import UWBTestSupport
 
   /// Each is refused in a sentence, in time, and with less than 1 GB of memory.
   @Test(arguments: [
-    "/dev/zero", ".", "socket", "tty", "missing", "<(yes x)", "<(head -c 3M /dev/urandom)",
+    "/dev/zero", ".", "socket", "tty", "missing", "<(yes $(printf 'x%.0s' {1..500}))",
+    "<(head -c 3M /dev/urandom)",
     "/dev/full", "/dev/null",
   ])
   func whatIsNoFileIsRefused(_ file: String) throws {
@@ -223,6 +224,19 @@ import UWBTestSupport
 
   // MARK: lost output
 
+  /// The files that commands without output read, made once for all of them.
+  private static let inputs = Result<[String: Data], any Error> {
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    let made = try sh(
+      "uwbctl range -n 2 --interval 20 --capture c >/dev/null 2>&1; head -c 5000 /dev/urandom > fw; "
+        + "uwbctl profile --preset android > q.json; echo '{A: [0, 0, 1]}' > a.json", in: folder)
+    guard made.status == 0 else { throw ChildProcess.Failure(what: made.complaints) }
+    return try ["c", "fw", "q.json", "a.json"].reduce(into: [:]) {
+      $0[$1] = try Data(contentsOf: URL(filePath: folder.path($1)))
+    }
+  }
+
   /// Each command says that its output was lost, and ends with a status that says so, too.
   @Test(arguments: [
     "--help", "help range", "setup", "doctor sim", "doctor /dev/nothing",
@@ -239,10 +253,9 @@ import UWBTestSupport
   func lostOutputIsAnError(_ line: String) throws {
     let folder = try folder()
     defer { folder.remove() }
-    let made = try Self.sh(
-      "uwbctl range -n 2 --interval 20 --capture c >/dev/null 2>&1; head -c 5000 /dev/urandom > fw; "
-        + "uwbctl profile --preset android > q.json; echo '{A: [0, 0, 1]}' > a.json", in: folder)
-    #expect(made.status == 0)
+    for (name, data) in try Self.inputs.get() {
+      try data.write(to: URL(filePath: folder.path(name)))
+    }
     for (place, status) in [("> /dev/full", 71), (">&-", 71), ("| exec true", 141)] as [(_, Int32)]
     {
       let command = line.hasPrefix("uwblab") ? line : "uwbctl \(line)"

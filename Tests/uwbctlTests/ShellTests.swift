@@ -19,9 +19,13 @@ import uwbctl
     }
   }
 
-  @Test(arguments: [CompletionShell.bash, .zsh, .fish])
-  func completionKnowsEveryCommand(_ shell: CompletionShell) throws {
-    let script = Uwbctl.completionScript(for: shell)
+  /// The script of each shell, made once.
+  private static let scripts: [String: String] = [CompletionShell.bash, .zsh, .fish]
+    .reduce(into: [:]) { $0[$1.rawValue] = Uwbctl.completionScript(for: $1) }
+
+  @Test(arguments: ["bash", "zsh", "fish"])
+  func completionKnowsEveryCommand(_ shell: String) throws {
+    let script = try #require(Self.scripts[shell])
     for (path, _) in Self.commands { #expect(script.contains(path.last ?? ""), "\(path)") }
     // Devices are looked up when they are completed.
     #expect(script.contains("---completion"))
@@ -35,10 +39,9 @@ import uwbctl
   @Test(.enabled(if: !installed.isEmpty), .timeLimit(.minutes(10)), arguments: installed)
   func shellsAcceptTheirCompletionScripts(_ path: String) throws {
     let name = try #require(path.split(separator: "/").last.map(String.init))
-    let shell = try #require(CompletionShell(rawValue: name))
     let file = "/tmp/uwbctl-test-\(UUID().uuidString)"
     defer { try? FileManager.default.removeItem(atPath: file) }
-    try Uwbctl.completionScript(for: shell).write(toFile: file, atomically: true, encoding: .utf8)
+    try #require(Self.scripts[name]).write(toFile: file, atomically: true, encoding: .utf8)
     #expect(try SpawnedProcess(path, ["-n", file]).terminationStatus == 0)
   }
 }

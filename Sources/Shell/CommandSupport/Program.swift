@@ -60,11 +60,11 @@ package enum Program {
 
   /// Ends the program with the text and the exit status of an error; help is one as well.
   private static func end(_ error: any Error, _ root: any AsyncParsableCommand.Type) -> Never {
-    let text = text(for: error, of: root)
     let code = root.exitCode(for: error)
+    let text = text(for: error, of: root, isHelp: code.isSuccess)
     if !text.isEmpty { (code.isSuccess ? standardOutput : standardError).write(text + "\n") }
     do { try Ending.checkOutput() } catch { root.exit(withError: error) }
-    root.exit(withError: code)
+    exit(code.rawValue)
   }
 
   /// The width of help in columns: from the terminal or COLUMNS, within a readable range.
@@ -75,10 +75,9 @@ package enum Program {
 
   /// Returns the argument parser's text for an error or for help, with wrapped usage lines.
   package static func text(
-    for error: any Error, of root: any ParsableCommand.Type, columns: Int = columns
+    for error: any Error, of root: any ParsableCommand.Type, columns: Int = columns, isHelp: Bool
   ) -> String {
-    let isHelp = root.exitCode(for: error).isSuccess
-    return root.fullMessage(for: error, columns: columns).split(
+    root.fullMessage(for: error, columns: columns).split(
       separator: "\n", omittingEmptySubsequences: false
     ).map { line in
       if line.lowercased().hasPrefix("usage: ") { return wrapped(line, columns) }
