@@ -112,9 +112,12 @@ struct JournalLog: LogHandler {
 
   /// Returns when all messages are written, or after half a second.
   static func finish() async {
-    for _ in 0..<50 where waiting.withLock({ $0.count }) > 0 {
-      try? await Task.sleep(for: .milliseconds(10))
-    }
+    let end = Latch()
+    let timer = OneShotTimer(after: .milliseconds(500)) { end.open() }
+    // After the messages.
+    queue.async { end.open() }
+    await end.wait()
+    timer.cancel()
   }
 
   /// Returns the priority as syslog(3) numbers it.
