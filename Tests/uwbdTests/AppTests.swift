@@ -95,7 +95,7 @@ private final class App: NSObject, NISessionDelegate, Sendable {
     // What an app holds ends with its session, and what the accessory holds with the app's word.
     session.invalidate()
     try await channel.send(AppMessage.stop.bytes)
-    while chips.contains(where: { $0.sessionCount > 0 }) { pauseBriefly() }
+    for chip in chips { await chip.waitForSessions { $0 == 0 } }
     channel.close()
     await serving.value
     await accessory.close()

@@ -11,7 +11,7 @@ import Varlink
 @testable import UWBService
 
 /// The program itself, and every way in which it ends.
-@Suite(.serialized, .ownThreads, .timeLimit(.minutes(10))) struct ServiceEndTests {
+@Suite(.ownThreads, .timeLimit(.minutes(10))) struct ServiceEndTests {
   @Test(arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT])
   func noSignalLeavesASession(_ signal: Int32) async throws {
     try await ServiceBench.lend { bench in

@@ -10,7 +10,7 @@ import Varlink
 @testable import UWBService
 
 /// Calls that come before the service has opened its chip: they wait for it.
-@Suite(.serialized, .ownThreads, .timeLimit(.minutes(10))) struct FirstCallTests {
+@Suite(.ownThreads, .timeLimit(.minutes(10))) struct FirstCallTests {
   /// A call with the chip's path, which the service has by another name.
   private static func call(_ method: String, _ path: String) -> VarlinkCall {
     var parameters: [String: JSON] = ["chip": .string(path)]

@@ -11,7 +11,7 @@ import Varlink
 @testable import UWBService
 
 /// Sessions that the service holds itself, and what else it does without being asked.
-@Suite(.serialized, .ownThreads, .timeLimit(.minutes(10))) struct OwnSessionTests {
+@Suite(.ownThreads, .timeLimit(.minutes(10))) struct OwnSessionTests {
   private func write(_ profile: JSON, _ name: String, in folder: TemporaryFolder) throws {
     _ = try folder.write("\(profile)", to: name)
   }

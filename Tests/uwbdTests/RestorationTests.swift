@@ -75,7 +75,7 @@ import Varlink
     #expect(chips.map(\.sessionCount) == [1, 1])
     await #expect(processExitsWith: .success) { try await RestoredApp().goOn() }
     // It has ended its session, as the accessory does when it is told.
-    while chips.contains(where: { $0.sessionCount > 0 }) { pauseBriefly() }
+    for chip in chips { await chip.waitForSessions { $0 == 0 } }
     #expect(changes.withLock { $0 } == ["started", "stopped: byApp"])
     let sequences = try watcher.measurements(6).found.compactMap {
       $0["measurement"]?.object?["sequence"]?.integer

@@ -229,7 +229,7 @@ import Varlink
 }
 
 /// `uwbctl` with the service, each in a process of its own.
-@Suite(.serialized, .ownThreads, .timeLimit(.minutes(10))) struct SharedCommandTests {
+@Suite(.ownThreads, .timeLimit(.minutes(10))) struct SharedCommandTests {
   private static let folder = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
     .deletingLastPathComponent()
 
@@ -323,7 +323,8 @@ import Varlink
       try command.wait()
       command.process.send(SIGKILL)
       command.process.waitUntilExit()
-      while bench.chip.sessionCount > 0 { await Task.yield() }
+      await bench.chip.waitForSessions { $0 == 0 }
+      #expect(bench.chip.sessionCount == 0)
     }
   }
 
@@ -376,14 +377,14 @@ import Varlink
       first.send(signal)
       first.waitUntilExit()
       let second = try bench.launch()
-      while bench.chip.sessionCount == 0 { pauseBriefly() }
+      await bench.chip.waitForSessions { $0 > 0 }
       try await bench.restartPeer()
       try command.wait(until: #""after_interruption":true"#)
       command.process.send(SIGINT)
       command.process.waitUntilExit()
       #expect(command.process.terminationStatus == 0)
       // The service has seen it by then, or will.
-      while bench.chip.sessionCount > 0 { pauseBriefly() }
+      await bench.chip.waitForSessions { $0 == 0 }
       second.send(SIGTERM)
       second.waitUntilExit()
     }
@@ -399,7 +400,7 @@ import Varlink
       #expect(try watcher.measurements(1).found.count == 1)
       bench.chip.unplug()
       try bench.chip.replug()
-      while bench.chip.sessionCount == 0 { pauseBriefly() }
+      await bench.chip.waitForSessions { $0 > 0 }
       try await bench.restartPeer()
       try command.wait(until: #""after_interruption":true"#)
       // One session for both, before and after.
@@ -427,8 +428,8 @@ import Varlink
       #expect(command.process.terminationStatus == EX_IOERR)
       try bench.chip.replug()
       // The driver of the service brings the session back first.
-      while bench.chip.sessionCount == 0 { pauseBriefly() }
-      while bench.chip.sessionCount > 0 { pauseBriefly() }
+      await bench.chip.waitForSessions { $0 > 0 }
+      await bench.chip.waitForSessions { $0 == 0 }
       service.send(SIGTERM)
       service.waitUntilExit()
       #expect(service.terminationStatus == 0)

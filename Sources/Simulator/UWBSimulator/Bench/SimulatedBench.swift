@@ -98,6 +98,13 @@ public final class SimulatedBench: Sendable {
     /// The sessions on the chip.
     package var sessionCount: Int { change { $0[id].chip.sessions.count } }
 
+    /// Waits until the number of sessions on the chip meets a condition. The bench must be running.
+    package func waitForSessions(_ condition: (Int) -> Bool) async {
+      let (counts, count) = AsyncStream<Int>.makeStream(bufferingPolicy: .bufferingNewest(1))
+      server.change { $0.watchers.append((id, count)) }
+      for await count in counts where condition(count) { return }
+    }
+
     /// The number of commands that came earlier or more often than the chip's state allowed.
     package var disorderlyCommands: Int { change { $0[id].chip.disorderlyCommands } }
 
@@ -136,6 +143,8 @@ public final class SimulatedBench: Sendable {
 private struct SimulatedChips: Served {
   var simulation: Simulation
   var ports: [Port] = []
+  /// Streams of the numbers of sessions, of tests that wait for one.
+  var watchers: [(chip: Simulation.ChipID, count: AsyncStream<Int>.Continuation)] = []
 
   mutating func serve(
     at now: UInt64, _ buffer: inout [UInt8]
@@ -151,6 +160,11 @@ private struct SimulatedChips: Served {
       ports[id.index].enqueue(simulation.takeOutput(of: id))
       ports[id.index].flush()
       descriptors += ports[id.index].waiting
+    }
+    watchers.removeAll { watcher in
+      let count = simulation[watcher.chip].chip.sessions.count
+      if case .terminated = watcher.count.yield(count) { return true }
+      return false
     }
     return (descriptors, simulation.nextDeadline)
   }
