@@ -110,6 +110,7 @@ import UWBSimulator
       for await _ in events {}
       try chips.app.replug()
       let other = try await UWBDevice.open(.serial(path: FilePath(chips.path)))
+      #expect(try await other.send(GetSessionCount()).count == 0)
       await other.close()
       chips.bench.stop()
     }

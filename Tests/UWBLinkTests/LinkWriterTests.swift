@@ -231,7 +231,7 @@ struct BlockingThreadsTests {
     try reader.start()
     reader.stop()
     await task.value
-    try await blocked.value
+    await #expect(throws: Never.self) { try await blocked.value }
     await stopped.wait()
   }
 }

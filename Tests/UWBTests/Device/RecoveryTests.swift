@@ -585,9 +585,11 @@ import UWBSimulator
     #expect(!isWatched())
     for _ in 0..<2 {
       let session = try await device.makeSession(Ends.configurations().controller)
-      #expect(isWatched())
+      let watch = try #require(device.core.state.withLock { $0.watch })
       try await session.close()
-      while isWatched() { try await Task.sleep(for: .milliseconds(1)) }
+      // It ends by itself.
+      await watch.value
+      #expect(!isWatched())
     }
     await device.close()
     board.remove()
@@ -615,6 +617,7 @@ import UWBSimulator
       let device = try await board.open(recovery)
       await device.close()
       let second = try await board.open(recovery)
+      #expect(try await second.send(GetSessionCount()).count == 0)
       await second.close()
       withExtendedLifetime(device) {}
     }

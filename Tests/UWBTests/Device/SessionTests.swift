@@ -49,13 +49,13 @@ import UWBLink
   @Test func aStreamThatIsTakenTooLateEnds() async throws {
     let (device, _) = try await Self.open()
     let closed = try await device.withSession(Self.configuration) { $0 }
-    for try await _ in closed.estimates() {}
+    for try await _ in closed.estimates() { Issue.record("the session is closed") }
     let session = try await device.makeSession(Self.configuration)
     try await session.start()
     await device.close()
     for try await _ in session.rounds() {}
     try await session.close()
-    for try await _ in session.measurements() {}
+    for try await _ in session.measurements() { Issue.record("the session is closed") }
   }
 
   @Test func rangeLendsEstimatesAndLeavesNothingBehind() async throws {
@@ -414,6 +414,7 @@ import UWBLink
       if case .sessionStatus(let status) = event, status.reason == .stoppedInBand { break }
     }
     try await session.start()
+    #expect(session.state == .active)
     await device.close()
   }
 }
