@@ -23,7 +23,8 @@ import uwbctl
     for (path, _) in ShellTests.commands {
       var command = try Uwbctl.parseAsRoot(path.dropFirst() + ["--help"])
       let request = try #require(throws: (any Error).self) { try command.run() }
-      for columns in [80, 72, 100] {
+      // A word that is too long is so first in a narrow terminal.
+      for columns in path.count == 1 ? [72, 80, 100] : [72] {
         check(
           Program.text(for: request, of: Uwbctl.self, columns: columns, isHelp: true), path, columns
         )

@@ -23,7 +23,8 @@ import UWBTestSupport
     for (path, _) in Self.commands {
       var command = try Uwblab.parseAsRoot(path.dropFirst() + ["--help"])
       let request = try #require(throws: (any Error).self) { try command.run() }
-      for columns in [80, 72, 100] {
+      // A word that is too long is so first in a narrow terminal.
+      for columns in path.count == 1 ? [72, 80, 100] : [72] {
         let help = Program.text(for: request, of: Uwblab.self, columns: columns, isHelp: true)
         #expect(help.contains("OPTIONS:") || help.contains("SUBCOMMANDS:"), "\(path)")
         for line in help.split(separator: "\n") where line.count > columns {
