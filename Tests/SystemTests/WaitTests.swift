@@ -93,7 +93,7 @@ import Testing
   @Test func aWatchCallsBackWhileADescriptorIsReadable() async {
     let pipe = WakePipe()
     let (stream, events) = AsyncStream<UInt8?>.makeStream()
-    let watch = ReadWatch(dup(pipe.readEnd), label: "a test") {
+    let watch = DescriptorWatch(dup(pipe.readEnd), label: "a test") {
       events.yield(pipe.next())
       return true
     } ended: {

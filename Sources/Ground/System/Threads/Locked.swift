@@ -37,4 +37,13 @@ public import Glibc
     defer { unsafe pthread_mutex_unlock(mutex) }
     return unsafe try body(&value.pointee)
   }
+
+  /// Runs `body` with exclusive access to the value, unless another thread has it.
+  ///
+  /// - Returns: The result of `body`; nil if it did not run.
+  package func withLockIfFree<R>(_ body: (inout Value) -> R) -> R? {
+    guard unsafe pthread_mutex_trylock(mutex) == 0 else { return nil }
+    defer { unsafe pthread_mutex_unlock(mutex) }
+    return unsafe body(&value.pointee)
+  }
 }

@@ -13,7 +13,7 @@ internal import UWBLink
 /// The channel then ends with `AccessoryError.Code.channelFailed`.
 public final class SocketChannel: DataChannel {
   private let inbox = MessageInbox()
-  private let watch: ReadWatch
+  private let watch: DescriptorWatch
   private let descriptor: FileDescriptor
   /// Whether the descriptor is open. It guards against writing into a closed descriptor.
   private let isOpen = Locked(true)
@@ -23,7 +23,7 @@ public final class SocketChannel: DataChannel {
     self.descriptor = descriptor
     let number = descriptor.rawValue
     _ = fcntl(number, F_SETFL, fcntl(number, F_GETFL) | O_NONBLOCK)
-    watch = ReadWatch(number, label: "uwb data channel") { [inbox] in
+    watch = DescriptorWatch(number, label: "uwb data channel") { [inbox] in
       Self.read(number, into: inbox)
     } ended: { [inbox, isOpen] in
       inbox.end(nil)

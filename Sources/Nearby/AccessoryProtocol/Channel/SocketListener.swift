@@ -18,7 +18,7 @@ public final class SocketListener: Sendable {
   /// Whether every host that can reach this machine can connect.
   package let isOnAllInterfaces: Bool
 
-  private let watch: ReadWatch
+  private let watch: DescriptorWatch
   private let isListening = Locked(true)
 
   /// The number of connections that can wait to be accepted.
@@ -53,7 +53,7 @@ public final class SocketListener: Sendable {
     // The number of descriptors limits the stream.
     let (channels, continuation) = AsyncStream<SocketChannel>.makeStream()
     self.channels = channels
-    watch = ReadWatch(number, label: "uwb data channels") {
+    watch = DescriptorWatch(number, label: "uwb data channels") {
       while true {
         let accepted = accept(number, nil, nil)
         guard accepted >= 0 else {

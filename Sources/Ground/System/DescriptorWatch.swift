@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import CUWB
+package import Dispatch
+internal import Glibc
+
+/// A watch of descriptors: an epoll descriptor, which Dispatch watches in turn.
+///
+/// A source for each descriptor is not safe when the other end may hang up. Dispatch on Linux then
+/// removes the descriptor from its tables on the source's queue while its own thread uses them.
+package final class DescriptorWatch: @unchecked Sendable {
+  // Sendable: dispatch sources are thread-safe, though not marked so on Linux.
+  private let source: any DispatchSourceRead
+  /// The epoll descriptor; negative if the system has none free.
+  private let set: Int32
+
+  private init(
+    _ set: Int32, or descriptor: Int32, in queue: DispatchQueue,
+    ready: @escaping @Sendable () -> Bool, ended: @escaping @Sendable () -> Void
+  ) {
+    self.set = set
+    source = DispatchSource.makeReadSource(
+      fileDescriptor: set < 0 ? descriptor : set, queue: queue)
+    // Cancellation releases the handlers, which breaks the reference cycle.
+    source.setEventHandler { [source] in
+      if !ready() { source.cancel() }
+    }
+    source.setCancelHandler {
+      if set >= 0 { close(set) }
+      ended()
+    }
+    source.resume()
+  }
+
+  /// Starts to watch one descriptor, on a queue of its own that uses no thread of Swift's tasks.
+  ///
+  /// - Parameters:
+  ///   - label: the queue's name, for debuggers.
+  ///   - readable: called while the descriptor is readable. It returns false to end the watch.
+  ///   - ended: called once, when the descriptor is no longer used and may be closed.
+  package convenience init(
+    _ descriptor: Int32, label: String, readable: @escaping @Sendable () -> Bool,
+    ended: @escaping @Sendable () -> Void
+  ) {
+    self.init(
+      cuwb_watch_readable(descriptor), or: descriptor, in: DispatchQueue(label: label),
+      ready: readable, ended: ended)
+  }
+
+  /// Starts a watch to which descriptors are added.
+  ///
+  /// - Parameter ready: called on `queue` while `next()` returns numbers.
+  package convenience init(in queue: DispatchQueue, ready: @escaping @Sendable () -> Void) {
+    self.init(cuwb_watch_open(), or: -1, in: queue) {
+      ready()
+      return true
+    } ended: {
+    }
+  }
+
+  deinit { source.cancel() }
+
+  /// Ends the watch. Further calls do nothing.
+  package func cancel() { source.cancel() }
+
+  /// Watches a further descriptor until it is closed. Each change is reported once.
+  package func add(_ descriptor: Int32, as number: Int) {
+    cuwb_watch_set(set, descriptor, UInt64(number), false, true)
+  }
+
+  /// Changes the events that are reported for an added descriptor.
+  ///
+  /// - Parameter waitsForRoom: Whether to report when the descriptor is writable.
+  package func change(_ descriptor: Int32, as number: Int, waitsForRoom: Bool) {
+    cuwb_watch_set(set, descriptor, UInt64(number), waitsForRoom, false)
+  }
+
+  /// Returns the numbers of up to eight added descriptors with events. `ready` is called again for
+  /// the rest, so that each turn is short.
+  package func next() -> [Int] {
+    var numbers = [UInt64](repeating: 0, count: 8)
+    let count = unsafe cuwb_watch_take(set, &numbers, Int32(numbers.count))
+    return numbers.prefix(Int(max(0, count))).map(Int.init)
+  }
+}
