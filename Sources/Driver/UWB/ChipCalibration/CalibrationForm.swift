@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import UCI
 
 /// The form of the bytes of a calibration value. Numbers are little-endian.
 package indirect enum CalibrationForm: Sendable, Hashable {
@@ -84,7 +85,7 @@ package indirect enum CalibrationForm: Sendable, Hashable {
   }
 
   private static func number(_ bytes: [UInt8]) -> UInt64 {
-    bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    UInt64(littleEndianBytes: bytes)
   }
 
   private static func signedNumber(_ bytes: [UInt8]) -> Int64 {

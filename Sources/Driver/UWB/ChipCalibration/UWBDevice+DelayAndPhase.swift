@@ -47,7 +47,7 @@ extension UWBDevice {
   private func shifted(
     _ entry: CalibrationEntry, _ bytes: ArraySlice<UInt8>, by steps: Double
   ) throws(CalibrationError) -> [UInt8] {
-    let old = bytes.reversed().reduce(Int64(0)) { $0 << 8 | Int64($1) }
+    let old = Int64(littleEndianBytes: bytes)
     let limit = Int64(1) << Int64(8 * bytes.count)
     guard bytes.count <= 4, abs(steps) < 1e9, 0..<limit ~= old + Int64(steps) else {
       throw .unreadable(
@@ -171,7 +171,7 @@ extension UWBDevice {
   }
 
   private static func signed(_ bytes: ArraySlice<UInt8>) -> Int16 {
-    bytes.reversed().reduce(0) { $0 << 8 | Int16($1) }
+    Int16(littleEndianBytes: bytes)
   }
 
   private static func word(_ value: Double) -> [UInt8] {
