@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Dispatch
 import Glibc
 import Logging
 import UCI
@@ -287,13 +286,10 @@ import Varlink
   private func sendSoon() {
     guard let monitor, !monitor.isPausing else { return }
     self.monitor?.isPausing = true
-    let pause = DispatchTimeInterval.milliseconds(Int(monitor.pause / .milliseconds(1)))
-    ServiceQueue.shared.queue.asyncAfter(deadline: .now() + pause) { [weak self] in
-      ServiceQueue.shared.handle {
-        guard let self, self.monitor != nil else { return }
-        self.monitor?.isPausing = false
-        self.sendMeasurements()
-      }
+    ServiceQueue.shared.later(after: monitor.pause) { [weak self] in
+      guard let self, self.monitor != nil else { return }
+      self.monitor?.isPausing = false
+      sendMeasurements()
     }
   }
 

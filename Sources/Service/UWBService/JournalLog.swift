@@ -4,6 +4,7 @@ import Formats
 import Glibc
 import System
 import Logging
+import UCI
 import UWBLink
 
 /// The kinds of journal messages. `journalctl MESSAGE_ID=…` finds all messages of a kind.
@@ -62,8 +63,7 @@ struct JournalLog: LogHandler {
     return all.flatMap { name, value -> [UInt8] in
       let bytes = Array(value.utf8)
       guard bytes.contains(0x0A) else { return Array("\(name)=".utf8) + bytes + [0x0A] }
-      let length = (0..<8).map { UInt8(truncatingIfNeeded: bytes.count >> (8 * $0)) }
-      return Array("\(name)\n".utf8) + length + bytes + [0x0A]
+      return Array("\(name)\n".utf8) + UInt64(bytes.count).littleEndianBytes + bytes + [0x0A]
     }
   }
 

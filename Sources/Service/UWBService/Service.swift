@@ -19,8 +19,9 @@ import Varlink
   private var clients: [Int: Client] = [:]
   private var nextNumber = 0
   /// The sockets of all clients.
-  nonisolated let watch = SocketWatch()
-  private var watching: (any DispatchSourceRead)?
+  private(set) lazy var watch = DescriptorWatch(in: ServiceQueue.shared.queue) { [weak self] in
+    ServiceQueue.shared.handle { self?.serve() }
+  }
   private var listening: (any DispatchSourceRead)?
   private var isPaused = false
   private var idle: (time: Duration, body: @Sendable () -> Void)?
@@ -75,18 +76,15 @@ import Varlink
     for chip in chips { chip.start() }
     let source = DispatchSource.makeReadSource(
       fileDescriptor: socket, queue: ServiceQueue.shared.queue)
-    source.setEventHandler { [weak self] in
+    // These are called before the queue runs them as jobs of the actor.
+    source.setEventHandler { @Sendable [weak self] in
       ServiceQueue.shared.handle {
         if self?.accept(from: socket) == false { self?.pause() }
       }
     }
-    source.setCancelHandler { close(socket) }
+    source.setCancelHandler { @Sendable in close(socket) }
     listening = source
     source.resume()
-    watching = watch.source(in: ServiceQueue.shared.queue) { [weak self] in
-      ServiceQueue.shared.handle { self?.serve() }
-    }
-    watching?.resume()
   }
 
   /// Pauses accepting for 100 ms when no descriptor is free. Dispatch would otherwise call the
@@ -94,9 +92,7 @@ import Varlink
   private func pause() {
     isPaused = true
     listening?.suspend()
-    ServiceQueue.shared.queue.asyncAfter(deadline: .now() + .milliseconds(100)) { [weak self] in
-      ServiceQueue.shared.handle { self?.resume() }
-    }
+    ServiceQueue.shared.later(after: .milliseconds(100)) { [weak self] in self?.resume() }
   }
 
   private func resume() {
@@ -115,8 +111,7 @@ import Varlink
     await withTaskGroup { group in
       for chip in chips { group.addTask { await chip.stop() } }
     }
-    watching?.cancel()
-    watching = nil
+    watch.cancel()
   }
 
   // MARK: sessions of its own
@@ -174,8 +169,7 @@ import Varlink
   /// Reads from clients that have sent data, and removes clients that have disconnected.
   ///
   /// - Returns: The number of clients served.
-  @discardableResult
-  private func serve() -> Int {
+  @discardableResult private func serve() -> Int {
     let numbers = watch.next()
     for number in numbers { clients[number]?.isReady() }
     return numbers.count

@@ -37,8 +37,8 @@ import UWBLink
   private var problems: [String: String] = [:]
   private var needsOwn = false
   private var starting: Task<Void, Never>?
-  /// The number of clients that speak UCI with the chip.
-  let watchers = Locked(0)
+  /// The gate for notifications to the clients that speak UCI with the chip.
+  private let gate = Locked(NotificationGate())
   /// The notification whose next segment is still to come.
   private var unfinished: (opcode: Opcode, token: UInt32)?
   private var run: Task<Void, Never>?
@@ -123,8 +123,8 @@ import UWBLink
   func start() {
     phase = .opening(nil)
     var options = options
-    options.tap = { [weak self, watchers] direction, packet, _ in
-      guard direction == .inbound, watchers.withLock({ $0 > 0 }), let self else { return }
+    options.tap = { [weak self, gate] direction, packet, _ in
+      guard direction == .inbound, gate.withLock({ $0.passes(packet) }), let self else { return }
       let bytes = packet.withUnsafeBytes { Array($0) }
       ServiceActor.atOnceOrLater { self.relay(bytes) }
     }
@@ -352,11 +352,13 @@ import UWBLink
 
   // MARK: UCI
 
+  /// Changes the number of clients that speak UCI with the chip.
+  func addWatchers(_ count: Int) { gate.withLock { $0.watchers += count } }
+
   /// Forwards a session's notifications to the client that started the session over UCI. Replaces
   /// the session token with the session ID.
   private func relay(_ packet: [UInt8]) {
-    guard let header = try? PacketHeader(parsing: packet.span.bytes), header.type == .notification
-    else { return }
+    guard let header = try? PacketHeader(parsing: packet.span.bytes) else { return }
     var packet = packet
     let token: UInt32
     let begins = unfinished?.opcode != header.opcode
@@ -369,10 +371,9 @@ import UWBLink
         packet.count >= PacketHeader.length + offset + 4
       else { return }
       let place = PacketHeader.length + offset..<PacketHeader.length + offset + 4
-      token = packet[place].reversed().reduce(0) { $0 << 8 | UInt32($1) }
+      token = UInt32(littleEndianBytes: packet[place])
       if let id = sessions.values.first(where: { $0.token == token })?.id {
-        packet.replaceSubrange(
-          place, with: (0..<4).map { UInt8(truncatingIfNeeded: id >> (8 * $0)) })
+        packet.replaceSubrange(place, with: id.littleEndianBytes)
       }
     }
     unfinished = header.moreFollows ? (header.opcode, token) : nil
@@ -397,5 +398,25 @@ import UWBLink
     guard before != cause else { return }
     logger.warning(
       "\(printable(cause.description))", metadata: JournalMessage.chipLost.metadata())
+  }
+}
+
+/// Decides on the thread of a chip which packets are passed to the clients that speak UCI with it.
+private struct NotificationGate {
+  /// The number of these clients.
+  var watchers = 0
+  /// The notification whose next segment is still to come.
+  private var unfinished: Opcode?
+  private var drops = false
+
+  /// Returns whether a packet from the chip is passed. While the service is overloaded, whole
+  /// notifications are dropped.
+  mutating func passes(_ packet: RawSpan) -> Bool {
+    guard watchers > 0, let header = try? PacketHeader(parsing: packet),
+      header.type == .notification
+    else { return false }
+    if unfinished != header.opcode { drops = ServiceActor.isFull }
+    unfinished = header.moreFollows ? header.opcode : nil
+    return !drops
   }
 }

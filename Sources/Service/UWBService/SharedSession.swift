@@ -201,7 +201,11 @@ import UWB
   ) async -> DriverError? {
     var summary = RangeSummary()
     do throws(DriverError) {
-      for try await round in rounds { take(round, &summary) }
+      for try await round in rounds {
+        // Rounds meanwhile wait in the stream, which counts the ones that it drops.
+        if ServiceActor.isFull { await ServiceActor.turn() }
+        take(round, &summary)
+      }
       return session.unexpectedEnd
     } catch { return error }
   }

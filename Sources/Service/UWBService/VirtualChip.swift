@@ -57,7 +57,7 @@ import UWB
   }
 
   func start() {
-    chip.watchers.withLock { $0 += 1 }
+    chip.addWatchers(1)
     notify(.coreDeviceStatus, [DeviceState.ready.rawValue])
     Task { [weak self, stream] in
       for await command in stream {
@@ -71,7 +71,7 @@ import UWB
   /// Stops the virtual chip after the client has disconnected. The connection releases the
   /// sessions.
   func end() {
-    chip.watchers.withLock { $0 -= 1 }
+    chip.addWatchers(-1)
     commands.finish()
   }
 
@@ -175,7 +175,7 @@ import UWB
   /// Forwards a command whose payload begins with a session ID.
   private func forwardToSession(_ opcode: Opcode, _ payload: [UInt8]) async throws(Refused) {
     guard payload.count >= 4 else { throw Refused(status: .syntaxError) }
-    let id = payload.prefix(4).reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+    let id = UInt32(littleEndianBytes: payload.prefix(4))
     guard let shared = try session(id).shared else {
       throw Refused(status: .sessionNotConfigured)
     }
@@ -256,8 +256,8 @@ import UWB
     _ opcode: Opcode, _ payload: [UInt8], _ session: SharedSession
   ) async throws(Refused) {
     guard let token = session.token else { throw Refused(status: .sessionNotExist) }
-    let name = (0..<4).map { UInt8(truncatingIfNeeded: token >> (8 * $0)) }
-    respond(opcode, try await forward(opcode, name + payload.dropFirst(4)))
+    respond(
+      opcode, try await forward(opcode, token.littleEndianBytes + payload.dropFirst(4)))
   }
 
   private func forward(_ opcode: Opcode, _ payload: [UInt8]) async throws(Refused) -> [UInt8] {
