@@ -59,12 +59,14 @@ let package = Package(
     .target(name: "JSON", path: "Sources/Ground/JSON", swiftSettings: memorySafe),
     .target(
       name: "UWBLink",
-      dependencies: ["CUWB", "JSON", "System", "Varlink", atomics, deque, system],
+      dependencies: ["CUWB", "System", atomics, deque, system],
       path: "Sources/Driver/UWBLink", swiftSettings: memorySafe + lifetimes),
     .target(name: "Ranging", swiftSettings: memorySafe),
     .target(
       name: "UWB",
-      dependencies: ["UCI", "UCIReference", "UWBLink", "Ranging", "System", system, logging],
+      dependencies: [
+        "ChipSharing", "UCI", "UCIReference", "UWBLink", "Ranging", "System", system, logging,
+      ],
       path: "Sources/Driver/UWB", swiftSettings: memorySafe + lifetimes),
     .target(
       name: "AccessoryProtocol",
@@ -113,6 +115,11 @@ let package = Package(
     .target(
       name: "Varlink", dependencies: ["JSON"], path: "Sources/Ground/Varlink",
       swiftSettings: strict),
+    // The interface of the service that shares chips, for the service and for its clients.
+    .target(
+      name: "ChipSharing", dependencies: ["JSON", "System", "Varlink", system],
+      path: "Sources/Driver/ChipSharing", resources: [.embedInCode("org.swift-uwb.Chips.varlink")],
+      swiftSettings: memorySafe),
 
     // The shell.
     .target(
@@ -130,7 +137,8 @@ let package = Package(
     .target(
       name: "UWBTools",
       dependencies: [
-        "CommandSupport", "UCI", "UCIReference", "UWBLink", "UWB", "Ranging", "AccessoryProtocol",
+        "ChipSharing", "CommandSupport", "UCI", "UCIReference", "UWBLink", "UWB", "Ranging",
+        "AccessoryProtocol",
         "Bluetooth", "Peers", "UWBSimulator", "Formats", "System", system, arguments,
       ],
       path: "Sources/Shell/UWBTools", resources: [.embedInCode("uwb.rules")],
@@ -155,11 +163,11 @@ let package = Package(
     .target(
       name: "UWBService",
       dependencies: [
-        "CVersion", "JSON", "Varlink", "UCI", "UCIReference", "UWBLink", "UWB", "Formats", "System",
+        "ChipSharing", "CVersion", "JSON", "Varlink", "UCI", "UCIReference", "UWBLink", "UWB",
+        "Formats", "System",
         deque, system, logging, arguments,
       ],
-      path: "Sources/Service/UWBService", resources: [.embedInCode("org.swift-uwb.Chips.varlink")],
-      swiftSettings: strict + lifetimes),
+      path: "Sources/Service/UWBService", swiftSettings: strict + lifetimes),
     .executableTarget(
       name: "uwbd", dependencies: ["UWBService", arguments], path: "Sources/Service/uwbd",
       swiftSettings: strict),
@@ -308,6 +316,9 @@ let package = Package(
       swiftSettings: strict + lifetimes),
     .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: strict),
     .testTarget(
+      name: "ChipSharingTests", dependencies: ["ChipSharing", "JSON", "Varlink"],
+      swiftSettings: strict),
+    .testTarget(
       name: "VarlinkTests", dependencies: ["JSON", "Varlink"], swiftSettings: strict),
     // Programs in processes of their own.
     .target(
@@ -325,7 +336,8 @@ let package = Package(
     .testTarget(
       name: "UWBToolsTests",
       dependencies: [
-        "uwbctl", "CommandSupport", "UWBTools", "Formats", "ProgramTestSupport", "UCI",
+        "ChipSharing", "uwbctl", "CommandSupport", "UWBTools", "Formats", "ProgramTestSupport",
+        "UCI",
         "UCIReference", "UWB", "UWBLink", "UWBSimulator", "UWBTestSupport", "AccessoryProtocol",
         arguments, system,
       ],
@@ -342,7 +354,8 @@ let package = Package(
     .testTarget(
       name: "uwbdTests",
       dependencies: [
-        "uwbd", "uwbctl", "UWBService", "JSON", "Varlink", "UCI", "UWB", "Formats", "UWBLink",
+        "ChipSharing", "uwbd", "uwbctl", "UWBService", "JSON", "Varlink", "UCI", "UWB", "Formats",
+        "UWBLink",
         "UWBSimulator", "AccessoryProtocol", "NearbyInteraction", "UWBTestSupport", "System",
         logging,
         system,

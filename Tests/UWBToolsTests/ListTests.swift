@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ChipSharing
 import Formats
 import Foundation
 import SystemPackage
@@ -39,12 +40,13 @@ import UWBTools
   @Test func chipsOfTheServiceAreListed() throws {
     let machine = try FakeMachine.desk()
     let port = machine.root + "/dev/ttyACM1"
-    let session = ChipService.Session(
-      id: 42, state: "ranging", share: "everyone", owners: [(4_000_000_000, 812)])
+    let session = Chips.Session(
+      id: 42, state: "ranging", share: "everyone",
+      owners: [Chips.User(uid: 4_000_000_000, pid: 812)])
     let chips = [
-      ChipService.Chip(name: "/dev/uwb/qorvo-1", place: port, problem: nil, sessions: [session]),
-      ChipService.Chip(
-        name: "tcp:a:1", place: "tcp:a:1", problem: "It is being opened.", sessions: []),
+      SharedPort(chip: Chips.Chip(name: "/dev/uwb/qorvo-1", sessions: [session]), place: port),
+      SharedPort(
+        chip: Chips.Chip(name: "tcp:a:1", problem: "It is being opened."), place: "tcp:a:1"),
     ]
     let reports = PortReport.all(machine.discovery, machine.processes, chips, all: false)
     let text = try #require(reports.dropFirst().first).text

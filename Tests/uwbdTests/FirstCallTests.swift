@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ChipSharing
 import Glibc
 import JSON
 import Testing
@@ -17,7 +18,7 @@ import Varlink
     if method == "Start" { parameters["profile"] = ServiceBench.profile() }
     if method == "Borrow" { parameters["reason"] = .string("a test") }
     return VarlinkCall(
-      "\(Refusal.interface).\(method)", parameters, upgrade: method == "Attach")
+      "\(Chips.interface).\(method)", parameters, upgrade: method == "Attach")
   }
 
   @Test(arguments: ["Describe", "Start", "Attach", "Borrow"])

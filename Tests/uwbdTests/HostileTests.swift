@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ChipSharing
 import JSON
 import Testing
 import UWB
@@ -61,10 +62,7 @@ import Varlink
       while await service.listeners < 3 { await Task.yield() }
       let count = 5_000
       for number in 0..<count {
-        await service.publish(
-          PublishedMeasurement(
-            chip: "x", sessionID: 1, peer: MACAddress(UInt16(number % 3)),
-            members: "\"number\":\(number),\"text\":\"\(String(repeating: "x", count: 300))\""))
+        await service.handle(.measured(measurement(number, UInt16(number % 3))))
         // Never more than the socket holds.
         if number % 50 == 49 { #expect(try quick.measurements(50).found.count == 50) }
       }
@@ -74,7 +72,7 @@ import Varlink
           let reply = try #require(try client.receive())
           seen += 1 + Int(reply.parameters["lost"]?.integer ?? 0)
           received += 1
-          let number = try #require(reply.parameters["number"]?.integer)
+          let number = try #require(reply.parameters["monotonic_us"]?.integer)
           #expect(number > last || client === newest)
           last = number
         }
@@ -84,14 +82,22 @@ import Varlink
     }
   }
 
+  private func measurement(_ number: Int, _ peer: UInt16) -> PublishedMeasurement {
+    PublishedMeasurement(
+      chip: "x", sessionID: 1, peer: MACAddress(peer), audience: .everyone,
+      reply: MeasurementReply(
+        chip: "x", sessionID: 1, monotonic: UInt64(number), utc: 0,
+        measurement: "\"\(String(repeating: "x", count: 300))\""))
+  }
+
   @Test func theQueueKeepsWhatIsAskedFor() {
-    func measurement(_ number: Int, _ peer: UInt16) -> PublishedMeasurement {
-      PublishedMeasurement(chip: "", sessionID: 1, peer: MACAddress(peer), members: "\(number)")
-    }
     func drained(_ queue: inout MeasurementQueue) -> [String] {
       var found: [String] = []
       while let (measurement, lost) = queue.next() {
-        found.append("\(measurement.members)/\(lost)")
+        var bytes: [UInt8] = []
+        measurement.reply.append(to: &bytes, lost: lost, continues: false)
+        let members = try? VarlinkReply(bytes.dropLast()).parameters
+        found.append("\(members?["monotonic_us"]?.integer ?? -1)/\(lost)")
       }
       return found
     }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ChipSharing
 import Formats
 import Foundation
 import JSON
@@ -41,7 +42,7 @@ import Varlink
     }
 
     /// Starts the session of a user who shares it.
-    func hold(_ share: SharedSession.Share) throws {
+    func hold(_ share: Chips.Share) throws {
       let client = try client(.same)
       owner.withLock { $0 = client }
       let parameters = ServiceBench.start(["share": .string(share.rawValue)])
@@ -93,16 +94,16 @@ import Varlink
   /// A row of the table: calls, and whether somebody else shares a session meanwhile.
   private struct Row {
     var name: String
-    var share: SharedSession.Share?
+    var share: Chips.Share?
     var call: @Sendable (Users, User) async throws -> String
 
     init(
-      _ name: String, _ share: SharedSession.Share? = nil,
+      _ name: String, _ share: Chips.Share? = nil,
       _ call: @escaping @Sendable (Users, User) async throws -> String
     ) { (self.name, self.share, self.call) = (name, share, call) }
 
     init(
-      _ name: String, _ share: SharedSession.Share? = nil, calls method: String,
+      _ name: String, _ share: Chips.Share? = nil, calls method: String,
       _ parameters: [String: JSON] = [:]
     ) {
       self.init(name, share) { users, user in
@@ -127,7 +128,7 @@ import Varlink
         try client.call("org.varlink.service.GetInfo"),
         try client.call(
           "org.varlink.service.GetInterfaceDescription",
-          ["interface": .string(Refusal.interface)]),
+          ["interface": .string(Chips.interface)]),
       ].allSatisfy { $0.error == nil } ? "yes" : "no"
     },
     Row("`List`", .user, calls: "List"), Row("`Describe`", calls: "Describe"),
@@ -255,7 +256,7 @@ import Varlink
 
   @Test func everyMethodIsInTheTable() throws {
     let interface = try VarlinkInterface(
-      String(decoding: PackageResources.org_swift_uwb_Chips_varlink, as: UTF8.self))
+      Chips.description)
     for member in interface.members {
       guard case .method = member.kind else { continue }
       #expect(Self.rows.contains { $0.name.contains("`\(member.name)`") }, "\(member.name)")

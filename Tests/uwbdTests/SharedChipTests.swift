@@ -13,7 +13,7 @@ import UWBSimulator
     let chip = try bench.add(profile: .qm33, at: SIMD3(0, 0, 1))
     bench.start()
     let shared = SharedChip(
-      try LinkEndpoint(chip.path), name: chip.path, port: nil,
+      try LinkEndpoint(chip.path), name: chip.path, port: nil, nil,
       logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
     shared.start()
     while shared.problemText != nil { try await Task.sleep(for: .milliseconds(1)) }

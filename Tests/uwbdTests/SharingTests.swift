@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ChipSharing
 import Formats
 import Glibc
 import JSON
@@ -138,13 +139,13 @@ import Varlink
       ] as [(String, [String: JSON], String)] {
         let reply = try client.call(method, parameters)
         #expect(reply.errorName == error, "\(method) \(parameters): \(reply)")
-        if reply.error?.hasPrefix(Refusal.interface) == true {
+        if reply.error?.hasPrefix(Chips.interface) == true {
           #expect(reply.parameters["reason"]?.string?.isEmpty == false)
           #expect(reply.parameters["advice"] != nil)
         }
       }
       let attach = ["linger_ms": JSON.integer(60_001)]
-      client.send(VarlinkCall("\(Refusal.interface).Attach", attach, upgrade: true).bytes)
+      client.send(VarlinkCall("\(Chips.interface).Attach", attach, upgrade: true).bytes)
       #expect(try client.receive()?.errorName == "InvalidParameter")
       #expect(bench.chip.sessionCount == 0)
     }
@@ -158,7 +159,7 @@ import Varlink
     let permissions = Permissions(group: ("uwb", 20))
     #expect(throws: Never.self) { try permissions.checkStart(own) }
     if geteuid() != other.uid {
-      #expect(throws: Refusal.self) { try permissions.checkStart(other) }
+      #expect(throws: ServiceError.self) { try permissions.checkStart(other) }
     }
     #expect(throws: Never.self) { try Permissions().checkStart(other) }
     #expect(throws: Never.self) {
@@ -176,7 +177,7 @@ import Varlink
       (.parametersRefused(.invalidParameter, []), "Refused"),
     ]
     for (error, name) in errors {
-      let reply = try VarlinkReply(Refusal.chip("a", error).bytes.dropLast())
+      let reply = Refusal.chip("a", error).error.reply
       #expect(reply.error?.hasSuffix(".\(name)") == true, "\(error)")
     }
   }
@@ -187,7 +188,7 @@ import Varlink
       let info = try client.call("org.varlink.service.GetInfo")
       #expect(info.parameters["interfaces"]?.array?.count == 2)
       let description = try client.call(
-        "org.varlink.service.GetInterfaceDescription", ["interface": .string(Refusal.interface)])
+        "org.varlink.service.GetInterfaceDescription", ["interface": .string(Chips.interface)])
       let interface = try VarlinkInterface(
         try #require(description.parameters["description"]?.string))
       for (method, parameters) in [

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ChipSharing
 import Glibc
 import JSON
 import System
@@ -62,7 +63,7 @@ final class TestClient: Sendable {
   func send(
     _ method: String, _ parameters: [String: JSON] = [:], more: Bool = false, oneway: Bool = false
   ) {
-    let name = method.contains(".") ? method : "\(Refusal.interface).\(method)"
+    let name = method.contains(".") ? method : "\(Chips.interface).\(method)"
     send(VarlinkCall(name, parameters, more: more, oneway: oneway).bytes)
   }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ChipSharing
 import Foundation
 import Glibc
 import JSON
@@ -147,7 +148,7 @@ import Varlink
       for round in 0..<300 {
         let client = try bench.client()
         client.send(
-          VarlinkCall("\(Refusal.interface).Attach", upgrade: true).bytes)
+          VarlinkCall("\(Chips.interface).Attach", upgrade: true).bytes)
         #expect(try client.receive()?.parameters["chip"] == .string(bench.chip.path))
         for _ in 0..<20 {
           var payload = (0..<Int.random(in: 0...40)).map { _ in UInt8.random(in: .min ... .max) }
@@ -162,7 +163,7 @@ import Varlink
       }
       // Enough for a message that never ends.
       let client = try bench.client()
-      client.send(VarlinkCall("\(Refusal.interface).Attach", upgrade: true).bytes)
+      client.send(VarlinkCall("\(Chips.interface).Attach", upgrade: true).bytes)
       _ = try client.receive()
       for _ in 0..<100 { client.send([0x31, 0x03, 0, 255] + [UInt8](repeating: 1, count: 255)) }
       while await service.connections > 0 { await Task.yield() }
@@ -182,13 +183,13 @@ import Varlink
       let expected = LinkEndpoint.service(socket: socket, chip: bench.chip.path)
       // By any name.
       for path in [FilePath(bench.chip.path), link] {
-        #expect(ChipService.endpoint(for: .serial(path: path), at: socket) == expected)
+        #expect(LinkEndpoint.serial(path: path).shared(at: socket) == expected)
       }
       for other in [
         LinkEndpoint.serial(path: "/dev/null"), .tcp(host: "localhost", port: "1"), expected,
-      ] { #expect(ChipService.endpoint(for: other, at: socket) == other) }
+      ] { #expect(other.shared(at: socket) == other) }
       let chip = LinkEndpoint.serial(path: FilePath(bench.chip.path))
-      #expect(ChipService.endpoint(for: chip, at: "/nonexistent/control") == chip)
+      #expect(chip.shared(at: "/nonexistent/control") == chip)
     }
   }
 

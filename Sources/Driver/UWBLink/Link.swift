@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CUWB
 package import System
-internal import SystemPackage
+package import SystemPackage
 
 /// An open link to one chip: frames are written from any thread, and read by one `FrameReader`.
 ///
@@ -28,13 +28,19 @@ internal import SystemPackage
     }
   }
 
+  /// Opens a descriptor for a chip that a service shares (`LinkEndpoint.service`). Blocks.
+  package typealias Connector =
+    @Sendable (_ endpoint: LinkEndpoint) throws(LinkError) -> FileDescriptor
+
   /// Opens a link on a blocking thread. Cancellation ends the wait at once.
   ///
-  /// - Parameter closingLimit: The longest wait for a released device at the same place to close. A
-  ///   callback that never returns keeps it open.
+  /// - Parameters:
+  ///   - connector: Reaches services; without it, their endpoints are invalid.
+  ///   - closingLimit: The longest wait for a released device at the same place to close. A
+  ///     callback that never returns keeps it open.
   /// - Throws: `LinkError`. A descriptor is closed even then.
   package static func open(
-    _ endpoint: LinkEndpoint, closingLimit: Duration = .seconds(5)
+    _ endpoint: LinkEndpoint, connector: Connector? = nil, closingLimit: Duration = .seconds(5)
   ) async throws(LinkError) -> Link {
     let before = closing.withLock { $0.filter { $0.endpoint == endpoint }.map(\.closed) }
     let deadline = Deadline(after: closingLimit)
@@ -49,36 +55,42 @@ internal import SystemPackage
     }
     return try await runBlocking(
       cancellation: LinkError(.cancelled, endpoint: endpoint.description)
-    ) { Result { () throws(LinkError) in try Link(endpoint) } }.get()
+    ) {
+      Result { () throws(LinkError) in try Link(endpoint, connector: connector) }
+    }.get()
   }
 
   /// Opens a link, passes it to `body`, and returns once the link is closed.
   ///
   /// - Throws: `LinkError` if the link cannot be opened.
   package static func with<R: Sendable>(
-    _ endpoint: LinkEndpoint, _ body: nonisolated(nonsending) (Link) async -> R
+    _ endpoint: LinkEndpoint, connector: Connector? = nil,
+    _ body: nonisolated(nonsending) (Link) async -> R
   ) async throws(LinkError) -> R {
-    let (result, closed) = try await openAndUse(endpoint, body)
+    let (result, closed) = try await openAndUse(endpoint, connector, body)
     await closed.wait()
     return result
   }
 
   /// A separate function, so that no reference to the link remains when it returns.
   private static func openAndUse<R: Sendable>(
-    _ endpoint: LinkEndpoint, _ body: nonisolated(nonsending) (Link) async -> R
+    _ endpoint: LinkEndpoint, _ connector: Connector?,
+    _ body: nonisolated(nonsending) (Link) async -> R
   ) async throws(LinkError) -> (R, Latch) {
-    let link = try await open(endpoint)
+    let link = try await open(endpoint, connector: connector)
     return (await body(link), link.closed)
   }
 
   /// Opens a link. Blocks the calling thread while the device is not ready.
   ///
-  /// - Parameter connectTimeout: The time-out for `.tcp`.
+  /// - Parameters:
+  ///   - connector: Reaches services; without it, their endpoints are invalid.
+  ///   - connectTimeout: The time-out for `.tcp`.
   /// - Throws: `LinkError`. A descriptor is closed even then.
   package convenience init(
-    _ endpoint: LinkEndpoint, connectTimeout: Duration = .seconds(5)
+    _ endpoint: LinkEndpoint, connector: Connector? = nil, connectTimeout: Duration = .seconds(5)
   ) throws(LinkError) {
-    unsafe self.init(endpoint, adopting: try Self.openRaw(endpoint, connectTimeout))
+    unsafe self.init(endpoint, adopting: try Self.openRaw(endpoint, connector, connectTimeout))
   }
 
   /// Creates a link that owns an open link of CUWB.
@@ -88,7 +100,7 @@ internal import SystemPackage
   }
 
   private static func openRaw(
-    _ endpoint: LinkEndpoint, _ connectTimeout: Duration
+    _ endpoint: LinkEndpoint, _ connector: Connector?, _ connectTimeout: Duration
   ) throws(LinkError) -> OpaquePointer {
     var raw: OpaquePointer?
     let result: cuwb_result
@@ -111,8 +123,13 @@ internal import SystemPackage
       result = unsafe board.open(&raw)
     case .tcp(let host, let port):
       result = unsafe cuwb_open_tcp(host, port, connectTimeout.milliseconds, &raw)
-    case .service(let socket, let chip, let linger):
-      let descriptor = try ChipService.attach(socket, chip, linger: linger)
+    case .service:
+      guard let connector else {
+        throw LinkError(
+          .invalidEndpoint, endpoint: resolved.description,
+          detail: "this needs the chip itself, not a service")
+      }
+      let descriptor = try connector(resolved)
       result = unsafe cuwb_open_descriptor(descriptor.rawValue, &raw)
       if result.outcome != CUWB_OK { try? descriptor.close() }
     case .descriptor(let descriptor):

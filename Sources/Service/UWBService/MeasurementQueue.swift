@@ -1,34 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
+import ChipSharing
 import DequeModule
 import UWB
 
-/// A measurement that is encoded except for the members that differ between clients.
+/// A measurement on its way to the clients that monitor it.
 struct PublishedMeasurement: Sendable {
   var chip: String
   var sessionID: UInt32
   var peer: MACAddress
-  /// The members of the reply without `lost`, as JSON without braces.
-  var members: String
+  /// The users who may see it.
+  var audience: Audience
+  var reply: MeasurementReply
 }
 
 /// The measurements that wait for one client.
 struct MeasurementQueue {
-  /// The rule by which measurements are dropped.
-  enum Rule: String {
-    /// Keeps only the newest measurement of each peer in each session.
-    case newest
-    /// Keeps all measurements, and drops the oldest when the queue is full.
-    case all
-  }
-
-  let rule: Rule
+  let rule: Chips.Keep
   /// The capacity of the queue.
   let limit: Int
   private var waiting: Deque<PublishedMeasurement> = []
   /// The number of measurements dropped since the last one removed.
   private(set) var lost = 0
 
-  init(_ rule: Rule, limit: Int) { (self.rule, self.limit) = (rule, limit) }
+  init(_ rule: Chips.Keep, limit: Int) { (self.rule, self.limit) = (rule, limit) }
 
   mutating func add(_ measurement: PublishedMeasurement) {
     if rule == .newest,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import Formats
+import ChipSharing
 import Glibc
 
 /// The user and the process at the other end of a connection, as the kernel reports them.
@@ -10,7 +10,8 @@ struct PeerCredentials: Sendable {
   /// The group of the process, followed by its supplementary groups.
   var groups: [UInt32]
 
-  var json: JSONLine { ["uid": Int64(uid), "pid": pid] }
+  /// The user as clients see it.
+  var shown: Chips.User { Chips.User(uid: uid, pid: pid) }
 }
 
 extension PeerCredentials {
@@ -44,14 +45,34 @@ struct Permissions: Sendable {
 
   /// Checks that a user may start sessions.
   ///
-  /// - Throws: `Refusal`.
-  func checkStart(_ user: PeerCredentials) throws(Refusal) {
+  /// - Throws: `ServiceError`.
+  func checkStart(_ user: PeerCredentials) throws(ServiceError) {
     guard let group, user.uid != 0, user.uid != geteuid(), !user.groups.contains(group.id) else {
       return
     }
     throw .denied(
       "Only members of the group \(group.name) may start sessions.",
-      "Ask an administrator: usermod -aG \(group.name) USER. The change takes effect at the next "
-        + "login.")
+      advice:
+        "Ask an administrator: usermod -aG \(group.name) USER. The change takes effect at the "
+        + "next login.")
+  }
+
+  /// Checks that a user may connect.
+  ///
+  /// - Parameter users: The users of the present connections.
+  /// - Throws: `ServiceError`.
+  func checkConnection(
+    of user: PeerCredentials, beside users: some Collection<PeerCredentials>
+  ) throws(ServiceError) {
+    let advice = "End idle programs that are connected, or try again later."
+    guard users.count < mostClients else {
+      throw .denied(
+        "\(mostClients) programs are connected, which is the limit.", advice: advice)
+    }
+    guard user.uid == 0 || users.count(where: { $0.uid == user.uid }) < mostClientsOfUser else {
+      throw .denied(
+        "\(mostClientsOfUser) programs of this user are connected, which is the limit.",
+        advice: advice)
+    }
   }
 }

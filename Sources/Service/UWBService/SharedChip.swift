@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import Dispatch
+import ChipSharing
 import Formats
 import Glibc
-import System
 import Logging
+import System
 import UCI
 import UWB
 import UWBLink
@@ -23,20 +23,14 @@ import UWBLink
   /// The path of the device without symbolic links, or the endpoint's name. Nil until the chip has
   /// been present.
   private(set) var place: String?
-  /// Forwards a notification about a session. The last argument is true for the first packet of a
-  /// message.
-  var relays: (([UInt8], SharedSession, Bool) -> Void)?
-  /// Disconnects the clients that speak UCI with the chip, as it can no longer answer.
-  var disconnects: (() -> Void)?
-  /// Makes the service an owner of a session, and starts the session if necessary.
-  var startsOwn: ((SessionProfile) async throws(Refusal) -> Void)?
+  private weak var observer: (any ChipObserver)?
   /// The profiles of the sessions that the service holds for itself.
-  private var own: [(file: String, text: [UInt8])] = []
+  var own: [(file: String, text: [UInt8])] = []
   var files: [String] { own.map(\.file) }
   /// The problems last logged, by file.
-  private var problems: [String: String] = [:]
-  private var needsOwn = false
-  private var starting: Task<Void, Never>?
+  var problems: [String: String] = [:]
+  var needsOwn = false
+  var starting: Task<Void, Never>?
   /// The gate for notifications to the clients that speak UCI with the chip.
   private let gate = Locked(NotificationGate())
   /// The notification whose next segment is still to come.
@@ -45,7 +39,7 @@ import UWBLink
   /// The calls that wait until the chip is open.
   private var waiting: [CheckedContinuation<Void, Never>] = []
   private var patience: Task<Void, Never>?
-  private let logger: Logger
+  let logger: Logger
 
   /// The connection state of a chip.
   enum Phase {
@@ -63,7 +57,7 @@ import UWBLink
   }
 
   /// The pauses between attempts to open the chip; the last one repeats.
-  private static let pauses: [Duration] = [
+  static let pauses: [Duration] = [
     .milliseconds(20), .milliseconds(100), .milliseconds(500), .seconds(1), .seconds(2),
     .seconds(4),
   ]
@@ -74,11 +68,15 @@ import UWBLink
 
   /// Creates a closed chip.
   ///
-  /// - Parameter port: The store that keeps the chip's port open if the service crashes.
+  /// - Parameters:
+  ///   - port: The store that keeps the chip's port open if the service crashes.
+  ///   - observer: Receives the chip's events. The chip does not keep it alive.
   init(
-    _ endpoint: LinkEndpoint, name: String, port: (store: PortStore, name: String)?, logger: Logger
+    _ endpoint: LinkEndpoint, name: String, port: (store: PortStore, name: String)?,
+    _ observer: (any ChipObserver)?, logger: Logger
   ) {
     (self.endpoint, self.name, self.port) = (endpoint, name, port)
+    self.observer = observer
     var logger = logger
     logger[metadataKey: "chip"] = "\(printable(name))"
     self.logger = logger
@@ -96,8 +94,9 @@ import UWBLink
     /// The start of the loan in nanoseconds of CLOCK_REALTIME.
     var since = nanoseconds(of: CLOCK_REALTIME)
 
-    var json: JSONLine {
-      ["user": user.json, "reason": reason, "since_us": Int64(since / 1_000)]
+    /// The loan as clients see it.
+    var shown: Chips.Borrower {
+      Chips.Borrower(user.shown, reason: reason, since: Int64(since / 1_000))
     }
   }
 
@@ -208,7 +207,7 @@ import UWBLink
   private func phaseChanged(from before: Phase) {
     if case .open = before {
       for session in sessions.values { session.awaitOwners(for: SharedSession.longestOutage) }
-      disconnects?()
+      observer?.handle(.unusable(self))
     }
     if case .opening = phase {
       if case .opening = before { return }
@@ -284,72 +283,6 @@ import UWBLink
     try? await runBlocking { port.store.keep(place, as: port.name) }
   }
 
-  // MARK: sessions of the service
-
-  /// Replaces the sessions that the service holds for itself. Releases each held session that is
-  /// not among `profiles`.
-  func hold(_ profiles: [(file: String, text: [UInt8])]) {
-    own = profiles
-    problems = [:]
-    keepOwn()
-  }
-
-  /// Starts the missing sessions of the service, now and every 500 ms while one of them fails.
-  func keepOwn() {
-    needsOwn = true
-    guard starting == nil else { return }
-    starting = Task {
-      while needsOwn, !Task.isCancelled {
-        needsOwn = false
-        guard await startOwn() else { continue }
-        try? await Task.sleep(for: Self.pauses[2])
-        needsOwn = true
-      }
-      starting = nil
-    }
-  }
-
-  /// Starts the missing sessions once.
-  ///
-  /// - Returns: Whether one of them failed.
-  private func startOwn() async -> Bool {
-    guard case .open(let device) = phase else { return false }
-    var wanted: [(file: String, profile: SessionProfile)] = []
-    for (file, text) in own {
-      do throws(ProfileError) {
-        let profile = try SessionProfile(text, for: device.dialect.generation)
-        if let other = wanted.first(where: { $0.profile.sessionID == profile.sessionID }) {
-          note("\(other.file) has a session with the same id.", of: file)
-        } else {
-          wanted.append((file, profile))
-        }
-      } catch { note("\(error)", of: file) }
-    }
-    for session in sessions.values
-    where !wanted.contains(where: { session.isEqual(to: $0.profile) }) {
-      session.release(SharedSession.service, .asked)
-    }
-    var isRefused = false
-    for (file, profile) in wanted {
-      do throws(Refusal) {
-        try await startsOwn?(profile)
-        problems[file] = nil
-      } catch {
-        note(error.text, of: file)
-        isRefused = true
-      }
-    }
-    return isRefused
-  }
-
-  /// Logs a problem with a file, unless it is the last one logged for the file.
-  private func note(_ text: String, of file: String) {
-    if problems[file] != text {
-      logger.error("\(printable(text))", metadata: ["file": "\(printable(file))"])
-    }
-    problems[file] = text
-  }
-
   // MARK: UCI
 
   /// Changes the number of clients that speak UCI with the chip.
@@ -378,7 +311,19 @@ import UWBLink
     }
     unfinished = header.moreFollows ? (header.opcode, token) : nil
     guard let session = sessions.values.first(where: { $0.token == token }) else { return }
-    relays?(packet, session, begins)
+    observer?.handle(.notified(session, packet: packet, begins: begins))
+  }
+
+  // MARK: events of sessions
+
+  var hasListeners: Bool { observer?.hasListeners ?? false }
+
+  func publish(_ measurement: PublishedMeasurement) { observer?.handle(.measured(measurement)) }
+
+  func sessionEnded(_ session: SharedSession, _ reason: ServiceError) {
+    if sessions[session.id] === session { sessions[session.id] = nil }
+    observer?.handle(.ended(session, reason))
+    keepOwn()
   }
 
   /// Records why the chip cannot be used, and logs each new cause.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ChipSharing
 import Formats
 import Glibc
 import System
@@ -8,29 +9,15 @@ import UWB
 
 /// A session on a chip with the clients that own it. The session ends with its last owner.
 @ServiceActor final class SharedSession {
-  /// The users who may join the session and see its measurements.
-  enum Share: String {
-    case user, everyone
-  }
-
-  /// The calls from a session to the service.
-  struct Reports {
-    /// Returns whether a client monitors measurements.
-    var isHeard: @ServiceActor () -> Bool
-    var measured: @ServiceActor (SharedSession, PublishedMeasurement) -> Void
-    /// Handles the end of the session. The refusal is the last reply to monitoring clients.
-    var ended: @ServiceActor (SharedSession, Refusal) -> Void
-  }
-
   private typealias Started = (session: UWBSession, rounds: RangingStream<EstimatedRound>)
 
   nonisolated let chip: String
   nonisolated let profile: SessionProfile
-  nonisolated let share: Share
+  nonisolated let share: Chips.Share
   /// The user who started the session.
   private let uid: UInt32
   private let device: UWBDevice
-  private let reports: Reports
+  private weak var owner: SharedChip?
   private let started: Task<Started, any Error>
 
   /// The owners by the number of their connection.
@@ -49,11 +36,11 @@ import UWB
 
   /// Creates the session, and begins to start it on the chip.
   init(
-    chip: String, _ device: UWBDevice, _ profile: SessionProfile, share: Share, uid: UInt32,
-    _ reports: Reports
+    on chip: SharedChip, _ device: UWBDevice, _ profile: SessionProfile, _ share: Chips.Share,
+    uid: UInt32
   ) {
-    (self.chip, self.device, self.profile) = (chip, device, profile)
-    (self.share, self.uid, self.reports) = (share, uid, reports)
+    (self.chip, self.device, self.profile) = (chip.name, device, profile)
+    (self.share, self.uid, owner) = (share, uid, chip)
     started = Task {
       let configuration = try SessionConfiguration(
         sessionID: profile.sessionID, profile.parameters(for: device.dialect))
@@ -78,13 +65,19 @@ import UWB
     return owners.isEmpty ? "waiting" : "ranging"
   }
 
-  func isVisible(to user: PeerCredentials) -> Bool {
-    share == .everyone || user.uid == uid || user.uid == 0
+  /// The users who may join the session and see its measurements.
+  var audience: Audience { share == .everyone ? .everyone : .user(uid) }
+
+  /// The session as clients see it.
+  var shown: Chips.Session {
+    Chips.Session(
+      id: id, state: state, share: share.rawValue,
+      owners: owners.sorted { $0.key < $1.key }.map(\.value.shown))
   }
 
   /// Returns the parameters in which two profiles differ. Key values are omitted, and a missing
   /// parameter counts with its default.
-  func differences(from other: SessionProfile) -> [JSONLine] {
+  func differences(from other: SessionProfile) -> [Chips.Difference] {
     func text(_ profile: SessionProfile, _ id: AppConfigID) -> String? {
       profile.parameters.first { $0.id == id.rawValue }.map {
         id.isSecret ? "(hidden)" : id.form().text($0.value)
@@ -93,17 +86,17 @@ import UWB
     let types = [profile.type, other.type].map { "\($0.rawValue)" }
     let sides = [profile, other].map { $0.parameters(for: device.dialect) }
     let ids = Set((profile.parameters + other.parameters).map(\.id)).sorted()
-    let parameters = ids.compactMap { number -> JSONLine? in
+    let parameters = ids.compactMap { number -> Chips.Difference? in
       let id = AppConfigID(rawValue: number)
       let values = sides.map { $0[id] }
       if values[0] == values[1] { return nil }
       if values.contains(nil), let numbers = sides[0].number(id), numbers == sides[1].number(id) {
         return nil
       }
-      return ["parameter": id.name, "present": text(profile, id), "wanted": text(other, id)]
+      return Chips.Difference(id.name, present: text(profile, id), wanted: text(other, id))
     }
     guard types[0] != types[1] else { return parameters }
-    return [["parameter": "SESSION_TYPE", "present": types[0], "wanted": types[1]]] + parameters
+    return [Chips.Difference("SESSION_TYPE", present: types[0], wanted: types[1])] + parameters
   }
 
   func isEqual(to other: SessionProfile) -> Bool {
@@ -174,7 +167,8 @@ import UWB
     lingering?.cancel()
     ending = Task {
       if let session = try? await started.value.session { try? await session.close() }
-      reports.ended(self, .sessionEnded(chip, id, reason, advice))
+      owner?.sessionEnded(
+        self, .sessionEnded(chip, sessionID: id, reason, advice: advice))
     }
   }
 
@@ -222,23 +216,21 @@ import UWB
         hasRSSI: device.dialect.generation >= .fira2)
       row.lostBefore = summary.add(row)
       ServiceActor.atOnceOrLater { [self, row] in
-        if reports.isHeard() { publish(row, of: estimate) }
+        if let owner, owner.hasListeners { owner.publish(published(row, of: estimate)) }
       }
     }
   }
 
-  private func publish(_ row: RangeRow, of estimate: EstimatedMeasurement) {
+  private func published(
+    _ row: RangeRow, of estimate: EstimatedMeasurement
+  ) -> PublishedMeasurement {
     let time = estimate.measurement.receivedAt
     let now = nanoseconds(of: CLOCK_MONOTONIC)
-    let members: JSONLine = [
-      "chip": chip, "session_id": id, "monotonic_us": time / 1_000,
-      "utc_us": (nanoseconds(of: CLOCK_REALTIME) - (now - min(time, now))) / 1_000,
-      "measurement": RangeRow.json.object(row),
-    ]
-    reports.measured(
-      self,
-      PublishedMeasurement(
-        chip: chip, sessionID: id, peer: estimate.peer,
-        members: String(members.json.dropFirst().dropLast())))
+    let utc = nanoseconds(of: CLOCK_REALTIME) - (now - min(time, now))
+    return PublishedMeasurement(
+      chip: chip, sessionID: id, peer: estimate.peer, audience: audience,
+      reply: MeasurementReply(
+        chip: chip, sessionID: id, monotonic: time / 1_000, utc: utc / 1_000,
+        measurement: RangeRow.json.object(row).json))
   }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ChipSharing
 import System
 import Logging
 import UCI
@@ -220,13 +221,10 @@ import UWB
       sessionID: id, type: session.type, parameters: session.parameters)
     let shared: SharedSession
     do throws(Refusal) {
-      shared = try await service.start(
-        profile, on: chip, .everyone, linger: linger, for: client
-      ).session
+      shared = try await client.start(profile, on: chip, .everyone, linger: linger).session
     } catch {
       service.logger.info(
-        "session refused",
-        metadata: ["session": "\(id)", "reason": "\(String(decoding: error.bytes, as: UTF8.self))"])
+        "session refused", metadata: ["session": "\(id)", "reason": "\(error.error.reason)"])
       throw Refused(status: error.status)
     }
     sessions[id]?.state = .active
@@ -240,7 +238,7 @@ import UWB
     guard let shared = sessions[id]?.shared, let client else { return }
     sessions[id]?.shared = nil
     sessions[id]?.state = .idle
-    service.release(shared, of: client)
+    client.release(shared)
     await shared.waitUntilEnded()
   }
 
@@ -273,11 +271,7 @@ import UWB
   func relay(_ packet: [UInt8], of session: SharedSession, begins: Bool) {
     guard let client, sessions[session.id]?.shared === session else { return }
     if begins { drops = client.backlog > Self.mostBytes }
-    if drops {
-      _ = client.isStuck()
-    } else {
-      client.send(packet: packet)
-    }
+    if drops { client.closeIfStuck() } else { client.send(packet) }
   }
 
   /// Reports a session that ended by itself. If the cause concerns the whole chip, closes the
@@ -310,7 +304,7 @@ import UWB
 
   private func send(_ type: MessageType, _ opcode: Opcode, _ payload: [UInt8]) {
     for packet in Segmentation.packets(type: type, opcode: opcode, payload: payload) {
-      client?.send(packet: packet)
+      client?.send(packet)
     }
   }
 }

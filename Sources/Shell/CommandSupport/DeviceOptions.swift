@@ -215,7 +215,7 @@ package struct OpenTarget {
     loan =
       chip.exclusive && simulated == nil
       ? try await runBlocking { [endpoint] in
-        Result { () throws(LinkError) in try ChipService.borrow(endpoint, for: Program.name) }
+        Result { () throws(LinkError) in try endpoint.borrow(for: Program.name) }
       }.get() : nil
   }
 

@@ -47,7 +47,7 @@ package final class PacketLink: Sendable {
   package init(
     _ endpoint: LinkEndpoint, framing: Link.Framing = .init(), record: UWBDevice.PacketTap? = nil
   ) async throws(LinkError) {
-    let link = try await Link.open(endpoint)
+    let link = try await Link.open(endpoint, connector: Link.serviceConnector)
     let (events, continuation) = AsyncStream<Event>.makeStream(
       bufferingPolicy: .bufferingOldest(Self.backlog))
     self.events = events

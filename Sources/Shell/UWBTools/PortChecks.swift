@@ -364,7 +364,7 @@ extension Checkup {
   /// Requests the device information, and returns all bytes that arrive; empty if the device cannot
   /// be opened.
   private func sample() async -> [UInt8] {
-    let bytes = try? await Link.with(endpoint) { link in
+    let bytes = try? await Link.with(endpoint, connector: Link.serviceConnector) { link in
       for packet in Segmentation.packets(GetDeviceInfo()) { try? await link.write(packet) }
       return try? await runBlocking { link.readRaw(milliseconds: 600, limit: 512) }
     }

@@ -1,10 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+package import ChipSharing
 import CommandSupport
 package import Formats
 import SystemPackage
 package import UWBLink
+
+/// A chip that the service shares.
+package struct SharedPort {
+  package var chip: Chips.Chip
+  /// The location as in `LinkEndpoint.place`.
+  package var place: String
+
+  package init(chip: Chips.Chip, place: String) { (self.chip, self.place) = (chip, place) }
+
+  /// Returns the chips of the service; empty without a service.
+  package static func all() -> [SharedPort] {
+    ChipService.chips(at: LinkEndpoint.serviceSocket).map { chip in
+      SharedPort(chip: chip, place: (try? LinkEndpoint(chip.name))?.place ?? chip.name)
+    }
+  }
+}
 
 /// A listed USB device or serial port.
 package struct PortReport {
@@ -15,7 +32,7 @@ package struct PortReport {
   /// Whether this user cannot see the open files of some programs.
   var someHoldersHidden = false
   /// The chip in the service, if the service holds it.
-  package var shared: ChipService.Chip?
+  package var shared: SharedPort?
 
   /// Returns the ports of USB devices, known devices without a port, and other chips of the
   /// service.
@@ -24,10 +41,10 @@ package struct PortReport {
   ///   - shared: The chips of the service.
   ///   - all: Whether to include the built-in ports of the machine.
   package static func all(
-    _ discovery: Discovery, _ processes: ProcessTable, _ shared: [ChipService.Chip] = [], all: Bool
+    _ discovery: Discovery, _ processes: ProcessTable, _ shared: [SharedPort] = [], all: Bool
   ) -> [PortReport] {
     let known = discovery.ports()
-    func chip(_ port: SerialPort) -> ChipService.Chip? {
+    func chip(_ port: SerialPort) -> SharedPort? {
       shared.first { $0.place == port.path.string }
     }
     let ports = known.filter { all || $0.usb != nil || chip($0) != nil }.map { port in
@@ -70,11 +87,11 @@ package struct PortReport {
       }
     }
     if let shared {
-      table.add("shared as", printable(shared.name))
-      if let problem = shared.problem { table.add("problem", printable(problem)) }
-      for session in shared.sessions {
+      table.add("shared as", printable(shared.chip.name))
+      if let problem = shared.chip.problem { table.add("problem", printable(problem)) }
+      for session in shared.chip.sessions {
         let owners = session.owners.map {
-          "\(printable(DeviceAccess.userName($0.user) ?? "\($0.user)")) (\($0.process))"
+          "\(printable(DeviceAccess.userName($0.uid) ?? "\($0.uid)")) (\($0.pid))"
         }
         let holders = owners.isEmpty ? "" : ", held by \(owners.joined(separator: ", "))"
         table.add("session \(session.id)", printable(session.state) + holders)
@@ -123,15 +140,15 @@ package struct PortReport {
       $0.key("name?", "program name") { $0.name }
     }
     $0.key("note", "remark on the device") { $0.usb?.known?.note }
-    $0.key("shared_as", "name of the chip in the service that shares it") { $0.shared?.name }
-    $0.key("problem", "reason why the service cannot use it now") { $0.shared?.problem }
-    $0.list("sessions", "sessions of the service on it", of: { $0.shared?.sessions ?? [] }) {
+    $0.key("shared_as", "name of the chip in the service that shares it") { $0.shared?.chip.name }
+    $0.key("problem", "reason why the service cannot use it now") { $0.shared?.chip.problem }
+    $0.list("sessions", "sessions of the service on it", of: { $0.shared?.chip.sessions ?? [] }) {
       $0.key("session_id?", "number of the session") { $0.id }
       $0.key("state?", "starting, ranging, waiting or ending") { $0.state }
       $0.key("share?", "users who may join it: user or everyone") { $0.share }
       $0.list("owners?", "programs that own it", of: \.owners) {
-        $0.key("uid?", "number of the user") { $0.user }
-        $0.key("pid?", "process id") { $0.process }
+        $0.key("uid?", "number of the user") { $0.uid }
+        $0.key("pid?", "process id") { $0.pid }
       }
     }
   }

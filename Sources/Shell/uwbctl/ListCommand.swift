@@ -21,7 +21,7 @@ struct ListCommand: ParsableCommand {
   @Flag(help: "Also list the built-in serial ports of the machine.") var all = false
 
   func run() {
-    let reports = PortReport.all(Discovery(), ProcessTable(), ChipService.chips(), all: all)
+    let reports = PortReport.all(Discovery(), ProcessTable(), SharedPort.all(), all: all)
     format.print(reports, PortReport.json, text: \.text)
     if reports.isEmpty {
       note(

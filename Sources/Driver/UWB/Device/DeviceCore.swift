@@ -87,7 +87,9 @@ final class DeviceCore: Sendable {
   /// recovery.
   func home(of endpoint: LinkEndpoint) async throws(DriverError) -> ReconnectTarget? {
     guard recovery != nil else { return nil }
-    do { return try await ReconnectTarget.find(endpoint) } catch { throw .link(error) }
+    do { return try await ReconnectTarget.find(endpoint, connector: Link.serviceConnector) } catch {
+      throw .link(error)
+    }
   }
 
   func run(_ identity: Handshake.Identity, home: ReconnectTarget?) {

@@ -29,7 +29,7 @@ package enum Firmware {
   ) async throws(FirmwareError) -> Report {
     let result: Result<Report, FirmwareError>
     do throws(LinkError) {
-      result = try await Link.with(endpoint) { link in
+      result = try await Link.with(endpoint, connector: Link.serviceConnector) { link in
         do throws(FirmwareError) {
           return .success(try await load(image, through: link, progress: progress))
         } catch {
@@ -107,17 +107,6 @@ extension LinkEndpoint {
     }
   }
 
-  /// Returns the endpoint of the service that holds the chip, or else the chip's own.
-  ///
-  /// - Throws: `DriverError`, when the task is cancelled or the system has no thread for the query.
-  func shared() async throws(DriverError) -> LinkEndpoint {
-    do throws(LinkError) {
-      return try await runBlocking(
-        cancellation: LinkError(.cancelled, endpoint: description)
-      ) { ChipService.endpoint(for: self) }
-    } catch { throw .link(error) }
-  }
-
   /// Opens a link, and loads the firmware named in the endpoint where a chip loses it with its
   /// power.
   ///
@@ -128,7 +117,9 @@ extension LinkEndpoint {
     // This comes before opening: a wrong file has no effect on the chip.
     let image = loadsFirmware ? try await firmwareToLoad() : nil
     let link: Link
-    do { link = try await Link.open(self) } catch { throw .link(error) }
+    do { link = try await Link.open(self, connector: Link.serviceConnector) } catch {
+      throw .link(error)
+    }
     if let image { try await link.load(image, progress) }
     return link
   }

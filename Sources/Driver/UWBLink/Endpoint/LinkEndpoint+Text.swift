@@ -34,7 +34,7 @@ extension LinkEndpoint {
         path: FilePath(try parts.path("/dev/uci0")), start: try parts.word("start") ?? .keep)
     case "uwbd":
       self = .service(
-        socket: parts.address.isEmpty ? ChipService.socket : FilePath(parts.address),
+        socket: parts.address.isEmpty ? Self.serviceSocket : FilePath(parts.address),
         chip: try parts.value("chip"), linger: try parts.linger())
     case "nxp-usb": self = .nxpBoard(try NXPBoardEndpoint(&parts))
     default:

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import Glibc
 public import SystemPackage
 
 /// The address of a chip.
@@ -66,5 +67,19 @@ public enum LinkEndpoint: Sendable, Hashable {
     case .nxpBoard(let board): board.path
     case .usb, .tcp, .service, .descriptor: nil
     }
+  }
+
+  /// The path of the device without symbolic links, or the endpoint's name if it has no path.
+  /// Blocks.
+  package var place: String {
+    let resolved = (try? resolved()) ?? self
+    guard let path = resolved.path else { return description }
+    return (FileTree.resolved(path) ?? path).string
+  }
+
+  /// The socket of the service: the value of UWBD_SOCKET, or the default path.
+  package static var serviceSocket: FilePath {
+    unsafe getenv("UWBD_SOCKET").map { unsafe FilePath(String(cString: $0)) }
+      ?? "/run/uwbd/control"
   }
 }

@@ -10,17 +10,25 @@ internal import SystemPackage
 package struct ReconnectTarget: Sendable {
   /// The endpoint to open again.
   package let endpoint: LinkEndpoint
+  private let connector: Link.Connector?
   private let discovery: Discovery
 
   /// Identifies a present device on a blocking thread.
   package static func find(
-    _ endpoint: LinkEndpoint, discovery: Discovery = Discovery()
+    _ endpoint: LinkEndpoint, connector: Link.Connector? = nil, discovery: Discovery = Discovery()
   ) async throws(LinkError) -> ReconnectTarget {
-    try await runBlocking { ReconnectTarget(endpoint, discovery: discovery) }
+    try await runBlocking {
+      ReconnectTarget(endpoint, connector: connector, discovery: discovery)
+    }
   }
 
   /// Identifies a present device; blocks the calling thread.
-  package init(_ endpoint: LinkEndpoint, discovery: Discovery = Discovery()) {
+  ///
+  /// - Parameter connector: Reaches services; without it, their endpoints are invalid.
+  package init(
+    _ endpoint: LinkEndpoint, connector: Link.Connector? = nil, discovery: Discovery = Discovery()
+  ) {
+    self.connector = connector
     self.endpoint = discovery.stableEndpoint(of: endpoint).resetting
     self.discovery = discovery
   }
@@ -43,7 +51,9 @@ package struct ReconnectTarget: Sendable {
       do throws(LinkError) {
         let link = try await runBlocking {
           Result { () throws(LinkError) in
-            try Link(try endpoint.resolved(with: discovery), connectTimeout: .seconds(1))
+            try Link(
+              try endpoint.resolved(with: discovery), connector: connector,
+              connectTimeout: .seconds(1))
           }
         }.get()
         return Task.isCancelled ? nil : link

@@ -70,16 +70,9 @@ package struct VarlinkReply: Sendable, Hashable {
 
   /// The encoded message with its zero byte.
   package var bytes: [UInt8] {
-    Self.bytes("\(JSON.object(parameters))", continues: continues, error: error)
-  }
-
-  /// Encodes a message, with its zero byte, from parameters that are already JSON.
-  package static func bytes(
-    _ parameters: String, continues: Bool = false, error: String? = nil
-  ) -> [UInt8] {
     var text = "{"
     if let error { text += "\"error\":\(JSON.string(error))," }
-    text += "\"parameters\":\(parameters)"
+    text += "\"parameters\":\(JSON.object(parameters))"
     if continues { text += ",\"continues\":true" }
     return Array("\(text)}".utf8) + [0]
   }

@@ -74,7 +74,9 @@ final class RangingRun: Sendable {
   private func waitForDevice(at endpoint: LinkEndpoint, _ error: DriverError) async {
     report(.unavailable(NIError(error)))
     let isThere = await withTaskGroup(of: Bool.self) { group in
-      group.addTask { await ReconnectTarget(endpoint).waitUntilAvailable() }
+      group.addTask {
+        await ReconnectTarget(endpoint, connector: Link.serviceConnector).waitUntilAvailable()
+      }
       group.addTask { [signals] in
         for await case .end in signals { break }
         return false

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+package import JSON
+package import Varlink
+
+/// A call of the service. Its parameters are within the limits of the interface.
+///
+/// A chip is named as in the reply of `List`, or by the path of its device without symbolic links;
+/// nil names the only chip.
+package enum ChipCall: Sendable, Hashable {
+  case list
+  case describe(chip: String?)
+  /// - Parameter linger: The time for which the session outlives its last connection.
+  case start(chip: String?, Profile, Chips.Share, linger: Duration)
+  case stop(chip: String?, sessionID: UInt32)
+  case monitor(Monitor)
+  case attach(chip: String?, linger: Duration)
+  case borrow(chip: String?, reason: String)
+
+  package enum Profile: Sendable, Hashable {
+    case object([String: JSON])
+    /// The text of a file, comments included.
+    case text(String)
+  }
+
+  /// The measurements that a client wants.
+  package struct Monitor: Sendable, Hashable {
+    /// The chip, or nil for all chips.
+    package var chip: String?
+    package var sessionID: UInt32?
+    /// The address of a peer in its text form.
+    package var peer: String?
+    package var keep = Chips.Keep.all
+    /// The greatest number of measurements that wait for the client.
+    package var queue = 1_000
+    /// The time for which measurements are collected before they are sent together.
+    package var pause = Duration.zero
+
+    package init() {}
+  }
+
+  /// The name of the chip in the call.
+  package var chip: String? {
+    switch self {
+    case .list: nil
+    case .describe(let chip), .start(let chip, _, _, _), .stop(let chip, _), .attach(let chip, _),
+      .borrow(let chip, _):
+      chip
+    case .monitor(let monitor): monitor.chip
+    }
+  }
+}
+
+extension ChipCall {
+  /// Decodes a call whose parameters have the types of the interface.
+  ///
+  /// - Parameter method: The name without its interface.
+  /// - Throws: `ServiceError.invalidParameter` for a value outside of its limits.
+  package init(_ method: String, _ parameters: [String: JSON]) throws(ServiceError) {
+    let members = Members(values: parameters)
+    let chip = members.string("chip")
+    switch method {
+    case "List": self = .list
+    case "Describe": self = .describe(chip: chip)
+    case "Start":
+      self = .start(
+        chip: chip, try members.profile(),
+        members.string("share").flatMap(Chips.Share.init) ?? .everyone,
+        linger: try members.milliseconds("linger_ms", 60_000))
+    case "Stop":
+      guard let id = try members.sessionID() else { throw .invalidParameter("session_id") }
+      self = .stop(chip: chip, sessionID: id)
+    case "Monitor":
+      var monitor = Monitor()
+      (monitor.chip, monitor.peer) = (chip, members.string("peer"))
+      monitor.sessionID = try members.sessionID()
+      monitor.queue = try members.integer("queue", 1...10_000) ?? monitor.queue
+      monitor.pause = try members.milliseconds("every_ms", 10_000)
+      monitor.keep = members.string("keep").flatMap(Chips.Keep.init) ?? .all
+      self = .monitor(monitor)
+    case "Attach":
+      self = .attach(chip: chip, linger: try members.milliseconds("linger_ms", 60_000))
+    case "Borrow": self = .borrow(chip: chip, reason: members.string("reason") ?? "")
+    default: preconditionFailure("\(method) is not in the description of the interface")
+    }
+  }
+
+  private struct Members {
+    let values: [String: JSON]
+
+    func string(_ name: String) -> String? { values[name]?.string }
+
+    func integer(_ name: String, _ limits: ClosedRange<Int>) throws(ServiceError) -> Int? {
+      guard let number = values[name]?.integer else { return nil }
+      guard let number = Int(exactly: number), limits.contains(number) else {
+        throw .invalidParameter(name)
+      }
+      return number
+    }
+
+    func milliseconds(_ name: String, _ most: Int) throws(ServiceError) -> Duration {
+      .milliseconds(try integer(name, 0...most) ?? 0)
+    }
+
+    func sessionID() throws(ServiceError) -> UInt32? {
+      try integer("session_id", 0...Int(UInt32.max)).map { UInt32($0) }
+    }
+
+    func profile() throws(ServiceError) -> Profile {
+      switch (values["profile"]?.object, string("profile_text")) {
+      case (.some(let members), nil): .object(members)
+      case (nil, .some(let text)): .text(text)
+      default: throw .invalidParameter("profile")
+      }
+    }
+  }
+}
+
+extension ChipCall {
+  /// The call as a message. Parameters with their default are left out, because older services
+  /// reject parameters that are unknown to them.
+  package var message: VarlinkCall {
+    let method: String
+    var members: [String: JSON] = [:]
+    members["chip"] = chip.map { .string($0) }
+    func milliseconds(_ time: Duration) -> JSON? {
+      time > .zero ? .integer(Int64(time / .milliseconds(1))) : nil
+    }
+    switch self {
+    case .list: method = "List"
+    case .describe: method = "Describe"
+    case .start(_, let profile, let share, let linger):
+      method = "Start"
+      switch profile {
+      case .object(let object): members["profile"] = .object(object)
+      case .text(let text): members["profile_text"] = .string(text)
+      }
+      if share != .everyone { members["share"] = .string(share.rawValue) }
+      members["linger_ms"] = milliseconds(linger)
+    case .stop(_, let id):
+      method = "Stop"
+      members["session_id"] = .integer(Int64(id))
+    case .monitor(let monitor):
+      method = "Monitor"
+      members["session_id"] = monitor.sessionID.map { .integer(Int64($0)) }
+      members["peer"] = monitor.peer.map { .string($0) }
+      if monitor.keep != .all { members["keep"] = .string(monitor.keep.rawValue) }
+      if monitor.queue != Monitor().queue { members["queue"] = .integer(Int64(monitor.queue)) }
+      members["every_ms"] = milliseconds(monitor.pause)
+    case .attach(_, let linger):
+      method = "Attach"
+      members["linger_ms"] = milliseconds(linger)
+    case .borrow(_, let reason):
+      method = "Borrow"
+      members["reason"] = .string(reason)
+    }
+    let name = "\(Chips.interface).\(method)"
+    return VarlinkCall(name, members, upgrade: Chips.upgrading.contains(name))
+  }
+}

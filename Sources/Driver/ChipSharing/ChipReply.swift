@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import JSON
+internal import Varlink
+
+/// The reply to a call that succeeded, except the measurements of `Monitor`.
+package enum ChipReply: Sendable {
+  case chips([Chips.Chip])
+  /// - Parameter info: The device's description of itself, as JSON.
+  case description(chip: String, info: String)
+  case started(chip: String, sessionID: UInt32, joined: Bool)
+  case stopped
+  /// The reply to `Attach` and `Borrow`.
+  case chip(String)
+
+  /// The encoded message with its zero byte.
+  package var bytes: [UInt8] {
+    switch self {
+    case .chips(let chips): return VarlinkReply(["chips": chips.json]).bytes
+    case .description(let chip, let info):
+      var bytes: [UInt8] = []
+      EncodedReply(["chip": "\(JSON.string(chip))", "info": info]).append(to: &bytes)
+      return bytes
+    case .started(let chip, let id, let joined):
+      return VarlinkReply([
+        "chip": .string(chip), "session_id": .integer(Int64(id)), "joined": .bool(joined),
+      ]).bytes
+    case .stopped: return VarlinkReply().bytes
+    case .chip(let chip): return VarlinkReply(["chip": .string(chip)]).bytes
+    }
+  }
+}
+
+/// A measurement as a reply of `Monitor`. It is encoded once for all clients that receive it.
+package struct MeasurementReply: Sendable {
+  private let reply: EncodedReply
+
+  /// - Parameters:
+  ///   - monotonic: Microseconds of CLOCK_MONOTONIC.
+  ///   - utc: Microseconds since 1970.
+  ///   - measurement: The measurement as JSON.
+  package init(
+    chip: String, sessionID: UInt32, monotonic: UInt64, utc: UInt64, measurement: String
+  ) {
+    reply = EncodedReply([
+      "chip": "\(JSON.string(chip))", "session_id": "\(sessionID)", "monotonic_us": "\(monotonic)",
+      "utc_us": "\(utc)", "measurement": measurement,
+    ])
+  }
+
+  /// Appends the message of one client.
+  ///
+  /// - Parameters:
+  ///   - lost: The number of measurements dropped for this client just before.
+  ///   - continues: Whether the client receives further replies to its call.
+  package func append(to output: inout [UInt8], lost: Int, continues: Bool) {
+    reply.append(to: &output, own: ("lost", lost), continues: continues)
+  }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import ChipSharing
+package import SystemPackage
+package import UWBLink
+
+extension LinkEndpoint {
+  /// Returns the endpoint of the service that holds the chip, or else the chip's own.
+  ///
+  /// - Throws: `DriverError`, when the task is cancelled or the system has no thread for the query.
+  func shared() async throws(DriverError) -> LinkEndpoint {
+    do throws(LinkError) {
+      return try await runBlocking(
+        cancellation: LinkError(.cancelled, endpoint: description)
+      ) { shared(at: Self.serviceSocket) }
+    } catch { throw .link(error) }
+  }
+
+  /// Returns the endpoint in the service at `socket` if the service holds the chip, or else the
+  /// chip's own. Blocks.
+  package func shared(at socket: FilePath) -> LinkEndpoint {
+    switch self {
+    case .service, .descriptor: self
+    default:
+      ChipService.name(of: place, at: socket).map { .service(socket: socket, chip: $0) } ?? self
+    }
+  }
+
+  /// Makes the service close a chip until the returned connection closes. Blocks.
+  ///
+  /// - Parameter reason: The purpose, shown to other programs that want the chip.
+  /// - Returns: The connection; nil if no service holds the chip.
+  package func borrow(
+    for reason: String, at socket: FilePath = serviceSocket
+  ) throws(LinkError) -> FileDescriptor? {
+    if case .descriptor = self { return nil }
+    let place = place
+    do throws(ChipService.Failure) {
+      return try ChipService.borrow(place, for: reason, at: socket)
+    } catch {
+      throw LinkError(error, .service(socket: socket, chip: place), rejected: .busy)
+    }
+  }
+}
+
+extension Link {
+  /// Opens a connection to the chip of a service. It carries UCI, as the chip itself would.
+  package static let serviceConnector: Connector = { endpoint throws(LinkError) in
+    guard case .service(let socket, let chip, let linger) = endpoint else {
+      throw LinkError(.invalidEndpoint, endpoint: endpoint.description)
+    }
+    do throws(ChipService.Failure) {
+      return try ChipService.attach(chip, linger: linger, at: socket)
+    } catch { throw LinkError(error, endpoint, rejected: .system) }
+  }
+}
+
+extension LinkError {
+  /// - Parameter code: The code for an error that is neither about rights nor about the chip.
+  fileprivate init(_ failure: ChipService.Failure, _ endpoint: LinkEndpoint, rejected code: Code) {
+    switch failure {
+    case .unreachable(let errno): self.init(unreachable: errno, endpoint)
+    case .silent(let errno):
+      self.init(
+        [.wouldBlock, .timedOut].contains(errno) ? .timeout : .system,
+        endpoint: endpoint.description, errno: errno, detail: "the service does not answer",
+        recoverySuggestion: "Read its log, and start it again: systemctl restart uwbd.")
+    case .rejected(let error):
+      let code: Code =
+        switch error {
+        case .denied: .permissionDenied
+        case .noChip, .chipUnavailable: code == .busy ? .busy : .notFound
+        default: code
+        }
+      var reason = error.reason
+      if reason.hasSuffix(".") { reason.removeLast() }
+      self.init(
+        code, endpoint: endpoint.description, detail: reason, recoverySuggestion: error.advice)
+    }
+  }
+
+  private init(unreachable errno: Errno, _ endpoint: LinkEndpoint) {
+    let (code, detail, suggestion): (Code, String, String) =
+      switch errno {
+      case .permissionDenied:
+        (
+          .permissionDenied, "the socket does not admit it",
+          "Ask the administrator for access: the socket's mode and group decide who may connect."
+        )
+      case .wouldBlock:
+        (
+          .timeout, "the service accepts no connection",
+          "End programs that are connected, or try again later."
+        )
+      default:
+        (
+          errno == .noSuchFileOrDirectory || errno == .notDirectory
+            ? .notFound : errno == .connectionRefused ? .connectionRefused : .system,
+          "no service listens there", "Start uwbd, or name the device itself."
+        )
+      }
+    self.init(
+      code, endpoint: endpoint.description, errno: errno, detail: detail,
+      recoverySuggestion: suggestion)
+  }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+import ChipSharing
+
+/// An event of a chip or of one of its sessions, for all connections.
+enum ChipEvent {
+  case measured(PublishedMeasurement)
+  /// The chip has sent a packet about a session: with `begins`, the first one of a message.
+  case notified(SharedSession, packet: [UInt8], begins: Bool)
+  /// A session has ended. The error is the last reply to the clients that monitor it.
+  case ended(SharedSession, ServiceError)
+  /// The chip answers no longer. Clients that speak UCI with it are disconnected.
+  case unusable(SharedChip)
+}
+
+/// Receives the events of chips.
+@ServiceActor protocol ChipObserver: AnyObject {
+  /// Whether a client monitors measurements. They are encoded only then.
+  var hasListeners: Bool { get }
+  func handle(_ event: ChipEvent)
+}
+
+/// The users who may see a session.
+enum Audience {
+  case everyone
+  /// A user, and root.
+  case user(UInt32)
+
+  func includes(_ user: PeerCredentials) -> Bool {
+    switch self {
+    case .everyone: true
+    case .user(let uid): user.uid == uid || user.uid == 0
+    }
+  }
+}

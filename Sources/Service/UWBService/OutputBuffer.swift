@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+
+/// The bytes to send to a client.
+struct OutputBuffer {
+  private var bytes: [UInt8] = []
+  /// The number of bytes at the beginning that are sent.
+  private var sent = 0
+  /// The time since which the client has accepted no bytes; nil while it accepts them.
+  private(set) var blockedSince: ContinuousClock.Instant?
+
+  enum Result { case accepted, blocked, failed }
+
+  /// The number of unsent bytes.
+  var count: Int { bytes.count - sent }
+  var isEmpty: Bool { count == 0 }
+
+  mutating func append(_ more: [UInt8]) { encode { $0 += more } }
+
+  /// Appends the bytes that `body` appends.
+  mutating func encode(_ body: (inout [UInt8]) -> Void) {
+    if sent > 0 {
+      bytes.removeFirst(sent)
+      sent = 0
+    }
+    body(&bytes)
+  }
+
+  /// Sends the bytes with one call of send(2).
+  mutating func send(to socket: Int32) -> Result {
+    let count = bytes.withUnsafeBytes {
+      Glibc.send(socket, $0.baseAddress! + sent, $0.count - sent, Int32(MSG_NOSIGNAL))
+    }
+    guard count < 0 else {
+      sent += count
+      blockedSince = nil
+      if sent == bytes.count {
+        // Room for some measurements stays, so that a fast client costs no allocations.
+        bytes.removeAll(keepingCapacity: bytes.capacity <= 4_096)
+        sent = 0
+      }
+      return .accepted
+    }
+    if errno == EINTR { return .accepted }
+    guard errno == EAGAIN else { return .failed }
+    blockedSince = blockedSince ?? .now
+    return .blocked
+  }
+}

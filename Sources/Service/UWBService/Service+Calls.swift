@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+import ChipSharing
+import Formats
+import JSON
+import UWB
+import Varlink
+
+extension ChipCall {
+  /// Whether the call needs the right to start sessions.
+  fileprivate var startsSessions: Bool {
+    switch self {
+    case .start, .attach, .borrow: true
+    case .list, .describe, .stop, .monitor: false
+    }
+  }
+
+  /// Whether the call fails while its chip is being opened.
+  fileprivate var needsDevice: Bool {
+    switch self {
+    case .describe, .start, .attach: true
+    case .list, .stop, .monitor, .borrow: false
+    }
+  }
+}
+
+extension Service {
+  /// Performs a call whose parameters have their types: at once, or after the chips that it waits
+  /// for have been opened.
+  func perform(_ method: String, _ message: VarlinkCall, for client: Client) -> Client.Outcome {
+    let call: ChipCall
+    do throws(ServiceError) { call = try ChipCall(method, message.parameters) } catch {
+      return .reply(error.reply.bytes)
+    }
+    return outcome { () throws(ServiceError) in
+      if call.startsSessions { try permissions.checkStart(client.user) }
+      let opening = chipsToAwait(call)
+      guard !opening.isEmpty else { return try perform(call, message, for: client) }
+      Task {
+        for chip in opening { await chip.waitWhileOpening() }
+        // The program may have disconnected meanwhile.
+        guard !client.isClosed else { return }
+        client.answer(
+          outcome { () throws(ServiceError) in try perform(call, message, for: client) })
+      }
+      return .later
+    }
+  }
+
+  private func outcome(_ body: () throws(ServiceError) -> Client.Outcome) -> Client.Outcome {
+    do throws(ServiceError) { return try body() } catch { return .reply(error.reply.bytes) }
+  }
+
+  /// Returns the chips that are being opened, and without which a call fails. One of them may be at
+  /// the path that the call names.
+  private func chipsToAwait(_ call: ChipCall) -> [SharedChip] {
+    guard let name = call.chip else {
+      return call.needsDevice && chips.count == 1 ? chips.filter(\.isOpening) : []
+    }
+    guard let chip = chip(named: name) else { return chips.filter(\.isOpening) }
+    return call.needsDevice && chip.isOpening ? [chip] : []
+  }
+
+  private func perform(
+    _ call: ChipCall, _ message: VarlinkCall, for client: Client
+  ) throws(ServiceError) -> Client.Outcome {
+    switch call {
+    case .list: return reply(.chips(chips.map(\.shown)))
+    case .monitor(let monitor):
+      return try self.monitor(monitor, isOneway: message.oneway, for: client)
+    case .describe(let name):
+      let chip = try chip(name)
+      let info = UWBDevice.json.object(try chip.openDevice()).json
+      return reply(.description(chip: chip.name, info: info))
+    case .start(let name, let profile, let share, let linger):
+      return try start(profile, on: try chip(name), share, linger: linger, for: client)
+    case .stop(let name, let id):
+      let chip = try chip(name)
+      guard let session = client.held.first(where: { $0.id == id && $0.chip == chip.name }) else {
+        throw .noSession(
+          "This connection does not hold the session.",
+          advice: "Call Stop on the connection of Start.")
+      }
+      client.release(session)
+      return reply(.stopped)
+    case .attach(let name, let linger):
+      let chip = try chip(name)
+      let virtual = VirtualChip(chip, try chip.openDevice(), client, self, linger: linger)
+      return .attach(virtual, reply: ChipReply.chip(chip.name).bytes)
+    case .borrow(let name, let reason): return try borrow(try chip(name), reason, for: client)
+    }
+  }
+
+  private func reply(_ reply: ChipReply) -> Client.Outcome { .reply(reply.bytes) }
+
+  private func chip(named name: String) -> SharedChip? {
+    chips.first { $0.name == name || $0.place == name }
+  }
+
+  /// Returns the chip that a call names, or the only one.
+  private func chip(_ name: String?) throws(ServiceError) -> SharedChip {
+    let known = chips.map { printable($0.name) }.joined(separator: ", ")
+    if let name {
+      if let chip = chip(named: name) { return chip }
+      throw .noChip("There is no chip \(printable(name)).", advice: "The chips are: \(known)")
+    }
+    guard let first = chips.first else {
+      throw .noChip(
+        "There is no chip yet.",
+        advice: "Plug in a board; uwbctl list shows what is there.")
+    }
+    guard chips.count == 1 else {
+      throw .noChip(
+        "There are \(chips.count) chips.",
+        advice: "Name one of them as chip: \(known)")
+    }
+    return first
+  }
+
+  // MARK: sessions
+
+  private func start(
+    _ profile: ChipCall.Profile, on chip: SharedChip, _ share: Chips.Share, linger: Duration,
+    for client: Client
+  ) throws(ServiceError) -> Client.Outcome {
+    let profile = try session(profile, for: try chip.openDevice())
+    Task {
+      do throws(Refusal) {
+        let (session, joined) = try await client.start(profile, on: chip, share, linger: linger)
+        client.answer(
+          reply(.started(chip: chip.name, sessionID: session.id, joined: joined)))
+      } catch { client.answer(.reply(error.error.reply.bytes)) }
+    }
+    return .later
+  }
+
+  private func session(
+    _ profile: ChipCall.Profile, for device: UWBDevice
+  ) throws(ServiceError) -> SessionProfile {
+    let text: String
+    switch profile {
+    case .object(let members): text = "\(JSON.object(members))"
+    case .text(let file): text = file
+    }
+    do throws(ProfileError) {
+      return try SessionProfile(Array(text.utf8), for: device.dialect.generation)
+    } catch {
+      var reason = "\(error)"
+      // An object is one line, so a line number has no use.
+      if case .object = profile {
+        reason = reason.replacing("Line 1: ", with: "", maxReplacements: 1)
+      }
+      throw .invalidProfile(reason, advice: error.recoverySuggestion)
+    }
+  }
+
+  // MARK: chips that a program has to itself
+
+  private func borrow(
+    _ chip: SharedChip, _ reason: String, for client: Client
+  ) throws(ServiceError) -> Client.Outcome {
+    try chip.checkLending(to: client.number)
+    let reason = printable(reason)
+    guard !reason.isEmpty, reason.utf8.count <= 200 else {
+      throw .invalidParameter("reason")
+    }
+    client.borrowed.append(chip)
+    chip.lend(to: SharedChip.Borrower(user: client.user, reason: reason))
+    Task {
+      await chip.waitUntilClosed()
+      client.answer(reply(.chip(chip.name)))
+    }
+    return .later
+  }
+
+  // MARK: measurements
+
+  private func monitor(
+    _ wanted: ChipCall.Monitor, isOneway: Bool, for client: Client
+  ) throws(ServiceError) -> Client.Outcome {
+    var wanted = wanted
+    if wanted.chip != nil { wanted.chip = try chip(wanted.chip).name }
+    if let id = wanted.sessionID {
+      let there = chips.filter { wanted.chip ?? $0.name == $0.name }.compactMap { $0.sessions[id] }
+      guard let session = there.first(where: { $0.audience.includes(client.user) }) else {
+        throw there.isEmpty
+          ? .noSession(
+            "There is no session \(id).", advice: "Call List for the sessions.")
+          : .denied(
+            "Session \(id) belongs to another user.",
+            advice: "Ask its owner to share it with everyone.")
+      }
+      guard !session.isEnding else {
+        throw .sessionEnded(
+          session.chip, sessionID: id, "It is ending.", advice: "Start it again.")
+      }
+    }
+    return isOneway ? .reply([]) : .monitor(Client.Monitor(wanted))
+  }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+import ChipSharing
+import JSON
+import Testing
+import Varlink
+
+@Suite struct ChipSharingTests {
+  private static let user = Chips.User(uid: 1_000, pid: 7)
+  private static let borrower = Chips.Borrower(user, reason: "tests", since: 5)
+
+  private static let errors: [ServiceError] = [
+    .invalidMessage("a"), .invalidParameter("linger_ms"),
+    .noChip("a", advice: "b"), .chipUnavailable("c", "a", advice: nil),
+    .busy("c", "a", advice: "b", borrower: borrower),
+    .busy("c", "a", advice: "b", owners: [user]),
+    .invalidProfile("a", advice: "b"),
+    .conflict(
+      "c", sessionID: .max, owners: [user],
+      differences: [Chips.Difference("CHANNEL_NUMBER", present: nil, wanted: "9")]),
+    .denied("a", advice: "b"), .refused("c", "a", advice: "b"),
+    .noSession("a", advice: "b"),
+    .sessionEnded("c", sessionID: 42, "a", advice: nil),
+  ]
+
+  @Test(arguments: errors) func errorsAreAsTheInterfaceSays(_ error: ServiceError) throws {
+    let message = try VarlinkReply(Array(error.reply.bytes.dropLast()))
+    #expect(ServiceError(message) == error)
+    let name = try #require(message.error)
+    guard name.hasPrefix(Chips.interface) else { return }
+    let interface = try VarlinkInterface(Chips.description)
+    let fields = try #require(interface.error(String(name.dropFirst(Chips.interface.count + 1))))
+    #expect(interface.problem(with: message.parameters, fields) == nil)
+  }
+
+  @Test func anUnknownErrorKeepsItsReason() {
+    let reply = VarlinkReply(["reason": .string("a")], error: "org.swift-uwb.Chips.New")
+    #expect(ServiceError(reply) == .other(reply))
+    #expect(ServiceError(reply)?.reason == "a")
+    #expect(ServiceError(VarlinkReply()) == nil)
+  }
+
+  private static let calls: [ChipCall] = {
+    var monitor = ChipCall.Monitor()
+    (monitor.chip, monitor.sessionID, monitor.peer) = ("c", .max, "0x0001")
+    (monitor.keep, monitor.queue, monitor.pause) = (.newest, 1, .seconds(10))
+    return [
+      .list, .describe(chip: nil), .describe(chip: "c"), .monitor(ChipCall.Monitor()),
+      .monitor(monitor), .stop(chip: "c", sessionID: 0), .attach(chip: nil, linger: .zero),
+      .attach(chip: "c", linger: .seconds(60)), .borrow(chip: "c", reason: "tests"),
+      .start(chip: nil, .text("{}"), .everyone, linger: .zero),
+      .start(chip: "c", .object(["session_id": .integer(1)]), .user, linger: .milliseconds(1)),
+    ]
+  }()
+
+  @Test(arguments: calls) func callsAreAsTheInterfaceSays(_ call: ChipCall) throws {
+    let message = try VarlinkCall(Array(call.message.bytes.dropLast()))
+    let name = String(message.method.dropFirst(Chips.interface.count + 1))
+    #expect(try ChipCall(name, message.parameters) == call)
+    let interface = try VarlinkInterface(Chips.description)
+    let fields = try #require(interface.method(name)).input
+    #expect(interface.problem(with: message.parameters, fields) == nil)
+    #expect(message.upgrade == (name == "Attach"))
+  }
+
+  @Test(arguments: [
+    ("Start", ["profile_text": JSON.string(""), "linger_ms": .integer(60_001)], "linger_ms"),
+    ("Start", [:], "profile"),
+    ("Start", ["profile": .object([:]), "profile_text": .string("")], "profile"),
+    ("Stop", ["session_id": .integer(1 << 32)], "session_id"), ("Stop", [:], "session_id"),
+    ("Monitor", ["queue": .integer(0)], "queue"),
+    ("Monitor", ["every_ms": .integer(-1)], "every_ms"),
+  ]) func valuesHaveLimits(
+    _ method: String, _ parameters: [String: JSON], _ name: String
+  ) {
+    #expect(throws: ServiceError.invalidParameter(name)) { try ChipCall(method, parameters) }
+  }
+
+  @Test func chipsAreReadAsWritten() throws {
+    let session = Chips.Session(id: 42, state: "ranging", share: "user", owners: [Self.user])
+    let chips = [
+      Chips.Chip(name: "c", problem: "lent", sessions: [session], borrower: Self.borrower),
+      Chips.Chip(name: "d"),
+    ]
+    let reply = try VarlinkReply(Array(ChipReply.chips(chips).bytes.dropLast()))
+    let fields = try #require(try VarlinkInterface(Chips.description).method("List")).output
+    #expect(
+      try VarlinkInterface(Chips.description).problem(with: reply.parameters, fields) == nil)
+    #expect(reply.parameters["chips"]?.array?.compactMap(Chips.Chip.init) == chips)
+  }
+
+  @Test func aMeasurementIsEncodedOnceForAll() throws {
+    let measurement = MeasurementReply(
+      chip: "a\"b", sessionID: 42, monotonic: 1, utc: 2, measurement: #"{"peer":"0x0001"}"#)
+    var bytes: [UInt8] = []
+    measurement.append(to: &bytes, lost: 0, continues: true)
+    measurement.append(to: &bytes, lost: 3, continues: false)
+    #expect(
+      String(decoding: bytes, as: UTF8.self)
+        == #"{"parameters":{"chip":"a\"b","session_id":42,"monotonic_us":1,"utc_us":2,"#
+        + #""measurement":{"peer":"0x0001"},"lost":0},"continues":true}"# + "\0"
+        + #"{"parameters":{"chip":"a\"b","session_id":42,"monotonic_us":1,"utc_us":2,"#
+        + #""measurement":{"peer":"0x0001"},"lost":3}}"# + "\0")
+  }
+}
