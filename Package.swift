@@ -163,14 +163,17 @@ let package = Package(
     .target(
       name: "UWBService",
       dependencies: [
-        "ChipSharing", "CVersion", "JSON", "Varlink", "UCI", "UCIReference", "UWBLink", "UWB",
-        "Formats", "System",
-        deque, system, logging, arguments,
+        "ChipSharing", "JSON", "Varlink", "UCI", "UCIReference", "UWBLink", "UWB", "Formats",
+        "System", deque, logging,
       ],
       path: "Sources/Service/UWBService", swiftSettings: strict + lifetimes),
+    // Its program: options, systemd, the journal and boards.
     .executableTarget(
-      name: "uwbd", dependencies: ["UWBService", arguments], path: "Sources/Service/uwbd",
-      swiftSettings: strict),
+      name: "uwbd",
+      dependencies: [
+        "CVersion", "UWBService", "UCI", "UWBLink", "Formats", "System", system, logging, arguments,
+      ],
+      path: "Sources/Service/uwbd", swiftSettings: strict),
 
     // Examples of Nearby Interaction, each with an app and simulated chips.
     .target(

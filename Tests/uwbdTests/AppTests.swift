@@ -15,6 +15,7 @@ import UWBTestSupport
 import Varlink
 
 @testable import UWBService
+@testable import uwbd
 
 /// An app that passes what its session says on to an accessory.
 private final class App: NSObject, NISessionDelegate, Sendable {

@@ -4,6 +4,7 @@ import Testing
 import UWBTestSupport
 
 @testable import UWBService
+@testable import uwbd
 
 @Suite(.timeLimit(.minutes(10))) struct BoardFolderTests {
   @Test func boardsComeAsTheyArePluggedIn() async throws {

@@ -50,7 +50,7 @@ import Varlink
       // Those of the service are started again afterwards.
       try owner.call("Stop", ["session_id": .integer(42)])
       await service.hold([
-        ProfileFolder.Profile(
+        HeldProfile(
           chip: bench.chip.path, file: "tags.json", text: Array("\(ServiceBench.profile())".utf8))
       ])
       _ = try bench.client().call("Monitor")

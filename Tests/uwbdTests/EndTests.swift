@@ -9,6 +9,7 @@ import UWBTestSupport
 import Varlink
 
 @testable import UWBService
+@testable import uwbd
 
 /// The program itself, and every way in which it ends.
 @Suite(.ownThreads, .timeLimit(.minutes(10))) struct ServiceEndTests {

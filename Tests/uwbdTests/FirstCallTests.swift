@@ -9,6 +9,7 @@ import UWBTestSupport
 import Varlink
 
 @testable import UWBService
+@testable import uwbd
 
 /// Calls that come before the service has opened its chip: they wait for it.
 @Suite(.ownThreads, .timeLimit(.minutes(10))) struct FirstCallTests {

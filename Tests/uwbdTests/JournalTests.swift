@@ -2,6 +2,7 @@
 import Testing
 
 @testable import UWBService
+@testable import uwbd
 
 @Suite struct JournalTests {
   @Test func fieldsAreThoseOfTheJournal() {

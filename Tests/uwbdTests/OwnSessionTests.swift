@@ -9,6 +9,7 @@ import UWBTestSupport
 import Varlink
 
 @testable import UWBService
+@testable import uwbd
 
 /// Sessions that the service holds itself, and what else it does without being asked.
 @Suite(.ownThreads, .timeLimit(.minutes(10))) struct OwnSessionTests {
@@ -87,7 +88,7 @@ import Varlink
       let other = ServiceBench.profile(.controller, ["RANGING_DURATION": .string("40 ms")])
       #expect(try client.call("Start", ["profile": other]).error == nil)
       await service.hold([
-        ProfileFolder.Profile(
+        HeldProfile(
           chip: bench.chip.path, file: "tags.json", text: Array("\(ServiceBench.profile())".utf8))
       ])
       try client.call("Stop", ["session_id": .integer(42)])

@@ -15,6 +15,7 @@ import UWBTestSupport
 import Varlink
 
 @testable import UWBService
+@testable import uwbd
 
 /// An app that is killed while it ranges, and started again; each time a process of its own.
 @Suite(.ownThreads, .timeLimit(.minutes(5))) struct RestorationTests {

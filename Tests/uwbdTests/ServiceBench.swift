@@ -11,6 +11,7 @@ import UWBTestSupport
 import Varlink
 
 @testable import UWBService
+@testable import uwbd
 
 /// The service with a simulated chip, whose peer ranges.
 final class ServiceBench: Sendable {

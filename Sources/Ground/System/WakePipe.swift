@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
 
+/// Makes a descriptor non-blocking, and closes it on exec.
+package func makeNonBlocking(_ descriptor: Int32) {
+  _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+  _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
+}
+
 /// A pipe that wakes a thread from `poll`. Both ends are closed with the last reference.
 package final class WakePipe: Sendable {
   /// Readable after a wake; -1 where the system has no descriptor left.
@@ -10,10 +16,7 @@ package final class WakePipe: Sendable {
   package init() {
     var ends: [Int32] = [-1, -1]
     _ = unsafe pipe(&ends)
-    for end in ends where end >= 0 {
-      _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-      _ = fcntl(end, F_SETFL, O_NONBLOCK)
-    }
+    for end in ends where end >= 0 { makeNonBlocking(end) }
     (readEnd, writeEnd) = (ends[0], ends[1])
   }
 

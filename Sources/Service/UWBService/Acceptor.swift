@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Dispatch
 import Glibc
+import System
 
 /// Accepts connections at a listening socket.
 @ServiceActor final class Acceptor {
@@ -39,7 +40,7 @@ import Glibc
         if errno == EINTR || errno == ECONNABORTED { continue }
         return ![EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno)
       }
-      ListeningSocket.prepare(descriptor)
+      makeNonBlocking(descriptor)
       accepted(descriptor)
     }
     return true

@@ -33,7 +33,7 @@ extension PeerCredentials {
 }
 
 /// The limits and rights of users.
-struct Permissions: Sendable {
+package struct Permissions: Sendable {
   /// The group whose members may start sessions; nil if each connected user may.
   var group: (name: String, id: UInt32)?
   /// The greatest number of connections.
@@ -74,5 +74,14 @@ struct Permissions: Sendable {
         "\(mostClientsOfUser) programs of this user are connected, which is the limit.",
         advice: advice)
     }
+  }
+}
+
+extension Permissions {
+  /// - Parameter group: The group whose members may start sessions; nil if each user may who can
+  ///   connect.
+  package init(group: (name: String, id: UInt32)?) {
+    self.init()
+    self.group = group
   }
 }

@@ -1,18 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 import ChipSharing
 import Glibc
-import Logging
+package import Logging
 import System
-import UWBLink
-import Varlink
+package import UWBLink
+package import Varlink
+
+/// A profile whose session the service holds for itself.
+package struct HeldProfile: Sendable {
+  /// The name of the chip, as on the command line.
+  package var chip: String
+  package var file: String
+  package var text: [UInt8]
+
+  package init(chip: String, file: String, text: [UInt8]) {
+    (self.chip, self.file, self.text) = (chip, file, text)
+  }
+}
 
 /// The service: the shared chips and the connected clients.
-@ServiceActor final class Service: ChipObserver {
+@ServiceActor package final class Service: ChipObserver {
   nonisolated let varlink: VarlinkService
   nonisolated let logger: Logger
   let permissions: Permissions
   private(set) var chips: [SharedChip] = []
-  private let ports: PortStore?
+  private let ports: (any PortKeeper)?
   private var clients: [Int: Client] = [:]
   private var nextNumber = 0
   /// The sockets of all clients.
@@ -23,9 +35,9 @@ import Varlink
   private var idle: (time: Duration, body: @Sendable () -> Void)?
   private var idleTimer: Task<Void, Never>?
 
-  init(
+  package init(
     _ chips: [(name: String, endpoint: LinkEndpoint)], _ permissions: Permissions, version: String,
-    ports: PortStore? = nil, logger: Logger
+    ports: (any PortKeeper)? = nil, logger: Logger
   ) throws(VarlinkInterfaceError) {
     varlink = try VarlinkService(
       vendor: "swift-uwb", product: "uwbd", version: version,
@@ -40,25 +52,26 @@ import Varlink
   /// Shares a further chip, and begins to open it.
   ///
   /// - Returns: Whether the chip is new; a chip with the same name stays as it is.
-  func add(_ name: String, _ endpoint: LinkEndpoint) -> Bool {
+  package func add(_ name: String, _ endpoint: LinkEndpoint) -> Bool {
     guard !chips.contains(where: { $0.name == name }) else { return false }
     make(name, endpoint).start()
     return true
   }
 
   private func make(_ name: String, _ endpoint: LinkEndpoint) -> SharedChip {
-    let port = ports.map { ($0, "\(PortStore.prefix)\(chips.count)") }
+    let port = ports.map { ($0, "\(type(of: $0).prefix)\(chips.count)") }
     let chip = SharedChip(endpoint, name: name, port: port, self, logger: logger)
     chips.append(chip)
     return chip
   }
 
-  var names: [String] { chips.map(\.name) }
+  /// The names of the chips.
+  package var names: [String] { chips.map(\.name) }
 
   /// Opens the chips, and accepts clients.
   ///
   /// - Parameter socket: A non-blocking socket that listens. The service closes it when it stops.
-  func start(listeningAt socket: Int32) {
+  package func start(listeningAt socket: Int32) {
     for chip in chips { chip.start() }
     acceptor = Acceptor(socket) { [weak self] descriptor in
       if let self { accept(descriptor) } else { close(descriptor) }
@@ -68,7 +81,7 @@ import Varlink
   /// Closes all connections, ends all sessions, and closes the chips.
   ///
   /// Connections come first: clients then wait for the next service, as after a crash.
-  func stop() async {
+  package func stop() async {
     acceptor?.stop()
     acceptor = nil
     for client in clients.values { client.close() }
@@ -80,14 +93,14 @@ import Varlink
 
   /// Replaces the sessions that the service holds for itself. Releases each held session that is
   /// not among `profiles`.
-  func hold(_ profiles: [ProfileFolder.Profile]) {
+  package func hold(_ profiles: [HeldProfile]) {
     for chip in chips {
       chip.hold(profiles.filter { $0.chip == chip.name }.map { ($0.file, $0.text) })
     }
   }
 
   /// The names of the chips, by the profile file whose session the service holds.
-  var held: [String: String] {
+  package var held: [String: String] {
     let pairs = chips.flatMap { chip in chip.files.map { ($0, chip.name) } }
     return Dictionary(pairs) { first, _ in first }
   }
@@ -95,7 +108,7 @@ import Varlink
   // MARK: state
 
   /// Calls `body` once the service has had no clients for `time` and has no sessions.
-  func whenIdle(for time: Duration, _ body: @escaping @Sendable () -> Void) {
+  package func whenIdle(for time: Duration, _ body: @escaping @Sendable () -> Void) {
     idle = (time, body)
     noteIdle()
   }
@@ -110,7 +123,7 @@ import Varlink
   }
 
   /// The status of the service in one line, for systemd.
-  var status: String {
+  package var status: String {
     let open = chips.filter { $0.problemText == nil }.count
     let sessions = chips.reduce(0) { $0 + $1.sessions.count }
     return "\(open) of \(chips.count) chips, \(sessions) sessions, \(connections) clients"
@@ -120,7 +133,7 @@ import Varlink
   var listeners: Int { clients.values.count(where: \.isMonitoring) }
 
   /// Returns when the reader thread of each chip has responded.
-  func waitForReaders() async { for chip in chips { await chip.waitForReader() } }
+  package func waitForReaders() async { for chip in chips { await chip.waitForReader() } }
 
   // MARK: clients
 

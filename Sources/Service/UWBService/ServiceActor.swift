@@ -4,10 +4,10 @@ import Glibc
 import System
 
 /// The actor that serves all clients, on one queue. Its functions must not block.
-@globalActor actor ServiceActor {
-  static let shared = ServiceActor()
+@globalActor package actor ServiceActor {
+  package static let shared = ServiceActor()
 
-  nonisolated var unownedExecutor: UnownedSerialExecutor {
+  nonisolated package var unownedExecutor: UnownedSerialExecutor {
     ServiceQueue.shared.asUnownedSerialExecutor()
   }
 

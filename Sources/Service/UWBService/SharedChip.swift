@@ -15,7 +15,7 @@ import UWBLink
   nonisolated let name: String
   private let endpoint: LinkEndpoint
   private let options: UWBDevice.Options
-  private let port: (store: PortStore, name: String)?
+  private let port: (store: any PortKeeper, name: String)?
   private(set) var phase = Phase.closed {
     didSet { phaseChanged(from: oldValue) }
   }
@@ -72,7 +72,7 @@ import UWBLink
   ///   - port: The store that keeps the chip's port open if the service crashes.
   ///   - observer: Receives the chip's events. The chip does not keep it alive.
   init(
-    _ endpoint: LinkEndpoint, name: String, port: (store: PortStore, name: String)?,
+    _ endpoint: LinkEndpoint, name: String, port: (store: any PortKeeper, name: String)?,
     _ observer: (any ChipObserver)?, logger: Logger
   ) {
     (self.endpoint, self.name, self.port) = (endpoint, name, port)

@@ -53,7 +53,15 @@ package struct JSONLine: JSONValue, ExpressibleByDictionaryLiteral {
     fields.append("\"\(key)\":\(value?.json ?? "null")")
   }
 
-  package var json: String { "{\(fields.joined(separator: ","))}" }
+  package var json: String {
+    var text = "{"
+    for (index, field) in fields.enumerated() {
+      if index > 0 { text += "," }
+      text += field
+    }
+    text += "}"
+    return text
+  }
 }
 
 /// A key in the JSON output of a command.

@@ -11,7 +11,8 @@ package struct EncodedReply: Sendable {
     beginning = Array(#"{"parameters":{"#.utf8)
     for (index, parameter) in parameters.enumerated() {
       if index > 0 { beginning.append(UInt8(ascii: ",")) }
-      beginning += "\(JSON.string(parameter.key)):\(parameter.value)".utf8
+      beginning += "\(JSON.string(parameter.key)):".utf8
+      beginning += parameter.value.utf8
     }
   }
 

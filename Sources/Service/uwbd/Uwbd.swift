@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import ArgumentParser
+import ArgumentParser
 import CVersion
 import Dispatch
 import Formats
@@ -7,12 +7,13 @@ import Glibc
 import System
 import Logging
 import UWBLink
+import UWBService
 
 /// The command `uwbd`.
-package struct Uwbd: AsyncParsableCommand {
+@main struct Uwbd: AsyncParsableCommand {
   static let version = String(cString: cversion_number())
 
-  package static let configuration = CommandConfiguration(
+  static let configuration = CommandConfiguration(
     commandName: "uwbd",
     abstract: "Share UWB chips among programs.",
     discussion: """
@@ -59,9 +60,7 @@ package struct Uwbd: AsyncParsableCommand {
 
   private var socketMode: mode_t? { mode_t(mode, radix: 8).flatMap { $0 <= 0o777 ? $0 : nil } }
 
-  package init() {}
-
-  package func validate() throws {
+  func validate() throws {
     guard socketMode != nil else {
       throw ValidationError("--mode takes octal digits, such as 0660.")
     }
@@ -76,19 +75,9 @@ package struct Uwbd: AsyncParsableCommand {
     }
   }
 
-  package func run() async throws {
+  func run() async throws {
     let (events, event) = AsyncStream<Event>.makeStream()
-    let reloads = sessions != nil
-    let first = Locked(FirstSignal())
-    signal(SIGPIPE, SIG_IGN)
-    let signals = Signals.receive([SIGINT, SIGTERM, SIGHUP, SIGQUIT]) { number in
-      if reloads, number == SIGHUP {
-        event.yield(.reload)
-        return
-      }
-      if first.withLock({ $0.isSecond() }) { _exit(128 + number) }
-      event.yield(.end)
-    }
+    let signals = receiveSignals(event)
     defer { signals.cancel() }
     var logger = Logger(label: "uwbd") { _ in JournalLog(logLevel: .notice) }
     logger.logLevel = verbose == 0 ? .notice : verbose == 1 ? .info : .trace
@@ -98,12 +87,7 @@ package struct Uwbd: AsyncParsableCommand {
     let ports = PortStore(supervisor, inherited: inherited.ports)
     let (listening, isOwn) = try listen(inherited.socket)
     defer { if isOwn { unlink(socket) } }
-    // Raises the limit of descriptors: each client and each chip needs some.
-    var limits = rlimit()
-    if getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits) == 0 {
-      limits.rlim_cur = min(limits.rlim_max, 65_536)
-      setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits)
-    }
+    raiseDescriptorLimit()
     let boards = BoardFolder()
     // Lists the boards before the first call, which may name one of them.
     let names = devices.isEmpty ? try await runBlocking { boards.boards } : devices
@@ -122,20 +106,8 @@ package struct Uwbd: AsyncParsableCommand {
     let watch = devices.isEmpty ? Task { await boards.watch { event.yield(.boards($0)) } } : nil
     defer { watch?.cancel() }
     if let idle { await service.whenIdle(for: .seconds(idle)) { event.yield(.end) } }
-    loop: for await event in events {
-      switch event {
-      case .end: break loop
-      case .boards(let names):
-        var isAnyNew = false
-        for name in names {
-          if await service.add(name, try LinkEndpoint(name)) { isAnyNew = true }
-        }
-        if isAnyNew { await readSessions(service, logger) }
-      case .reload:
-        supervisor.notify("RELOADING=1\nMONOTONIC_USEC=\(nanoseconds(of: CLOCK_MONOTONIC) / 1_000)")
-        await readSessions(service, logger)
-        supervisor.notify("READY=1\nSTATUS=\(await service.status)")
-      }
+    for await event in events {
+      guard try await handle(event, service, supervisor, logger) else { break }
     }
     watchdog.cancel()
     supervisor.notify("STOPPING=1")
@@ -146,6 +118,51 @@ package struct Uwbd: AsyncParsableCommand {
   private enum Event {
     case end, reload
     case boards([String])
+  }
+
+  /// Reports signals as events. The second signal that ends the program ends it at once.
+  private func receiveSignals(_ event: AsyncStream<Event>.Continuation) -> Signals.Receiver {
+    let reloads = sessions != nil
+    let first = Locked(FirstSignal())
+    signal(SIGPIPE, SIG_IGN)
+    return Signals.receive([SIGINT, SIGTERM, SIGHUP, SIGQUIT]) { number in
+      if reloads, number == SIGHUP {
+        event.yield(.reload)
+        return
+      }
+      if first.withLock({ $0.isSecond() }) { _exit(128 + number) }
+      event.yield(.end)
+    }
+  }
+
+  /// Raises the limit of descriptors: each client and each chip needs some.
+  private func raiseDescriptorLimit() {
+    var limits = rlimit()
+    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits) == 0 else { return }
+    limits.rlim_cur = min(limits.rlim_max, 65_536)
+    setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits)
+  }
+
+  /// Handles an event.
+  ///
+  /// - Returns: Whether the program goes on.
+  private func handle(
+    _ event: Event, _ service: Service, _ supervisor: Supervisor, _ logger: Logger
+  ) async throws -> Bool {
+    switch event {
+    case .end: return false
+    case .boards(let names):
+      var isAnyNew = false
+      for name in names {
+        if await service.add(name, try LinkEndpoint(name)) { isAnyNew = true }
+      }
+      if isAnyNew { await readSessions(service, logger) }
+    case .reload:
+      supervisor.notify("RELOADING=1\nMONOTONIC_USEC=\(nanoseconds(of: CLOCK_MONOTONIC) / 1_000)")
+      await readSessions(service, logger)
+      supervisor.notify("READY=1\nSTATUS=\(await service.status)")
+    }
+    return true
   }
 
   /// Reads the profiles again. A file that cannot be used is logged, and the others are used.

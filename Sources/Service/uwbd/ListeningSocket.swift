@@ -2,7 +2,7 @@
 import Glibc
 import System
 import SystemPackage
-import UWBLink
+import UWBService
 
 /// The reason why the service cannot listen at a path.
 struct SocketFailure: Error {
@@ -47,7 +47,7 @@ enum ListeningSocket {
         cause: "The descriptor passed by systemd is not a listening socket.",
         suggestion: "Use ListenStream= with a path, and Accept=no.")
     }
-    prepare(socket)
+    makeNonBlocking(socket)
     return (socket, ports)
   }
 
@@ -72,7 +72,7 @@ enum ListeningSocket {
     let probe = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     defer { close(probe) }
     // A non-blocking connect does not wait for a full backlog.
-    prepare(probe)
+    makeNonBlocking(probe)
     let connected = withUnixAddress(path) { connect(probe, $0, $1) }
     if connected == 0 || errno == EAGAIN {
       throw SocketFailure(
@@ -82,7 +82,7 @@ enum ListeningSocket {
     unlink(temporary)
     let made = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard made >= 0 else { throw failure(errno) }
-    prepare(made)
+    makeNonBlocking(made)
     guard let bound = withUnixAddress(temporary, { bind(made, $0, $1) }) else {
       close(made)
       throw failure(ENAMETOOLONG)
@@ -96,11 +96,5 @@ enum ListeningSocket {
       throw failure(error)
     }
     return made
-  }
-
-  /// Makes a descriptor non-blocking and closes it on exec.
-  static func prepare(_ descriptor: Int32) {
-    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-    _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
   }
 }

@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import FoundationEssentials
 import System
-import UWBLink
+import UWBService
 
 /// The profiles in a folder, for sessions that the service holds for itself.
 struct ProfileFolder: Sendable {
-  struct Profile: Sendable {
-    /// The name of the chip, as on the command line.
-    var chip: String
-    var file: String
-    var text: [UInt8]
-  }
-
-  private(set) var profiles: [Profile] = []
+  private(set) var profiles: [HeldProfile] = []
   private(set) var problems: [String] = []
 
   /// The greatest size of a profile in bytes.
@@ -39,7 +32,7 @@ struct ProfileFolder: Sendable {
         // Only regular files are read: a pipe might never end.
         guard try InputFile(file).isRegular else { throw .otherKind("not a file") }
         profiles.append(
-          Profile(
+          HeldProfile(
             chip: chip, file: file, text: try InputFile.bytes(of: file, limit: Self.longest)))
       } catch { problems.append("\(file) cannot be read: \(error).") }
     }

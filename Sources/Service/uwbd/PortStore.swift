@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import UWBService
 
 /// Stores the descriptors of ports with systemd (FileDescriptorStoreMax=). A crash of the service
 /// then does not close them, which may reset a board.
-struct PortStore: Sendable {
-  /// The prefix of the names of stored ports.
-  static let prefix = "chip"
-
+struct PortStore: PortKeeper {
   private let supervisor: Supervisor
 
   /// Releases the ports that systemd has kept, so that the service can open them again.
@@ -23,14 +21,12 @@ struct PortStore: Sendable {
     }
   }
 
-  /// Stores the port that this process has open at a path, in place of the previous one. Blocks.
   func keep(_ path: String, as name: String) {
     guard let descriptor = Self.descriptor(of: path) else { return }
     supervisor.notify("FDSTOREREMOVE=1\nFDNAME=\(name)")
     supervisor.notify("FDSTORE=1\nFDNAME=\(name)", descriptor)
   }
 
-  /// Removes a closed port from the store.
   func drop(_ name: String) { supervisor.notify("FDSTOREREMOVE=1\nFDNAME=\(name)") }
 
   /// Returns the descriptor of a device that this process has open.
