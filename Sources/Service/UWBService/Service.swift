@@ -170,7 +170,7 @@ package struct HeldProfile: Sendable {
     var served = 0
     while true {
       do throws(ServiceError) {
-        try permissions.checkConnection(of: user, beside: clients.values.map(\.user))
+        try permissions.checkConnection(of: user, beside: clients.values.lazy.map(\.user))
         return nil
       } catch {
         guard served <= clients.count, case let count = serve(), count > 0 else { return error }
