@@ -85,11 +85,11 @@ enum TableTarget: Target {
     let calibration = try RangingCalibration(file: InputPath.holding(Array(geometry.utf8)))
     switch choice {
     case 0:
-      try? table.checkCounterWidth(stamps: 6)
+      try? table.checkCounterWidth()
       try finish(try table.doubleSidedDistances())
       try finish(try table.doubleSidedDistances(calibration: calibration))
     case 1:
-      try? table.checkCounterWidth(stamps: 4)
+      try? table.checkCounterWidth()
       try finish(try table.singleSidedDistances())
       _ = try table.singleSidedCalibration(truth: "truth_m").summary
     case 2:
@@ -310,7 +310,7 @@ enum ShellTarget: Target {
     _ = MACAddress(text)
     _ = quantityValue(text, "m")
     _ = try? FrameText.frames(text)
-    _ = Setup.isNode(text)
+    _ = UdevRules.isNode(text)
     do throws(LinkError) { _ = "\(try LinkEndpoint(text))" } catch {
       Properties.printable(printable(error.description))
     }
