@@ -158,8 +158,13 @@ struct RangeCommand: Command {
         printer.say("\(measurement.peer) \(change.text)")
       }
     }
-    defer { watched?.end() }
-    if isRanging { try await measure(session, stream, watched, printer) }
+    do {
+      if isRanging { try await measure(session, stream, watched, printer) }
+    } catch {
+      await watched?.end()
+      throw error
+    }
+    await watched?.end()
     return printer.summary.measured
   }
 
@@ -191,7 +196,7 @@ struct RangeCommand: Command {
         return
       }
       printer.take(round, hasRSSI: hasRSSI)
-      if case .estimate(let estimate) = round { regions?.take(estimate) }
+      if case .estimate(let estimate) = round { regions?.update(estimate) }
       guard let count = end.count, printer.summary.rounds == count else { continue }
       // A round with an entry for each peer, or an empty round, is complete.
       if case .empty = round { return }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import System
+package import System
 package import Ranging
 internal import UCI
 
 /// Follows the peers of a session into and out of regions. A peer that is no longer measured leaves
 /// in time, also where the chip reports no failed rounds, or has itself failed.
 package final class RegionWatch: Sendable {
-  /// A callback that receives each change with the measurement of its distance, in order. It must
-  /// neither block nor call the watch.
+  /// A callback that receives each change with the measurement of its distance, in order and one at
+  /// a time. No lock is held meanwhile.
   package typealias Report = @Sendable (RegionChange, EstimatedMeasurement) -> Void
 
   private struct Peer {
@@ -16,76 +16,104 @@ package final class RegionWatch: Sendable {
   }
   private struct State {
     var peers: [MACAddress: Peer] = [:]
-    var timer: Task<Void, Never>?
+    /// Pending while a peer is in a region.
+    var timer: OneShotTimer?
     var isEnded = false
+    /// The changes that are not yet reported.
+    var changes: [(RegionChange, EstimatedMeasurement)] = []
+    var isReporting = false
+
+    mutating func add(_ changes: [RegionChange], _ measurement: EstimatedMeasurement) {
+      self.changes += changes.map { ($0, measurement) }
+    }
+
+    /// The addresses of all peers in a fixed order.
+    var addresses: [MACAddress] { peers.keys.sorted { $0.value < $1.value } }
   }
 
   private let rules: RegionRules
   private let report: Report
-  private let start = SuspendingClock.now
+  private let clock: AlarmClock
+  private let start: UInt64
   private let state = Locked(State())
+  private let allReported = Latch()
 
-  package init(_ rules: RegionRules, _ report: @escaping Report) {
-    (self.rules, self.report) = (rules, report)
+  package init(_ rules: RegionRules, clock: AlarmClock = .system, _ report: @escaping Report) {
+    (self.rules, self.clock, self.report) = (rules, clock, report)
+    start = clock.now()
   }
 
-  package func take(_ measurement: EstimatedMeasurement) {
-    let now = now
-    state.withLock { state in
-      guard !state.isEnded else { return }
-      if measurement.distance != nil, let estimate = measurement.track {
-        var peer =
-          state.peers[measurement.peer]
-          ?? Peer(tracker: RegionTracker(rules), measurement: measurement)
-        peer.measurement = measurement
-        for change in peer.tracker.update(estimate, at: now) { report(change, measurement) }
-        state.peers[measurement.peer] = peer
-      }
-      if state.timer == nil, deadline(state) != nil { state.timer = Task { await wait() } }
+  /// Updates the regions of a peer, and reports the changes.
+  package func update(_ measurement: EstimatedMeasurement) {
+    change { state, now in
+      guard measurement.distance != nil, let estimate = measurement.track else { return }
+      var peer =
+        state.peers[measurement.peer]
+        ?? Peer(tracker: RegionTracker(rules), measurement: measurement)
+      peer.measurement = measurement
+      state.add(peer.tracker.update(estimate, at: now), measurement)
+      state.peers[measurement.peer] = peer
     }
   }
 
-  /// Ends ranging: all peers leave.
-  package func end() {
-    let now = now
-    state.withLock { state in
-      state.isEnded = true
-      state.timer?.cancel()
-      for address in state.peers.keys.sorted(by: { $0.value < $1.value }) {
+  /// Ends ranging: all peers leave. Returns when the last change has been reported.
+  package func end() async {
+    change { state, now in
+      for address in state.addresses {
         guard var peer = state.peers[address] else { continue }
-        for change in peer.tracker.end(at: now) { report(change, peer.measurement) }
+        state.add(peer.tracker.end(at: now), peer.measurement)
       }
       state.peers = [:]
+      state.isEnded = true
     }
+    await allReported.wait()
   }
 
-  /// Seconds since the start.
-  private var now: Double { start.duration(to: .now) / .seconds(1) }
-
-  private func deadline(_ state: State) -> Double? {
-    state.peers.values.lazy.compactMap(\.tracker.deadline).min()
-  }
-
-  /// Waits for the silence of peers as long as one is in a region.
-  private func wait() async {
-    while let next = state.withLock({ next(&$0) }) {
-      do { try await Task.sleep(for: .seconds(max(0.001, next - now)), clock: .suspending) } catch {
-        return
+  /// Removes silent peers.
+  private func advance() {
+    change { state, now in
+      state.timer = nil
+      for address in state.addresses {
+        guard let changes = state.peers[address]?.tracker.advance(to: now),
+          let peer = state.peers[address]
+        else { continue }
+        state.add(changes, peer.measurement)
       }
     }
   }
 
-  /// Removes silent peers, and returns when the next one may have to leave.
-  private func next(_ state: inout State) -> Double? {
-    guard !state.isEnded else { return nil }
-    let now = now
-    for address in state.peers.keys.sorted(by: { $0.value < $1.value }) {
-      for change in state.peers[address]?.tracker.advance(to: now) ?? [] {
-        if let peer = state.peers[address] { report(change, peer.measurement) }
+  /// Changes the state unless the watch has ended, and reports the changes.
+  ///
+  /// - Parameter body: Receives the seconds since the start.
+  private func change(_ body: (inout State, _ now: Double) -> Void) {
+    state.withLock { state in
+      guard !state.isEnded else { return }
+      let now = Double(clock.now() - start) * 1e-9
+      body(&state, now)
+      let deadline = state.peers.values.lazy.compactMap(\.tracker.deadline).min()
+      if let deadline, state.timer == nil {
+        // In a task: a callback may take its time, which the queue of the timers must not.
+        state.timer = clock.timer(.seconds(max(0.001, deadline - now))) { [weak self] in
+          Task { [weak self] in self?.advance() }
+        }
+      } else if deadline == nil {
+        state.timer = nil
       }
     }
-    let next = deadline(state)
-    if next == nil { state.timer = nil }
-    return next
+    while let (change, measurement) = state.withLock({ nextReport(&$0) }) {
+      report(change, measurement)
+      state.withLock { $0.isReporting = false }
+    }
+  }
+
+  /// Returns the next change to report; nil while another thread reports, which goes on with it.
+  private func nextReport(_ state: inout State) -> (RegionChange, EstimatedMeasurement)? {
+    guard !state.isReporting else { return nil }
+    guard !state.changes.isEmpty else {
+      if state.isEnded { allReported.open() }
+      return nil
+    }
+    state.isReporting = true
+    return state.changes.removeFirst()
   }
 }

@@ -264,7 +264,7 @@ struct AccessoryAppSession {
           if case .estimate(let estimate) = round {
             accessory.report(.measured(client.app, estimate.measurement))
             isMeasured = estimate.measurement.result.status.isSuccess
-            regions?.take(estimate)
+            regions?.update(estimate)
           }
           silence = isMeasured ? .zero : silence + interval
           guard let timeout, silence >= timeout else { continue }
@@ -294,7 +294,7 @@ struct AccessoryAppSession {
   private mutating func abandon() async {
     if let ended = running.take() {
       for watch in ended.watches { watch.cancel() }
-      ended.regions?.end()
+      await ended.regions?.end()
       // An unplugged chip has lost the session anyway.
       try? await ended.session.close()
     }
