@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-
+internal import Glibc
 import Ranging
 import UCI
 
@@ -35,8 +35,8 @@ struct PeerTrack: Sendable {
     }
     result.receivedPower = diagnostics?.level.value ?? measurement.result.rssiDBm
     result.nonLineOfSight = blocked(measurement.result, diagnostics, settings)
-    takeDistance(&result, diagnostics, time, settings)
-    takeAngles(&result, diagnostics, time, settings)
+    addDistance(&result, diagnostics, time, settings)
+    addAngles(&result, diagnostics, time, settings)
     return result
   }
 
@@ -55,7 +55,7 @@ struct PeerTrack: Sendable {
     return computed ?? (result.lineOfSight == .lineOfSight ? 0.1 : nil)
   }
 
-  private mutating func takeDistance(
+  private mutating func addDistance(
     _ result: inout EstimatedMeasurement, _ diagnostics: PeerDiagnostics?, _ time: Double,
     _ settings: EstimationSettings
   ) {
@@ -82,12 +82,7 @@ struct PeerTrack: Sendable {
       metres -= settings.powerBias.bias(at: level.update(power, time: time))
     }
     var noise = settings.distanceDeviation
-    // Below 12 dB the noise moves the leading edge.
-    if let snr = diagnostics?.firstPathSNR.value, snr < 12 {
-      var factor = 1.0
-      for _ in 0..<min(4, Int((12 - snr) / 3)) { factor *= 1.41 }
-      noise *= factor
-    }
+    if let snr = diagnostics?.firstPathSNR.value { noise *= Self.edgeNoise(snr: snr) }
     let rounding = step * step / 12
     let effect = settings.lineOfSight.effect(
       probability: result.nonLineOfSight, on: noise * noise + rounding,
@@ -101,7 +96,19 @@ struct PeerTrack: Sendable {
     result.track = range.update(sample)
   }
 
-  private mutating func takeAngles(
+  /// Returns the factor by which noise at the leading edge increases the deviation of a distance.
+  ///
+  /// The deviation is inversely proportional to the amplitude of the first path. It grows by √2 for
+  /// each 3 dB below 12 dB, where the noise begins to move the edge, and at most four times.
+  ///
+  /// - Parameter snr: decibels.
+  private static func edgeNoise(snr: Double) -> Double {
+    let (threshold, step, most) = (12.0, 3.0, 4.0)
+    let steps = ((threshold - snr) / step).rounded(.towardZero)
+    return pow(2, min(most, max(0, steps)) / 2)
+  }
+
+  private mutating func addAngles(
     _ result: inout EstimatedMeasurement, _ diagnostics: PeerDiagnostics?, _ time: Double,
     _ settings: EstimationSettings
   ) {
