@@ -68,6 +68,7 @@ public struct AppConfigID: RawRepresentable, Hashable, Sendable, ExpressibleByIn
   package static let cccHopModeKey = AppConfigID(rawValue: 0xA0)
   package static let qorvoURSK = AppConfigID(rawValue: 0xAA)
   package static let enableDiagnostics = AppConfigID(rawValue: 0xE8)
+  package static let diagnosticsFrameReportsFields = AppConfigID(rawValue: 0xE9)
 
   /// Whether it is key material or an initialisation vector in some dialect, which does not belong
   /// in logs.
@@ -98,6 +99,16 @@ package struct DeviceConfigID: Hashable, Sendable {
   package static let deviceState = DeviceConfigID(0x00)
   /// LOW_POWER_MODE, one byte: 0 off, 1 on (default).
   package static let lowPowerMode = DeviceConfigID(0x01)
+
+  // NXP's, which UCIReference describes.
+  package static let dpdWakeupSource = DeviceConfigID(0xE4, 0x02)
+  package static let wtxCount = DeviceConfigID(0xE4, 0x03)
+  package static let dpdEntryTimeout = DeviceConfigID(0xE4, 0x04)
+  package static let txPulseShape = DeviceConfigID(0xE4, 0x28)
+  package static let extendedNotifications = DeviceConfigID(0xE4, 0x33)
+  package static let rxAntennasDefine = DeviceConfigID(0xE4, 0x60)
+  package static let txAntennasDefineSR1xx = DeviceConfigID(0xE4, 0x61)
+  package static let rxAntennaPairsDefine = DeviceConfigID(0xE4, 0x62)
 }
 
 extension TLV {

@@ -21,6 +21,18 @@ package struct TestConfigID: TabulatedID {
   package var name: String { name() }
   package var unknownName: String { unknownParameter("TEST_CONFIG", number, subID) }
 
+  // The parameters used in the code.
+  package static let numPackets = TestConfigID(0x00)
+  package static let tGap = TestConfigID(0x01)
+  package static let tStart = TestConfigID(0x02)
+  package static let tWin = TestConfigID(0x03)
+  package static let randomizePSDU = TestConfigID(0x04)
+  package static let phrRangingBit = TestConfigID(0x05)
+  package static let rmarkerTXStart = TestConfigID(0x06)
+  package static let rmarkerRXStart = TestConfigID(0x07)
+  package static let stsIndexAutoIncrement = TestConfigID(0x08)
+  package static let stsDetectBitmap = TestConfigID(0x09)
+
   private static let yesNo: [UInt64: String] = [0: "no", 1: "yes"]
   private static let whole = UInt64(0)...UInt64(UInt32.max)
 
@@ -60,4 +72,11 @@ package struct TestConfigID: TabulatedID {
     .init(TestConfigID(0xE5, 0x03), "STS_KEY_OPTION", [], vendors: [.nxp]),
     .init(TestConfigID(0xEB), "RSSI_OUTLIERS", [2], vendors: [.qorvo]),
   ])
+}
+
+extension TLV {
+  /// Creates a parameter of a radio test.
+  package init(_ id: TestConfigID, _ value: [UInt8]) {
+    self.init(id.number, value, subID: id.subID)
+  }
 }

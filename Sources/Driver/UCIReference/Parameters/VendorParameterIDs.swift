@@ -67,6 +67,9 @@ package struct NXPAppConfigID: ByteParameterID {
     .init(0xB2, "RADAR_DRIFT_COMPENSATION"), .init(0xB3, "RADAR_CONFIG", format: .bytes),
     .init(0xC2, "INITIAL_SYNC_RX_WINDOW"),
   ])
+
+  package static let antennasConfigurationRX = NXPAppConfigID(rawValue: 0x03)
+  package static let rframeLogNotification = NXPAppConfigID(rawValue: 0x7B)
 }
 
 /// A parameter of NXP's calibration (GID 0xF: SET_CALIBRATION, GET_CALIBRATION).

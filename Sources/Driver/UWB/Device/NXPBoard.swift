@@ -74,11 +74,11 @@ public struct NXPBoard: Sendable, Hashable {
   /// For any board: deep power-down after half a second of idleness, waiting-time extensions, and
   /// the vendor's part of measurements.
   private static let common: [TLV] = [
-    TLV(0xE4, [0x00], subID: 0x02),
-    TLV(0xE4, [0x14], subID: 0x03),
-    TLV(0xE4, [0xF4, 0x01], subID: 0x04),
-    TLV(0xE4, [0x2F, 0x2F, 0x2F, 0x00], subID: 0x28),
-    TLV(0xE4, [0x01], subID: 0x33),
+    TLV(.dpdWakeupSource, [0x00]),
+    TLV(.wtxCount, [0x14]),
+    TLV(.dpdEntryTimeout, [0xF4, 0x01]),
+    TLV(.txPulseShape, [0x2F, 0x2F, 0x2F, 0x00]),
+    TLV(.extendedNotifications, [0x01]),
   ]
 }
 
@@ -113,21 +113,22 @@ extension NXPBoard {
   /// Returns RX_ANTENNAS_DEFINE: a count; id, port, mask and value of each.
   static func receiving(_ antennas: [Antenna]) -> TLV {
     TLV(
-      0xE4, [UInt8(antennas.count)] + antennas.flatMap { [$0.id, $0.port] + $0.selection },
-      subID: 0x60)
+      .rxAntennasDefine,
+      [UInt8(antennas.count)] + antennas.flatMap { [$0.id, $0.port] + $0.selection })
   }
 
   /// Returns TX_ANTENNAS_DEFINE of an SR1xx: a count; id, mask and value of each.
   static func sendingSR1xx(_ antennas: [Antenna]) -> TLV {
-    TLV(0xE4, [UInt8(antennas.count)] + antennas.flatMap { [$0.id] + $0.selection }, subID: 0x61)
+    TLV(
+      .txAntennasDefineSR1xx, [UInt8(antennas.count)] + antennas.flatMap { [$0.id] + $0.selection })
   }
 
   /// Returns RX_ANTENNA_PAIRS_DEFINE: a count; pair, its antennas (a third one: none) and field of
   /// view (0: not limited) of each.
   static func pairs(_ pairs: [(id: UInt8, UInt8, UInt8)]) -> TLV {
     TLV(
-      0xE4, [UInt8(pairs.count)] + pairs.flatMap { [$0.id, $0.1, $0.2, 0x00, 0x00, 0x00] },
-      subID: 0x62)
+      .rxAntennaPairsDefine,
+      [UInt8(pairs.count)] + pairs.flatMap { [$0.id, $0.1, $0.2, 0x00, 0x00, 0x00] })
   }
 
   /// Returns RX_ANT_DELAY: a count; antenna and delay (Q14.2) of each.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import UCI
+internal import UCIReference
 
 /// A test of the radio from FiRa's test specification.
 package enum RadioTest: Sendable, Hashable {
@@ -138,16 +139,21 @@ package struct RadioTestConfiguration: Sendable, Hashable {
 
   /// Returns the parameters of TEST_CONFIG_SET.
   func testParameters(of test: RadioTest) -> [TLV] {
-    let start = [TLV(0x06, UInt32(0).littleEndianBytes), TLV(0x07, UInt32(0).littleEndianBytes)]
-    let increment = TLV(0x08, [incrementsSTSIndex ? 1 : 0])
+    let start = [
+      TLV(.rmarkerTXStart, UInt32(0).littleEndianBytes),
+      TLV(.rmarkerRXStart, UInt32(0).littleEndianBytes),
+    ]
+    let increment = TLV(.stsIndexAutoIncrement, [incrementsSTSIndex ? 1 : 0])
     if case .ssTWR = test { return start + [increment] }
     let frames = [
-      TLV(0x00, packets.littleEndianBytes), TLV(0x01, gap.littleEndianBytes),
-      TLV(0x02, receiverLead.littleEndianBytes), TLV(0x03, receiverWindow.littleEndianBytes),
+      TLV(.numPackets, packets.littleEndianBytes), TLV(.tGap, gap.littleEndianBytes),
+      TLV(.tStart, receiverLead.littleEndianBytes), TLV(.tWin, receiverWindow.littleEndianBytes),
     ]
     // With the bitmap of detected STS.
-    if case .srRX = test { return frames + [increment, TLV(0x09, [1])] }
-    return frames + [TLV(0x04, [isRandom ? 1 : 0]), TLV(0x05, [rangingBit ? 1 : 0])] + start
-      + (incrementsSTSIndex ? [increment] : [])
+    if case .srRX = test { return frames + [increment, TLV(.stsDetectBitmap, [1])] }
+    let random = TLV(.randomizePSDU, [isRandom ? 1 : 0])
+    let ranging = TLV(.phrRangingBit, [rangingBit ? 1 : 0])
+    let list = frames + [random, ranging] + start
+    return incrementsSTSIndex ? list + [increment] : list
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import UCI
+internal import UCIReference
 
 /// The diagnostics of single frames that the chip is asked for, beside its measurements.
 public struct DiagnosticsRequest: Sendable, Hashable {
@@ -69,14 +70,20 @@ extension DeviceCore {
     switch profile.diagnosticsScheme {
     case .unknown: return
     case .fields:
-      try await configure(record, [TLV(0xE8, [1]), TLV(0xE9, [request.fields])], sender)
+      try await configure(
+        record,
+        [TLV(.enableDiagnostics, [1]), TLV(.diagnosticsFrameReportsFields, [request.fields])],
+        sender)
     case .vendorParameters:
       // Source: UWBIoT API Reference Guide; nxp-uwb/sr250-uwbiot-zephyr (facts only).
-      try await engine.request(SetConfig([TLV(0xE4, [1], subID: 0x33)]), from: sender)
-      var parameters = [TLV(0x7B, [1])]
+      try await engine.request(SetConfig([TLV(.extendedNotifications, [1])]), from: sender)
+      var parameters = [TLV(NXPAppConfigID.rframeLogNotification.rawValue, [1])]
       let pairs = request.antennaPairs
       if request.content.contains(.phases), !pairs.isEmpty {
-        parameters.append(TLV(0x03, [1, UInt8(clamping: pairs.count)] + pairs))
+        parameters.append(
+          TLV(
+            NXPAppConfigID.antennasConfigurationRX.rawValue,
+            [1, UInt8(clamping: pairs.count)] + pairs))
       }
       try await engine.request(
         NXPSetAppConfig(sessionToken: record.token, parameters: parameters), from: sender)

@@ -173,11 +173,11 @@ final class SessionRecord: Sendable {
       }
     }
     if let plain = controlees?.filter(\.key.isEmpty), !plain.isEmpty {
-      for (id, value) in [
-        (UInt8(0x05), [UInt8(clamping: plain.count)]),  // NUMBER_OF_CONTROLEES
-        (0x07, plain.flatMap { MACAddress($0.address).bytes }),  // DST_MAC_ADDRESS
+      for parameter in [
+        TLV(.numberOfControlees, [UInt8(clamping: plain.count)]),
+        TLV(.dstMACAddress, plain.flatMap { MACAddress($0.address).bytes }),
       ] {
-        if let place = list.firstIndex(where: { $0.id == id }) { list[place] = TLV(id, value) }
+        if let index = list.firstIndex(where: { $0.id == parameter.id }) { list[index] = parameter }
       }
     }
     return list
