@@ -162,6 +162,7 @@ class Measurement:
     no_computed_azimuth: str | None = None
     computed_elevation_deg: float | None = None
     computed_elevation_sd_deg: float | None = None
+    no_computed_elevation: str | None = None
     nlos_probability: float | None = None
     cfo_ppm: float | None = None
     rx_power_dbm: float | None = None

@@ -96,6 +96,9 @@ extension RangeRow {
     $0.key("computed_elevation_sd_deg", "its standard deviation, degrees") {
       Fixed(degrees($0.computed?.elevation?.standardDeviation), 2)
     }
+    $0.key("no_computed_elevation", "why it is missing, as for the azimuth") {
+      $0.computed?.noElevation?.word
+    }
     $0.key("nlos_probability", "probability that the direct path is blocked, 0…1") {
       Fixed($0.computed?.nonLineOfSight, 3)
     }
