@@ -76,7 +76,7 @@ let package = Package(
       path: "Sources/Nearby/AccessoryProtocol", swiftSettings: strict + lifetimes),
     // Bluetooth LE through bluetoothd, for whatever is said over it.
     .target(
-      name: "Bluetooth", dependencies: ["System"], path: "Sources/Nearby/Bluetooth",
+      name: "Bluetooth", dependencies: ["System", system], path: "Sources/Nearby/Bluetooth",
       swiftSettings: memorySafe),
     .target(name: "SIMDMath", path: "Sources/Nearby/SIMDMath", swiftSettings: strict),
     .target(

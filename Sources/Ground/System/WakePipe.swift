@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Glibc
+package import Glibc
 
 /// Makes a descriptor non-blocking, and closes it on exec.
 package func makeNonBlocking(_ descriptor: Int32) {
@@ -39,5 +39,19 @@ package final class WakePipe: Sendable {
   package func drain() {
     var bytes = [UInt8](repeating: 0, count: 4_096)
     while unsafe read(readEnd, &bytes, bytes.count) > 0 {}
+  }
+
+  /// Waits for events of descriptors, a wake-up or a deadline, and empties the pipe.
+  ///
+  /// - Parameters:
+  ///   - deadline: The deadline in nanoseconds of the clock of `now`; nil for none.
+  ///   - now: The current time.
+  package func wait(_ descriptors: inout [pollfd], until deadline: UInt64?, now: UInt64) {
+    descriptors.append(pollfd(fd: readEnd, events: Int16(POLLIN), revents: 0))
+    // Milliseconds, rounded up: otherwise the caller's loop would spin before the deadline.
+    let timeout = deadline.map { due in due > now ? (due - now - 1) / 1_000_000 + 1 : 0 }
+    _ = unsafe poll(
+      &descriptors, nfds_t(descriptors.count), timeout.map { Int32(clamping: $0) } ?? -1)
+    if descriptors.removeLast().revents != 0 { drain() }
   }
 }

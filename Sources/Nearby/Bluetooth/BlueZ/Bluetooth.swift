@@ -102,6 +102,7 @@
   package static func open(
     bus: String? = nil, pause: Duration = .seconds(1), libraries: [String]? = nil
   ) async throws(BluetoothError) -> Bluetooth {
+    if let failure = EventThread.shared.failure { throw failure }
     let bluetooth = Bluetooth(try DBusConnection(to: bus, libraries: libraries), pause)
     do throws(BluetoothError) {
       try await bluetooth.connect()

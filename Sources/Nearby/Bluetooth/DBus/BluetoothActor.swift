@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import Dispatch
 internal import Glibc
 internal import System
+internal import SystemPackage
 
 /// The actor for D-Bus and the sockets of Bluetooth. It has one thread, because only one thread at
 /// a time may use an sd-bus connection.
@@ -25,7 +27,7 @@ internal import System
 @BluetoothActor protocol EventSource: AnyObject {
   /// Prepares for the next wait.
   ///
-  /// - Returns: the descriptor, the events of poll(2), and a deadline in microseconds of
+  /// - Returns: the descriptor, the events of poll(2), and a deadline in nanoseconds of
   ///   CLOCK_MONOTONIC; nil to wait for neither.
   func prepare() -> (descriptor: Int32, events: Int16, deadline: UInt64?)?
   /// Handles events, or a deadline that has passed.
@@ -41,31 +43,23 @@ final class EventThread: SerialExecutor {
     var id: pthread_t?
   }
   private let state = Locked(State())
-  /// A pipe whose write end wakes the thread.
-  private let wakeEnds: (read: Int32, write: Int32)
+  private let pipe = WakePipe()
+  /// The cause if the system has no thread or no pipe left. Jobs then run in `queue`, and
+  /// `Bluetooth.open` throws.
+  let failure: BluetoothError?
+  private let queue = DispatchQueue(label: "bluetooth")
 
   private init() {
-    var ends: [Int32] = [-1, -1]
-    guard unsafe pipe(&ends) == 0 else { preconditionFailure("no pipe could be made: \(errno)") }
-    for end in ends {
-      _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-      _ = fcntl(end, F_SETFL, O_NONBLOCK)
+    guard pipe.readEnd >= 0 else {
+      failure = BluetoothError(.system("The pipe of the Bluetooth thread", errno))
+      return
     }
-    wakeEnds = (ends[0], ends[1])
-    start()
-  }
-
-  private func start() {
-    var id = pthread_t()
-    let failed = withSignalsBlocked {
-      unsafe pthread_create(
-        &id, nil,
-        { _ in
-          EventThread.shared.run()
-        }, nil)
+    do throws(ThreadFailure) {
+      try SystemThread.start("bluetooth") { EventThread.shared.run() }
+      failure = nil
+    } catch {
+      failure = BluetoothError(.system("The Bluetooth thread", error.errno.rawValue))
     }
-    precondition(failed == 0, "no thread could be made: \(failed)")
-    pthread_detach(id)
   }
 
   func enqueue(_ job: consuming ExecutorJob) {
@@ -75,9 +69,15 @@ final class EventThread: SerialExecutor {
       return state.jobs.count == 1
     }
     guard isFirst else { return }
-    // A full pipe wakes the thread as well.
-    var byte: UInt8 = 0
-    _ = unsafe write(wakeEnds.write, &byte, 1)
+    if failure == nil {
+      pipe.wake()
+    } else {
+      queue.async {
+        self.state.withLock { $0.id = pthread_self() }
+        self.runJobs()
+        self.state.withLock { $0.id = nil }
+      }
+    }
   }
 
   func checkIsolated() {
@@ -91,15 +91,19 @@ final class EventThread: SerialExecutor {
   private func run() -> Never {
     state.withLock { $0.id = pthread_self() }
     while true {
-      while true {
-        let jobs = state.withLock { state in
-          defer { state.jobs = [] }
-          return state.jobs
-        }
-        guard !jobs.isEmpty else { break }
-        for job in jobs { unsafe job.runSynchronously(on: asUnownedSerialExecutor()) }
+      runJobs()
+      BluetoothActor.assumeIsolated { EventSources.wait(waking: self.pipe) }
+    }
+  }
+
+  private func runJobs() {
+    while true {
+      let jobs = state.withLock { state in
+        defer { state.jobs = [] }
+        return state.jobs
       }
-      BluetoothActor.assumeIsolated { EventSources.wait(waking: self.wakeEnds.read) }
+      guard !jobs.isEmpty else { return }
+      for job in jobs { unsafe job.runSynchronously(on: asUnownedSerialExecutor()) }
     }
   }
 }
@@ -112,14 +116,9 @@ final class EventThread: SerialExecutor {
 
   static func remove(_ source: some EventSource) { sources.removeAll { $0 === source } }
 
-  /// The current time of CLOCK_MONOTONIC in microseconds.
-  private static var now: UInt64 {
-    nanoseconds(of: CLOCK_MONOTONIC) / 1_000
-  }
-
   /// Waits for events or a deadline, and calls the sources that are ready.
-  static func wait(waking descriptor: Int32) {
-    var entries = [pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)]
+  static func wait(waking pipe: WakePipe) {
+    var entries: [pollfd] = []
     var waiting: [(source: any EventSource, deadline: UInt64?)] = []
     for source in sources {
       guard let (descriptor, events, deadline) = source.prepare() else { continue }
@@ -127,15 +126,9 @@ final class EventThread: SerialExecutor {
       waiting.append((source, deadline))
     }
     let first = waiting.compactMap(\.deadline).min()
-    let before = now
-    let timeout = first.map { $0 > before ? Int32(clamping: ($0 - before + 999) / 1_000) : 0 }
-    guard unsafe poll(&entries, nfds_t(entries.count), timeout ?? -1) >= 0 else { return }
-    if entries[0].revents != 0 {
-      var buffer = [UInt8](repeating: 0, count: 64)
-      while unsafe read(descriptor, &buffer, buffer.count) > 0 {}
-    }
-    let after = now
-    for (entry, (source, deadline)) in zip(entries.dropFirst(), waiting) {
+    pipe.wait(&entries, until: first, now: nanoseconds(of: CLOCK_MONOTONIC))
+    let after = nanoseconds(of: CLOCK_MONOTONIC)
+    for (entry, (source, deadline)) in zip(entries, waiting) {
       let isDue = deadline.map { $0 <= after } ?? false
       // A source before this one may have removed it.
       guard entry.revents != 0 || isDue, sources.contains(where: { $0 === source }) else {

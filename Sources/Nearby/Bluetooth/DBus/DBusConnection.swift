@@ -326,7 +326,9 @@ internal import Glibc
     guard descriptor >= 0, events >= 0 else { return (-1, 0, 0) }
     var deadline = UInt64.max
     guard unsafe library.timeout(bus, &deadline) >= 0 else { return (-1, 0, 0) }
-    return (descriptor, Int16(truncatingIfNeeded: events), deadline == .max ? nil : deadline)
+    // sd-bus counts microseconds.
+    let nanoseconds = deadline == .max ? nil : min(deadline, .max / 1_000) * 1_000
+    return (descriptor, Int16(truncatingIfNeeded: events), nanoseconds)
   }
 
   func ready(_ events: Int16) {

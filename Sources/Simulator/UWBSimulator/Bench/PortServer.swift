@@ -83,10 +83,10 @@ final class PortServer<Chips: Served>: Sendable {
 
   private func run() {
     var buffer = [UInt8](repeating: 0, count: 4_096)
-    while let (descriptors, deadline) = state.withLock({ state in
+    while case (var descriptors, let deadline)? = state.withLock({ state in
       state.isStopping ? nil : state.chips.serve(at: now, &buffer)
     }) {
-      wake.wait(descriptors, until: deadline, now: now)
+      wake.wait(&descriptors, until: deadline, now: now)
     }
   }
 }
@@ -95,16 +95,4 @@ final class PortServer<Chips: Served>: Sendable {
 private final class Work {
   let body: () -> Void
   init(_ body: @escaping () -> Void) { self.body = body }
-}
-
-extension WakePipe {
-  /// Waits for one of the descriptors, a wake-up, or a deadline in nanoseconds.
-  func wait(_ descriptors: [pollfd], until deadline: UInt64?, now: UInt64) {
-    var polled = [pollfd(fd: readEnd, events: Int16(POLLIN), revents: 0)] + descriptors
-    // Milliseconds, rounded up: otherwise the loop would spin before the deadline.
-    let wait = deadline.map { due in due > now ? (due - now + 999_999) / 1_000_000 : 0 }
-    poll(&polled, nfds_t(polled.count), wait.map { Int32(clamping: $0) } ?? -1)
-    var bytes = [UInt8](repeating: 0, count: 64)
-    while read(readEnd, &bytes, bytes.count) > 0 {}
-  }
 }
