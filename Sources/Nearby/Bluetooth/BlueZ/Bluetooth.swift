@@ -41,24 +41,15 @@
     package var description: String { kind.rawValue }
   }
 
-  private struct Registered {
-    let registration: Registration
-    /// The adapter's address; nil for agents, which serve all adapters.
-    let adapter: String?
-    let path: String
-    let register:
-      @BluetoothActor (Bluetooth, BluetoothAdapter?) async throws(BluetoothError) -> Void
-    let unregister: @BluetoothActor (BluetoothAdapter?) -> DBusMethod
-    var isRegistered = false
-  }
-
   let connection: DBusConnection
-  private(set) var objects: BlueZObjects = [:]
+  private var mirror = ObjectMirror()
+  var objects: BlueZObjects { mirror.objects }
   /// The unique bus name of bluetoothd; nil while it is not running.
   private var owner: String?
+  var isRunning: Bool { owner != nil }
   private var isConnecting = false
   private var isClosed = false
-  private var registered: [Registered] = []
+  var registrations = Registrations()
   private var lastNumber = 0
   private var watchers: [Int: @BluetoothActor (Change) -> Void] = [:]
   private var subscribers: [Int: AsyncStream<Event>.Continuation] = [:]
@@ -75,12 +66,8 @@
   var writers: [String: (socket: PacketSocket, messageLimit: Int)] = [:]
   /// Closures that end the notifications received over sockets.
   var readers: [Int: @BluetoothActor () -> Void] = [:]
-  private var isReconciling = false
-  private var mustReconcile = false
-  /// The number of times that bluetoothd or an adapter was lost.
-  private var losses = 0
   /// The pause before a registration or the bus is tried again.
-  private let pause: Duration
+  let pause: Duration
 
   /// A change to `objects`.
   enum Change {
@@ -116,7 +103,7 @@
   private init(_ connection: DBusConnection, _ pause: Duration) {
     self.connection = connection
     self.pause = pause
-    connection.received = { [weak self] in self?.take($0) }
+    connection.received = { [weak self] in self?.process($0) }
     connection.ended = { [weak self] in self?.busEnded() }
     connection.admits = { [weak self] in $0 == self?.owner }
   }
@@ -159,8 +146,8 @@
     isClosed = true
     closeSockets()
     connection.close()
-    registered = []
-    forgetObjects()
+    registrations.removeAll()
+    process(mirror.removeAll())
     for subscriber in subscribers.values { subscriber.finish() }
     subscribers = [:]
   }
@@ -206,7 +193,7 @@
     return lastNumber
   }
 
-  private func report(_ event: Event) {
+  func report(_ event: Event) {
     handle(event)
     for subscriber in subscribers.values { subscriber.yield(event) }
   }
@@ -227,109 +214,35 @@
   }
 
   private func replaceObjects(_ values: [DBusValue]) -> Result<Void, BluetoothError> {
-    guard let entries = values.first?.entries else {
-      return .failure(BluetoothError(.invalidReply("its objects")))
-    }
-    // Sort adapters before their devices.
-    let all = entries.compactMap { entry in
-      entry.key.path.flatMap { path in entry.value.entries.map { (path, $0) } }
-    }.sorted { $0.0 < $1.0 }
-    let names = Dictionary(
-      all.map { ($0, Set($1.compactMap(\.key.string))) }, uniquingKeysWith: { $1 })
-    // Objects that the reply lists as well stay, so that they are not reported as removed.
-    for (path, interfaces) in objects {
-      remove(path, interfaces.keys.filter { names[path]?.contains($0) != true })
-    }
-    for (path, interfaces) in all { add(path, interfaces) }
-    changed(.all)
-    return .success(())
+    Result { () throws(BluetoothError) in process(try mirror.replace(by: values)) }
   }
 
-  private func add(_ path: String, _ interfaces: [DBusValue.Entry]) {
-    for entry in interfaces {
-      guard let name = entry.key.string, let properties = entry.value.properties else { continue }
-      let before = objects[path]
-      objects[path, default: [:]][name] = properties
-      told(path, before)
-    }
-  }
-
-  private func remove(_ path: String, _ interfaces: [String]) {
-    for name in interfaces {
-      guard let before = objects[path], before[name] != nil else { continue }
-      objects[path]?[name] = nil
-      if objects[path]?.isEmpty == true { objects[path] = nil }
-      told(path, before)
-      changed(.object(path: path, interface: name, [:]))
-    }
-  }
-
-  private func forgetObjects() {
-    for (path, interfaces) in objects { remove(path, Array(interfaces.keys)) }
-  }
-
-  /// Reports the difference between an object's former and current state.
-  private func told(_ path: String, _ before: [String: [String: DBusValue]]?) {
-    let now = objects[path]
-    let adapters = (
-      before.flatMap { BluetoothAdapter(path, $0) }, now.flatMap { BluetoothAdapter(path, $0) }
-    )
-    switch adapters {
-    case (nil, let adapter?): report(.adapterAdded(adapter))
-    case (let adapter?, nil):
-      for index in registered.indices where registered[index].adapter == adapter.address {
-        registered[index].isRegistered = false
-      }
-      losses += 1
-      scans[path] = nil
-      report(.adapterRemoved(adapter))
-    case (let old?, let new?) where old.isPowered != new.isPowered: report(.adapterChanged(new))
-    default: break
-    }
-    let devices = (
-      before.flatMap { BluetoothDevice(path, $0) }, now.flatMap { BluetoothDevice(path, $0) }
-    )
-    switch devices {
-    case (let old, let device?) where old != device: report(.deviceChanged(device))
-    case (let device?, nil): report(.deviceRemoved(device))
-    default: break
-    }
-  }
-
-  private func take(_ message: DBusMessage) {
-    let body = message.body
-    if message.sender == "org.freedesktop.DBus", message.member == "NameOwnerChanged" {
+  private func process(_ signal: DBusMessage) {
+    let body = signal.body
+    if signal.sender == "org.freedesktop.DBus", signal.member == "NameOwnerChanged" {
       guard body.first?.string == "org.bluez", let new = body.last?.string else { return }
       return ownerChanged(new)
     }
-    guard message.sender == owner else { return }
-    switch (message.interface, message.member) {
-    case ("org.freedesktop.DBus.ObjectManager", "InterfacesAdded"):
-      guard body.count == 2, let path = body[0].path, let interfaces = body[1].entries else {
-        return
+    if signal.sender == owner { process(mirror.apply(signal)) }
+  }
+
+  private func process(_ effects: [ObjectMirror.Effect]) {
+    for effect in effects {
+      switch effect {
+      case .event(let event):
+        if case .adapterRemoved(let adapter) = event {
+          registrations.lose(on: adapter.address)
+          scans[adapter.path] = nil
+        }
+        report(event)
+      case .change(let change): changed(change)
       }
-      add(path, interfaces)
-      for name in interfaces.compactMap(\.key.string) {
-        changed(.object(path: path, interface: name, [:]))
-      }
-    case ("org.freedesktop.DBus.ObjectManager", "InterfacesRemoved"):
-      guard body.count == 2, let path = body[0].path, let names = body[1].strings else { return }
-      remove(path, names)
-    case ("org.freedesktop.DBus.Properties", "PropertiesChanged"):
-      guard body.count == 3, let name = body[0].string, let properties = body[1].properties,
-        let invalid = body[2].strings, let before = objects[message.path], before[name] != nil
-      else { return }
-      objects[message.path]?[name]?.merge(properties) { $1 }
-      for property in invalid { objects[message.path]?[name]?[property] = nil }
-      told(message.path, before)
-      changed(.object(path: message.path, interface: name, properties))
-    default: break
     }
   }
 
   private func changed(_ change: Change) {
     for watcher in watchers.values { watcher(change) }
-    reconcile()
+    renewLost()
   }
 
   /// Calls `changed` for each change, until `unwatch`.
@@ -403,7 +316,7 @@
       do throws(BluetoothError) {
         try await self?.load()
         self?.report(.daemonReturned)
-        self?.reconcile()
+        self?.renewLost()
       } catch {
         // bluetoothd was lost again, which is reported separately.
       }
@@ -413,10 +326,9 @@
   private func lost() {
     owner = nil
     connection.abandonCalls(to: "org.bluez", BluetoothError(.noDaemon))
-    for index in registered.indices { registered[index].isRegistered = false }
-    losses += 1
+    registrations.lose()
     scans = [:]
-    forgetObjects()
+    process(mirror.removeAll())
     report(.daemonLost)
   }
 
@@ -429,117 +341,10 @@
       do throws(BluetoothError) {
         try await self.connect()
         self.report(.daemonReturned)
-        self.reconcile()
+        self.renewLost()
       } catch {
         // If the bus is open, bluetoothd is missing; the bus signals when it starts.
         if !self.connection.isOpen { self.busEnded() }
-      }
-    }
-  }
-
-  // MARK: registrations
-
-  /// Registers an object now, and again after each loss.
-  func register(
-    _ kind: Registration.Kind, _ path: String, on adapter: BluetoothAdapter?,
-    _ register:
-      @escaping @BluetoothActor (Bluetooth, BluetoothAdapter?) async throws(BluetoothError) -> Void,
-    unregister: @escaping @BluetoothActor (BluetoothAdapter?) -> DBusMethod
-  ) async throws(BluetoothError) -> Registration {
-    let registration = Registration(kind: kind, number: next())
-    let losses = losses
-    try await register(self, adapter)
-    registered.append(
-      Registered(
-        registration: registration, adapter: adapter?.address, path: path, register: register,
-        unregister: unregister, isRegistered: losses == self.losses))
-    reconcile()
-    return registration
-  }
-
-  /// Ends a registration. Does nothing if it has ended.
-  package func unregister(_ registration: Registration) async {
-    guard let index = registered.firstIndex(where: { $0.registration == registration }) else {
-      return
-    }
-    let entry = registered.remove(at: index)
-    if entry.isRegistered {
-      // The call fails if bluetoothd has already dropped the registration.
-      _ = try? await connection.call(
-        entry.unregister(entry.adapter.flatMap(adapter(address:))), [.path(entry.path)])
-    }
-    connection.withdraw(entry.path)
-  }
-
-  /// Registers an object again, such as an advertisement after a connection.
-  func renew(_ registration: Registration) async throws(BluetoothError) {
-    guard let entry = registered.first(where: { $0.registration == registration }) else { return }
-    let adapter = entry.adapter.flatMap(adapter(address:))
-    _ = try? await connection.call(entry.unregister(adapter), [.path(entry.path)])
-    do throws(BluetoothError) {
-      try await entry.register(self, adapter)
-    } catch {
-      released(entry.path)
-      throw error
-    }
-  }
-
-  /// Marks the registration at `path` as ended by bluetoothd, and renews it after a pause.
-  func released(_ path: String) {
-    for index in registered.indices where registered[index].path == path {
-      registered[index].isRegistered = false
-    }
-    Task { @BluetoothActor [weak self, pause] in
-      try await Task.sleep(for: pause)
-      self?.reconcile()
-    }
-  }
-
-  private func adapter(address: String) -> BluetoothAdapter? {
-    adapters.first { $0.address == address }
-  }
-
-  /// Renews the registrations that are lost, one after the other.
-  private func reconcile() {
-    guard registered.contains(where: { !$0.isRegistered }), owner != nil else { return }
-    mustReconcile = true
-    guard !isReconciling else { return }
-    isReconciling = true
-    Task { @BluetoothActor [weak self] in
-      while let self, self.mustReconcile {
-        self.mustReconcile = false
-        await self.registerLost()
-      }
-      self?.isReconciling = false
-    }
-  }
-
-  private func registerLost() async {
-    for entry in registered where !entry.isRegistered {
-      let adapter = entry.adapter.flatMap(adapter(address:))
-      let losses = losses
-      // The adapter or bluetoothd may return later.
-      guard entry.adapter == nil || adapter != nil, owner != nil else { continue }
-      do throws(BluetoothError) {
-        if let adapter, !adapter.isPowered { try await powerOn(adapter) }
-        do throws(BluetoothError) {
-          try await entry.register(self, adapter)
-        } catch {
-          guard case .refused(_, "AlreadyExists", _) = error.reason else { throw error }
-        }
-        guard
-          let index = registered.firstIndex(where: { $0.registration == entry.registration })
-        else { continue }
-        // bluetoothd may have replied just before it was lost.
-        guard losses == self.losses else {
-          mustReconcile = true
-          continue
-        }
-        registered[index].isRegistered = true
-        report(.registered(entry.registration))
-      } catch {
-        report(.registrationFailed(entry.registration, error))
-        released(entry.path)
       }
     }
   }

@@ -37,7 +37,7 @@ extension Bluetooth {
           "org.bluez.Agent1",
           call: { [weak self] in
             if $0.message.member == "Release" { self?.released(path) }
-            agent.take($0)
+            agent.answer($0)
           })
       ])
     do throws(BluetoothError) {
@@ -68,7 +68,7 @@ extension Bluetooth {
 
   init(_ consent: @escaping @Sendable (PairingRequest) async -> Bool) { self.consent = consent }
 
-  func take(_ call: DBusCall) {
+  func answer(_ call: DBusCall) {
     let body = call.message.body
     let device = body.first?.path.map { BluetoothDeviceID(path: $0) }
     switch (call.message.member, device) {

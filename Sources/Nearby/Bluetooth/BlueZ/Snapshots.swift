@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The properties of bluetoothd's objects by path and interface, kept current by its signals.
-typealias BlueZObjects = [String: [String: [String: DBusValue]]]
-
 /// A snapshot of a Bluetooth adapter.
 package struct BluetoothAdapter: Sendable, Hashable {
   package enum Role: String, Sendable, Hashable { case central, peripheral }

@@ -51,7 +51,7 @@ internal import Glibc
   package func open() throws(BluetoothError) {
     guard bus == nil else { return }
     let bus = try OpenBus(library, address)
-    bus.handle = { [weak self] in self?.take($0) }
+    bus.handle = { [weak self] in self?.process($0) }
     self.bus = bus
     EventSources.add(bus)
   }
@@ -167,7 +167,7 @@ internal import Glibc
     objects.removeAll { $0.path == path || $0.path.hasPrefix(path + "/") }
   }
 
-  private func take(_ event: OpenBus.Event) {
+  private func process(_ event: OpenBus.Event) {
     switch event {
     case .reply(let cookie, let message): end(cookie, .success(message))
     case .invalid(let cookie): end(cookie, .failure(BluetoothError(.invalidReply("its values"))))
@@ -340,7 +340,7 @@ internal import Glibc
       let messages = inbox.messages
       inbox.messages = []
       for message in messages {
-        if !isClosed { unsafe take(message.pointer) }
+        if !isClosed { unsafe process(message.pointer) }
         _ = unsafe library.unreferenceMessage(message.pointer)
       }
       guard !isClosed else { return }
@@ -348,7 +348,7 @@ internal import Glibc
     }
   }
 
-  private func take(_ message: SystemdBus.Message) {
+  private func process(_ message: SystemdBus.Message) {
     var type: UInt8 = 0
     _ = unsafe library.type(message, &type)
     var cookie: UInt64 = 0
