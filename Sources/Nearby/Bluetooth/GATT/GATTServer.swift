@@ -95,10 +95,13 @@ package enum ATTError: Error, Sendable, Hashable {
     let socket: PacketSocket
     let messageLimit: Int
   }
-  private var subscriptions: [GATTCharacteristic: [BluetoothDeviceID: Subscription]] = [:]
+  private struct Phone {
+    var subscriptions: [GATTCharacteristic: Subscription] = [:]
+    /// The largest notification in bytes, from the MTU of the last write.
+    var limit: Int?
+  }
+  private var phones: [BluetoothDeviceID: Phone] = [:]
   private var lastNumber = 0
-  /// The largest notification in bytes by device, from the MTU of its last write.
-  private var limits: [BluetoothDeviceID: Int] = [:]
   /// Whether BlueZ has one socket for all devices, as before 5.69.
   fileprivate var sharesSockets = true
   /// A function that reports a changed value to bluetoothd, which notifies every subscribed device.
@@ -107,7 +110,9 @@ package enum ATTError: Error, Sendable, Hashable {
   package nonisolated init(_ services: [GATTService]) { self.services = services }
 
   isolated deinit {
-    for subscription in subscriptions.values.flatMap(\.values) { subscription.socket.close() }
+    for phone in phones.values {
+      for subscription in phone.subscriptions.values { subscription.socket.close() }
+    }
   }
 
   /// Returns the largest notification to a device in bytes; nil if it has not subscribed.
@@ -128,7 +133,7 @@ package enum ATTError: Error, Sendable, Hashable {
       throw BluetoothError(.notSubscribed)
     }
     // A shared socket has the limit of the device that subscribed first.
-    let own = sharesSockets ? limits[device] : nil
+    let own = sharesSockets ? phones[device]?.limit : nil
     let limit = min(subscription.messageLimit, own ?? .max)
     guard value.count <= limit else {
       throw BluetoothError(.messageSize(bytes: value.count, limit: limit))
@@ -150,9 +155,9 @@ package enum ATTError: Error, Sendable, Hashable {
   package func notifyWithoutSocket(
     _ value: [UInt8], _ characteristic: GATTCharacteristic, to device: BluetoothDeviceID
   ) throws(BluetoothError) -> Bool {
-    let listeners = subscriptions[characteristic] ?? [:]
-    guard listeners.keys.allSatisfy({ $0 == device }) else { return false }
-    let limit = limits[device] ?? Self.messageLimit([:])
+    let isAlone = phones.allSatisfy { $0 == device || $1.subscriptions[characteristic] == nil }
+    guard isAlone else { return false }
+    let limit = phones[device]?.limit ?? Self.messageLimit([:])
     guard value.count <= limit else {
       throw BluetoothError(.messageSize(bytes: value.count, limit: limit))
     }
@@ -165,23 +170,22 @@ package enum ATTError: Error, Sendable, Hashable {
 
   /// Returns whether a device has its own socket, whose notifications reach only this device.
   package func hasSocket(_ device: BluetoothDeviceID) -> Bool {
-    subscriptions.values.contains { $0[device] != nil }
+    phones[device]?.subscriptions.isEmpty == false
   }
 
   /// Closes the sockets of a device that has disconnected, before bluetoothd closes its ends.
   package func left(_ device: BluetoothDeviceID) {
-    guard !sharesSockets else { return }
-    limits[device] = nil
-    for characteristic in subscriptions.keys {
-      subscriptions[characteristic]?.removeValue(forKey: device)?.socket.close()
-    }
+    guard !sharesSockets, let phone = phones.removeValue(forKey: device) else { return }
+    for subscription in phone.subscriptions.values { subscription.socket.close() }
   }
 
   private func subscription(
     _ characteristic: GATTCharacteristic, _ device: BluetoothDeviceID
   ) -> Subscription? {
-    let known = subscriptions[characteristic] ?? [:]
-    return known[device] ?? (sharesSockets && known.count == 1 ? known.first?.value : nil)
+    let own = phones[device]?.subscriptions[characteristic]
+    guard own == nil, sharesSockets else { return own }
+    let known = phones.values.compactMap { $0.subscriptions[characteristic] }
+    return known.count == 1 ? known[0] : nil
   }
 
   // MARK: bluetoothd's calls
@@ -210,7 +214,7 @@ package enum ATTError: Error, Sendable, Hashable {
               DBusInterface(
                 "org.bluez.GattCharacteristic1",
                 properties: { Self.properties(characteristic, servicePath) },
-                call: { [weak self] in self?.take($0, characteristic) })
+                call: { [weak self] in self?.answer($0, characteristic) })
             ]
           ))
       }
@@ -235,7 +239,7 @@ package enum ATTError: Error, Sendable, Hashable {
     return properties
   }
 
-  private func take(_ call: DBusCall, _ characteristic: GATTCharacteristic) {
+  private func answer(_ call: DBusCall, _ characteristic: GATTCharacteristic) {
     let body = call.message.body
     let options = body.last?.properties ?? [:]
     let offset = options["offset"]?.integer ?? 0
@@ -263,8 +267,8 @@ package enum ATTError: Error, Sendable, Hashable {
       guard offset == 0 else { return refuse(.invalidOffset) }
       guard value.count <= characteristic.writeLimit else { return refuse(.invalidLength) }
       if options["mtu"] != nil {
-        if limits.count == 64 { limits = [:] }
-        limits[device] = Self.messageLimit(options)
+        if phones.count >= 64 { phones = phones.filter { !$0.value.subscriptions.isEmpty } }
+        phones[device, default: Phone()].limit = Self.messageLimit(options)
       }
       guard handle(.written(characteristic, device, value)) else {
         return refuse(.application(0x80))
@@ -298,22 +302,24 @@ package enum ATTError: Error, Sendable, Hashable {
     let socket = PacketSocket(descriptor) { _ in
     } ended: { [weak self] in
       // A later subscription of the device may have replaced this one.
-      guard let self, subscriptions[characteristic]?[device]?.number == number else { return }
-      subscriptions[characteristic]?[device] = nil
+      guard let self, phones[device]?.subscriptions[characteristic]?.number == number else {
+        return
+      }
+      phones[device]?.subscriptions[characteristic] = nil
       _ = handle(.unsubscribed(characteristic, device))
     }
-    subscriptions[characteristic]?[device]?.socket.close()
-    subscriptions[characteristic, default: [:]][device] = Subscription(
+    phones[device]?.subscriptions[characteristic]?.socket.close()
+    phones[device, default: Phone()].subscriptions[characteristic] = Subscription(
       number: number, socket: socket, messageLimit: limit)
     _ = handle(.subscribed(characteristic, device, messageLimit: limit))
   }
 
   /// Closes the sockets of all subscriptions, and reports their ends.
   fileprivate func endSubscriptions() {
-    let ended = subscriptions
-    subscriptions = [:]
-    for (characteristic, known) in ended {
-      for (device, subscription) in known {
+    let ended = phones
+    for device in ended.keys { phones[device]?.subscriptions = [:] }
+    for (device, phone) in ended {
+      for (characteristic, subscription) in phone.subscriptions {
         subscription.socket.close()
         _ = handle(.unsubscribed(characteristic, device))
       }
