@@ -40,6 +40,8 @@ public final class Accessory: Sendable {
 
   private struct State {
     var clients: [String: AccessoryClient] = [:]
+    /// The configuration data last sent to each named app, which its phone may read again.
+    var offered: [String: AccessoryConfigurationData] = [:]
     var served = 0
     var isClosed = false
   }
@@ -132,12 +134,33 @@ public final class Accessory: Sendable {
     state.withLock { state in
       guard !state.isClosed else { return nil }
       state.served += 1
+      let isNamed = name != nil
       let name = name ?? "app \(state.served)"
       if let known = state.clients[name], known.attach() { return known }
-      let client = AccessoryClient(App(name: name), of: self)
+      let client = AccessoryClient(App(name: name), isNamed: isNamed, of: self)
       state.clients[name] = client
       return client
     }
+  }
+
+  /// Keeps configuration data before it is sent to a named app. Data of 64 apps is kept without a
+  /// client.
+  func keep(_ data: AccessoryConfigurationData, for client: AccessoryClient) {
+    guard client.isNamed else { return }
+    state.withLock { state in
+      let name = client.app.name
+      if state.offered[name] == nil, state.offered.count >= 64 {
+        state.offered = state.offered.filter { [clients = state.clients] in
+          clients[$0.key] != nil
+        }
+      }
+      state.offered[name] = data
+    }
+  }
+
+  /// Returns the configuration data last sent to an app.
+  func offered(to name: String) -> AccessoryConfigurationData? {
+    state.withLock { $0.offered[name] }
   }
 
   /// Removes a client that has neither a channel nor a session.

@@ -54,7 +54,7 @@ struct AccessoryAppSession {
       attach(channel)
       acknowledgement.resume()
     case .message(let bytes, let sender, let acknowledgement):
-      if sender === channel { await take(bytes) }
+      if sender === channel { await handle(bytes) }
       acknowledgement.resume()
     case .detached(let former, let error, let acknowledgement):
       if former === channel {
@@ -107,7 +107,7 @@ struct AccessoryAppSession {
 
   // MARK: messages
 
-  private mutating func take(_ bytes: [UInt8]) async {
+  private mutating func handle(_ bytes: [UInt8]) async {
     let message: AppMessage
     do throws(AccessoryError) { message = try AppMessage(bytes) } catch {
       return accessory.report(.ignored(client.app, error))
@@ -139,6 +139,7 @@ struct AccessoryAppSession {
     do throws(AccessoryError) {
       let data = try accessory.configurationData(except: offered?.address)
       offered = data.uwb
+      accessory.keep(data, for: client)
       accessory.report(.offered(client.app, data))
       await send(.accessoryConfigurationData(data.bytes))
     } catch {

@@ -37,14 +37,16 @@ final class AccessoryClient: Sendable {
   }
 
   let app: Accessory.App
+  /// Whether the app has the same name when it connects again.
+  let isNamed: Bool
   private let accessory: Accessory
   private let state = Locked(State())
   private let commands: AsyncStream<Command>
   private let inbox: AsyncStream<Command>.Continuation
 
   /// Creates a client whose first channel is about to be served.
-  init(_ app: Accessory.App, of accessory: Accessory) {
-    self.app = app
+  init(_ app: Accessory.App, isNamed: Bool, of accessory: Accessory) {
+    (self.app, self.isNamed) = (app, isNamed)
     self.accessory = accessory
     (commands, inbox) = AsyncStream.makeStream()
     let task = Task { await self.work() }

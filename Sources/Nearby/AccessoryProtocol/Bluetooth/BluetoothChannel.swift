@@ -23,7 +23,6 @@ final class BluetoothChannel: DataChannel {
   private let server: GATTServer
   private let state: Locked<State>
   private let continuation: AsyncStream<[UInt8]>.Continuation
-  private let offered: @BluetoothActor ([UInt8]) -> Void
   private let disconnect: @BluetoothActor () -> Void
 
   /// The number of messages that can be queued. It is ample, because apps wait for each answer.
@@ -31,16 +30,13 @@ final class BluetoothChannel: DataChannel {
 
   /// Creates a channel, whose answers use `output` until the app writes to another service.
   ///
-  /// - Parameters:
-  ///   - offered: called with configuration data before it is sent to the app.
-  ///   - disconnect: called when the channel is closed on this side.
+  /// - Parameter disconnect: called when the channel is closed on this side.
   init(
     _ device: BluetoothDeviceID, _ server: GATTServer, _ output: GATTCharacteristic,
-    offered: @escaping @BluetoothActor ([UInt8]) -> Void,
     disconnect: @escaping @BluetoothActor () -> Void
   ) {
     (self.device, self.server, name) = (device, server, device.address)
-    (self.offered, self.disconnect) = (offered, disconnect)
+    self.disconnect = disconnect
     state = Locked(State(output: output))
     (messages, continuation) = AsyncStream.makeStream(
       bufferingPolicy: .bufferingOldest(Self.capacity))
@@ -52,7 +48,7 @@ final class BluetoothChannel: DataChannel {
   /// Queues a message that the phone has written.
   ///
   /// - Returns: false if the queue is full, which ends the channel.
-  func take(_ message: [UInt8], answering output: GATTCharacteristic) -> Bool {
+  func receive(_ message: [UInt8], answering output: GATTCharacteristic) -> Bool {
     state.withLock { state in
       state.output = output
       // The phone has received the message, or asks for it again.
@@ -95,8 +91,6 @@ final class BluetoothChannel: DataChannel {
   @BluetoothActor private func notify(_ message: [UInt8]) throws(AccessoryError) {
     let (isOpen, output) = state.withLock { ($0.isOpen, $0.output) }
     guard isOpen else { throw .closed }
-    // The phone may read the data as soon as the app has received it.
-    if message.first == 0x01 { offered(Array(message.dropFirst())) }
     do throws(BluetoothError) {
       try server.notify(message, output, to: device)
     } catch {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Bluetooth
-internal import System
 
 /// The name, adapter and pairing of an accessory over Bluetooth LE.
 ///
@@ -72,15 +71,13 @@ extension Accessory {
     _ peripheral: BluetoothPeripheral,
     report: @escaping @Sendable (BluetoothPeripheral.Event) -> Void = { _ in }
   ) async throws(AccessoryError) {
-    let offered = Locked<[BluetoothDeviceID: [UInt8]]>([:])
     let services = PeripheralServices { [weak self] device in
-      if let data = offered.withLock({ $0[device] }) { return .success(data) }
-      // The phone's app has not asked yet.
-      guard let data = try? self?.configurationData() else { return .failure(.application(0x80)) }
-      return .success(data.bytes)
+      // The phone's app may not have asked yet.
+      let data = self?.offered(to: device.address) ?? (try? self?.configurationData())
+      return data.map { .success($0.bytes) } ?? .failure(.application(0x80))
     }
     do throws(BluetoothError) {
-      let server = try await PeripheralServer(peripheral, services, offered, report)
+      let server = try await PeripheralServer(peripheral, services, report)
       await server.run { await self.serve($0, as: $0.name) }
     } catch {
       throw AccessoryError(.bluetooth(error))

@@ -8,16 +8,19 @@ internal import System
   private let bluetooth: Bluetooth
   private let adapter: BluetoothAdapter
   private let services: PeripheralServices
-  /// The configuration data that was sent to the app of each phone.
-  private let offered: Locked<[BluetoothDeviceID: [UInt8]]>
-  private var channels: [BluetoothDeviceID: BluetoothChannel] = [:]
-  private var connected: Set<BluetoothDeviceID> = []
-  /// Phones that have subscribed, now or earlier.
-  private var subscribers: Set<BluetoothDeviceID> = []
-  /// Connected phones that were refused and already reported.
-  private var refused: Set<BluetoothDeviceID> = []
-  /// The address of each phone at its last subscription, or else at its connection.
-  private var addresses: [BluetoothDeviceID: String] = [:]
+  private struct Phone {
+    var isConnected = false
+    /// Whether it has subscribed, now or earlier.
+    var hasSubscribed = false
+    /// Whether it was refused, which has been reported.
+    var isRefused = false
+    /// The address at the last subscription, or else at the connection.
+    var address: String?
+    var channel: BluetoothChannel?
+
+    var isServed: Bool { channel?.isOpen == true }
+  }
+  private var phones: [BluetoothDeviceID: Phone] = [:]
   private let arrivals: AsyncStream<BluetoothChannel>
   private let arrival: AsyncStream<BluetoothChannel>.Continuation
   private var advertisements: [Bluetooth.Registration] = []
@@ -31,21 +34,18 @@ internal import System
   /// Whether phones can be served at once. BlueZ before 5.76 notifies every subscribed phone.
   private let servesSeveral: Bool
 
-  /// The number of phones whose data is kept.
+  /// The number of phones that are kept after they have disconnected.
   private nonisolated static let capacity = 64
 
   /// Starts advertising.
-  ///
-  /// - Parameter offered: stores the configuration data that is sent to phones.
   init(
     _ peripheral: BluetoothPeripheral, _ services: PeripheralServices,
-    _ offered: Locked<[BluetoothDeviceID: [UInt8]]> = Locked([:]),
     _ report: @escaping @Sendable (BluetoothPeripheral.Event) -> Void = { _ in }
   ) async throws(BluetoothError) {
     guard 1...29 ~= peripheral.name.utf8.count else {
       throw BluetoothError(.advertisement("the name does not have 1 to 29 bytes"))
     }
-    (self.services, self.offered, self.report) = (services, offered, report)
+    (self.services, self.report) = (services, report)
     (arrivals, arrival) = AsyncStream.makeStream()
     let bluetooth = try await Bluetooth.open(bus: peripheral.bus)
     self.bluetooth = bluetooth
@@ -56,9 +56,11 @@ internal import System
       throw error
     }
     servesSeveral = adapter.version.map { $0 >= (5, 76) } ?? false
-    connected = Set(bluetooth.devices.filter(\.isConnected).map(\.id))
-    bluetooth.handle = { [weak self] in self?.take($0) }
-    services.server.handle = { [weak self] in self?.take($0) ?? false }
+    for device in bluetooth.devices where device.isConnected {
+      phones[device.id] = Phone(isConnected: true)
+    }
+    bluetooth.handle = { [weak self] in self?.handle($0) }
+    services.server.handle = { [weak self] in self?.handle($0) ?? false }
     do throws(BluetoothError) {
       try await register(peripheral)
     } catch {
@@ -106,20 +108,20 @@ internal import System
   func close() async {
     isClosed = true
     for advertisement in advertisements { await bluetooth.unregister(advertisement) }
-    if !channels.values.contains(where: \.isOpen) { arrival.finish() }
+    if served().isEmpty { arrival.finish() }
   }
 
   /// Ends the connections and the server.
   func end() async {
     isClosed = true
-    for (device, channel) in channels where channel.end() { disconnect(device) }
+    for (device, phone) in phones where phone.channel?.end() == true { disconnect(device) }
     for task in leaving.values { await task.value }
     arrival.finish()
   }
 
   // MARK: phones
 
-  private func take(_ event: GATTServer.Event) -> Bool {
+  private func handle(_ event: GATTServer.Event) -> Bool {
     switch event {
     case .written(let input, let device, let message):
       guard !hasStaleSubscription(device) else {
@@ -129,19 +131,21 @@ internal import System
       guard let output = services.outputs[input], let channel = channel(of: device, output) else {
         return false
       }
-      return channel.take(message, answering: output)
+      return channel.receive(message, answering: output)
     case .subscribed(let output, let device, _):
-      if subscribers.count >= Self.capacity { subscribers.formIntersection(connected) }
-      subscribers.insert(device)
-      addresses[device] = bluetooth.device(device)?.address
-      channels[device]?.subscribed(output)
+      if phones.count >= Self.capacity {
+        phones = phones.filter { $0.value.isConnected || $0.value.isServed }
+      }
+      phones[device, default: Phone()].hasSubscribed = true
+      phones[device]?.address = bluetooth.device(device)?.address
+      phones[device]?.channel?.subscribed(output)
       // It would also receive notifications meant for a phone without its own socket.
       if servesSeveral, !served(beside: device).allSatisfy(services.server.hasSocket) {
         refuse(device)
       }
     case .unsubscribed(_, let device):
       // The client program has exited, but the connection would stay.
-      guard services.needsListeners, channels[device]?.end() == true else { break }
+      guard services.needsListeners, phones[device]?.channel?.end() == true else { break }
       disconnect(device)
     }
     return true
@@ -152,13 +156,13 @@ internal import System
   /// BlueZ (5.66, 5.82) keeps subscriptions by address, which changes when a phone pairs. The phone
   /// subscribes again when it connects again.
   private func hasStaleSubscription(_ device: BluetoothDeviceID) -> Bool {
-    guard let address = addresses[device] else { return false }
+    guard let address = phones[device]?.address else { return false }
     return bluetooth.device(device)?.address != address
   }
 
   /// Returns the phones that are served, without `device`.
   private func served(beside device: BluetoothDeviceID? = nil) -> [BluetoothDeviceID] {
-    channels.filter { $0.key != device && $0.value.isOpen }.map(\.key)
+    phones.filter { $0.key != device && $0.value.isServed }.map(\.key)
   }
 
   /// Returns whether `device`, or if nil another phone, can be served beside the current phones.
@@ -176,7 +180,7 @@ internal import System
   private func channel(
     of device: BluetoothDeviceID, _ output: GATTCharacteristic
   ) -> BluetoothChannel? {
-    let known = channels[device].flatMap { $0.isOpen ? $0 : nil }
+    let known = phones[device].flatMap { $0.isServed ? $0.channel : nil }
     if let known, services.server.hasSocket(device) || served(beside: device).isEmpty {
       return known
     }
@@ -186,14 +190,13 @@ internal import System
       refuse(device)
       return nil
     }
-    let channel = BluetoothChannel(device, services.server, output) { [weak self] data in
-      self?.keep(data, for: device)
-    } disconnect: { [weak self] in
+    let channel = BluetoothChannel(device, services.server, output) { [weak self] in
       self?.disconnect(device)
     }
-    channels[device] = channel
+    phones[device, default: Phone()].channel = channel
     if servesSeveral, !services.server.hasSocket(device) {
-      for other in connected where other != device && broadcast(for: device, reaches: other) {
+      for (other, phone) in phones
+      where phone.isConnected && other != device && broadcast(for: device, reaches: other) {
         refuse(other)
       }
     }
@@ -208,24 +211,16 @@ internal import System
   private func broadcast(
     for device: BluetoothDeviceID, reaches other: BluetoothDeviceID
   ) -> Bool {
-    guard subscribers.contains(other) else { return false }
+    guard phones[other]?.hasSubscribed == true else { return false }
     let mustBePaired = services.server.hasSocket(other) ? device : other
     return bluetooth.device(mustBePaired)?.isBonded == true
   }
 
   private func refuse(_ device: BluetoothDeviceID) {
-    guard refused.insert(device).inserted else { return }
+    guard phones[device]?.isRefused != true else { return }
+    phones[device, default: Phone()].isRefused = true
     report(.refused(phone: device.address))
     disconnect(device)
-  }
-
-  private func keep(_ data: [UInt8], for device: BluetoothDeviceID) {
-    offered.withLock { offered in
-      if offered[device] == nil, offered.count >= Self.capacity {
-        offered = offered.filter { channels[$0.key]?.isOpen == true }
-      }
-      offered[device] = data
-    }
   }
 
   private func disconnect(_ device: BluetoothDeviceID) {
@@ -233,7 +228,7 @@ internal import System
     let number = lastNumber
     leaving[number] = Task { [weak self, bluetooth] in
       do throws(BluetoothError) { try await bluetooth.disconnect(device) } catch {
-        self?.refused.remove(device)
+        self?.phones[device]?.isRefused = false
       }
       self?.leaving[number] = nil
     }
@@ -241,13 +236,17 @@ internal import System
 
   // MARK: bluetoothd
 
-  private func take(_ event: Bluetooth.Event) {
+  private func handle(_ event: Bluetooth.Event) {
     switch event {
     case .deviceChanged(let device):
       guard bluetooth.adapter(of: device)?.address == adapter.address else { return }
       if device.isConnected {
-        if addresses[device.id] == nil { addresses[device.id] = device.address }
-        guard connected.insert(device.id).inserted, servesSeveral else { break }
+        var phone = phones[device.id] ?? Phone()
+        phone.address = phone.address ?? device.address
+        let isNew = !phone.isConnected
+        phone.isConnected = true
+        phones[device.id] = phone
+        guard isNew, servesSeveral else { break }
         let alone = served(beside: device.id).filter { !services.server.hasSocket($0) }
         if alone.contains(where: { broadcast(for: $0, reaches: device.id) }) {
           refuse(device.id)
@@ -274,14 +273,14 @@ internal import System
   }
 
   private func left(_ device: BluetoothDeviceID) {
-    refused.remove(device)
+    phones[device]?.isRefused = false
     // bluetoothd also reports devices that were never connected.
-    guard connected.remove(device) != nil else { return }
-    addresses[device] = nil
+    guard let phone = phones[device], phone.isConnected else { return }
+    phones[device] = phone.hasSubscribed ? Phone(hasSubscribed: true) : nil
     services.server.left(device)
-    channels.removeValue(forKey: device)?.end()
-    for channel in channels.values { channel.othersLeft() }
-    if isClosed, !channels.values.contains(where: \.isOpen) { arrival.finish() }
+    phone.channel?.end()
+    for phone in phones.values { phone.channel?.othersLeft() }
+    if isClosed, served().isEmpty { arrival.finish() }
     // Refused phones find the advertisement after the served phone has disconnected.
     if hasRoom() { readvertise() }
   }
