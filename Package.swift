@@ -28,7 +28,7 @@ let package = Package(
   products: [
     .library(name: "UWB", targets: ["UWB"]),
     .library(name: "Ranging", targets: ["Ranging"]),
-    .library(name: "AccessoryProtocol", targets: ["AccessoryProtocol"]),
+    .library(name: "AccessoryProtocol", targets: ["Accessory", "AccessoryProtocol", "Channels"]),
     .library(name: "NearbyInteraction", targets: ["NearbyInteraction"]),
     // For apps that write `import simd`, and bring no module of that name themselves.
     .library(name: "simd", targets: ["simd"]),
@@ -68,16 +68,25 @@ let package = Package(
         "ChipSharing", "UCI", "UCIReference", "UWBLink", "Ranging", "System", system, logging,
       ],
       path: "Sources/Driver/UWB", swiftSettings: memorySafe + lifetimes),
-    .target(
-      name: "AccessoryProtocol",
-      dependencies: [
-        "Bluetooth", "UCI", "UCIReference", "UWBLink", "Ranging", "UWB", "System", system,
-      ],
-      path: "Sources/Nearby/AccessoryProtocol", swiftSettings: strict + lifetimes),
-    // Bluetooth LE through bluetoothd, for whatever is said over it.
+    // Bluetooth LE through bluetoothd.
     .target(
       name: "Bluetooth", dependencies: ["System", system], path: "Sources/Nearby/Bluetooth",
       swiftSettings: memorySafe),
+    // Channels of messages over sockets and Bluetooth LE, for accessories and peers.
+    .target(
+      name: "Channels", dependencies: ["Bluetooth", "System", system],
+      path: "Sources/Nearby/Channels", swiftSettings: strict),
+    // The bytes between accessories and apps.
+    .target(
+      name: "AccessoryProtocol", dependencies: ["UCI", "Ranging", "UWB"],
+      path: "Sources/Nearby/AccessoryProtocol", swiftSettings: strict + lifetimes),
+    .target(
+      name: "Accessory",
+      dependencies: [
+        "AccessoryProtocol", "Bluetooth", "Channels", "UCI", "UCIReference", "Ranging", "UWB",
+        "System",
+      ],
+      path: "Sources/Nearby/Accessory", swiftSettings: memorySafe + lifetimes),
     .target(name: "SIMDMath", path: "Sources/Nearby/SIMDMath", swiftSettings: strict),
     .target(
       name: "simd", dependencies: ["SIMDMath"], path: "Sources/Nearby/simd", swiftSettings: strict),
@@ -85,14 +94,14 @@ let package = Package(
     .target(
       name: "Peers",
       dependencies: [
-        "AccessoryProtocol", "Bluetooth", "UCI", "UCIReference", "UWB", "System", system,
+        "Bluetooth", "Channels", "UCI", "UCIReference", "UWB", "System", system,
       ],
       path: "Sources/Nearby/Peers", swiftSettings: strict + lifetimes),
     .target(
       name: "NearbyInteraction",
       dependencies: [
-        "SIMDMath", "AccessoryProtocol", "Peers", "UCI", "UCIReference", "UWBLink", "UWB",
-        "Ranging", "System", deque, system,
+        "SIMDMath", "AccessoryProtocol", "Channels", "Peers", "UCI", "UCIReference", "UWBLink",
+        "UWB", "Ranging", "System", deque, system,
       ],
       path: "Sources/Nearby/NearbyInteraction", swiftSettings: strict + lifetimes),
 
@@ -140,6 +149,7 @@ let package = Package(
         "ChipSharing", "CommandSupport", "UCI", "UCIReference", "UWBLink", "UWB", "Ranging",
         "AccessoryProtocol",
         "Bluetooth", "Peers", "UWBSimulator", "Formats", "System", system, arguments,
+        "Channels",
       ],
       path: "Sources/Shell/UWBTools", resources: [.embedInCode("uwb.rules")],
       swiftSettings: strict + lifetimes),
@@ -147,8 +157,8 @@ let package = Package(
       name: "uwbctl",
       dependencies: [
         "CommandSupport", "UWBTools", "UCI", "UCIReference", "UWBLink", "UWB", "Ranging",
-        "UWBSimulator", "AccessoryProtocol", "Bluetooth", "Peers", "Formats", "System", system,
-        arguments,
+        "UWBSimulator", "Accessory", "AccessoryProtocol", "Bluetooth", "Channels", "Peers",
+        "Formats", "System", system, arguments,
       ],
       path: "Sources/Shell/uwbctl", swiftSettings: strict + lifetimes),
     .executableTarget(
@@ -178,7 +188,7 @@ let package = Package(
     // Examples of Nearby Interaction, each with an app and simulated chips.
     .target(
       name: "ExampleEnvironment",
-      dependencies: ["AccessoryProtocol", "UWB", "UWBLink", "UWBSimulator", system],
+      dependencies: ["Accessory", "Channels", "UWB", "UWBLink", "UWBSimulator", system],
       path: "Sources/Examples/Environment", swiftSettings: strict),
     .executableTarget(
       name: "AccessoryRegions",
@@ -187,7 +197,7 @@ let package = Package(
     .executableTarget(
       name: "SeveralAccessories",
       dependencies: [
-        "AccessoryProtocol", "ExampleEnvironment", "NearbyInteraction", "UWBSimulator",
+        "Accessory", "Channels", "ExampleEnvironment", "NearbyInteraction", "UWBSimulator",
       ],
       path: "Sources/Examples/SeveralAccessories", swiftSettings: strict),
     .executableTarget(
@@ -201,7 +211,7 @@ let package = Package(
     .executableTarget(
       name: "BackgroundRanging",
       dependencies: [
-        "AccessoryProtocol", "ExampleEnvironment", "NearbyInteraction", "UWBSimulator",
+        "Accessory", "Channels", "ExampleEnvironment", "NearbyInteraction", "UWBSimulator",
       ],
       path: "Sources/Examples/BackgroundRanging", swiftSettings: strict),
 
@@ -222,7 +232,8 @@ let package = Package(
     .executableTarget(
       name: "VirtualBench",
       dependencies: [
-        "AccessoryProtocol", "Bluetooth", "CUWB", "ChipModels", "NearbyInteraction", "UCI", "UWB",
+        "AccessoryProtocol", "Bluetooth", "CUWB", "Channels", "ChipModels", "NearbyInteraction",
+        "UCI", "UWB",
         "UWBLink", "UWBSimulator", "System",
       ],
       path: "Tests/VirtualBench",
@@ -286,17 +297,23 @@ let package = Package(
       name: "UWBSimulatorTests", dependencies: ["UCI", "UWBSimulator", "Ranging", system],
       swiftSettings: strict + lifetimes),
     .testTarget(
+      name: "ChannelsTests", dependencies: ["Channels", "System", system], swiftSettings: strict),
+    .testTarget(
       name: "AccessoryProtocolTests",
+      dependencies: ["AccessoryProtocol", "UCI", "UCIReference", "UWB"],
+      swiftSettings: strict + lifetimes),
+    .testTarget(
+      name: "AccessoryTests",
       dependencies: [
-        "AccessoryProtocol", "UCI", "UCIReference", "UWBLink", "UWB", "UWBSimulator", "Ranging",
-        "CUWBTestSupport", "System", system,
+        "Accessory", "AccessoryProtocol", "Channels", "UCI", "UCIReference", "UWBLink", "UWB",
+        "UWBSimulator", "Ranging", "CUWBTestSupport", system,
       ],
       swiftSettings: strict + lifetimes),
     .testTarget(
       name: "BluetoothTests",
       dependencies: [
-        "AccessoryProtocol", "Bluetooth", "CUWBTestSupport", "System", "Peers", "UWB",
-        "UWBSimulator", "UWBTestSupport", system,
+        "Accessory", "AccessoryProtocol", "Bluetooth", "CUWBTestSupport", "Channels", "System",
+        "Peers", "UWB", "UWBSimulator", "UWBTestSupport", system,
       ],
       swiftSettings: strict),
     // Like apps: the language mode and the settings that most of them have.
@@ -306,9 +323,9 @@ let package = Package(
     .testTarget(
       name: "NearbyInteractionTests",
       dependencies: [
-        "NearbyInteraction", "SIMDMath", "AccessoryProtocol", "Peers", "UCI", "UCIReference",
-        "UWBLink", "UWB", "Ranging", "UWBSimulator", "UWBTestSupport", "CUWBTestSupport", "System",
-        system,
+        "NearbyInteraction", "SIMDMath", "Accessory", "AccessoryProtocol", "Channels", "Peers",
+        "UCI", "UCIReference", "UWBLink", "UWB", "Ranging", "UWBSimulator", "UWBTestSupport",
+        "CUWBTestSupport", "System", system,
       ],
       swiftSettings: strict + lifetimes),
     .testTarget(
@@ -332,8 +349,8 @@ let package = Package(
       name: "uwbctlTests",
       dependencies: [
         "uwbctl", "uwblab", "CommandSupport", "UWBTools", "Formats", "ProgramTestSupport", "UCI",
-        "UWB", "UWBLink", "Ranging", "UWBSimulator", "UWBTestSupport", "AccessoryProtocol",
-        arguments, system,
+        "UWB", "UWBLink", "Ranging", "UWBSimulator", "UWBTestSupport", "Accessory",
+        "AccessoryProtocol", "Channels", arguments, system,
       ],
       swiftSettings: strict + lifetimes),
     .testTarget(
@@ -343,6 +360,7 @@ let package = Package(
         "UCI",
         "UCIReference", "UWB", "UWBLink", "UWBSimulator", "UWBTestSupport", "AccessoryProtocol",
         arguments, system,
+        "Channels",
       ],
       swiftSettings: strict + lifetimes),
     .testTarget(
@@ -362,6 +380,7 @@ let package = Package(
         "UWBSimulator", "AccessoryProtocol", "NearbyInteraction", "UWBTestSupport", "System",
         logging,
         system,
+        "Accessory", "Channels",
       ],
       swiftSettings: strict + lifetimes),
   ],

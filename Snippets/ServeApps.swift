@@ -1,6 +1,7 @@
 // Serves a chip as a Nearby Interaction accessory that apps reach over TCP, and prints what happens.
 
-import AccessoryProtocol
+import Accessory
+import Channels
 import UWB
 
 let name = CommandLine.arguments.dropFirst().first ?? "/dev/ttyACM0"

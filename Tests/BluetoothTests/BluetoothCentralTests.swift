@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import AccessoryProtocol
+import Channels
 import Bluetooth
 import Foundation
 import Testing
@@ -51,7 +52,7 @@ import UWB
     #expect(send(socket.number, answer, answer.count, 0) == answer.count)
     var messages = channel.messages.makeAsyncIterator()
     #expect(await messages.next(isolation: #isolation) == answer)
-    await #expect(throws: AccessoryError.self) {
+    await #expect(throws: ChannelError.self) {
       try await channel.send([UInt8](repeating: 0, count: 200))
     }
     channel.close()
@@ -159,7 +160,7 @@ import UWB
     let central = try await BluetoothCentral.open(bus: bus.address)
     let accessory = try #require(try await first(central))
     #expect(accessory.isPaired && accessory.signalStrength == nil)
-    let error = await #expect(throws: AccessoryError.self) {
+    let error = await #expect(throws: ChannelError.self) {
       try await central.connect(to: accessory)
     }
     #expect(error?.code == .bluetooth)
@@ -207,8 +208,10 @@ import UWB
   }
 
   private func confirm(_ bus: PrivateBus) async -> String? {
-    do throws(AccessoryError) {
-      try await BluetoothCentral.confirm(Self.identifier, offers: Self.data, bus: bus.address)
+    do throws(ChannelError) {
+      try await BluetoothCentral.confirm(Self.identifier, bus: bus.address) { [data = Self.data] in
+        (try? AccessoryConfigurationData($0)) == data
+      }
       return nil
     } catch {
       #expect(error.code == .bluetooth && error.recoverySuggestion != nil)

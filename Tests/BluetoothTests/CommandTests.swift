@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import AccessoryProtocol
+import Accessory
+import Channels
 import Bluetooth
 import Foundation
 import Glibc
@@ -52,7 +53,7 @@ private final class Command: Sendable {
 /// The accessory's end of what an app writes and is notified of.
 private final class CarriedChannel: DataChannel {
   let messages: AsyncStream<[UInt8]>
-  let failure: AccessoryError? = nil
+  let failure: ChannelError? = nil
   private let continuation: AsyncStream<[UInt8]>.Continuation
   private let notifications: OwnedDescriptor
 
@@ -63,7 +64,7 @@ private final class CarriedChannel: DataChannel {
 
   func take(_ message: [UInt8]) { continuation.yield(message) }
 
-  func send(_ message: [UInt8]) async throws(AccessoryError) {
+  func send(_ message: [UInt8]) async throws(ChannelError) {
     guard Glibc.send(notifications.number, message, message.count, Int32(MSG_NOSIGNAL)) >= 0 else {
       throw .closed
     }

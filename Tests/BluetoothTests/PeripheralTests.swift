@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import Accessory
 import AccessoryProtocol
+import Channels
 import Bluetooth
 import Testing
 import UWB
@@ -147,7 +149,7 @@ import UWB
     let error = await event(events) {
       if case .disconnected(_, let error) = $0 { error } else { nil }
     }
-    #expect(error == AccessoryError(.bluetooth(BluetoothError(.messageSize(bytes: 38, limit: 20)))))
+    #expect(error == ChannelError(.bluetooth(BluetoothError(.messageSize(bytes: 38, limit: 20)))))
     #expect(await stage.blueZ.called("Disconnect").path.hasSuffix("dev_AA"))
     withExtendedLifetime(socket) {}
     await stage.end()
@@ -195,7 +197,7 @@ import UWB
     let error = await event(events) {
       if case .disconnected(_, let error) = $0 { error } else { nil }
     }
-    #expect(error == AccessoryError(.bluetooth(BluetoothError(.messageSize(bytes: 38, limit: 20)))))
+    #expect(error == ChannelError(.bluetooth(BluetoothError(.messageSize(bytes: 38, limit: 20)))))
     withExtendedLifetime(socket) {}
     await stage.end()
   }
@@ -337,13 +339,13 @@ import UWB
     let stage = try await Stage()
     var peripheral = BluetoothPeripheral()
     peripheral.bus = "unix:path=/nonexistent/bus"
-    let error = await #expect(throws: AccessoryError.self) {
+    let error = await #expect(throws: ChannelError.self) {
       try await stage.accessory.serve(peripheral)
     }
     #expect(error?.code == .bluetooth && error?.recoverySuggestion != nil)
     peripheral.bus = stage.bus.address
     peripheral.name = String(repeating: "n", count: 30)
-    await #expect(throws: AccessoryError.self) { try await stage.accessory.serve(peripheral) }
+    await #expect(throws: ChannelError.self) { try await stage.accessory.serve(peripheral) }
     await stage.end()
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import AccessoryProtocol
+import Accessory
+import Channels
 import Foundation
 import System
 import Testing
@@ -171,7 +172,7 @@ import UWBSimulator
     let asked = Locked<[UUID]>([])
     let core = Self.executor { peer in
       asked.withLock { $0.append(peer.identifier) }
-      return NIError(.accessoryPeerDeviceUnavailable, AccessoryError(.notPaired("AA")))
+      return NIError(.accessoryPeerDeviceUnavailable, ChannelError(.notPaired("AA")))
     }
     let fixture = try await SessionFixture(core: core)
     let identifier = UUID()

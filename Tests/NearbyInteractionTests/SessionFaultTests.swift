@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import AccessoryProtocol
+import Accessory
 import Foundation
 import Testing
 import UWB

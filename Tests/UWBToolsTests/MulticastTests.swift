@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryProtocol
+import Channels
 import CommandSupport
 import Foundation
 import Glibc
@@ -134,7 +135,7 @@ import UWBTools
 
   @Test func tooLongPathsAreErrors() {
     let path = "/tmp/" + String(repeating: "x", count: 200)
-    #expect(throws: AccessoryError(.system(.fileNameTooLong, endpoint: "unix:" + path))) {
+    #expect(throws: ChannelError(.system(.fileNameTooLong, endpoint: "unix:" + path))) {
       try ControlSocket.listen(at: path)
     }
   }

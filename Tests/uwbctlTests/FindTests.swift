@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Accessory
 import AccessoryProtocol
+import Channels
 import ArgumentParser
 import CommandSupport
 import Foundation

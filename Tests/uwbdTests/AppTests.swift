@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import Accessory
 import AccessoryProtocol
+import Channels
 import Foundation
 import Glibc
 import JSON

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryProtocol
+import Accessory
+import Channels
 import ExampleEnvironment
 import NearbyInteraction
 import UWBSimulator
@@ -112,7 +113,7 @@ enum Main {
     let served = try await environment.serve("door", at: Placement(at: SIMD3(2, 0, 1), yaw: 180))
     let accessory = served.accessory
     Task {
-      do throws(AccessoryError) {
+      do throws(ChannelError) {
         try await accessory.serve(BluetoothPeripheral(name: "Door", adapter: first))
       } catch {
         fail("\(error) \(error.recoverySuggestion ?? "")")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import AccessoryProtocol
+public import Accessory
+public import Channels
 public import Foundation
 import SystemPackage
 import UWB

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryProtocol
+import Accessory
+import Channels
 import ExampleEnvironment
 import NearbyInteraction
 import UWBSimulator
@@ -131,7 +132,7 @@ enum Main {
 
   private static func serve(_ accessory: Accessory, _ name: String, on adapter: String) {
     Task {
-      do throws(AccessoryError) {
+      do throws(ChannelError) {
         try await accessory.serve(BluetoothPeripheral(name: name, adapter: adapter))
       } catch {
         fail("\(error) \(error.recoverySuggestion ?? "")")

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-package import Bluetooth
 public import FoundationEssentials
-package import SystemPackage
 package import UWB
 
-/// An error of a message, a channel or an accessory.
+/// An error of a message or an accessory.
 public struct AccessoryError: LocalizedError, Sendable, Hashable {
   /// The kinds of failure. Later versions may add more, so a `switch` needs a default.
   public struct Code: Sendable, Hashable {
@@ -12,7 +10,7 @@ public struct AccessoryError: LocalizedError, Sendable, Hashable {
 
     /// Configuration data from which no session can be made.
     public static let invalidConfiguration = Code(name: "invalidConfiguration")
-    /// A message that this direction does not have, or that does not fit into a frame.
+    /// A message that this direction does not have, or that is damaged.
     public static let invalidMessage = Code(name: "invalidMessage")
     /// Shareable data arrived before the app had asked for configuration data.
     public static let notInitialized = Code(name: "notInitialized")
@@ -22,16 +20,6 @@ public struct AccessoryError: LocalizedError, Sendable, Hashable {
     public static let unsuitableChip = Code(name: "unsuitableChip")
     /// The device failed or refused the session.
     public static let deviceFailed = Code(name: "deviceFailed")
-    /// The channel has ended. In an event of an accessory, the accessory closed it.
-    public static let channelClosed = Code(name: "channelClosed")
-    /// The channel failed, or the peer does not read, reads too slowly or sends no valid frames.
-    public static let channelFailed = Code(name: "channelFailed")
-    /// Text that is not a channel endpoint.
-    public static let invalidEndpoint = Code(name: "invalidEndpoint")
-    /// A system call failed, or a host name has no address.
-    public static let system = Code(name: "system")
-    /// Bluetooth is not available, or failed.
-    public static let bluetooth = Code(name: "bluetooth")
   }
 
   /// The exact failure.
@@ -40,50 +28,24 @@ public struct AccessoryError: LocalizedError, Sendable, Hashable {
     case unknownMessage(UInt8)
     case emptyMessage
     case damagedMessage(UInt8)
-    case messageSize(bytes: Int, limit: Int)
     case notInitialized
     case tooManySessions(limit: Int)
     case unsuitableChip(String)
     case device(DriverError)
-    case closed
-    case closedHere(String)
-    case invalidFraming(String)
-    case peerNotReading
-    case receiveOverflow
-    case stream(String)
-    case invalidEndpoint(String, reason: String)
-    case unresolvedHost(String)
-    case system(Errno, endpoint: String)
-    case bluetooth(BluetoothError)
-    case notPaired(String)
-    case otherConfiguration(String)
   }
   package let reason: Reason
 
   package init(_ reason: Reason) { self.reason = reason }
 
-  /// The error of a channel that has ended, for types that conform to `DataChannel`.
-  public static let closed = AccessoryError(.closed)
-  /// Returns the error of a channel whose transport failed, for types that conform to
-  /// `DataChannel`.
-  ///
-  /// - Parameter reason: a part of a sentence, as in "the adapter is gone".
-  public static func channelFailed(_ reason: String) -> Self { Self(.stream(reason)) }
-
   /// The kind of failure.
   public var code: Code {
     switch reason {
     case .invalidConfiguration: .invalidConfiguration
-    case .unknownMessage, .emptyMessage, .damagedMessage, .messageSize: .invalidMessage
+    case .unknownMessage, .emptyMessage, .damagedMessage: .invalidMessage
     case .notInitialized: .notInitialized
     case .tooManySessions: .tooManySessions
     case .unsuitableChip: .unsuitableChip
     case .device: .deviceFailed
-    case .closed, .closedHere: .channelClosed
-    case .invalidFraming, .peerNotReading, .receiveOverflow, .stream: .channelFailed
-    case .invalidEndpoint: .invalidEndpoint
-    case .unresolvedHost, .system: .system
-    case .bluetooth, .notPaired, .otherConfiguration: .bluetooth
     }
   }
 
@@ -97,27 +59,10 @@ public struct AccessoryError: LocalizedError, Sendable, Hashable {
       "Check that the data is complete and begins after the message identifier."
     case .unknownMessage, .emptyMessage, .damagedMessage:
       "Check that both sides frame messages in the same way and speak the accessory protocol."
-    case .messageSize: "Send one message of the accessory protocol at a time."
     case .notInitialized: "Let the app send initialize (0x0A) first."
     case .tooManySessions: "End ranging with another app first."
     case .unsuitableChip: "Use another chip or another firmware."
     case .device(let error): error.recoverySuggestion
-    case .closed, .closedHere: "Connect again."
-    case .invalidFraming:
-      "Check that the peer sends the length of each message before it, in two bytes, low byte first."
-    case .peerNotReading, .receiveOverflow:
-      "Check that the peer handles messages, then connect again."
-    case .invalidEndpoint: "Use tcp:host:port, tcp:port (this machine only) or unix:/path."
-    case .unresolvedHost: "Check the name, or use the address."
-    case .system(.addressInUse, _): "End the program that listens there, or choose another address."
-    case .system(.connectionRefused, _), .system(.noSuchFileOrDirectory, _):
-      "Start the accessory first, and check the address."
-    case .system, .stream: "Remove the cause, then connect again."
-    case .bluetooth(let error): error.recoverySuggestion
-    case .notPaired:
-      "Pair with it: BluetoothCentral.connect(to:pairing:), or uwbctl find --ble --pair."
-    case .otherConfiguration:
-      "Let the app ask for new data (0x0A); the accessory has to hold it before it sends 0x01."
     }
   }
 }
@@ -133,26 +78,11 @@ extension AccessoryError: CustomStringConvertible {
     case .emptyMessage: "The message is empty."
     case .damagedMessage(let id):
       "The message 0x\(String(id, radix: 16, uppercase: true)) is damaged."
-    case .messageSize(let bytes, let limit):
-      "A message of \(bytes) bytes cannot be sent; the limits are 1 and \(limit)."
     case .notInitialized: "The app sent shareable data without asking for configuration data first."
     case .tooManySessions(let limit):
       "The chip already ranges with \(limit) apps, which is its limit."
     case .unsuitableChip(let what): "The chip cannot be a Nearby Interaction accessory: \(what)."
     case .device(let error): error.description
-    case .closed: "The data channel is closed."
-    case .closedHere(let why): "The accessory closed the connection: \(why)."
-    case .invalidFraming(let why): "The peer does not frame its messages: \(why)."
-    case .peerNotReading: "The peer does not read its messages."
-    case .receiveOverflow: "The peer sends faster than its messages are handled."
-    case .stream(let why): "The byte stream failed: \(why)."
-    case .invalidEndpoint(let text, let reason): "Invalid channel endpoint '\(text)': \(reason)."
-    case .unresolvedHost(let host): "Cannot resolve the host name \(host)."
-    case .system(let error, let endpoint): "\(endpoint): \(error)."
-    case .bluetooth(let error): error.description
-    case .notPaired(let device): "The accessory \(device) is not paired with this machine."
-    case .otherConfiguration(let device):
-      "The Nearby Interaction service of the accessory \(device) does not hold this configuration data."
     }
   }
 }

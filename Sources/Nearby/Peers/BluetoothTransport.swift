@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import AccessoryProtocol
+internal import Channels
 internal import Bluetooth
 internal import System
 
@@ -50,12 +50,12 @@ final class BluetoothTransport: PeerTransport {
     peers = known
     let id = UInt64.random(in: 1 ... .max)
     self.id = id
-    do throws(AccessoryError) {
+    do throws(ChannelError) {
       let central = try await BluetoothCentral.open(adapter: adapter, bus: bus, service: service)
       self.central = central
       var peripheral = BluetoothPeripheral(name: name, adapter: central.ownAddress)
       peripheral.bus = bus
-      do throws(AccessoryError) {
+      do throws(ChannelError) {
         listener = try await BluetoothListener(
           peripheral, service,
           data: (0..<8).map { UInt8(truncatingIfNeeded: id >> (8 * $0)) })
@@ -132,7 +132,7 @@ final class BluetoothTransport: PeerTransport {
 
   func connect(to id: UInt64) async throws(NIPeerError) -> any DataChannel {
     guard let peer = peers.withLock({ $0[id] }) else { throw .unreachable("it has closed.") }
-    do throws(AccessoryError) { return try await central.connect(to: peer) } catch {
+    do throws(ChannelError) { return try await central.connect(to: peer) } catch {
       throw .unreachable(error.description)
     }
   }

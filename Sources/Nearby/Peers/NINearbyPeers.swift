@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import AccessoryProtocol
+internal import Channels
 internal import Dispatch
 internal import System
 internal import UWB

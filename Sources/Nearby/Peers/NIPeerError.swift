@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import AccessoryProtocol
+internal import Channels
 public import FoundationEssentials
 internal import SystemPackage
 
@@ -51,7 +51,7 @@ public struct NIPeerError: LocalizedError, CustomStringConvertible, Sendable, Ha
       .noNetwork, "No network accepts announcements: \(Errno(rawValue: errno)).",
       try: "Bring a network with IPv4 up, at least the loopback: sudo ip link set lo up.")
   }
-  static func bluetooth(_ error: AccessoryError) -> Self {
+  static func bluetooth(_ error: ChannelError) -> Self {
     Self(.noBluetooth, error.description, try: error.recoverySuggestion)
   }
   static let invalidName = Self(

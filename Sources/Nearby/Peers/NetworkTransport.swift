@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import AccessoryProtocol
+internal import Channels
 internal import System
 
 /// The transport of peers in the local network: announcements by UDP, messages over TCP.
@@ -18,7 +18,7 @@ final class NetworkTransport: PeerTransport {
     self.id = id
     let roster = Locked(PeerRoster(own: id, service: service))
     self.roster = roster
-    do throws(AccessoryError) {
+    do throws(ChannelError) {
       listener = try await SocketListener(.tcp(host: "0.0.0.0", port: 0))
     } catch {
       throw .unreachable(error.description)
@@ -54,7 +54,7 @@ final class NetworkTransport: PeerTransport {
     guard let entry = roster.withLock({ $0.entries[id] }) else {
       throw .unreachable("it has closed.")
     }
-    do throws(AccessoryError) {
+    do throws(ChannelError) {
       return try await SocketChannel.connect(to: .tcp(host: entry.address, port: entry.port))
     } catch {
       throw .unreachable(error.description)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import AccessoryProtocol
+internal import Channels
 
 extension NINearbyPeers {
   /// A way for programs to find and reach each other. Later versions may add cases, so a `switch`

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import AccessoryProtocol
+internal import Channels
 internal import System
 internal import UWB
 
@@ -14,7 +14,7 @@ struct PeerWire: Sendable {
   }
 
   func send(_ message: PeerMessage) async throws(NIPeerError) {
-    do throws(AccessoryError) { try await channel.send(message.bytes) } catch {
+    do throws(ChannelError) { try await channel.send(message.bytes) } catch {
       // Over Bluetooth LE, the message may be too long.
       throw error.code == .bluetooth ? .unreachable(error.description) : .vanished
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import AccessoryProtocol
+package import Channels
 import CommandSupport
 import Formats
 import UCI
@@ -79,7 +80,7 @@ package final class AccessoryFinder {
 
   /// Runs until `body` returns false or the task is cancelled, and ends the session on the chip.
   ///
-  /// - Throws: `DriverError` if the device fails, `AccessoryError` if the connection is lost,
+  /// - Throws: `DriverError` if the device fails, `ChannelError` if the connection is lost,
   ///   `Failure` if the accessory does not answer.
   package nonisolated(nonsending) func run(_ body: (Event) -> Bool) async throws {
     let (messages, events, input) = (channel.messages, device.events, input)
@@ -115,7 +116,7 @@ package final class AccessoryFinder {
     try await ask()
     for await input in inputs {
       switch input {
-      case .disconnected: throw channel.failure ?? AccessoryError.closed
+      case .disconnected: throw channel.failure ?? ChannelError.closed
       case .requestTimedOut(let number):
         guard number == requests else { continue }
         throw Failure(

@@ -2,12 +2,17 @@
 
 package import AccessoryProtocol
 package import Bluetooth
+package import Channels
 package import CommandSupport
 package import Peers
 import SystemPackage
 import UWB
 
 extension AccessoryError: StatusError {
+  package var exitStatus: ExitStatus { ExitStatus(self) }
+}
+
+extension ChannelError: StatusError {
   package var exitStatus: ExitStatus { ExitStatus(self) }
   package var concernsBoards: Bool { code != .bluetooth }
 }
@@ -27,7 +32,13 @@ extension ExitStatus {
     case .device(let error): self.init(error)
     case .invalidConfiguration, .unknownMessage, .emptyMessage, .damagedMessage:
       self = .protocolError
-    case .notInitialized, .tooManySessions, .unsuitableChip, .notPaired: self = .configuration
+    case .notInitialized, .tooManySessions, .unsuitableChip: self = .configuration
+    }
+  }
+
+  package init(_ error: ChannelError) {
+    switch error.reason {
+    case .notPaired: self = .configuration
     case .invalidEndpoint, .messageSize: self = .usage
     case .unresolvedHost: self = .noHost
     case .system(.addressInUse, _), .system(.fileExists, _): self = .busy

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import AccessoryProtocol
+package import Channels
 import ArgumentParser
 import CommandSupport
 import Dispatch
@@ -25,7 +25,7 @@ package final class RangeControl: Sendable {
   /// - Parameters:
   ///   - device: The name of the device, as on the command line.
   ///   - folder: See `ControlSocket`.
-  /// - Throws: `Errno` or `AccessoryError` if the socket cannot be created.
+  /// - Throws: `Errno` or `ChannelError` if the socket cannot be created.
   package init(
     _ session: UWBSession, device: String, folder: String = ControlSocket.folder
   ) throws {
@@ -111,7 +111,7 @@ package struct RunningRanges {
   /// Queries each socket, and removes the sockets of programs that have ended.
   package init(folder: String = ControlSocket.folder) {
     for path in ControlSocket.paths(in: folder) {
-      do throws(AccessoryError) {
+      do throws(ChannelError) {
         let connection = try ControlSocket.connect(to: path)
         defer { try? connection.close() }
         let reply = try? Self.exchange(ControlRequest(action: .list), connection)
@@ -187,7 +187,7 @@ package enum ControlSocket {
   }
 
   /// Listens at an unused path.
-  package static func listen(at path: String) throws(AccessoryError) -> FileDescriptor {
+  package static func listen(at path: String) throws(ChannelError) -> FileDescriptor {
     unlink(path)
     return try SocketAddress.withSocket(.unix(path: path), forListening: true) {
       bind($0, $1, $2) == 0 && chmod(path, 0o600) == 0 && Glibc.listen($0, 8) == 0
@@ -195,7 +195,7 @@ package enum ControlSocket {
     }
   }
 
-  package static func connect(to path: String) throws(AccessoryError) -> FileDescriptor {
+  package static func connect(to path: String) throws(ChannelError) -> FileDescriptor {
     try SocketAddress.withSocket(.unix(path: path), forListening: false) {
       setPatience(FileDescriptor(rawValue: $0))
       return Glibc.connect($0, $1, $2) == 0 ? nil : Errno(rawValue: errno)

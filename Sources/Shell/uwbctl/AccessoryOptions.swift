@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Accessory
 public import AccessoryProtocol
+import Channels
 public import ArgumentParser
 import CommandSupport
 import Formats
@@ -68,7 +70,7 @@ struct AccessoryOptions: ParsableArguments {
   static let bluetooth = "ble"
   var isOnBluetooth: Bool { listen.contains(Self.bluetooth) }
   var endpoints: [ChannelEndpoint] {
-    get throws(AccessoryError) {
+    get throws(ChannelError) {
       var endpoints: [ChannelEndpoint] = []
       for address in listen where address != Self.bluetooth {
         endpoints.append(try ChannelEndpoint(address))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryProtocol
+import Channels
 import ArgumentParser
 import CommandSupport
 import Formats

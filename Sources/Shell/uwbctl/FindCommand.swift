@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryProtocol
+import Accessory
+import Channels
 import ArgumentParser
 import CommandSupport
 import Formats

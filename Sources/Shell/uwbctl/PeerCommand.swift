@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import AccessoryProtocol
 import ArgumentParser
 import CommandSupport
 import Formats

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import AccessoryProtocol
+import Channels
 import UWB
 
 /// `VirtualBench accessory-times DEVICE ADAPTER NAME ENDPOINT`: how long an accessory takes over Bluetooth LE,

@@ -195,7 +195,7 @@ extension AccessoryConfigurationData.UpdateRate {
 
 extension UInt16 {
   /// Returns a random short address that is not reserved (0xFFFE, 0xFFFF) and not `taken`.
-  static func shortAddress(except taken: UInt16? = nil) -> UInt16 {
+  package static func shortAddress(except taken: UInt16? = nil) -> UInt16 {
     let value = UInt16.random(in: 1...0xFFFC)
     return value == taken ? value + 1 : value
   }

@@ -26,7 +26,7 @@ public struct RegionNotice: Sendable, Hashable {
   static let identifier: UInt8 = 0x40
   private static let kinds: [RegionChange.Kind] = [.entered, .left, .dwelled]
 
-  init(_ change: RegionChange) {
+  package init(_ change: RegionChange) {
     kind = change.kind
     region = change.region.name
     distance = (change.estimate.distance * 1_000).rounded() / 1_000

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import AccessoryProtocol
+internal import Channels
 internal import FoundationEssentials
 internal import UCI
 internal import UCIReference
@@ -28,8 +29,10 @@ struct SessionPlan: Sendable {
 
     /// Returns the error unless the accessory is paired and connected, and offers the data.
     func confirm() async -> NIError? {
-      do throws(AccessoryError) {
-        try await BluetoothCentral.confirm(identifier, offers: data)
+      do throws(ChannelError) {
+        try await BluetoothCentral.confirm(identifier) { [data] in
+          (try? AccessoryConfigurationData($0)) == data
+        }
         return nil
       } catch {
         return NIError(.accessoryPeerDeviceUnavailable, error)

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import AccessoryProtocol
+internal import Channels
+internal import Ranging
+internal import System
+internal import UCI
+internal import UCIReference
+internal import UWB
+
+/// The state of one app at an accessory. One task changes it according to the client's commands.
+struct AccessoryAppSession {
+  /// A session on the chip, and the tasks that observe it.
+  private struct Running {
+    var run: Int
+    var session: UWBSession
+    var data: [UInt8]
+    var regions: RegionWatch?
+    var watches: [Task<Void, Never>]
+  }
+
+  private let client: AccessoryClient
+  private let accessory: Accessory
+  private var channel: (any DataChannel)?
+  /// The configuration data last sent to the app. The app may begin several sessions with it.
+  private var offered: UWBConfigurationData?
+  private var running: Running?
+  private var runs = 0
+  /// Shareable data that arrived while the device was lost, the error, and the waiting task.
+  private var waiting: (data: [UInt8], error: DriverError, watch: Task<Void, Never>)?
+  /// The time of the last command, and the timer that closes an idle channel.
+  ///
+  /// A cancelled task that sleeps would keep its memory until its deadline; the timer does not.
+  private var idle: (since: ContinuousClock.Instant, timer: OneShotTimer?) = (.now, nil)
+  private(set) var isClosed = false
+
+  var isRanging: Bool { running != nil }
+
+  init(_ client: AccessoryClient, _ accessory: Accessory) {
+    self.client = client
+    self.accessory = accessory
+  }
+
+  mutating func handle(_ command: AccessoryClient.Command) async {
+    if case .idle = command {
+      idle.timer = nil
+    } else {
+      await execute(command)
+      idle.since = .now
+    }
+    watchIdleness()
+  }
+
+  private mutating func execute(_ command: AccessoryClient.Command) async {
+    switch command {
+    case .attached(let channel, let acknowledgement):
+      attach(channel)
+      acknowledgement.resume()
+    case .message(let bytes, let sender, let acknowledgement):
+      if sender === channel { await handle(bytes) }
+      acknowledgement.resume()
+    case .detached(let former, let error, let acknowledgement):
+      if former === channel {
+        channel = nil
+        stopWaiting()
+        accessory.report(.disconnected(client.app, error))
+      }
+      acknowledgement.resume()
+    case .inactive(let run) where run == running?.run: await end(.inactivity)
+    case .ended(let run, let error) where run == running?.run: await end(.byChip(error))
+    case .settled(let run, let isBack) where run == runs: await settle(isBack)
+    case .close:
+      await end(.closed)
+      stopWaiting()
+      closeChannel("it is shutting down")
+      isClosed = true
+    case .region(let run, let change) where run == running?.run:
+      await send(.regionChanged(RegionNotice(change)))
+    case .inactive, .ended, .settled, .idle, .region: break
+    }
+  }
+
+  private mutating func attach(_ new: any DataChannel) {
+    closeChannel("the app has connected again")
+    channel = new
+    accessory.report(.connected(client.app))
+    if isClosed { closeChannel("it is shutting down") }
+  }
+
+  private mutating func closeChannel(_ why: String) {
+    guard let channel = channel.take() else { return }
+    channel.close()
+    accessory.report(.disconnected(client.app, ChannelError(.closedHere(why))))
+  }
+
+  /// Runs the idle timer while there is a channel without ranging, and stops it otherwise.
+  private mutating func watchIdleness() {
+    guard let limit = accessory.options.idleTimeout, channel != nil, running == nil, waiting == nil
+    else {
+      idle.timer = nil
+      return
+    }
+    guard idle.timer == nil else { return }
+    let end = idle.since + limit
+    guard end > .now else { return closeChannel("nothing was received for a long time") }
+    idle.timer = OneShotTimer(after: ContinuousClock.now.duration(to: end)) { [client] in
+      client.post(.idle)
+    }
+  }
+
+  // MARK: messages
+
+  private mutating func handle(_ bytes: [UInt8]) async {
+    let message: AppMessage
+    do throws(AccessoryError) { message = try AppMessage(bytes) } catch {
+      return accessory.report(.ignored(client.app, error))
+    }
+    switch message {
+    case .initialize: await offer()
+    case .configureAndStart(let data): await start(data)
+    case .stop:
+      stopWaiting()
+      if running == nil { return await send(.accessoryUwbDidStop) }
+      await end(.byApp)
+    }
+  }
+
+  private func send(_ message: AccessoryMessage) async {
+    // A failing channel ends, and its end is reported.
+    try? await channel?.send(message.bytes)
+  }
+
+  private func refuse(_ error: AccessoryError) async {
+    accessory.report(.refused(client.app, error))
+    await send(.accessoryUwbDidStop)
+  }
+
+  /// Sends new configuration data to the app, and ends its session if it has one.
+  private mutating func offer() async {
+    stopWaiting()
+    await end(.replaced, tell: false)
+    do throws(AccessoryError) {
+      let data = try accessory.configurationData(except: offered?.address)
+      offered = data.uwb
+      accessory.keep(data, for: client)
+      accessory.report(.offered(client.app, data))
+      await send(.accessoryConfigurationData(data.bytes))
+    } catch {
+      await refuse(error)
+    }
+  }
+
+  private mutating func start(_ data: [UInt8]) async {
+    if let running, running.data == data { return await send(.accessoryUwbDidStart) }
+    // New data ends the app's session, even if the data is refused.
+    await end(.replaced, tell: false)
+    stopWaiting()
+    // Subscribe before the attempt, so that the end of a recovery is not missed.
+    let events = accessory.device.events
+    do throws(AccessoryError) {
+      let plan = try plan(data)
+      try accessory.admit(client)
+      try await begin(plan, data)
+    } catch {
+      guard case .device(let cause) = error.reason, cause.isTransient,
+        accessory.device.isRecoverable
+      else { return await refuse(error) }
+      wait(for: events, data, cause)
+    }
+  }
+
+  /// Starts ranging when the device has recovered, because the app does not ask again.
+  ///
+  /// The app itself starts again if its own device was lost.
+  private mutating func wait(
+    for events: AsyncStream<DeviceEvent>, _ data: [UInt8], _ error: DriverError
+  ) {
+    runs += 1
+    accessory.report(.waiting(client.app, error))
+    waiting = (
+      data, error,
+      Task { [client, runs] in
+        for await case .recovered in events {
+          return client.post(.settled(run: runs, isBack: true))
+        }
+        if !Task.isCancelled { client.post(.settled(run: runs, isBack: false)) }
+      }
+    )
+  }
+
+  private mutating func stopWaiting() { waiting.take()?.watch.cancel() }
+
+  private mutating func settle(_ isBack: Bool) async {
+    guard let waiting = waiting.take() else { return }
+    if isBack {
+      await start(waiting.data)
+    } else {
+      await refuse(AccessoryError(.device(waiting.error)))
+    }
+  }
+
+  private func plan(_ data: [UInt8]) throws(AccessoryError) -> SessionConfiguration {
+    guard let offered else { throw AccessoryError(.notInitialized) }
+    let angles = Capabilities(accessory.device.capabilities).angles ?? []
+    var plan = try ShareableConfigurationData(data).session(
+      of: .accessory, with: offered, angles: !angles.isEmpty)
+    if accessory.options.isOneToMany { plan.isOneToMany = true }
+    return plan
+  }
+
+  // MARK: the session
+
+  private mutating func begin(
+    _ configuration: SessionConfiguration, _ data: [UInt8]
+  ) async throws(AccessoryError) {
+    do throws(DriverError) {
+      let session = try await makeSession(configuration, data)
+      runs += 1
+      let regions = regions(run: runs)
+      let watches = watch(session, regions, run: runs)
+      running = Running(
+        run: runs, session: session, data: data, regions: regions, watches: watches)
+      try await session.start(awaitsRecovery: false)
+    } catch {
+      await abandon()
+      throw AccessoryError(.device(error))
+    }
+    accessory.report(.started(client.app, sessionID: configuration.sessionID))
+    await send(.accessoryUwbDidStart)
+  }
+
+  private func makeSession(
+    _ configuration: SessionConfiguration, _ data: [UInt8]
+  ) async throws(DriverError) -> UWBSession {
+    guard accessory.options.leavesDataToChip else {
+      return try await accessory.device.makeSession(configuration, awaitsRecovery: false)
+    }
+    let role = configuration.role.rawValue
+    let profile = NXPSetProfile(
+      profile: NXPSetProfile.apple, deviceType: role,
+      address: UInt16(truncatingIfNeeded: configuration.address.value), role: role, data: data)
+    return try await accessory.device.makeSession(from: profile, as: configuration)
+  }
+
+  /// Creates a watch of the accessory's regions; nil if there are none.
+  private func regions(run: Int) -> RegionWatch? {
+    accessory.options.regions.map { rules in
+      RegionWatch(rules) { [client, accessory] change, measurement in
+        accessory.report(.regionChanged(client.app, change, measurement))
+        if accessory.options.tellsApps { client.post(.region(run: run, change)) }
+      }
+    }
+  }
+
+  /// Starts tasks that observe a session. They begin before the session, so that nothing is missed.
+  private func watch(
+    _ session: UWBSession, _ regions: RegionWatch?, run: Int
+  ) -> [Task<Void, Never>] {
+    let (client, accessory) = (client, accessory)
+    let (stream, events) = (session.estimatedRounds(), session.device.events)
+    let interval = Duration.milliseconds(session.configuration.interval)
+    let timeout = accessory.options.inactivityTimeout
+    let measuring = Task {
+      var silence = Duration.zero
+      do throws(DriverError) {
+        for try await round in stream {
+          var isMeasured = false
+          if case .estimate(let estimate) = round {
+            accessory.report(.measured(client.app, estimate.measurement))
+            isMeasured = estimate.measurement.result.status.isSuccess
+            regions?.update(estimate)
+          }
+          silence = isMeasured ? .zero : silence + interval
+          guard let timeout, silence >= timeout else { continue }
+          return client.post(.inactive(run: run))
+        }
+      } catch {
+        client.post(.ended(run: run, error))
+      }
+    }
+    let watching = Task {
+      for await event in events {
+        guard let error = event.end(of: session) else { continue }
+        return client.post(.ended(run: run, error))
+      }
+    }
+    return [measuring, watching]
+  }
+
+  private mutating func end(_ reason: Accessory.StopReason, tell: Bool = true) async {
+    guard running != nil else { return }
+    await abandon()
+    accessory.report(.stopped(client.app, reason))
+    if tell { await send(.accessoryUwbDidStop) }
+  }
+
+  /// Closes the session on the chip, even a session that has failed.
+  private mutating func abandon() async {
+    if let ended = running.take() {
+      for watch in ended.watches { watch.cancel() }
+      await ended.regions?.end()
+      // An unplugged chip has lost the session anyway.
+      try? await ended.session.close()
+    }
+    client.setRanging(false)
+  }
+}

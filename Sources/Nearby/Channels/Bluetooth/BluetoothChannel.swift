@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Bluetooth
+internal import System
+
+/// A channel to a phone over Bluetooth LE: each write and each notification is a message.
+package final class BluetoothChannel: DataChannel {
+  /// The first address of the phone, which stays the same while it is paired.
+  package let name: String
+  package let messages: AsyncStream<[UInt8]>
+
+  private struct State {
+    var isOpen = true
+    package var failure: ChannelError?
+    /// The output of the service that the app has written to last.
+    var output: GATTCharacteristic
+    /// The last message, while the app has not subscribed.
+    var waiting: [UInt8]?
+    /// Whether the message was not sent, because other phones would have received it.
+    var isHeldBack = false
+  }
+
+  private let device: BluetoothDeviceID
+  private let server: GATTServer
+  private let state: Locked<State>
+  private let continuation: AsyncStream<[UInt8]>.Continuation
+  private let disconnect: @BluetoothActor () -> Void
+
+  /// The number of messages that can be queued. It is ample, because apps wait for each answer.
+  private static let capacity = 64
+
+  /// Creates a channel, whose answers use `output` until the app writes to another service.
+  ///
+  /// - Parameter disconnect: called when the channel is closed on this side.
+  init(
+    _ device: BluetoothDeviceID, _ server: GATTServer, _ output: GATTCharacteristic,
+    disconnect: @escaping @BluetoothActor () -> Void
+  ) {
+    (self.device, self.server, name) = (device, server, device.address)
+    self.disconnect = disconnect
+    state = Locked(State(output: output))
+    (messages, continuation) = AsyncStream.makeStream(
+      bufferingPolicy: .bufferingOldest(Self.capacity))
+  }
+
+  var isOpen: Bool { state.withLock { $0.isOpen } }
+  package var failure: ChannelError? { state.withLock { $0.failure } }
+
+  /// Queues a message that the phone has written.
+  ///
+  /// - Returns: false if the queue is full, which ends the channel.
+  func receive(_ message: [UInt8], answering output: GATTCharacteristic) -> Bool {
+    state.withLock { state in
+      state.output = output
+      // The phone has received the message, or asks for it again.
+      state.waiting = nil
+    }
+    guard case .dropped = continuation.yield(message) else { return true }
+    fail(ChannelError(.receiveOverflow))
+    return false
+  }
+
+  /// Sends the message that waited for the subscription.
+  @BluetoothActor func subscribed(_ output: GATTCharacteristic) {
+    let waiting = state.withLock { $0.output == output ? $0.waiting.take() : nil }
+    guard let waiting else { return }
+    do throws(BluetoothError) {
+      try server.notify(waiting, output, to: device)
+    } catch {
+      fail(ChannelError(.bluetooth(error)))
+    }
+  }
+
+  /// Sends the message that was held back, after the other phones have disconnected.
+  @BluetoothActor func othersLeft() {
+    let (message, output) = state.withLock { ($0.isHeldBack ? $0.waiting : nil, $0.output) }
+    guard isOpen, let message else { return }
+    do throws(BluetoothError) { try tellWithoutSocket(message, output) } catch {
+      fail(ChannelError(.bluetooth(error)))
+    }
+  }
+
+  @BluetoothActor private func tellWithoutSocket(
+    _ message: [UInt8], _ output: GATTCharacteristic
+  ) throws(BluetoothError) {
+    let isSent = try server.notifyWithoutSocket(message, output, to: device)
+    state.withLock { ($0.waiting, $0.isHeldBack) = (message, !isSent) }
+  }
+
+  package func send(_ message: [UInt8]) async throws(ChannelError) { try await notify(message) }
+
+  @BluetoothActor private func notify(_ message: [UInt8]) throws(ChannelError) {
+    let (isOpen, output) = state.withLock { ($0.isOpen, $0.output) }
+    guard isOpen else { throw .closed }
+    do throws(BluetoothError) {
+      try server.notify(message, output, to: device)
+    } catch {
+      guard case .notSubscribed = error.reason else { throw failed(error) }
+      // An app may write before it subscribes.
+      do throws(BluetoothError) { try tellWithoutSocket(message, output) } catch {
+        throw failed(error)
+      }
+    }
+  }
+
+  private func failed(_ error: BluetoothError) -> ChannelError {
+    let failure = ChannelError(.bluetooth(error))
+    fail(failure)
+    return failure
+  }
+
+  private func fail(_ error: ChannelError) {
+    state.withLock { $0.failure = $0.failure ?? error }
+    close()
+  }
+
+  package func close() {
+    guard end() else { return }
+    Task { @BluetoothActor in disconnect() }
+  }
+
+  /// Ends the channel of a phone that has disconnected.
+  ///
+  /// - Returns: whether it was open.
+  @discardableResult
+  func end() -> Bool {
+    let wasOpen = state.withLock { state in
+      defer { state.isOpen = false }
+      return state.isOpen
+    }
+    continuation.finish()
+    return wasOpen
+  }
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+import Accessory
+import CUWBTestSupport
+import Testing
+
+/// What apps that come and go keep of the accessory's memory.
+@Suite(
+  .enabled(if: cuwb_test_allocations_are_counted(), "the allocator is replaced"),
+  .timeLimit(.minutes(10)))
+struct VisitTests {
+  /// In a process of its own, because other tests use the heap at the same time. Bytes in use, and
+  /// not pages: these also depend on stacks, arenas and huge pages.
+  @Test func visitsKeepNoMemory() async {
+    await #expect(processExitsWith: .success) {
+      let visits = 500
+      let chips = try await ChipFixture(phones: [])
+      let accessory = try Accessory(chips.device, options: .patient)
+      var events = accessory.events.makeAsyncIterator()
+      // Dispatch keeps what it has freed, up to a limit for each thread, so that it may grow at
+      // times. What each visit keeps grows each time.
+      var kept: [Int] = []
+      for _ in 0..<5 {
+        let before = cuwb_test_bytes_in_use()
+        try await visit(accessory, &events, times: visits)
+        kept.append((Int(cuwb_test_bytes_in_use()) - Int(before)) / visits)
+      }
+      #expect(kept.contains { $0 < 256 }, "bytes of each visit: \(kept)")
+      await accessory.close()
+      await chips.end()
+    }
+  }
+}
+
+/// Visits an accessory, and leaves after each step in turn: connected, asked, ranged.
+private func visit(
+  _ accessory: Accessory, _ events: inout AsyncStream<Accessory.Event>.Iterator, times: Int
+) async throws {
+  for number in 0..<times {
+    var app = try TestApp(of: accessory)
+    if number % 3 > 0 { try await app.initialize() }
+    if number % 3 > 1 {
+      #expect(try await app.configure(app.shareable()) == .accessoryUwbDidStart)
+      #expect(try await app.stop() == .accessoryUwbDidStop)
+    }
+    app.channel.close()
+    while let event = await events.next() {
+      if case .disconnected = event { break }
+    }
+  }
+}
