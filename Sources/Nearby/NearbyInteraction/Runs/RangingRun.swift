@@ -181,15 +181,8 @@ final class RangingRun: Sendable {
     for await signal in signals {
       switch signal {
       case .end(let tellPeer): return .requested(tellPeer: tellPeer)
-      case .device(.sessionStatus(let status))
-      where status.sessionToken == session.token && status.state != .active
-        && status.reason != .managementCommand:
-        return .failed(.sessionEnded(status.state, status.reason))
       case .device(.lost(let cause)): return .lost(cause)
-      case .device(.disconnected(let cause)): return .failed(.link(cause))
-      case .device(.sessionLost(session.configuration.sessionID, let cause)):
-        return .failed(cause)
-      case .device: break
+      case .device(let event): if let error = event.end(of: session) { return .failed(error) }
       }
     }
     return .requested(tellPeer: false)
