@@ -75,11 +75,11 @@ let package = Package(
     // Channels of messages over sockets and Bluetooth LE, for accessories and peers.
     .target(
       name: "Channels", dependencies: ["Bluetooth", "System", system],
-      path: "Sources/Nearby/Channels", swiftSettings: strict),
+      path: "Sources/Nearby/Channels", swiftSettings: memorySafe),
     // The bytes between accessories and apps.
     .target(
       name: "AccessoryProtocol", dependencies: ["UCI", "Ranging", "UWB"],
-      path: "Sources/Nearby/AccessoryProtocol", swiftSettings: strict + lifetimes),
+      path: "Sources/Nearby/AccessoryProtocol", swiftSettings: memorySafe + lifetimes),
     .target(
       name: "Accessory",
       dependencies: [
@@ -96,14 +96,14 @@ let package = Package(
       dependencies: [
         "Bluetooth", "Channels", "UCI", "UCIReference", "UWB", "System", system,
       ],
-      path: "Sources/Nearby/Peers", swiftSettings: strict + lifetimes),
+      path: "Sources/Nearby/Peers", swiftSettings: memorySafe + lifetimes),
     .target(
       name: "NearbyInteraction",
       dependencies: [
         "SIMDMath", "AccessoryProtocol", "Channels", "Peers", "UCI", "UCIReference", "UWBLink",
         "UWB", "Ranging", "System", deque, system,
       ],
-      path: "Sources/Nearby/NearbyInteraction", swiftSettings: strict + lifetimes),
+      path: "Sources/Nearby/NearbyInteraction", swiftSettings: memorySafe + lifetimes),
 
     // The other end of the wire.
     .target(

@@ -6,7 +6,8 @@ internal import Glibc
 /// The library is loaded when the first token is created or parsed, because only peers need it.
 /// Building a library of this size from source would take longer than building the rest of
 /// `uwbctl`.
-struct Cryptography: Sendable {
+@safe struct Cryptography: Sendable {
+  // Safe because all members are addresses of functions, which never change.
   private typealias Key = OpaquePointer
   private typealias Context = OpaquePointer
   private typealias Bytes = UnsafePointer<UInt8>
@@ -50,35 +51,35 @@ struct Cryptography: Sendable {
   init(_ names: [String]) throws(PeerTokenError) {
     var reasons: [String] = []
     for name in names {
-      if let library = dlopen(name, RTLD_NOW | RTLD_LOCAL) {
-        try self.init(library, name)
+      if let library = unsafe dlopen(name, RTLD_NOW | RTLD_LOCAL) {
+        unsafe try self.init(library, name)
         return
       }
-      reasons.append(dlerror().map { String(cString: $0) } ?? name)
+      unsafe reasons.append(dlerror().map { unsafe String(cString: $0) } ?? name)
     }
     throw .noCryptography(reason: reasons.joined(separator: "; "))
   }
 
   private init(_ library: UnsafeMutableRawPointer, _ file: String) throws(PeerTokenError) {
     func symbol<F>(_ name: String) throws(PeerTokenError) -> F {
-      guard let address = dlsym(library, name) else {
+      guard let address = unsafe dlsym(library, name) else {
         throw .noCryptography(reason: "\(file) has no \(name)")
       }
       // `address` points to a C function of type `F`.
-      return unsafeBitCast(address, to: F.self)
+      return unsafe unsafeBitCast(address, to: F.self)
     }
-    privateKey = try symbol("EVP_PKEY_new_raw_private_key")
-    publicKey = try symbol("EVP_PKEY_new_raw_public_key")
-    rawPublicKey = try symbol("EVP_PKEY_get_raw_public_key")
-    freeKey = try symbol("EVP_PKEY_free")
-    context = try symbol("EVP_PKEY_CTX_new")
-    freeContext = try symbol("EVP_PKEY_CTX_free")
-    begin = try symbol("EVP_PKEY_derive_init")
-    setPeer = try symbol("EVP_PKEY_derive_set_peer")
-    derive = try symbol("EVP_PKEY_derive")
-    sha256 = try symbol("SHA256")
-    sha256Algorithm = try symbol("EVP_sha256")
-    hmac = try symbol("HMAC")
+    unsafe privateKey = try symbol("EVP_PKEY_new_raw_private_key")
+    unsafe publicKey = try symbol("EVP_PKEY_new_raw_public_key")
+    unsafe rawPublicKey = try symbol("EVP_PKEY_get_raw_public_key")
+    unsafe freeKey = try symbol("EVP_PKEY_free")
+    unsafe context = try symbol("EVP_PKEY_CTX_new")
+    unsafe freeContext = try symbol("EVP_PKEY_CTX_free")
+    unsafe begin = try symbol("EVP_PKEY_derive_init")
+    unsafe setPeer = try symbol("EVP_PKEY_derive_set_peer")
+    unsafe derive = try symbol("EVP_PKEY_derive")
+    unsafe sha256 = try symbol("SHA256")
+    unsafe sha256Algorithm = try symbol("EVP_sha256")
+    unsafe hmac = try symbol("HMAC")
   }
 }
 
@@ -100,9 +101,11 @@ extension Cryptography {
   func publicKey(of own: [UInt8]) throws(PeerTokenError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: Self.keyLength)
     var count = bytes.count
-    guard let key = privateKey(Self.x25519, nil, own, own.count) else { throw .noX25519 }
-    defer { freeKey(key) }
-    guard rawPublicKey(key, &bytes, &count) == 1, count == Self.keyLength else { throw .noX25519 }
+    guard let key = unsafe privateKey(Self.x25519, nil, own, own.count) else { throw .noX25519 }
+    defer { unsafe freeKey(key) }
+    guard unsafe rawPublicKey(key, &bytes, &count) == 1, count == Self.keyLength else {
+      throw .noX25519
+    }
     return bytes
   }
 
@@ -111,15 +114,18 @@ extension Cryptography {
   /// - Throws: `PeerTokenError.unusableKey` for a public key that leads every end to the same
   ///   secret.
   func secret(_ own: [UInt8], _ peer: [UInt8]) throws(PeerTokenError) -> [UInt8] {
-    guard let own = privateKey(Self.x25519, nil, own, own.count) else { throw .noX25519 }
-    defer { freeKey(own) }
-    guard let peer = publicKey(Self.x25519, nil, peer, peer.count) else { throw .unusableKey }
-    defer { freeKey(peer) }
-    guard let context = context(own, nil) else { throw .noX25519 }
-    defer { freeContext(context) }
+    guard let own = unsafe privateKey(Self.x25519, nil, own, own.count) else { throw .noX25519 }
+    defer { unsafe freeKey(own) }
+    guard let peer = unsafe publicKey(Self.x25519, nil, peer, peer.count) else {
+      throw .unusableKey
+    }
+    defer { unsafe freeKey(peer) }
+    guard let context = unsafe context(own, nil) else { throw .noX25519 }
+    defer { unsafe freeContext(context) }
     var bytes = [UInt8](repeating: 0, count: Self.keyLength)
     var count = bytes.count
-    guard begin(context) == 1, setPeer(context, peer) == 1, derive(context, &bytes, &count) == 1,
+    guard unsafe begin(context) == 1, unsafe setPeer(context, peer) == 1,
+      unsafe derive(context, &bytes, &count) == 1,
       // RFC 7748, section 6.1: points of small order give zeros, which some versions accept.
       count == Self.keyLength, bytes.contains(where: { $0 != 0 })
     else { throw .unusableKey }
@@ -129,7 +135,7 @@ extension Cryptography {
   /// Returns the SHA-256 digest of `bytes`.
   func digest(_ bytes: [UInt8]) -> [UInt8] {
     var digest = [UInt8](repeating: 0, count: Self.digestLength)
-    _ = sha256(bytes, bytes.count, &digest)
+    _ = unsafe sha256(bytes, bytes.count, &digest)
     return digest
   }
 
@@ -148,7 +154,7 @@ extension Cryptography {
   private func authenticate(_ bytes: [UInt8], _ key: [UInt8]) -> [UInt8] {
     var code = [UInt8](repeating: 0, count: Self.digestLength)
     var count: CUnsignedInt = 0
-    _ = hmac(sha256Algorithm(), key, CInt(key.count), bytes, bytes.count, &code, &count)
+    _ = unsafe hmac(sha256Algorithm(), key, CInt(key.count), bytes, bytes.count, &code, &count)
     return code
   }
 }

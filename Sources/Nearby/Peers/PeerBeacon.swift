@@ -38,11 +38,11 @@ final class PeerBeacon: @unchecked Sendable {
     guard socket >= 0 else { throw .noNetwork(errno: errno) }
     // Several programs of this machine may use the port.
     var yes: Int32 = 1
-    setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
+    unsafe setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
     var group = Self.group
-    let bound = withUnsafePointer(to: &group) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        bind(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+    let bound = unsafe withUnsafePointer(to: &group) {
+      unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        unsafe bind(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
       }
     }
     let (error, bytes) = (errno, announcement.bytes)
@@ -91,7 +91,7 @@ final class PeerBeacon: @unchecked Sendable {
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = PeerAnnouncement.port.bigEndian
-    inet_pton(AF_INET, PeerAnnouncement.group, &address.sin_addr)
+    unsafe inet_pton(AF_INET, PeerAnnouncement.group, &address.sin_addr)
     return address
   }
 
@@ -100,27 +100,29 @@ final class PeerBeacon: @unchecked Sendable {
   /// - Returns: this machine's addresses in the networks where sending succeeded.
   private static func send(_ bytes: [UInt8], on socket: Int32) -> [String] {
     var list: UnsafeMutablePointer<ifaddrs>?
-    guard getifaddrs(&list) == 0 else { return [] }
-    defer { freeifaddrs(list) }
+    guard unsafe getifaddrs(&list) == 0 else { return [] }
+    defer { unsafe freeifaddrs(list) }
     var reached: [String] = []
-    var next = list
-    while let entry = next?.pointee {
-      next = entry.ifa_next
-      guard let address = entry.ifa_addr, Int32(address.pointee.sa_family) == AF_INET,
-        entry.ifa_flags & UInt32(IFF_UP) != 0, reached.count < 32
+    var next = unsafe list
+    while let entry = unsafe next?.pointee {
+      unsafe next = entry.ifa_next
+      guard let address = unsafe entry.ifa_addr, unsafe Int32(address.pointee.sa_family) == AF_INET,
+        unsafe entry.ifa_flags & UInt32(IFF_UP) != 0, reached.count < 32
       else { continue }
-      let own = address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { $0.pointee.sin_addr }
+      let own = unsafe address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
+        unsafe $0.pointee.sin_addr
+      }
       var join = ip_mreq(imr_multiaddr: group.sin_addr, imr_interface: own)
-      setsockopt(
+      unsafe setsockopt(
         socket, Int32(IPPROTO_IP), IP_ADD_MEMBERSHIP, &join,
         socklen_t(MemoryLayout<ip_mreq>.size))
       var from = own
-      setsockopt(
+      unsafe setsockopt(
         socket, Int32(IPPROTO_IP), IP_MULTICAST_IF, &from, socklen_t(MemoryLayout<in_addr>.size))
       var to = group
-      let sent = withUnsafePointer(to: &to) {
-        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-          sendto(
+      let sent = unsafe withUnsafePointer(to: &to) {
+        unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+          unsafe sendto(
             socket, bytes, bytes.count, Int32(MSG_NOSIGNAL), $0,
             socklen_t(MemoryLayout<sockaddr_in>.size))
         }
@@ -136,9 +138,9 @@ final class PeerBeacon: @unchecked Sendable {
     for _ in 0..<64 {
       var from = sockaddr_in()
       var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-      let count = withUnsafeMutablePointer(to: &from) {
-        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-          recvfrom(socket, &buffer, buffer.count, 0, $0, &length)
+      let count = unsafe withUnsafeMutablePointer(to: &from) {
+        unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+          unsafe recvfrom(socket, &buffer, buffer.count, 0, $0, &length)
         }
       }
       guard count >= 0 else { return }
@@ -148,6 +150,6 @@ final class PeerBeacon: @unchecked Sendable {
   }
 
   private static func text(_ address: in_addr) -> String {
-    withUnsafeBytes(of: address) { $0.map(String.init).joined(separator: ".") }
+    unsafe withUnsafeBytes(of: address) { unsafe $0.map(String.init).joined(separator: ".") }
   }
 }

@@ -10,7 +10,7 @@ extension ConfigurationData {
   /// - Throws: `AccessoryError` with the code `.invalidConfiguration`, which names the field.
   package init(_ bytes: [UInt8]) throws(AccessoryError) {
     do throws(PayloadError) {
-      var reader = PayloadReader(bytes.span.bytes)
+      var reader = unsafe PayloadReader(bytes.span.bytes)
       self = try Self(from: &reader, dialect: .assumed)
       guard reader.remaining == 0 else {
         throw .invalid(field: "length", reason: "is \(reader.remaining) bytes too long")

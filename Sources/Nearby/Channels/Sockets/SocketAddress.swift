@@ -15,22 +15,23 @@ package enum SocketAddress {
     switch endpoint {
     case .unix(let path):
       outcome =
-        withUnixAddress(path) { attempt(AF_UNIX, $0, $1, body) } ?? .failure(.fileNameTooLong)
+        unsafe withUnixAddress(path) { unsafe attempt(AF_UNIX, $0, $1, body) }
+        ?? .failure(.fileNameTooLong)
     case .tcp(let host, let port):
-      var hints = addrinfo()
-      hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
-      hints.ai_flags = forListening ? AI_PASSIVE : 0
+      var hints = unsafe addrinfo()
+      unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+      unsafe hints.ai_flags = forListening ? AI_PASSIVE : 0
       var list: UnsafeMutablePointer<addrinfo>?
-      guard getaddrinfo(host, "\(port)", &hints, &list) == 0, let list else {
+      guard unsafe getaddrinfo(host, "\(port)", &hints, &list) == 0, let list = unsafe list else {
         throw ChannelError(.unresolvedHost(host))
       }
-      defer { freeaddrinfo(list) }
-      var entry: UnsafeMutablePointer<addrinfo>? = list
-      while let current = entry {
-        outcome = attempt(
+      defer { unsafe freeaddrinfo(list) }
+      var entry: UnsafeMutablePointer<addrinfo>? = unsafe list
+      while let current = unsafe entry {
+        outcome = unsafe attempt(
           current.pointee.ai_family, current.pointee.ai_addr, current.pointee.ai_addrlen, body)
         if case .success = outcome { break }
-        entry = current.pointee.ai_next
+        unsafe entry = current.pointee.ai_next
       }
     }
     return try outcome.mapError {
@@ -44,7 +45,7 @@ package enum SocketAddress {
   ) -> Result<FileDescriptor, Errno> {
     let number = socket(family, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard number >= 0 else { return .failure(Errno(rawValue: errno)) }
-    if let error = body(number, address, length) {
+    if let error = unsafe body(number, address, length) {
       Glibc.close(number)
       return .failure(error)
     }
@@ -57,8 +58,8 @@ package enum SocketAddress {
   ) -> Errno? {
     // The time-out for sending also limits connecting: socket(7).
     var time = timeval(tv_sec: seconds, tv_usec: 0)
-    setsockopt(number, SOL_SOCKET, SO_SNDTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
-    guard Glibc.connect(number, address, length) != 0 else { return nil }
+    unsafe setsockopt(number, SOL_SOCKET, SO_SNDTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
+    guard unsafe Glibc.connect(number, address, length) != 0 else { return nil }
     // Unix sockets report EAGAIN after a time-out.
     return [EINPROGRESS, EAGAIN].contains(errno) ? .timedOut : Errno(rawValue: errno)
   }
@@ -67,8 +68,8 @@ package enum SocketAddress {
   static func port(of descriptor: FileDescriptor) -> UInt16? {
     // The port follows the family in IPv4 and IPv6.
     internetAddress(of: descriptor).map {
-      $0.bytes.withUnsafeBytes {
-        UInt16(bigEndian: $0.loadUnaligned(fromByteOffset: 2, as: UInt16.self))
+      unsafe $0.bytes.withUnsafeBytes {
+        unsafe UInt16(bigEndian: $0.loadUnaligned(fromByteOffset: 2, as: UInt16.self))
       }
     }
   }
@@ -90,13 +91,13 @@ package enum SocketAddress {
   ) -> (bytes: [UInt8], family: Int32)? {
     var storage = sockaddr_storage()
     var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
-    let known = withUnsafeMutablePointer(to: &storage) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        getsockname(descriptor.rawValue, $0, &length)
+    let known = unsafe withUnsafeMutablePointer(to: &storage) {
+      unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        unsafe getsockname(descriptor.rawValue, $0, &length)
       }
     }
     let family = Int32(storage.ss_family)
     guard known == 0, [AF_INET, AF_INET6].contains(family) else { return nil }
-    return (withUnsafeBytes(of: &storage) { Array($0) }, family)
+    return unsafe (withUnsafeBytes(of: &storage) { unsafe Array($0) }, family)
   }
 }

@@ -50,8 +50,9 @@ public final class SocketChannel: DataChannel {
     // Name resolution and connecting block, so they have their own thread.
     SocketChannel(
       try await onBlockingThread { () throws(ChannelError) in
-        try SocketAddress.withSocket(endpoint, forListening: false) { number, address, length in
-          SocketAddress.connect(number, address, length, within: seconds)
+        unsafe try SocketAddress.withSocket(endpoint, forListening: false) {
+          number, address, length in
+          unsafe SocketAddress.connect(number, address, length, within: seconds)
         }
       })
   }
@@ -70,8 +71,8 @@ public final class SocketChannel: DataChannel {
       guard isOpen, !inbox.isEnded else { return .closed }
       var sent = 0
       while sent < frame.count {
-        let count = frame.withUnsafeBytes {
-          Glibc.send(
+        let count = unsafe frame.withUnsafeBytes {
+          unsafe Glibc.send(
             descriptor.rawValue, $0.baseAddress! + sent, frame.count - sent,
             Int32(MSG_NOSIGNAL))
         }
@@ -106,7 +107,7 @@ public final class SocketChannel: DataChannel {
   private static func read(_ number: Int32, into inbox: MessageInbox) -> Bool {
     var buffer = [UInt8](repeating: 0, count: 4_096)
     while true {
-      let count = Glibc.read(number, &buffer, buffer.count)
+      let count = unsafe Glibc.read(number, &buffer, buffer.count)
       if count > 0 {
         guard inbox.take(buffer[..<count]) else { return false }
       } else if count == 0 {

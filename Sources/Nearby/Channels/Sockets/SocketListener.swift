@@ -77,7 +77,7 @@ public final class SocketListener: Sendable {
       defer { isListening = false }
       return isListening
     }
-    if wasListening, case .unix(let path) = endpoint { unlink(path) }
+    if wasListening, case .unix(let path) = endpoint { unsafe unlink(path) }
     watch.cancel()
   }
 
@@ -85,14 +85,18 @@ public final class SocketListener: Sendable {
     at endpoint: ChannelEndpoint
   ) throws(ChannelError) -> FileDescriptor {
     if case .unix(let path) = endpoint { try removeLeftover(path, endpoint) }
-    return try SocketAddress.withSocket(endpoint, forListening: true) { number, address, length in
+    return unsafe try SocketAddress.withSocket(endpoint, forListening: true) {
+      number, address, length in
       var yes: Int32 = 1
       if case .tcp = endpoint {
-        setsockopt(number, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
+        unsafe setsockopt(
+          number, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
       }
-      guard bind(number, address, length) == 0 else { return Errno(rawValue: errno) }
+      guard unsafe bind(number, address, length) == 0 else { return Errno(rawValue: errno) }
       // Set the mode before any program can connect.
-      if case .unix(let path) = endpoint, chmod(path, 0o600) != 0 { return Errno(rawValue: errno) }
+      if case .unix(let path) = endpoint, unsafe chmod(path, 0o600) != 0 {
+        return Errno(rawValue: errno)
+      }
       guard Glibc.listen(number, backlog) == 0 else { return Errno(rawValue: errno) }
       _ = fcntl(number, F_SETFL, fcntl(number, F_GETFL) | O_NONBLOCK)
       return nil
@@ -104,20 +108,20 @@ public final class SocketListener: Sendable {
     _ path: String, _ endpoint: ChannelEndpoint
   ) throws(ChannelError) {
     var status = stat()
-    guard lstat(path, &status) == 0 else { return }
+    guard unsafe lstat(path, &status) == 0 else { return }
     guard status.st_mode & S_IFMT == S_IFSOCK else {
       throw ChannelError(.system(.fileExists, endpoint: endpoint.description))
     }
     do throws(ChannelError) {
-      let used = try SocketAddress.withSocket(endpoint, forListening: false) {
+      let used = unsafe try SocketAddress.withSocket(endpoint, forListening: false) {
         number, address, length in
-        SocketAddress.connect(number, address, length, within: 1)
+        unsafe SocketAddress.connect(number, address, length, within: 1)
       }
       Glibc.close(used.rawValue)
     } catch {
       switch error.reason {
       case .system(.connectionRefused, _):
-        unlink(path)
+        unsafe unlink(path)
         return
       case .system(.timedOut, _): break  // A program listens, and is too busy to accept.
       default: throw error

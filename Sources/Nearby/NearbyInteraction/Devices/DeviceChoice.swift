@@ -8,7 +8,7 @@ enum DeviceChoice {
   static func endpoint(
     named name: String?, discovery: Discovery = Discovery()
   ) -> Result<LinkEndpoint, NIError> {
-    let named = name ?? getenv("UWB_DEVICE").map { unsafe String(cString: $0) }
+    let named = unsafe name ?? getenv("UWB_DEVICE").map { unsafe String(cString: $0) }
     if let named, !named.isEmpty {
       do throws(LinkError) { return .success(try LinkEndpoint(named)) } catch {
         return .failure(NIError(.invalidConfiguration, error))

@@ -198,7 +198,9 @@ final class DeviceRegistry: Sendable {
       guard (try? Discovery().port(serial: serial, interface: interface)) != nil else { return nil }
     }
     if let path = endpoint.path {
-      guard faccessat(AT_FDCWD, path.string, R_OK | W_OK, AT_EACCESS) == 0 else { return nil }
+      guard unsafe faccessat(AT_FDCWD, path.string, R_OK | W_OK, AT_EACCESS) == 0 else {
+        return nil
+      }
     }
     return Key(endpoint)
   }

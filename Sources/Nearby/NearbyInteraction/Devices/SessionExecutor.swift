@@ -10,7 +10,7 @@ final class SessionExecutor: TaskExecutor {
 
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
-    let executor = asUnownedTaskExecutor()
-    queue.async { job.runSynchronously(on: executor) }
+    let executor = unsafe asUnownedTaskExecutor()
+    queue.async { unsafe job.runSynchronously(on: executor) }
   }
 }
