@@ -30,7 +30,7 @@ func socketPair() throws -> (SocketChannel, FileDescriptor) {
       var framing = MessageFraming()
       var found: [[UInt8]] = []
       for start in Swift.stride(from: 0, to: stream.count, by: size) {
-        found += try framing.take(stream[start..<min(start + size, stream.count)])
+        found += try framing.parse(stream[start..<min(start + size, stream.count)])
       }
       #expect(found == messages)
       #expect(!framing.isInMessage)
@@ -40,7 +40,7 @@ func socketPair() throws -> (SocketChannel, FileDescriptor) {
   @Test func invalidLengthsAreErrors() throws {
     for head in [[0, 0], [1, 4]] as [[UInt8]] {
       var framing = MessageFraming()
-      #expect(throws: ChannelError.self) { try framing.take(head) }
+      #expect(throws: ChannelError.self) { try framing.parse(head) }
     }
     #expect(throws: ChannelError(.messageSize(bytes: 0, limit: 1_024))) {
       try MessageFraming.frame([])

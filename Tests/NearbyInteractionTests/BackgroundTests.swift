@@ -25,7 +25,7 @@ import UWBSimulator
   @Test func othersAreSuspendedUntilTheForeground() {
     var run = Self.ranging(endures: false)
     run.handle(.background(true))
-    #expect(run.calls == [.suspended] && run.orders == [.end(tellPeer: false)])
+    #expect(run.calls == [.suspended] && run.orders == [.end(notifiesPeer: false)])
     #expect(run.machine.phase == .suspended && run.waits == [.suspension])
     run.report(.measured)
     run.handle(.background(false))

@@ -80,7 +80,7 @@ import Testing
     #expect(fixture.session.discoveryToken == token)
     fixture.recorder.drain()
     #expect(fixture.recorder.calls == [.started, .shareable(Data([1, 2, 3]))])
-    #expect(fixture.runner.orders == [.begin(1), .end(tellPeer: false), .begin(2)])
+    #expect(fixture.runner.orders == [.begin(1), .end(notifiesPeer: false), .begin(2)])
   }
 
   @Test func invalidationIsTheLastCall() throws {
@@ -183,7 +183,7 @@ import Testing
           here.report(.measured)
           there.report(.measured)
         }
-        if here.orders.last == .end(tellPeer: true) { there.report(.peerEnded) }
+        if here.orders.last == .end(notifiesPeer: true) { there.report(.peerEnded) }
         here.pass(.seconds(1))
         there.pass(.seconds(1))
       }

@@ -27,7 +27,7 @@ import Testing
       let time = UInt64(step + 1) * 100_000_000
       let place = try #require(track.pose(at: time)).transform.columns.3
       let arm = target - simd_float3(place.x, place.y, place.z)
-      last = finder.take(time: time, range: Double(simd_length(arm)), azimuth: azimuth(arm))
+      last = finder.update(time: time, range: Double(simd_length(arm)), azimuth: azimuth(arm))
     }
     return (finder, last)
   }
@@ -87,7 +87,7 @@ import Testing
       let place = try #require(track.pose(at: time)).transform.columns.3
       let arm = target - simd_float3(place.x, place.y, place.z)
       let range = Double(simd_length(arm)) + 0.1 * noise()
-      let finding = finder.take(time: time, range: range, azimuth: nil)
+      let finding = finder.update(time: time, range: range, azimuth: nil)
       if finding.isStatusChange { changes.append((step, finding.status)) }
     }
     #expect(changes.first?.step == 0 && changes.last?.status == .converged, "\(changes)")
@@ -106,7 +106,7 @@ import Testing
     let finder = MotionFinder(track)
     var statuses: [NIAlgorithmConvergenceStatus] = []
     func measure(at step: Int) {
-      let finding = finder.take(time: UInt64(step) * 100_000_000, range: 3, azimuth: nil)
+      let finding = finder.update(time: UInt64(step) * 100_000_000, range: 3, azimuth: nil)
       if finding.isStatusChange { statuses.append(finding.status) }
     }
     for step in 1...40 {
@@ -145,7 +145,7 @@ import Testing
       random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
       let range = 2 + Double(random >> 40) / Double(1 << 24) * 6
       statuses.append(
-        finder.take(time: UInt64(step + 1) * 100_000_000, range: range, azimuth: nil).status)
+        finder.update(time: UInt64(step + 1) * 100_000_000, range: range, azimuth: nil).status)
     }
     let weak = statuses.contains {
       if case .notConverged(let reasons) = $0 {

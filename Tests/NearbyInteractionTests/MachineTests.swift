@@ -37,7 +37,7 @@ import Testing
     run.run()
     run.report(.failed(failure))
     #expect(run.calls == [.invalidated(failure)])
-    #expect(run.orders == [.begin(run: 1), .end(tellPeer: true)])
+    #expect(run.orders == [.begin(run: 1), .end(notifiesPeer: true)])
     // The last call.
     for report: SessionEvent.Report in [
       .started(needsData: true), .lost(MachinePlayer.absence), .peerEnded, .measured,
@@ -76,7 +76,7 @@ import Testing
     #expect(run.machine.phase == .running)
     run.pass(.milliseconds(1))
     #expect(run.calls == [.started, .shareable, .removed(.timeout)])
-    #expect(run.orders.last == .end(tellPeer: false))
+    #expect(run.orders.last == .end(notifiesPeer: false))
   }
 
   // MARK: suspension
@@ -88,7 +88,7 @@ import Testing
     run.pass(.seconds(60))
     run.report(.available)
     #expect(run.calls == [.suspended, .suspensionEnded])
-    #expect(run.orders == [.end(tellPeer: false)])
+    #expect(run.orders == [.end(notifiesPeer: false)])
     run.pass(.seconds(10_000))
     run.report(.measured)
     #expect(run.calls == [.suspended, .suspensionEnded])
@@ -101,7 +101,7 @@ import Testing
     var run = MachinePlayer.ranging()
     run.report(.lost(MachinePlayer.absence))
     run.run()
-    #expect(run.orders == [.end(tellPeer: false), .begin(run: 2)])
+    #expect(run.orders == [.end(notifiesPeer: false), .begin(run: 2)])
     run.handle(.report(run: 1, .available))
     #expect(run.calls == [.suspended])
     run.report(.unavailable(MachinePlayer.absence))
@@ -114,7 +114,7 @@ import Testing
     var run = MachinePlayer.ranging()
     run.handle(.slept)
     #expect(run.calls == [.suspended, .suspensionEnded])
-    #expect(run.orders == [.end(tellPeer: false)])
+    #expect(run.orders == [.end(notifiesPeer: false)])
     run.handle(.slept)
     #expect(run.calls == [.suspended, .suspensionEnded])
   }
@@ -142,7 +142,7 @@ import Testing
     var run = MachinePlayer.ranging()
     run.handle(.pause)
     run.pass(.seconds(1_000))
-    #expect(run.effects == [.end(tellPeer: false)])
+    #expect(run.effects == [.end(notifiesPeer: false)])
     run.report(.lost(MachinePlayer.absence))
     run.report(.measured)
     #expect(run.calls.isEmpty && run.machine.phase == .paused)
@@ -168,14 +168,14 @@ import Testing
   @Test func invalidateTellsOnlyThePeer() {
     var run = MachinePlayer.ranging()
     run.handle(.invalidate)
-    #expect(run.effects == [.end(tellPeer: true)])
+    #expect(run.effects == [.end(notifiesPeer: true)])
     run.handle(.invalidate)
     run.report(.measured)
     run.report(.peerEnded)
     run.handle(.pause)
     run.handle(.slept)
     run.pass(.seconds(1_000))
-    #expect(run.effects == [.end(tellPeer: true)])
+    #expect(run.effects == [.end(notifiesPeer: true)])
   }
 
   @Test func runAfterTheEndIsAnError() {
@@ -213,7 +213,7 @@ import Testing
   @Test func runWhileRangingRestarts() {
     var run = MachinePlayer.ranging()
     run.run()
-    #expect(run.orders == [.end(tellPeer: false), .begin(run: 2)])
+    #expect(run.orders == [.end(notifiesPeer: false), .begin(run: 2)])
     run.handle(.report(run: 1, .measured))
     run.handle(.report(run: 1, .failed(failure)))
     #expect(run.calls.isEmpty)

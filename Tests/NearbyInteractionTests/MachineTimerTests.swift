@@ -187,7 +187,7 @@ import Testing
     run.run()
     run.handle(.slept)
     #expect(run.calls == [.suspended, .suspensionEnded])
-    #expect(run.orders == [.begin(run: 1), .end(tellPeer: false)])
+    #expect(run.orders == [.begin(run: 1), .end(notifiesPeer: false)])
     run.report(.started(needsData: true))
     #expect(run.machine.phase == .suspensionEnded && run.calls.count == 2)
     run.forget()
@@ -195,7 +195,7 @@ import Testing
     run.handle(.pause)
     #expect(run.machine.phase == .paused)
     run.report(.started(needsData: true))
-    #expect(run.effects == [.begin(run: 2), .end(tellPeer: false)])
+    #expect(run.effects == [.begin(run: 2), .end(notifiesPeer: false)])
   }
 
   @Test func invalidRunsEndTheSession() {

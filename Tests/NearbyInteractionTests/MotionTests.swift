@@ -42,7 +42,7 @@ import UWBSimulator
         guard let pose = track.pose(at: time) else { continue }
         let place = pose.transform.columns.3
         let here = simd_float3(place.x, place.y, place.z)
-        last = finder.take(time: time, range: Double(simd_distance(here, target)), azimuth: nil)
+        last = finder.update(time: time, range: Double(simd_distance(here, target)), azimuth: nil)
         if last.isStatusChange { statuses.append(last.status) }
       }
       guard case .notConverged(let reasons)? = statuses.first else {
@@ -65,7 +65,7 @@ import UWBSimulator
     let track = PoseTrack((1...50).map { Self.pose($0 * 100_000_000, x: 0, z: 0) })
     let finder = MotionFinder(track)
     for step in 1...50 {
-      let finding = finder.take(time: UInt64(step) * 100_000_000, range: 3, azimuth: nil)
+      let finding = finder.update(time: UInt64(step) * 100_000_000, range: 3, azimuth: nil)
       #expect(finding.horizontalAngle == nil && finding.direction == nil)
       guard case .notConverged(let reasons) = finding.status else {
         Issue.record("\(finding.status)")
@@ -77,7 +77,7 @@ import UWBSimulator
   }
 
   @Test func missingPosesAreReported() {
-    let finding = MotionFinder(PoseTrack()).take(time: 1, range: 3, azimuth: nil)
+    let finding = MotionFinder(PoseTrack()).update(time: 1, range: 3, azimuth: nil)
     #expect(finding.status == .notConverged([.insufficientLighting]) && finding.isStatusChange)
   }
 

@@ -18,14 +18,14 @@ import UWBLink
     fixture.recorder.queue.resume()
     fixture.recorder.drain()
     #expect(fixture.recorder.calls.isEmpty)
-    #expect(fixture.runner.orders == [.begin(1), .end(tellPeer: true)])
+    #expect(fixture.runner.orders == [.begin(1), .end(notifiesPeer: true)])
   }
 
   @Test func closeWaitsForTheChip() async throws {
     let fixture = try SessionTests.CoreFixture()
     fixture.run()
     await fixture.session.close()
-    #expect(fixture.runner.orders == [.begin(1), .end(tellPeer: true), .finish])
+    #expect(fixture.runner.orders == [.begin(1), .end(notifiesPeer: true), .finish])
   }
 
   // MARK: sleep
@@ -52,7 +52,7 @@ import UWBLink
     fixture.recorder.drain()
     let data = Recorder.Call.shareable(Data([1, 2, 3]))
     #expect(fixture.recorder.calls == [.started, data, .started, data])
-    #expect(fixture.runner.orders == [.begin(1), .end(tellPeer: false), .begin(2)])
+    #expect(fixture.runner.orders == [.begin(1), .end(notifiesPeer: false), .begin(2)])
   }
 
   // MARK: runs

@@ -81,7 +81,7 @@ import UWBLink
     fixture.clock.advance(.milliseconds(1))
     fixture.recorder.drain()
     #expect(fixture.recorder.calls.last == .removed(.timeout))
-    #expect(fixture.runner.orders == [.begin(1), .end(tellPeer: false)])
+    #expect(fixture.runner.orders == [.begin(1), .end(notifiesPeer: false)])
     fixture.feed(2)
     fixture.recorder.drain()
     #expect(fixture.recorder.calls.last == .removed(.timeout))
@@ -119,7 +119,7 @@ import UWBLink
       fixture.recorder.queue.resume()
       fixture.recorder.drain()
       #expect(fixture.recorder.calls == [.started, .shareable(Data([1, 2, 3]))])
-      #expect(fixture.runner.orders.last == .end(tellPeer: isEnd))
+      #expect(fixture.runner.orders.last == .end(notifiesPeer: isEnd))
     }
   }
 
@@ -233,7 +233,7 @@ import UWBLink
     recorder.drain()
     #expect(gone == nil)
     #expect(inside == nil)
-    #expect(runner.orders == [.begin(1), .end(tellPeer: true)])
+    #expect(runner.orders == [.begin(1), .end(notifiesPeer: true)])
   }
 
   @Test func outliersAreMarked() throws {

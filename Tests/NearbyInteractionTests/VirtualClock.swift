@@ -54,7 +54,7 @@ final class VirtualClock: SessionClock {
 final class RecordingExecutor: SessionCore.Executor {
   enum Order: Equatable {
     case begin(Int)
-    case end(tellPeer: Bool)
+    case end(notifiesPeer: Bool)
     case finish
   }
   private let kept = Locked<[Order]>([])
@@ -63,6 +63,6 @@ final class RecordingExecutor: SessionCore.Executor {
   func begin(_ run: Int, _ plan: SessionPlan, _ core: SessionCore) {
     kept.withLock { $0.append(.begin(run)) }
   }
-  func end(tellPeer: Bool) { kept.withLock { $0.append(.end(tellPeer: tellPeer)) } }
+  func end(notifiesPeer: Bool) { kept.withLock { $0.append(.end(notifiesPeer: notifiesPeer)) } }
   func finish() async { kept.withLock { $0.append(.finish) } }
 }

@@ -137,7 +137,7 @@ struct AccessoryAppSession {
   /// Sends new configuration data to the app, and ends its session if it has one.
   private mutating func offer() async {
     stopWaiting()
-    await end(.replaced, tell: false)
+    await end(.replaced, notifies: false)
     do throws(AccessoryError) {
       let data = try accessory.configurationData(except: offered?.address)
       offered = data.uwb
@@ -152,7 +152,7 @@ struct AccessoryAppSession {
   private mutating func start(_ data: [UInt8]) async {
     if let running, running.data == data { return await send(.accessoryUwbDidStart) }
     // New data ends the app's session, even if the data is refused.
-    await end(.replaced, tell: false)
+    await end(.replaced, notifies: false)
     stopWaiting()
     // Subscribe before the attempt, so that the end of a recovery is not missed.
     let events = accessory.device.events
@@ -286,11 +286,11 @@ struct AccessoryAppSession {
     return [measuring, watching]
   }
 
-  private mutating func end(_ reason: Accessory.StopReason, tell: Bool = true) async {
+  private mutating func end(_ reason: Accessory.StopReason, notifies: Bool = true) async {
     guard running != nil else { return }
     await abandon()
     accessory.report(.stopped(client.app, reason))
-    if tell { await send(.accessoryUwbDidStop) }
+    if notifies { await send(.accessoryUwbDidStop) }
   }
 
   /// Closes the session on the chip, even a session that has failed.

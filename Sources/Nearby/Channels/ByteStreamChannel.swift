@@ -25,7 +25,7 @@ public final class ByteStreamChannel: DataChannel {
     self.write = write
     let task = Task { [inbox] in
       do {
-        for try await chunk in chunks where !inbox.take(chunk) { break }
+        for try await chunk in chunks where !inbox.receive(chunk) { break }
         inbox.endOfStream()
       } catch {
         inbox.end(.failed("\(error)"))

@@ -23,7 +23,7 @@ package struct MessageFraming: Sendable {
   /// complete.
   ///
   /// - Throws: an error after which the rest of the stream cannot be parsed.
-  package mutating func take(_ bytes: some Sequence<UInt8>) throws(ChannelError) -> [[UInt8]] {
+  package mutating func parse(_ bytes: some Sequence<UInt8>) throws(ChannelError) -> [[UInt8]] {
     rest += bytes
     var messages: [[UInt8]] = []
     var start = 0

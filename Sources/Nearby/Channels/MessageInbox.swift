@@ -25,10 +25,10 @@ final class MessageInbox: Sendable {
   var isEnded: Bool { state.withLock { $0.isEnded } }
 
   /// Parses bytes into messages. Returns false after the end of this stream.
-  func take(_ bytes: some Sequence<UInt8>) -> Bool {
+  func receive(_ bytes: some Sequence<UInt8>) -> Bool {
     do throws(ChannelError) {
       let messages = try state.withLock { state throws(ChannelError) in
-        state.isEnded ? nil : try state.framing.take(bytes)
+        state.isEnded ? nil : try state.framing.parse(bytes)
       }
       guard let messages else { return false }
       for message in messages {

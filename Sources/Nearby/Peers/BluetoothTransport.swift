@@ -42,7 +42,7 @@ final class BluetoothTransport: PeerTransport {
   ///   - pause: the time before the next scan, after bluetoothd or the adapter was lost.
   init(
     service: String, name: String, adapter: String?, bus: String?, pause: Duration = .seconds(1),
-    tell: @escaping @Sendable (PeerSighting) -> Void
+    report: @escaping @Sendable (PeerSighting) -> Void
   ) async throws(NIPeerError) {
     do throws(PeerTokenError) { _ = try Cryptography.load() } catch { throw NIPeerError(error) }
     let service = Self.service(service)
@@ -70,14 +70,14 @@ final class BluetoothTransport: PeerTransport {
       while !Task.isCancelled {
         let sightings = try? await central.sightings()
         for await sighting in sightings ?? AsyncStream(unfolding: { nil }) {
-          for change in Self.take(sighting, known) { tell(change) }
+          for change in Self.handle(sighting, known) { report(change) }
         }
         // bluetoothd or the adapter was lost.
         let gone = known.withLock { known in
           defer { known = [:] }
           return known.keys.sorted()
         }
-        for id in gone { tell(.lost(id: id)) }
+        for id in gone { report(.lost(id: id)) }
         try? await Task.sleep(for: pause)
       }
     }
@@ -85,7 +85,7 @@ final class BluetoothTransport: PeerTransport {
 
   deinit { close() }
 
-  private static func take(
+  private static func handle(
     _ sighting: BluetoothCentral.Sighting, _ known: Locked<[UInt64: BluetoothAccessory]>
   ) -> [PeerSighting] {
     known.withLock { known in

@@ -115,7 +115,7 @@ public final class NINearbyPeers: Sendable {
     (self.events, self.sink) = (events, sink)
     let state = Locked(State())
     self.state = state
-    @Sendable func tell(_ sighting: PeerSighting) {
+    @Sendable func report(_ sighting: PeerSighting) {
       state.withLock { state in
         switch sighting {
         case .found(let id, let name):
@@ -130,10 +130,10 @@ public final class NINearbyPeers: Sendable {
     switch transport {
     case .network:
       self.transport = try await NetworkTransport(
-        service: service, name: name, every: limits.announcement, tell: tell)
+        service: service, name: name, every: limits.announcement, report: report)
     case .bluetooth(let adapter):
       self.transport = try await BluetoothTransport(
-        service: service, name: name, adapter: adapter, bus: bus, tell: tell)
+        service: service, name: name, adapter: adapter, bus: bus, report: report)
     }
     let task = Task { [weak self, channels = self.transport.channels] in
       await withDiscardingTaskGroup { group in
@@ -240,7 +240,7 @@ public final class NIPeerInvitation: Sendable {
 
   /// Accepts the invitation, and exchanges tokens.
   package func accept(as identity: PeerIdentity) async throws -> NIPeerConnection {
-    guard take() else { throw NIPeerError.closed }
+    guard markAnswered() else { throw NIPeerError.closed }
     do {
       let own = PeerOpening(identity)
       try await wire.send(.answer(token: own.token, nonce: own.nonce, name: ownName))
@@ -260,11 +260,11 @@ public final class NIPeerInvitation: Sendable {
 
   /// Refuses the invitation, and notifies the peer.
   public func refuse() async {
-    if take() { await wire.refuse() }
+    if markAnswered() { await wire.refuse() }
   }
 
   /// Marks the invitation as answered. Returns whether this is the first answer.
-  private func take() -> Bool {
+  private func markAnswered() -> Bool {
     let isFirst = isAnswered.withLock { isAnswered in
       defer { isAnswered = true }
       return !isAnswered

@@ -12,7 +12,7 @@ final class NetworkTransport: PeerTransport {
 
   init(
     service: String, name: String, every interval: Duration,
-    tell: @escaping @Sendable (PeerSighting) -> Void
+    report: @escaping @Sendable (PeerSighting) -> Void
   ) async throws(NIPeerError) {
     let id = UInt64.random(in: 1 ... .max)
     self.id = id
@@ -31,11 +31,11 @@ final class NetworkTransport: PeerTransport {
       PeerAnnouncement(id: id, port: port, service: service, name: name), every: interval
     ) { heard in
       roster.withLock { roster in
-        if let change = roster.take(heard, at: now()) { tell(roster.sighting(change)) }
+        if let change = roster.update(heard, at: now()) { report(roster.sighting(change)) }
       }
     } tick: {
       roster.withLock { roster in
-        for change in roster.expire(at: now()) { tell(roster.sighting(change)) }
+        for change in roster.expire(at: now()) { report(roster.sighting(change)) }
       }
     }
     let (channels, arrival) = AsyncStream<any DataChannel>.makeStream()

@@ -27,7 +27,7 @@ struct PeerRoster: Sendable {
 
   init(own: UInt64, service: String) { (self.own, self.service) = (own, service) }
 
-  mutating func take(_ heard: PeerBeacon.Heard, at time: Double) -> Change? {
+  mutating func update(_ heard: PeerBeacon.Heard, at time: Double) -> Change? {
     let said = heard.announcement
     guard said.id != own, said.service == service else { return nil }
     if let known = entries[said.id] {

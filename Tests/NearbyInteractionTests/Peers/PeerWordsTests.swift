@@ -50,30 +50,30 @@ import Testing
 
   @Test func peersAreFoundAndLost() {
     var roster = PeerRoster(own: 1, service: "abc")
-    #expect(roster.take(Self.heard(1), at: 0) == nil)
-    #expect(roster.take(Self.heard(2, service: "xyz"), at: 0) == nil)
-    #expect(roster.take(Self.heard(2, port: 0), at: 0) == nil)
-    #expect(roster.take(Self.heard(2), at: 0) == .found(id: 2))
-    #expect(roster.take(Self.heard(2), at: 1) == nil)
-    #expect(roster.take(Self.heard(3), at: 1) == .found(id: 3))
+    #expect(roster.update(Self.heard(1), at: 0) == nil)
+    #expect(roster.update(Self.heard(2, service: "xyz"), at: 0) == nil)
+    #expect(roster.update(Self.heard(2, port: 0), at: 0) == nil)
+    #expect(roster.update(Self.heard(2), at: 0) == .found(id: 2))
+    #expect(roster.update(Self.heard(2), at: 1) == nil)
+    #expect(roster.update(Self.heard(3), at: 1) == .found(id: 3))
     // Nobody else says that it leaves, or lives elsewhere.
-    #expect(roster.take(Self.heard(3, port: 0, from: "10.0.0.9"), at: 2) == nil)
-    #expect(roster.take(Self.heard(3, port: 9, from: "10.0.0.9"), at: 2) == nil)
+    #expect(roster.update(Self.heard(3, port: 0, from: "10.0.0.9"), at: 2) == nil)
+    #expect(roster.update(Self.heard(3, port: 9, from: "10.0.0.9"), at: 2) == nil)
     #expect(roster.entries[3]?.address == "10.0.0.1" && roster.entries[3]?.port == 7_000)
-    #expect(roster.take(Self.heard(3, port: 0), at: 2) == .lost(id: 3))
+    #expect(roster.update(Self.heard(3, port: 0), at: 2) == .lost(id: 3))
     #expect(roster.expire(at: 5.9).isEmpty)
     #expect(roster.expire(at: 6) == [.lost(id: 2)])
-    #expect(roster.take(Self.heard(2), at: 9) == .found(id: 2))
+    #expect(roster.update(Self.heard(2), at: 9) == .found(id: 2))
   }
 
   @Test func aFloodTakesNoMorePlaceThanThereIs() {
     var roster = PeerRoster(own: 1, service: "abc")
-    for id in 2..<100_000 { _ = roster.take(Self.heard(UInt64(id)), at: 0) }
+    for id in 2..<100_000 { _ = roster.update(Self.heard(UInt64(id)), at: 0) }
     #expect(roster.entries.count == 8)
     // Another machine is found all the same.
-    #expect(roster.take(Self.heard(1 << 40, from: "10.0.0.2"), at: 0) == .found(id: 1 << 40))
+    #expect(roster.update(Self.heard(1 << 40, from: "10.0.0.2"), at: 0) == .found(id: 1 << 40))
     for id in 2..<100_000 {
-      _ = roster.take(Self.heard(UInt64(id), from: "10.1.\(id >> 8 & 255).\(id & 255)"), at: 0)
+      _ = roster.update(Self.heard(UInt64(id), from: "10.1.\(id >> 8 & 255).\(id & 255)"), at: 0)
     }
     #expect(roster.entries.count == 64)
   }

@@ -95,7 +95,7 @@ extension Bluetooth {
     let number = next()
     let (stream, continuation) = AsyncStream<BluetoothDevice>.makeStream(
       bufferingPolicy: .bufferingNewest(1_024))
-    @BluetoothActor func tell(_ device: BluetoothDevice?) {
+    @BluetoothActor func offer(_ device: BluetoothDevice?) {
       guard let device, device.adapterPath == adapter.path,
         services.isEmpty || !services.isDisjoint(with: device.services)
           || device.isBonded && device.isHeard
@@ -104,7 +104,7 @@ extension Bluetooth {
     }
     let watch = watch { [weak self] change in
       guard let self, case .object(let path, let interface, _) = change else { return }
-      if interface == "org.bluez.Device1" { tell(device(BluetoothDeviceID(path: path))) }
+      if interface == "org.bluez.Device1" { offer(device(BluetoothDeviceID(path: path))) }
       if path == adapter.path, objects[path]?["org.bluez.Adapter1"] == nil {
         continuation.finish()
       }
@@ -128,7 +128,7 @@ extension Bluetooth {
       }
     }
     // Yield the devices in range that bluetoothd already lists.
-    for device in devices where device.isHeard { tell(device) }
+    for device in devices where device.isHeard { offer(device) }
     return stream
   }
 

@@ -105,7 +105,7 @@ package enum ATTError: Error, Sendable, Hashable {
   /// Whether BlueZ has one socket for all devices, as before 5.69.
   fileprivate var sharesSockets = true
   /// A function that reports a changed value to bluetoothd, which notifies every subscribed device.
-  fileprivate var tellAll: @BluetoothActor (_ path: String, [UInt8]) -> Void = { _, _ in }
+  fileprivate var notifyAll: @BluetoothActor (_ path: String, [UInt8]) -> Void = { _, _ in }
 
   package nonisolated init(_ services: [GATTService]) { self.services = services }
 
@@ -163,7 +163,7 @@ package enum ATTError: Error, Sendable, Hashable {
     }
     for (number, service) in services.enumerated() {
       guard let index = service.characteristics.firstIndex(of: characteristic) else { continue }
-      tellAll(Self.path(service: number) + Self.path(characteristic: index), value)
+      notifyAll(Self.path(service: number) + Self.path(characteristic: index), value)
     }
     return true
   }
@@ -174,7 +174,7 @@ package enum ATTError: Error, Sendable, Hashable {
   }
 
   /// Closes the sockets of a device that has disconnected, before bluetoothd closes its ends.
-  package func left(_ device: BluetoothDeviceID) {
+  package func disconnected(_ device: BluetoothDeviceID) {
     guard !sharesSockets, let phone = phones.removeValue(forKey: device) else { return }
     for subscription in phone.subscriptions.values { subscription.socket.close() }
   }
@@ -339,7 +339,7 @@ extension Bluetooth {
     for (path, interfaces) in server.objects(below: root) {
       connection.export(path, interfaces)
     }
-    server.tellAll = { [weak connection] path, value in
+    server.notifyAll = { [weak connection] path, value in
       connection?.emit(
         root + path, "org.freedesktop.DBus.Properties", "PropertiesChanged",
         [

@@ -111,13 +111,13 @@ public final class BluetoothCentral: Sendable {
     {
       continuation.yield(BluetoothAccessory(device, on: adapter))
     }
-    let telling = Task { [adapter] in
+    let forwarding = Task { [adapter] in
       for await device in found {
         continuation.yield(BluetoothAccessory(device, on: adapter))
       }
       continuation.finish()
     }
-    continuation.onTermination = { _ in telling.cancel() }
+    continuation.onTermination = { _ in forwarding.cancel() }
     return stream
   }
 
@@ -155,14 +155,14 @@ public final class BluetoothCentral: Sendable {
     } catch {
       throw ChannelError(.bluetooth(error))
     }
-    let telling = Task { @BluetoothActor [adapter, bluetooth, service = services[0].uuid] in
+    let forwarding = Task { @BluetoothActor [adapter, bluetooth, service = services[0].uuid] in
       for await device in found where device.isHeard && bluetooth.device(device.id) != nil {
         guard let data = device.serviceData[service] else { continue }
         continuation.yield(.heard(BluetoothAccessory(device, on: adapter), data: data))
       }
       continuation.finish()
     }
-    continuation.onTermination = { _ in telling.cancel() }
+    continuation.onTermination = { _ in forwarding.cancel() }
     return stream
   }
 

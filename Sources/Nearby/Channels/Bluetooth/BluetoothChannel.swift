@@ -71,15 +71,15 @@ package final class BluetoothChannel: DataChannel {
   }
 
   /// Sends the message that was held back, after the other phones have disconnected.
-  @BluetoothActor func othersLeft() {
+  @BluetoothActor func othersDisconnected() {
     let (message, output) = state.withLock { ($0.isHeldBack ? $0.waiting : nil, $0.output) }
     guard isOpen, let message else { return }
-    do throws(BluetoothError) { try tellWithoutSocket(message, output) } catch {
+    do throws(BluetoothError) { try notifyWithoutSocket(message, output) } catch {
       fail(ChannelError(.bluetooth(error)))
     }
   }
 
-  @BluetoothActor private func tellWithoutSocket(
+  @BluetoothActor private func notifyWithoutSocket(
     _ message: [UInt8], _ output: GATTCharacteristic
   ) throws(BluetoothError) {
     let isSent = try server.notifyWithoutSocket(message, output, to: device)
@@ -96,7 +96,7 @@ package final class BluetoothChannel: DataChannel {
     } catch {
       guard case .notSubscribed = error.reason else { throw failed(error) }
       // An app may write before it subscribes.
-      do throws(BluetoothError) { try tellWithoutSocket(message, output) } catch {
+      do throws(BluetoothError) { try notifyWithoutSocket(message, output) } catch {
         throw failed(error)
       }
     }

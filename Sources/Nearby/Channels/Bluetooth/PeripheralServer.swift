@@ -25,7 +25,7 @@ internal import System
   private let arrival: AsyncStream<BluetoothChannel>.Continuation
   private var advertisements: [Bluetooth.Registration] = []
   private var readvertising: Task<Void, Never>?
-  private var leaving: [Int: Task<Void, Never>] = [:]
+  private var disconnecting: [Int: Task<Void, Never>] = [:]
   private var lastNumber = 0
   private var mustReadvertise = false
   private var isLost = false
@@ -115,7 +115,7 @@ internal import System
   func end() async {
     isClosed = true
     for (device, phone) in phones where phone.channel?.end() == true { disconnect(device) }
-    for task in leaving.values { await task.value }
+    for task in disconnecting.values { await task.value }
     arrival.finish()
   }
 
@@ -226,11 +226,11 @@ internal import System
   private func disconnect(_ device: BluetoothDeviceID) {
     lastNumber += 1
     let number = lastNumber
-    leaving[number] = Task { [weak self, bluetooth] in
+    disconnecting[number] = Task { [weak self, bluetooth] in
       do throws(BluetoothError) { try await bluetooth.disconnect(device) } catch {
         self?.phones[device]?.isRefused = false
       }
-      self?.leaving[number] = nil
+      self?.disconnecting[number] = nil
     }
   }
 
@@ -255,9 +255,9 @@ internal import System
           readvertise()
         }
       } else {
-        left(device.id)
+        disconnected(device.id)
       }
-    case .deviceRemoved(let device): left(device.id)
+    case .deviceRemoved(let device): disconnected(device.id)
     case .adapterRemoved(let gone) where gone.address == adapter.address && !isLost:
       isLost = true
       report(.lost)
@@ -272,14 +272,14 @@ internal import System
     }
   }
 
-  private func left(_ device: BluetoothDeviceID) {
+  private func disconnected(_ device: BluetoothDeviceID) {
     phones[device]?.isRefused = false
     // bluetoothd also reports devices that were never connected.
     guard let phone = phones[device], phone.isConnected else { return }
     phones[device] = phone.hasSubscribed ? Phone(hasSubscribed: true) : nil
-    services.server.left(device)
+    services.server.disconnected(device)
     phone.channel?.end()
-    for phone in phones.values { phone.channel?.othersLeft() }
+    for phone in phones.values { phone.channel?.othersDisconnected() }
     if isClosed, served().isEmpty { arrival.finish() }
     // Refused phones find the advertisement after the served phone has disconnected.
     if hasRoom() { readvertise() }

@@ -109,7 +109,7 @@ public final class SocketChannel: DataChannel {
     while true {
       let count = unsafe Glibc.read(number, &buffer, buffer.count)
       if count > 0 {
-        guard inbox.take(buffer[..<count]) else { return false }
+        guard inbox.receive(buffer[..<count]) else { return false }
       } else if count == 0 {
         inbox.endOfStream()
         return false

@@ -74,7 +74,7 @@ final class MotionFinder: Sendable {
   ///
   /// - Parameter azimuth: radians, positive to the right; nil unless the antennas distinguish
   ///   front from back.
-  func take(time: UInt64, range: Double, azimuth: Double?) -> Finding {
+  func update(time: UInt64, range: Double, azimuth: Double?) -> Finding {
     let pose = source.pose(at: time)?.ranging
     return state.withLock { state in
       var finding = Finding()

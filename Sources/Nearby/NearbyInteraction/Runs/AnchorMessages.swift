@@ -7,23 +7,23 @@ struct AnchorMessages: Sendable {
   /// The initiator of the current round.
   private var initiator: (block: UInt16, round: UInt8, address: Int)?
 
-  mutating func take(_ measurements: SessionInfo.Measurements) -> [NIDLTDOAMeasurement] {
+  mutating func convert(_ measurements: SessionInfo.Measurements) -> [NIDLTDOAMeasurement] {
     switch measurements {
     case .downlinkTDoA(let list):
-      list.compactMap { take($0.message, $0.txTimestamp, $0.rxTimestamp, $0.anchorLocation) }
+      list.compactMap { convert($0.message, $0.txTimestamp, $0.rxTimestamp, $0.anchorLocation) }
     case .downlinkTDoAV2(let list):
       list.compactMap { measurement in
         guard let sent = measurement.txTimestamp, let received = measurement.rxTimestamp else {
           return nil
         }
-        return take(
+        return convert(
           measurement.message, sent, received, measurement.location.flatMap(Self.location))
       }
     default: []
     }
   }
 
-  private mutating func take(
+  private mutating func convert(
     _ message: DownlinkTDoAMessage, _ sent: UInt64, _ received: UInt64,
     _ location: AnchorLocation?
   ) -> NIDLTDOAMeasurement? {

@@ -9,7 +9,7 @@ internal import UWBLink
 /// session.
 final class RangingRun: Sendable {
   private enum Signal: Sendable {
-    case end(tellPeer: Bool)
+    case end(notifiesPeer: Bool)
     case device(DeviceEvent)
   }
 
@@ -37,12 +37,12 @@ final class RangingRun: Sendable {
   }
 
   /// Ends the run in any phase. The run may first wait for an answer of the chip.
-  func end(tellPeer: Bool) {
+  func end(notifiesPeer: Bool) {
     state.withLock { state in
       state.isOver = true
       state.search?.cancel()
     }
-    signal.yield(.end(tellPeer: tellPeer))
+    signal.yield(.end(notifiesPeer: notifiesPeer))
   }
 
   func run() async {
@@ -148,7 +148,7 @@ final class RangingRun: Sendable {
     case .failure(let error): ending = .failed(error)
     }
     measuring.cancel()
-    if case .requested(tellPeer: true) = ending, made.suppressesInBandTermination {
+    if case .requested(notifiesPeer: true) = ending, made.suppressesInBandTermination {
       try? await enableInBandTermination(session)
     }
     // Close it even after a failure. An unplugged chip has lost the session anyway.
@@ -162,7 +162,7 @@ final class RangingRun: Sendable {
 
   private enum Ending {
     /// The app or the session's own limits ended the run.
-    case requested(tellPeer: Bool)
+    case requested(notifiesPeer: Bool)
     case failed(DriverError)
     /// The driver has begun to recover the device.
     case lost(DriverError)
@@ -180,12 +180,12 @@ final class RangingRun: Sendable {
   private func waitForEnd(of session: UWBSession) async -> Ending {
     for await signal in signals {
       switch signal {
-      case .end(let tellPeer): return .requested(tellPeer: tellPeer)
+      case .end(let notifiesPeer): return .requested(notifiesPeer: notifiesPeer)
       case .device(.lost(let cause)): return .lost(cause)
       case .device(let event): if let error = event.end(of: session) { return .failed(error) }
       }
     }
-    return .requested(tellPeer: false)
+    return .requested(notifiesPeer: false)
   }
 
   /// Enables the notification of controlees at the next stop.

@@ -25,7 +25,7 @@ final class RunExecutor: SessionCore.Executor {
   func begin(_ run: Int, _ plan: SessionPlan, _ core: SessionCore) {
     let run = RangingRun(run, plan, core, registry, confirm)
     state.withLock { state in
-      state.run?.end(tellPeer: false)
+      state.run?.end(notifiesPeer: false)
       state.run = run
       // The previous run has to be removed from the chip before the next run begins.
       state.task = Task(executorPreference: SessionExecutor.shared) { [previous = state.task] in
@@ -35,9 +35,9 @@ final class RunExecutor: SessionCore.Executor {
     }
   }
 
-  func end(tellPeer: Bool) {
+  func end(notifiesPeer: Bool) {
     state.withLock { state in
-      state.run?.end(tellPeer: tellPeer)
+      state.run?.end(notifiesPeer: notifiesPeer)
       state.run = nil
     }
   }

@@ -25,7 +25,7 @@ extension NISession {
 extension SessionCore {
   /// Returns the handler of a run's estimates, which the reader's thread calls.
   func estimates(of run: Int, _ angles: AngleUse) -> @Sendable (EstimatedMeasurement) -> Void {
-    { [self] estimate in take(estimate, run, angles) }
+    { [self] estimate in handle(estimate, run, angles) }
   }
 
   /// Returns the handler of a run's anchor messages, which the reader's thread calls.
@@ -34,7 +34,7 @@ extension SessionCore {
       guard case .measurements(let view) = round.kind,
         let measurements = try? SessionInfo.measurements(of: view, dialect: .assumed)
       else { return }
-      takeAnchors(measurements, run)
+      handleAnchors(measurements, run)
     }
   }
 
@@ -44,7 +44,7 @@ extension SessionCore {
     return state.machine.isRanging(run)
   }
 
-  private func take(_ estimate: EstimatedMeasurement, _ run: Int, _ angles: AngleUse) {
+  private func handle(_ estimate: EstimatedMeasurement, _ run: Int, _ angles: AngleUse) {
     let measurement = estimate.measurement.result
     guard let centimetres = measurement.distanceCentimetres else { return }
     let raw = Double(centimetres) / 100
@@ -63,7 +63,7 @@ extension SessionCore {
       }
       let azimuth = angles.isAllRound ? sample.azimuth.map { Double($0) } : nil
       finder.queue.async { [self] in
-        let finding = finder.take(time: time, range: raw, azimuth: azimuth)
+        let finding = finder.update(time: time, range: raw, azimuth: azimuth)
         let object = NINearbyObject(
           token: token, distance: distance, direction: finding.agreed(with: direction),
           horizontalAngle: finding.horizontalAngle, vertical: finding.vertical, sample: sample)
@@ -83,10 +83,10 @@ extension SessionCore {
     }
   }
 
-  private func takeAnchors(_ measurements: SessionInfo.Measurements, _ run: Int) {
+  private func handleAnchors(_ measurements: SessionInfo.Measurements, _ run: Int) {
     change { state in
       guard state.machine.isRanging(run) else { return }
-      let list = state.anchors.take(measurements)
+      let list = state.anchors.convert(measurements)
       guard !list.isEmpty else { return }
       guard noteMeasurement(run, &state) else { return }
       send(.didUpdateDLTDOA(list), run: run, &state)

@@ -10,7 +10,7 @@ final class SessionCore: Sendable {
   /// An executor of runs on a chip. Tests have another implementation.
   protocol Executor: Sendable {
     func begin(_ run: Int, _ plan: SessionPlan, _ core: SessionCore)
-    func end(tellPeer: Bool)
+    func end(notifiesPeer: Bool)
     func finish() async
   }
 
@@ -160,7 +160,7 @@ final class SessionCore: Sendable {
     for effect in effects {
       switch effect {
       case .begin(let run): if let plan = state.plan { executor.begin(run, plan, self) }
-      case .end(let tellPeer): executor.end(tellPeer: tellPeer)
+      case .end(let notifiesPeer): executor.end(notifiesPeer: notifiesPeer)
       case .set(let timer, let time):
         state.timers[timer]?()
         // `stopTimers` follows every end of a session, and releases this reference. A weak

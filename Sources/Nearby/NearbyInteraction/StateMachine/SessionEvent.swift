@@ -39,8 +39,8 @@ enum SessionEffect: Sendable, Equatable {
   case begin(run: Int)
   /// Ends the run, on the chip or while it waits for one.
   ///
-  /// - tellPeer: whether to notify the peer, if the chip can.
-  case end(tellPeer: Bool)
+  /// - notifiesPeer: whether to notify the peer, if the chip can.
+  case end(notifiesPeer: Bool)
   /// Sets a timer, in place of a timer of the same kind.
   case set(SessionMachine.Timer, Duration)
   case stopTimers

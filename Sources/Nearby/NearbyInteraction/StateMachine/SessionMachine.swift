@@ -112,14 +112,14 @@ struct SessionMachine: Sendable, Equatable {
     case .invalidate:
       let wasOnChip = isOnChip
       phase = .invalidated
-      return [.stopTimers] + (wasOnChip ? [.end(tellPeer: true)] : [])
+      return [.stopTimers] + (wasOnChip ? [.end(notifiesPeer: true)] : [])
     case .slept:
       guard phase == .starting || phase == .running else { return [] }
       phase = .suspensionEnded
-      return [.stopTimers, .end(tellPeer: false), .call(.suspended), .call(.suspensionEnded)]
+      return [.stopTimers, .end(notifiesPeer: false), .call(.suspended), .call(.suspensionEnded)]
     case .timer(let timer): return elapsed(timer, now)
     case .report(let run, let report):
-      return run == self.run ? take(report, now) : []
+      return run == self.run ? handle(report, now) : []
     }
   }
 
@@ -127,7 +127,7 @@ struct SessionMachine: Sendable, Equatable {
 
   private mutating func begin(_ problem: NIError?, _ now: Duration) -> [SessionEffect] {
     var effects = [SessionEffect.stopTimers]
-    if isOnChip { effects.append(.end(tellPeer: false)) }
+    if isOnChip { effects.append(.end(notifiesPeer: false)) }
     run += 1
     if let problem {
       phase = .invalidated
@@ -146,7 +146,7 @@ struct SessionMachine: Sendable, Equatable {
     self.isInBackground = isInBackground
     switch phase {
     case .starting where mustRest, .running where mustRest:
-      return [.end(tellPeer: false)] + suspend(nil, now)
+      return [.end(notifiesPeer: false)] + suspend(nil, now)
     case .suspended where !isInBackground && absence == nil:
       phase = .suspensionEnded
       return [.stopTimers, .call(.suspensionEnded)]
@@ -166,7 +166,7 @@ struct SessionMachine: Sendable, Equatable {
   private mutating func pause() -> [SessionEffect] {
     guard phase == .starting || phase == .running else { return [] }
     phase = .paused
-    return [.stopTimers, .end(tellPeer: false)]
+    return [.stopTimers, .end(notifiesPeer: false)]
   }
 
   /// Handles an event after the end. Only `run` has an effect, which is the report of the end.
@@ -180,7 +180,7 @@ struct SessionMachine: Sendable, Equatable {
 
   // MARK: reports of the chip
 
-  private mutating func take(_ report: SessionEvent.Report, _ now: Duration) -> [SessionEffect] {
+  private mutating func handle(_ report: SessionEvent.Report, _ now: Duration) -> [SessionEffect] {
     switch (report, phase) {
     case (.started(let needsData, let interval), .starting):
       phase = .running
@@ -199,10 +199,10 @@ struct SessionMachine: Sendable, Equatable {
       return suspend(cause, now)
     case (.available, .suspended) where mustRest:
       absence = nil
-      return [.end(tellPeer: false)]
+      return [.end(notifiesPeer: false)]
     case (.available, .suspended):
       phase = .suspensionEnded
-      return [.stopTimers, .end(tellPeer: false), .call(.suspensionEnded)]
+      return [.stopTimers, .end(notifiesPeer: false), .call(.suspensionEnded)]
     case (.peerEnded, .running), (.peerEnded, .starting): return remove(.peerEnded)
     case (.failed(let problem), _) where isOnChip: return fail(problem)
     default: return []
@@ -244,13 +244,13 @@ struct SessionMachine: Sendable, Equatable {
 
   private mutating func remove(_ reason: NINearbyObject.RemovalReason) -> [SessionEffect] {
     phase = .removed
-    return [.stopTimers, .end(tellPeer: false)] + (hasObject ? [.call(.removed(reason))] : [])
+    return [.stopTimers, .end(notifiesPeer: false)] + (hasObject ? [.call(.removed(reason))] : [])
   }
 
   private mutating func fail(_ problem: NIError) -> [SessionEffect] {
     let wasOnChip = isOnChip
     phase = .invalidated
-    return [.stopTimers] + (wasOnChip ? [.end(tellPeer: true)] : [])
+    return [.stopTimers] + (wasOnChip ? [.end(notifiesPeer: true)] : [])
       + [.call(.invalidated(problem))]
   }
 
