@@ -14,9 +14,19 @@ package final class BluetoothChannel: DataChannel {
     /// The output of the service that the app has written to last.
     var output: GATTCharacteristic
     /// The last message, while the app has not subscribed.
-    var waiting: [UInt8]?
-    /// Whether the message was not sent, because other phones would have received it.
-    var isHeldBack = false
+    var waiting: Waiting?
+  }
+  private enum Waiting {
+    /// A message that may be lost, because the app may not have subscribed.
+    case sent([UInt8])
+    /// A message that was not sent, because other phones would have received it.
+    case heldBack([UInt8])
+
+    var message: [UInt8] {
+      switch self {
+      case .sent(let message), .heldBack(let message): message
+      }
+    }
   }
 
   private let device: BluetoothDeviceID
@@ -64,7 +74,7 @@ package final class BluetoothChannel: DataChannel {
     let waiting = state.withLock { $0.output == output ? $0.waiting.take() : nil }
     guard let waiting else { return }
     do throws(BluetoothError) {
-      try server.notify(waiting, output, to: device)
+      try server.notify(waiting.message, output, to: device)
     } catch {
       fail(ChannelError(.bluetooth(error)))
     }
@@ -72,8 +82,8 @@ package final class BluetoothChannel: DataChannel {
 
   /// Sends the message that was held back, after the other phones have disconnected.
   @BluetoothActor func othersDisconnected() {
-    let (message, output) = state.withLock { ($0.isHeldBack ? $0.waiting : nil, $0.output) }
-    guard isOpen, let message else { return }
+    let (waiting, output) = state.withLock { ($0.waiting, $0.output) }
+    guard isOpen, case .heldBack(let message)? = waiting else { return }
     do throws(BluetoothError) { try notifyWithoutSocket(message, output) } catch {
       fail(ChannelError(.bluetooth(error)))
     }
@@ -83,7 +93,7 @@ package final class BluetoothChannel: DataChannel {
     _ message: [UInt8], _ output: GATTCharacteristic
   ) throws(BluetoothError) {
     let isSent = try server.notifyWithoutSocket(message, output, to: device)
-    state.withLock { ($0.waiting, $0.isHeldBack) = (message, !isSent) }
+    state.withLock { $0.waiting = isSent ? .sent(message) : .heldBack(message) }
   }
 
   package func send(_ message: [UInt8]) async throws(ChannelError) { try await notify(message) }
