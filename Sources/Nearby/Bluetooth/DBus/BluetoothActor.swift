@@ -18,8 +18,7 @@ internal import SystemPackage
   /// Calls `body` synchronously. The caller must be on the thread of this actor.
   static func assumeIsolated(_ body: @BluetoothActor () -> Void) {
     shared.preconditionIsolated()
-    // As in `MainActor.assumeIsolated`: isolation does not change the calling convention.
-    withoutActuallyEscaping(body) { unsafe unsafeBitCast($0, to: (() -> Void).self)() }
+    withoutActuallyEscaping(body) { callOnThisExecutor($0) }
   }
 }
 
