@@ -148,8 +148,7 @@ let package = Package(
       dependencies: [
         "ChipSharing", "CommandSupport", "UCI", "UCIReference", "UWBLink", "UWB", "Ranging",
         "AccessoryProtocol",
-        "Bluetooth", "Peers", "UWBSimulator", "Formats", "System", system, arguments,
-        "Channels",
+        "Bluetooth", "Channels", "Peers", "UWBSimulator", "Formats", "System", system, arguments,
       ],
       path: "Sources/Shell/UWBTools", resources: [.embedInCode("uwb.rules")],
       swiftSettings: strict + lifetimes),
@@ -358,9 +357,8 @@ let package = Package(
       dependencies: [
         "ChipSharing", "uwbctl", "CommandSupport", "UWBTools", "Formats", "ProgramTestSupport",
         "UCI",
-        "UCIReference", "UWB", "UWBLink", "UWBSimulator", "UWBTestSupport", "AccessoryProtocol",
+        "UCIReference", "UWB", "UWBLink", "UWBSimulator", "UWBTestSupport", "Channels",
         arguments, system,
-        "Channels",
       ],
       swiftSettings: strict + lifetimes),
     .testTarget(
@@ -377,10 +375,10 @@ let package = Package(
       dependencies: [
         "ChipSharing", "uwbd", "uwbctl", "UWBService", "JSON", "Varlink", "UCI", "UWB", "Formats",
         "UWBLink",
-        "UWBSimulator", "AccessoryProtocol", "NearbyInteraction", "UWBTestSupport", "System",
+        "UWBSimulator", "Accessory", "AccessoryProtocol", "Channels", "NearbyInteraction",
+        "UWBTestSupport", "System",
         logging,
         system,
-        "Accessory", "Channels",
       ],
       swiftSettings: strict + lifetimes),
   ],
