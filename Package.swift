@@ -33,6 +33,7 @@ let package = Package(
     // For apps that write `import simd`, and bring no module of that name themselves.
     .library(name: "simd", targets: ["simd"]),
     .library(name: "UWBSimulator", targets: ["UWBSimulator"]),
+    .library(name: "Estimators", targets: ["Estimators"]),
     .library(name: "UWBLab", targets: ["UWBLab"]),
     .executable(name: "uwbctl", targets: ["uwbctl"]),
     .executable(name: "uwblab", targets: ["uwblab"]),
@@ -61,7 +62,7 @@ let package = Package(
       name: "UWBLink",
       dependencies: ["CUWB", "System", atomics, deque, system],
       path: "Sources/Driver/UWBLink", swiftSettings: memorySafe + lifetimes),
-    .target(name: "Ranging", swiftSettings: memorySafe),
+    .target(name: "Ranging", path: "Sources/Driver/Ranging", swiftSettings: memorySafe),
     .target(
       name: "UWB",
       dependencies: [
@@ -115,9 +116,15 @@ let package = Package(
       name: "Formats", dependencies: ["UCI", "UCIReference", "UWB", "Ranging", "System"],
       path: "Sources/Driver/Formats", swiftSettings: strict + lifetimes),
 
+    // Fits and smoothers of recordings, which no driver needs.
+    .target(
+      name: "Estimators", dependencies: ["Ranging"], path: "Sources/Lab/Estimators",
+      swiftSettings: memorySafe),
+
     // Tables, plots and calibration procedures.
     .target(
-      name: "UWBLab", dependencies: ["Formats", "UWB", "UWBLink", "Ranging", "System", system],
+      name: "UWBLab",
+      dependencies: ["Formats", "UWB", "UWBLink", "Estimators", "Ranging", "System", system],
       path: "Sources/Lab/UWBLab", swiftSettings: strict + lifetimes),
 
     // What services and their clients say to each other.
@@ -163,8 +170,8 @@ let package = Package(
     .executableTarget(
       name: "uwblab",
       dependencies: [
-        "CommandSupport", "Formats", "UCI", "UWBLink", "UWB", "Ranging", "UWBSimulator", "UWBLab",
-        system, arguments,
+        "CommandSupport", "Formats", "UCI", "UWBLink", "UWB", "Estimators", "Ranging",
+        "UWBSimulator", "UWBLab", system, arguments,
       ],
       path: "Sources/Lab/uwblab", swiftSettings: strict + lifetimes),
 
@@ -220,8 +227,8 @@ let package = Package(
       name: "UWBBenchmarks",
       dependencies: [
         "CUWB", "CUWBTestSupport", "LineSimulation", "RingPeers", "UCI", "UWBLink", "UWB",
-        "Ranging", "RangingScenes", "UWBSimulator", "NearbyInteraction", system, benchmark,
-        "System",
+        "Estimators", "Ranging", "RangingScenes", "UWBSimulator", "NearbyInteraction", system,
+        benchmark, "System",
       ],
       path: "Benchmarks",
       exclude: ["compare", "Instructions/count", "Instructions/Counts", "RingPeers"],
@@ -287,10 +294,14 @@ let package = Package(
       ],
       swiftSettings: strict + lifetimes),
     .target(
-      name: "RangingScenes", dependencies: ["Ranging"], path: "Tests/RangingScenes",
+      name: "RangingScenes", dependencies: ["Estimators", "Ranging"], path: "Tests/RangingScenes",
       swiftSettings: strict),
     .testTarget(
       name: "RangingTests", dependencies: ["Ranging", "RangingScenes", "UWBTestSupport"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "EstimatorsTests",
+      dependencies: ["Estimators", "Ranging", "RangingScenes", "UWBTestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "UWBSimulatorTests", dependencies: ["UCI", "UWBSimulator", "Ranging", system],
@@ -323,15 +334,16 @@ let package = Package(
       name: "NearbyInteractionTests",
       dependencies: [
         "NearbyInteraction", "SIMDMath", "Accessory", "AccessoryProtocol", "Channels", "Peers",
-        "UCI", "UCIReference", "UWBLink", "UWB", "Ranging", "UWBSimulator", "UWBTestSupport",
-        "CUWBTestSupport", "System", system,
+        "UCI", "UCIReference", "UWBLink", "UWB", "Estimators", "Ranging", "UWBSimulator",
+        "UWBTestSupport", "CUWBTestSupport", "System", system,
       ],
       swiftSettings: strict + lifetimes),
     .testTarget(
       name: "FormatsTests", dependencies: ["Formats", "UWB", "Ranging", "UWBTestSupport"],
       swiftSettings: strict + lifetimes),
     .testTarget(
-      name: "UWBLabTests", dependencies: ["UWBLab", "UWB", "Ranging", "UWBTestSupport"],
+      name: "UWBLabTests",
+      dependencies: ["UWBLab", "UWB", "Estimators", "Ranging", "UWBTestSupport"],
       swiftSettings: strict + lifetimes),
     .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: strict),
     .testTarget(
@@ -366,7 +378,7 @@ let package = Package(
     .testTarget(
       name: "uwblabTests",
       dependencies: [
-        "uwblab", "CommandSupport", "ProgramTestSupport", "UWB", "UWBLab", "Ranging",
+        "uwblab", "CommandSupport", "ProgramTestSupport", "UWB", "UWBLab", "Estimators", "Ranging",
         "UWBSimulator", "UWBTestSupport", arguments,
       ],
       swiftSettings: strict + lifetimes),

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Estimators
 import Ranging
 
 /// The textbook's way through a recording of ranges: one least-squares problem over the positions at all

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mutation testing: changes one expression at a time and checks that a test fails.
 
-    Tests/Mutants/mutants.py Sources/Ranging --target RangingTests --count 100 --seed 1
+    Tests/Mutants/mutants.py Sources/Driver/Ranging --target RangingTests --count 100 --seed 1
 
 Copies the tree (without build products) to a scratch folder, and reduces the package there to the
 given test targets and what they depend on. As many mutants as can be are built together, each behind
@@ -306,7 +306,7 @@ def arguments():
     parser = argparse.ArgumentParser(
         description=__doc__.split("\n")[0],
         epilog="See the comment at the top of this file.")
-    parser.add_argument("folder", help="sources to change, like Sources/Ranging")
+    parser.add_argument("folder", help="sources to change, like Sources/Driver/Ranging")
     parser.add_argument(
         "--target", action="append", required=True, help="test target to build and run; repeatable")
     parser.add_argument("--filter", help="run only these tests, as swift test takes it")

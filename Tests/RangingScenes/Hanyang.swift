@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import Estimators
 package import Ranging
 
 /// DW1000 outdoors: cucudasluv/UWB-dataset (Apache-2.0), Sci. Data 2025.

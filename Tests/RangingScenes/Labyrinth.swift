@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-package import Ranging
+package import Estimators
+import Ranging
 
 /// A wheeled robot among walls, with a module in each corner: Tim Pfeifer, TU Chemnitz, in
 /// TUC-ProAut/libRSF (CC BY-SA 4.0). Nearly every range passes a wall.

@@ -11,15 +11,6 @@ extension RangeEstimator {
   }
 }
 
-extension RangeEstimator.Parameters {
-  /// For samples whose errors have nothing to do with each other.
-  static var white: Self {
-    var parameters = Self()
-    parameters.slowDeviation = 0
-    return parameters
-  }
-}
-
 @Suite(.ownThreads) struct RangeEstimatorTests {
   /// A filter that has seen ten seconds of a peer at rest, at 10 Hz with 5 cm of noise.
   static func settled(at distance: Double = 4, seed: UInt64 = 1) -> RangeEstimator {
@@ -185,17 +176,14 @@ extension RangeEstimator.Parameters {
   /// The detour round an obstacle is the same in all samples: averaging does not remove it.
   @Test func `Many samples round an obstacle do not make it certain`() throws {
     var (free, blocked) = (RangeEstimator(), RangeEstimator())
-    var samples: [RangeSample] = []
     for step in 0..<100 {
       var sample = RangeSample(time: Double(step) / 10, distance: 4)
       free.update(sample)
       (sample.inflation, sample.standardDeviation) = (16, 0.4)
       blocked.update(sample)
-      samples.append(sample)
     }
     let (a, b) = (try #require(free.prediction(at: 9.9)), try #require(blocked.prediction(at: 9.9)))
     #expect(a.standardDeviation < 0.1 && b.standardDeviation > 0.28)
-    #expect(try #require(RangeSmoother().smoothed(samples)[50]).standardDeviation > 0.28)
     // Behind the obstacle it is forgotten.
     for step in 100..<200 {
       blocked.update(RangeSample(time: Double(step) / 10, distance: 4))
@@ -279,24 +267,18 @@ extension RangeEstimator.Parameters {
     #expect(try estimator.taken(sample).disposition == .invalid)
     #expect(estimator == before)
   }
-}
 
-/// A peer whose acceleration is white, and noisy ranges to it at 10 Hz.
-enum Wanderer {
-  static func way(
-    _ count: Int, density: Double = 1, noise deviation: Double = 0.1, seed: UInt64
-  ) -> [(sample: RangeSample, distance: Double, velocity: Double)] {
-    var noise = Noise(seed: seed)
-    var (r, v) = (20.0, density.squareRoot() * noise.normal())
-    return (0..<count).map { step in
-      // Exact integration of white acceleration over 0.1 s.
-      let (a, b) = (noise.normal(), noise.normal())
-      let (dt, root) = (0.1, density.squareRoot())
-      r += v * dt + root * (dt * dt * dt / 3).squareRoot() * (0.75.squareRoot() * a + 0.5 * b)
-      v += root * dt.squareRoot() * a
-      return (
-        RangeSample(time: Double(step) * dt, distance: r + deviation * noise.normal()), r, v
-      )
+  /// Ten samples within the time in which errors are shared say hardly more than one.
+  @Test func `Samples close in time count as one`() throws {
+    func deviation(rate: Double) throws -> Double {
+      var estimator = RangeEstimator()
+      var last: RangeEstimate?
+      for step in 0..<Int(20 * rate) {
+        last = estimator.update(
+          RangeSample(time: Double(step) / rate, distance: 5 + 1e-6 * Double(step % 2)))
+      }
+      return try #require(last).standardDeviation
     }
+    #expect(try deviation(rate: 100) > 0.85 * deviation(rate: 10))
   }
 }

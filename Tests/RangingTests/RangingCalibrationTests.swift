@@ -4,20 +4,20 @@ import Ranging
 import Testing
 
 @Suite struct RangingCalibrationTests {
-  private func table() throws -> PhaseTableFit {
-    try PhaseTableFit(
-      (-80...80).map { PhaseSample(angle: Double($0) * .pi / 180, phase: 0.3 + Double($0) / 30) })
+  private func pair(_ column: String) -> RangingCalibration.Pair {
+    var pair = RangingCalibration.Pair(column: column)
+    pair.table = (-8...8).map { .init(angleDegrees: Double(10 * $0), phase: Double($0) / 3) }
+    (pair.offset, pair.phaseNoise) = (0.3, 0.01)
+    return pair
   }
 
   @Test func `Encodes and decodes`() throws {
     var calibration = RangingCalibration()
     calibration.antennaDelays = [
-      .init(
-        BoardAntenna("A", channel: 5, antenna: 1),
-        AntennaDelayFit.Delay(metres: 0.15, standardDeviation: 0.01))
+      .init(BoardAntenna("A", channel: 5, antenna: 1), delay: 0.15, standardDeviation: 0.01)
     ]
     calibration.powerBias = PowerBias([.init(power: -80, bias: 0.02)])
-    calibration.pairs = [.init(column: "pdoa_rad", try table())]
+    calibration.pairs = [pair("pdoa_rad")]
     let data = try JSONEncoder().encode(calibration)
     let read = try JSONDecoder().decode(RangingCalibration.self, from: data)
     #expect(read == calibration)
@@ -31,15 +31,15 @@ import Testing
   /// What is calibrated anew replaces what was; the rest stays.
   @Test func `Merges another calibration`() throws {
     func antenna(_ board: String, _ metres: Double) -> RangingCalibration.Antenna {
-      .init(BoardAntenna(board), AntennaDelayFit.Delay(metres: metres, standardDeviation: 0))
+      .init(BoardAntenna(board), delay: metres, standardDeviation: 0)
     }
     var old = RangingCalibration()
     old.antennaDelays = [antenna("A", 0.1), antenna("B", 0.2)]
-    old.pairs = [.init(column: "p", try table()), .init(column: "q", try table())]
+    old.pairs = [pair("p"), pair("q")]
     old.delay = 0.3
     var new = RangingCalibration()
     new.antennaDelays = [antenna("B", 0.25), antenna("C", 0.4)]
-    new.pairs = [.init(column: "q", try table())]
+    new.pairs = [pair("q")]
     new.peerDelays = ["1": 0.2]
     old.merge(new)
     #expect(old.antennaDelays?.map(\.delay) == [0.1, 0.25, 0.4])

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import CommandSupport
+import Estimators
 import Formats
 import Ranging
 import UWB

@@ -105,7 +105,7 @@ import UCI
     calibration.delay = 0.5
     calibration.peerDelays = ["0001": 0.1, "0002": 0.2, "nobody": 9]
     calibration.antennaDelays = [("own", 0.01), ("0001", 0.03), ("0x0003", 0.05)].map {
-      .init(BoardAntenna($0.0), .init(metres: $0.1, standardDeviation: 0.001))
+      .init(BoardAntenna($0.0), delay: $0.1, standardDeviation: 0.001)
     }
     let peers = (1...4).map { MACAddress(UInt16($0)) }
     let settings = EstimationSettings(calibration, board: "own", peers: peers)

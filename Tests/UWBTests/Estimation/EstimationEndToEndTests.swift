@@ -138,8 +138,8 @@ import UWBSimulator
     peer.delayErrors[9] = .init(transmit: 0.05, receive: 0.05)
     var calibration = RangingCalibration()
     calibration.antennaDelays = [
-      .init(BoardAntenna("own"), .init(metres: 0, standardDeviation: 0.01)),
-      .init(BoardAntenna("0001"), .init(metres: 0.3, standardDeviation: 0.01)),
+      .init(BoardAntenna("own"), delay: 0, standardDeviation: 0.01),
+      .init(BoardAntenna("0001"), delay: 0.3, standardDeviation: 0.01),
     ]
     calibration.powerBias = PowerBias(
       scene.radio.powerBias.points.map { .init(power: $0.x, bias: $0.y) })

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Estimators
 import Formats
 import Glibc
-package import Ranging
+import Ranging
 
 /// Determines offset and table of pairs of antennas: the phase difference of each angle.
 package struct AngleCalibration {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Estimators
 import Formats
 import Glibc
-package import Ranging
+import Ranging
 
 /// The calibration of the pairs of an array of antennas.
 package struct ArrayCalibration {

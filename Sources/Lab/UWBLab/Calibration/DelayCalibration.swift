@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Estimators
 import Formats
-package import Ranging
+import Ranging
 
 /// Determines antenna delays from pairs of boards at known distances.
 package struct DelayCalibration {

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Distance (r, metres) and velocity (v, metres per second) at one time with their covariance.
+package struct RangeState: Sendable, Hashable {
+  package var time: Double
+  package var r: Double
+  package var v = 0.0
+  package var rr: Double
+  package var rv = 0.0
+  package var vv: Double
+
+  /// Returns the state `dt` seconds later, with acceleration of density `q`.
+  package func advanced(_ dt: Double, _ q: Double) -> RangeState {
+    var motion = RangeMotion(self)
+    motion.advance(dt, RangeMotion.Lanes(repeating: q))
+    return motion.first
+  }
+}
+
+/// The state under four models of how the peer accelerates, one in each SIMD lane, with their
+/// probabilities: interacting multiple models.
+///
+/// Whether the peer lies on a table, is carried or flies is unknown. The error of a filter for the
+/// wrong kind exceeds its noise. Source of the mixture: H. A. P. Blom and Y. Bar-Shalom, "The
+/// interacting multiple model algorithm for systems with Markovian switching coefficients", IEEE
+/// Transactions on Automatic Control 33 (1988).
+struct RangeMotion: Sendable, Hashable {
+  typealias Lanes = SIMD4<Double>
+
+  var time: Double
+  var r: Lanes
+  var v: Lanes
+  var rr: Lanes
+  var rv: Lanes
+  var vv: Lanes
+  /// The probability of each model; the sum is 1.
+  var weight = Self.prior
+
+  /// Few peers fly: a greater share of the last model would turn one wrong range a second into a
+  /// manoeuvre.
+  private static let prior = Lanes(0.3, 0.4, 0.25, 0.05)
+
+  init(_ state: RangeState) {
+    time = state.time
+    (r, v) = (Lanes(repeating: state.r), Lanes(repeating: state.v))
+    (rr, rv) = (Lanes(repeating: state.rr), Lanes(repeating: state.rv))
+    vv = Lanes(repeating: state.vv)
+  }
+
+  var first: RangeState {
+    RangeState(time: time, r: r[0], v: v[0], rr: rr[0], rv: rv[0], vv: vv[0])
+  }
+
+  /// Mean and covariance of the mixture.
+  var mixture: RangeState {
+    // Relative to the first lane: exact where all agree, despite the rounding of the weights.
+    let mean = r[0] + (weight * (r - r[0])).sum()
+    let rate = v[0] + (weight * (v - v[0])).sum()
+    let (dr, dv) = (r - mean, v - rate)
+    return RangeState(
+      time: time, r: mean, v: rate, rr: (weight * (rr + dr * dr)).sum(),
+      rv: (weight * (rv + dr * dv)).sum(), vv: (weight * (vv + dv * dv)).sum())
+  }
+
+  /// Predicts the state `dt` seconds later, each model with its acceleration density.
+  mutating func advance(_ dt: Double, _ q: Lanes) {
+    time += dt
+    r += v * dt
+    let grown: Lanes = rv * 2 + (vv + q * (dt / 3)) * dt
+    // At least a micrometre: rounding could make it negative for a correlation of nearly one.
+    rr = pointwiseMax(rr + grown * dt, Lanes(repeating: 1e-12))
+    rv += (vv + q * (dt / 2)) * dt
+    vv += q * dt
+  }
+
+  /// Lets the peer change its kind of movement with this probability.
+  mutating func mix(_ share: Double) {
+    let all = mixture
+    let kept = weight * (1 - share)
+    let part = share * Self.prior
+    let next = kept + part
+    // Moments about the mixture's mean, of the part that stays and the part that changes, then
+    // about each new mean.
+    let (dr, dv) = (r - all.r, v - all.v)
+    let (mr, mv) = (kept * dr / next, kept * dv / next)
+    let (a, b) = (kept * (rr + dr * dr), kept * (rv + dr * dv))
+    let c = kept * (vv + dv * dv)
+    rr = (a + part * all.rr) / next - mr * mr
+    rv = (b + part * all.rv) / next - mr * mv
+    vv = (c + part * all.vv) / next - mv * mv
+    (r, v) = (mr + all.r, mv + all.v)
+    weight = next / next.sum()
+  }
+
+  /// Updates each model with a measurement that is `innovation` more than it predicted.
+  mutating func update(_ innovation: Lanes, noise: Lanes) {
+    let total = rr + noise
+    let (gainR, gainV) = (rr / total, rv / total)
+    r += gainR * innovation
+    v += gainV * innovation
+    vv -= gainV * rv
+    // rr·noise/(rr + noise) rather than a difference, so that rounding cannot make it negative.
+    rv *= noise / total
+    rr *= noise / total
+    // Rounding must not make the correlation exceed the variance.
+    let least = rv * rv / pointwiseMax(rr, Lanes(repeating: 1e-300))
+    vv = pointwiseMax(vv, least)
+  }
+}
+
+/// The ratio of the actual to the stated variance of samples, learned from the innovations.
+///
+/// The square of an innovation minus the variance of the prediction is a measurement of the noise.
+/// Its own variance is twice the square of the expected one. So the factor hardly changes where the
+/// prediction is vague, as after a long interval.
+package struct RangeNoise: Sendable, Hashable {
+  /// The variance of samples, as a multiple of the stated variance.
+  private(set) var factor = 1.0
+  /// The variance of `factor`.
+  private var variance = 1.0
+
+  package init() {}
+
+  /// Samples after which older ones have half the weight.
+  private static let memory = 200.0
+
+  /// Updates the factor with one sample's noise and the expected variance of its innovation, both
+  /// as multiples of the stated variance.
+  mutating func update(_ measured: Double, of expected: Double) {
+    guard measured.isFinite, expected.isFinite else { return }
+    let wide = min(variance * (1 + 2 / Self.memory), factor * factor)
+    let gain = wide / (wide + 2 * expected * expected)
+    // A fifth to ten times the stated deviation.
+    factor = min(max(factor + gain * (measured - factor), 0.04), 100)
+    variance = wide * (1 - gain)
+  }
+}

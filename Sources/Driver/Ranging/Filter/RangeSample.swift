@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One measured distance to one peer.
+public struct RangeSample: Sendable, Hashable {
+  /// The time of the measurement: seconds on any clock that does not go back.
+  public var time: Double
+  /// Metres. Slightly negative is possible: chips report it when the antennas nearly touch.
+  public var distance: Double
+  /// One standard deviation of the measurement's noise in metres, greater than 0.
+  public var standardDeviation: Double
+  /// Whether the direct path is blocked; nil if the chip does not report it.
+  public var nonLineOfSight: Bool?
+  /// The factor on the variance by which `standardDeviation` is greater because the path may be
+  /// blocked. The effect of an obstacle is the same in the next samples, so no filter removes it.
+  package var inflation = 1.0
+
+  /// Creates a sample.
+  ///
+  /// - Parameters:
+  ///   - time: seconds.
+  ///   - distance: metres.
+  ///   - standardDeviation: metres. 0.1 is usual where the chip gives none: noise is 2–5 cm, the
+  ///     rest is bias that changes with the position.
+  ///   - nonLineOfSight: whether the direct path is blocked; nil if the chip does not report it.
+  @inlinable
+  public init(
+    time: Double, distance: Double, standardDeviation: Double = 0.1, nonLineOfSight: Bool? = nil
+  ) {
+    self.time = time
+    self.distance = distance
+    self.standardDeviation = standardDeviation
+    self.nonLineOfSight = nonLineOfSight
+  }
+
+  /// Whether the sample is within the range of the arithmetic: distances up to 1000 km, deviations
+  /// of 1 µm to 1000 km, and times with microsecond resolution.
+  package var isUsable: Bool {
+    abs(time) <= 1e12 && abs(distance) <= 1e6 && 1e-6...1e6 ~= standardDeviation
+  }
+}
+
+/// The distance to one peer at one time.
+public struct RangeEstimate: Sendable, Hashable {
+  /// How the sample was used.
+  public enum Disposition: Sendable, Hashable {
+    /// The first one: the estimate is the sample.
+    case started
+    /// The sample was used.
+    case accepted
+    /// Restarted: there was no sample for longer than the gap, or time went back by more.
+    case restartedAfterGap
+    /// Restarted: too many consecutive samples were rejected.
+    case restartedAfterRejections
+    /// Not used: too far from the prediction, which is the estimate.
+    case rejectedAsOutlier
+    /// Not used: the same time and distance as the previous sample.
+    case duplicate
+    /// Not used: older than the estimate.
+    case outOfOrder
+    /// Not used: not a number, beyond 1000 km, or with a standard deviation outside 1 µm to 1000
+    /// km.
+    case invalid
+    /// A prediction without a sample.
+    case predicted
+  }
+
+  /// Seconds on the clock of the samples.
+  public var time: Double
+  /// Metres.
+  public var distance: Double
+  /// One standard deviation of `distance` in metres. Does not include constant bias such as an
+  /// uncalibrated antenna delay.
+  public var standardDeviation: Double
+  /// Metres per second, positive when the distance grows.
+  public var velocity: Double
+  /// One standard deviation of `velocity` in metres per second.
+  public var velocityStandardDeviation: Double
+  /// How the sample was used.
+  public var disposition: Disposition
+
+  /// Whether the sample was rejected as an outlier.
+  public var isOutlier: Bool { disposition == .rejectedAsOutlier }
+
+  /// Whether the sample was used.
+  public var isAccepted: Bool {
+    switch disposition {
+    case .started, .accepted, .restartedAfterGap, .restartedAfterRejections: true
+    case .rejectedAsOutlier, .duplicate, .outOfOrder, .invalid, .predicted: false
+    }
+  }
+}

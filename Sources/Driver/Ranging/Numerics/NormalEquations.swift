@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The normal equations of a least squares problem of any size. Allocates: for calibration.
+package struct NormalEquations {
+  package let count: Int
+  /// Row by row; only the lower triangle is used.
+  package var matrix: [Double]
+  package var right: [Double]
+
+  package init(count: Int) {
+    self.count = count
+    matrix = Array(repeating: 0, count: count * count)
+    right = Array(repeating: 0, count: count)
+  }
+
+  /// Adds `value` to the element of both triangles.
+  package mutating func add(_ row: Int, _ column: Int, _ value: Double) {
+    matrix[max(row, column) * count + min(row, column)] += value
+  }
+
+  /// Adds an observation: the sum of the coefficients times the unknowns is `value`, with a weight.
+  package mutating func observe(
+    _ terms: [(index: Int, coefficient: Double)], _ value: Double, _ weight: Double
+  ) {
+    for (n, a) in terms.enumerated() {
+      right[a.index] += weight * a.coefficient * value
+      for b in terms[...n] { add(a.index, b.index, weight * a.coefficient * b.coefficient) }
+    }
+  }
+
+  /// Adds the prior that evenly spaced unknowns are a curve that bends little.
+  ///
+  /// - Parameters:
+  ///   - bend: the change of the slope within a unit of the spacing, one standard deviation.
+  ///   - noise: the standard deviation of the observations whose weight is 1.
+  package mutating func smooth(_ unknowns: Range<Int>, step: Double, bend: Double, noise: Double) {
+    let deviation = bend * step * step
+    let weight = noise * noise / (deviation * deviation)
+    for index in unknowns.dropFirst().dropLast() {
+      observe([(index - 1, 1), (index, -2), (index + 1, 1)], 0, weight)
+    }
+  }
+
+  /// Returns the unknowns; nil if the equations do not determine them.
+  package func solved() -> [Double]? {
+    guard let factor = factored() else { return nil }
+    return Self.substitute(factor, right, count)
+  }
+
+  /// Returns the inverse, row by row: the covariance, if the weights were inverse variances; nil if
+  /// singular.
+  package func inverse() -> [Double]? {
+    guard let factor = factored() else { return nil }
+    return (0..<count).flatMap { index in
+      var unit = [Double](repeating: 0, count: count)
+      unit[index] = 1
+      return Self.substitute(factor, unit, count)
+    }
+  }
+
+  /// Returns the Cholesky factor.
+  private func factored() -> [Double]? {
+    var factor = matrix
+    for row in 0..<count {
+      for column in 0...row {
+        var sum = factor[row * count + column]
+        for k in 0..<column { sum -= factor[row * count + k] * factor[column * count + k] }
+        if row == column {
+          guard sum > 1e-13 * abs(matrix[row * count + row]), sum.isFinite else { return nil }
+          factor[row * count + row] = sum.squareRoot()
+        } else {
+          factor[row * count + column] = sum / factor[column * count + column]
+        }
+      }
+    }
+    return factor
+  }
+
+  private static func substitute(_ factor: [Double], _ right: [Double], _ count: Int) -> [Double] {
+    var result = right
+    for row in 0..<count {
+      for k in 0..<row { result[row] -= factor[row * count + k] * result[k] }
+      result[row] /= factor[row * count + row]
+    }
+    for row in (0..<count).reversed() {
+      for k in (row + 1)..<max(count, row + 1) {
+        result[row] -= factor[k * count + row] * result[k]
+      }
+      result[row] /= factor[row * count + row]
+    }
+    return result
+  }
+}
+
+extension Array where Element == Double {
+  /// Returns the quantile with linear interpolation; 0 for an empty array.
+  package func quantile(_ part: Double) -> Double {
+    guard !isEmpty else { return 0 }
+    let sorted = sorted()
+    let position = part * Double(count - 1)
+    let low = Int(position)
+    let high = Swift.min(low + 1, count - 1)
+    return sorted[low] + (sorted[high] - sorted[low]) * (position - Double(low))
+  }
+}

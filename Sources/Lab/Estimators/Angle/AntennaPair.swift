@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+public import Ranging
+
+/// A pair of antennas, and its phase difference for each direction.
+///
+/// Device frame: x forward, y to the left, z up. Azimuth is counted from x towards y, elevation
+/// from there towards z.
+public struct AntennaPair: Sendable {
+  /// The dependence of the phase on the direction.
+  public enum Model: Sendable {
+    /// 2π times the projection of the baseline: the position of the first antenna minus the
+    /// position of the second, in wavelengths.
+    case baseline(x: Double, y: Double, z: Double)
+    /// A table over the angle whose sine is the projection of the direction on an axis of length 1:
+    /// (0, 1, 0) for a pair side by side.
+    case table(PhaseTable, x: Double, y: Double, z: Double)
+  }
+  /// The dependence of the phase on the direction.
+  package var model: Model
+  /// Constant phase in radians, from cables and chips.
+  package var offset: Double
+  /// The effect of coupling: amplitudes in radians for cosine and sine of 1, 2, 3… times the
+  /// azimuth.
+  package var harmonics: [(cosine: Double, sine: Double)]
+  /// Noise in radians, one standard deviation.
+  package var phaseDeviation: Double
+  /// The error of the model in radians, one standard deviation. It repeats in the same direction,
+  /// so no filter removes it.
+  package var modelDeviation: Double
+
+  /// Creates a pair. The measured noise of single frames is 3.5 to 5 degrees. With an error of the
+  /// model of 7 degrees, the stated deviations agree with recordings of other boards.
+  public init(
+    _ model: Model, offset: Double = 0, harmonics: [(cosine: Double, sine: Double)] = [],
+    phaseDeviation: Double = 5 * .pi / 180, modelDeviation: Double = 7 * .pi / 180
+  ) {
+    self.model = model
+    self.offset = offset
+    self.harmonics = harmonics
+    self.phaseDeviation = phaseDeviation
+    self.modelDeviation = modelDeviation
+  }
+
+  /// Returns the expected phase difference, not wrapped.
+  package func phase(azimuth: Double, elevation: Double) -> Double {
+    let flat = cos(elevation)
+    let (ux, uy) = (flat * cos(azimuth), flat * sin(azimuth))
+    let uz = sin(elevation)
+    var phase = offset
+    switch model {
+    case .baseline(let x, let y, let z): phase += 2 * .pi * (x * ux + y * uy + z * uz)
+    case .table(let table, let x, let y, let z):
+      phase += table.phase(at: clampedAsin(x * ux + y * uy + z * uz))
+    }
+    for (index, harmonic) in harmonics.enumerated() {
+      let multiple = Double(index + 1) * azimuth
+      phase += harmonic.cosine * cos(multiple)
+      phase += harmonic.sine * sin(multiple)
+    }
+    return phase
+  }
+
+  /// Whether the pair distinguishes front from back, and determines the elevation.
+  var resolves: (front: Bool, elevation: Bool) {
+    switch model {
+    case .baseline(let x, _, let z), .table(_, let x, _, let z): (abs(x) > 1e-3, abs(z) > 1e-3)
+    }
+  }
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import Ranging
+
+/// The probability that directions are on the right side, where another one has nearly the same
+/// phases.
+///
+/// Rows in about one direction share the error of the models. Any number of them has no more
+/// information about sides than one row without noise. The rest comes from directions before and
+/// after, from which the peer moved on without a jump.
+struct DirectionSides: Sendable {
+  /// Consecutive rows with about the same phases. Log-odds refer to the side of the first row.
+  fileprivate struct Stay: Sendable {
+    /// The log-odds from the rows before the stay.
+    var before = 0.0
+    var sum = 0.0
+    var count = 0.0
+    /// 1 if the last row is on the side of the first one, -1 if not.
+    var side = 1.0
+    /// The most that this stay and the one before can contribute to each other; 0 if the peer
+    /// jumped.
+    var most = 0.0
+  }
+
+  /// Degrees beyond which the errors of the models are independent.
+  private static let reach = 20
+  /// Degrees beyond which a direction is on another side.
+  private static let otherSide = 30
+  /// The most log-odds of a row. Wrong phases do not follow the model.
+  private static let most = 8.0
+  /// The probability of jumps from which on rows count as unrelated.
+  private static let apart = 0.3
+
+  /// The variance of the models relative to the variance of noise.
+  private let share: Double
+  private let isCircle: Bool
+  fileprivate private(set) var stay = Stay()
+  private var start: Int?
+  private var peak = 0
+
+  init(_ pairs: [AntennaPair], isCircle: Bool) {
+    let noise = pairs.reduce(0) { $0 + $1.phaseDeviation * $1.phaseDeviation }
+    let model = pairs.reduce(0) { $0 + $1.modelDeviation * $1.modelDeviation }
+    (share, self.isCircle) = (model / max(1e-12, noise), isCircle)
+  }
+
+  /// The log-odds of the side of the last row, from all rows so far.
+  var odds: Double { stay.side * (stay.before + own(stay)) }
+
+  /// Returns the log-odds from the rows of a stay alone.
+  fileprivate func own(_ stay: Stay) -> Double {
+    // The mean of n rows has the variance of noise / n, plus the error that the rows share.
+    stay.sum / stay.count * (1 + share) / (1 / stay.count + share)
+  }
+
+  fileprivate static func limited(_ odds: Double, _ most: Double = most) -> Double {
+    max(-most, min(most, odds))
+  }
+
+  /// Adds a row with its log-likelihoods and its likeliest direction.
+  ///
+  /// - Parameter jumps: the probability that the peer jumped; 1 if it can be anywhere because of
+  ///   the time since the previous row.
+  mutating func add(_ values: [Double], peak: Int, jumps: Double) {
+    let count = values.count
+    func distance(_ a: Int, _ b: Int) -> Int {
+      let plain = abs(a - b)
+      return isCircle ? min(plain, count - plain) : plain
+    }
+    var (here, there, atStart) = (-Double.infinity, -Double.infinity, -Double.infinity)
+    for bin in values.indices {
+      if distance(bin, peak) <= Self.otherSide {
+        here = max(here, values[bin])
+      } else {
+        there = max(there, values[bin])
+      }
+      if let start, distance(bin, start) <= Self.reach { atStart = max(atStart, values[bin]) }
+    }
+    // A peer that jumped is on either side.
+    let most = min(Self.most, log((2 - jumps) / jumps))
+    let continues = jumps < Self.apart
+    let isNear = continues && start != nil && distance(peak, self.peak) <= Self.otherSide
+    // Phases that are not angles have no likelihood anywhere.
+    let difference = here == there ? 0 : Self.limited(here - there)
+    if continues, atStart >= max(here, there) - Self.most {
+      if !isNear { stay.side = -stay.side }
+    } else {
+      let most = isNear ? most : 0
+      stay = Stay(before: Self.limited(odds, most), most: most)
+      start = peak
+    }
+    stay.sum += stay.side * difference
+    stay.count += 1
+    self.peak = peak
+  }
+}
+
+/// The sides of the rows of a recording, from the rows before and after.
+struct RecordedSides {
+  private var sides: DirectionSides
+  private var stays: [DirectionSides.Stay] = []
+  private var rows: [(stay: Int, side: Double)] = []
+
+  init(_ sides: DirectionSides) { self.sides = sides }
+
+  /// Adds a row; see `DirectionSides.add`.
+  mutating func add(_ values: [Double], peak: Int, jumps: Double) {
+    sides.add(values, peak: peak, jumps: jumps)
+    if !stays.isEmpty, sides.stay.count > 1 { stays.removeLast() }
+    stays.append(sides.stay)
+    rows.append((stays.count - 1, sides.stay.side))
+  }
+
+  /// The log-odds of the side of each row.
+  var odds: [Double] {
+    var after = [Double](repeating: 0, count: stays.count)
+    for (index, next) in stays.enumerated().dropFirst().reversed() {
+      after[index - 1] =
+        stays[index - 1].side
+        * DirectionSides.limited(sides.own(next) + after[index], next.most)
+    }
+    return rows.map { row in
+      row.side * (stays[row.stay].before + sides.own(stays[row.stay]) + after[row.stay])
+    }
+  }
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Ranging
+
+/// The delay of each antenna, from measured and true distances between pairs of boards.
+///
+/// A distance contains the delays of both ends, so a pair determines only their sum; three boards
+/// in a triangle determine the delay of each. All placements are solved together. Placements that
+/// contradict the others are left out, as far as they can be identified.
+///
+/// Source of the model: Decawave APS014, "Antenna delay calibration".
+public struct AntennaDelayFit: Sendable {
+  /// Model parameters and known delays.
+  public struct Parameters: Sendable, Hashable {
+    /// Error of a placement that averaging does not reduce (tape measure, static reflections), in
+    /// metres, one standard deviation.
+    package var placementDeviation = 0.02
+    /// Standard deviations beyond which placements are outliers.
+    package var gate = 3.5
+    /// Delays in metres that are already known, such as the delays of a reference board.
+    public var known: [BoardAntenna: Double] = [:]
+
+    /// Creates parameters for indoor measurements with a tape measure.
+    public init() {}
+  }
+
+  /// A delay with its uncertainty.
+  public struct Delay: Sendable, Hashable {
+    /// Metres that the antenna adds to every distance.
+    public var metres: Double
+    /// One standard deviation in metres.
+    public var standardDeviation: Double
+
+    package init(metres: Double, standardDeviation: Double) {
+      self.metres = metres
+      self.standardDeviation = standardDeviation
+    }
+  }
+
+  /// Whether a placement was used.
+  package enum Verdict: String, Sendable, Hashable, CaseIterable {
+    /// Agrees with the others.
+    case used
+    /// Contradicts the others and was left out.
+    case outlier
+    /// Either this one or another one is wrong: both were used, with less weight.
+    case suspect
+  }
+
+  /// Measurements of one pair at one distance.
+  package struct Placement: Sendable, Hashable {
+    /// One end.
+    package var a: BoardAntenna
+    /// The other end.
+    package var b: BoardAntenna
+    /// Metres.
+    package var truth: Double
+    /// The number of measurements.
+    package var count: Int
+    /// The mean error of these measurements in metres.
+    package var excess: Double
+    /// Standard deviation of single measurements in metres.
+    package var spread: Double
+    /// Residual in metres without the delays.
+    package var residual = 0.0
+    /// Whether it was used.
+    package var verdict = Verdict.used
+  }
+
+  /// The sum of two delays, which is the only result of a single pair.
+  public struct Sum: Sendable, Hashable {
+    /// One end.
+    public var a: BoardAntenna
+    /// The other end.
+    public var b: BoardAntenna
+    /// The sum.
+    public var delay: Delay
+  }
+
+  /// The delays that are determined.
+  public let delays: [BoardAntenna: Delay]
+  /// Antennas of which only sums are determined, in connected groups. A group has no triangle (or
+  /// other odd ring) of boards and no known board.
+  public let undetermined: [[BoardAntenna]]
+  /// The sum of delays of each measured pair.
+  public let sums: [Sum]
+  /// All placements, ordered by pair.
+  package let placements: [Placement]
+  /// Placements beyond the required number. With 0, a wrong one could not be detected.
+  public let redundancy: Int
+  /// Residuals of the used placements in metres.
+  public let residuals: FitResiduals
+
+  /// Fits delays to measurements.
+  public init(
+    _ measurements: [DelayMeasurement], _ parameters: Parameters = Parameters()
+  ) throws(FitFailure) {
+    for one in measurements where one.a == one.b { throw .sameAntenna(one.a) }
+    let placements = Placement.grouping(measurements)
+    guard !placements.isEmpty else { throw .tooFew(0, needed: 1) }
+    var network = DelayNetwork(placements, parameters)
+    guard let solution = network.solved() else { throw .tooFew(placements.count, needed: 3) }
+
+    self.placements = placements.indices.map { index in
+      var placement = placements[index]
+      (placement.residual, placement.verdict) = (solution.residuals[index], network.verdicts[index])
+      return placement
+    }
+    undetermined = network.undetermined
+    let loose = Set(network.undetermined.joined())
+    var delays = parameters.known.mapValues { Delay(metres: $0, standardDeviation: 0) }
+    for (antenna, index) in network.indices where !loose.contains(antenna) {
+      delays[antenna] = Delay(
+        metres: solution.values[index], standardDeviation: solution.deviation([index]))
+    }
+    self.delays = delays.filter { entry in
+      placements.contains { $0.a == entry.key || $0.b == entry.key }
+    }
+    var sums: [Sum] = []
+    for placement in placements
+    where sums.last.map({ $0.a != placement.a || $0.b != placement.b }) ?? true {
+      let ends = [placement.a, placement.b]
+      let unknown = ends.compactMap { network.indices[$0] }
+      let metres =
+        unknown.reduce(0) { $0 + solution.values[$1] }
+        + ends.reduce(0) { $0 + (parameters.known[$1] ?? 0) }
+      sums.append(
+        Sum(
+          a: placement.a, b: placement.b,
+          delay: Delay(metres: metres, standardDeviation: solution.deviation(unknown))))
+    }
+    self.sums = sums
+    redundancy = solution.redundancy
+    residuals = FitResiduals(
+      placements.indices.compactMap {
+        network.verdicts[$0] == .outlier ? nil : solution.residuals[$0]
+      })
+  }
+}

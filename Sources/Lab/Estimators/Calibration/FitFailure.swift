@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Ranging
+
+/// Why a calibration could not be computed.
+public enum FitFailure: Error, Sendable, Hashable, CustomStringConvertible {
+  /// There are too few usable measurements.
+  case tooFew(Int, needed: Int)
+  /// The angles are all within this many radians, too few for a curve.
+  case noSweep(Double)
+  /// The phase does not depend on the angle: it is constant or noise.
+  case noCurve
+  /// An antenna cannot range with itself.
+  case sameAntenna(BoardAntenna)
+
+  /// The cause as a sentence.
+  public var description: String {
+    switch self {
+    case .tooFew(let count, let needed):
+      "There are \(count) usable measurements; it takes \(needed)."
+    case .noSweep(let radians):
+      "The angles are all within \(Int((radians * 180 / .pi).rounded(.up))) degrees."
+    case .noCurve:
+      "The phase does not follow the angle. Check the units: pdoa_rad is in radians, pdoa_deg in "
+        + "degrees."
+    case .sameAntenna(let antenna): "\(antenna) cannot range with itself."
+    }
+  }
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+public import Ranging
+
+/// A distance measured where the truth is known.
+public struct KnownRange: Sendable, Hashable {
+  /// Metres, without any correction.
+  package var measured: Double
+  /// Metres, antenna to antenna.
+  package var truth: Double
+  /// The received level in dBm, if known.
+  package var power: Double?
+  /// The index of the pair of boards, counted from 0.
+  package var pair: Int
+
+  /// Creates a range.
+  public init(measured: Double, truth: Double, power: Double? = nil, pair: Int = 0) {
+    self.measured = measured
+    self.truth = truth
+    self.power = power
+    self.pair = pair
+  }
+}
+
+/// The delay of each pair of boards and the bias by received level, fitted together to distances
+/// with known truth.
+public struct RangeBiasFit: Sendable {
+  /// The least spacing of the table in dB; wider if there are few data.
+  private static let spacing = 1.0
+  /// Change of the slope within a decibel, in metres per decibel, one standard deviation. Vendors'
+  /// tables have 1 to 3 mm/dB².
+  private static let bend = 0.004
+  /// Standard deviations beyond which residuals count less (Huber's loss).
+  private static let tail = 1.5
+  /// Metres from the median beyond which an error is a corrupt exchange and is left out.
+  private static let grossError = 5.0
+
+  /// Metres that both antenna delays of each pair add, at the mean level of all measurements.
+  public let delays: [Double]
+  /// Metres that the level adds to the delay; empty if levels are unknown.
+  public let powerBias: PowerBias
+  /// Residuals of the used measurements, in metres.
+  public let residuals: FitResiduals
+  /// Positions that each pair was measured at, on average.
+  package let positions: Int
+
+  /// Fits delays and table; returns nil if some pair has no usable measurement.
+  public init?(_ ranges: [KnownRange]) {
+    let finite = ranges.filter {
+      $0.measured.isFinite && $0.truth.isFinite && ($0.power ?? 0).isFinite && $0.pair >= 0
+    }
+    guard let pairs = finite.map(\.pair).max().map({ $0 + 1 }), pairs <= 4096 else { return nil }
+    let middle = (0..<pairs).map { pair in
+      finite.filter { $0.pair == pair }.map { $0.measured - $0.truth }.quantile(0.5)
+    }
+    let used = finite.filter {
+      abs($0.measured - $0.truth - middle[$0.pair]) <= Self.grossError
+    }
+    guard Set(used.map(\.pair)).count == pairs else { return nil }
+
+    let powers = used.compactMap(\.power)
+    let knots = Self.knots(powers.count == used.count ? powers : [])
+    let errors = used.map { $0.measured - $0.truth }
+    let terms = used.map { range in
+      Self.terms(of: range, knots: knots, pairs: pairs)
+    }
+    var weights = [Double](repeating: 1, count: used.count)
+    var solution = [Double](repeating: 0, count: pairs + knots.count)
+    var remaining = errors
+    var noise = 0.05
+    for _ in 0..<25 {
+      var equations = NormalEquations(count: solution.count)
+      for (index, error) in errors.enumerated() {
+        equations.observe(terms[index], error, weights[index])
+      }
+      if knots.count >= 2 {
+        // The table bends little, and is 0 where there are no data.
+        equations.smooth(
+          pairs..<solution.count, step: knots[1] - knots[0], bend: Self.bend, noise: noise)
+        for index in pairs..<solution.count { equations.add(index, index, noise * noise) }
+      }
+      guard let next = equations.solved() else { return nil }
+      solution = next
+      for index in errors.indices {
+        remaining[index] =
+          errors[index] - terms[index].reduce(0) { $0 + $1.coefficient * next[$1.index] }
+      }
+      noise = max(1e-4, 1.4826 * remaining.map { abs($0) }.quantile(0.5))
+      let limit = Self.tail * noise
+      for index in errors.indices {
+        weights[index] = abs(remaining[index]) <= limit ? 1 : limit / abs(remaining[index])
+      }
+    }
+    // Only the sum of delay and table is determined: the table has a mean of 0.
+    let table = Array(solution[pairs...])
+    let mean =
+      knots.isEmpty
+      ? 0
+      : used.indices.reduce(0.0) { sum, index in
+        sum + terms[index].dropFirst().reduce(0) { $0 + $1.coefficient * solution[$1.index] }
+      } / Double(used.count)
+    delays = solution[..<pairs].map { $0 + mean }
+    powerBias = PowerBias(
+      zip(knots, table).map { PowerBias.Knot(power: $0, bias: $1 - mean) })
+    residuals = FitResiduals(remaining)
+    let known = Dictionary(grouping: used, by: \.pair).values.map {
+      placements($0.map(\.truth)).count
+    }
+    positions = max(1, known.reduce(0, +) / pairs)
+  }
+
+  /// Returns the levels of the table: evenly over all but the outermost measurements.
+  private static func knots(_ powers: [Double]) -> [Double] {
+    let (low, high) = (powers.quantile(0.005), powers.quantile(0.995))
+    let width = high - low
+    guard width >= spacing else { return [] }
+    let intervals = max(1, min(30, Int(width / spacing)))
+    return (0...intervals).map { low + width * Double($0) / Double(intervals) }
+  }
+
+  private static func terms(
+    of range: KnownRange, knots: [Double], pairs: Int
+  ) -> [(index: Int, coefficient: Double)] {
+    let own = (index: range.pair, coefficient: 1.0)
+    guard let power = range.power, let low = knots.first, let high = knots.last else {
+      return [own]
+    }
+    let step = (high - low) / Double(knots.count - 1)
+    let position = min(max(0, (power - low) / step), Double(knots.count - 1))
+    let index = min(Int(position), knots.count - 2)
+    let part = position - Double(index)
+    return [own, (pairs + index, 1 - part), (pairs + index + 1, part)]
+  }
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+public import Ranging
+
+/// Calibrates a pair of antennas from a walk around it: a path of positions over time, and the
+/// phases measured meanwhile, by another clock.
+///
+/// The lag between the clocks is estimated: only with the right lag do a sweep to the left and one
+/// to the right show the same curve.
+public struct WalkaroundCalibration: Sendable {
+  /// A point of the path in the frame of the antennas.
+  public struct Point: Sendable, Hashable {
+    /// Seconds.
+    package var time: Double
+    /// Radians, from the device's x towards its y.
+    package var azimuth: Double
+    /// Radians, from there towards z.
+    package var elevation: Double
+
+    /// Creates a point.
+    public init(time: Double, azimuth: Double, elevation: Double = 0) {
+      self.time = time
+      self.azimuth = azimuth
+      self.elevation = elevation
+    }
+
+    /// Creates a point from a position in the world and the pose of the antennas: x forward, y
+    /// left, z up.
+    public init(time: Double, position: SIMD3<Double>, antennas: Pose) {
+      let seen = antennas.toDevice(position - antennas.position)
+      let flat = (seen.x * seen.x + seen.y * seen.y).squareRoot()
+      self.init(
+        time: time, azimuth: atan2(seen.y, seen.x),
+        elevation: atan2(seen.z, flat))
+    }
+  }
+
+  package struct Parameters: Sendable, Hashable {
+    /// The greatest difference of the two clocks in seconds.
+    package var greatestLag = 1.0
+    /// Radians of azimuth beyond which the pair is not calibrated.
+    package var greatestAzimuth = Double.pi / 2
+    /// Seconds between two points of the path beyond which nothing is interpolated.
+    package var gap = 1.0
+    package var table = PhaseTableFit.Parameters()
+
+    package init() {}
+  }
+
+  /// Offset and table.
+  public let fit: PhaseTableFit
+  /// The phases with their angles.
+  package let samples: [PhaseSample]
+  /// The index of each sample's phase.
+  package let indices: [Int]
+  /// Seconds to add to the times of the phases.
+  public let lag: Double
+  /// Whether the lag could be estimated, which takes a walk in both directions; otherwise 0 was
+  /// assumed.
+  public let isLagKnown: Bool
+
+  /// Estimates the lag and fits the table.
+  ///
+  /// - Parameters:
+  ///   - path: the positions of the peer over time.
+  ///   - phases: radians over seconds on a clock that may be off by a second.
+  public init(
+    path: [Point], phases: [(time: Double, phase: Double)]
+  ) throws(FitFailure) {
+    try self.init(path: path, phases: phases, Parameters())
+  }
+
+  package init(
+    path: [Point], phases: [(time: Double, phase: Double)], _ parameters: Parameters
+  ) throws(FitFailure) {
+    let path = WalkPath(path, gap: parameters.gap)
+    func fitted(
+      _ lag: Double, every stride: Int = 1, rounds: Int = 20
+    ) throws(FitFailure) -> ([PhaseSample], [Int], PhaseTableFit) {
+      var samples: [PhaseSample] = []
+      var indices: [Int] = []
+      for index in Swift.stride(from: 0, to: phases.count, by: stride) {
+        let phase = phases[index]
+        guard let (azimuth, elevation) = path.direction(at: phase.time + lag),
+          abs(azimuth) <= parameters.greatestAzimuth, phase.phase.isFinite
+        else { continue }
+        let angle = Cone.cone(azimuth: azimuth, elevation: elevation)
+        samples.append(PhaseSample(angle: angle, phase: phase.phase))
+        indices.append(index)
+      }
+      return (samples, indices, try PhaseTableFit(samples, parameters.table, rounds: rounds))
+    }
+
+    isLagKnown = path.isBidirectional && parameters.greatestLag > 0
+    var best = 0.0
+    if isLagKnown {
+      // All lags with some of the phases, then finer steps around the best with more of them.
+      var width = parameters.greatestLag
+      for (count, steps) in [(300, 20), (1200, 10)] {
+        let stride = max(1, phases.count / count)
+        let middle = best
+        var least = Double.infinity
+        for step in -steps...steps {
+          let lag = middle + width * Double(step) / Double(steps)
+          // A lag at which no fit exists is not the right one.
+          guard abs(lag) <= parameters.greatestLag,
+            case (let tried, _, let fit)? = try? fitted(lag, every: stride, rounds: 6)
+          else { continue }
+          // All samples count here, because leaving out outliers would make a wrong lag look good.
+          let cost =
+            tried.indices.reduce(0.0) { sum, index in
+              let standard = (fit.sampleResiduals[index] ?? .pi) / 0.1
+              return sum + log(1 + standard * standard)
+            } / Double(max(1, tried.count))
+          if cost < least { (least, best) = (cost, lag) }
+        }
+        width *= 0.15
+      }
+    }
+    lag = best
+    (samples, indices, fit) = try fitted(best)
+  }
+}
+
+/// Interpolates the path between its points.
+private struct WalkPath {
+  private let points: [WalkaroundCalibration.Point]
+  private let gap: Double
+
+  init(_ path: [WalkaroundCalibration.Point], gap: Double) {
+    points = path.filter { $0.time.isFinite && $0.azimuth.isFinite && $0.elevation.isFinite }
+      .sorted { $0.time < $1.time }
+    self.gap = gap
+  }
+
+  /// Whether the azimuth both rises and falls by more than the noise: a third of a radian.
+  var isBidirectional: Bool {
+    var (azimuth, low, high) = (0.0, 0.0, 0.0)
+    var (hasRisen, hasFallen) = (false, false)
+    for (a, b) in zip(points, points.dropFirst()) where b.time - a.time <= gap {
+      azimuth += wrapped(b.azimuth - a.azimuth)
+      low = min(low, azimuth)
+      high = max(high, azimuth)
+      if azimuth - low > 0.35 { (hasRisen, high) = (true, azimuth) }
+      if high - azimuth > 0.35 { (hasFallen, low) = (true, azimuth) }
+    }
+    return hasRisen && hasFallen
+  }
+
+  func direction(at time: Double) -> (azimuth: Double, elevation: Double)? {
+    guard let first = points.first, let last = points.last, first.time <= time, time <= last.time
+    else { return nil }
+    var (low, high) = (0, points.count - 1)
+    while high - low > 1 {
+      let middle = (low + high) / 2
+      if points[middle].time <= time { low = middle } else { high = middle }
+    }
+    let (a, b) = (points[low], points[high])
+    let seconds = b.time - a.time
+    guard seconds <= gap else { return nil }
+    let part = seconds > 0 ? (time - a.time) / seconds : 0
+    return (
+      wrapped(a.azimuth + part * wrapped(b.azimuth - a.azimuth)),
+      a.elevation + part * (b.elevation - a.elevation)
+    )
+  }
+}

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import Ranging
+
+/// One measurement to an anchor in a recording.
+public struct PositionSample: Sendable, Hashable {
+  /// Seconds.
+  package var time: Double
+  package var observation: PositionObservation
+  /// The index of the anchor, counted from 0; samples of one anchor share its errors. For a
+  /// difference, the index of the second anchor.
+  package var source: Int
+  /// The index of the first anchor of a difference.
+  package var reference: Int?
+
+  /// Creates a sample.
+  public init(time: Double, observation: PositionObservation, source: Int, reference: Int? = nil) {
+    (self.time, self.observation) = (time, observation)
+    (self.source, self.reference) = (source, reference)
+  }
+}
+
+extension [PositionSample] {
+  /// Returns the measurements of one time. All ranges to one anchor have the information of a
+  /// single one, and differences of n connected anchors of n - 1.
+  ///
+  /// - Parameter errors: constant errors of anchors that are not part of the noise, by their index.
+  package func observations(errors: [Int: Double]) -> [PositionObservation] {
+    // Each anchor's representative in its group of connected ones.
+    var groups: [Int: Int] = [:]
+    for sample in self {
+      guard let reference = sample.reference else { continue }
+      let (a, b) = (groups[sample.source] ?? sample.source, groups[reference] ?? reference)
+      (groups[sample.source], groups[reference]) = (a, b)
+      for (anchor, group) in groups where group == b { groups[anchor] = a }
+    }
+    let sizes = Dictionary(groups.values.map { ($0, 1) }, uniquingKeysWith: +)
+    func group(_ sample: PositionSample) -> SIMD2<Int> {
+      sample.reference == nil ? [sample.source, 0] : [groups[sample.source] ?? 0, 1]
+    }
+    let counts = Dictionary(map { (group($0), 1) }, uniquingKeysWith: +)
+    return map { sample in
+      var (observation, error) = (sample.observation, errors[sample.source] ?? 0)
+      let group = group(sample)
+      let independent = group.y == 0 ? 1 : Swift.max(1, (sizes[group.x] ?? 2) - 1)
+      let repeats = Double(counts[group] ?? 1) / Double(independent)
+      let noise = observation.standardDeviation
+      observation.standardDeviation = ((noise * noise + error * error) * repeats).squareRoot()
+      return observation
+    }
+  }
+}
+
+/// The path of a device through a recording. Each position follows from the whole recording
+/// (smoothed), or only from the samples up to its time (filtered).
+public struct PositionSmoother: Sendable {
+  package var parameters: PositionTracker.Parameters
+  /// Seconds of measurements from which the first position is computed.
+  package var initialWindow = 1.0
+  /// Seconds without a measurement after which the position is computed from scratch.
+  package var gap = 5.0
+
+  package var errors = PositionErrorModel()
+  /// Multiples of the acceleration density of `parameters` from which the likeliest is chosen:
+  /// walking, running, a drone. None is below 1, because errors that last for seconds make a calmer
+  /// path seem likelier than it is.
+  package var accelerations = [1.0, 10, 100]
+
+  /// The position at one time.
+  public struct Point: Sendable {
+    /// Seconds.
+    public var time: Double
+    /// The position with its uncertainty.
+    public var estimate: PositionEstimate
+    /// Whether the measurement of this time was used.
+    public var isAccepted: Bool
+  }
+
+  /// Creates a smoother for people, trolleys and drones.
+  ///
+  /// - Parameter height: the prior knowledge of the height, if any.
+  public init(height: HeightPrior? = nil) {
+    parameters = PositionTracker.Parameters()
+    parameters.height = height
+  }
+
+  package init(_ parameters: PositionTracker.Parameters) { self.parameters = parameters }
+
+  /// Returns the position at each sample.
+  ///
+  /// - Parameters:
+  ///   - samples: in order of time.
+  ///   - live: whether each position uses only the samples until its time.
+  /// - Returns: nil for samples at which no position could be determined.
+  public func path(_ samples: [PositionSample], live: Bool = false) -> [Point?] {
+    if live { return likeliestAtEachTime(samples) }
+    var best = self
+    var most = -Double.infinity
+    let some = Array(samples.prefix(20_000))
+    for multiple in accelerations where accelerations.count > 1 {
+      let smoother = moving(multiple)
+      let evidence = smoother.once(some, live: true).evidence.last ?? 0
+      if evidence > most { (most, best) = (evidence, smoother) }
+    }
+    if accelerations.count == 1 { best = moving(accelerations[0]) }
+    return best.once(samples, live: false).points
+  }
+
+  private func moving(_ multiple: Double) -> PositionSmoother {
+    var smoother = self
+    smoother.parameters.accelerationDensity *= multiple
+    smoother.parameters.initialVelocity *= max(1, multiple.squareRoot())
+    return smoother
+  }
+
+  /// Filters with each acceleration, and chooses at each time the one that predicted the
+  /// measurements of the last seconds best.
+  private func likeliestAtEachTime(_ samples: [PositionSample]) -> [Point?] {
+    let paths = accelerations.map { moving($0).once(samples, live: true) }
+    guard paths.count > 1 else { return paths.first?.points ?? [] }
+    var scores = [Double](repeating: 0, count: paths.count)
+    var chosen = accelerations.firstIndex(of: 1) ?? 0
+    return samples.indices.map { index in
+      guard index > 0 else { return paths[chosen].points[index] }
+      let memory = exp((samples[index - 1].time - samples[index].time) / 10)
+      for path in scores.indices {
+        scores[path] =
+          memory * scores[path]
+          + paths[path].evidence[index] - paths[path].evidence[index - 1]
+      }
+      for path in scores.indices where scores[path] > scores[chosen] { chosen = path }
+      return paths[chosen].points[index]
+    }
+  }
+
+  /// Returns the path under one acceleration, and the log-likelihood of all measurements up to each
+  /// sample.
+  private func once(
+    _ samples: [PositionSample], live: Bool
+  ) -> (points: [Point?], evidence: [Double]) {
+    let sources = (samples.map { max($0.source, $0.reference ?? 0) }.max() ?? -1) + 1
+    var points = [Point?](repeating: nil, count: samples.count)
+    var evidence = [Double](repeating: 0, count: samples.count)
+    /// The samples of each mark, and the width of covariances at that time.
+    var marks: [(samples: Range<Int>, width: Double)] = []
+    var filter: PositionTracker?
+    var warnings: GeometryWarnings = []
+    var isLost = true
+    var index = 0
+    /// The sample at which the position was computed, and the one before which it was consistent.
+    var (start, consistent) = (0, 0)
+    while index < samples.count {
+      let time = samples[index].time
+      let end = samples[index...].firstIndex { $0.time != time } ?? samples.count
+      if let before = index > 0 ? samples[index - 1].time : nil, time - before > gap {
+        isLost = true
+      }
+      if isLost {
+        guard let initial = begin(samples, index, filter, sources, live: live) else {
+          // Without a position here, the next sample may have one.
+          index = end
+          continue
+        }
+        if filter == nil {
+          filter = PositionTracker(
+            at: initial, time: time, sources: sources, errors: errors, parameters)
+          if !live { filter?.history = SmootherHistory(sources: sources) }
+        } else {
+          filter?.restart(at: initial, time: time)
+        }
+        warnings = initial.warnings
+        isLost = false
+        (start, consistent) = (index, index)
+      }
+      guard filter != nil else { break }
+      var wasUsed: [Bool] = []
+      for sample in samples[index..<end] { wasUsed.append(filter?.update(sample) ?? false) }
+      for one in index..<end { evidence[one] = filter?.logLikelihood ?? 0 }
+      if filter?.rejectionBalance == 0 { consistent = end }
+      if let marked = filter?.mark() {
+        marks.append((index..<end, filter?.recordedWidth ?? 1))
+        for (offset, isAccepted) in wasUsed.enumerated() {
+          points[index + offset] = Point(
+            time: time,
+            estimate: PositionEstimate(
+              position: marked.position, covariance: marked.covariance, warnings: warnings),
+            isAccepted: isAccepted)
+        }
+      }
+      index = end
+      if filter?.rejectionBalance ?? 0 >= max(parameters.rejectionLimit, 2 * sources) {
+        // Compute the position again from the last consistent sample, but not twice from one.
+        isLost = true
+        if consistent > start {
+          for lost in consistent..<index { points[lost] = nil }
+          index = consistent
+        }
+      }
+    }
+    guard let history = filter?.history else { return (points, evidence) }
+    var later = 0
+    for (mark, state) in zip(marks, history.smoothed()) {
+      // The widths learned on both sides.
+      let time = samples[mark.samples.lowerBound].time
+      while later + 1 < marks.count,
+        samples[marks[later + 1].samples.lowerBound].time <= time + 10
+      {
+        later += 1
+      }
+      for index in mark.samples where points[index] != nil {
+        points[index]?.estimate.position = state.position
+        points[index]?.estimate.covariance = state.covariance.scaled(marks[later].width)
+      }
+    }
+    return (points, evidence)
+  }
+
+  /// Computes the position from the measurements of a short time.
+  private func begin(
+    _ samples: [PositionSample], _ index: Int, _ filter: PositionTracker?, _ sources: Int,
+    live: Bool
+  ) -> PositionEstimate? {
+    let first = samples[index].time
+    var solver = PositionSolver(height: parameters.height)
+    solver.tailFreedom = parameters.tailFreedom
+    let window = samples[index...].prefix { $0.time - first <= initialWindow }
+    let positions = solver.candidates(
+      window.map { sample in
+        var observation = sample.observation
+        observation.value -= filter?.error(of: sample) ?? 0
+        return observation
+      }
+    ).map { $0.beginning(parameters, within: initialWindow) }
+    guard var best = positions.first else { return nil }
+    // Where a mirror image fits as well, later measurements decide.
+    if positions.count > 1, !live {
+      var most = -Double.infinity
+      let trial = samples[index...].prefix { $0.time - first <= 30 }
+      for position in positions {
+        var run = PositionTracker(
+          at: position, time: first, sources: sources, errors: errors, parameters)
+        for sample in trial { run.update(sample) }
+        if run.logLikelihood > most { (most, best) = (run.logLikelihood, position) }
+      }
+    }
+    return best
+  }
+}
+
+extension PositionEstimate {
+  /// Returns the estimate with the uncertainty for the start of a filter. The device moved although
+  /// it was assumed to be at rest, and its measurements are used again and must not count twice.
+  func beginning(_ parameters: PositionTracker.Parameters, within seconds: Double)
+    -> PositionEstimate
+  {
+    var wide = self
+    let moved = parameters.initialVelocity * seconds
+    wide.covariance = covariance.scaled(9)
+    wide.covariance.addToDiagonal(moved * moved)
+    return wide
+  }
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+public import Ranging
+
+/// A position computed from several anchors at one time.
+public struct PositionEstimate: Sendable, Hashable {
+  /// Metres.
+  public var position: SIMD3<Double>
+  /// Its covariance in square metres.
+  public var covariance: Symmetric3
+  /// Reasons to doubt the position.
+  public var warnings: GeometryWarnings
+}
+
+/// Reasons to doubt a position.
+public struct GeometryWarnings: OptionSet, Sendable, Hashable {
+  /// One bit for each warning.
+  public let rawValue: UInt8
+  /// Creates a set from its bits.
+  public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  /// Another position, such as a mirror image, fits as well.
+  public static let mirror = GeometryWarnings(rawValue: 1)
+  /// The anchors are nearly in a plane: heights above and below it cannot be distinguished.
+  public static let coplanar = GeometryWarnings(rawValue: 2)
+  /// The anchors are in nearly one direction from the position, whose error is much greater than
+  /// the error of a range.
+  public static let dilution = GeometryWarnings(rawValue: 4)
+  /// The measurements contradict each other.
+  public static let inconsistent = GeometryWarnings(rawValue: 8)
+}
+
+/// Computes a position from measurements to several anchors.
+///
+/// The method is robust non-linear least squares from several starting points, so neither an
+/// outlier nor a mirror image is accepted as the position.
+public struct PositionSolver: Sendable {
+  /// See `RangeEstimator.Parameters.tailFreedom`.
+  package var tailFreedom = 4.0
+  /// The prior knowledge of the height.
+  package var height: HeightPrior?
+
+  /// Creates a solver; without `height` nothing is assumed about it.
+  public init(height: HeightPrior? = nil) { self.height = height }
+
+  /// Returns the position; nil when the measurements do not determine one.
+  ///
+  /// - Parameters:
+  ///   - observations: ranges and differences of ranges, all of one time.
+  ///   - guess: an additional starting point in metres, for example the last position.
+  public func solve(
+    _ observations: [PositionObservation], near guess: SIMD3<Double>? = nil
+  ) -> PositionEstimate? {
+    candidates(observations, near: guess).first
+  }
+
+  /// Returns the best position and others that are nearly as likely, the best first.
+  func candidates(
+    _ observations: [PositionObservation], near guess: SIMD3<Double>? = nil
+  ) -> [PositionEstimate] {
+    let usable = observations.filter {
+      $0.value.isFinite && $0.standardDeviation > 0 && $0.standardDeviation.isFinite
+    }
+    let anchors = usable.flatMap(\.anchors).filter(\.isFinite)
+    guard Set(anchors).count >= (height == nil ? 3 : 2), usable.count >= 2 else { return [] }
+    let middle = anchors.reduce(.zero, +) * (1 / Double(anchors.count))
+    let reach = max(1, anchors.map { ($0 - middle).length }.max() ?? 1)
+    let prior = height ?? HeightPrior(middle.z, standardDeviation: 3 * reach)
+    let far = usable.reduce(reach) { far, one in
+      if case .range = one.kind { return max(far, min(one.value, 100 * reach)) }
+      return far
+    }
+    var found: [(position: SIMD3<Double>, cost: Double, information: Symmetric3)] = []
+    func search(from position: SIMD3<Double>) {
+      guard let result = descend(usable, from: position, prior) else { return }
+      if !found.contains(where: { ($0.position - result.position).length < 0.05 * reach }) {
+        found.append(result)
+      }
+    }
+    if let guess, guess.isFinite { search(from: guess) }
+    search(from: middle)
+    for turn in 0..<8 {
+      let angle = Double(turn) * .pi / 4
+      let arm = SIMD3<Double>(cos(angle), sin(angle), 0)
+      for distance in [0.5 * reach, far] {
+        for lift in (height?.standardDeviation ?? 1) < 0.1 ? [0] : [-0.5, 0.5] {
+          search(
+            from:
+              SIMD3<Double>(middle.x, middle.y, prior.height) + arm * distance
+              + SIMD3<Double>(0, 0, lift * min(prior.standardDeviation, reach)))
+        }
+      }
+    }
+    found.sort { $0.cost < $1.cost }
+    guard let best = found.first, let covariance = best.information.inverse else { return [] }
+    var warnings: GeometryWarnings = []
+    // Two standard deviations of a likelihood: a cost of 2.
+    if found.contains(where: { $0.position != best.position && $0.cost < best.cost + 2 }) {
+      warnings.insert(.mirror)
+    }
+    if isCoplanar(anchors) { warnings.insert(.coplanar) }
+    let noise = usable.map(\.standardDeviation).min() ?? 1
+    if (covariance.xx + covariance.yy).squareRoot() > 5 * noise { warnings.insert(.dilution) }
+    if best.cost > 3 * Double(usable.count) { warnings.insert(.inconsistent) }
+    return found.prefix(4).filter { $0.cost < best.cost + 12 }.compactMap { one in
+      one.information.inverse.map {
+        PositionEstimate(position: one.position, covariance: $0, warnings: warnings)
+      }
+    }
+  }
+
+  /// Runs Levenberg-Marquardt with the weights of the robust loss.
+  private func descend(
+    _ observations: [PositionObservation], from start: SIMD3<Double>, _ prior: HeightPrior
+  ) -> (position: SIMD3<Double>, cost: Double, information: Symmetric3)? {
+    var position = start
+    var damping = 1e-3
+    var current = evaluate(observations, position, prior)
+    for _ in 0..<40 {
+      var damped = current.information
+      damped.xx *= 1 + damping
+      damped.yy *= 1 + damping
+      damped.zz *= 1 + damping
+      damped.addToDiagonal(1e-9)
+      guard let step = damped.inverse?.times(current.slope), step.isFinite else { return nil }
+      let next = evaluate(observations, position + step, prior)
+      if next.cost <= current.cost {
+        position = position + step
+        let isDone = current.cost - next.cost < 1e-9 && step.length < 1e-6
+        current = next
+        damping = max(1e-9, damping / 5)
+        if isDone { break }
+      } else {
+        damping *= 8
+        if damping > 1e9 { break }
+      }
+    }
+    return position.isFinite ? (position, current.cost, current.information) : nil
+  }
+
+  private func evaluate(
+    _ observations: [PositionObservation], _ position: SIMD3<Double>, _ prior: HeightPrior
+  ) -> (cost: Double, slope: SIMD3<Double>, information: Symmetric3) {
+    let up = 1 / (prior.standardDeviation * prior.standardDeviation)
+    let lift = prior.height - position.z
+    var cost = lift * lift * up / 2
+    var slope = SIMD3<Double>(0, 0, lift * up)
+    var information = Symmetric3(xx: 0, xy: 0, xz: 0, yy: 0, yz: 0, zz: up)
+    for one in observations {
+      let (value, gradient) = one.expected(at: position)
+      let precision = 1 / (one.standardDeviation * one.standardDeviation)
+      let residual = one.value - value
+      let normalised = residual * residual * precision
+      // Student's t: measurements weigh less the further off they are.
+      let weight = precision * (tailFreedom + 1) / (tailFreedom + normalised)
+      cost += (tailFreedom + 1) / 2 * log(1 + normalised / tailFreedom)
+      slope = slope + gradient * (weight * residual)
+      information.add(gradient, weight)
+    }
+    return (cost, slope, information)
+  }
+
+  /// Returns whether the anchors are within a tenth of their extent of one plane.
+  private func isCoplanar(_ anchors: [SIMD3<Double>]) -> Bool {
+    let middle = anchors.reduce(.zero, +) * (1 / Double(anchors.count))
+    var spread = Symmetric3.zero
+    for anchor in anchors { spread.add(anchor - middle, 1) }
+    let trace = spread.xx + spread.yy + spread.zz
+    guard trace > 0 else { return true }
+    // The least eigenvalue from the determinant, for three eigenvalues that are not all equal.
+    let determinant =
+      spread.xx * (spread.yy * spread.zz - spread.yz * spread.yz)
+      - spread.xy * (spread.xy * spread.zz - spread.yz * spread.xz)
+      + spread.xz * (spread.xy * spread.yz - spread.yy * spread.xz)
+    let minors =
+      spread.xx * spread.yy - spread.xy * spread.xy + spread.xx * spread.zz
+      - spread.xz * spread.xz + spread.yy * spread.zz - spread.yz * spread.yz
+    guard minors > 1e-12 * trace * trace else { return true }
+    return determinant / minors < 0.01 * trace
+  }
+}
