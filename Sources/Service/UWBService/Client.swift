@@ -60,6 +60,12 @@ import Varlink
   var isClosed: Bool { if case .closed = phase { true } else { false } }
   var isMonitoring: Bool { if case .monitoring = phase { true } else { false } }
 
+  /// Whether the program has closed its socket. Calls that it sent before may be unread.
+  var hasHungUp: Bool {
+    var polled = pollfd(fd: socket, events: 0, revents: 0)
+    return poll(&polled, 1, 0) > 0 && polled.revents & Int16(POLLHUP) != 0
+  }
+
   /// Closes the connection, and releases the client's sessions and chips.
   ///
   /// - Parameter release: The way in which sessions are released.

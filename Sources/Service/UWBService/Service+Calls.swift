@@ -33,6 +33,7 @@ extension Service {
     }
     return outcome { () throws(ServiceError) in
       if call.startsSessions { try permissions.checkStart(client.user) }
+      if call.startsSessions || call.needsDevice { serveFormerBorrowers() }
       let opening = chipsToAwait(call)
       guard !opening.isEmpty else { return try perform(call, message, for: client) }
       Task {
@@ -43,6 +44,14 @@ extension Service {
           outcome { () throws(ServiceError) in try perform(call, message, for: client) })
       }
       return .later
+    }
+  }
+
+  /// Handles the disconnection of borrowers, which may be noticed after the next call otherwise, so
+  /// that no call is refused because of them.
+  private func serveFormerBorrowers() {
+    for client in clients.values where !client.borrowed.isEmpty && client.hasHungUp {
+      client.isReady()
     }
   }
 

@@ -25,7 +25,7 @@ package struct HeldProfile: Sendable {
   let permissions: Permissions
   private(set) var chips: [SharedChip] = []
   private let ports: (any PortKeeper)?
-  private var clients: [Int: Client] = [:]
+  var clients: [Int: Client] = [:]
   private var nextNumber = 0
   /// The sockets of all clients.
   private(set) lazy var watch = DescriptorWatch(in: ServiceQueue.shared.queue) { [weak self] in
