@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Estimators
 import Ranging
 import Testing
 import UWBTestSupport
