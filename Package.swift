@@ -66,7 +66,8 @@ let package = Package(
     .target(
       name: "UWB",
       dependencies: [
-        "ChipSharing", "UCI", "UCIReference", "UWBLink", "Ranging", "System", system, logging,
+        "ChipSharing", "JSON", "UCI", "UCIReference", "UWBLink", "Ranging", "System", system,
+        logging,
       ],
       path: "Sources/Driver/UWB", swiftSettings: memorySafe + lifetimes),
     // Bluetooth LE through bluetoothd.
@@ -113,7 +114,7 @@ let package = Package(
 
     // Text, lines of JSON and files of JSON: measurements, devices and calibrations.
     .target(
-      name: "Formats", dependencies: ["UCI", "UCIReference", "UWB", "Ranging", "System"],
+      name: "Formats", dependencies: ["JSON", "UCI", "UCIReference", "UWB", "Ranging", "System"],
       path: "Sources/Driver/Formats", swiftSettings: strict + lifetimes),
 
     // Fits and smoothers of recordings, which no driver needs.
@@ -124,7 +125,9 @@ let package = Package(
     // Tables, plots and calibration procedures.
     .target(
       name: "UWBLab",
-      dependencies: ["Formats", "UWB", "UWBLink", "Estimators", "Ranging", "System", system],
+      dependencies: [
+        "Formats", "JSON", "UWB", "UWBLink", "Estimators", "Ranging", "System", system,
+      ],
       path: "Sources/Lab/UWBLab", swiftSettings: strict + lifetimes),
 
     // What services and their clients say to each other.
@@ -153,9 +156,9 @@ let package = Package(
     .target(
       name: "UWBTools",
       dependencies: [
-        "ChipSharing", "CommandSupport", "UCI", "UCIReference", "UWBLink", "UWB", "Ranging",
-        "AccessoryProtocol",
-        "Bluetooth", "Channels", "Peers", "UWBSimulator", "Formats", "System", system, arguments,
+        "ChipSharing", "CommandSupport", "JSON", "UCI", "UCIReference", "UWBLink", "UWB", "Ranging",
+        "AccessoryProtocol", "Bluetooth", "Channels", "Peers", "UWBSimulator", "Formats", "System",
+        system, arguments,
       ],
       path: "Sources/Shell/UWBTools", resources: [.embedInCode("uwb.rules")],
       swiftSettings: strict + lifetimes),

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Foundation
 import Testing
 import UWBTestSupport
 
@@ -16,18 +15,6 @@ import UWBTestSupport
   ])
   func controlCharactersAreEscaped(_ text: String, _ expected: String) {
     #expect(printable(text) == expected)
-  }
-
-  @Test func everyScalarSurvivesJSONAndNoneControlsATerminal() throws {
-    var text = ""
-    for value in (0...0x2FFF).map({ UInt32($0) }) + [0xFEFF, 0x1F4E1, 0xE0001, 0x10FFFF] {
-      if let scalar = Unicode.Scalar(value) { text.unicodeScalars.append(scalar) }
-    }
-    let json = quoted(text)
-    #expect(!json.unicodeScalars.contains { $0.value < 0x20 || (0x7F..<0xA0).contains($0.value) })
-    let object = try #require(
-      try JSONSerialization.jsonObject(with: Data("[\(json)]".utf8)) as? [String])
-    #expect(Array(object[0].unicodeScalars) == Array(text.unicodeScalars))
   }
 
   @Test func objectsKeepTheirOrderAndTheirTypes() {

@@ -42,7 +42,7 @@ seconds=${1:-60}
 shift || true
 targets=("$@")
 [ $# -gt 0 ] || targets=(framer message segments pcapng text secrets profile parameters accessory peers \
-  varlink tables json shell)
+  varlink reader tables json shell)
 asan=${UWB_FUZZ_ASAN:-1}
 jobs=${UWB_FUZZ_JOBS:-2}
 work=$root/.build-fuzz

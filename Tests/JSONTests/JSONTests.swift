@@ -26,11 +26,12 @@ import Testing
   ])
   func whatIsNoJSON(_ text: String, _ position: Int) {
     let error = #expect(throws: JSONError.self) { try read(text) }
-    #expect(error?.position == position, "\(error.map(String.init) ?? "")")
+    let place = JSONPlace(line: 1, column: position + 1)
+    #expect(error?.place == place, "\(error.map(String.init) ?? "")")
   }
 
   @Test func bytesThatAreNoText() {
-    #expect(throws: JSONError(position: 0, reason: "the text is not UTF-8")) {
+    #expect(throws: JSONError(JSONPlace(line: 1, column: 1), "the text is not UTF-8")) {
       try JSON([0x22, 0xFF, 0x22])
     }
   }
@@ -49,5 +50,46 @@ import Testing
       "b": .string("\u{0}\u{1F}\"\\/é"), "a": .array([.number(.infinity), .number(0.1), .null]),
     ])
     #expect("\(value)" == #"{"a":[null,0.1,null],"b":"\u0000\u001f\"\\/é"}"#)
+  }
+
+  /// As the encoder of Foundation writes them: pretty, sorted, without escaped slashes.
+  @Test func linesOfAFile() {
+    let value = JSON.object([
+      "list": .array([.integer(3), .number(1), .number(-0.0), .number(1e-7), .number(1e16)]),
+      "none": .array([]), "inner": .object(["a/b": .bool(true), "B": .object([:])]),
+    ])
+    #expect(
+      value.lines == """
+        {
+          "inner" : {
+            "B" : {
+
+            },
+            "a/b" : true
+          },
+          "list" : [
+            3,
+            1,
+            -0,
+            1e-07,
+            1e+16
+          ],
+          "none" : [
+
+          ]
+        }
+
+        """)
+  }
+
+  @Test func everyScalarSurvivesAndNoneControlsATerminal() throws {
+    var text = ""
+    for value in (0...0x2FFF).map({ UInt32($0) }) + [0xFEFF, 0x1F4E1, 0xE0001, 0x10FFFF] {
+      if let scalar = Unicode.Scalar(value) { text.unicodeScalars.append(scalar) }
+    }
+    let json = JSON.quoted(text)
+    #expect(!json.unicodeScalars.contains { $0.value < 0x20 || (0x7F..<0xA0).contains($0.value) })
+    let again = try #require(try read(json).string)
+    #expect(Array(again.unicodeScalars) == Array(text.unicodeScalars))
   }
 }

@@ -49,7 +49,10 @@ import Testing
     (#"{"method":1}"#, .invalid(member: "method")),
     (#"{"method":"a.b.C","parameters":[]}"#, .invalid(member: "parameters")),
     (#"{"method":"a.b.C","more":1}"#, .invalid(member: "more")),
-    ("", .notJSON(JSONError(position: 0, reason: "a value is missing"))),
+    (
+      "",
+      .notJSON(JSONError(JSONPlace(line: 1, column: 1), "the text ends where a value should be"))
+    ),
   ])
   func whatIsNoCall(_ text: String, _ error: VarlinkMessageError) {
     #expect(throws: error) { try VarlinkCall(Array(text.utf8)) }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import JSON
+
 /// Returns text from a device, another program or a file with certain characters escaped as
 /// `\u{1b}`: control characters, line ends and marks that change the direction of writing. The text
 /// can then neither control a terminal nor imitate another line.
@@ -15,41 +17,6 @@ package func printable(_ text: String) -> String {
     }
   }
   return String(result)
-}
-
-/// Returns a JSON string, quotes included. Also escapes the characters that `printable` escapes, so
-/// that JSON is safe to show on a terminal.
-package func quoted(_ text: String) -> String {
-  var result = "\""
-  for scalar in text.unicodeScalars {
-    switch scalar {
-    case "\"": result += "\\\""
-    case "\\": result += "\\\\"
-    case "\n": result += "\\n"
-    case "\r": result += "\\r"
-    case "\t": result += "\\t"
-    case _ where scalar.isInvisible:
-      for unit in String(scalar).utf16 {
-        let digits = String(unit, radix: 16)
-        result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-      }
-    default: result.unicodeScalars.append(scalar)
-    }
-  }
-  return result + "\""
-}
-
-extension Unicode.Scalar {
-  /// Whether the character controls the output instead of being shown.
-  fileprivate var isInvisible: Bool {
-    if isASCII { return value < 0x20 || value == 0x7F }
-    switch properties.generalCategory {
-    case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse,
-      .unassigned:
-      return true
-    default: return false
-    }
-  }
 }
 
 /// Text in columns that are as wide as their widest cell. Cells are printed unchanged: escape text

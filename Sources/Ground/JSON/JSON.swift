@@ -12,6 +12,32 @@ package enum JSON: Sendable, Hashable {
 }
 
 extension JSON {
+  /// The greatest nesting depth of arrays and objects in a text.
+  package static let deepest = 32
+
+  /// Parses JSON (RFC 8259) from an untrusted sender; see `JSONNode`.
+  ///
+  /// - Throws: `JSONError`.
+  package init(_ bytes: [UInt8]) throws(JSONError) {
+    self.init(try JSONNode(bytes, .strict))
+  }
+
+  /// Drops the places and the order of members. A number of the lenient mode that is not a number
+  /// becomes a string.
+  package init(_ node: JSONNode) {
+    switch node.content {
+    case .null: self = .null
+    case .bool(let value): self = .bool(value)
+    case .number(let text):
+      self =
+        Int64(text).map(JSON.integer) ?? Double(text).map(JSON.number) ?? .string(text)
+    case .string(let text): self = .string(text)
+    case .array(let values): self = .array(values.map { JSON($0) })
+    case .object(let members):
+      self = .object(Dictionary(members.map { ($0.name, JSON($0.value)) }) { $1 })
+    }
+  }
+
   package var string: String? { if case .string(let text) = self { text } else { nil } }
   package var integer: Int64? { if case .integer(let number) = self { number } else { nil } }
   package var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
@@ -21,53 +47,94 @@ extension JSON {
   }
 }
 
+// MARK: writing
+
 extension JSON: CustomStringConvertible {
-  /// The value as JSON without white space. Members of objects are sorted by name. NaN and
+  /// The value on one line, without white space. Members of objects are sorted by name. NaN and
   /// infinity, which JSON cannot represent, become null.
   package var description: String {
     var text = ""
-    write(to: &text)
+    write(to: &text, indent: nil)
     return text
   }
 
-  private func write(to text: inout String) {
+  /// The value for files: an element a line, whole numbers without a fraction.
+  package var lines: String {
+    var text = ""
+    write(to: &text, indent: "")
+    return text + "\n"
+  }
+
+  private func write(to text: inout String, indent: String?) {
     switch self {
     case .null: text += "null"
     case .bool(let value): text += value ? "true" : "false"
     case .integer(let number): text += String(number)
-    case .number(let number): text += number.isFinite ? "\(number)" : "null"
-    case .string(let string): Self.write(string, to: &text)
+    case .number(let number):
+      let digits = number.isFinite ? "\(number)" : "null"
+      text += indent != nil && digits.hasSuffix(".0") ? String(digits.dropLast(2)) : digits
+    case .string(let string): text += JSON.quoted(string)
     case .array(let values):
-      text += "["
-      for (index, value) in values.enumerated() {
-        if index > 0 { text += "," }
-        value.write(to: &text)
+      JSON.write(values, "[", "]", to: &text, indent) { value, text, indent in
+        value.write(to: &text, indent: indent)
       }
-      text += "]"
     case .object(let members):
-      text += "{"
-      for (index, member) in members.sorted(by: { $0.key < $1.key }).enumerated() {
-        if index > 0 { text += "," }
-        Self.write(member.key, to: &text)
-        text += ":"
-        member.value.write(to: &text)
+      let sorted = members.sorted { $0.key < $1.key }
+      JSON.write(sorted, "{", "}", to: &text, indent) { member, text, indent in
+        text += JSON.quoted(member.key) + (indent == nil ? ":" : " : ")
+        member.value.write(to: &text, indent: indent)
       }
-      text += "}"
     }
   }
 
-  private static func write(_ string: String, to text: inout String) {
-    text += "\""
-    for scalar in string.unicodeScalars {
+  private static func write<Element>(
+    _ elements: [Element], _ start: String, _ end: String, to text: inout String,
+    _ indent: String?, _ body: (Element, inout String, String?) -> Void
+  ) {
+    let inner = indent.map { $0 + "  " }
+    text += start
+    if indent != nil, elements.isEmpty { text += "\n" }
+    for (index, element) in elements.enumerated() {
+      if index > 0 { text += "," }
+      if let inner { text += "\n" + inner }
+      body(element, &text, inner)
+    }
+    if let indent { text += "\n" + indent }
+    text += end
+  }
+
+  /// Returns a string in quotation marks. Escapes all characters that are not shown, so that JSON
+  /// cannot control a terminal.
+  package static func quoted(_ text: String) -> String {
+    var result = "\""
+    for scalar in text.unicodeScalars {
       switch scalar {
-      case "\"": text += "\\\""
-      case "\\": text += "\\\\"
-      case _ where scalar.value < 0x20:
-        text += scalar.value < 0x10 ? "\\u000" : "\\u00"
-        text += String(scalar.value, radix: 16)
-      default: text.unicodeScalars.append(scalar)
+      case "\"": result += "\\\""
+      case "\\": result += "\\\\"
+      case "\n": result += "\\n"
+      case "\r": result += "\\r"
+      case "\t": result += "\\t"
+      case _ where scalar.isInvisible:
+        for unit in String(scalar).utf16 {
+          let digits = String(unit, radix: 16)
+          result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+        }
+      default: result.unicodeScalars.append(scalar)
       }
     }
-    text += "\""
+    return result + "\""
+  }
+}
+
+extension Unicode.Scalar {
+  /// Whether the character controls the output instead of being shown.
+  package var isInvisible: Bool {
+    if isASCII { return value < 0x20 || value == 0x7F }
+    switch properties.generalCategory {
+    case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse,
+      .unassigned:
+      return true
+    default: return false
+    }
   }
 }

@@ -2,8 +2,8 @@
 
 import ArgumentParser
 package import CommandSupport
-import FoundationEssentials
 import Glibc
+import JSON
 import SystemPackage
 package import UCI
 package import UCIReference
@@ -70,7 +70,7 @@ package struct DiffSide {
 
   private static func printedCapabilities(_ bytes: [UInt8]) throws -> [TLV] {
     try bytes.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }).map { text in
-      guard let line = try? JSONDecoder().decode(Line.self, from: Data(text)),
+      guard let line = try? JSONNode(Array(text), .strict).decode(Line.self, ignoresUnknown: true),
         let value = try? FrameText.bytes(line.bytes)
       else { throw CaptureError.notACapture }
       return TLV(line.id, value, subID: line.subID)

@@ -3,6 +3,7 @@
 import ArgumentParser
 import CommandSupport
 import Formats
+import JSON
 import UCI
 package import UCIReference
 import UWB
@@ -32,35 +33,39 @@ package struct FrameFormat {
         Field("length", .number(header.payloadLength)),
       ]
     if let length = frame.messageLength { fields.append(Field("message_length", .number(length))) }
-    return json(.object(fields + frame.fields))
+    return "\(object(fields + frame.fields))"
   }
 
   /// Formats the object for a line that is not a frame.
   package func json(error: String, at origin: FrameOrigin) -> String {
-    json(.object([Field("error", .text(error)), Field(origin.name, .number(origin.number))]))
+    "\(object([Field("error", .text(error)), Field(origin.name, .number(origin.number))]))"
   }
 
-  package func json(_ value: FieldValue) -> String {
+  private func node(_ value: FieldValue) -> JSONNode {
     switch value {
-    case .null: "null"
-    case .bool(let value): value ? "true" : "false"
-    case .integer(let value): String(value)
-    case .unsigned(let value): String(value)
-    case .decimal(let value): value.isFinite ? value.description : "null"
-    case .text(let text): quoted(text)
-    case .code(_, let name, _): quoted(name)
-    case .bytes(let bytes): quoted(hexDigits(bytes))
-    case .secret(let bytes): quoted(showSecrets ? hexDigits(bytes) : Self.redacted)
-    case .list(let values): "[" + values.map(json).joined(separator: ",") + "]"
-    case .object(let fields): "{" + fields.flatMap(members).joined(separator: ",") + "}"
+    case .null: JSONNode(.null)
+    case .bool(let value): value.node
+    case .integer(let value): value.node
+    case .unsigned(let value): value.node
+    case .decimal(let value): JSONNode(.number(value.isFinite ? value.description : "null"))
+    case .text(let text): text.node
+    case .code(_, let name, _): name.node
+    case .bytes(let bytes): hexDigits(bytes).node
+    case .secret(let bytes): (showSecrets ? hexDigits(bytes) : Self.redacted).node
+    case .list(let values): JSONNode(.array(values.map { node($0) }))
+    case .object(let fields): object(fields)
     }
   }
 
-  /// Returns the members of a field. A code has two: its name, and its number as `…_code`.
-  private func members(_ field: Field) -> [String] {
-    let member = "\(quoted(field.name)):\(json(field.value))"
-    guard case .code(let raw, _, _) = field.value else { return [member] }
-    return [member, "\(quoted(field.name + "_code")):\(raw)"]
+  /// Returns an object, in which a code has two members: its name, and its number as `…_code`.
+  private func object(_ fields: [Field]) -> JSONNode {
+    var members: [(name: String, value: JSONNode)] = []
+    for field in fields {
+      members.append((field.name, node(field.value)))
+      guard case .code(let raw, _, _) = field.value else { continue }
+      members.append((field.name + "_code", raw.node))
+    }
+    return JSONNode(.object(members))
   }
 
   // MARK: text

@@ -7,6 +7,7 @@ import Dispatch
 import Formats
 import FoundationEssentials
 import Glibc
+import JSON
 package import SystemPackage
 import UCI
 package import UWB
@@ -212,7 +213,7 @@ package enum ControlSocket {
   }
 
   package static func send(_ message: some Encodable, over descriptor: FileDescriptor) throws {
-    try descriptor.writeAll(Array(JSONEncoder().encode(message)) + [0x0A])
+    try descriptor.writeAll(Array("\(JSON(encoding: message))\n".utf8))
   }
 
   /// Receives one line; throws if it is not a message of this type, or after the time-out.
@@ -226,7 +227,7 @@ package enum ControlSocket {
       guard count > 0 else { break }
       line += buffer[..<count]
     }
-    return try JSONDecoder().decode(type, from: Data(line.prefix { $0 != 0x0A }))
+    return try JSONNode(line.prefix { $0 != 0x0A }, .strict).decode(ignoresUnknown: true)
   }
 }
 

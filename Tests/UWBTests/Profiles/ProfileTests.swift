@@ -127,8 +127,8 @@ struct ProfileTests {
   @Test(
     "What is no JSON is named with its line",
     arguments: [
-      ("", "Line 1 is not JSON: the file ends where a value should be."),
-      ("{", "Line 1 is not JSON: the file ends where a name or } should be."),
+      ("", "Line 1 is not JSON: the text ends where a value should be."),
+      ("{", "Line 1 is not JSON: the text ends where a name or } should be."),
       ("[1]", "Line 1 is not JSON: a profile is an object: { … }."),
       ("{\n\n ? }", "Line 3 is not JSON: there is '?' where a name or } should be."),
       ("{a: 1\n b: 2}", "Line 2 is not JSON: there is 'b' where a comma or } should be."),
@@ -136,7 +136,7 @@ struct ProfileTests {
       ("{\n'a: 1\n}", "Line 2 is not JSON: this text has no end."),
       ("{a: 1} /* no end", "Line 1 is not JSON: this comment has no end."),
       ("{a: 1, a: 2}", "Line 1 is not JSON: a is here twice."),
-      ("{a: 1} 2", "Line 1 is not JSON: there is '2' where the end of the file should be."),
+      ("{a: 1} 2", "Line 1 is not JSON: there is '2' where the end of the text should be."),
       (
         "{a: " + String(repeating: "[", count: 100_000),
         "Line 1 is not JSON: it is nested too deeply."
@@ -171,14 +171,14 @@ struct ProfileTests {
     #expect(profile?.parameters == channel.map { [TLV(.channelNumber, [$0])] })
   }
 
-  @Test("Escapes of text are those that profiles need")
+  @Test("An unknown escape is named with its line")
   func escapes() throws {
     let name = #"{"a\\\"\'\/b": 1}"#
     #expect(throws: ProfileError.unknownField("a\\\"'/b", nearest: [], line: 1)) {
       try read(name)
     }
-    #expect(throws: ProfileError.notJSON(line: 2, "there is an escape that profiles do not have")) {
-      try read("{\n\"\\n\": 1}")
+    #expect(throws: ProfileError.notJSON(line: 2, "the escape sequence is unknown")) {
+      try read("{\n\"\\q\": 1}")
     }
   }
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import JSON
+
 /// A value in JSON.
 package protocol JSONValue {
   var json: String { get }
@@ -22,7 +24,7 @@ extension UInt32: JSONValue {}
 extension UInt64: JSONValue {}
 
 extension String: JSONValue {
-  package var json: String { quoted(self) }
+  package var json: String { JSON.quoted(self) }
   package var plain: String { self }
 }
 

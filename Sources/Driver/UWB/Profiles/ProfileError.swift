@@ -5,7 +5,7 @@ public import UCIReference
 public import UWBLink
 
 /// The reason why a file is not a session profile. Values of secret parameters are never in it.
-/// Switch over it with a `default`: cases may be added.
+/// Switch over it with a `default`: cases may be added. A line is nil for a profile without lines.
 public enum ProfileError: Error, Hashable, Sendable {
   /// The file cannot be read, for the system's reason.
   case unreadable(path: String, reason: String)
@@ -14,19 +14,19 @@ public enum ProfileError: Error, Hashable, Sendable {
   /// The file is not JSON: the line, and the error there.
   case notJSON(line: Int, String)
   /// An unknown field; the closest known ones.
-  case unknownField(String, nearest: [String], line: Int)
+  case unknownField(String, nearest: [String], line: Int?)
   /// A field is missing.
   case missing(String)
   /// A field has a value of another kind.
-  case wrongValue(field: String, accepted: String, line: Int)
+  case wrongValue(field: String, accepted: String, line: Int?)
   /// A parameter has an invalid value.
-  case parameter(ParameterTextError, line: Int)
+  case parameter(ParameterTextError, line: Int?)
 }
 
 extension ProfileError: DescribedError {
   /// The cause in one sentence, with the line where it is known.
   public var description: String {
-    func place(_ line: Int) -> String { "Line \(line): " }
+    func place(_ line: Int?) -> String { line.map { "Line \($0): " } ?? "" }
     switch self {
     case .unreadable(let path, let reason): return "\(path) cannot be read: \(reason)."
     case .tooLong(let path, let limit): return "\(path) is larger than \(limit) bytes."

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import JSON
 internal import System
 public import UCI
 import UCIReference
@@ -33,26 +34,37 @@ extension SessionProfile {
   ///
   /// - Throws: `ProfileError`.
   public init(_ bytes: [UInt8], for generation: Dialect.Generation = .fira2) throws(ProfileError) {
-    guard case .object(let members) = try ProfileReader.read(bytes) else {
-      throw .notJSON(line: 1, "a profile is an object: { … }")
+    let node: JSONNode
+    do throws(JSONError) { node = try JSONNode(bytes, .lenient, deepest: 7) } catch {
+      throw .notJSON(line: error.place?.line ?? 1, error.reason)
+    }
+    try self.init(node, for: generation)
+  }
+
+  /// Reads a profile that is already parsed. Errors have a line if the profile was a text.
+  ///
+  /// - Throws: `ProfileError`.
+  package init(_ node: JSONNode, for generation: Dialect.Generation) throws(ProfileError) {
+    guard let members = node.object else {
+      throw .notJSON(line: node.place?.line ?? 1, "a profile is an object: { … }")
     }
     var sessionID: UInt32?
     var type = SessionType.ranging
     var parameters: [TLV]?
-    for member in members {
-      switch member.name {
+    for (name, value) in members {
+      switch name {
       case "session_id":
-        sessionID = member.value.number.flatMap { UInt32(exactly: $0) }
+        sessionID = value.wholeNumber.flatMap { UInt32(exactly: $0) }
         guard sessionID != nil else {
           throw .wrongValue(
-            field: member.name, accepted: "a number, 0…4294967295, or hexadecimal text (0x2A)",
-            line: member.line)
+            field: name, accepted: "a number, 0…4294967295, or hexadecimal text (0x2A)",
+            line: value.place?.line)
         }
-      case "session_type": type = try Self.type(member)
-      case "parameters": parameters = try Self.parameters(member, generation)
+      case "session_type": type = try Self.type(value)
+      case "parameters": parameters = try Self.parameters(value, generation)
       default:
         throw .unknownField(
-          member.name, nearest: nearestNames(to: member.name, in: Self.fields), line: member.line)
+          name, nearest: nearestNames(to: name, in: Self.fields), line: value.place?.line)
       }
     }
     guard let sessionID else { throw .missing("session_id") }
@@ -61,45 +73,68 @@ extension SessionProfile {
   }
 
   private static func parameters(
-    _ member: ProfileValue.Member, _ generation: Dialect.Generation
+    _ node: JSONNode, _ generation: Dialect.Generation
   ) throws(ProfileError) -> [TLV] {
-    guard case .object(let list) = member.value else {
+    guard let list = node.object else {
       throw .wrongValue(
-        field: member.name, accepted: "an object of names and values", line: member.line)
+        field: "parameters", accepted: "an object of names and values", line: node.place?.line)
     }
     var parameters: [TLV] = []
-    for entry in list {
-      guard let text = entry.value.text else {
+    for (name, value) in list {
+      guard let text = value.parameterText else {
         throw .wrongValue(
-          field: entry.name, accepted: "a number, a text, true, false, or a list of them",
-          line: entry.line)
+          field: name, accepted: "a number, a text, true, false, or a list of them",
+          line: value.place?.line)
       }
       do throws(ParameterTextError) {
-        let id = try AppConfigID(named: entry.name)
+        let id = try AppConfigID(named: name)
         guard !parameters.contains(where: { $0.id == id.rawValue }) else {
           throw .unreadable(
             parameter: id.name, value: "two values", accepted: "one: it is here under two names")
         }
         parameters.append(TLV(id, try id.form().bytes(from: text, for: generation)))
       } catch {
-        throw .parameter(error, line: entry.line)
+        throw .parameter(error, line: value.place?.line)
       }
     }
     return parameters
   }
 
-  private static func type(_ member: ProfileValue.Member) throws(ProfileError) -> SessionType {
-    if let byte = member.value.number.flatMap({ UInt8(exactly: $0) }) {
+  private static func type(_ node: JSONNode) throws(ProfileError) -> SessionType {
+    if let byte = node.wholeNumber.flatMap({ UInt8(exactly: $0) }) {
       return SessionType(rawValue: byte)
     }
-    if case .text(let word) = member.value,
-      let known = SessionType.names.first(where: { $0.name == word.lowercased() })
+    if let word = node.string?.lowercased(),
+      let known = SessionType.names.first(where: { $0.name == word })
     {
       return known.type
     }
     throw .wrongValue(
-      field: member.name,
+      field: "session_type",
       accepted: SessionType.names.map { "\"\($0.name)\"" }.joined(separator: ", ")
-        + " or a number", line: member.line)
+        + " or a number", line: node.place?.line)
+  }
+}
+
+extension JSONNode {
+  /// The value as a whole number, also from a string, and from hexadecimal digits.
+  fileprivate var wholeNumber: UInt64? {
+    switch content {
+    case .number(let text), .string(let text):
+      text.lowercased().hasPrefix("0x") ? UInt64(hexDigits: text.dropFirst(2)) : UInt64(text)
+    default: nil
+    }
+  }
+
+  /// The value as a parameter is written; nil for values that no parameter has.
+  fileprivate var parameterText: String? {
+    switch content {
+    case .number(let text), .string(let text): return text
+    case .bool(let value): return value ? "on" : "off"
+    case .array(let values):
+      let texts = values.compactMap(\.parameterText)
+      return texts.count == values.count ? texts.joined(separator: ",") : nil
+    case .object, .null: return nil
+    }
   }
 }

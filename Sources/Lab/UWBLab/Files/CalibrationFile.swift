@@ -3,6 +3,7 @@
 import Estimators
 import Formats
 import FoundationEssentials
+internal import JSON
 public import Ranging
 internal import System
 
@@ -105,53 +106,47 @@ extension RangingCalibration {
 
 /// The positions of anchors in a JSON file: a list of objects with a name, or positions or objects
 /// by name, alone or as `anchors` beside `height_m`.
-public struct Anchors: Decodable, Sendable {
-  package struct Anchor: Decodable, Sendable {
+public struct Anchors: Sendable {
+  package struct Anchor: Sendable {
     var name = ""
     package var position: SIMD3<Double>
     /// Metres that ranges to it are too long by.
     var bias = 0.0
 
-    enum CodingKeys: String, CodingKey {
-      case id, name, anchor, x, y, z, x_m, y_m, z_m, position, bias_m
-    }
-
-    package init(from decoder: any Decoder) throws {
-      if let numbers = try? decoder.singleValueContainer().decode([Double].self) {
-        position = try Self.position(numbers, decoder)
-        return
-      }
-      try Anchors.refuse(in: decoder) { CodingKeys(stringValue: $0) == nil }
-      let fields = try decoder.container(keyedBy: CodingKeys.self)
-      for key in [CodingKeys.anchor, .name, .id] {
-        if let text = try? fields.decode(String.self, forKey: key) { name = text }
-        if let number = try? fields.decode(Int.self, forKey: key) { name = "\(number)" }
-      }
-      func number(_ keys: CodingKeys...) throws -> Double? {
-        for key in keys {
-          if let value = try fields.decodeIfPresent(Double.self, forKey: key) { return value }
+    fileprivate init(_ node: JSONNode, _ key: String) throws {
+      var numbers: [Double] = []
+      if node.array != nil {
+        numbers = try node.decode(in: key)
+      } else {
+        let fields: Fields = try node.decode(in: key)
+        name = fields.id?.text ?? fields.name?.text ?? fields.anchor?.text ?? ""
+        numbers = fields.position ?? []
+        if let x = fields.x ?? fields.x_m, let y = fields.y ?? fields.y_m {
+          numbers = [x, y, fields.z ?? fields.z_m ?? 0]
         }
-        return nil
+        bias = fields.bias_m ?? 0
       }
-      var numbers = try fields.decodeIfPresent([Double].self, forKey: .position) ?? []
-      if let x = try number(.x, .x_m), let y = try number(.y, .y_m) {
-        numbers = [x, y, try number(.z, .z_m) ?? 0]
+      guard 2...3 ~= numbers.count else {
+        throw node.error("an anchor needs x, y and z, or a position")
       }
-      position = try Self.position(numbers, decoder)
-      bias = try number(.bias_m) ?? 0
+      position = SIMD3<Double>(numbers[0], numbers[1], numbers.count > 2 ? numbers[2] : 0)
+    }
+  }
+
+  private struct Fields: Decodable {
+    /// A name, which may be a number.
+    struct Name: Decodable {
+      var text: String?
+
+      init(from decoder: any Decoder) throws {
+        let value = try decoder.singleValueContainer()
+        text = (try? value.decode(String.self)) ?? (try? value.decode(Int.self)).map { "\($0)" }
+      }
     }
 
-    private static func position(
-      _ numbers: [Double], _ decoder: any Decoder
-    ) throws -> SIMD3<Double> {
-      guard 2...3 ~= numbers.count else {
-        throw DecodingError.dataCorrupted(
-          .init(
-            codingPath: decoder.codingPath,
-            debugDescription: "an anchor needs x, y and z, or a position"))
-      }
-      return SIMD3<Double>(numbers[0], numbers[1], numbers.count > 2 ? numbers[2] : 0)
-    }
+    var id, name, anchor: Name?
+    var x, y, z, x_m, y_m, z_m, bias_m: Double?
+    var position: [Double]?
   }
 
   /// The anchors by their names.
@@ -159,53 +154,42 @@ public struct Anchors: Decodable, Sendable {
   /// The height of the located device in metres.
   var height: Double?
 
-  private enum CodingKeys: String, CodingKey { case anchors, height_m }
-
-  /// Decodes either form.
-  public init(from decoder: any Decoder) throws {
-    var source = decoder
-    if let fields = try? decoder.container(keyedBy: CodingKeys.self), fields.contains(.anchors) {
-      try Self.refuse(in: decoder) { CodingKeys(stringValue: $0) == nil }
-      height = try fields.decodeIfPresent(Double.self, forKey: .height_m)
-      source = try fields.superDecoder(forKey: .anchors)
-    }
-    let container = try source.singleValueContainer()
-    guard (try? source.unkeyedContainer()) != nil else {
-      byName = try container.decode([String: Anchor].self)
+  private init(_ node: JSONNode) throws {
+    guard let given = node.object?.first(where: { $0.name == "anchors" })?.value else {
+      try add(node)
       return
     }
-    for anchor in try container.decode([Anchor].self) {
-      guard !anchor.name.isEmpty, byName.updateValue(anchor, forKey: anchor.name) == nil else {
-        throw DecodingError.dataCorrupted(
-          .init(
-            codingPath: source.codingPath,
-            debugDescription: anchor.name.isEmpty
-              ? "an anchor has no name" : "there are two anchors \(anchor.name)"))
+    for (name, value) in node.object ?? [] {
+      switch name {
+      case "anchors": try add(given)
+      case "height_m": height = try value.decode()
+      default: throw value.error("the key \(name) is unknown")
       }
     }
   }
 
-  private struct AnyKey: CodingKey {
-    let stringValue: String
-    var intValue: Int? { nil }
-    init(stringValue: String) { self.stringValue = stringValue }
-    init?(intValue: Int) { nil }
-  }
-
-  private static func refuse(
-    in decoder: any Decoder, where isUnknown: (String) -> Bool
-  ) throws {
-    let keys = try decoder.container(keyedBy: AnyKey.self).allKeys.map(\.stringValue)
-    guard let key = keys.sorted().first(where: isUnknown) else { return }
-    throw DecodingError.dataCorrupted(
-      .init(codingPath: decoder.codingPath, debugDescription: "the key \(key) is unknown"))
+  private mutating func add(_ node: JSONNode) throws {
+    guard let list = node.array else {
+      guard let members = node.object else { throw node.error("an object belongs at the top") }
+      for (name, value) in members { byName[name] = try Anchor(value, name) }
+      return
+    }
+    for (index, node) in list.enumerated() {
+      let anchor = try Anchor(node, "\(index)")
+      guard !anchor.name.isEmpty else { throw node.error("an anchor has no name") }
+      guard byName.updateValue(anchor, forKey: anchor.name) == nil else {
+        throw node.error("there are two anchors \(anchor.name)")
+      }
+    }
   }
 
   /// Reads a file (JSON5).
   ///
   /// - Throws: `LabError` with `.unreadable` or `.badFile`.
   public init(file path: String) throws(LabError) {
-    do throws(FormatError) { self = try JSONFile.read(path, as: "a list of anchors") } catch {
+    do throws(FormatError) {
+      self = try JSONFile.read(path, as: "a list of anchors") { try Anchors($0) }
+    } catch {
       throw LabError(error)
     }
     guard !byName.isEmpty else { throw LabError(.badFile(path, "it has no anchors.")) }

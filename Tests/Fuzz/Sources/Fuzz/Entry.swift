@@ -20,7 +20,8 @@ private var targets: [any Target.Type] {
   [
     MessageTarget.self, SegmentTarget.self, PcapngTarget.self, TextTarget.self, SecretTarget.self,
     FramerTarget.self, ProfileTarget.self, ParameterTarget.self, AccessoryTarget.self,
-    PeerTarget.self, VarlinkTarget.self, TableTarget.self, JSONTarget.self, ShellTarget.self,
+    PeerTarget.self, VarlinkTarget.self, JSONReaderTarget.self, TableTarget.self, JSONTarget.self,
+    ShellTarget.self,
   ]
 }
 
