@@ -39,7 +39,7 @@ import Testing
         == #"{"axes":[[1.0,null],[]],"channel":9,"delays":{"5":0.5},"is_on":true,"kind":"anchor","#
         + #""name":"a","points":[{"x":1.5},{"x":-2.0,"y":0.0}],"serial":9007199254740993}"#)
     #expect(try read("\(json)") == board)
-    #expect(try read(json.lines) == board)
+    #expect(try read(JSONNode(json).lines) == board)
     #expect(try JSON(encoding: [Board]()) == .array([]))
     #expect(try JSON(encoding: UInt64.max) == .number(0x1p64))
   }

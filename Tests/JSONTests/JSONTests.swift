@@ -59,7 +59,7 @@ import Testing
       "none": .array([]), "inner": .object(["a/b": .bool(true), "B": .object([:])]),
     ])
     #expect(
-      value.lines == """
+      JSONNode(value).lines == """
         {
           "inner" : {
             "B" : {
@@ -87,7 +87,7 @@ import Testing
     for value in (0...0x2FFF).map({ UInt32($0) }) + [0xFEFF, 0x1F4E1, 0xE0001, 0x10FFFF] {
       if let scalar = Unicode.Scalar(value) { text.unicodeScalars.append(scalar) }
     }
-    let json = JSON.quoted(text)
+    let json = "\(JSON.string(text))"
     #expect(!json.unicodeScalars.contains { $0.value < 0x20 || (0x7F..<0xA0).contains($0.value) })
     let again = try #require(try read(json).string)
     #expect(Array(again.unicodeScalars) == Array(text.unicodeScalars))

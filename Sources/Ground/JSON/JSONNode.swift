@@ -17,7 +17,7 @@ package struct JSONNode: Sendable {
   /// The place in the text; nil for values that were not read as text.
   package var place: JSONPlace?
 
-  init(_ content: Content, at place: JSONPlace? = nil) {
+  package init(_ content: Content, at place: JSONPlace? = nil) {
     (self.content, self.place) = (content, place)
   }
 
@@ -27,7 +27,8 @@ package struct JSONNode: Sendable {
       switch value {
       case .null: .null
       case .bool(let value): .bool(value)
-      case .integer, .number: .number("\(value)")
+      case .integer(let number): .number("\(number)")
+      case .number(let number): number.isFinite ? .number("\(number)") : .null
       case .string(let text): .string(text)
       case .array(let values): .array(values.map { JSONNode($0) })
       case .object(let members):

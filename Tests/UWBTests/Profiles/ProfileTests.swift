@@ -278,13 +278,6 @@ struct ProfileTests {
       error?.description == "/nonexistent/profile.json cannot be read: there is no such file.")
   }
 
-  @Test func aProfileIsCodable() throws {
-    let profile = Preset.android.profile()
-    let again = try JSONDecoder().decode(
-      SessionProfile.self, from: try JSONEncoder().encode(profile))
-    #expect(again == profile)
-  }
-
   @Test("A profile becomes a session that says the same", arguments: Preset.allCases)
   func configuration(preset: Preset) throws {
     for role in [SessionConfiguration.Role.controller, .controlee] {

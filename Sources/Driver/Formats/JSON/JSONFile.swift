@@ -44,9 +44,10 @@ package enum JSONFile {
 
   /// Writes a file completely or not at all.
   package static func write(_ value: some Encodable, to path: String) throws(FormatError) {
-    do { try OutputFile.write(Array(try JSON(encoding: value).lines.utf8), to: path) } catch {
-      throw .notCreated(path, error)
-    }
+    do {
+      let text = JSONNode(try JSON(encoding: value)).lines
+      try OutputFile.write(Array(text.utf8), to: path)
+    } catch { throw .notCreated(path, error) }
   }
 }
 

@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import JSON
+package import JSON
 
 /// A value in JSON.
 package protocol JSONValue {
-  var json: String { get }
-  /// As a cell of a table.
-  var plain: String { get }
+  var node: JSONNode { get }
 }
 
 extension JSONValue {
-  package var json: String { "\(self)" }
-  package var plain: String { json }
+  /// The value on one line.
+  package var json: String { "\(node)" }
+  /// As a cell of a table.
+  package var plain: String { node.string ?? json }
 }
 
-extension Bool: JSONValue {}
+extension JSONValue where Self: BinaryInteger {
+  package var node: JSONNode { JSONNode(.number("\(self)")) }
+}
+
 extension Int: JSONValue {}
 extension Int32: JSONValue {}
 extension Int64: JSONValue {}
@@ -23,47 +26,42 @@ extension UInt16: JSONValue {}
 extension UInt32: JSONValue {}
 extension UInt64: JSONValue {}
 
+extension Bool: JSONValue {
+  package var node: JSONNode { JSONNode(.bool(self)) }
+}
+
 extension String: JSONValue {
-  package var json: String { JSON.quoted(self) }
-  package var plain: String { self }
+  package var node: JSONNode { JSONNode(.string(self)) }
 }
 
 extension Array: JSONValue where Element: JSONValue {
-  package var json: String { "[\(map(\.json).joined(separator: ","))]" }
+  package var node: JSONNode { JSONNode(.array(map(\.node))) }
 }
 
 /// A number with a fixed count of decimal places.
 package struct Fixed: JSONValue {
-  package let json: String
+  package let node: JSONNode
 
   package init?(_ value: Double?, _ digits: Int) {
     guard let value else { return nil }
-    json = fixed(value, digits)
+    node = JSONNode(.number(fixed(value, digits)))
   }
 }
 
 /// A JSON object on one line, with its keys in the order given. Keys are in snake case and never
 /// change their meaning.
 package struct JSONLine: JSONValue, ExpressibleByDictionaryLiteral {
-  private var fields: [String] = []
+  private var members: [(name: String, value: JSONNode)] = []
 
   package init(dictionaryLiteral elements: (String, (any JSONValue)?)...) {
     for (key, value) in elements { add(key, value) }
   }
 
   package mutating func add(_ key: String, _ value: (any JSONValue)?) {
-    fields.append("\"\(key)\":\(value?.json ?? "null")")
+    members.append((key, value?.node ?? JSONNode(.null)))
   }
 
-  package var json: String {
-    var text = "{"
-    for (index, field) in fields.enumerated() {
-      if index > 0 { text += "," }
-      text += field
-    }
-    text += "}"
-    return text
-  }
+  package var node: JSONNode { JSONNode(.object(members)) }
 }
 
 /// A key in the JSON output of a command.

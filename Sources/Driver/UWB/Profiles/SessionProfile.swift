@@ -69,39 +69,3 @@ extension SessionType {
     ("data transfer", .dataTransfer), ("device test", .deviceTest),
   ]
 }
-
-extension SessionProfile: Codable {
-  private struct Key: CodingKey {
-    var stringValue: String
-    var intValue: Int? { nil }
-    init(_ name: String) { stringValue = name }
-    init?(stringValue: String) { self.stringValue = stringValue }
-    init?(intValue: Int) { nil }
-  }
-
-  /// Decodes the output of `encode(to:)`. For files of users use `init(file:for:)`, whose errors
-  /// have the line.
-  public init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: Key.self)
-    let list = try container.decode([String: String].self, forKey: Key("parameters"))
-    self.init(
-      sessionID: try container.decode(UInt32.self, forKey: Key("session_id")),
-      type: SessionType(rawValue: try container.decode(UInt8.self, forKey: Key("session_type"))),
-      parameters: try list.map { name, text in
-        let id = try AppConfigID(named: name)
-        return TLV(id, try id.form().bytes(from: text))
-      })
-  }
-
-  /// Encodes names and values as users write them, keys included, so that decoding restores them.
-  public func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: Key.self)
-    try container.encode(sessionID, forKey: Key("session_id"))
-    try container.encode(type.rawValue, forKey: Key("session_type"))
-    var list = container.nestedContainer(keyedBy: Key.self, forKey: Key("parameters"))
-    for tlv in parameters {
-      let id = AppConfigID(rawValue: tlv.id)
-      try list.encode(id.form().text(tlv.value), forKey: Key(id.name))
-    }
-  }
-}

@@ -34,7 +34,7 @@ enum JSONReaderTarget: Target {
     }
     do throws(JSONError) {
       if try JSON(Array("\(value)".utf8)) != value { fail("\(value) is not as it came") }
-      _ = try JSON(Array(value.lines.utf8))
+      _ = try JSON(Array(JSONNode(value).lines.utf8))
       if JSON(JSONNode(value)) != value { fail("\(value) changes as a node") }
     } catch { fail("\(value) cannot be read: \(error)") }
   }
