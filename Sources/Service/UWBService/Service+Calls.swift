@@ -145,21 +145,14 @@ extension Service {
   private func session(
     _ profile: ChipCall.Profile, for device: UWBDevice
   ) throws(ServiceError) -> SessionProfile {
-    let text: String
-    switch profile {
-    case .object(let members): text = "\(JSON.object(members))"
-    case .text(let file): text = file
-    }
+    let generation = device.dialect.generation
     do throws(ProfileError) {
-      return try SessionProfile(Array(text.utf8), for: device.dialect.generation)
-    } catch {
-      var reason = "\(error)"
-      // An object is one line, so a line number has no use.
-      if case .object = profile {
-        reason = reason.replacing("Line 1: ", with: "", maxReplacements: 1)
+      switch profile {
+      case .object(let members):
+        return try SessionProfile(JSONNode(.object(members)), for: generation)
+      case .text(let text): return try SessionProfile(Array(text.utf8), for: generation)
       }
-      throw .invalidProfile(reason, advice: error.recoverySuggestion)
-    }
+    } catch { throw .invalidProfile("\(error)", advice: error.recoverySuggestion) }
   }
 
   // MARK: chips that a program has to itself
