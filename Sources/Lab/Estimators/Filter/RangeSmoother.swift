@@ -18,17 +18,6 @@ public struct RangeSmoother: Sendable {
     self.parameters = parameters
   }
 
-  /// The filter after one sample.
-  private struct Step {
-    var index: Int
-    var state: RangeState
-    /// The state before the sample was used; nil at the start of a stretch.
-    var predicted: RangeState?
-    var disposition: RangeEstimate.Disposition
-    /// The part of the error that samples share.
-    var shared = 1.0
-  }
-
   /// Returns the estimate for each sample at its time; nil for invalid samples.
   public func smoothed(_ samples: [RangeSample]) -> [RangeEstimate?] {
     var result = [RangeEstimate?](repeating: nil, count: samples.count)
@@ -58,7 +47,8 @@ public struct RangeSmoother: Sendable {
       ? unordered
       : unordered.sorted { (samples[$0].time, $0) < (samples[$1].time, $1) }
     let (motion, noise) = likeliest(samples, order)
-    var steps = forward(samples, order, motion, noise)
+    let estimator = RangeEstimator(motion, noise: noise)
+    var steps = ForwardPass(samples, order, parameters, estimator).run()
     backward(&steps, motion.accelerationDensity)
     for step in steps {
       result[step.index] = parameters.estimate(
@@ -95,116 +85,6 @@ public struct RangeSmoother: Sendable {
       }
     }
     return best
-  }
-
-  private func forward(
-    _ samples: [RangeSample], _ order: [Int], _ calm: RangeEstimator.Parameters,
-    _ noise: RangeNoise
-  ) -> [Step] {
-    var steps: [Step] = []
-    steps.reserveCapacity(order.count)
-    var estimator = RangeEstimator(calm, noise: noise)
-    /// The filter before the first rejected sample.
-    var checkpoint = estimator
-    /// The sample before which no turn is searched for.
-    var turnEnd = 0
-    /// The first step since the filter last started, and how many samples since then support it.
-    var beginning = 0
-    var support = 0
-    var firstRejected: Int?
-    var position = 0
-    while position < order.count {
-      let sample = samples[order[position]]
-      let before = estimator.state
-      if firstRejected == nil { checkpoint = estimator }
-      guard let estimate = estimator.update(sample), let state = estimator.state else {
-        position += 1
-        continue
-      }
-      switch estimate.disposition {
-      case .restartedAfterRejections:
-        if support == 1 {
-          // All others contradicted the single sample that started the stretch.
-          for step in beginning..<steps.count {
-            steps[step].disposition = .rejectedAsOutlier
-            steps[step].predicted = nil
-          }
-        }
-        // Restart where the samples first agreed with the rejected one.
-        let run = firstRejected ?? steps.count
-        let again = (run..<steps.count).first {
-          agrees(samples[steps[$0].index], with: sample)
-        }
-        if let again {
-          position -= steps.count - again
-          steps.removeSubrange(again...)
-          estimator = RangeEstimator(calm, noise: estimator.noise)
-          beginning = steps.count
-          (support, firstRejected) = (0, nil)
-          continue
-        }
-        beginning = steps.count
-        (support, firstRejected) = (1, nil)
-        steps.append(
-          Step(
-            index: order[position], state: state, disposition: .restartedAfterRejections,
-            shared: estimator.shared))
-      case .started, .restartedAfterGap:
-        beginning = steps.count
-        (support, firstRejected) = (1, nil)
-        steps.append(
-          Step(
-            index: order[position], state: state,
-            disposition: steps.isEmpty
-              ? .started
-              : estimate.disposition == .started
-                ? .restartedAfterRejections : estimate.disposition,
-            shared: estimator.shared))
-      default:
-        // An unused sample does not advance the filter.
-        let predicted = before.map {
-          $0.advanced(max(0, sample.time - $0.time), calm.accelerationDensity)
-        }
-        let isIn = estimate.isAccepted
-        support += isIn ? 1 : 0
-        if isIn { firstRejected = nil }
-        if estimate.disposition == .rejectedAsOutlier, firstRejected == nil {
-          firstRejected = steps.count
-        }
-        steps.append(
-          Step(
-            index: order[position], state: isIn ? state : predicted ?? state,
-            predicted: predicted, disposition: estimate.disposition, shared: estimator.shared))
-        if let first = firstRejected, support > 1, position >= turnEnd,
-          isTurn(steps[first...], samples)
-        {
-          // Three rejected samples in a row that agree are a turn: filter them again.
-          steps.removeSubrange(first...)
-          estimator = checkpoint
-          estimator.inflateVelocity()
-          turnEnd = position + 3
-          position -= 2
-          firstRejected = nil
-          continue
-        }
-      }
-      position += 1
-    }
-    return steps
-  }
-
-  private func isTurn(_ steps: ArraySlice<Step>, _ samples: [RangeSample]) -> Bool {
-    steps.count == 3
-      && zip(steps, steps.dropFirst()).allSatisfy {
-        $0.disposition == .rejectedAsOutlier && $1.disposition == .rejectedAsOutlier
-          && agrees(samples[$0.index], with: samples[$1.index])
-      }
-  }
-
-  private func agrees(_ sample: RangeSample, with later: RangeSample) -> Bool {
-    let noise = sample.standardDeviation + later.standardDeviation
-    let movement = parameters.initialVelocity * abs(later.time - sample.time)
-    return abs(sample.distance - later.distance) <= parameters.gate * noise + movement
   }
 
   private func backward(_ steps: inout [Step], _ density: Double) {
@@ -258,5 +138,139 @@ public struct RangeSmoother: Sendable {
     state.rv = -state.rv
     state.time = next.time + dt
     steps[index].state = state
+  }
+}
+
+/// The filter after one sample.
+private struct Step {
+  var index: Int
+  var state: RangeState
+  /// The state before the sample was used; nil at the start of a stretch.
+  var predicted: RangeState?
+  var disposition: RangeEstimate.Disposition
+  /// The part of the error that samples share.
+  var shared: Double
+}
+
+/// The filter from the first sample to the last, one step for each. Where a later sample shows that
+/// the filter was wrong, it removes steps and continues with the sample of the first removed one.
+private struct ForwardPass {
+  /// The rejected samples in a row that are a turn of the peer, if they agree.
+  private static let turn = 3
+
+  /// How the last samples were used.
+  private enum Phase {
+    case following
+    /// Samples are rejected since a step; the filter as it was before.
+    case rejecting(since: Int, before: RangeEstimator)
+  }
+
+  private let samples: [RangeSample]
+  private let order: [Int]
+  private let gates: RangeEstimator.Parameters
+  private var steps: [Step] = []
+  private var estimator: RangeEstimator
+  private var phase = Phase.following
+  /// The first step since the filter last started, and the number of samples that support it.
+  private var (beginning, support) = (0, 0)
+  /// The step up to which no turn is searched for.
+  private var turnEnd = 0
+
+  /// - Parameters:
+  ///   - order: the indices of the samples, by their time.
+  ///   - gates: the parameters that decide whether samples agree.
+  init(
+    _ samples: [RangeSample], _ order: [Int], _ gates: RangeEstimator.Parameters,
+    _ estimator: RangeEstimator
+  ) {
+    (self.samples, self.order, self.gates) = (samples, order, gates)
+    self.estimator = estimator
+    steps.reserveCapacity(order.count)
+  }
+
+  consuming func run() -> [Step] {
+    while steps.count < order.count { useNext() }
+    return steps
+  }
+
+  private mutating func useNext() {
+    let index = order[steps.count]
+    let before = estimator
+    guard let estimate = estimator.update(samples[index]), let state = estimator.state else {
+      preconditionFailure("a usable sample starts the filter")
+    }
+    var step = Step(
+      index: index, state: state, disposition: estimate.disposition, shared: estimator.shared)
+    switch estimate.disposition {
+    case .restartedAfterRejections: restart(step)
+    case .started, .restartedAfterGap:
+      if estimate.disposition == .started, !steps.isEmpty {
+        step.disposition = .restartedAfterRejections
+      }
+      begin(step)
+    default:
+      step.predicted = before.state.map {
+        $0.advanced(
+          max(0, samples[index].time - $0.time), before.parameters.accelerationDensity)
+      }
+      // An unused sample does not advance the filter.
+      if !estimate.isAccepted { step.state = step.predicted ?? state }
+      follow(step, isUsed: estimate.isAccepted, before)
+    }
+  }
+
+  private mutating func begin(_ step: Step) {
+    (beginning, support, phase) = (steps.count, 1, .following)
+    steps.append(step)
+  }
+
+  /// Starts the filter where the samples first agreed with the one that was too much for it.
+  private mutating func restart(_ step: Step) {
+    if support == 1 {
+      // All others contradicted the single sample that started the filter.
+      for index in beginning..<steps.count {
+        steps[index].disposition = .rejectedAsOutlier
+        steps[index].predicted = nil
+      }
+    }
+    guard case .rejecting(let first, _) = phase,
+      let again = (first..<steps.count).first(where: { agree(steps[$0], step) })
+    else { return begin(step) }
+    steps.removeSubrange(again...)
+    estimator = RangeEstimator(estimator.parameters, noise: estimator.noise)
+    (beginning, support, phase) = (steps.count, 0, .following)
+  }
+
+  private mutating func follow(_ step: Step, isUsed: Bool, _ before: RangeEstimator) {
+    if isUsed {
+      (support, phase) = (support + 1, .following)
+    } else if step.disposition == .rejectedAsOutlier, case .following = phase {
+      phase = .rejecting(since: steps.count, before: before)
+    }
+    steps.append(step)
+    guard case .rejecting(let first, let before) = phase, support > 1, steps.count > turnEnd,
+      isTurn(steps[first...])
+    else { return }
+    // Filters them again, but the same samples only once.
+    turnEnd = steps.count + Self.turn - 1
+    steps.removeSubrange(first...)
+    (estimator, phase) = (before, .following)
+    estimator.inflateVelocity()
+  }
+
+  private func isTurn(_ rejected: ArraySlice<Step>) -> Bool {
+    rejected.count == Self.turn
+      && zip(rejected, rejected.dropFirst()).allSatisfy {
+        $0.disposition == .rejectedAsOutlier && $1.disposition == .rejectedAsOutlier
+          && agree($0, $1)
+      }
+  }
+
+  /// Returns whether the sample of a step and a later one are within the noise and the movement.
+  private func agree(_ step: Step, _ laterStep: Step) -> Bool {
+    let (sample, later) = (samples[step.index], samples[laterStep.index])
+    let noise = sample.standardDeviation + later.standardDeviation
+    let movement = gates.initialVelocity * abs(later.time - sample.time)
+    return abs(sample.distance - later.distance) <= gates.gate * noise + movement
   }
 }
