@@ -129,11 +129,11 @@ extension PhaseTableFit {
     _ samples: [PhaseSample], _ parameters: Parameters
   ) -> LeftOut? {
     let usable = samples.filter { abs($0.angle) <= 2 * .pi && abs($0.phase) < 1e6 }
-    let parts = DirectionParts(usable.map(\.angle)).of
+    let parts = DirectionParts.parts(of: usable.map(\.angle))
     let fits = (0..<DirectionParts.count).map { part in
       try? PhaseTableFit(zip(usable, parts).filter { $1 != part }.map(\.0), parameters, rounds: 8)
     }
-    var rests: [(direction: Double, rest: Double)] = []
+    var residuals: [(direction: Double, residual: Double)] = []
     var angles: [Double] = []
     for (sample, part) in zip(usable, parts) {
       // Directions beyond the ends of a table are not needed.
@@ -141,12 +141,12 @@ extension PhaseTableFit {
         let last = fit.table.angles.last, first...last ~= sample.angle
       else { continue }
       let expected = fit.table.phase(at: sample.angle)
-      let rest = wrapped(sample.phase - fit.offset - expected)
-      rests.append((sample.angle, rest))
-      angles.append(fit.table.angle(of: expected + rest).angle - sample.angle)
+      let residual = wrapped(sample.phase - fit.offset - expected)
+      residuals.append((sample.angle, residual))
+      angles.append(fit.table.angle(of: expected + residual).angle - sample.angle)
     }
-    guard rests.count >= 8 else { return nil }
+    guard residuals.count >= 8 else { return nil }
     return LeftOut(
-      angles: FitResiduals(angles), modelDeviation: PhaseErrors(rests).model)
+      angles: FitResiduals(angles), modelDeviation: PhaseErrors(residuals).model)
   }
 }

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Ranging
+
+/// The parts of the directions of a calibration, which are held out in turn.
+enum DirectionParts {
+  static let count = 5
+  /// Radians.
+  private static let width = 4 * Double.pi / 180
+
+  /// Returns the part of each direction in radians: nearly equal ones are in the same part.
+  static func parts(of directions: [Double]) -> [Int] {
+    let bins = directions.map { Int((wrapped($0) / width).rounded()) }
+    var parts: [Int: Int] = [:]
+    for (rank, bin) in Set(bins).sorted().enumerated() { parts[bin] = rank % count }
+    return bins.map { parts[$0] ?? 0 }
+  }
+}
+
+/// The errors of a model of phases in held-out directions, in radians.
+struct PhaseErrors {
+  /// Noise of one phase, one standard deviation.
+  let noise: Double
+  /// Error of the model beside the noise.
+  let model: Double
+
+  /// Radians within which two directions have the same error of the model.
+  private static let neighbourhood = 1.5 * Double.pi / 180
+  /// Fewer neighbours do not separate the noise from the error of the model.
+  private static let fewestNeighbours = 30
+
+  /// - Parameter residuals: the direction of each sample and the residual of its phase.
+  init(_ residuals: [(direction: Double, residual: Double)]) {
+    let sorted = residuals.sorted { wrapped($0.direction) < wrapped($1.direction) }
+    let changes = zip(sorted, sorted.dropFirst()).filter {
+      abs(wrapped($0.direction - $1.direction)) < Self.neighbourhood
+    }.map { abs(wrapped($0.residual - $1.residual)) / 2.0.squareRoot() }
+    let whole = max(1e-3, sorted.map { abs($0.residual) }.medianDeviation)
+    noise =
+      changes.count >= Self.fewestNeighbours
+      ? min(whole, max(1e-3, changes.medianDeviation)) : whole / 2.0.squareRoot()
+    model = max(1e-6, whole * whole - noise * noise).squareRoot()
+  }
+}
+
+/// Returns indices of at most `most` of `count` samples, one at a fixed pseudo-random offset in
+/// each stretch, so that periodic data are not aliased.
+func stretches(of count: Int, most: Int) -> [Int] {
+  let parts = min(count, most)
+  return (0..<parts).map { part in
+    let (low, high) = (part * count / parts, (part + 1) * count / parts)
+    let mixed = (UInt64(part) &+ 1) &* 0x9E37_79B9_7F4A_7C15
+    return low + Int((mixed ^ mixed >> 29) % UInt64(high - low))
+  }
+}
+
+extension [Double] {
+  /// The standard deviation of normal errors whose magnitudes these are, from their median.
+  var medianDeviation: Double { 1.4826 * quantile(0.5) }
+}

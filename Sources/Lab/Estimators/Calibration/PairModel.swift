@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Glibc
+internal import Ranging
+
+/// The model of one pair, and its fit by iterated least squares of wrapped residuals.
+struct PairModel {
+  /// Radians beyond which a phase is not one.
+  static let greatestPhase = 1e6
+  /// Fewer phases do not make a fit.
+  private static let fewest = 12
+  /// Noise alone reaches some tenths with few samples.
+  private static let leastConcentration = 0.4
+  /// The agreement of phases that a wavelength more has to add.
+  private static let lengthCost = 0.02
+  /// Steps of the fit, and the change of each unknown with which it has converged.
+  private static let (steps, leastChange) = (15, 1e-4)
+  /// Standard deviations beyond which residuals count less (Huber's loss), and not at all.
+  private static let (tail, gate) = (1.5, 4.0)
+  /// Radians of coupling, one standard deviation.
+  private static let coupling = 0.5
+  /// The weight of an unknown that is 0.
+  private static let fixed = 1e9
+
+  private(set) var pair: AntennaPair
+  private let index: Int
+  private let hasHeights: Bool
+  /// Whether there are measurements from behind: only these distinguish behind from ahead.
+  private let isAllRound: Bool
+
+  /// Begins with the baseline at which the phases agree best, on a grid.
+  init(startingWith samples: [ArraySample], pair index: Int) throws(FitFailure) {
+    self.index = index
+    let known = try Self.known(samples, index)
+    let heights = known.map { sin($0.sample.elevation) }
+    hasHeights = (heights.max() ?? 0) - (heights.min() ?? 0) > 0.2
+    isAllRound = known.contains { cos($0.sample.azimuth) < -0.1 }
+    // A coarser grid where there is one more dimension to search.
+    let (step, reach) = hasHeights && isAllRound ? (0.12, 10) : (0.08, 15)
+    let thinned = stretches(of: known.count, most: 100).map { known[$0] }
+    var best = (concentration: 0.0, pair: AntennaPair(.baseline(x: 0, y: 0, z: 0)))
+    for height in hasHeights ? -reach...reach : 0...0 {
+      for forward in isAllRound ? -reach...reach : 0...0 {
+        for side in -reach...reach
+        where forward * forward + side * side + height * height <= reach * reach {
+          let (x, y, z) = (step * Double(forward), step * Double(side), step * Double(height))
+          var pair = AntennaPair(.baseline(x: x, y: y, z: z))
+          var mean = PhasorMean()
+          for known in thinned { mean.add(pair.residual(known.phase, known.sample)) }
+          // Of two equally good baselines the shorter one: a sector does not determine the rest.
+          let concentration =
+            mean.concentration - Self.lengthCost * (x * x + y * y + z * z).squareRoot()
+          guard concentration > best.concentration else { continue }
+          pair.offset = mean.phase ?? 0
+          best = (concentration, pair)
+        }
+      }
+    }
+    guard best.concentration > Self.leastConcentration else { throw .noCurve }
+    pair = best.pair
+  }
+
+  private static func known(
+    _ samples: [ArraySample], _ index: Int
+  ) throws(FitFailure) -> [(sample: ArraySample, phase: Double)] {
+    let known = samples.compactMap { sample in
+      sample.phases[index].flatMap { abs($0) < greatestPhase ? (sample: sample, phase: $0) : nil }
+    }
+    guard known.count >= fewest else { throw .tooFew(known.count, needed: fewest) }
+    return known
+  }
+
+  /// - Parameter harmonics: multiples of the azimuth up to this one.
+  mutating func fit(_ samples: [ArraySample], harmonics: Int) throws(FitFailure) {
+    let known = try Self.known(samples, index)
+    let rows = known.map { Self.terms($0.sample, harmonics) }
+    var unknowns = unknowns(harmonics)
+    for _ in 0..<Self.steps {
+      let residuals = zip(rows, known).map { row, known in
+        wrapped(known.phase - zip(row, unknowns).reduce(0) { $0 + $1.0.coefficient * $1.1 })
+      }
+      guard let change = change(rows, residuals, unknowns) else { throw .noCurve }
+      for unknown in unknowns.indices { unknowns[unknown] += change[unknown] }
+      if change.allSatisfy({ abs($0) < Self.leastChange }) { break }
+    }
+    set(unknowns, harmonics)
+  }
+
+  /// Returns the pair as unknowns: 1, x, y, z, then cosine and sine of each multiple.
+  private func unknowns(_ harmonics: Int) -> [Double] {
+    var unknowns = [Double](repeating: 0, count: 4 + 2 * (harmonics - 1))
+    if case .baseline(let x, let y, let z) = pair.model {
+      unknowns[0...3] = [pair.offset, x, y, z]
+    }
+    for (multiple, harmonic) in pair.harmonics.enumerated().dropFirst() where multiple < harmonics {
+      unknowns[2 * multiple + 2] = harmonic.cosine
+      unknowns[2 * multiple + 3] = harmonic.sine
+    }
+    return unknowns
+  }
+
+  /// Returns the change of the unknowns that reduces the residuals; nil if it is not determined.
+  private func change(
+    _ rows: [[(index: Int, coefficient: Double)]], _ residuals: [Double], _ unknowns: [Double]
+  ) -> [Double]? {
+    let noise = max(1e-3, residuals.map { abs($0) }.medianDeviation)
+    var equations = NormalEquations(count: unknowns.count)
+    for (row, residual) in zip(rows, residuals) {
+      let standard = abs(residual) / noise
+      if standard < Self.gate {
+        equations.observe(row, residual, min(1, Self.tail / max(1e-9, standard)))
+      }
+    }
+    // Coupling is 0 where nothing was measured.
+    for unknown in unknowns.indices.dropFirst(4) {
+      equations.observe(
+        [(unknown, 1)], -unknowns[unknown], noise * noise / (Self.coupling * Self.coupling))
+    }
+    equations.observe([(1, 1)], -unknowns[1], isAllRound ? noise * noise : Self.fixed)
+    equations.observe([(3, 1)], -unknowns[3], hasHeights ? noise * noise : Self.fixed)
+    return equations.solved()
+  }
+
+  private mutating func set(_ unknowns: [Double], _ harmonics: Int) {
+    pair.model = .baseline(
+      x: isAllRound ? unknowns[1] : 0, y: unknowns[2], z: hasHeights ? unknowns[3] : 0)
+    pair.offset = wrapped(unknowns[0])
+    pair.harmonics = harmonics < 2 ? [] : [(0, 0)]
+    for multiple in 2..<max(2, harmonics + 1) {
+      pair.harmonics.append((unknowns[2 * multiple], unknowns[2 * multiple + 1]))
+    }
+  }
+
+  private static func terms(
+    _ sample: ArraySample, _ harmonics: Int
+  ) -> [(index: Int, coefficient: Double)] {
+    let flat = 2 * .pi * cos(sample.elevation)
+    var result = [
+      (index: 0, coefficient: 1.0), (1, flat * cos(sample.azimuth)),
+      (2, flat * sin(sample.azimuth)), (3, 2 * .pi * sin(sample.elevation)),
+    ]
+    for multiple in 2..<max(2, harmonics + 1) {
+      let angle = Double(multiple) * sample.azimuth
+      result += [(2 * multiple, cos(angle)), (2 * multiple + 1, sin(angle))]
+    }
+    return result
+  }
+}
+
+extension [PairModel] {
+  /// Returns the models after the fit of each, which starts from this one.
+  func fitted(
+    to samples: [ArraySample], harmonics: Int
+  ) throws(FitFailure) -> [PairModel] {
+    try map { start throws(FitFailure) in
+      var model = start
+      try model.fit(samples, harmonics: harmonics)
+      return model
+    }
+  }
+}
+
+extension AntennaPair {
+  /// Returns the difference of a phase from the expected one in radians, wrapped.
+  func residual(_ phase: Double, _ sample: ArraySample) -> Double {
+    wrapped(phase - self.phase(azimuth: sample.azimuth, elevation: sample.elevation))
+  }
+}
