@@ -377,7 +377,12 @@ let package = Package(
       ],
       swiftSettings: strict + lifetimes),
     .testTarget(
-      name: "CommandSupportTests", dependencies: ["CommandSupport", "UWB"], swiftSettings: strict),
+      name: "CommandSupportTests",
+      dependencies: [
+        "uwbctl", "CommandSupport", "Formats", "ProgramTestSupport", "System", "UCI", "UWB",
+        "UWBLink", "UWBSimulator", "UWBTestSupport", arguments,
+      ],
+      swiftSettings: strict),
     .testTarget(
       name: "uwblabTests",
       dependencies: [

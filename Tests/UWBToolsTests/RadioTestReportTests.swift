@@ -59,4 +59,13 @@ import UWBTools
     #expect(try options.configuration().channel == 5)
     #expect(throws: (any Error).self) { try TestOptions.parse(["--set", "NO_SUCH_THING=1"]) }
   }
+
+  @Test func framesAndTimesAreGivenInTheirUnits() throws {
+    let frames = try FrameOptions.parse(["-n", "5", "--gap", "100", "--random"])
+    let options = try TestOptions.parse(["-t", "2", "--timeout", "1.5", "--rframe", "3"])
+    let configuration = try options.configuration(frames)
+    #expect(configuration.packets == 5 && configuration.gap == 100 && configuration.isRandom)
+    #expect(configuration.limit == 2_000 && configuration.patience == 1_500)
+    #expect(configuration.rframe == 3)
+  }
 }

@@ -131,4 +131,16 @@ import UWBTools
   func numbersAreWrittenWithFixedDigits(_ value: Double, _ digits: Int, _ text: String) {
     #expect(fixed(value, digits) == text)
   }
+
+  @Test func antennaPairsAreNumbers() throws {
+    #expect(try DiagnosticsOptions.parse([]).request == nil)
+    #expect(try DiagnosticsOptions.parse(["--diagnostics"]).request != nil)
+    let pairs = try DiagnosticsOptions.parse(["--antenna-pairs", "1,2"]).request?.antennaPairs
+    #expect(pairs == [1, 2])
+    for wrong in ["1,x", "256", "1,2,3,4,5,6,7,8,9"] {
+      #expect(throws: (any Error).self) {
+        try DiagnosticsOptions.parse(["--antenna-pairs", wrong])
+      }
+    }
+  }
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CommandSupport
 import Formats
 import Testing
 import UWBTestSupport
@@ -72,14 +71,6 @@ import UWBTools
     }
     #expect(summary.rounds == 5)
     #expect(summary.missing == 1)
-  }
-
-  @Test func speeds() {
-    #expect(Speed(argument: "max")?.factor == .infinity)
-    #expect(Speed(argument: "2.5")?.factor == 2.5)
-    for wrong in ["0", "-1", "nan", "inf", "fast"] {
-      #expect(Speed(argument: wrong) == nil)
-    }
   }
 
   @Test func decodeReadsCaptures() throws {

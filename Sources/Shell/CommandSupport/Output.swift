@@ -125,7 +125,14 @@ extension OutputFormat {
   package func print<Object>(
     _ objects: [Object], _ table: JSONTable<Object>, text: (Object) -> String
   ) {
-    standardOutput.write(objects.map { self == .json ? table.line($0) : text($0) }.joined())
+    print(objects, table, whole: objects.map(text).joined())
+  }
+
+  /// Prints objects as lines of JSON, or one text about all of them.
+  package func print<Object>(
+    _ objects: [Object], _ table: JSONTable<Object>, whole text: @autoclosure () -> String
+  ) {
+    standardOutput.write(self == .json ? objects.map(table.line).joined() : text())
   }
 }
 

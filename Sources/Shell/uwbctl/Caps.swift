@@ -28,7 +28,6 @@ struct Caps: Command {
       device, _ in
       CapabilityList(device.capabilities, dialect: device.dialect)
     }
-    if format == .text { return standardOutput.write(list.text) }
-    format.print(list.rows, CapabilityList.json) { _ in "" }
+    format.print(list.rows, CapabilityList.json, whole: list.text)
   }
 }

@@ -6,8 +6,6 @@ import Foundation
 import ProgramTestSupport
 import Testing
 import UWBTestSupport
-import UWBTools
-import uwbctl
 
 /// Scenes as files, and what `range` computes in them.
 @Suite(.ownThreads, .timeLimit(.minutes(10))) struct SceneTests {

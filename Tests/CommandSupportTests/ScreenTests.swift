@@ -6,8 +6,6 @@ import Glibc
 import ProgramTestSupport
 import Testing
 import UWBTestSupport
-import UWBTools
-import uwbctl
 
 /// What is on the screen of a terminal, whatever its size.
 @Suite(.ownThreads, .timeLimit(.minutes(10))) struct ScreenTests {
