@@ -73,6 +73,17 @@ import Varlink
     }
   }
 
+  @Test func aBorrowerThatCallsAgainAndGoesLeavesTheChip() async throws {
+    try await ServiceBench.lendService { bench, _ in
+      let borrower = try bench.client()
+      #expect(try borrower.call("Borrow", Self.parameters).error == nil)
+      borrower.send("Borrow", Self.parameters)
+      borrower.close()
+      let reply = try bench.client().call("Start", ServiceBench.start())
+      #expect(reply.error == nil, "\(reply.parameters)")
+    }
+  }
+
   @Test func aReasonIsNeeded() async throws {
     try await ServiceBench.lendService { bench, _ in
       let client = try bench.client()

@@ -143,6 +143,19 @@ import Varlink
     }
   }
 
+  @Test func aRefusedAttachmentTakesNothingFromOthers() async throws {
+    try await ServiceBench.lendService { bench, _ in
+      let hasty = try bench.client()
+      let attach = VarlinkCall("\(Chips.interface).Attach", upgrade: true).bytes
+      hasty.send(attach + [0x20, 0x02, 0, 0])
+      #expect(try hasty.receive()?.parameters == nil)
+      let device = try await open(bench)
+      let (_, stream) = try await start(device)
+      try await take(3, stream)
+      await device.close()
+    }
+  }
+
   @Test func noBytesHarmTheService() async throws {
     try await ServiceBench.lendService { bench, service in
       for round in 0..<300 {

@@ -101,6 +101,11 @@ import Varlink
     if case .attached(let chip) = phase { chip.end() }
     phase = .closing
     closeIfDone()
+    // An attached program gets no notification any more, which would notice that it is stuck.
+    guard !isClosed else { return }
+    ServiceQueue.shared.later(after: Self.patience + .seconds(1)) { [weak self] in
+      self?.closeIfStuck()
+    }
   }
 
   private func closeIfDone() {
@@ -136,7 +141,7 @@ import Varlink
         return close()
       }
     }
-    if inputHasEnded { inputEnded() }
+    if inputHasEnded, !isClosed { inputEnded() }
   }
 
   private func receive(_ bytes: ArraySlice<UInt8>) {
@@ -220,9 +225,9 @@ import Varlink
       phase = .monitoring(monitor, more: call.more)
       if inputHasEnded { close() }
     case .attach(let chip, let reply):
-      phase = .attached(chip)
       // A client must not send more before it has the reply.
       guard framing.count == 0 else { return close() }
+      phase = .attached(chip)
       if !call.oneway { send(reply) }
       chip.start()
     }

@@ -34,6 +34,8 @@ extension Service {
     return outcome { () throws(ServiceError) in
       if call.startsSessions { try permissions.checkStart(client.user) }
       if call.startsSessions || call.needsDevice { serveFormerBorrowers() }
+      // The client itself may be one of them.
+      guard !client.isClosed else { return .later }
       let opening = chipsToAwait(call)
       guard !opening.isEmpty else { return try perform(call, message, for: client) }
       Task {

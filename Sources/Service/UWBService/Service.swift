@@ -72,6 +72,8 @@ package struct HeldProfile: Sendable {
   ///
   /// - Parameter socket: A non-blocking socket that listens. The service closes it when it stops.
   package func start(listeningAt socket: Int32) {
+    // Not at the first client, when no descriptor may be left.
+    _ = watch
     for chip in chips { chip.start() }
     acceptor = Acceptor(socket) { [weak self] descriptor in
       if let self { accept(descriptor) } else { close(descriptor) }
