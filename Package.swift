@@ -418,7 +418,8 @@ if let names = Context.environment["UWB_TESTS"]?.split(separator: "|").map(Strin
   for name in names where !package.targets.contains(where: { $0.name == name }) {
     fatalError("UWB_TESTS: there is no target \(name)")
   }
-  let needed = Set((names + package.products.map(\.name)).flatMap(needed))
+  let libraries = package.products.compactMap { $0 as? Product.Library }.flatMap(\.targets)
+  let needed = Set((names + libraries).flatMap(needed))
   package.targets.removeAll { !needed.contains($0.name) }
 }
 
