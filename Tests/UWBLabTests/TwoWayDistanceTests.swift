@@ -185,6 +185,19 @@ import UWBTestSupport
     #expect(error?.recoverySuggestion?.contains("--counter-bits 32") == true)
   }
 
+  @Test(arguments: [("ns", 100_000_000), ("ps", 100_000_000_000), ("ticks", 6_389_760_000)])
+  func timestampsAgreeWithTheColumnOfTimes(_ unit: String, each: Int) throws {
+    let table = try CSVTable(text: "time_s,t1\n0,0\n0.1,\(each)\n0.2,\(2 * each)\n")
+    guard unit != "ticks" else {
+      #expect(throws: Never.self) { try table.checkCounterWidth() }
+      return
+    }
+    let error = #expect(throws: LabError.self) { try table.checkCounterWidth() }
+    #expect(error?.recoverySuggestion?.contains("--unit t1,t2,t3,t4=\(unit)") == true)
+    let named = try CSVTable(text: "time_s,t1_\(unit)\n0,0\n0.1,\(each)\n0.2,\(2 * each)\n")
+    #expect(throws: Never.self) { try named.checkCounterWidth() }
+  }
+
   @Test func aSecondResponseTellsTheClocks() throws {
     for table in [
       "t1,t2,t3,t4,t5,t6\n\(secondResponse)\n",

@@ -113,6 +113,7 @@ extension CSVTable {
   package func checkCounterWidth() throws(LabError) {
     let reader = TableReader(self)
     let polls = try reader.require("t1", .ticks)
+    try checkUnit(polls, reader)
     var (last, wrapped) = ([String: Double](), Int?.none)
     for row in 0..<rowCount {
       guard let stamp = number(row, polls.index).map({ $0 * polls.factor }) else { continue }
@@ -126,6 +127,33 @@ extension CSVTable {
       "\(polls.name) is smaller than before, and no timestamp in the column needs more than 32 bits "
         + "of the usual 40.",
       suggestion: "Give --counter-bits 32 (or 40, if that is right nevertheless).")
+  }
+
+  /// Checks that the intervals of polls by their timestamps agree with the column `time`, as those
+  /// of nanoseconds and picoseconds do not when they are taken for ticks.
+  private func checkUnit(_ polls: Column, _ reader: TableReader) throws(LabError) {
+    guard let time = reader.lookUp("time", .time) else { return }
+    var before: [String: (time: Double, poll: Double)] = [:]
+    var ratios: [Double] = []
+    for row in 0..<min(rowCount, 1000) {
+      guard let seconds = reader.value(row, time), let stamp = number(row, polls.index) else {
+        continue
+      }
+      let last = before.updateValue((seconds, stamp), forKey: reader.peer(row))
+      guard let last, seconds > last.time, stamp > last.poll else { continue }
+      let stamped = (stamp - last.poll) * polls.factor * DeviceTick.seconds
+      ratios.append((seconds - last.time) / stamped)
+    }
+    let ratio = ratios.sorted().dropFirst(ratios.count / 2).first ?? 1
+    for unit in ["ns", "ps"] {
+      let factor = Quantity.ticks.units.first { $0.suffix == unit }?.factor ?? 1
+      guard 0.98 * factor...1.02 * factor ~= ratio else { continue }
+      throw .table(
+        headerLine,
+        "the times of \(polls.name) agree with the column of times in \(unit), not in ticks of "
+          + "15.65 ps.",
+        suggestion: "Give --unit t1,t2,t3,t4=\(unit) with all columns of timestamps.")
+    }
   }
 }
 
