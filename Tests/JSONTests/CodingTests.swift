@@ -42,6 +42,9 @@ import Testing
     #expect(try read(JSONNode(json).lines) == board)
     #expect(try JSON(encoding: [Board]()) == .array([]))
     #expect(try JSON(encoding: UInt64.max) == .number(0x1p64))
+    for number in [Double.nan, .infinity, -.infinity] {
+      #expect(throws: JSONError.self) { try JSON(encoding: [number]) }
+    }
   }
 
   @Test func peopleWriteNumbersInOtherWays() throws {

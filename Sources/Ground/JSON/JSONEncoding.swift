@@ -2,6 +2,8 @@
 
 extension JSON {
   /// Encodes a value.
+  ///
+  /// - Throws: `JSONError` for a number that is not finite.
   package init(encoding value: some Encodable) throws {
     let encoder = ValueEncoder()
     try encoder.encode(value)
@@ -70,7 +72,10 @@ private final class ValueEncoder: Encoder, SingleValueEncodingContainer {
     case let text as String: content = .value(.string(text))
     case let number as any BinaryInteger:
       content = .value(Int64(exactly: number).map(JSON.integer) ?? .number(Double(number)))
-    case let number as any BinaryFloatingPoint: content = .value(.number(Double(number)))
+    case let number as any BinaryFloatingPoint:
+      // Written as null, it could not be read again.
+      guard number.isFinite else { throw JSONError(nil, "a number is not finite") }
+      content = .value(.number(Double(number)))
     default: try value.encode(to: self)
     }
   }
