@@ -155,8 +155,6 @@ import Varlink
   /// Closes the connection, unless the client has shut down only its sending direction and still
   /// gets replies.
   private func inputEnded() {
-    var state = pollfd(fd: socket, events: 0, revents: 0)
-    let hasHungUp = poll(&state, 1, 0) == 1 && state.revents & Int16(POLLHUP) != 0
     switch phase {
     case .monitoring: close()
     case _ where hasHungUp: close()
