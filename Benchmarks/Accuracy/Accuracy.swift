@@ -1,37 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 import RangingScenes
 
-/// How near the truth the library comes, simulated with fixed seeds and in public recordings.
+/// The errors of the library in simulations with fixed seeds and in public recordings.
 enum Accuracy {
-  /// What is not reached yet, by figure and quantity: listed, without ending the run.
+  /// Aims that are not reached yet, by figure and quantity. They are listed, and do not end the
+  /// run.
   private static let knownMisses = [
     "T5 hanyang NLOS: other distances than learned, 95 %",
     "T5 hanyang NLOS, learned at LOS: other distances than learned, RMSE",
     "T5 hanyang NLOS, learned at LOS: other distances than learned, 95 %",
     "T5 hanyang LOS: within one position, mean deviation",
-    // Nothing at a clear path tells how much longer detours are.
+    // Measurements of a clear path do not show how much longer detours are.
     "T5 hanyang NLOS, learned at LOS: other distances than learned: errors within two",
-    // A constant error is within twice what is stated, or it is not.
+    // A constant error either is within twice the stated deviation, or is not.
     "T5 hanyang LOS, not calibrated: errors within two",
     "T5 hanyang NLOS, not calibrated: errors within two",
-    // With few rows, as in the short form.
+    // The short form has few rows.
     "A2 the same, each row on its own",
     "F2 100 Hz live, RMSE", "F2 10 Hz live, RMSE",
-    // Some of these anchors are surveyed better than is assumed.
+    // Some of these anchors are surveyed more accurately than assumed.
     "D1 differences, recorded, to the side: errors within one stated deviation",
     "D1 differences, recorded, height: errors within one stated deviation",
-    // These ranges are less what is constant in them, which nobody tells the tracker, and the smoother
-    // has the calm acceleration that the truth shows. It also knows what comes afterwards.
+    // The constant error of these ranges is subtracted, which the tracker does not assume. The
+    // smoother has the small acceleration of the truth, and also uses later ranges.
     "M1 lias: recorded, times the RMSE of a robust smoother, worst track",
     "M1 lias: live, times the RMSE of a robust smoother, worst track",
     "M2 hanyang LOS: recorded, times the RMSE of a robust smoother, worst track",
     "M2 hanyang LOS: live, times the RMSE of a robust smoother, worst track",
-    // Half a minute is too short to learn how little noise there is.
+    // Half a minute is too short to learn how low the noise is.
     "M3 labyrinth: position, recorded: errors within one stated deviation",
     "M3 labyrinth live: errors within one stated deviation",
   ]
 
-  /// Prints all figures. Returns whether none is missed that was not known to be.
+  /// Prints all figures. Returns whether every missed aim is listed as known.
   static func run(_ settings: Settings, datasets: String?) -> Bool {
     let recordings = Recordings(datasets)
     var figures = TwoWayFigures.rows(settings)

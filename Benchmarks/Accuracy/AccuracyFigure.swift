@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A figure of accuracy: what the library reaches, the textbook estimator beside it in the same run,
-/// and the aim.
+/// A figure of accuracy: the result of the library, the result of the textbook estimator in the
+/// same run, and the aim.
 struct AccuracyFigure {
   enum Aim {
     case atMost(Double)
     case atLeast(Double)
     case between(Double, Double)
-    /// A range to aim at, and what must not be left.
+    /// A range to aim at, and the limits of a good run.
     case range(ClosedRange<Double>, limits: ClosedRange<Double>)
 
     func isMet(by value: Double) -> Bool {
@@ -17,7 +17,7 @@ struct AccuracyFigure {
       }
     }
 
-    /// Whether the run goes on to be a good one.
+    /// Whether the run still counts as good.
     func isTolerable(_ value: Double) -> Bool {
       switch self {
       case .atMost(let limit): value <= limit
@@ -28,20 +28,20 @@ struct AccuracyFigure {
     }
   }
 
-  /// As the list of figures names it: T1, A1, …
+  /// The name in the list of figures: T1, A1, …
   var id: String
   var quantity: String
   var unit: String
   var textbook: (name: String, value: Double)?
-  /// Over everything.
+  /// The value over all data.
   var value: Double
-  /// The same for each seed, split, track or antenna.
+  /// The value for each seed, split, track or antenna.
   var parts: [Double] = []
   var aim: Aim?
-  /// Whether it is known that the aim is not reached: it is listed, and does not end the run.
+  /// Whether the miss of the aim is known. A known miss is listed, and does not end the run.
   var isKnownMiss = false
 
-  /// Whether nothing is missed by so much that the run is a bad one.
+  /// Whether no miss is so large that the run is bad.
   var isTolerable: Bool { aim?.isTolerable(value) ?? value.isFinite }
 
   var verdict: String {
@@ -52,7 +52,7 @@ struct AccuracyFigure {
     return isKnownMiss ? "MISSED (known)" : "MISSED"
   }
 
-  /// Prints a table. Returns whether no aim is missed that was not known to be.
+  /// Prints a table. Returns whether every missed aim is known.
   static func write(_ figures: [AccuracyFigure]) -> Bool {
     let header = ["figure", "", "unit", "textbook", "", "here", "least", "most", "aim", ""]
     let lines = [header] + figures.map(\.cells)
@@ -89,7 +89,7 @@ struct AccuracyFigure {
     ]
   }
 
-  /// Three digits that count, or two behind the point.
+  /// Three significant digits, or two decimals.
   static func text(_ value: Double) -> String {
     guard value.isFinite, abs(value) < 1e12 else { return "\(value)" }
     let digits = abs(value) < 0.1 ? 4 : abs(value) < 10 ? 2 : abs(value) < 100 ? 1 : 0
@@ -103,7 +103,7 @@ struct AccuracyFigure {
   }
 }
 
-/// Errors of an estimator, gathered in parts.
+/// Errors of an estimator, collected in parts.
 struct Errors {
   private(set) var all: [Double] = []
   private(set) var parts: [[Double]] = []

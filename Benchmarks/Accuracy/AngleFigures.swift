@@ -3,12 +3,12 @@ import Estimators
 import Ranging
 import RangingScenes
 
-/// Angles out of simulated phases: A1 to A4.
+/// Angles from simulated phases: A1 to A4.
 enum AngleFigures {
-  /// An antenna with a ground plane: not a sine, not symmetric, past half a turn. In radians.
+  /// An antenna with a ground plane: not a sine, not symmetric, more than half a turn. In radians.
   struct Antenna {
     var name: String
-    /// Half of the span, its middle, and what bends, in degrees of phase.
+    /// Half of the span, its middle, and the curvature, in degrees of phase.
     var half: Double
     var middle: Double
     var bend: Double
@@ -22,7 +22,7 @@ enum AngleFigures {
         * (half * ((1 - linear) * sine + linear * line) + middle + bend * sine * sine)
     }
 
-    /// As a turntable with steps of six degrees would show it.
+    /// The phases that a turntable with steps of six degrees would measure.
     var table: PhaseTable? {
       PhaseTable(
         stride(from: -90.0, through: 90, by: 6).map { ($0 * degree, phase($0 * degree)) })
@@ -60,7 +60,7 @@ enum AngleFigures {
     return result + ring(settings) + flawed(settings) + elsewhere() + sides()
   }
 
-  /// To and fro, as somebody walks by, at 10 Hz.
+  /// A person who walks back and forth, at 10 Hz.
   private static func sweep(
     _ antenna: Antenna, limit: Double, seed: UInt64, count: Int
   ) -> (smoothed: [Double], live: [Double], textbook: [Double]) {
@@ -89,10 +89,11 @@ enum AngleFigures {
     )
   }
 
-  /// Four antennas in a ring, one phase in a hundred wrong: all round on a walk, and rows that have
-  /// nothing to do with each other.
+  /// Four antennas in a ring with one wrong phase in a hundred: a walk around them, and rows that
+  /// are unrelated to each other.
   private static func ring(_ settings: Settings) -> [AccuracyFigure] {
-    // 0.42 wavelengths from one to the next: at half a wavelength ahead and behind are one phase.
+    // 0.42 wavelengths between neighbours: at half a wavelength, ahead and behind have the same
+    // phase.
     let positions = [(0.3, 0.0), (0, 0.3), (-0.3, 0), (0, -0.3)]
     let pairs = [(0, 1), (1, 2), (2, 3), (3, 0)].map { a, b in
       AntennaPair(
@@ -121,7 +122,7 @@ enum AngleFigures {
       apart.add(zip(finder.directions(random), any).map { wrap(($0?.azimuth ?? 0) - $1) })
       one.add(
         zip(random, any).map { row, azimuth in
-          // The branch is given for free: of the two cones the nearer one.
+          // The reference chooses the right branch: the nearer one of the two cones.
           let cone = arcSine(wrap((row.phases[0] ?? 0)) / (2 * .pi * 0.3 * 2.0.squareRoot()))
           let axis = arcTangent(-1, 1)
           let angles = [axis + (.pi / 2 - cone), axis - (.pi / 2 - cone)]
@@ -139,8 +140,8 @@ enum AngleFigures {
     ]
   }
 
-  /// Antennas whose phases are something else than their model says, as those of each public recording: by
-  /// 4, 7 and 9 degrees, in the same way whenever the direction is the same.
+  /// Antennas whose phases differ from their model, as in each public recording: by 4, 7 and 9
+  /// degrees. The difference is the same for the same direction.
   private static func flawed(_ settings: Settings) -> [AccuracyFigure] {
     let arrays = [
       "one pair": [AntennaPair(.baseline(x: 0, y: 0.45, z: 0))],
@@ -189,15 +190,15 @@ enum AngleFigures {
     }
   }
 
-  /// A ring on a turntable at one place, used on a walk at another, where reflections add as much to phases
-  /// but differ: A4.
+  /// A ring that was calibrated on a turntable at one place and walks at another. Its reflections
+  /// add as much to phases, but differ: A4.
   private static func elsewhere() -> [AccuracyFigure] {
     var (honest, wrong) = (Honesty(), [Double]())
     for seed in 61...66 {
       var noise = Noise(seed: UInt64(seed))
       let (radius, place) = (0.3, [0.0, 3.5, 5][seed % 3] * degree)
       let positions = [(radius, 0.0), (0, radius), (-radius, 0), (0, -radius)]
-      /// As many degrees of phase as a place adds, in multiples of the azimuth up to the eighth.
+      /// The degrees of phase that a place adds, in multiples of the azimuth up to the eighth.
       func series(_ deviation: Double) -> [(cosine: Double, sine: Double)] {
         let each = deviation / 8.0.squareRoot()
         return (1...8).map { _ in (each * noise.normal(), each * noise.normal()) }
@@ -247,8 +248,8 @@ enum AngleFigures {
       ]
   }
 
-  /// Rings with neighbours at half a wavelength, calibrated at another place: whether directions are as often on
-  /// the right side as they say.
+  /// Rings with neighbours at half a wavelength, calibrated at another place. Compares the share of
+  /// directions on the right side with the stated probability.
   private static func sides() -> [AccuracyFigure] {
     var result: [AccuracyFigure] = []
     let paths: [(RingScene.Path, String)] = [

@@ -3,7 +3,7 @@ import Glibc
 import Ranging
 import RangingScenes
 
-/// A beacon lower than the device in one's hand, searched for with ranges alone: L3.
+/// A beacon lower than the hand-held device, searched for with ranges alone: L3.
 enum FindFigures {
   static func rows(_ settings: Settings) -> [AccuracyFigure] {
     var bearings = Errors()
@@ -25,7 +25,7 @@ enum FindFigures {
         id: "L3", quantity: "the same: converged", unit: "", value: converged / Double(walks),
         aim: .atLeast(0.85)),
     ]
-    // Of the processor, whatever else runs; an aim that ends the run would depend on the machine.
+    // Processor time, whatever else runs. An aim that ends the run would depend on the machine.
     let (sightings, _) = walk(length: settings.quick ? 1000 : 10_000, seed: 1)
     let before = clock()
     var finder = TargetFinder()

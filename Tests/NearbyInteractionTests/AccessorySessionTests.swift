@@ -11,7 +11,7 @@ import UWBSimulator
 @Suite struct AccessorySessionTests {
   @Test(arguments: [SessionConfiguration.Role.controller, .controlee])
   func distancesAndAzimuthsAgreeWithTheScene(_ role: SessionConfiguration.Role) async throws {
-    // At 4 m, 30 degrees to the right of the antenna.
+    // The accessory is at 4 m, 30 degrees to the right of the antenna.
     let place = SIMD3(4 * cos(-Double.pi / 6), 4 * sin(-Double.pi / 6), 1)
     let fixture = try await SessionFixture(try ChipFixture(others: [place]), role: role)
     let recorder = fixture.recorder
@@ -76,7 +76,7 @@ import UWBSimulator
     }
     let known = probabilities.compactMap(\.self)
     if let expected {
-      // For single rounds it is as noisy as their levels.
+      // The estimate of a single round is as noisy as the levels of its frames.
       #expect(known.count >= 8)
       #expect(expected.contains(known.reduce(0, +) / Float(max(1, known.count))), "\(known)")
     } else {
@@ -158,7 +158,7 @@ import UWBSimulator
       #expect(await recorder.waitForUpdates(10))
       #expect(abs(try #require(recorder.objects.last?.distance) - distance) < 0.1)
     }
-    // The end of one does not end the other.
+    // The end of one session does not end the other.
     try await accessories[0].stop()
     #expect(await recorders[0].wait { $0.last == .removed(.peerEnded) })
     let before = recorders[1].objects.count

@@ -15,7 +15,7 @@ import UWBLink
   private enum Place {
     /// None.
     static let none: (type: UInt8, bytes: [UInt8]) = (0, [])
-    /// 48.5 degrees north (33 bits, 24 of them behind the point), 11.25 west, 100.5 m (30 bits, 21).
+    /// 48.5 degrees north (33 bits, 24 of them after the point), 11.25 west, 100.5 m (30 bits, 21).
     static let geographic: (type: UInt8, bytes: [UInt8]) = (
       1, [0x00, 0x00, 0x80, 0x30, 0x00, 0x00, 0x60, 0x7A, 0x40, 0x00, 0x24, 0x0C]
     )
@@ -81,8 +81,8 @@ import UWBLink
     }
 
     /// - Parameters:
-    ///   - type: of the measurements, 2 or 6.
-    ///   - run: whose report it is.
+    /// - type: The type of the measurements, 2 or 6.
+    /// - run: The run that the report belongs to.
     func feed(_ messages: [[UInt8]], type: UInt8 = 2, run: Int = 1) throws {
       var writer = PayloadWriter()
       writer.u32(1)

@@ -9,19 +9,19 @@ import UWBTestSupport
 
 @testable import NearbyInteraction
 
-/// A tag in a room with anchors that stamp what a clock of the anchors and one of the tag say, and an app
-/// that computes its own position from nothing but what the delegate gets.
+/// A tag in a room with anchors. The anchors stamp with a common clock, the tag with its own. The
+/// app computes its position only from the measurements that its delegate receives.
 @Suite(.timeLimit(.minutes(10))) struct AnchorRoomTests {
   private struct Room {
     static let anchors: [(address: UInt16, position: SIMD3<Double>)] = [
       (0x11, SIMD3(0, 0, 2.5)), (0x22, SIMD3(8, 0, 2.2)), (0x33, SIMD3(8, 6, 0.5)),
       (0x44, SIMD3(0, 6, 2.4)), (0x55, SIMD3(4, 3, 0.2)),
     ]
-    /// By which part the tag's clock is fast.
+    /// The fraction by which the tag's clock is fast.
     static let rate = 17e-6
 
-    /// What a chip at a position reports of a block: poll, responses and final, two milliseconds apart.
-    ///
+    /// Returns the notifications of a chip at a position for one block: poll, responses and final,
+    /// two milliseconds apart.
     /// - Parameter lost: an anchor whose response was not received.
     static func notification(
       token: UInt32, block: UInt16, at tag: SIMD3<Double>, lost: UInt16? = nil
@@ -84,12 +84,13 @@ import UWBTestSupport
     }
   }
 
-  /// What an app computes: each message is later than the poll by how much farther its anchor is.
+  /// An app computes the position from delays: each message arrives later than the poll by the
+  /// additional distance of its anchor.
   private func position(_ messages: [NIDLTDOAMeasurement]) throws -> SIMD3<Double> {
     let poll = try #require(messages.first { $0.measurementType == .poll })
     let start = SIMD3(poll.coordinates.x, poll.coordinates.y, poll.coordinates.z)
     let observations = messages.filter { $0.measurementType == .response }.map { message in
-      // In ticks first, because the times themselves are long.
+      // The difference is taken in ticks, because the absolute times are too long for a `Double`.
       let received = Double(message.rawReceiveTime - poll.rawReceiveTime)
       let sent = Double(message.rawTransmitTime - poll.rawTransmitTime)
       let later = received * (1 + message.carrierFrequencyOffset) - sent
@@ -111,7 +112,7 @@ import UWBTestSupport
     #expect(await recorder.wait { $0 == [.started] }, "\(recorder.calls)")
     let walk = [SIMD3(1.0, 1, 1), SIMD3(3.0, 2, 1.2), SIMD3(6.5, 4.5, 0.9), SIMD3(2.0, 5, 1.6)]
     for (step, tag) in walk.enumerated() {
-      // Once a response is lost.
+      // One response is lost.
       let lost: UInt16? = step == 2 ? 0x22 : nil
       terminal.say(
         Room.notification(token: 7, block: UInt16(step + 1), at: tag, lost: lost))

@@ -58,7 +58,7 @@ import UWBTestSupport
       var commands: [[UInt8]] = []
     }
     let state = Locked(State())
-    /// DEVICE_ROLES: that of a tag among them.
+    /// DEVICE_ROLES includes the role of a tag.
     let roles: [UInt8]
     /// Of SESSION_UPDATE_DT_TAG_RANGING_ROUNDS_RSP.
     let roundStatus: UInt8
@@ -191,7 +191,7 @@ import UWBTestSupport
     return (recorder.calls, chip.commands.contains { $0[0] == 0x21 && $0[1] == 9 })
   }
 
-  /// Only the chip decides what it can do.
+  /// Only the chip decides which roles it supports.
   @Test func chipsThatDoNotListTheTagsRoleAreAsked() async throws {
     // Initiator and responder.
     let refusing = TagChip(roles: [0x03, 0x00], configurationStatus: 4)

@@ -7,7 +7,7 @@ import UWB
 @testable import NearbyInteraction
 @testable import UWBLink
 
-/// Users who may not open the device, and what they are told to try.
+/// Errors and advice for users without permission to open the device.
 @Suite struct AuthorizationTests {
   @Test func deniedAccessHasARecoverySuggestion() throws {
     let access = DeviceAccess(owner: "root", group: "dialout", mode: 0o660, isAllowed: false)
@@ -25,7 +25,7 @@ import UWB
     #expect(NIError(link).description.contains("usermod -aG dialout"))
   }
 
-  /// In a process of its own, which gives up root's privileges: root may open every device.
+  /// Runs in a process of its own, which drops root's privileges: root may open every device.
   @Test(.timeLimit(.minutes(10))) func usersWithoutAccessAreDenied() async {
     await #expect(processExitsWith: .success) {
       let path = "\(NSTemporaryDirectory())/ni-denied-\(UUID().uuidString)"
@@ -42,7 +42,7 @@ import UWB
       }
       session.run(NIDLTDOAConfiguration(networkIdentifier: 1))
       #expect(await recorder.wait { $0 == [.invalidated(.userDidNotAllow)] })
-      // Apps ask by a session with themselves, which would be another error.
+      // Apps find this out by a session with themselves; here that would be another error.
       let asking = Recorder()
       let own = asking.session(on: path)
       let token = try #require(own.discoveryToken)

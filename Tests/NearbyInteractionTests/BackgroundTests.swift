@@ -63,7 +63,8 @@ import UWBSimulator
     #expect(run.orders.last == .begin(run: 3))
   }
 
-  /// The device is back before or after the foreground: told once, when both are.
+  /// The device returns before or after the foreground: the app is notified once, when both have
+  /// returned.
   @Test(arguments: [true, false]) func bothReasonsHaveToEnd(_ isDeviceFirst: Bool) {
     var run = Self.ranging(endures: false)
     run.report(.lost(MachinePlayer.absence))
@@ -107,7 +108,7 @@ import UWBSimulator
     fixture.feed(2)
     fixture.recorder.drain()
     let before = fixture.recorder.calls
-    // One that waits for the app's queue is in time no longer.
+    // An update that waits for the app's queue is no longer in time.
     fixture.recorder.queue.suspend()
     fixture.feed(2, time: 200_000_000)
     program.isInBackground = true
@@ -184,7 +185,7 @@ import UWBSimulator
     await fixture.end()
   }
 
-  /// Looking for it may take half a minute.
+  /// The search for the device may take half a minute.
   @Test func theSearchEndsWithTheRun() async throws {
     let (begun, begin) = AsyncStream<Void>.makeStream()
     let core = Self.executor { _ in
@@ -199,7 +200,7 @@ import UWBSimulator
     #expect(fixture.recorder.calls.isEmpty)
   }
 
-  /// Two accessories: that with an identifier is ranged with in the background.
+  /// Of two accessories, the one with an identifier continues to range in the background.
   @Test func onlyOneOfTwoGoesOn() async throws {
     let program = ProgramState()
     let chips = try ChipFixture(others: [SIMD3(2, 0, 1), SIMD3(3, 1, 1)])
@@ -220,7 +221,7 @@ import UWBSimulator
     #expect(await recorders[1].wait { $0.last == .suspended })
     recorders[0].drain()
     let (count, newest) = (recorders[0].objects.count, recorders[0].objects.last?.sample)
-    // It is measured on, which the accessory shows.
+    // The accessory reports that ranging continues.
     var rounds = 0
     for await case .measured in accessories[0].accessory.events {
       rounds += 1

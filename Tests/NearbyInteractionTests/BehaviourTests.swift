@@ -56,7 +56,7 @@ import Testing
       fixture.clock.advance(.seconds(1))
       fixture.recorder.drain()
     }
-    // Measured once, and then out of range each second until the time-out.
+    // The object is measured once, and is then out of range each second until the time-out.
     var calls = ["shareable"]
     calls += [String](repeating: "update", count: 10)
     calls.append("timeout")
@@ -99,7 +99,8 @@ import Testing
     #expect(fixture.recorder.calls.count == 3)
   }
 
-  /// The first status is that nothing has converged; it precedes the measurement that it refers to.
+  /// The first status reports that nothing has converged. It precedes the measurement that it
+  /// refers to.
   @Test func convergencePrecedesTheUpdateThatChangesIt() throws {
     let fixture = try SessionTests.CoreFixture()
     let objects = Objects()

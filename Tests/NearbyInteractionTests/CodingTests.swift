@@ -82,7 +82,7 @@ import Testing
     #expect(token != NIDiscoveryToken(.peer, bytes))
     #expect(token != NIDiscoveryToken(.accessory, bytes.dropLast() + [2]))
     #expect(token != NIDiscoveryToken(.accessory, [2] + bytes.dropFirst()))
-    // Enough to distinguish tokens in a log, but not to range.
+    // The description distinguishes tokens in a log, but does not allow ranging.
     #expect("\(NIDiscoveryToken(.accessory, Array(0..<16)))" == "<NIDiscoveryToken …0c0d0e0f>")
   }
 
@@ -100,7 +100,7 @@ import Testing
     #expect(try list(capabilities([])) == [false, false, false, false, false, false])
     #expect(
       try list(capabilities([.preciseDistance])) == [true, false, false, false, false, false])
-    // An azimuth alone is no direction.
+    // An azimuth alone is not a direction.
     #expect(try list(capabilities([.direction])) == [false, false, false, false, false, false])
     #expect(
       try list(capabilities([.direction, .elevation])) == [false, true, false, false, false, false])
@@ -149,7 +149,7 @@ import Testing
     }
   }
 
-  /// It has key material in it.
+  /// The token contains key material.
   @Test func whatWasGeneratedIsNotArchived() throws {
     let configuration = try SessionTests.CoreFixture().configuration
     configuration.shareableConfigurationData = Data([1, 2, 3])

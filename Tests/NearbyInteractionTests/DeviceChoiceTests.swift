@@ -67,7 +67,7 @@ import UWBTestSupport
         RunRequest(fixture.configuration, of: fixture.session).plan?.device == NISession.device)
       fixture.configuration.isCameraAssistanceEnabled = true
       #expect(RunRequest(fixture.configuration, of: fixture.session).finder != nil)
-      // A wrong setting of a session is not replaced by that of all sessions.
+      // A wrong setting of a session is not replaced by the setting of all sessions.
       fixture.session.setARSession(NSObject())
       let wrong = RunRequest(fixture.configuration, of: fixture.session)
       #expect(wrong.problem?.code == .invalidARConfiguration && wrong.finder == nil)
@@ -108,7 +108,7 @@ import UWBTestSupport
     for error in lasting { #expect(!error.isTransient, "\(error)") }
   }
 
-  /// A file that is no device does not become one.
+  /// A file that is not a device does not become one.
   @Test func filesThatAreNoDevicesAreErrors() async throws {
     let recorder = Recorder()
     let session = recorder.session(on: "/dev/null")
@@ -187,7 +187,7 @@ import UWBTestSupport
       #expect(
         tokens.map { $0?.deviceCapabilities.supportsCameraAssistance } == [false, true])
       await plain.close()
-      // Without the registry, so like another program.
+      // Without the registry, the session is like one of another program.
       let other = try await UWBDevice.open(.serial(path: FilePath(chips.path)))
       await other.close()
       chips.bench.stop()

@@ -33,7 +33,7 @@ import UWBSimulator
 
   @Test func busyDevicesAreWaitedFor() async throws {
     let fixture = try await SessionFixture()
-    // Without the registry, so like another program.
+    // Without the registry, the session is like one of another program.
     let other = try await UWBDevice.open(.serial(path: FilePath(fixture.chips.path)))
     let recorder = fixture.recorder
     try await fixture.run()
@@ -106,7 +106,7 @@ import UWBSimulator
       chips.app.unplug()
       for await case .lost in losses { break }
       if isLostFirst { registry.release(key) }
-      // Its end ends the events.
+      // The end of the session ends the events.
       for await _ in events {}
       try chips.app.replug()
       let other = try await UWBDevice.open(.serial(path: FilePath(chips.path)))
@@ -187,14 +187,14 @@ import UWBSimulator
         let session = recorder.session(on: fixture.chips.path)
         session.run(try await fixture.accessory.configuration())
         #expect(await recorder.wait { $0.count(where: { $0 == .started }) == number })
-        // All ways to end, in turn.
+        // Each way to end, in turn.
         switch number % 3 {
         case 0: session.invalidate()
         case 1: session.pause()
         default: break
         }
       }
-      // Sessions end after their last reference is released, so this asks again.
+      // Sessions end after their last reference is released, so the test asks repeatedly.
       func sessionsLeft() async throws -> UInt8? {
         for _ in 0..<1_000 {
           await DeviceRegistry.shared.closeIdle()

@@ -54,8 +54,8 @@ import Testing
     #expect(last.direction == nil && finder.worldTransform == nil)
   }
 
-  /// A level walk leaves a mirror image: what is clearly not at the same height is above or below, what
-  /// is at the same height is that, and in between nothing is claimed.
+  /// A level walk leaves a mirror image. The height is reported as above, below or same only where
+  /// it is clear.
   @Test(arguments: [
     (simd_float3(2, 2, -2.5), [NINearbyObject.VerticalDirectionEstimate.aboveOrBelow]),
     (simd_float3(2, -2, -2.5), [.aboveOrBelow]),
@@ -69,7 +69,7 @@ import Testing
     #expect(last.horizontalAngle != nil && expected.contains(last.vertical), "\(last.vertical)")
   }
 
-  /// Distances with noise: no alarm of a weak signal, and hints that stay long enough to be followed.
+  /// Noisy distances cause no warning of a weak signal, and hints last long enough to be followed.
   @Test(arguments: 1...6 as ClosedRange<UInt64>) func hintsAreCalm(seed: UInt64) throws {
     var random = seed
     func noise() -> Double {
@@ -100,7 +100,7 @@ import Testing
     #expect(changes.count { $0.status == .converged } == 1, "\(changes)")
   }
 
-  /// Odometry with short gaps is no darkness; one that has ended is.
+  /// Short gaps of the odometry are not reported as darkness; its end is.
   @Test func shortGapsBetweenPosesAreNotReported() throws {
     let track = PoseTrack(validity: .milliseconds(10))
     let finder = MotionFinder(track)

@@ -19,13 +19,13 @@ struct ChipFixture {
   let bench: SimulatedBench
   let app: SimulatedBench.Chip
   let others: [SimulatedBench.Chip]
-  /// Links to the chips, which stay valid when a chip is replugged. Terminals' numbers are reused, and
-  /// what the registry knows of a device it knows by its path.
+  /// Links to the chips, which stay valid when a chip is replugged. Terminals' numbers are reused,
+  /// and the registry identifies a device by its path.
   let path: String
   let otherPaths: [String]
 
   /// - Parameters:
-  ///   - positions: of the other chips; the app's is at the origin and faces x.
+  /// - positions: The positions of the other chips. The app's chip is at the origin and faces x.
   init(
     _ profile: ChipProfile = .qm33PDoA, app place: Placement = Placement(at: SIMD3(0, 0, 1)),
     others positions: [SIMD3<Double>] = [SIMD3(3, 0, 1)], scene: Scene = Scene(seed: 11)
@@ -66,7 +66,7 @@ final class TestAccessory: Sendable {
     case whole
     case lost
     case twice
-    /// Without its last bytes.
+    /// The data without its last bytes.
     case truncated
   }
 
@@ -112,8 +112,7 @@ final class TestAccessory: Sendable {
   var sessions: UInt8? { get async throws { try await device.send(GetSessionCount()).count } }
 
   /// Asks the accessory for its data, as an app does at the start.
-  ///
-  /// - Parameter identifier: over Bluetooth LE.
+  /// - Parameter identifier: The accessory's identifier over Bluetooth LE.
   func configuration(_ identifier: UUID? = nil) async throws -> NINearbyAccessoryConfiguration {
     try await channel.send(AppMessage.initialize.bytes)
     let data = Data(try #require(await offers.first { _ in true }))
@@ -207,7 +206,7 @@ struct SessionFixture {
 }
 
 extension SessionCore {
-  /// Handles rounds as those of a chip with these capabilities.
+  /// Handles rounds like a chip with these capabilities.
   func reports(
     of run: Int, _ capabilities: Capabilities = Capabilities([])
   ) -> RoundCallback {

@@ -3,7 +3,7 @@
 
 /// Plays events to a state machine in virtual time.
 struct MachinePlayer {
-  /// Why there is no device.
+  /// The reason why there is no device.
   static let absence = NIError(
     .sessionFailed, reason: "There is no device at /dev/x.", recovery: "Plug it in.")
 
@@ -13,7 +13,7 @@ struct MachinePlayer {
   /// All effects in order, except for timers.
   private(set) var effects: [SessionEffect] = []
 
-  /// The calls to the app so far, other than those that the object is out of range.
+  /// The calls to the app so far, except for reports that the object is out of range.
   var calls: [SessionEffect.Callback] {
     effects.compactMap { effect in
       guard case .call(let callback) = effect, callback != .outOfRange else { return nil }
@@ -21,7 +21,7 @@ struct MachinePlayer {
     }
   }
 
-  /// How often the app was told that the object is out of range.
+  /// The number of reports to the app that the object is out of range.
   var absences: Int { effects.count { $0 == .call(.outOfRange) } }
 
   /// The effects for the chip's side so far.

@@ -37,7 +37,7 @@ import Testing
     #expect(run.calls == [.started, .removed(.timeout)])
   }
 
-  /// As if they had been set from the beginning.
+  /// The behaviour is the same as if they had been set from the beginning.
   @Test func changedTimeoutsApplyToRunningTimers() {
     var run = MachinePlayer()
     run.run()

@@ -52,7 +52,7 @@ import Testing
     run.report(.started(needsData: false))
     run.pass(.seconds(19))
     #expect(run.absences == 0)
-    // Single failed rounds are no absence.
+    // Single failed rounds do not make the object absent.
     for _ in 0..<10 {
       run.report(.measured)
       run.pass(.milliseconds(999))
@@ -71,7 +71,8 @@ import Testing
     #expect(run.calls == [.started, .removed(.timeout)])
   }
 
-  /// Three rounds, where they take longer than a second; and none of it with anchors.
+  /// The limit is three rounds where these take longer than a second. Sessions with anchors have no
+  /// limit.
   @Test func slowSessionsAreGivenMoreTime() {
     var run = MachinePlayer()
     run.run()
@@ -156,7 +157,7 @@ import Testing
     #expect(run.machine.phase == .invalidated)
   }
 
-  /// One comes with each round.
+  /// One update arrives with each round.
   @Test func furtherMeasurementsSetNoTimers() {
     var run = MachinePlayer.ranging()
     #expect(run.machine.handle(.report(run: 1, .measured), at: .seconds(1)).isEmpty)

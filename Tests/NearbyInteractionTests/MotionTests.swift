@@ -112,7 +112,7 @@ import UWBSimulator
     #expect(DevicePose(time: 1, transform: simd_float4x4()).ranging == nil)
   }
 
-  /// A source that knows the simulated position of the chip.
+  /// A source that has the simulated position of the chip.
   final class Follower: PoseSource {
     let chip: SimulatedBench.Chip
     init(_ chip: SimulatedBench.Chip) { self.chip = chip }
@@ -124,7 +124,7 @@ import UWBSimulator
     }
   }
 
-  /// Takes more than a second, because the chip moves once around in real time.
+  /// Takes more than a second, because the chip completes one circle in real time.
   @Test func movementFindsAnAccessory() async throws {
     let circle = Motion.circle(centre: SIMD3(0, 0, 1), radius: 0.6, period: 2.5)
     let chips = try ChipFixture(

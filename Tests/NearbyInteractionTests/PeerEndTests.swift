@@ -7,7 +7,7 @@ import UWBSimulator
 
 @testable import NearbyInteraction
 
-/// How two Linux hosts learn of each other's end, on simulated chips.
+/// Reports of the other host's end between two Linux hosts, on simulated chips.
 @Suite struct PeerEndTests {
   /// Two sessions that range with each other, the controller's first.
   private struct Pair {

@@ -66,7 +66,7 @@ import UWBSimulator
     let own = recorder.session(on: chips.path)
     own.run(NINearbyPeerConfiguration(peerToken: try #require(own.discoveryToken)))
     #expect(await recorder.wait { $0 == [.invalidated(.invalidConfiguration)] })
-    // Once more, as apps do to learn whether they may range.
+    // The app runs the session again to find out whether it may range.
     own.run(NINearbyPeerConfiguration(peerToken: try #require(own.discoveryToken)))
     #expect(await recorder.wait { $0.count == 2 && $0.last == .invalidated(.invalidConfiguration) })
     let second = Recorder()

@@ -5,9 +5,9 @@ import Testing
 @testable import NearbyInteraction
 @testable import Peers
 
-/// Peers that find each other in the network of this machine, and everything that can go wrong then.
+/// Peers that find each other in the network of this machine, and the failures of that search.
 @Suite(.timeLimit(.minutes(10))) struct NearbyPeersTests {
-  /// Without a chip: its token holds what every chip supports.
+  /// Without a chip, the token contains the values that every chip supports.
   private static func session() -> NISession {
     let session = NISession()
     session.device = "/dev/null/no-device"

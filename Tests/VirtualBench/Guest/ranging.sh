@@ -4,7 +4,7 @@
 # from the chip to the program. Needs $chips: the pipe of the program that plays the chips.
 table=/run/latency
 
-# until_there FILE: waits for a file that a server was told to write.
+# until_there FILE: waits until a server has written the file.
 until_there() { until [ -e "$1" ]; do sleep 0.02; done; }
 
 # Waits until both have written their files: $1 for the chip, $2 for the peer.

@@ -10,7 +10,7 @@ packages=$1 kernel=$2 work=$3 length=$4 fault=$5 first=$6 stages=$7 python=${8-}
 limit=1800
 [ "$length" = short ] || limit=5400
 
-# The machine's own QEMU, or that of the packages with its libraries.
+# This machine's own QEMU, or the one of the packages with its libraries.
 if [ -x "$packages/usr/bin/qemu-system-x86_64" ]; then
   qemu=(env "LD_LIBRARY_PATH=$packages/usr/lib/x86_64-linux-gnu:$packages/lib/x86_64-linux-gnu"
     "$packages/usr/bin/qemu-system-x86_64" -L "$packages/usr/share/qemu"
@@ -26,13 +26,14 @@ fi
   >"$work/initrd" 2>"$work/cpio"
 rm -rf "$work/image"
 
-# The console goes into a file; the second serial line is what the stages print.
+# The console goes into a file; the second serial line has the output of the stages.
 accel=${VIRTUAL_BENCH_ACCEL:-tcg}
 cpu=(-cpu host)
-# The clock of the machine counts instructions, one per nanosecond, and skips the time in which there is
-# nothing to do, so that no timeout inside depends on the speed and load of this machine.
+# The clock of the machine counts instructions, one per nanosecond, and skips idle time. No time-out
+# inside therefore depends on the speed and load of this machine.
 [ "$accel" != tcg ] || cpu=(-cpu Nehalem -icount "shift=0,sleep=off,align=off" -rtc clock=vm)
-# Skipped time would pass before phones outside can answer: there it waits while there is nothing to do.
+# Skipped time would pass before phones outside can answer. With phones, the machine waits in real
+# time while it is idle.
 phones=()
 if [ -n "$python" ]; then
   [ "$accel" != tcg ] || cpu=(-cpu Nehalem -icount "shift=0,sleep=on,align=off")
@@ -45,7 +46,7 @@ fi
 rm -f "$work/lines"
 mkfifo "$work/lines"
 status=0
-# In the foreground, or it would have a process group of its own.
+# In the background it would have a process group of its own.
 timeout --foreground --kill-after=10 "$limit" "${qemu[@]}" -accel "$accel" "${cpu[@]}" -M pc -smp 1 -m 1536 \
   -nodefaults -display none -no-reboot -kernel "$packages/boot/vmlinuz-$kernel" \
   -initrd "$work/initrd" \
@@ -64,7 +65,7 @@ fi
 tee "$work/report" <"$work/lines"
 wait "$machine" || status=$?
 if [ -n "$python" ]; then
-  # Without a machine it would wait for one.
+  # Without a machine it would wait for a connection.
   [ "$status" = 0 ] || kill "$phone" 2>/dev/null || true
   wait "$phone" || played=$?
   [ "$played" = 0 ] || tail -n 20 "$work/phone"

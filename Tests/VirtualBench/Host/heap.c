@@ -26,7 +26,7 @@ __attribute__((constructor)) static void start(void) {
   pthread_t thread;
   sigset_t all, before;
   if (!path) return;
-  // Signals of the program are none of its own, and a reader may be gone.
+  // The program's signals must not run on this thread, and the reader may have exited.
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   if (pthread_create(&thread, NULL, serve, path) == 0) pthread_detach(thread);

@@ -4,15 +4,15 @@
 
 # Kernel modules that the stages use; those they depend on follow.
 kernel_modules=(dummy_hcd libcomposite usb_f_acm cdc-acm usbmon cuse)
-# Without a random generator the kernel has no key exchange, and says only that a test of it failed.
-# The phones of 75-phones come through a port.
+# Without a random generator the kernel has no key exchange; it only reports that a test of the
+# exchange failed. The phones of 75-phones connect through a port.
 bluetooth_modules=(virtio_pci virtio_console hci_vhci bluetooth ecdh_generic cmac ecb algif_hash
   algif_skcipher drbg jitterentropy_rng sha512_generic ctr hmac)
 
 copy_module() { # its name, into this folder
   local name=${1//-/_} line path
   line=$(tr - _ <"$modules/modules.dep" | grep -nE "^[^:]*/$name\.ko(\.[a-z]*)?:" | cut -d: -f1) || true
-  # It is built in if it is not a module.
+  # A driver that is not a module is built in.
   [ -n "$line" ] || return 0
   line=$(sed -n "${line}p" "$modules/modules.dep")
   for path in ${line%%:*} ${line#*:}; do
@@ -69,7 +69,7 @@ copy_bluez() { # the image
   "${load[@]}" "$bluez/$program" --version >"$work/bluez"
 }
 
-# systemd as the first process: what a boot to the stages needs of it.
+# The parts of systemd that a boot to the stages needs.
 make_systemd() { # the image
   local name
   for name in systemd systemd-journald systemd-cgroups-agent systemd-shutdown; do

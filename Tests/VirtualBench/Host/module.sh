@@ -2,8 +2,8 @@
 #
 # Sourced by run: builds the kernel module of Module/, and heap.c.
 
-# Builds the module in a folder for the kernel of the packages. The headers name the place of their
-# common part as if they were installed; here it is where they are.
+# Builds the module in a folder for the kernel of the packages. The headers expect their common part
+# at its installed path; this replaces it by the path in the cache.
 build_module() { # the folder
   local headers=$packages/usr/src/linux-headers-$kernel compiler
   sed -i "s|^include .*/usr/src/\(linux-headers-[^/]*\)/|include $packages/usr/src/\1/|" \

@@ -3,12 +3,12 @@
 # Sourced by run: finds QEMU, a Debian kernel with its modules and headers, and the programs of the
 # virtual machine. They are unpacked into the cache folder and used from there.
 
-# What goes into the virtual machine, or builds for it.
+# Packages for the virtual machine, or for building its parts.
 guest_packages=(busybox-static systemd udev libsystemd-shared libudev1 kmod libkmod2)
 bluetooth_packages=(bluez bluez-test-tools dbus-daemon dbus-system-bus-common libdbus-1-3 libsystemd0)
 packages=$cache/root
 
-# The newest kernel that the package source knows, by its own name: linux-image-6.1.0-56-amd64.
+# The newest kernel in the package source, by its own name: linux-image-6.1.0-56-amd64.
 newest_kernel() {
   apt_get cache depends linux-image-amd64 2>/dev/null |
     sed -n 's/^ *Depends: linux-image-\([0-9].*\)$/\1/p' | head -n 1 || true
@@ -16,7 +16,7 @@ newest_kernel() {
 
 # apt-get and apt-cache, with private lists if the machine's are empty.
 private_lists=()
-# A machine without a network fails soon, and a slow one after ten minutes.
+# Without a network this fails soon, on a slow one after ten minutes.
 patience=(-o Acquire::http::Timeout=20 -o Acquire::https::Timeout=20 -o Acquire::Retries=1)
 apt_get() {
   local tool=$1
@@ -31,7 +31,7 @@ use_private_lists() {
     skip "the package lists cannot be had: $(tail -n 1 "$cache/apt/log")"
 }
 
-# Names of packages that are missing on this machine for the given ones, those included.
+# Prints the packages that are missing on this machine for the given ones, which are included.
 closure() {
   apt_get get -qq -y --no-install-recommends --print-uris install "$@" 2>/dev/null |
     awk '{ print $2 }' | sed 's/_.*//'
@@ -50,8 +50,8 @@ fetch() { # the folder, their names
   rm -rf "$cache/debs"
 }
 
-# Adds what the stage for Bluetooth needs to packages that were downloaded before it existed. Without
-# it only that stage is left out.
+# Adds the packages of the stage for Bluetooth to packages that were downloaded before it existed.
+# Without them, only that stage is skipped.
 download_bluetooth() {
   [ -n "$(newest_kernel)" ] || use_private_lists
   # shellcheck disable=SC2046
@@ -73,7 +73,7 @@ download() {
   names=$(closure qemu-system-x86 qemu-system-data seabios | grep -v '^ipxe-qemu$')
   names+=" ${guest_packages[*]} $(closure linux-headers-"$version" | grep '^linux-')"
   names+=" linux-image-$version linux-headers-$version"
-  # Packages of this machine itself that QEMU needs anyway stay where they are.
+  # Packages of this machine that QEMU needs anyway stay in place.
   rm -rf "$packages.new"
   mkdir -p "$packages.new"
   # shellcheck disable=SC2086
@@ -102,7 +102,7 @@ find_packages() {
   [ -s "$modules/modules.dep" ] || dependencies "$packages"
 }
 
-# Sets `python` to one that has the library for phones, or skips.
+# Sets `python` to an interpreter that has the library for phones, or skips.
 find_bumble() {
   local folder=$cache/bumble-0.0.236
   python=$folder/bin/python
@@ -128,7 +128,7 @@ find_bluez() { # the release of Debian, or the folder
   [ -n "$install" ] ||
     skip "the bluetoothd of $release is not in $cache; run it with --install to download it"
   (
-    # Nothing of that release is installed here.
+    # Nothing of that release is installed on this machine.
     lists=$cache/apt-$release
     mkdir -p "$lists"/{lists/partial,archives/partial}
     : >"$lists/status"

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# phone.py SOCKET BLUEZ [VISITS]: plays a Bluetooth controller for the virtual machine at the socket, kits
-# that its app finds, and phones that find the accessory in it, as iPhones do: with private addresses that
-# change, an MTU of their own, and keys that they keep or forget; and at SOCKET0 to SOCKET3 four controllers
-# that hear each other. BLUEZ is the version of bluetoothd in the machine. Needs bumble 0.0.236 (PyPI).
-# Prints a line for each check, as the stages do, and ends with 1 if one did not hold.
+# phone.py SOCKET BLUEZ [VISITS]: simulates a Bluetooth controller for the virtual machine at the
+# socket, kits that its app finds, and phones that find the accessory in it, as iPhones do: with
+# private addresses that change, an MTU of their own, and keys that they keep or forget; and at
+# SOCKET0 to SOCKET3 four controllers that receive each other's packets. BLUEZ is the version of
+# bluetoothd in the machine. Needs bumble 0.0.236 (PyPI). Prints a line for each check, as the
+# stages do, and exits with 1 if one failed.
 import asyncio
 import contextlib
 import dataclasses
@@ -26,7 +27,7 @@ DATA = core.UUID("95E8D9D5-D8EF-4721-9A4E-807375F53328")
 # Messages of the accessory protocol.
 CONFIGURATION, STARTED, STOPPED = 0x01, 0x02, 0x03
 INITIALIZE, CONFIGURE, STOP = 0x0A, 0x0B, 0x0C
-# What a machine that is busy elsewhere may take; nothing here is a measurement.
+# The time limit for a busy machine; nothing here is a measurement.
 PATIENCE = 300
 
 failed = 0
@@ -57,7 +58,7 @@ class Controller(controller.Controller):
     def __init__(self, *arguments, **options):
         super().__init__(*arguments, **options)
         self.started = asyncio.Event()
-        # When each advertisement was heard last.
+        # The time of the last reception of each advertisement.
         self.heard = {}
 
     def on_hci_reset_command(self, command):
@@ -66,7 +67,7 @@ class Controller(controller.Controller):
 
     def send_hci_packet(self, packet):
         if isinstance(packet, hci.HCI_LE_Extended_Advertising_Report_Event):
-            # As of legacy advertising: otherwise Linux does not put the two together.
+            # The address type of legacy advertising; otherwise Linux does not combine the two.
             report = dataclasses.replace(packet.reports[0], event_type=0x13)
             if packet.reports[0].event_type & packet.EventType.SCAN_RESPONSE:
                 sender = self.link.find_le_controller(report.address)
@@ -74,7 +75,7 @@ class Controller(controller.Controller):
                            (*sender.advertising_sets.values(), sender.le_legacy_advertiser)
                            if advertising.enabled and advertising.address == report.address]
                 report.event_type, report.data = 0x1B, bytes(answers[0] if answers else b"")
-            # A machine that is slow would do nothing but hear those that are sent each 20 ms.
+            # A slow machine would only process advertisements if they came every 20 ms.
             key = (bytes(report.address), report.event_type, bytes(report.data))
             if time.monotonic() < self.heard.get(key, 0) + 0.2:
                 return
@@ -105,7 +106,7 @@ class Phone:
                 identity_address_type=pairing.PairingConfig.AddressType.RANDOM,
                 address=hci.Address.generate_static_address(), keystore=None),
             host=host.Host(self.controller, common.AsyncPipeSink(self.controller)))
-        # BlueZ asks for a larger one of its own.
+        # BlueZ requests a larger MTU itself.
         self.device.gatt_server.max_mtu = max(mtu, 23)
         self.messages = asyncio.Queue()
 
@@ -150,7 +151,7 @@ class Phone:
                 await self.leave()
 
     async def reach(self, address):
-        # A phone hears an advertisement first.
+        # A phone receives an advertisement first.
         await asyncio.sleep(1)
         self.device.random_address = hci.Address.generate_private_address(self.device.irk)
         await self.device.send_sync_command(
@@ -264,7 +265,7 @@ class Kit:
             connection.on("disconnection", lambda why: gone.done() or gone.set_result(why))
 
         self.device.once("connection", connected)
-        # The name in it, because bumble's scan response is the same.
+        # The advertisement contains the name, because bumble's scan response is the same.
         await self.device.start_advertising(
             advertising_data=bytes(core.AdvertisingData([
                 (core.AdvertisingData.FLAGS, b"\x06"),
@@ -294,7 +295,7 @@ class Kit:
               " ".join(f"0x{number:02X}" for number in self.said))
         for task in [*ways, leaving]:
             task.cancel()
-        # The kernel of the machine would cancel connecting instead.
+        # Otherwise the machine's kernel would cancel connecting.
         if not gone.done():
             await self.connection.disconnect()
         await asyncio.wait_for(gone, PATIENCE)
@@ -343,7 +344,7 @@ async def one_phone(phone, address):
     check("pairs", phone.connection.is_encrypted)
     check("QNIS's value is read", await phone.read_again(SECURE) == b"Qorvo\0")
     check("the configuration data is what 0x01 brought", await phone.read_again(DATA) == data)
-    # BlueZ loses the subscription with the private address, so that the answer would be lost.
+    # BlueZ loses the subscription with the private address, so the answer would be lost.
     try:
         await phone.say(INITIALIZE)
     except (att.ATT_Error, core.ConnectionBrokenError, asyncio.CancelledError):
@@ -376,7 +377,8 @@ async def one_phone(phone, address):
 async def two_phones(first, second, address):
     await first.connect(address)
     data = await talk(first, "the first of two phones")
-    # While one is served the accessory is not found, but a phone may have begun before.
+    # The accessory does not advertise while it serves a phone, but another phone may have begun to
+    # connect before.
     connecting = asyncio.create_task(second.connect(address))
     done, _ = await asyncio.wait({connecting}, timeout=5)
     if done:
@@ -412,7 +414,7 @@ async def two_at_once(first, second, address):
     await talk(second, "the second goes on when the first has left")
     await first.connect(address)
     await talk(first, "the first is back")
-    # bluetoothd closes the socket of the phone that has subscribed first, whichever leaves.
+    # bluetoothd closes the socket of the phone that subscribed first, whichever phone disconnects.
     await first.leave()
     await talk(second, "the second goes on, without a socket of bluetoothd")
     await first.connect(address)
@@ -492,7 +494,7 @@ async def visits(phone, address, count):
 
 async def attach(stack, path, air, address):
     """A controller of the machine."""
-    # Until the machine has made it.
+    # Waits until the machine has created the socket.
     while not os.path.exists(path):
         await asyncio.sleep(0.1)
     transport = await stack.enter_async_context(await open_transport(f"unix:{path}"))
@@ -506,10 +508,10 @@ async def main(path, bluez, count):
     async with contextlib.AsyncExitStack() as stack:
         air, own = Link(), Link()
         machine = await attach(stack, path, air, "F0:F1:F2:F3:F4:F5")
-        # Controllers that hear each other and no phones.
+        # Controllers that receive each other's packets, without phones.
         for number in range(4):
             await attach(stack, f"{path}{number}", own, f"F0:F1:F2:F3:F4:0{number}")
-        # Other stages come first.
+        # Other stages run first.
         starting = asyncio.create_task(machine.started.wait())
         await asyncio.wait({starting, machine.gone}, return_when=asyncio.FIRST_COMPLETED)
         if machine.gone.done():

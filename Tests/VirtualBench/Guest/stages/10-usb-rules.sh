@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The project's rules with the real udev daemon, and who may open a board with them.
+# The project's rules with the real udev daemon, and the users who may open a board with them.
 . /bench/boards.sh
 make_boards
 rule=/etc/udev/rules.d/60-uwb.rules

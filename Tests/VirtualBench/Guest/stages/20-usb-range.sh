@@ -40,7 +40,7 @@ other_end() {
   controlee=$!
   wait $started
 }
-# If it has missed the controller's last message, it continues.
+# If it missed the controller's last message, it continues to wait.
 other_end_ends() {
   local status=0
   kill -INT $controlee 2>/dev/null
@@ -72,7 +72,7 @@ check "range measures with the name that list gives a board that has just appear
 note "$((10 * ($(hundredths) - before))) ms from the plug to the end of its first round"
 other_end_ends
 
-# --- a board that sends while no program reads: what waits for the next one is set aside
+# --- a board that sends while no program reads: the next program discards the bytes that wait
 VirtualBench tell $chips "chatter 0 61020006010000000200"
 check "info after bytes that waited for it" ends 0 as member uwbctl info --device $a
 
@@ -80,7 +80,7 @@ check "info after bytes that waited for it" ends 0 as member uwbctl info --devic
 check "unplugged in the middle of a frame: range says so and ends with 74" \
   ends 74 as member VirtualBench replug --control $chips --how cut --cycles 1 --no-return -- \
   uwbctl range --device $a --interval 20 --recover 0 --format csv
-# A board that hangs sends nothing more.
+# A board that hangs sends no more bytes.
 VirtualBench tell $chips "plug 0"
 udevadm settle
 VirtualBench tell $chips "mute 0 1"

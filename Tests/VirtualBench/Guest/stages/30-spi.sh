@@ -6,7 +6,7 @@
 uwbctl setup --install >&4 2>&4
 count=$(rounds 100 1000)
 
-# --- nodes and who may open them
+# --- nodes and their permissions
 chip sr150
 sr150="spi:$node?chip=sr150&irq=uwb-irq&ri=uwb-read&ce=uwb-power"
 check "a spidev that names a UWB chip is given to the group" looks 660:root:dialout "$node"

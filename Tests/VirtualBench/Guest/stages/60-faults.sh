@@ -27,8 +27,7 @@ chip_ranges "an SR250 whose edges are missed" "$sr250" 60
 kept "… no violation of the interface"
 chip_ends
 
-# --- chips that hang
-# Its rounds are not answered: 82.
+# --- chips that hang Without answers to its rounds, range exits with 82.
 chip sr250 hang-ranging=30
 check "an SR250 that hangs after every 30 rounds is reset, and ranging goes on" ends 82 as member \
   "uwbctl range --device '$sr250' --interval 20 --count 50 --recover 60 --format csv"
@@ -58,7 +57,7 @@ check "… every segment came whole" ledger " 3 segments"
 check "… fw= loads it on the way" ends 0 as member "uwbctl info --device '$sr150&start=cycle&fw=/tmp/sr150.bin'"
 kept "… no violation of the interface"
 chip_ends
-# Each attempt has three segments, so the fifth one is the second of the second attempt.
+# Each attempt has three segments, so the fifth segment is the second of the second attempt.
 chip sr150 flipped-bit=5 --loader
 check "SR150: firmware is loaded" ends 0 as member "$load '$sr150' /tmp/sr150.bin"
 check "SR150: a bit lost in a segment: the chip is switched off, and it is loaded again" \

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Bluetooth LE: the real bluetoothd with two virtual controllers that hear each other; on one the
-# accessory's side, on the other one the app's, each an ordinary user's program.
+# Bluetooth LE: the real bluetoothd with two virtual controllers that receive each other's packets.
+# The accessory's side uses one, the app's side the other; each is an ordinary user's program.
 . /bench/bluetooth.sh
 needs_bluetoothd
 
@@ -33,7 +33,7 @@ app() { ends 0 as visitor "VirtualBench bluetooth app hci1 $*"; }
 app_fails() { ends 1 as visitor "VirtualBench bluetooth app hci1 $*"; }
 accessory_forgets() { ends 0 as visitor "VirtualBench bluetooth app hci0 forget"; }
 without_adapter() { app_fails find && says "There is no Bluetooth adapter"; }
-# The kernel's own view of a line that nobody holds any more.
+# The kernel's own view of a line that no program holds any more.
 line_is_unset() {
   local base
   base=$(cat "$(grep -l uwb-bench /sys/class/gpio/gpiochip*/label | sed 's/label$/base/')")
@@ -43,7 +43,7 @@ line_is_unset() {
   echo $((base + 3)) >/sys/class/gpio/unexport
   [ "$level" = 0 ]
 }
-# peer ADAPTER CHIP NAME OPTION…: one of two machines, whose person says that the codes are equal.
+# peer ADAPTER CHIP NAME OPTION…: one of two machines, whose user confirms that the codes are equal.
 peer() {
   local adapter=$1 chip=$2 name=$3
   shift 3
@@ -70,7 +70,7 @@ codes_are_equal() {
   [ -n "$(code_of Alice)" ] && [ "$(code_of Alice)" = "$(code_of Bob)" ] &&
     [ "$(grep -c '"found".*"distance_m"' /tmp/peer-Bob)" = 5 ]
 }
-# Either may be the one that has connected.
+# Either machine may have opened the connection.
 peer_is_killed() {
   rm /tmp/peer-*
   peer hci0 a Alice &
@@ -81,8 +81,8 @@ peer_is_killed() {
     cat /tmp/peer-*
     return 1
   }
-  # It advertises anew after the connection, and bluetoothd keeps the advertisement of a program that is
-  # killed meanwhile (bluez/bluez#969).
+  # The program advertises again after the connection; bluetoothd keeps the advertisement of a
+  # program that is killed meanwhile (bluez/bluez#969).
   sleep 5
   kill -9 "$(ps | sed -n 's/^ *\([0-9]*\) .* [u]wbctl peer .*--name Alice.*/\1/p')"
   wait $first
@@ -128,7 +128,7 @@ check "bluetoothd finds the controllers" eventually app forget
 
 # --- the dialogue
 check "an accessory registers its services and advertises, as an ordinary user" start_accessory
-# The clock of this machine skips the time.
+# The clock of this machine skips idle time.
 sleep 32
 check "an app finds it by its service, connects, and learns its services" app find connect
 check "messages of 36 and 49 bytes, both ways of writing" app talk
@@ -163,8 +163,9 @@ check "an accessory that consents" start_accessory
 check "… is paired with" app connect pair read
 kill -9 $daemon
 check "bluetoothd killed: the accessory is told" await "lost bluetoothd"
-# With its default of three ATT channels, BlueZ 5.66 closes a descriptor of theirs twice when an adapter
-# vanishes, and loses writes without response from then on ("Failed to obtain disconnect error").
+# With its default of three ATT channels, BlueZ 5.66 closes a descriptor of these channels twice
+# when an adapter vanishes. It then loses writes without response ("Failed to obtain disconnect
+# error").
 settings '[GATT]' 'Channels = 1'
 start_daemon -f /tmp/main.conf
 check "… and registers everything when it is back" await "registered .* again" 3
@@ -174,7 +175,7 @@ check "… with the bond: connects, reads, talks" app connect bonded read talk d
 kill -9 $controllers
 check "the adapters gone: the accessory is told" await "lost the adapter"
 eventually test ! -e /sys/class/bluetooth/hci0
-# Their numbers are in use until bluetoothd has let go of them.
+# Their numbers are in use until bluetoothd has closed them.
 sleep 5
 start_controllers
 check "… and registers its services when they are back" await "registered .* again" 5
@@ -210,7 +211,7 @@ check "… with distances" says '"found".*"distance_m":'
 check "both ends keep keys" bonds_are 2
 check "it ranges with the stored keys" find_door 0 -n 5
 end_serving
-# The chips walk to and fro, between two metres and three. A line of the kernel's GPIO code, which ends
+# The chips walk back and forth between 2 m and 3 m. A line of the kernel's GPIO code, which ends
 # high if nobody sets it.
 insmod /bench/uwb_bench.ko
 chmod 666 /dev/gpiochip*
@@ -221,7 +222,7 @@ cat >/tmp/level.sh <<'level'
 #!/bin/sh
 level=hi
 [ "$UWB_EVENT" = enter ] || level=lo
-# The line is set beside the command.
+# The line is set from another program than the command.
 until grep -q "uwb-power.* out $level" /sys/kernel/debug/gpio; do usleep 10000; done
 echo "$UWB_EVENT $level" >>/tmp/levels
 level
@@ -248,7 +249,7 @@ check "both links, five visits each" ends 0 as visitor \
   "VirtualBench accessory-times /tmp/chip-b hci1 Door tcp:127.0.0.1:7000"
 while read -r line; do note "$line"; done <$out
 end_serving
-# Of both: a link that only one end can encrypt makes this kernel fail (hci_chan_del).
+# Both keys are removed: a link that only one end can encrypt makes this kernel fail (hci_chan_del).
 for name in Door 00:AA:01:01:00:01; do
   check "uwbctl bonds --remove $name" ends 0 as visitor "uwbctl bonds --remove $name"
 done

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Bluetooth LE while bluetoothd is killed and adapters are pulled, over and over, as uwbctl ranges on both
-# ends: nothing stays advertised, connected or open. The long form does it 100 times each. With --fault only
-# one of them: killed or pulled.
+# Bluetooth LE while bluetoothd is killed and adapters are removed repeatedly, and uwbctl ranges on
+# both ends. Afterwards nothing is advertised, connected or open. The long form does it 100 times
+# each. With --fault, only one of them: killed or pulled.
 . /bench/bluetooth.sh
 needs_bluetoothd
 prepare_bluetooth
@@ -32,7 +32,7 @@ visit() {
     return 1
   }
 }
-# The accessory is served again, and the app has ended, saying why.
+# The accessory serves again, and the app has exited and printed the reason.
 served_again() {
   listened=$((listened + 1))
   await '"listening"' $listened || return 1
@@ -50,7 +50,7 @@ pull_adapters() {
   visit || return 1
   kill -9 $controllers
   eventually test ! -e /sys/class/bluetooth/hci0
-  # Their numbers are in use until bluetoothd has let go of them.
+  # Their numbers are in use until bluetoothd has closed them.
   sleep 5
   start_controllers
   served_again
@@ -68,7 +68,8 @@ repeated() {
   done
 }
 often=$(rounds 2 100)
-# fault NAME WHAT COMMAND: the first two do not count, in which both ends allocate what they keep.
+# fault NAME WHAT COMMAND: the first two rounds do not count, because both ends allocate permanent
+# memory in them.
 fault() {
   [ -z "$BENCH_FAULT" ] || [ "$BENCH_FAULT" = "$1" ] || return 0
   repeated 2 "$3" >&4 2>&4

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# One app that uses several accessories at once, over controllers that bumble plays (Host/phone.py): with
-# those of btvirt, a second link of a controller carries nothing.
+# One app that uses several accessories at once, over controllers that bumble simulates
+# (Host/phone.py). With the controllers of btvirt, a second link of a controller transmits nothing.
 . /bench/bluetooth.sh
 prepare_outside 5 '[GATT]' 'Channels = 1'
 controllers=

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Phones and kits outside of the machine, played by bumble (Host/phone.py). uwbctl finds the kits, and
-# the phones find the accessory that the real bluetoothd and uwbctl serve. What they see is among the
-# checks here.
+# Phones and kits outside of the machine, simulated by bumble (Host/phone.py). uwbctl finds the
+# kits, and the phones find the accessory that the real bluetoothd and uwbctl serve. Their results
+# are among the checks here.
 . /bench/bluetooth.sh
 prepare_outside 1 '[General]' 'JustWorksRepairing = confirm' '[GATT]' 'Channels = 1'
 VirtualBench controller "$port" >&4 2>&4 &
@@ -24,10 +24,10 @@ done
 check "… with whose keys it is paired" ends 0 as visitor "uwbctl bonds --format json"
 check "… and no others" test "$(grep -c '"Kit' $out)" = 1
 before=$(descriptors)
-# What the first phones leave behind is kept for good.
+# Memory that the first phones cause to be allocated is kept permanently.
 while kill -0 $phones 2>&4 && ! said '"disconnected"' "$(rounds 9 40)"; do sleep 1; done
 started=$(bytes_in_use)
-# Until the phones are gone, with the controller.
+# Waits until the phones and their controller are removed.
 wait $phones
 check "the accessory is told that the controller is gone" await '"lost"'
 check "no descriptor is left over" test "$(descriptors)" -le "$before"

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# uwbd as a service of systemd: a board that is plugged in starts it, two users measure, the board is
-# unplugged and comes back, the service is killed, and all of them measure on.
+# uwbd as a service of systemd. A board that is plugged in starts it, and two users measure. The
+# board is unplugged and returns, the service is killed, and both users continue to measure.
 . /bench/boards.sh
 make_boards
 a=usb:C0FFEE00000A
 service() { systemctl show -P "$1" uwbd.service; }
 active() { [ "$(service ActiveState)" = active ] || { journalctl -u uwbd --no-pager -n 20 && false; }; }
-# until_true COMMAND…: waits for it to succeed, a minute and more at most.
+# until_true COMMAND…: waits for the command to succeed, for a minute or a little more.
 until_true() {
   local tries=0
   until "$@" >/tmp/until 2>&1; do
@@ -20,7 +20,7 @@ until_true() {
   done
 }
 lines() { wc -l <"$1" 2>/dev/null || echo 0; }
-# Both users see ten more measurements.
+# Both users receive ten more measurements.
 both_measure() {
   local name before
   for name in member second; do
@@ -75,7 +75,7 @@ check "the journal has fields" sh -c \
 
 killall -INT uwbctl
 wait $programs
-# systemd may be late here to know how the service is.
+# systemd may update the state of the service late.
 no_session() {
   uwbctl list >/tmp/list && grep -q 'shared as' /tmp/list && ! grep -q '^ *session ' /tmp/list
 }
