@@ -200,7 +200,7 @@ import UWBSimulator
     #expect(fixture.recorder.calls.isEmpty)
   }
 
-  /// Of two accessories, the one with an identifier continues to range in the background.
+  /// The first of two accessories, which has an identifier, continues to range in the background.
   @Test func onlyOneOfTwoGoesOn() async throws {
     let program = ProgramState()
     let chips = try ChipFixture(others: [SIMD3(2, 0, 1), SIMD3(3, 1, 1)])

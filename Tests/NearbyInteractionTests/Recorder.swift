@@ -52,7 +52,7 @@ final class Recorder: NSObject, NISessionDelegate, @unchecked Sendable {
   }
 
   var calls: [Call] { kept.withLock { $0 } }
-  /// Without the measurements.
+  /// The calls without the measurements.
   var milestones: [Call] {
     calls.filter { if case .updated = $0 { false } else { true } }
   }

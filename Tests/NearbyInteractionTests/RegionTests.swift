@@ -41,7 +41,7 @@ import Testing
       changes += regions.update(object(1.5 + 0.15 * (step % 2 == 0 ? 1 : -1))).count
     }
     #expect(changes == 1)
-    // Nor does one that stays slightly inside, then slightly outside.
+    // An object that stays slightly inside, then slightly outside, causes no event either.
     for step in 0..<1_000 {
       changes += regions.update(object(1.5 + 0.15 * (step / 50 % 2 == 0 ? 1 : -1))).count
     }

@@ -6,8 +6,8 @@ import Testing
   import Glibc
 #endif
 
-/// Checked against numbers worked out by hand; what each function does is in the public documentation
-/// of Apple's simd library.
+/// Compared with numbers computed by hand. The public documentation of Apple's simd library
+/// describes the functions.
 @Suite struct SIMDVectorTests {
   @Test func productsAndLengths() {
     let (a, b) = (simd_double3(1, 2, 3), simd_double3(4, -5, 6))

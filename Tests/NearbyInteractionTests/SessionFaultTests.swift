@@ -93,7 +93,7 @@ import UWBSimulator
       #expect(await recorder.wait { $0.last == .removed(.timeout) })
       #expect(recorder.objects.isEmpty)
     }
-    // By the token of the object, as apps should.
+    // The app identifies the accessory by the token of the object, as apps should.
     let owners = Dictionary(uniqueKeysWithValues: zip(tokens, accessories))
     for (recorder, session) in zip(recorders, sessions) {
       recorder.onEach { session, call in

@@ -151,8 +151,8 @@ import UWB
     return (fixture, target - simd_float3(0, 0, -4.8))
   }
 
-  /// A straight path does not distinguish left from right; an all-round azimuth does, and one that
-  /// confuses front and back must not be used for it.
+  /// A straight path does not distinguish left from right. An all-round azimuth does; an azimuth
+  /// that confuses front and back must not be used for it.
   @Test func onlyAllRoundAzimuthsAreUsedWithMovement() throws {
     let (all, arm) = try walkPast([.azimuth180, .figureOfMerit])
     let last = try #require(all.recorder.objects.last)
@@ -164,9 +164,9 @@ import UWB
     #expect(half.recorder.objects.last?.horizontalAngle == nil)
   }
 
-  /// What a chip with both antennas reports along a track, and the objects that an app gets.
-  ///
-  /// - Parameter isHalf: the antennas mirror what is behind them to the front.
+  /// Returns the reports of a chip with both antennas along a track, and the objects that an app
+  /// receives.
+  /// - Parameter isHalf: the antennas mirror directions behind them to the front.
   private func walk(
     _ track: PoseTrack, to target: simd_float3, isHalf: Bool
   ) throws -> [NINearbyObject] {
@@ -191,7 +191,7 @@ import UWB
     }
     let objects = fixture.recorder.objects
     #expect(objects.count == 101)
-    // Never two answers to one question.
+    // Two answers to one question never arrive.
     for object in objects {
       guard let direction = object.direction, let angle = object.horizontalAngle else { continue }
       #expect(cos(atan2(direction.x, -direction.z) - angle) > 0.85, "\(direction) \(angle)")
@@ -199,11 +199,11 @@ import UWB
     return objects
   }
 
-  /// An object behind the device, which antennas for ±90° hear mirrored in front.
+  /// An object behind the device, which antennas for ±90° report as mirrored to the front.
   @Test(arguments: [true, false]) func objectsBehindAreNotMirrored(isHalf: Bool) throws {
     let target = simd_float3(1, 1.2, 4)
     let objects = try walk(MotionTests.track(), to: target, isHalf: isHalf)
-    // As soon as movement has determined the angle.
+    // The direction is reported as soon as movement has determined the angle.
     let converged = objects.filter { $0.horizontalAngle != nil }
     #expect(converged.count > 10)
     #expect(converged.allSatisfy { ($0.direction?.z ?? 1) > 0 })
@@ -212,8 +212,8 @@ import UWB
       simd_normalize(target - simd_float3(0, 0, -1.2)), within: 0.15)
   }
 
-  /// A level walk leaves the height open: the antennas determine the direction where they agree with the
-  /// horizontal angle, and nothing does where they do not.
+  /// A level walk does not determine the height. The antennas determine the direction where they
+  /// agree with the horizontal angle; otherwise there is no direction.
   @Test(arguments: [true, false]) func contradictionsAreLeftOut(isHalf: Bool) throws {
     let track = FinderTests.levelTrack()
     let behind = try #require(walk(track, to: simd_float3(1, 1.2, 4), isHalf: isHalf).last)
@@ -223,7 +223,7 @@ import UWB
     try expect(ahead.direction, simd_normalize(simd_float3(1, 1.2, -3.8)), within: 0.02)
   }
 
-  /// All changes, and only changes.
+  /// All changes, and only changes, are reported.
   @Test func convergenceIsReportedWhenItChanges() throws {
     let fixture = try SessionTests.CoreFixture()
     fixture.configuration.isCameraAssistanceEnabled = true

@@ -22,7 +22,7 @@ import UWBLink
     /// The handler of the first run's rounds.
     let reports: RoundCallback
 
-    /// - Parameter endures: the session goes on in the background.
+    /// - Parameter endures: the session continues in the background.
     init(program: ProgramState = ProgramState(), endures: Bool = false) throws {
       core = SessionCore(clock: clock, executor: runner, program: program)
       reports = core.reports(of: 1)
@@ -50,7 +50,7 @@ import UWBLink
         time: time, to: reports)
     }
 
-    /// - Parameter reports: of a run.
+    /// - Parameter reports: the reports of a run.
     func feed(
       _ measurement: TwoWayMeasurement, time: UInt64, round: UInt32 = 0,
       to reports: RoundCallback
@@ -70,7 +70,7 @@ import UWBLink
     fixture.feed(2)
     fixture.clock.advance(.milliseconds(9_999))
     fixture.recorder.drain()
-    // Out of range from the first second on.
+    // The object is out of range from the first second.
     #expect(
       fixture.recorder.calls
         == [.started, .shareable(Data([1, 2, 3])), .updated(2)]

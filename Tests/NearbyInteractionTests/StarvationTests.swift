@@ -25,8 +25,8 @@ import UWBSimulator
     for chips in stages { chips.bench.stop() }
   }
 
-  /// What every chip can is true of a chip that says nothing, and of one that another program has. Both
-  /// are asked again.
+  /// The capabilities of every chip also hold for a chip that does not answer, and for a chip that
+  /// another program uses. Both are asked again.
   @Test(arguments: [true, false]) func chipsThatDoNotAnswerMeasureDistances(isMute: Bool)
     async throws
   {
@@ -35,12 +35,12 @@ import UWBSimulator
     if isMute {
       chips.app.faults.mute = true
     } else {
-      // Without the registry, so like another program.
+      // Without the registry, the session is like one of another program.
       other = try await UWBDevice.open(.serial(path: FilePath(chips.path)))
     }
     let session = NISession()
     session.device = chips.path
-    // During the first question, and after it has failed.
+    // The second request comes during the first one, and after its failure.
     for isAsked in [false, true] {
       if isAsked { await NISession.prepare(chips.path) }
       let capabilities = ChipCapabilities.ofDevice(named: chips.path, hasPoses: true)
@@ -51,7 +51,7 @@ import UWBSimulator
     }
     chips.app.faults.mute = false
     await other?.close()
-    // A question may just have failed.
+    // A request may just have failed.
     await NISession.prepare(chips.path)
     await NISession.prepare(chips.path)
     let capabilities = ChipCapabilities.ofDevice(named: chips.path, hasPoses: true)
@@ -60,7 +60,7 @@ import UWBSimulator
     chips.bench.stop()
   }
 
-  /// What was reported once holds while the chip is in use elsewhere, and ends with the chip.
+  /// Reported capabilities hold while the chip is in use elsewhere, until the chip is removed.
   @Test func answersAreKeptWhileTheChipIsThere() async throws {
     let chips = try ChipFixture(.sr250, others: [])
     func supportsDirections() -> Bool {

@@ -50,7 +50,7 @@ final class VirtualClock: SessionClock {
   }
 }
 
-/// Records the runs that it is asked for.
+/// Records the requested runs.
 final class RecordingExecutor: SessionCore.Executor {
   enum Order: Equatable {
     case begin(Int)

@@ -24,7 +24,7 @@ import Testing
       limits: limits)
   }
 
-  /// Meets the first peer.
+  /// Connects to the first peer.
   private static func meet(
     _ nearby: NINearbyPeers, _ session: NISession
   ) async throws -> NIPeerConnection {
@@ -39,7 +39,7 @@ import Testing
     throw NIPeerError.closed
   }
 
-  /// Two peers with a connection that nobody has confirmed.
+  /// Two peers with a connection that neither user has confirmed.
   private struct Pair {
     let nearby: [NINearbyPeers]
     let sessions: [NISession]
@@ -69,7 +69,7 @@ import Testing
     async let second = pair.ends[1].confirm()
     let tokens = try await [first, second]
     #expect(tokens == pair.sessions.reversed().map(\.discoveryToken))
-    // Each end is told that the other one leaves.
+    // Each end receives the other's announcement that it ends.
     pair.ends[0].close()
     #expect(await pair.ends[1].ended() == .vanished)
     pair.end()
@@ -85,7 +85,7 @@ import Testing
     pair.end()
   }
 
-  /// The peer's confirmation came first.
+  /// The peer's confirmation arrived first.
   @Test func aRefusalHoldsAfterThePeersConfirmation() async throws {
     var limits = NINearbyPeers.Limits()
     limits.person = .seconds(2)
@@ -169,9 +169,9 @@ import Testing
     alice.close()
   }
 
-  // MARK: a third one
+  // MARK: a third program
 
-  /// A connection as anybody can make one.
+  /// A connection that any program can open.
   private static func connect(to nearby: NINearbyPeers) async throws -> PeerWire {
     guard let transport = nearby.transport as? NetworkTransport,
       case .tcp(_, let port) = transport.listener.endpoint
@@ -185,7 +185,7 @@ import Testing
     return nil
   }
 
-  /// The opening of somebody with a chip.
+  /// The first message of a program with a chip.
   private struct Stranger {
     let identity: PeerIdentity
     let opening: PeerOpening
@@ -196,7 +196,7 @@ import Testing
     }
   }
 
-  /// What a stranger may do at the step at which its token is due.
+  /// The possible messages of a stranger at the step at which its token is due.
   enum Reveal: CaseIterable {
     case vanishes, isSilent, garbage, otherToken, otherNonce, ownToken, noToken, refusal, wrongStep
   }
@@ -248,7 +248,7 @@ import Testing
     nearby.close()
   }
 
-  /// Somebody between the two who uses its own tokens towards both: the codes differ.
+  /// A program between the two that uses its own tokens towards both: the codes differ.
   @Test func whoeverStandsBetweenIsSeenInTheCodes() async throws {
     let (alice, bob) = (try await Self.peers("Alice"), try await Self.peers("Bob"))
     let (toAlice, toBob) = (try await Self.connect(to: alice), try await Self.connect(to: bob))
@@ -262,7 +262,7 @@ import Testing
       try await wire.send(.reveal(token: eve.opening.token, nonce: eve.opening.nonce))
       let connection = try await accepted.value
       codes.append(connection.code)
-      // And a proof that is not its own is none.
+      // A proof that is not the sender's own is rejected.
       let confirmed = Task { try await connection.confirm() }
       try await wire.send(.confirmation(proof: eve.opening.nonce))
       await #expect(throws: NIPeerError.damaged) { try await confirmed.value }
@@ -272,7 +272,7 @@ import Testing
     bob.close()
   }
 
-  /// Many connections that say nothing, and garbage: others are served as soon as those have gone.
+  /// Many connections send nothing or garbage: others are served as soon as these have ended.
   @Test func aFloodOfConnectionsIsSurvived() async throws {
     let service = "t-" + String(UInt32.random(in: 0 ... .max), radix: 36)
     var limits = NINearbyPeers.Limits()
@@ -284,7 +284,7 @@ import Testing
       if index % 2 == 0 { try? await wire.channel.send([UInt8](repeating: 0xA5, count: 1_000)) }
       wires.append(wire)
     }
-    // All of them are closed from there.
+    // The other end closes all of them.
     for wire in wires {
       await #expect(throws: NIPeerError.self) { try await wire.next(within: .seconds(300)) }
     }

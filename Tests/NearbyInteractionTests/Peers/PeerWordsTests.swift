@@ -4,7 +4,7 @@ import Testing
 @testable import NearbyInteraction
 @testable import Peers
 
-/// What peers announce and say, and who is there: without a network.
+/// The announcements and messages of peers, and the list of peers, without a network.
 @Suite struct PeerWordsTests {
   // MARK: announcements
 
@@ -39,7 +39,7 @@ import Testing
     #expect(PeerAnnouncement(start + [UInt8](repeating: 0x61, count: 64)) == nil)
   }
 
-  // MARK: who is there
+  // MARK: the list of peers
 
   private static func heard(
     _ id: UInt64, port: UInt16 = 7_000, service: String = "abc", from address: String = "10.0.0.1"
@@ -56,7 +56,7 @@ import Testing
     #expect(roster.update(Self.heard(2), at: 0) == .found(id: 2))
     #expect(roster.update(Self.heard(2), at: 1) == nil)
     #expect(roster.update(Self.heard(3), at: 1) == .found(id: 3))
-    // Nobody else says that it leaves, or lives elsewhere.
+    // No other program can end a peer or change its address.
     #expect(roster.update(Self.heard(3, port: 0, from: "10.0.0.9"), at: 2) == nil)
     #expect(roster.update(Self.heard(3, port: 9, from: "10.0.0.9"), at: 2) == nil)
     #expect(roster.entries[3]?.address == "10.0.0.1" && roster.entries[3]?.port == 7_000)
@@ -70,7 +70,7 @@ import Testing
     var roster = PeerRoster(own: 1, service: "abc")
     for id in 2..<100_000 { _ = roster.update(Self.heard(UInt64(id)), at: 0) }
     #expect(roster.entries.count == 8)
-    // Another machine is found all the same.
+    // The invalid announcement does not hide another machine.
     #expect(roster.update(Self.heard(1 << 40, from: "10.0.0.2"), at: 0) == .found(id: 1 << 40))
     for id in 2..<100_000 {
       _ = roster.update(Self.heard(UInt64(id), from: "10.1.\(id >> 8 & 255).\(id & 255)"), at: 0)
@@ -93,7 +93,7 @@ import Testing
       #expect(PeerMessage(bytes) == message)
       for length in 0..<bytes.count {
         let part = PeerMessage(Array(bytes.prefix(length)))
-        // Only a name has no length of its own.
+        // The name is the only field without a fixed length.
         #expect(part == nil || part?.bytes == Array(bytes.prefix(length)))
       }
       #expect(PeerMessage([0x06] + bytes.dropFirst()) == nil)
@@ -123,7 +123,7 @@ import Testing
       #expect(other.digest != right.digest)
     }
     #expect(again.commitment != openings[0].commitment)
-    // Both ends make the same proofs, and no other end does.
+    // Both ends compute the same proofs, and no other end does.
     let tokens = try openings.map { try PeerToken($0.token) }
     let mine = try right.proof(ofA: true, identities[0], tokens[1])
     #expect(try mine == right.proof(ofA: true, identities[1], tokens[0]))

@@ -50,7 +50,7 @@ import UWB
     }
   }
 
-  /// Bytes that are no token, and tokens that were truncated or extended.
+  /// Bytes that are not a token, and tokens that were truncated or extended.
   @Test func invalidTokensAreNamed() throws {
     let whole = try identity(Published.alice).token.bytes
     let cases: [([UInt8], String)] = [

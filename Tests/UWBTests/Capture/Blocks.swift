@@ -58,7 +58,7 @@ enum Samples {
   static let data = bytes("02 00 04 00 01 00 00 00")
   static let all = [reset, ready, resetResponse, ready, data]
 
-  /// A whole file, and where each packet's block ends.
+  /// A whole file, and the end of each packet's block.
   static func file(includeSecrets: Bool = true) -> (bytes: [UInt8], ends: [Int]) {
     var encoder = PcapngEncoder(includeSecrets: includeSecrets)
     var file = PcapngEncoder.preamble(

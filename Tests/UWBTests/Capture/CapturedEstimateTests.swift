@@ -16,7 +16,7 @@ import UWB
   }
 
   private static func diagnostics(_ sequence: UInt8, session: UInt8) -> CapturedPacket {
-    // A frame of which the carrier is told: 671 units are 10 ppm.
+    // A frame with a known carrier offset: 671 units are 10 ppm.
     let payload =
       bytes("\(session < 16 ? "0" : "")\(String(session, radix: 16)) 000000")
       + [sequence, 0, 0, 0] + bytes("01 01 00 00 01 04 0400 9f020000")
@@ -48,10 +48,11 @@ import UWB
     let estimates = capture.estimates()
     #expect(estimates.map(\.measurement.sessionToken) == [1, 2, 1, 1])
     #expect(estimates.map(\.measurement.sequenceNumber) == [0, 0, 1, 2])
-    // Never back, and an interval on where the source has no time.
+    // Time never goes back, and advances by one interval where the source has no time.
     #expect(
       estimates.map(\.measurement.receivedAt) == [1_000, 200_001_000, 200_001_000, 400_001_000])
-    // Those of a session that has not ranged yet belong to nothing; the last round waits to the end.
+    // Diagnostics of a session that has not ranged yet belong to no round; the last round waits
+    // until the end.
     #expect(estimates.map(\.diagnostics) == [.none, .none, .used(1), .missing])
     #expect(estimates.allSatisfy { $0.distance == 4 })
   }

@@ -25,7 +25,7 @@ import UWB
       #expect(file.failure == nil)
       let attributes = try FileManager.default.attributesOfItem(atPath: path)
       #expect(attributes[.posixPermissions] as? Int == 0o600)
-      // Of this time, not of the time since boot.
+      // The time of day, not the time since boot.
       let time = try #require(try CaptureReader.read(file: path).packets.first?.time)
       #expect(time < UInt64(Date().timeIntervalSince1970 * 1e9))
     }
@@ -47,7 +47,7 @@ import UWB
     }
     let capture = try CaptureReader.read(file: path)
     #expect(capture.packets.count == 1_600)
-    // As `capinfos` demands for strict time order: threads are not as fast as each other.
+    // `capinfos` demands strict time order for this; threads may write in another order.
     let times = capture.packets.compactMap(\.time)
     #expect(times == times.sorted())
     #expect(capture.problems.isEmpty)
@@ -65,7 +65,7 @@ import UWB
     #expect(throws: CaptureError.tooLong(path: "/dev/zero", limit: 1_000_000)) {
       try CaptureReader.contents(ofFile: "/dev/zero", limit: 1_000_000)
     }
-    // The first write fails: there is never room.
+    // The first write fails because the disk is full.
     #expect(throws: CaptureError.self) { try CaptureFile("/dev/full") }
   }
 }

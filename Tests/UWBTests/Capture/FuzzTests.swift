@@ -4,7 +4,7 @@ import UWBTestSupport
 import UCI
 import UWB
 
-/// The same numbers for the same seed, everywhere.
+/// The numbers depend on the seed only, on every machine.
 private struct SplitMix: RandomNumberGenerator {
   var state: UInt64
   mutating func next() -> UInt64 {
@@ -28,7 +28,7 @@ private struct SplitMix: RandomNumberGenerator {
     return [Samples.file().bytes, blocks.bytes, Array(log.utf8), Array("20 00 00 01 00\n".utf8)]
   }()
 
-  /// Whatever the file says, nothing crashes, and no more comes out than went in.
+  /// No file crashes the reader, and no more packets are read than were written.
   @Test(arguments: 0..<5) func mutatedFiles(_ seed: Int) {
     var random = SplitMix(state: UInt64(seed) + 1)
     for round in 0..<10_000 {
@@ -51,7 +51,7 @@ private struct SplitMix: RandomNumberGenerator {
     }
   }
 
-  /// Packets of any bytes go through the redaction unharmed in length.
+  /// The redaction keeps the length of packets of any bytes.
   @Test func anyPacket() throws {
     var random = SplitMix(state: 99)
     var encoder = PcapngEncoder()

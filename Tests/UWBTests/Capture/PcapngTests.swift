@@ -58,13 +58,13 @@ import UWBTestSupport
     blocks.interface(linkType: 293)
     blocks.interface(linkType: 1)
     blocks.interface(options: blocks.option(9, [UInt8(0x8A)]) + blocks.option(0, []))
-    // Statistics, and a block of nobody's.
+    // Statistics, and a block of an unknown type.
     blocks.block(5, Array(repeating: 1, count: 12))
     blocks.block(0x8000_0001, [1, 2, 3, 4])
     blocks.packet(Samples.ready, ticks: 7, flags: 1)
     blocks.packet(Samples.reset, ticks: 5, interface: 1, flags: 2)
     blocks.packet(Samples.ready, interface: 2)
-    // 1.5 s in units of 1/1024 s; no flags: the type says the direction.
+    // 1.5 s in units of 1/1024 s. Without flags, the type gives the direction.
     blocks.packet(Samples.resetResponse, ticks: 1_536, interface: 3)
     blocks.packet(Samples.ready, originalLength: 60)
     blocks.block(3, blocks.number(UInt32(5)) + Samples.ready)
@@ -95,7 +95,7 @@ import UWBTestSupport
     #expect(try CaptureReader.read(blocks.bytes).packets.map(\.time) == [nanoseconds])
   }
 
-  /// What follows the options is the length of the block, 28.
+  /// The bytes after the options repeat the length of the block, 28.
   @Test func anOptionThatIsLongerThanItsBlockIsNone() throws {
     var blocks = Blocks(bigEndian: false)
     blocks.section()
@@ -105,7 +105,7 @@ import UWBTestSupport
     #expect(capture.packets.map(\.time) == [3_000] && capture.problems.isEmpty)
   }
 
-  /// The flags stand behind it, and say something else than its type.
+  /// The flags follow the packet, and contradict its type.
   @Test(arguments: 1...8) func packetsOfAnyLengthArePadded(_ count: Int) throws {
     let packet = [0x60, 0x01, 0x00, UInt8(count)] + [UInt8](repeating: 1, count: count)
     var blocks = Blocks(bigEndian: false)
@@ -117,7 +117,8 @@ import UWBTestSupport
     #expect(capture.packets.map(\.direction) == [.outbound])
   }
 
-  /// A packet block of old, which has 16 bits of interface, and a simple one cut by the interface.
+  /// A packet block of the old type, which has 16 bits of interface, and a simple block that is cut
+  /// by the interface.
   @Test func olderBlocksOfPackets() throws {
     var blocks = Blocks(bigEndian: false)
     blocks.section()
@@ -203,7 +204,7 @@ import UWBTestSupport
     blocks.packet(Samples.ready)
     let good = blocks.bytes.count
     blocks.packet(Samples.ready)
-    // No interface yet; then one whose packet claims 4 GiB; then a length that is not repeated.
+    // A packet without an interface; a packet that claims 4 GiB; a length that is not repeated.
     blocks.bytes[lengthOfPacket + 3] = 0xFF
     blocks.bytes[blocks.bytes.count - 4] ^= 4
     let capture = try CaptureReader.read(blocks.bytes)

@@ -4,7 +4,7 @@ import UWBTestSupport
 import UCI
 import UWB
 
-/// Bytes of keys are 0x6B here and nowhere else.
+/// 0x6B occurs in the bytes of keys only.
 @Suite(.ownThreads) struct SecretTests {
   private let key = [UInt8](repeating: 0x6B, count: 16)
 
@@ -39,12 +39,12 @@ import UWB
     for limit in 1...payload.count {
       let packets = Segmentation.packets(
         type: .command, opcode: .sessionSetAppConfig, payload: payload, limit: limit)
-      // The answer to another command comes between.
+      // The answer to another command arrives in between.
       let result = try written(packets.flatMap { [$0, Samples.ready] })
       #expect(!result.joined().contains(0x6B), "limit \(limit)")
       #expect(result[0].prefix(4) == packets[0].prefix(4))
     }
-    // The end of a segmented command leaves the next one alone.
+    // The end of a segmented command does not affect the next command.
     let segments = Segmentation.packets(
       type: .command, opcode: .sessionSetAppConfig, payload: payload, limit: 20)
     let plain = command([TLV(0x04, [9])])
@@ -70,7 +70,7 @@ import UWB
     #expect(try !written([packet])[0].contains(0x6B))
   }
 
-  /// Found by the fuzzer: what a description does not show was in the capture.
+  /// Found by the fuzzer: the capture had bytes that no description covers.
   @Test func valuesOfIdentifiersOfTwoBytes() throws {
     let packet = bytes("21 03 00 0d 01000000 01 e4 3a 05 6b 6b 6b 6b 6b")
     #expect(try !written([packet])[0].contains(0x6B))
@@ -134,7 +134,7 @@ import UWB
       sr250, "69000010" + key, "2f000008 01000080 01 670101", "2f21000a 00010703250025000400",
     ]
     #expect(try written(packets) == packets.map { bytes($0) })
-    // Of an unknown vendor's message only what cannot hold a key stays.
+    // A message of an unknown vendor keeps only bytes that cannot hold a key.
     #expect(try written(["69000004 6b6b6b6b"]) == [bytes("69000004 00000000")])
   }
 }

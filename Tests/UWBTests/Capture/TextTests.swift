@@ -9,7 +9,8 @@ import UWB
     try CaptureReader.read(Array(text.utf8))
   }
 
-  /// Lines as NXP's host library for microcontrollers, its scripts and Android's HAL print them.
+  /// Lines in the formats of NXP's host library for microcontrollers, its scripts and Android's
+  /// HAL.
   @Test func linesOfNXPsStacks() throws {
     let capture = try read(
       """

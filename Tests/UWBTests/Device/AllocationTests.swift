@@ -13,7 +13,7 @@ import UWBLink
 /// Other tests run at the same time, so each thread counts its own allocations.
 @Suite(.serialized, .enabled(if: cuwb_test_allocations_are_counted()), .timeLimit(.minutes(10)))
 struct AllocationTests {
-  /// What a thread had allocated when it had seen the frames for warming up, and at the end.
+  /// The allocations of a thread after the frames for warming up, and at the end.
   final class Count: Sendable {
     let frames = Atomic<Int>(0)
     let before = Atomic<UInt64>(0)
@@ -47,7 +47,7 @@ struct AllocationTests {
   }
 
   /// From the descriptor through the reader, its handler, the fields in place and an estimator, and
-  /// a ring, to a thread that sleeps when there is nothing.
+  /// through a ring to a thread that sleeps while the ring is empty.
   @Test func aFrameIsDeliveredWithoutAllocating() throws {
     let (warmUp, total) = (200, 3_000)
     var descriptors: [Int32] = [0, 0]
@@ -84,7 +84,7 @@ struct AllocationTests {
     let frame = Self.frame()
     for number in 0..<total {
       _ = try theirs.writeAll(frame)
-      // At times both threads fall asleep, at times frames come together.
+      // Sometimes both threads fall asleep, sometimes frames arrive together.
       let due = number % 10 == 9 ? number + 1 : number - 50
       let limit = cuwb_test_now() + 5_000_000_000
       while inConsumer.frames.load(ordering: .acquiring) < due, cuwb_test_now() < limit {
@@ -103,7 +103,8 @@ struct AllocationTests {
     #expect(inConsumer.allocations == 0)
   }
 
-  /// The same through the driver: segments joined, the callback, and a stream taken by a thread.
+  /// The path through the driver: joined segments, the callback, and a stream that a thread
+  /// consumes.
   @Test(arguments: [1, 8])
   func theDriverDeliversWithoutAllocating(_ peers: Int) async throws {
     let (warmUp, total) = (200, 2_000)
@@ -133,7 +134,7 @@ struct AllocationTests {
       type: .notification, opcode: .sessionInfo, payload: message.encoded())
     #expect(packets.count == (peers == 1 ? 1 : 2))
     for _ in 0..<total { for packet in packets { chip.say(packet) } }
-    // Answered behind everything that was said before.
+    // The answer comes after all earlier messages.
     _ = try await device.send(GetSessionCount())
     await device.close()
     done.join()
@@ -154,7 +155,7 @@ struct AllocationTests {
       )
     }
     let events = Array(ExchangeCollector.Event.allCases)
-    // 10 m one after the other, replies of 2 ms.
+    // 10 m, one exchange after the other, replies of 2 ms.
     let stamps: [UInt64] = [
       0, 2132, 127_797_332, 127_799_464, 255_594_664, 255_596_796,
     ]

@@ -10,7 +10,7 @@ import UWBSimulator
 @Suite(.timeLimit(.minutes(10))) struct CalibrationTests {
   // MARK: values as text
 
-  // The bytes of NXP's are from the published log of an SR250.
+  // The bytes of NXP's values are from the published log of an SR250.
   @Test(
     arguments: [
       (CalibrationScheme.namedKeys, "ant0.ch9.ant_delay", "15 40 00 00", "16405 ticks"),
@@ -70,7 +70,7 @@ import UWBSimulator
     for name in ["rx_ant", "ch300.rx_ant_delay", "ch9.0x1FF", "chx.pdoa_offset"] {
       #expect(CalibrationScheme.numberedParameters.value(named: name) == nil, "\(name)")
     }
-    // Firmwares have more keys than are published; their values are bytes.
+    // Firmwares have more keys than published; their values are bytes.
     #expect(CalibrationScheme.namedKeys.value(named: "ant0.new_key")?.form == .bytes)
     #expect(CalibrationScheme.namedKeys.value(named: "ant4.transceiver")?.form == .bytes)
   }
@@ -105,11 +105,11 @@ import UWBSimulator
       return [[0x4E, 0x2B, 0x00, 0x03, 0x00, 0x00, 0x00]]
     }
     let device = try await UWBDevice.open(chip.endpoint)
-    // No "all", and none of the names either.
+    // Neither "all" nor any of the names.
     #expect(try await device.calibration().isEmpty)
     let asked = chip.packets.filter { $0.starts(with: [0x2E, 0x2B]) }.dropFirst()
     #expect(asked.allSatisfy { $0.count <= 4 + 2 + 200 })
-    // Another name of at most 40 bytes would not have fitted.
+    // Another name of at most 40 bytes would not have fit.
     #expect(asked.dropLast().allSatisfy { $0.count > 4 + 2 + 200 - 41 })
     let names = asked.reduce(0) { $0 + Int($1[4]) }
     #expect(names == CalibrationScheme.namedKeys.values.count)
@@ -141,7 +141,7 @@ import UWBSimulator
       #expect(try await device.calibration([name]).first?.bytes == [0x15, 0x40, 0, 0])
       try await device.calibrate([CalibrationEntry(name: name, bytes: [0x4B, 0x40, 0, 0])])
       #expect(try await device.calibration([name]).first?.bytes == [0x4B, 0x40, 0, 0])
-      // More than one command's worth of names.
+      // More names than fit into one command.
       let all = try await device.calibration()
       #expect(all.count > 40)
       #expect(try await device.calibration(all.map(\.name)) == all)

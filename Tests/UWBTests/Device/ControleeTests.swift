@@ -5,7 +5,7 @@ import UWBSimulator
 
 @testable import UWB
 
-/// Controlees come and go while a session ranges.
+/// Controlees are added and removed while a session ranges.
 @Suite(.timeLimit(.minutes(10))) struct ControleeTests {
   typealias Ends = EndToEndTests
 
@@ -25,7 +25,7 @@ import UWBSimulator
     bench.stop()
   }
 
-  /// The peers of the first round from now on that satisfies a condition.
+  /// Returns the peers of the next round that satisfies a condition.
   static func peers(
     _ stream: RangingStream<RangingMeasurement>, until condition: (Set<MACAddress>) -> Bool
   ) async throws -> Set<MACAddress> {
@@ -75,7 +75,7 @@ import UWBSimulator
 
   @Test("Adding a controlee is complete with the response; no notification follows")
   func additionsAreNotReported() async throws {
-    // The wait would take three seconds and end in the same answer, so it is the count that tells.
+    // Waiting would take three seconds and have the same result, so the test checks the count.
     let chip = try ScriptedChip(greeting: [DWM3001CDK.ready]) { packet, _ in
       packet[0] == 0x21 && packet[1] == 0x07
         ? [bytes("41 07 00 02 00 00")] : DWM3001CDK.answers(packet)
@@ -116,7 +116,7 @@ import UWBSimulator
   @Test func aCommandThatIsRefusedAsAWholeIsAnError() async throws {
     let (bench, chips) = try Ends.bench([.qm33])
     let device = try await Ends.open(chips[0])
-    // Unicast: there is no list to change.
+    // A unicast session has no list to change.
     let session = try await device.makeSession(Ends.configurations().controller)
     let error = await #expect(throws: DriverError.self) {
       _ = try await session.addControlees([MACAddress(3)])

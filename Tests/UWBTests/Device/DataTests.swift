@@ -26,7 +26,7 @@ import UWBSimulator
     try await far.start()
     try await near.start()
     for try await measurement in measured where measurement.result.status.isSuccess { break }
-    // One segment, several segments, and nothing at all.
+    // One segment, several segments, and an empty message.
     let messages = [[1, 2, 3], (0..<700).map { UInt8(truncatingIfNeeded: $0) }, []]
     for message in messages {
       #expect(try await near.sendData(message, to: MACAddress(1)) == 1)
@@ -70,11 +70,11 @@ import UWBSimulator
     bench.stop()
   }
 
-  // MARK: what goes over the wire
+  // MARK: packets on the wire
 
   static let size = bytes("41 0b 00 07 01 00 00 00 00 e8 03")
 
-  /// A session that ranges, and everything its chip was sent from then on.
+  /// A session that ranges, and all packets that its chip received since.
   static func ranging(
     profile: DeviceProfile = .qorvo, _ script: @escaping ScriptedChip.Script
   ) async throws -> (UWBSession, ScriptedChip) {
@@ -125,7 +125,8 @@ import UWBSimulator
 
   @Test("Each segment of data waits for its credit")
   func oneCreditForEachSegment() async throws {
-    // The credit for a segment comes behind two answers to other commands: meanwhile nothing goes.
+    // The credit for a segment arrives after two answers to other commands; until then no segment
+    // is sent.
     let waiting = Mutex<Int>(0)
     let (session, chip) = try await Self.ranging { packet, _ in
       waiting.withLock { $0 += 1 }
@@ -177,7 +178,7 @@ import UWBSimulator
     ])
   func formsOfReports(_ report: String) async throws {
     let (session, _) = try await Self.ranging { _, _ in
-      // Another message's report, one of several repetitions, and the last.
+      // The report of another message, of one of several repetitions, and the last one.
       let one = bytes(report)
       let other = one.enumerated().map { $0 == 8 ? 9 : $1 }
       let repetition = one.enumerated().map { $0 == (one.count == 12 ? 10 : 9) ? 0 : $1 }
@@ -221,7 +222,7 @@ import UWBSimulator
     }
     try await session.sendData([1], to: MACAddress(1))
     #expect(Self.segments(chip).count == 2 && Set(Self.segments(chip)).count == 1)
-    // Taken: whatever is to be repeated now, it is not the segment.
+    // The chip accepted the segment, so no later repetition includes it.
     let events = session.device.events
     chip.say(retry + DWM3001CDK.ready)
     for await event in events { if case .deviceStatus = event { break } }

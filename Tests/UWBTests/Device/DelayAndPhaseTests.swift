@@ -5,9 +5,9 @@ import UWBSimulator
 
 @testable import UWB
 
-/// What is computed to be written into a chip's calibration.
+/// Computed values that are written into a chip's calibration.
 @Suite(.timeLimit(.minutes(10))) struct DelayAndPhaseTests {
-  /// A Qorvo chip that has these values.
+  /// A Qorvo chip with these values.
   private static func withDevice(
     _ values: [String: [UInt8]], _ body: (UWBDevice) async throws -> Void
   ) async throws {
@@ -198,7 +198,7 @@ import UWBSimulator
   @Test("NXP's chips have all antennas, and all pairs, in one value")
   func numbered() async throws {
     try await CalibrationTests.withDevice(.sr250) { device in
-      // A quarter of the delay are centimetres of distance.
+      // A quarter of the delay corresponds to centimetres of distance.
       for (antennas, bytes) in [
         ([], "04 01 084a 02 024a 03 064a 04 f949"), ([2], "04 01 7848 02 024a 03 7648 04 6948"),
       ] as [([UInt8], String)] {

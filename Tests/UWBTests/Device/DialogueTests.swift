@@ -8,8 +8,7 @@ import UCI
 import UWBLink
 
 /// Real dialogues between a host and an NXP SR250, replayed with the driver in the host's place.
-///
-/// The recordings are not part of this package; without them the test says that it was skipped.
+/// The recordings are not part of this package; without them the test reports that it was skipped.
 @Suite(.timeLimit(.minutes(10))) struct DialogueTests {
   struct Dialogue: Decodable, Sendable {
     struct Frame: Decodable, Sendable {
@@ -37,14 +36,14 @@ import UWBLink
     }
   }
 
-  /// One turn: a command, and everything the chip said until the next one.
+  /// One turn: a command, and all packets of the chip until the next command.
   struct Turn {
     var packets: [[UInt8]]
     var answers: [[UInt8]]
   }
 
-  /// The host's repetitions of a command are the driver's own business: they belong to one turn.
-  /// Frames that the recording has only in part cannot be replayed.
+  /// The host's repetitions of a command belong to one turn, because the driver decides on its own
+  /// repetitions. Frames that are incomplete in the recording cannot be replayed.
   static func turns(_ dialogue: Dialogue) -> (greeting: [[UInt8]], turns: [Turn]) {
     var greeting: [[UInt8]] = []
     var turns: [Turn] = []
@@ -79,7 +78,7 @@ import UWBLink
   func realDialoguesEndInTheStatesTheyEndedIn(_ index: Int) async throws {
     let dialogue = Self.dialogues[index]
     let (greeting, turns) = Self.turns(dialogue)
-    // What the chip says after each packet, in the order of the packets.
+    // The chip's packets after each packet of the host, in order.
     let scripted = turns.map(\.answers)
     let chip = try ScriptedChip(greeting: greeting) { _, count in
       count <= scripted.count ? scripted[count - 1] : []
@@ -100,7 +99,8 @@ import UWBLink
     try reader.start()
     defer { reader.stop() }
 
-    // The driver is given each command once; what the recording repeats it has to repeat itself.
+    // The test gives each command to the driver once; the driver has to make the repetitions of the
+    // recording itself.
     var sent = 0
     while sent < turns.count {
       let packet = turns[sent].packets[0]
@@ -121,7 +121,7 @@ import UWBLink
       sent += used
     }
 
-    // The states of the recording, read off its notifications.
+    // The states in the notifications of the recording.
     var device: DeviceState?
     var sessions: [UInt32: SessionState] = [:]
     for frame in greeting + turns.flatMap(\.answers) where frame[0] == 0x60 && frame[1] == 0x01 {

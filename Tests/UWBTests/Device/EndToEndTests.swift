@@ -72,7 +72,8 @@ import UWBSimulator
         if distances.count == 20 { break }
       }
       let mean = distances.reduce(0, +) / 20
-      // 3 cm of noise each, so the mean of 20 is good to 7 mm: five of those and the rounding.
+      // 3 cm of noise each, so the mean of 20 has an error of 7 mm: five times that, and the
+      // rounding.
       #expect(abs(mean - 3) < 0.045, "\(mean)")
     }
     await a.close()
@@ -171,7 +172,8 @@ import UWBSimulator
       let device = try await Self.open(chips[0])
       let session = try await device.makeSession(Self.configurations(interval: 5).controller)
       try await session.start()
-      // Dropped without `close`, like a program that crashed: the chip goes on ranging.
+      // The session is released without `close`, like a program that crashed: the chip continues to
+      // range.
     }
     let device = try await Self.open(chips[0])
     #expect(try await device.send(GetSessionCount()).count == 0)
@@ -205,7 +207,7 @@ import UWBSimulator
       #expect(try stream.next(timeout: .seconds(300))?.sequenceNumber == UInt32(expected))
     }
     await device.close()
-    // Behind the rounds until then there is an end, and nothing to wait for.
+    // The stream ends after the rounds until then, without waiting.
     while try stream.next() != nil {}
     bench.stop()
   }
@@ -216,7 +218,7 @@ import UWBSimulator
       DWM3001CDK.rxTimeout(sequence: 0) + [0x6B, 0x03, 0x00, 121]
       + [UInt8](repeating: 0x5A, count: 121)
     #expect(burst.count == 185)
-    // Each answer to SESSION_GET_COUNT comes between two of them.
+    // Each answer to SESSION_GET_COUNT arrives between two notifications.
     let chip = try ScriptedChip(greeting: [DWM3001CDK.ready]) { packet, _ in
       let answers = DWM3001CDK.answers(packet)
       return packet.starts(with: [0x21, 0x05]) ? [burst] + answers + [burst] : answers
@@ -230,7 +232,7 @@ import UWBSimulator
       if try await device.send(GetSessionCount()).count == 0 { answered += 1 }
     }
     #expect(answered == 25)
-    // Everything said before the answer to one more command has been read with it.
+    // All messages before the answer to one more command have been read with it.
     _ = try await device.send(GetDeviceInfo())
     #expect(heard.load(ordering: .relaxed) == 50)
     #expect(device.statistics.bytesSkipped == 0)

@@ -6,12 +6,12 @@ import UWB
 import UWBLink
 import UWBTestSupport
 
-/// Commands and answers on a link that works badly.
+/// Commands and answers on an unreliable link.
 @Suite(.timeLimit(.minutes(10))) struct ExchangeTests {
   static let count = bytes("21 05 00 00")
   static let info = bytes("20 02 00 00")
 
-  /// What the chip says to a packet after the handshake; `number` counts packets with these bytes.
+  /// The chip's answers to a packet after the handshake; `number` counts packets with these bytes.
   typealias Answers = @Sendable (_ packet: [UInt8], _ number: Int) -> [[UInt8]]
 
   static func open(_ answers: @escaping Answers) async throws -> (UWBDevice, ScriptedChip) {
@@ -47,7 +47,7 @@ import UWBTestSupport
   }
 
   @Test func aCommandThatIsNotIdempotentIsRepeatedWhenTheChipAsksForIt() async throws {
-    // The chip has not done what it wants to be sent again.
+    // The chip has not carried out the command that it requests again.
     let (device, chip) = try await Self.open { packet, number in
       packet[0] == 0x22 && number == 1
         ? [bytes("60 07 00 01 0a")] : [bytes("42 00 00 01 00")]
@@ -65,7 +65,7 @@ import UWBTestSupport
     }
     _ = try await device.send(GetDeviceInfo())
     #expect(try await device.send(GetSessionCount()).count == 0)
-    // Nothing is outstanding: there is nothing to be sent again.
+    // No command is outstanding, so none is sent again.
     let events = device.events
     chip.say(bytes("60 07 00 01 0a") + DWM3001CDK.ready)
     for await event in events { if case .deviceStatus = event { break } }
@@ -89,7 +89,7 @@ import UWBTestSupport
   static func state(of token: UInt8) -> [UInt8] { [0x21, 0x06, 0, 4, token, 0, 0, 0] }
 
   @Test func aLateAnswerDoesNotCompleteTheNextCommandOfTheSameOpcode() async throws {
-    // The slow chip answers the questions for session 1 (ACTIVE) behind the next packet.
+    // The slow chip answers the questions for session 1 (ACTIVE) after the next packet.
     let (device, chip) = try await Self.open { packet, number in
       switch packet {
       case Self.state(of: 1): []
@@ -111,7 +111,7 @@ import UWBTestSupport
   }
 
   @Test func aLostCommandDoesNotBlockTheNextOnes() async throws {
-    // The chip that never answered: what it owes is settled by the answer to anything sent later.
+    // The chip never answered: the answer to any later command settles its debt.
     let (device, chip) = try await Self.open { packet, number in
       switch packet {
       case Self.state(of: 1): []
@@ -132,7 +132,7 @@ import UWBTestSupport
   }
 
   @Test func theOtherResponseToARepeatedQueryStaysOutstanding() async throws {
-    // Both are answered, late: the first completes the question, the second must not complete the
+    // Both answers are late: the first completes the question, the second must not complete the
     // next one.
     let (device, chip) = try await Self.open { packet, number in
       switch packet {
@@ -171,7 +171,7 @@ import UWBTestSupport
       time.advance(.milliseconds(600))
     }
     let error = await commands.value
-    // The name of what was not answered: the second SESSION_INIT was never sent.
+    // The error names the command without an answer: the second SESSION_INIT was never sent.
     let command = try #require(error?.command)
     #expect(error == .noAnswer(command: command, milliseconds: 600, garbage: 0))
     #expect(command != "SESSION_INIT_CMD")
@@ -181,7 +181,7 @@ import UWBTestSupport
 
   @Test("After a timeout the state is read back instead of repeating the command")
   func aSlowAnswerToWhatMustNotBeRepeated() async throws {
-    // The chip takes longer than it may, and answers before the next question.
+    // The chip exceeds the time-out, and answers before the next question.
     let (device, chip) = try await Self.open { packet, number in
       switch (packet[0], packet[1]) {
       case (0x21, 0x00): []
@@ -258,7 +258,7 @@ import UWBTestSupport
     let (device, chip) = try await Self.open { packet, number in
       switch (packet[0], packet[1]) {
       case (0x22, 0x00):
-        // Lost is only the answer, or the whole command.
+        // Either the answer or the whole command is lost.
         number == 1
           ? (state == 2 ? [bytes("61 02 00 06 01 00 00 00 02 00")] : [])
           : DWM3001CDK.answers(packet)

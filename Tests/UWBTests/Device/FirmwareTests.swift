@@ -8,7 +8,7 @@ import UWBLink
 
 @Suite("Firmware: SR1xx", .timeLimit(.minutes(10)))
 struct HBCITests {
-  /// Nothing that looks like text.
+  /// The bytes do not resemble text.
   private static func image(_ count: Int) throws -> FirmwareImage {
     let bytes = (0..<count).map { index in
       let mixed = index * 31 + (index >> 8) * 7
@@ -275,7 +275,7 @@ struct HDLLTests {
           .refused(step: .sending, code: 0x93, meaning: HDLL.meaning(of: 0x93))))
     #expect(error.description.contains("half written"))
     #expect(flash.state.withLock { $0.written.count } == 8)
-    // And again, from the beginning.
+    // The dialogue starts again from the beginning.
     flash.state.withLock {
       $0.statuses = [:]
       $0.written = []

@@ -6,7 +6,7 @@ import UCI
 import UWB
 import UWBLink
 
-/// Short timeouts, so that silence costs a test little.
+/// Short time-outs, so that a silent chip delays a test little.
 let hasty: DeviceProfile = {
   var profile = DeviceProfile.generic
   profile.responseTimeout = 600
@@ -39,7 +39,7 @@ let hasty: DeviceProfile = {
     }
     let qorvo = Array(DWM3001CDK.deviceInfo[14...])
     #expect(profile(qorvo) == .qorvo && profile(qorvo.dropLast()) == .qorvo)
-    // The older layout is one byte shorter, and so is its place.
+    // The older layout is one byte shorter, and its fields are one byte earlier.
     #expect(profile(Array(qorvo.dropFirst())) == .qorvo)
     for wrong in [qorvo.dropLast(2), qorvo + [0], qorvo.map { $0 == 0xDE ? 0xDF : $0 }] {
       #expect(profile(Array(wrong)) == .generic)
@@ -53,7 +53,7 @@ let hasty: DeviceProfile = {
   }
 
   @Test func cancellationEndsTheOpeningOfASilentChip() async throws {
-    // Only cancellation can end it within the time limit of the suite.
+    // Only cancellation can end the handshake within the time limit of the suite.
     var patient = hasty
     patient.responseTimeout = 3_600_000
     let (asked, question) = AsyncStream<Void>.makeStream()
@@ -128,7 +128,7 @@ let hasty: DeviceProfile = {
       for number in 0..<30 { lines.append(DWM3001CDK.rxTimeout(sequence: UInt8(number))) }
       return lines + DWM3001CDK.answers(packet)
     } pace: { packet, count in
-      // The pace of the chip: 30 stale notifications take longer than an answer may.
+      // The pace of the chip: 30 stale notifications take longer than the time-out of an answer.
       packet[0] == 0x62 && count == 1 ? 20_000 : 0
     }
     let device = try await UWBDevice.open(chip.endpoint, options: .init(profile: hasty))
@@ -166,7 +166,7 @@ let hasty: DeviceProfile = {
       ])
   }
 
-  /// It boots for longer than is waited for, and hears nothing of the reset before.
+  /// The chip boots for longer than the time-out, and does not receive the earlier reset.
   @Test func anNXPChipThatIsLateToSayThatItBootsIsInitialisedAsWell() async throws {
     let chip = try ScriptedChip { packet, count in
       count == 1
@@ -184,7 +184,8 @@ let hasty: DeviceProfile = {
   @Test func aChipWhoseFirstWordsComeLateIsInitialisedAllTheSame() async throws {
     let chip = try ScriptedChip { packet, count in
       switch (packet[0], packet[1]) {
-      // What it says by itself when it has power; the reset it does not take before it is set up.
+      // The chip's own messages after power-up. It does not accept the reset before it is
+      // configured.
       case (0x20, 0x00) where count == 1: [DWM3001CDK.ready]
       case (0x2E, 0x00): [bytes("4e 00 00 01 00"), DWM3001CDK.ready]
       default: DWM3001CDK.answers(packet)
@@ -237,7 +238,7 @@ let hasty: DeviceProfile = {
 }
 
 @Suite(.timeLimit(.minutes(10))) struct CommandTests {
-  /// A device behind its handshake; the script answers, and counts, what comes after it.
+  /// A device after its handshake. The script answers and counts the commands that follow.
   static func open(
     _ profile: DeviceProfile = hasty, clock: AlarmClock = .system,
     _ script: @escaping ScriptedChip.Script

@@ -9,15 +9,14 @@ import UWBTestSupport
 
 @Suite("NXP boards on USB", .timeLimit(.minutes(10)))
 struct NXPBridgeTests {
-  /// What the board unwraps: packets to it have a type and a length before them, those from it have
-  /// nothing.
+  /// The board's framing: packets to it begin with a type and a length, packets from it do not.
   private final class Unwrapped: Sendable {
     private let state = Locked((pending: [UInt8](), packets: [[UInt8]]()))
 
-    /// Each with its type first.
+    /// Each packet begins with its type.
     var packets: [[UInt8]] { state.withLock { $0.packets } }
 
-    /// The packets that are whole with these bytes.
+    /// The packets that these bytes complete.
     func take(_ bytes: [UInt8]) -> [[UInt8]] {
       state.withLock { state in
         state.pending += bytes
@@ -56,7 +55,7 @@ struct NXPBridgeTests {
     #expect(device.profile == .nxp)
     await device.close()
     var packets = unwrapped.packets
-    // A busy machine makes it repeat the reset.
+    // On a busy machine, the driver repeats the reset.
     if packets.starts(with: [[0x04], [0x04]]) { packets.removeFirst() }
     #expect(packets.prefix(2) == [[0x04], [0x12]])
     #expect(packets.dropFirst(2).first == [0x01, 0x2E, 0x00, 0x00, 0x02, 0x73, 0x04])

@@ -6,7 +6,7 @@ import UWB
 import UWBLink
 import UWBSimulator
 
-/// Documentation/swift-uwb.docc/DeviceOddities.md, as far as it concerns the whole driver.
+/// The parts of Documentation/swift-uwb.docc/DeviceOddities.md that concern the whole driver.
 @Suite(.timeLimit(.minutes(10))) struct OddityTests {
   typealias Ends = EndToEndTests
 
@@ -33,7 +33,7 @@ import UWBSimulator
       }
     ).encoded())
 
-  /// How many measurements a ranging session delivers of what the chip says.
+  /// The number of measurements that a ranging session delivers for these messages of the chip.
   static func delivered(_ said: [[UInt8]], until wanted: Int) async throws -> [RangingMeasurement] {
     let (device, chip) = try await Self.open { packet, _ in DWM3001CDK.answers(packet) }
     let session = try await device.makeSession(SessionTests.configuration)
@@ -58,7 +58,7 @@ import UWBSimulator
     let session = try await device.makeSession(SessionTests.configuration)
     let (stream, received) = (session.measurements(), session.receivedData())
     try await session.start()
-    // A whole message, and one that itself comes in two parts.
+    // A whole message, and a message in two parts.
     for packet in [Self.info[0], data, half, Self.info[1], rest] { chip.say(packet) }
     var count = 0
     for try await measurement in stream where measurement.result.status == .ok {
@@ -101,7 +101,7 @@ import UWBSimulator
       switch (packet[0], packet[1]) {
       // MAX_MESSAGE_SIZE 104.
       case (0x20, 0x03): [bytes("40 03 00 06 00 01 00 02 68 00")]
-      // Nothing is answered before the last segment.
+      // The chip answers after the last segment only.
       case (0x31, 0x03): []
       default: DWM3001CDK.answers(packet)
       }
@@ -119,7 +119,7 @@ import UWBSimulator
   @Test("Notifications may come before the response they belong to")
   func notificationsAheadOfResponses() async throws {
     let (device, _) = try await Self.open { packet, _ in
-      // The last answer of the chip first.
+      // The chip's last answer arrives first.
       Array(DWM3001CDK.answers(packet).reversed())
     }
     try await device.withSession(SessionTests.configuration) { session in
@@ -135,7 +135,7 @@ import UWBSimulator
 
   @Test("READY before the response to a reset is not the end of the reset")
   func twoReadyAroundAReset() async throws {
-    // A chip that takes nothing before its second READY.
+    // A chip that accepts no command before its second READY.
     let isReady = Mutex<Bool>(false)
     let (device, chip) = try await Self.open { packet, _ in
       guard packet[0] == 0x20, packet[1] == 0 else {
@@ -211,7 +211,7 @@ import UWBSimulator
       }
       #expect(first.state == .idle && second.state == .active)
       #expect(try await first.parameters([0x04]) == [TLV(0x04, [9])])
-      // The names are given back: the id can be used again.
+      // The names are released: the id can be used again.
       try await second.close()
       let third = try await device.makeSession(other)
       #expect(third.state == .idle)

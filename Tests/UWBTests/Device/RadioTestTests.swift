@@ -18,7 +18,8 @@ import UWBSimulator
       let chip = try bench.add(
         profile: profile, placement: Placement(at: SIMD3(3 * Double(index), 0, 0)))
       bench.start()
-      // Said, not found out: a chip that takes nothing at first costs a timeout.
+      // The option is necessary because a chip that accepts no command at first would cost a
+      // time-out.
       let options = UWBDevice.Options(profile: profile.name == "sr250" ? .nxp : nil)
       devices.append(
         try await UWBDevice.open(.serial(path: FilePath(chip.path)), options: options))
@@ -61,7 +62,7 @@ import UWBSimulator
     }
     #expect(reception.count("attempts") == 50)
     #expect(reception.good == 50 && reception.packetErrorRate == 0)
-    // This chip says nothing of its receivers.
+    // This chip does not report its receivers.
     #expect(result.receivers.isEmpty && result.carrierOffsetPPM == nil)
     for device in devices { await device.close() }
     bench.stop()
@@ -78,7 +79,7 @@ import UWBSimulator
     }
     #expect(reception.count("psdu_bit_errors") == 50)
     #expect(reception.packetErrorRate == 1)
-    // 3 m away.
+    // The devices are 3 m apart.
     let receiver = try #require(result?.receivers.first)
     #expect(abs(receiver.rssiDBm + 73.5) < 0.5)
     #expect(result?.carrierOffsetPPM == 0)
@@ -173,7 +174,7 @@ import UWBSimulator
     #expect(throws: Never.self) { try configuration.validate() }
   }
 
-  /// As the tables of FiRa's and AOSP's radio tests number them.
+  /// The numbers of the tables of FiRa's and AOSP's radio tests.
   @Test func whatAChipIsToldOfATest() {
     let configuration = RadioTestConfiguration()
     let common: [TLV] = [

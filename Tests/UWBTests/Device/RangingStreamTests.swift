@@ -4,7 +4,7 @@ import Testing
 @testable import UWB
 
 @Suite(.timeLimit(.minutes(10))) struct RangingStreamTests {
-  /// A session that says nothing, with its device.
+  /// A session without notifications, with its device.
   static func silentSession() async throws -> (UWBDevice, UWBSession, ScriptedChip) {
     let (device, chip) = try await SessionTests.open()
     return (device, try await device.makeSession(SessionTests.configuration), chip)
@@ -61,7 +61,7 @@ import Testing
         continuation.resume(returning: measurement?.sequenceNumber)
       }
     }
-    // It has resumed this task, and ends.
+    // The call has resumed this task, and returns.
     thread?.join()
     #expect(second == 1)
     #expect(try await stream.first { _ in true }?.sequenceNumber == 2)
@@ -91,7 +91,7 @@ import Testing
     subscription.cancel()
     subscription.cancel()
     chip.say(DWM3001CDK.rxTimeout(sequence: 3))
-    // Answered after everything that was said before.
+    // The answer arrives after all earlier messages.
     _ = try await device.send(GetSessionCount())
     hear.finish()
     for await number in heard { Issue.record("round \(number)") }

@@ -10,11 +10,11 @@ import UWBSimulator
 
 @testable import UWB
 
-/// A device that goes away, or loses its mind, and what its users see of it.
+/// A device that is unplugged or loses its state, and the effects on its users.
 @Suite(.timeLimit(.minutes(10))) struct RecoveryTests {
   typealias Ends = EndToEndTests
 
-  /// A simulated board behind a link of its own, as udev makes them.
+  /// A simulated board with a symbolic link to its port, as udev creates them.
   struct Board {
     let bench: SimulatedBench
     let chip: SimulatedBench.Chip
@@ -42,7 +42,7 @@ import UWBSimulator
     }
   }
 
-  /// A session that ranged until its board was pulled out, and its stream, which has been told.
+  /// A session that ranged until its board was unplugged, and whose stream has reported the loss.
   static func interrupted(
     _ board: Board, _ device: UWBDevice
   ) async throws -> (UWBSession, RangingStream<RoundEvent>.Iterator) {
@@ -54,7 +54,7 @@ import UWBSimulator
     return (session, events)
   }
 
-  /// Takes events until one is what is looked for.
+  /// Skips events until one matches.
   static func events(
     _ iterator: inout RangingStream<RoundEvent>.Iterator,
     until isWanted: (RoundEvent) -> Bool
@@ -196,7 +196,8 @@ import UWBSimulator
 
   @Test func allSessionsResumeAfterASecondLossDuringRecovery() async throws {
     let board = try Board()
-    // Pulled out again when the first session ranges again and the second is about to.
+    // The board is unplugged again when the first session ranges again and the second one is about
+    // to.
     let starts = Atomic<Int>(0)
     let tap: UWBDevice.PacketTap = { direction, packet, _ in
       guard direction == .outbound, packet.byteCount > 1,
@@ -224,7 +225,7 @@ import UWBSimulator
     try board.chip.replug()
     for await event in reports { if case .recovered = event { break } }
     try #require(sessions.map(\.state) == [.active, .active])
-    // The first was told of both losses.
+    // The first session reported both losses.
     var turns = 0
     while turns < 4 {
       let seen = try await Self.events(&streams[0]) { !Self.isMeasurement($0) }
@@ -238,7 +239,7 @@ import UWBSimulator
 
   enum Loss: CaseIterable, Sendable { case failure, restart, boot }
 
-  /// Makes a chip lose its sessions while its port stays.
+  /// Makes a chip lose its sessions while its port stays open.
   static func lose(_ loss: Loss, _ chip: SimulatedBench.Chip) {
     switch loss {
     case .failure: chip.fail()
@@ -264,7 +265,7 @@ import UWBSimulator
       Issue.record("\(before)")
       return
     }
-    // An SR250 that has started anew answers nothing at all.
+    // An SR250 that has restarted does not answer at all.
     if cause.code == .noAnswer {
       #expect(loss != .failure && profile.needsDeviceInit)
     } else {
@@ -291,7 +292,7 @@ import UWBSimulator
     let expected: DriverError = loss == .failure ? .deviceFailed(.error) : .deviceRestarted
     #expect(error == expected)
     for await event in events { if case .lost(expected) = event { break } }
-    // The session is gone; to close it costs no timeout, and the chip can be used again.
+    // The session is lost. Closing it costs no time-out, and the chip can be used again.
     try await session.close()
     _ = try await device.send(DeviceReset())
     await device.close()
@@ -300,7 +301,8 @@ import UWBSimulator
 
   @Test("A session that the chip no longer takes ends with its reason, and the others go on")
   func oneSessionIsLost() async throws {
-    // After its restart it refuses the parameters of its first session; it has a handle for each.
+    // After its restart, the chip rejects the parameters of its first session. It has a handle for
+    // each session.
     let isRestarted = Atomic(false)
     let chip = try ScriptedChip(greeting: [DWM3001CDK.ready]) { packet, _ in
       let isSecond = packet.count > 4 && packet[4] == (packet[1] == 0 ? 43 : 2)
@@ -311,7 +313,7 @@ import UWBSimulator
         answers = DWM3001CDK.answers(packet)
       }
       guard isSecond, packet[0] != 0x20 else { return answers }
-      // The same with the other handle, which is the first field but for a status.
+      // The message for the other handle, which is the first field after a status.
       return answers.map { answer in
         var answer = answer
         if let place = answer.firstIndex(of: 1).map({ Int($0) }), answer[0] == 0x61 {
@@ -347,7 +349,7 @@ import UWBSimulator
     let error = await #expect(throws: DriverError.self) { for try await _ in stream {} }
     #expect(error?.code == .parametersRefused)
     #expect(sessions[0].state == nil && sessions[1].state == .idle)
-    // What the chip had made of it was removed.
+    // The session that the chip had created was removed.
     #expect(chip.packets.contains(bytes("21 01 00 04 01 00 00 00")))
     await device.close()
   }
@@ -368,7 +370,7 @@ import UWBSimulator
     board.remove()
   }
 
-  /// It says so after each reset as well, where it is no news.
+  /// The chip also reports this after each reset, where it is expected.
   @Test func aChipThatSaysThatItHasBootedHasLostItsSessions() async throws {
     let boot = bytes("6b 31 00 01 01")
     let chip = try ScriptedChip(greeting: [DWM3001CDK.ready]) { packet, _ in
@@ -390,7 +392,8 @@ import UWBSimulator
     await device.close()
   }
 
-  /// Each loss is told before its recovery begins, and fails none of the commands of the recovery.
+  /// Each loss is reported before its recovery begins, and does not fail any command of the
+  /// recovery.
   @Test func aChipThatKeepsRestartingIsRecoveredAtTheFirstAttempt() async throws {
     let boot = bytes("6b 31 00 01 01")
     let chip = try ScriptedChip(greeting: [DWM3001CDK.ready]) { packet, _ in
@@ -529,7 +532,7 @@ import UWBSimulator
     try stranger.link(at: board.path)
     for await event in reports {
       if case .notRecovered(let error) = event {
-        // It does not answer the reset of a Qorvo chip, or says who it is.
+        // The chip does not answer the reset of a Qorvo chip, or the request for its identity.
         #expect(error != .recovering)
         break
       }
@@ -587,7 +590,7 @@ import UWBSimulator
       let session = try await device.makeSession(Ends.configurations().controller)
       let watch = try #require(device.core.state.withLock { $0.watch })
       try await session.close()
-      // It ends by itself.
+      // The task ends by itself.
       await watch.value
       #expect(!isWatched())
     }

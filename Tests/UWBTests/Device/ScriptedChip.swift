@@ -5,12 +5,12 @@ import Synchronization
 import SystemPackage
 import UWBLink
 
-/// The chip's end of a socket: answers each packet of the host as a closure says.
+/// The chip's end of a socket. A closure gives the answers to each packet of the host.
 final class ScriptedChip: Sendable {
-  /// Bytes to send for a packet from the host; nil hangs up.
+  /// Returns the bytes to send for a packet from the host; nil closes the socket.
   typealias Script = @Sendable (_ packet: [UInt8], _ count: Int) -> [[UInt8]]?
 
-  /// What the host opens.
+  /// The endpoint that the host opens.
   let endpoint: LinkEndpoint
   private let descriptor: FileDescriptor
   private let received = Mutex<[[UInt8]]>([])
@@ -21,12 +21,13 @@ final class ScriptedChip: Sendable {
   /// The last question of the driver's handshake: the capabilities.
   static func endsHandshake(_ packet: [UInt8]) -> Bool { packet.starts(with: [0x20, 0x03]) }
 
-  /// What was sent after the handshake.
+  /// The packets after the handshake.
   var sent: [[UInt8]] {
     packets.drop { !Self.endsHandshake($0) }.dropFirst().map { $0 }
   }
 
-  /// The first two bytes of each packet; a reset that a busy machine made the driver repeat is one.
+  /// The first two bytes of each packet. A reset that the driver repeated on a busy machine counts
+  /// once.
   var opcodes: [[UInt8]] {
     packets.reduce(into: []) { list, packet in
       let opcode = Array(packet.prefix(2))
@@ -34,7 +35,7 @@ final class ScriptedChip: Sendable {
     }
   }
 
-  /// - Parameter pace: microseconds the chip takes before it says a packet.
+  /// - Parameter pace: the delay before each of the chip's packets, in microseconds.
   init(
     greeting: [[UInt8]] = [], _ script: @escaping Script,
     pace: @escaping @Sendable (_ packet: [UInt8], _ count: Int) -> UInt32 = { _, _ in 0 }
@@ -50,7 +51,7 @@ final class ScriptedChip: Sendable {
     thread.start()
   }
 
-  /// Says something on its own.
+  /// Sends an unsolicited packet.
   func say(_ bytes: [UInt8]) { _ = try? descriptor.writeAll(bytes) }
 
   private func serve(_ script: Script, _ pace: ([UInt8], Int) -> UInt32) {
@@ -110,7 +111,7 @@ enum DWM3001CDK {
     01 00
     """)
 
-  /// What it answers to the commands of a session that gets the handle 1 and never finds its peer.
+  /// The answers to the commands of a session that gets the handle 1 and never finds its peer.
   static func answers(_ packet: [UInt8]) -> [[UInt8]] {
     switch (packet[0], packet[1]) {
     case (0x20, 0x00): [ready, bytes("40 00 00 01 00"), ready]

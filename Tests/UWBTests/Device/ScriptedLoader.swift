@@ -5,30 +5,30 @@ import UWBLink
 
 @testable import UWB
 
-/// A chip's loader at the other end: an SR1xx by the dialogue that AOSP's HAL has with it, or an SR2xx.
-/// Made from the published bytes, not with the encoder that is tested.
+/// A chip's loader at the other end: an SR1xx with the dialogue of AOSP's HAL, or an SR2xx. Written
+/// from the published bytes, without the encoder under test.
 final class ScriptedLoader: LoaderPort {
   struct State {
-    /// Bytes that wait to be read, one selection each.
+    /// The bytes that wait to be read, one selection each.
     var answers: [[UInt8]] = []
     var image: [UInt8] = []
     var pendingHeader: [UInt8]?
     var inImageMode = false
     var resets = 0
     var ended = false
-    /// What went wrong on the host's side.
+    /// The errors on the host's side.
     var faults: [String] = []
 
     var lifeCycle: UInt8 = 0x0F
     var revision: UInt8 = 0xB1
-    /// What it answers when it is asked whether it accepts the image.
+    /// The answer to the question of whether it accepts the image.
     var verdict: UInt8 = 0x01
-    /// So many acknowledgements of data are errors with this instruction.
+    /// The number of acknowledgements of data that are errors with this instruction.
     var dataErrors = 0
     var dataError: UInt8 = 0x81
-    /// So many answers never come.
+    /// The number of answers that are never sent.
     var silences = 0
-    /// Flips a bit of the next payload it sends.
+    /// Flips a bit of the next payload that the loader sends.
     var damagesPayload = false
   }
 
@@ -76,7 +76,7 @@ final class ScriptedLoader: LoaderPort {
 }
 
 extension ScriptedLoader.State {
-  /// The dialogue in hexadecimal, as it is written down in the reference.
+  /// The dialogue in hexadecimal, as in the reference.
   mutating func react(_ bytes: [UInt8]) {
     switch bytes {
     case [0x01, 0x36, 0x00, 0x00]: announce(0x36, information(44, at: 39, lifeCycle))
@@ -131,13 +131,13 @@ extension ScriptedLoader.State {
   }
 }
 
-/// An SR2xx: a frame for each frame.
+/// An SR2xx answers each frame with one frame.
 final class ScriptedFlash: LoaderPort {
   struct State {
     var answers: [[UInt8]] = []
     var written: [[UInt8]] = []
     var resets = 0
-    /// What the frame with this number is answered with.
+    /// Returns the answer to the frame with this number.
     var statuses: [Int: UInt8] = [:]
     var silentFrom: Int?
     var isReady = true
@@ -186,7 +186,7 @@ final class ScriptedFlash: LoaderPort {
       let number = state.written.count
       state.written.append(bytes)
       if let from = state.silentFrom, number >= from { return }
-      // The editor of the loader says that it is ready, once.
+      // The editor of the loader reports once that it is ready.
       if number == 1 { state.answers.append([0x00, 0x04, 0x81, 0x03, 0x02, 0x00, 0x13, 0xA8]) }
       state.answers.append(Self.frame([0x43, bytes[3], state.statuses[number] ?? 0x00, 0x00]))
     }

@@ -125,7 +125,7 @@ import UWBLink
       default: break
       }
     }
-    // The opcode of data is the format in its first byte.
+    // In a data packet, the first byte has the format in place of the opcode.
     #expect(
       seen == [
         [0x61, 0x07], [0x62, 0x04], [0x62, 0x05], [0x02, 0x00], [0x6C, 0x22], [0x41, 0x06],
@@ -222,7 +222,7 @@ import UWBLink
     let session = try await device.makeSession(Self.configuration)
     let stream = session.measurements()
     try await session.start()
-    // Answered behind everything that was said before.
+    // The answer arrives after all earlier messages.
     _ = try await device.send(GetSessionCount())
     chip.say(bytes("61 02 00 06 01 00 00 00 03 02"))
     var count = 0
@@ -288,7 +288,7 @@ import UWBLink
       sequenceNumber: 9, sessionToken: 1, intervalMilliseconds: 200, twoWay: sent)
     let packets = Segmentation.packets(
       type: .notification, opcode: .sessionInfo, payload: message.encoded())
-    // The last segment has lost its header on the way.
+    // The last segment lost its header in transit.
     chip.say(packets[0])
     chip.say(Array(packets[1].dropFirst(4)))
     for _ in 0..<3 { for packet in packets { chip.say(packet) } }
@@ -307,7 +307,7 @@ import UWBLink
     // The first three belong to the chip's answer to the start, which it may still be writing.
     for await _ in heard.prefix(3) {}
     for number in 3..<20 { chip.say(DWM3001CDK.rxTimeout(sequence: UInt8(number))) }
-    // Answered behind everything that was said before.
+    // The answer arrives after all earlier messages.
     _ = try await device.send(GetSessionCount())
     #expect(stream.dropped == 16)
     var taken: [RangingMeasurement] = []
@@ -396,10 +396,10 @@ import UWBLink
     #expect(!text.contains("[8, 7]") && !text.contains("1, 2, 3"))
   }
 
-  /// The controller ended it in band; the next start does not take that end for its own.
+  /// The controller ended the session in band. The next start does not take that end for its own.
   @Test func aSessionThatEndedByItselfMayBeStartedAgain() async throws {
     let active = bytes("61 02 00 06 01 00 00 00 02 00")
-    // Between its answer and the state the chip takes its time.
+    // The chip pauses between its answer and the state.
     let chip = try ScriptedChip(greeting: [DWM3001CDK.ready]) { packet, _ in
       DWM3001CDK.answers(packet)
     } pace: { packet, _ in

@@ -7,12 +7,12 @@ import UWB
 import UWBLink
 import UWBSimulator
 
-/// Chips that refuse what comes too early or too often, know nothing before a reset, and are wrong
-/// about what they can do.
+/// Chips that reject commands that come too early or too often, lose their state before a reset, or
+/// report wrong capabilities.
 @Suite(.timeLimit(.minutes(10))) struct StrictChipTests {
   typealias Ends = EndToEndTests
 
-  /// Opcodes of what goes to the chip and states that come from it, in their order.
+  /// Opcodes of packets to the chip, and states from the chip, in order.
   private final class Wire: Sendable {
     private let seen = Mutex<[String]>([])
     var words: [String] { seen.withLock { $0 } }
@@ -51,8 +51,8 @@ import UWBSimulator
     await device.close()
     let words = wire.words.drop { $0 != "RESET" }
     #expect(words.prefix(3) == ["RESET", "device 1", "GET_DEVICE_INFO"])
-    // The host waits for the session's state after STOP. The device's comes behind it, before or after
-    // the next command.
+    // The host waits for the session's state after STOP. The device's state follows, before or
+    // after the next command.
     #expect(
       words.filter { $0 != "device 1" } == [
         "RESET", "GET_DEVICE_INFO", "INIT", "session 0", "SET_APP_CONFIG", "session 3",
@@ -63,7 +63,7 @@ import UWBSimulator
     bench.stop()
   }
 
-  /// The stream ends with IDLE, and whoever sees it closes the session.
+  /// The stream ends with IDLE, and the consumer then closes the session.
   @Test func whatHasStoppedIsNotStoppedAgain() async throws {
     let (bench, chips) = try Ends.bench([.pica])
     let device = try await Ends.open(chips[0])
@@ -110,7 +110,7 @@ import UWBSimulator
   @Test func aChipThatAnswersOnlyWithErrorsIsToBeReset() async throws {
     let (bench, chips) = try Ends.bench([.pica])
     let endpoint = LinkEndpoint.serial(path: FilePath(chips[0].path))
-    // It forgets each host, and says ERROR to the next.
+    // The chip forgets each host, and reports ERROR to the next one.
     for _ in 0..<3 {
       let error = await #expect(throws: DriverError.self) {
         try await UWBDevice.open(endpoint, options: .init(resetPolicy: .keepState))
@@ -135,7 +135,7 @@ import UWBSimulator
     #expect(!chip.opcodes.contains([0x20, 0x00]), "nobody has agreed to a reset")
   }
 
-  /// Said when the port was opened, read when the reset was under way.
+  /// Sent when the port was opened, read during the reset.
   @Test func anErrorFromBeforeTheResetIsNoAnswerToIt() async throws {
     let chip = try ScriptedChip { packet, _ in
       packet.starts(with: [0x20, 0x00])
@@ -184,7 +184,7 @@ import UWBSimulator
     await device.close()
   }
 
-  /// A chip that never says INIT is waited for, and then used all the same.
+  /// The driver waits for a chip that never reports INIT, and then uses it nevertheless.
   @Test func parametersWaitForTheReportOfTheSession() async throws {
     let chip = try ScriptedChip(greeting: [DWM3001CDK.ready]) { packet, _ in
       packet.starts(with: [0x21, 0x00])

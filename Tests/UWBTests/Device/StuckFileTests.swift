@@ -8,13 +8,13 @@ import UWBLink
 
 @Suite("Files that are stuck", .timeLimit(.minutes(10)))
 struct StuckFileTests {
-  /// As many as there are processors, and more: none of them may hold up a thread that runs tasks.
+  /// More files than there are processors: none of them may block a thread that runs tasks.
   @Test("Firmware that cannot be read does not keep tasks from running")
   func firmware() async throws {
     let count = ProcessInfo.processInfo.activeProcessorCount + 2
     let files = try (0..<count).map { _ in
       let file = FileManager.default.temporaryDirectory.appending(path: "uwb-\(UUID())").path
-      // Whoever opens it waits until somebody writes.
+      // Opening the pipe waits until another process writes.
       try #require(mkfifo(file, 0o600) == 0)
       return file
     }

@@ -37,13 +37,13 @@ import UWBLink
     await device.close()
     let packets = seen.withLock { $0 }
     #expect(packets.filter { $0.direction == .outbound }.map(\.bytes) == chip.packets)
-    // What the chip says behind its last answer may come too late to be read.
+    // The chip's messages after its last answer may arrive too late to be read.
     let inbound = packets.filter { $0.direction == .inbound }.map(\.bytes)
     let expected = [DWM3001CDK.ready] + said.withLock { $0 }
     #expect(inbound.count >= expected.count - segments.count)
     #expect(inbound[...] == expected.prefix(inbound.count))
     #expect(inbound.contains(segments[0]) && inbound.contains(segments[1]))
-    // A command comes before its answer.
+    // A command precedes its answer.
     let command = try #require(packets.firstIndex { $0.bytes.starts(with: [0x20, 0x02]) })
     let answer = try #require(packets.firstIndex { $0.bytes.starts(with: [0x40, 0x02]) })
     #expect(command < answer)

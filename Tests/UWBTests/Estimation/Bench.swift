@@ -12,13 +12,13 @@ import UWBSimulator
 struct Bench {
   let bench: SimulatedBench
   let chips: [SimulatedBench.Chip]
-  /// Holds the links to the boards, as udev makes them: they lead to where the boards are.
+  /// Holds the links to the boards, as udev creates them.
   private let folder = FileManager.default.temporaryDirectory.appending(
     path: "boards-\(UUID().uuidString)")
   let devices: [UWBDevice]
   let sessions: [UWBSession]
 
-  /// - Parameter peer: where the controlee is.
+  /// - Parameter peer: the position of the controlee.
   init(
     _ profile: ChipProfile, _ scene: Scene, own: Placement = Placement(at: SIMD3(0, 0, 0)),
     peer: Placement, diagnostics: DiagnosticsRequest?, recovery: RecoveryPolicy? = nil
@@ -62,11 +62,11 @@ struct Bench {
     try? FileManager.default.removeItem(at: folder)
   }
 
-  /// So many measurements of one end that succeeded, from its start on.
+  /// Returns `count` successful measurements of one end, from its start.
   func measure(
     _ count: Int, _ settings: EstimationSettings = EstimationSettings(), end: Int = 0
   ) async throws -> [EstimatedMeasurement] {
-    // Room for what comes while a thousand other tests keep this one from taking it.
+    // Room for the packets that arrive while a thousand other tests delay this one.
     let stream = sessions[end].estimates(settings, capacity: 8_192)
     try await start()
     var list: [EstimatedMeasurement] = []

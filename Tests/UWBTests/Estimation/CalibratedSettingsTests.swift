@@ -7,7 +7,7 @@ import UCI
 
 @testable import UWB
 
-/// What a calibration file says of antennas, as estimates use it.
+/// The antennas of a calibration file, as estimates use them.
 @Suite(.ownThreads) struct CalibratedSettingsTests {
   private static func settings(
     _ json: String, board: String? = nil, peers: [MACAddress] = []
@@ -67,7 +67,8 @@ import UCI
        "table": [\(points.joined(separator: ", "))]}]}
       """)
     #expect(abs((table.azimuth?.phase(at: .pi / 6) ?? 0) - (.pi / 3 + 0.5)) < 1e-9)
-    // Not enough is said: no wavelength, an antenna that is none, one without a place.
+    // Incomplete descriptions: no wavelength, an antenna that does not exist, one without a
+    // position.
     for pair in [
       #"{"antennas": {"a": [0, 0, 0], "b": [0, 1, 0]}, "pairs": [{"column": "x", "antennas": ["a", "b"]}]}"#,
       #"{"channel": 9, "antennas": {"a": [0, 0, 0]}, "pairs": [{"column": "x", "antennas": ["a", "b"]}]}"#,
@@ -111,7 +112,7 @@ import UCI
     let settings = EstimationSettings(calibration, board: "own", peers: peers)
     #expect(settings.delay == 0.5)
     #expect(settings.delays.mapValues { ($0 * 100).rounded() } == [1: 4, 2: 20, 3: 6])
-    // A sum of both goes behind the delays of both.
+    // The delays of both ends take precedence over their sum.
     let sums = (1...3).map { #"{"boards": ["own", "000\#($0)"], "delay_m": 0.7}"# }
     let json = #"{"pair_delays": [\#(sums.joined(separator: ", "))]}"#
     calibration.pairDelays = try JSONDecoder().decode(
@@ -122,10 +123,10 @@ import UCI
         .mapValues { ($0 * 100).rounded() } == [1: 4, 2: 70, 3: 6])
     let stranger = EstimationSettings(calibration, board: "other", peers: peers)
     #expect(stranger.delays == [1: 0.1, 2: 0.2])
-    // Who does not say which board this is has the sums of the one that is part of all.
+    // Without a name for this board, the sums of the board that occurs in all of them apply.
     #expect(EstimationSettings(calibration, peers: peers).delays == [1: 0.1, 2: 0.2, 3: 0.7])
     #expect(EstimationSettings(calibration, channel: 5, peers: peers).delays == [1: 0.1, 2: 0.2])
-    // Others have the mean, where there is no delay in general.
+    // Others have the mean, unless there is a general delay.
     calibration.delay = nil
     calibration.peerDelays = ["0001": 0.1, "0002": 0.2]
     #expect(EstimationSettings(calibration, board: "other").delay == (0.1 + 0.2) / 2)

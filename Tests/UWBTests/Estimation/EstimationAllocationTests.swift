@@ -12,7 +12,7 @@ import UWBSimulator
 /// From frames on a line to estimates, nothing is allocated. Each thread counts its own.
 @Suite(.serialized, .enabled(if: cuwb_test_allocations_are_counted()), .timeLimit(.minutes(10)))
 struct EstimateAllocationTests {
-  /// What the reader's thread had allocated at some estimates.
+  /// The allocations of the reader's thread at some estimates.
   final class Count: Sendable {
     let estimates = Atomic<Int>(0)
     let angles = Atomic<Int>(0)
@@ -43,7 +43,7 @@ struct EstimateAllocationTests {
     let (done, finish) = AsyncStream<Void>.makeStream()
     bench.sessions[0].onEstimates(settings) { estimate in
       count.take(estimate, warmUp: warmUp, total: total)
-      // Behind what is counted: resuming a task allocates.
+      // Outside of the counted part, because resuming a task allocates.
       if count.estimates.load(ordering: .relaxed) == total { finish.finish() }
     }
     try await bench.start()

@@ -8,7 +8,7 @@ import UWB
 import UWBLink
 import UWBSimulator
 
-/// Chips that speak their makers' messages on pseudo-terminals, the driver, and what is computed.
+/// Chips with their makers' messages on pseudo-terminals, the driver, and its estimates.
 @Suite(.timeLimit(.minutes(10))) struct EstimationEndToEndTests {
   private static let degree = Double.pi / 180
 
@@ -22,7 +22,7 @@ import UWBSimulator
 
   @Test(arguments: [ChipProfile.qm33PDoA, .sr250, .fira1, .qm33])
   func eachFamilyFromBothEnds(_ profile: ChipProfile) async throws {
-    // 25 degrees to the right of where the controller looks.
+    // 25 degrees to the right of the controller's axis.
     let place = SIMD3<Double>(3 * cos(25 * Self.degree), -3 * sin(25 * Self.degree), 0)
     let peer = Placement(at: place, yaw: 155, clockOffset: 5)
     for end in [0, 1] {
@@ -39,7 +39,7 @@ import UWBSimulator
       #expect(list.compactMap(\.distance).count == 20)
       let track = try #require(list.last?.track)
       #expect(abs(track.distance - 3) < 4 * track.standardDeviation)
-      // The chip's own value is beside it, as it came.
+      // The chip's own value is reported unchanged beside it.
       #expect(
         list.allSatisfy {
           abs(Double($0.measurement.result.rawDistance) / 100 - ($0.distance ?? 0)) < 1e-9
@@ -51,7 +51,8 @@ import UWBSimulator
         let expected = end == 0 ? 25.0 : 0
         let degrees = azimuths.map { $0.angle / Self.degree }
         #expect(abs(mean(degrees) - expected) < 1.5, "\(mean(degrees))")
-        // What the uncertainty says is what the values do, within the luck of 20.
+        // The stated uncertainty agrees with the scatter of the values, within the statistics of
+        // 20.
         let said = mean(azimuths.map { $0.standardDeviation / Self.degree })
         #expect(deviation(degrees) < 1.8 * said && deviation(degrees) > said / 2.2, "\(said)")
       } else {
@@ -62,7 +63,7 @@ import UWBSimulator
       #expect(list.allSatisfy { ($0.diagnostics == .none) == isFira1 })
       #expect(offsets.count == (isFira1 ? 0 : 20))
       if !isFira1 {
-        // The same of both ends, with the other sign; noise is 0.05 ppm for a frame.
+        // Both ends have the same value with opposite signs; noise is 0.05 ppm for a frame.
         #expect(deviation(offsets) < 0.1)
         #expect(abs(mean(offsets)) > 1)
         #expect(list.allSatisfy { ($0.nonLineOfSight ?? 1) < 0.2 })
@@ -72,7 +73,7 @@ import UWBSimulator
 
   @Test("phases through the right table are right, and wrong through another")
   func tables() async throws {
-    // Not symmetric, past half a turn at one side: as published tables of boards are.
+    // Not symmetric, past half a turn at one side, like published tables of boards.
     let curve = Curve(
       stride(from: -90.0, through: 90, by: 6).map { angle in
         let s = sin(angle * Self.degree)
@@ -97,7 +98,7 @@ import UWBSimulator
         let angles = list.compactMap(\.azimuth?.angle).map { $0 / Self.degree }
         try #require(angles.count == 20)
         errors.append(abs(mean(angles) - bearing))
-        // The chip takes its antennas for ideal ones.
+        // The chip assumes ideal antennas.
         let told = mean(list.map { $0.measurement.result.azimuth.degrees })
         #expect(abs(told - bearing) > 4, "\(told)")
       }
@@ -154,7 +155,7 @@ import UWBSimulator
       await bench.close()
       let metres = mean(list.compactMap(\.distance))
       #expect((abs(metres - 6) < 0.045) == isRight, "\(metres)")
-      // The chip goes on saying what it says.
+      // The chip's reports stay the same.
       #expect(abs(mean(list.map { Double($0.measurement.result.rawDistance) }) - 627.4) < 6)
     }
   }
@@ -165,7 +166,8 @@ import UWBSimulator
       recovery: RecoveryPolicy())
     let stream = bench.sessions[0].estimates(capacity: 8_192)
     try await bench.start()
-    // With diagnostics before, and measurements behind the interruption until one has them.
+    // There are diagnostics before the interruption. After it, measurements come first without
+    // diagnostics, then with them.
     var (before, behind) = (0, 0)
     var last = DiagnosticsUse.none
     for try await estimate in stream {

@@ -5,7 +5,7 @@ import UWBTestSupport
 import UCI
 @testable import UWB
 
-/// Measurements and diagnostics of their round, in every order in which they can come.
+/// Measurements and the diagnostics of their round, in every possible order.
 @Suite(.ownThreads) struct PairingTests {
   @Test func withoutDiagnosticsNothingWaits() {
     var rounds = Rounds()
@@ -19,7 +19,7 @@ import UCI
 
   @Test func diagnosticsBehindTheirMeasurement() {
     var rounds = Rounds()
-    // Nobody knows yet that some will come: the first measurement is given out at once.
+    // No diagnostics were announced yet: the first measurement is delivered at once.
     rounds.info(0)
     rounds.diagnostics(0, [Rounds.frame(carrier: 671)])
     #expect(rounds.given.count == 1 && rounds.pipeline.late == 1)
@@ -67,7 +67,7 @@ import UCI
     #expect(rounds.given.map(\.measurement.sequenceNumber) == [0, 1])
     rounds.diagnostics(2, [Rounds.frame()])
     #expect(rounds.uses == [.used(1), .missing, .used(1)])
-    // The one of round 1 comes now: it belongs to nothing that is still here.
+    // The diagnostics of round 1 arrive now, after their round was delivered.
     rounds.diagnostics(1, [Rounds.frame(carrier: 99_999)])
     rounds.info(3)
     rounds.diagnostics(3, [Rounds.frame()])
@@ -83,7 +83,7 @@ import UCI
     #expect(rounds.given.count == 10, "the last one does not wait any more")
     #expect(rounds.pipeline.missing == 3)
     #expect(rounds.uses.filter { $0 == .missing }.count == 3)
-    // They come again, and are waited for again.
+    // Diagnostics arrive again, and later rounds wait for them again.
     rounds.diagnostics(10, [Rounds.frame()])
     rounds.info(10)
     rounds.info(11)
@@ -96,7 +96,7 @@ import UCI
     var rounds = Rounds()
     rounds.diagnostics(0, [Rounds.frame()])
     rounds.info(0)
-    // Two rounds without, one with: never three in a row.
+    // Two rounds without diagnostics, one with: never three in a row.
     for sequence in 1..<13 as Range<UInt32> {
       rounds.info(sequence)
       if sequence % 3 == 0 { rounds.diagnostics(sequence, [Rounds.frame()]) }
@@ -114,7 +114,8 @@ import UCI
     var rounds = Rounds(settings)
     for sequence in 0..<30 as Range<UInt32> { rounds.info(sequence) }
     #expect(rounds.given.count == 30 && rounds.pipeline.missing == 20)
-    // Those of a session that did not ask for any are given up after three: see above.
+    // The diagnostics of a session that did not request any are given up after three rounds: see
+    // above.
     settings.expectsDiagnostics = false
     var others = Rounds(settings)
     others.diagnostics(0, [Rounds.frame()])
@@ -167,7 +168,7 @@ import UCI
     var settings = EstimationSettings()
     settings.expectsDiagnostics = true
     var rounds = Rounds(settings)
-    // The other end is started late.
+    // The other end starts late.
     for sequence in 0..<50 as Range<UInt32> {
       rounds.info(sequence, [Rounds.entry(1, .rangingRxTimeout)])
     }
@@ -259,7 +260,7 @@ import UCI
     rounds.info(0, entries)
     #expect(abs((rounds.given[0].carrierOffset ?? 0) - 10) < 0.01)
     #expect(abs((rounds.given[2].carrierOffset ?? 0) - 30) < 0.01)
-    // An answer too many or too few, and nothing tells whose they are.
+    // One answer is missing or surplus, and its owner is unknown.
     for wrong in [Array(frames.prefix(1)), frames + [Rounds.frame()]] {
       var other = Rounds()
       other.diagnostics(0, wrong)

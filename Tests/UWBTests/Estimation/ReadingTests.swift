@@ -8,7 +8,7 @@ import UCI
 
 @testable import UWB
 
-/// Bytes of diagnostics, and the values that their sources give for them.
+/// Bytes of diagnostics, and the values that their sources state.
 @Suite(.ownThreads) struct ReadingTests {
   @Test("the carrier offset that the guide of Qorvo's tools prints")
   func carrierOffset() {
@@ -98,7 +98,7 @@ import UCI
 
   @Test("how far the first paths of Ipatov and STS are apart, at the primary receiver")
   func disagreement() {
-    // 400 and 401 samples of 1.0016 ns; other receivers do not count, nor a second STS.
+    // 400 and 401 samples of 1.0016 ns. Other receivers do not count, nor does a second STS.
     let levels = "00a1 003c e102 004b", peak = "e602 003e 80b9"
     let segments = [
       "00 \(levels) 0000 \(peak)", "08 \(levels) 0064 \(peak)", "09 \(levels) 4064 \(peak)",
@@ -162,7 +162,7 @@ import UCI
     #expect(abs(degrees - asin(0.25) * 180 / .pi) < 0.01)
     #expect(abs(estimate.elevation?.angle ?? 1) < 1e-6)
     #expect((estimate.nonLineOfSight ?? 1) < 0.1)
-    // Receivers that saw nothing: the angles alone are of one frame.
+    // Receivers without a path: the angles alone belong to one frame.
     let deaf = bytes(text.replacing("14 14", with: "00 00").replacing("16 16", with: "00 00"))
     rounds.info(1, tail: [UInt8(deaf.count), 0] + deaf + [0])
     #expect(rounds.uses == [.used(2), .used(1)] && rounds.given[1].nonLineOfSight == nil)
@@ -180,7 +180,7 @@ import UCI
     let parts = window("09", "02", "00000000 64000000") + window("11", "02", "00000000 00006400")
     var settings = EstimationSettings()
     settings.azimuth = PhaseTable(spacing: 0.5)
-    // A third receiver with a single sample says nothing, and ends with the item.
+    // A third receiver with a single sample gives no phase, and ends with the item.
     let third = short + "21 00 01 04 64000000"
     for text in [wide, short, parts, third] {
       var rounds = Rounds(settings)
@@ -192,7 +192,7 @@ import UCI
       let degrees = (rounds.given[0].azimuth?.angle ?? 0) * 180 / .pi
       #expect(abs(degrees - 30) < 0.01, "\(text)")
     }
-    // Half a turn at the first receiver, of the greatest negative number.
+    // Half a turn at the first receiver, from the most negative number.
     let negative = window("09", "04", "00000000 00800000") + window("11", "04", "00000000 0000ff7f")
     for (text, expected) in [(negative, -30.0), (short + "00", nil)] as [(String, Double?)] {
       var rounds = Rounds(settings)

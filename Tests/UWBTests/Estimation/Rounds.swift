@@ -15,7 +15,7 @@ struct Rounds {
     pipeline = EstimationPipeline(settings)
   }
 
-  /// Measurements of a round, 200 ms behind the round before.
+  /// Measurements of a round, 200 ms after the previous round.
   mutating func info(
     _ sequence: UInt32, _ entries: [TwoWayMeasurement]? = nil, tail: [UInt8] = [],
     isAfterInterruption: Bool = false
@@ -66,7 +66,7 @@ struct Rounds {
     pipeline.add(round) { if case .estimate(let estimate) = $0 { given.append(estimate) } }
   }
 
-  /// A frame that was received, with the carrier offset as the wire has it.
+  /// A received frame with the carrier offset as on the wire.
   static func frame(
     _ message: UInt8 = 1, carrier: Int32 = 0, phase: Int16? = nil, emitter: UInt16? = nil,
     action: UInt8 = 0

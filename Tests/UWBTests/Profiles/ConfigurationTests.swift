@@ -8,7 +8,7 @@ import UCIReference
 
 @Suite("Session configurations", .ownThreads)
 struct ConfigurationTests {
-  /// Everything that has a field, with a value that is not the default.
+  /// Every field with a value other than the default.
   private static var unusual: SessionConfiguration {
     var configuration = SessionConfiguration(
       role: .controlee, sessionID: 7, address: MACAddress(extended: 0x0102_0304_0506_0708),
@@ -71,7 +71,7 @@ struct ConfigurationTests {
     var configuration = Self.usual
     configuration.peers.append(MACAddress(3))
     #expect(configuration.isOneToMany)
-    // A session that cannot range is read as it is, and refused.
+    // A session that cannot range is read unchanged, and rejected.
     configuration.isOneToMany = false
     #expect(try Self.read(configuration.parameters(for: .fira2)) == configuration)
     #expect(configuration.problems().errors.map(\.parameters) == [[.multiNodeMode]])

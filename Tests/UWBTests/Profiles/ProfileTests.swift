@@ -51,11 +51,11 @@ struct ProfileTests {
       guard parameter.applies(to: .assumed), parameter.vendors.isEmpty else { continue }
       #expect(text.contains("\"\(parameter.name)\""), "\(parameter.name)")
     }
-    // Each has its explanation above it, and only a complete profile has what is not set.
+    // Each parameter has its explanation above it, and only a complete profile has the unset ones.
     #expect(text.contains("Equal on both ends. Default: 9.\n    \"CHANNEL_NUMBER\": 9,"))
     let short = Preset.firaStatic.profile().text(includingSecrets: true)
     #expect(!short.contains("// \"") && short.contains("\"CHANNEL_NUMBER\": 9,"))
-    // Every default that is printed behind slashes is a value the parameter takes.
+    // Every default that is printed as a comment is a value that the parameter accepts.
     for line in text.split(separator: "\n") where line.hasPrefix("    // \"") {
       let parts = line.dropFirst(7).split(separator: "\"")
       guard parts.count >= 3, !parts[2].hasPrefix(",") else { continue }
@@ -255,7 +255,7 @@ struct ProfileTests {
       }
       if (try? SessionProfile(bytes)) != nil { taken += 1 }
     }
-    // Changes in comments do no harm; most others are noticed.
+    // Changes in comments have no effect; most others are detected.
     #expect(taken > 20 && taken < 280)
   }
 
