@@ -20,16 +20,19 @@ import uwbctl
         Issue.record("\(path.joined(separator: " ")), \(line.count) columns: \(line)")
       }
     }
-    for (path, _) in ShellTests.commands {
-      var command = try Uwbctl.parseAsRoot(path.dropFirst() + ["--help"])
-      let request = try #require(throws: (any Error).self) { try command.run() }
+    func check(_ command: any ParsableCommand.Type, _ path: [String]) {
+      let request = CleanExit.helpRequest(command)
       // A word that is too long is so first in a narrow terminal.
       for columns in path.count == 1 ? [72, 80, 100] : [72] {
-        check(
-          Program.text(for: request, of: Uwbctl.self, columns: columns, isHelp: true), path, columns
-        )
+        let help = Program.text(for: request, of: Uwbctl.self, columns: columns, isHelp: true)
+        #expect(help.contains("\nUSAGE: \(path.joined(separator: " "))"))
+        check(help, path, columns)
+      }
+      for command in command.configuration.subcommands {
+        check(command, path + [command._commandName])
       }
     }
+    check(Uwbctl.self, ["uwbctl"])
     // A process of its own takes the width from its surroundings.
     for (words, columns) in [(["--help"], 80), (["multicast", "add", "--help"], 72)] {
       let outcome = try ChildProcess.run(words, columns: columns == 80 ? nil : "\(columns)")
@@ -234,11 +237,16 @@ import uwbctl
     ["--region", "near=1", "--gpio", "GPIO4", "--gpio", "near=GPIO4"],
   ])
   func actionsThatCannotBeAreRefused(_ arguments: [String]) {
-    for command in ["range", "accessory"] {
-      #expect(throws: (any Error).self, "\(arguments)") {
-        try Uwbctl.parseAsRoot([command] + arguments)
-      }
+    #expect(throws: (any Error).self, "\(arguments)") { try RegionOptions.parse(arguments) }
+  }
+
+  /// The commands that take the options above refuse the same.
+  @Test(arguments: ["range", "accessory"])
+  func commandsRefuseActionsThatCannotBe(_ command: String) throws {
+    #expect(throws: (any Error).self) {
+      try Uwbctl.parseAsRoot([command, "--region", "near=1", "--gpio", "far=gpiochip0:1"])
     }
+    _ = try Uwbctl.parseAsRoot([command, "--region", "near=1", "--gpio", "near=gpiochip0:1"])
   }
 
   @Test(arguments: [
