@@ -22,9 +22,11 @@ package struct NormalEquations {
   package mutating func observe(
     _ terms: [(index: Int, coefficient: Double)], _ value: Double, _ weight: Double
   ) {
-    for (n, a) in terms.enumerated() {
-      right[a.index] += weight * a.coefficient * value
-      for b in terms[...n] { add(a.index, b.index, weight * a.coefficient * b.coefficient) }
+    for n in terms.indices {
+      let (row, coefficient) = terms[n]
+      let weighted = weight * coefficient
+      right[row] += weighted * value
+      for other in 0...n { add(row, terms[other].index, weighted * terms[other].coefficient) }
     }
   }
 

@@ -77,7 +77,9 @@ struct PairModel {
     var unknowns = unknowns(harmonics)
     for _ in 0..<Self.steps {
       let residuals = zip(rows, known).map { row, known in
-        wrapped(known.phase - zip(row, unknowns).reduce(0) { $0 + $1.0.coefficient * $1.1 })
+        var expected = 0.0
+        for (index, coefficient) in row { expected += coefficient * unknowns[index] }
+        return wrapped(known.phase - expected)
       }
       guard let change = change(rows, residuals, unknowns) else { throw .noCurve }
       for unknown in unknowns.indices { unknowns[unknown] += change[unknown] }
