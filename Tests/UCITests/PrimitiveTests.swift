@@ -17,7 +17,7 @@ import UCITestSupport
     }
     for text in [
       "", "0x", "g", "000g", "12345", "0x12345", "123456789abcdef", "0123456789abcdef0", "-1",
-      "1.0",
+      "1.0", "1:2", "1:2:3", "001:2", ":01", "01:",
     ] {
       #expect(MACAddress(text) == nil, "\(text)")
     }

@@ -41,8 +41,14 @@ public struct MACAddress: Hashable, Sendable, ExpressibleByIntegerLiteral {
   /// Reads hexadecimal digits, most significant first: `0001`, `0x1`, or eight bytes with colons.
   /// Up to four digits are a short address, sixteen an extended one.
   public init?(_ text: String) {
-    var digits = text.lowercased().filter { $0 != ":" }
+    var digits = text.lowercased()
     if digits.hasPrefix("0x") { digits.removeFirst(2) }
+    if digits.contains(":") {
+      let octets = digits.split(separator: ":", omittingEmptySubsequences: false)
+      // `1:2` is neither 0x0012 nor surely 0x0102.
+      guard octets.allSatisfy({ $0.count == 2 }) else { return nil }
+      digits = octets.joined()
+    }
     guard let number = UInt64(hexDigits: digits), digits.count <= 4 || digits.count == 16 else {
       return nil
     }

@@ -8,7 +8,7 @@ extension DeviceState {
   static let table = CodeTable([
     .init(
       0x00, "INIT", "The chip has booted and waits for its vendor's command.",
-      causes: ["an NXP chip before CORE_DEVICE_INIT"], try: ["Open it as a chip of NXP's."],
+      causes: ["an NXP chip before NXP_CORE_DEVICE_INIT"], try: ["Open it as a chip of NXP's."],
       vendors: [.nxp]), .init(0x01, "READY", "The chip takes commands; no session is ranging."),
     .init(0x02, "ACTIVE", "At least one session is ranging."),
     .init(

@@ -56,11 +56,11 @@ extension StateChangeReason {
     .init(
       0x40, "DT_ANCHOR_RANGING_ROUNDS_NOT_CONFIGURED",
       "The ranging rounds of the DT-anchor are not configured.",
-      try: ["Send SESSION_UPDATE_ACTIVE_ROUNDS_ANCHOR before starting."]),
+      try: ["Send SESSION_UPDATE_DT_ANCHOR_RANGING_ROUNDS before starting."]),
     .init(
       0x41, "DT_TAG_RANGING_ROUNDS_NOT_CONFIGURED",
       "The ranging rounds of the DT-tag are not configured.",
-      try: ["Send SESSION_UPDATE_ACTIVE_ROUNDS_DT_TAG before starting."]),
+      try: ["Send SESSION_UPDATE_DT_TAG_RANGING_ROUNDS before starting."]),
     .init(
       0x42, "UWB_INITIATION_TIME_EXPIRED", "The start time had passed.",
       causes: ["a start time too close to the command"],

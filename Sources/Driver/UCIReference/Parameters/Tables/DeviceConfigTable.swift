@@ -115,7 +115,7 @@ enum DeviceConfigTable {
       summary: "Vendor's parameters of new sessions."),
     e4(0x67, "WIFI_COEX", [4], format: .bytes, summary: "Coexistence with Wi-Fi."),
     .init(
-      DeviceConfigID(0xF0), "WIFI_COEX", [], format: .bytes, vendors: [.nxp],
+      DeviceConfigID(0xF0), "WIFI_COEX_FEATURE", [], format: .bytes, vendors: [.nxp],
       summary: "Coexistence with Wi-Fi."),
   ]
 }

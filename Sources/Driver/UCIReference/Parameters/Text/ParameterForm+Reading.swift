@@ -132,7 +132,7 @@ extension ParameterForm {
   }
 
   /// Returns the number of bytes for a number; nil when it is too large.
-  private func length(for value: UInt64, _ generation: Dialect.Generation) -> Int? {
+  func length(for value: UInt64, _ generation: Dialect.Generation) -> Int? {
     // UWB_INITIATION_TIME: 4 bytes in FiRa 1.x, 8 since.
     if longUnit != nil { return generation >= .fira2 ? 8 : value >> 32 == 0 ? 4 : nil }
     return lengths.first { $0 >= 8 || value >> (8 * UInt64($0)) == 0 }

@@ -66,8 +66,8 @@ extension ParameterForm {
   package var accepted: String {
     switch kind {
     case .number where !values.isEmpty:
-      return values.sorted { $0.key < $1.key }.map { "\($0.value) (\($0.key))" }
-        .joined(separator: ", ")
+      return values.filter { range?.contains($0.key) ?? true }.sorted { $0.key < $1.key }
+        .map { "\($0.value) (\($0.key))" }.joined(separator: ", ")
     case .number: return "a number\(unitText)\(rangeText)"
     case .flags(let names):
       return "a number\(rangeText), or of these joined with +: "
@@ -128,9 +128,9 @@ extension ParameterForm {
     switch kind {
     case .number: return number(bytes)
     case .flags(let names):
-      guard let value = TLV(0, bytes).integer, range?.contains(value) ?? true else {
-        return raw(bytes)
-      }
+      guard let value = TLV(0, bytes).integer, range?.contains(value) ?? true,
+        length(for: value, .fira2) == bytes.count
+      else { return raw(bytes) }
       return flags(value, names) ?? "0x" + String(value, radix: 16, uppercase: true)
     case .bytes, .bytesOrNumber: return Self.hexadecimal(bytes)
     case .addresses: return addresses(bytes) ?? raw(bytes)
