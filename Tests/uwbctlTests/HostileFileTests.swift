@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ArgumentParser
+import CommandSupport
 import Foundation
 import Glibc
 import ProgramTestSupport
@@ -8,6 +10,10 @@ import Testing
 import UCI
 import UWB
 import UWBTestSupport
+import UWBTools
+
+@testable import uwbctl
+@testable import uwblab
 
 /// Files as a stranger gives them to the program, in a process of its own.
 @Suite(.ownThreads, .timeLimit(.minutes(10))) struct HostileFileTests {
@@ -128,25 +134,69 @@ import UWBTestSupport
     _ = try child.read(until: "READY (0x01)")
   }
 
-  /// Bytes that crash the decoder of JSON, and nesting that would exhaust the stack.
-  @Test(arguments: [
-    #"'{"a\xff": 1}'"#, #"'{"delay_m": "\xc3"}'"#, #"'\xff\xfe{\x00}\x00'"#, "'\\x00'", "''",
-    #"'{"delay_m": NaN}'"#, #"'{"delay_m": -Infinity}'"#, #"'{"delay_m": 1e999}'"#,
-    #"'{"delay_m": 1e19}'"#, #"'{"delay_m": 1e+}'"#, #"'[1.e- , 2]'"#,
-    #"'{"clock_ppm": 10000000000000000000}'"#, #"'{"dellay_m": 1}'"#,
-    #"'{"anchors": {"A": [0, 0, 1]}, "hight_m": 1}'"#,
-    #"'{"power_bias": [{"rx_power_dbm": -80, "bias_m": 0.1, "bias": 1}]}'"#,
-  ])
-  func badJSONIsRefusedEverywhere(_ text: String) throws {
+  /// Runs a command in this process, and returns its exit status.
+  private static func status(_ command: any ParsableCommand) async -> Int32 {
+    do {
+      if let command = command as? any ReportingCommand {
+        try await reporting { try await command.execute() }
+      } else if var command = command as? any AsyncParsableCommand {
+        try await command.run()
+      } else {
+        var command = command
+        try command.run()
+      }
+      return 0
+    } catch {
+      return Uwbctl.exitCode(for: error).rawValue
+    }
+  }
+
+  /// Parses a line of words for one of the two programs, with files in a folder.
+  private static func parse(
+    _ line: String, in folder: TemporaryFolder
+  ) throws -> any ParsableCommand {
+    let words = line.split(separator: " ").map {
+      $0.hasSuffix(".csv") || $0 == "x" ? folder.path(String($0)) : String($0)
+    }
+    let arguments = Array(words.dropFirst())
+    return words[0] == "uwblab"
+      ? try Uwblab.parseAsRoot(arguments)
+      : try Uwbctl.parseAsRoot(FormerCommand.replaced(in: arguments))
+  }
+
+  /// Bytes that crash the decoder of JSON, as `printf` has them.
+  private static let badJSON = [
+    #"{"a\xff": 1}"#, #"{"delay_m": "\xc3"}"#, #"\xff\xfe{\x00}\x00"#, #"\x00"#, "",
+    #"{"delay_m": NaN}"#, #"{"delay_m": -Infinity}"#, #"{"delay_m": 1e999}"#,
+    #"{"delay_m": 1e19}"#, #"{"delay_m": 1e+}"#, "[1.e- , 2]",
+    #"{"clock_ppm": 10000000000000000000}"#, #"{"dellay_m": 1}"#,
+    #"{"anchors": {"A": [0, 0, 1]}, "hight_m": 1}"#,
+    #"{"power_bias": [{"rx_power_dbm": -80, "bias_m": 0.1, "bias": 1}]}"#,
+  ]
+
+  /// Returns the bytes of a text in which some are hexadecimal.
+  private static func bytes(_ text: String) throws -> [UInt8] {
+    var parts = text.components(separatedBy: #"\x"#)
+    return try Array(parts.removeFirst().utf8)
+      + parts.flatMap { try [#require(UInt8($0.prefix(2), radix: 16))] + $0.dropFirst(2).utf8 }
+  }
+
+  /// Reads each of them in this process, and one in a process of its own.
+  @Test(
+    arguments: readers.filter { reader in
+      ["s", "y", "calibration", "scene", "restore"].contains { reader.hasSuffix($0) }
+    })
+  func badJSONIsRefusedEverywhere(_ reader: String) async throws {
     let folder = try folder()
     defer { folder.remove() }
-    for reader in Self.readers
-    where reader.hasSuffix("s") || reader.hasSuffix("y")
-      || reader.hasSuffix("calibration") || reader.hasSuffix("scene") || reader.hasSuffix("restore")
-    {
-      let run = try Self.sh("printf \(text) > x; \(reader) x", in: folder)
-      #expect(run.status == 65, "\(reader): \(run.status) \(run.complaints)")
+    let command = try Self.parse(reader + " x", in: folder)
+    for text in Self.badJSON {
+      try Data(Self.bytes(text)).write(to: URL(filePath: folder.path("x")))
+      let status = await Self.status(command)
+      #expect(status == 65, "\(reader) \(text)")
     }
+    let run = try Self.sh("printf '\(Self.badJSON[0])' > x; \(reader) x", in: folder)
+    #expect(run.status == 65, "\(reader): \(run.status) \(run.complaints)")
   }
 
   @Test func nestingIsRefused() throws {
@@ -216,10 +266,21 @@ import UWBTestSupport
   @Test(arguments: ["+001", "-001", "0x+01", "0x-1", "+", "00+1"])
   func aNumberWithASignIsNoAddress(_ text: String) throws {
     #expect(MACAddress(text) == nil)
+    let range = try #require(throws: (any Error).self) {
+      try RangeOptions.parse(["--peer", text]).configuration()
+    }
+    #expect(Uwbctl.exitCode(for: range).rawValue == 64)
+    let add = try #require(throws: (any Error).self) {
+      try Uwbctl.parseAsRoot(["multicast", "add", "--", text])
+    }
+    #expect(Uwbctl.exitCode(for: add).rawValue == 64)
+  }
+
+  @Test func aNumberWithASignIsNoAddressOfAProgram() throws {
     let folder = try folder()
     defer { folder.remove() }
-    #expect(try Self.sh("uwbctl range -n 1 --peer \(text)", in: folder).status == 64)
-    #expect(try Self.sh("uwbctl multicast add -- \(text)", in: folder).status == 64)
+    #expect(try Self.sh("uwbctl range -n 1 --peer +001", in: folder).status == 64)
+    #expect(try Self.sh("uwbctl multicast add -- +001", in: folder).status == 64)
   }
 
   // MARK: lost output
@@ -357,25 +418,28 @@ import UWBTestSupport
         + "--output p.out; s=$?; test ! -e p.out && exit $s", 65)
   }
 
-  @Test func absurdNumbersInTablesAreNoCrash() throws {
+  /// Reads each of them in this process, and one in a process of its own.
+  @Test(arguments: [
+    ("calibrate power --from", "truth_m,range_m,rx_power_dbm"),
+    ("calibrate delay --from", "truth_m,range_m,channel,board_a,board_b"),
+    ("calibrate path --from", "nlos,room,range_m,truth_m,rx_power_dbm,fp_power_dbm"),
+    ("calibrate angle --from", "angle_deg,pdoa_rad"),
+    ("compute filter --output out.csv", "time_s,range_m"),
+    ("compute ds-twr --output out.csv", "t1,t2,t3,t4,t5,t6"),
+    ("compute find --output out.csv", "time_s,x,y,z,qw,qx,qy,qz,range_m"),
+  ])
+  func absurdNumbersInTablesAreNoCrash(_ line: String, _ header: String) async throws {
     let folder = try folder()
     defer { folder.remove() }
+    let command = try Self.parse("uwblab \(line) x", in: folder)
     for number in ["nan", "inf", "1e19", "1e300", "-1e308", "9223372036854775808", "1e-320"] {
-      for (command, header) in [
-        ("calibrate power --from -", "truth_m,range_m,rx_power_dbm"),
-        ("calibrate delay --from -", "truth_m,range_m,channel,board_a,board_b"),
-        ("calibrate path --from -", "nlos,room,range_m,truth_m,rx_power_dbm,fp_power_dbm"),
-        ("calibrate angle --from -", "angle_deg,pdoa_rad"), ("compute filter", "time_s,range_m"),
-        ("compute ds-twr", "t1,t2,t3,t4,t5,t6"),
-        ("compute find", "time_s,x,y,z,qw,qx,qy,qz,range_m"),
-      ] {
-        let cells = header.split(separator: ",").map { _ in number }.joined(separator: ",")
-        let run = try Self.sh(
-          "(echo \(header); for i in 1 2 3 4 5 6 7 8 9; do echo \(cells); done) | uwblab \(command)",
-          in: folder)
-        #expect(
-          [0, 65].contains(run.status), "\(command) \(number): \(run.status) \(run.complaints)")
-      }
+      let cells = header.split(separator: ",").map { _ in number }.joined(separator: ",")
+      let rows = String(repeating: cells + "\n", count: 9)
+      _ = try folder.write("\(header)\n\(rows)", to: "x")
+      let status = await Self.status(command)
+      #expect([0, 65].contains(status), "\(line) \(number): \(status)")
     }
+    let run = try Self.sh("uwblab \(line) - < x", in: folder)
+    #expect([0, 65].contains(run.status), "\(line): \(run.status) \(run.complaints)")
   }
 }
