@@ -5,8 +5,8 @@ import Testing
 import UCI
 import UWB
 
-/// How apps answer an accessory's requests, and values at the limits of fields: at least 6 slots of at
-/// least 2400 RSTU; versions before 2.0 have no requests.
+/// How apps answer an accessory's requests, and values at the limits of fields: At least 6 slots of
+/// at least 2400 RSTU are used; versions before 2.0 have no requests.
 @Suite(.timeLimit(.minutes(10))) struct AnswerTests {
   private func accessory(
     _ version: ConfigurationVersion, _ request: UWBConfigurationData.Request = .init(),
@@ -116,7 +116,7 @@ import UWB
       } == "UWB configuration length")
   }
 
-  /// The UWB part has its own length, independent of what follows.
+  /// The UWB part has its own length, independent of the following bytes.
   @Test func aTruncatedUWBPartIsNamed() {
     var data = Array(Captured.qorvoMessage.dropFirst())
     data.removeLast()

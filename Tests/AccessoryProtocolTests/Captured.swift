@@ -17,7 +17,8 @@ enum Captured {
   static let qorvoMessage = bytes(
     "01 0100 0000 14 00000000000000000000 15"
       + "0100 0100 3FF50300 B80B0000 00000101 01 11D7 1900")
-  /// That of another board, with an automatic update rate (maa-x/ESP32-DW3000-AppleNearbyInteraction).
+  /// The answer of another board, with an automatic update rate
+  /// (maa-x/ESP32-DW3000-AppleNearbyInteraction).
   static let qorvoAutomatic = bytes(
     "01 0100 0000 00 00000000000000000000 15"
       + "0100 0100 3FF50300 B80B0000 00000101 01 1200 1900")

@@ -166,7 +166,7 @@ import UWB
     ]
     for text in texts {
       #expect(!text.contains("57, 123, 40"))
-      // As `dump` lists them.
+      // The fields as `dump` lists them.
       #expect(!text.contains("- 123"))
       #expect(!text.lowercased().contains("397b28"))
     }

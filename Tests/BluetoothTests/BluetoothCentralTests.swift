@@ -27,7 +27,7 @@ import UWB
     let bus = try await PrivateBus()
     let blueZ = try await FakeBlueZ(bus)
     blueZ.adapter()
-    // Not heard, and no accessory.
+    // A device that is not received, and one that is not an accessory.
     blueZ.device("BB", [("UUIDs", .strings([FakeBlueZ.uart.service]))])
     blueZ.device("CC", [("RSSI", .int16(-30)), ("Name", .string("Headset"))])
     blueZ.accessory("AA", FakeBlueZ.qnis, flags: ["write", "write-without-response"])
@@ -39,10 +39,10 @@ import UWB
     let channel = try await central.connect(to: accessory, pairing: true)
     let steps = ["Connect", "Pair", "AcquireNotify"]
     #expect(blueZ.calls.map(\.member).filter { steps.contains($0) } == steps)
-    // What it is called from now on, whatever it tells when it is connected.
+    // The name in advertisements from now on, whatever name a connection reports.
     let alias = blueZ.property("/org/bluez/hci0/dev_AA", "org.bluez.Device1", "Alias")
     #expect(alias?.string == "Door")
-    // Other programs go on to be asked for other devices.
+    // bluetoothd continues to ask other programs about other devices.
     #expect(!blueZ.calls.contains { $0.member == "RequestDefaultAgent" })
     try await channel.send([0x0A])
     let call = await blueZ.called("WriteValue")
@@ -62,7 +62,7 @@ import UWB
     blueZ.end()
   }
 
-  /// bluetoothd uses freed memory when the program has left the bus before.
+  /// bluetoothd uses freed memory if the program has disconnected from the bus before.
   @Test func closingEndsNotificationsFirst() async throws {
     let (blueZ, central, accessory) = try await found()
     let socket = try blueZ.acquirable("AcquireNotify")
@@ -102,7 +102,7 @@ import UWB
     blueZ.end()
   }
 
-  /// bluetoothd keeps the socket and the connection when the accessory's program has ended.
+  /// bluetoothd keeps the socket and the connection after the accessory's program has exited.
   @Test func theEndOfTheServiceEndsTheChannel() async throws {
     let (blueZ, central, accessory) = try await found()
     let socket = try blueZ.acquirable("AcquireNotify")
@@ -115,7 +115,7 @@ import UWB
     blueZ.end()
   }
 
-  /// bluetoothd takes two seconds to disconnect, and until then says that it is connected.
+  /// bluetoothd takes two seconds to disconnect, and reports the device as connected until then.
   @Test func connectingAgainWaitsForTheEndOfTheConnection() async throws {
     let (blueZ, central, accessory) = try await found()
     var sockets = [try blueZ.acquirable("AcquireNotify")]
@@ -135,7 +135,7 @@ import UWB
     _ = await blueZ.called("Disconnect")
     async let again = central.connect(to: accessory)
     sockets.append(try blueZ.acquirable("AcquireNotify"))
-    // Long enough for it to come too early.
+    // Long enough for a disconnection that comes too early.
     _ = try await first(central)
     isConnected = false
     let path = try #require(held?.message.path)
@@ -154,7 +154,7 @@ import UWB
     let bus = try await PrivateBus()
     let blueZ = try await FakeBlueZ(bus)
     blueZ.adapter()
-    // It advertises more than it has. It is paired, and not heard now.
+    // The accessory advertises more services than it has. It is paired, and currently not received.
     let estimote = "0000fe9a-0000-1000-8000-00805f9b34fb"
     blueZ.device("AA", [("UUIDs", .strings([estimote])), ("Bonded", .bool(true))])
     let central = try await BluetoothCentral.open(bus: bus.address)
@@ -172,7 +172,7 @@ import UWB
   // MARK: sessions in the background
 
   private static let device = "/org/bluez/hci0/dev_C0_FF_EE_00_00_01"
-  /// Of the adapter 00:AA:01:00:00:42 and the random address C0:FF:EE:00:00:01.
+  /// The names of the adapter 00:AA:01:00:00:42 and of the random address C0:FF:EE:00:00:01.
   private static let identifier = UUID(uuidString: "00AA0100-0042-8001-8000-C0FFEE000001")!
   private static let data = AccessoryConfigurationData(
     uwb: UWBConfigurationData(role: .controller, address: 7))

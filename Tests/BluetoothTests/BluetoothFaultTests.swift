@@ -8,11 +8,11 @@ import Foundation
 import Testing
 import UWB
 
-/// Faults while phones use an accessory, over and over. After each, the next phone is served; at the end
-/// nothing ranges, and no descriptors and no memory are left over. Each in a process of its own, because
-/// those of the whole process are counted.
+/// Faults while phones use an accessory, over and over. After each, the next phone is served; at
+/// the end nothing ranges, and no descriptors or memory leak. Each test runs in a process of its
+/// own, because it counts descriptors and memory of the whole process.
 ///
-/// `UWB_REPETITIONS` says how often each happens (default: 6).
+/// `UWB_REPETITIONS` gives the number of repetitions (default: 6).
 @Suite(.bus, .timeLimit(.minutes(20))) struct BluetoothFaultTests {
   @Test func aLinkIsLostInEachStep() async {
     await #expect(processExitsWith: .success) {
@@ -23,7 +23,7 @@ import UWB
     }
   }
 
-  /// bluetoothd forgets phones that it has not heard for a while.
+  /// bluetoothd removes phones that it has not received for a while.
   @Test func aPhoneVanishesWithoutAWord() async {
     await #expect(processExitsWith: .success) {
       try await Faults.repeated { stage, number in
@@ -44,7 +44,7 @@ import UWB
       try await Faults.repeated { stage, number in
         try await stage.dialogue("AA", until: Step.all[number % Step.all.count])
         if number % 3 == 0 {
-          // Once more, while the accessory registers.
+          // The fault happens again while the accessory registers.
           try await stage.restartBlueZ(registered: false)
         }
         try await stage.restartBlueZ()
@@ -77,7 +77,7 @@ import UWB
             }
           }
         }
-        // No options, others, and those of other types.
+        // No options, unknown options, and options of the wrong type.
         let several: [[(String, DBusValue)]] = [
           [], [("device", .string(phone))], [("mtu", .path("/"))], [("x", .byte(1))],
         ]
@@ -95,7 +95,7 @@ import UWB
     }
   }
 
-  /// The answers are not read either.
+  /// The phone does not read the answers either.
   @Test func aPhoneWritesMoreThanIsAnswered() async {
     await #expect(processExitsWith: .success) {
       try await Faults.repeated { stage, number in
@@ -144,7 +144,7 @@ import UWB
   }
 }
 
-/// How far an app comes.
+/// The steps of an app.
 private enum Step: Int {
   case connected, subscribed, asked, offered, configured, started, stopping, stopped
   static let all: [Step] = (0...7).map { Step(rawValue: $0)! }
@@ -154,7 +154,7 @@ private enum Step: Int {
   private static let repetitions =
     ProcessInfo.processInfo.environment["UWB_REPETITIONS"].flatMap { Int($0) } ?? 6
 
-  /// Descriptors and bytes of the process.
+  /// The descriptors and bytes of the process.
   private static func usage() throws -> (descriptors: Int, bytes: UInt64) {
     (
       try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count,
@@ -169,12 +169,12 @@ private enum Step: Int {
     var options = Accessory.Options()
     options.inactivityTimeout = .milliseconds(50)
     let stage = try await Stage(version: version, options: options, pairing: pairing)
-    // What exists only once does by then.
+    // Objects that exist only once have been created by then.
     let early = max(1, repetitions / 4)
     var before = (descriptors: 0, bytes: UInt64(0))
     for number in 0..<repetitions {
       try await fault(stage, number)
-      // It takes up the session that is left, if there is one.
+      // The app resumes the previous session, if there is one.
       try await stage.dialogue("AA", until: .stopped)
       stage.leave("AA")
       stage.blueZ.forgetCalls()
@@ -185,9 +185,9 @@ private enum Step: Int {
       for await case .stopped in events where stage.accessory.rangingApps.isEmpty { break }
     }
     let after = try usage()
-    // One or two may be about to be closed.
+    // One or two descriptors may be about to be closed.
     #expect(after.descriptors <= before.descriptors + 2, "\(before), \(after)")
-    // Timers that were cancelled keep theirs until their time has come, five minutes for some.
+    // Cancelled timers keep their memory until they would have fired, some for five minutes.
     let timers = UInt64(20_000 * (repetitions - early))
     #expect(after.bytes < before.bytes + 500_000 + timers, "\(before), \(after)")
     await stage.end()
@@ -195,7 +195,7 @@ private enum Step: Int {
 }
 
 extension Stage {
-  /// What an app does, up to a step.
+  /// Runs the steps of an app, up to a step.
   fileprivate func dialogue(
     _ phone: String, until last: Step, meanwhile: @BluetoothActor () async throws -> Void = {}
   ) async throws {
@@ -206,7 +206,7 @@ extension Stage {
     guard last != .subscribed else { return }
     try await write(AppMessage.initialize.bytes, phone)
     guard last != .asked else { return }
-    // Answers to the app that was there before may come first.
+    // Answers to the previous app may arrive first.
     let configuration = try #require(try await hears(socket) { try? Self.configuration($0) })
     guard last != .offered else { return }
     var data = ShareableConfigurationData.answering(configuration)

@@ -4,7 +4,7 @@ import Foundation
 import System
 import Testing
 
-/// A service with which an accessory and an app talk.
+/// A service for messages between an accessory and an app.
 private struct Uart {
   let rx = GATTCharacteristic("6E400002-B5A3-F393-E0A9-E50E24DCCA9E", [.write], writeLimit: 64)
   let tx = GATTCharacteristic("6E400003-B5A3-F393-E0A9-E50E24DCCA9E", [.notify])
@@ -13,7 +13,7 @@ private struct Uart {
 
   init() {
     data = GATTCharacteristic("95E8D9D5-D8EF-4721-9A4E-807375F53328", [.encryptedRead]) {
-      // Another value for each device.
+      // A value that differs for each device.
       $0.description == "dev_A" ? .success([1, 2, 3]) : .failure(.application(0x81))
     }
     server = GATTServer([
@@ -23,7 +23,7 @@ private struct Uart {
   }
 }
 
-/// What devices do from now on. What is beyond `room` is refused.
+/// The behaviour of devices from now on. Messages beyond `room` are rejected.
 @BluetoothActor private func events(
   of server: GATTServer, room: Int = .max
 ) -> AsyncStream<GATTServer.Event> {
@@ -231,14 +231,14 @@ private let b = DBusValue.path("/org/bluez/hci0/dev_B")
     try uart.server.notify(message, uart.tx, to: device(a))
     #expect(received(forA) == message)
     #expect(received(forB) == nil)
-    // Never a part of a message.
+    // A part of a message is never delivered.
     #expect(throws: BluetoothError(.messageSize(bytes: 49, limit: 20))) {
       try uart.server.notify(message, uart.tx, to: device(b))
     }
     #expect(throws: BluetoothError(.notSubscribed)) {
       try uart.server.notify(message, uart.rx, to: device(a))
     }
-    // One that does not read.
+    // A phone that does not read.
     #expect(throws: BluetoothError(.peerNotReading)) {
       for _ in 0..<100_000 { try uart.server.notify([1], uart.tx, to: device(b)) }
     }
@@ -296,7 +296,7 @@ private let b = DBusValue.path("/org/bluez/hci0/dev_B")
     _ = try await bluetooth.allowPairing { _ in true }
     #expect(bluetooth.bonds.count == 1)
 
-    // A call that is waiting ends.
+    // A waiting call ends.
     var held: [DBusCall] = []
     blueZ.device("BB")
     let other = try await bluetooth.wait("device") { $0.devices.count == 2 ? $0.devices.last : nil }
@@ -310,7 +310,7 @@ private let b = DBusValue.path("/org/bluez/hci0/dev_B")
     #expect(bluetooth.adapters.isEmpty && bluetooth.devices.isEmpty)
     blueZ = try await FakeBlueZ(bus)
     for await case .daemonReturned in events { break }
-    // The adapter comes after bluetoothd, with another name, and is off.
+    // The adapter appears after bluetoothd, with another name, and is off.
     blueZ.adapter("hci3", powered: false)
     #expect(await blueZ.called("RegisterApplication").path == "/org/bluez/hci3")
     #expect(await blueZ.called("RegisterAdvertisement").path == "/org/bluez/hci3")
@@ -334,7 +334,7 @@ private let b = DBusValue.path("/org/bluez/hci0/dev_B")
     _ = await blueZ.called("RegisterApplication")
     blueZ.remove("/org/bluez/hci0")
     for await case .adapterRemoved(let removed) in events where removed == adapter { break }
-    // Another one is no replacement.
+    // Another adapter is not a replacement.
     blueZ.adapter("hci1", address: "00:AA:01:00:00:43")
     blueZ.adapter("hci2")
     #expect(await blueZ.called("RegisterApplication").path == "/org/bluez/hci2")
@@ -402,7 +402,7 @@ private let b = DBusValue.path("/org/bluez/hci0/dev_B")
       #expect(filter?["Transport"]?.string == "le")
       _ = await blueZ.called("StartDiscovery")
       blueZ.device("AA", [("UUIDs", .strings(["0000aaaa-0000-1000-8000-00805f9b34fb"]))])
-      // What has another type than documented counts as missing.
+      // A property with another type than documented counts as missing.
       blueZ.device("BB", [("UUIDs", .byte(3)), ("RSSI", .string("loud")), ("Name", .byte(1))])
       blueZ.device(
         "CC",
@@ -419,7 +419,7 @@ private let b = DBusValue.path("/org/bluez/hci0/dev_B")
     #expect(found?.name == "board" && found?.rssi == -40 && found?.id.description == "dev_CC")
   }
 
-  /// BlueZ would not tell the services of the first one again.
+  /// BlueZ would not report the services of the first one again.
   @Test @BluetoothActor func aScanForgetsDevicesWhoseServicesWereLost() async throws {
     let (_, blueZ, bluetooth) = try await opened()
     let adapter = try await bluetooth.adapter(for: .central)
@@ -429,17 +429,17 @@ private let b = DBusValue.path("/org/bluez/hci0/dev_B")
       ("UUIDs", .strings(["0000fe9a-0000-1000-8000-00805f9b34fb"])),
     ]
     blueZ.device("AA")
-    // As after a connection.
+    // The state after a connection.
     blueZ.device("AB", [("UUIDs", .strings(["00001800-0000-1000-8000-00805f9b34fb"]))])
     for (number, property) in others.enumerated() { blueZ.device("B\(number)", [property]) }
     _ = try await bluetooth.wait("devices") { $0.devices.count > others.count + 1 ? true : nil }
-    // All devices are told, whatever their services.
+    // All devices are notified, whatever their services.
     _ = try await bluetooth.scan(for: [], on: adapter)
     #expect(!blueZ.calls.contains { $0.member == "RemoveDevice" })
     _ = try await bluetooth.scan(for: ["fe9a"], on: adapter)
     let removed = blueZ.calls.filter { $0.member == "RemoveDevice" }.map(\.body)
     #expect(removed == ["AA", "AB"].map { [.path("/org/bluez/hci0/dev_\($0)")] })
-    // Keys are not forgotten.
+    // Keys are kept.
     let properties: [(String, DBusValue)] = [("Bonded", .bool(true)), ("RSSI", .int16(-40))]
     let scan = try await bluetooth.scan(for: ["fe9a"], on: adapter)
     blueZ.device("DD", properties)
@@ -493,7 +493,7 @@ private let b = DBusValue.path("/org/bluez/hci0/dev_B")
       try await bluetooth.connect(device.id)
     }
     blueZ.answers["Connect"] = { $0.reply() }
-    // The link is gone before its services are known.
+    // The link is lost before its services are known.
     await #expect(throws: BluetoothError(.linkDropped("dev_AA"))) {
       try await bluetooth.connect(device.id)
     }
@@ -501,7 +501,7 @@ private let b = DBusValue.path("/org/bluez/hci0/dev_B")
     await #expect(throws: BluetoothError(.pairing("AuthenticationFailed (refused)"))) {
       try await bluetooth.pair(device.id)
     }
-    // One that goes while it is waited for.
+    // A device that disappears while the call waits for it.
     blueZ.answers["Connect"] = { [unowned blueZ] in
       blueZ.change($0.message.path, "org.bluez.Device1", "Connected", .bool(true))
       $0.reply()
@@ -582,7 +582,7 @@ private let b = DBusValue.path("/org/bluez/hci0/dev_B")
     let call = await blueZ.called("WriteValue")
     #expect(call.body.first?.bytes?.count == 36)
     #expect(call.body.last?.properties?["type"]?.string == "request")
-    // Without a socket the slow way is gone.
+    // Without a socket, writing without response is not possible.
     blueZ.answers["AcquireWrite"] = { $0.fail("org.bluez.Error.NotSupported") }
     try await bluetooth.writeWithoutResponse([1], to: characteristic)
     #expect(
@@ -607,7 +607,7 @@ private let b = DBusValue.path("/org/bluez/hci0/dev_B")
     await #expect(throws: BluetoothError(.invalidReply("a socket"))) {
       try await bluetooth.notifications(of: characteristic)
     }
-    // A descriptor that is no socket ends the notifications.
+    // A descriptor that is not a socket ends the notifications.
     blueZ.answers["AcquireNotify"] = {
       $0.reply([.descriptor(OwnedDescriptor(open("/dev/zero", O_RDONLY))), .uint16(23)])
     }

@@ -13,7 +13,7 @@ import UWBTestSupport
 /// `uwbctl` in a process of its own, on a bus of the test.
 private final class Command: Sendable {
   private let process: SpawnedProcess
-  /// What it prints, until its end.
+  /// Returns the output until the end.
   let printed: AsyncStream<String>
 
   init(_ arguments: [String], on bus: PrivateBus) throws {
@@ -37,7 +37,7 @@ private final class Command: Sendable {
 
   func interrupt() { process.interrupt() }
 
-  /// The rest of what it prints, and its exit status.
+  /// Returns the rest of the output, and the exit status.
   func end() async -> (output: String, status: Int32) {
     var text = ""
     for await part in printed { text += part }
@@ -50,7 +50,7 @@ private final class Command: Sendable {
   }
 }
 
-/// The accessory's end of what an app writes and is notified of.
+/// The accessory's end of the app's writes and notifications.
 private final class CarriedChannel: DataChannel {
   let messages: AsyncStream<[UInt8]>
   let failure: ChannelError? = nil
@@ -122,7 +122,7 @@ private final class CarriedChannel: DataChannel {
     blueZ.adapter()
     blueZ.device("BB", [("RSSI", .int16(-30)), ("Name", .string("Headset"))])
     blueZ.accessory("AA")
-    // Its controller does not say how strongly it hears.
+    // The app's controller does not report the signal strength.
     blueZ.device(
       "CC", [("RSSI", .int16(127)), ("UUIDs", .strings([FakeBlueZ.uart.service]))])
     let listing = try Command(["find", "--ble", "--list", "--wait", "0"], on: bus)
@@ -176,7 +176,7 @@ private final class CarriedChannel: DataChannel {
     blueZ.adapter()
     blueZ.adapter("hci1", address: "00:AA:01:00:00:43")
     let bonded: [(String, DBusValue)] = [("Bonded", .bool(true)), ("Name", .string("Phone"))]
-    // For want of a name BlueZ has the address there.
+    // Without a name, BlueZ uses the address.
     blueZ.device("AA", bonded + [("Alias", .string("Phone"))])
     blueZ.device("BB", bonded, on: "hci1")
     blueZ.device("DD_EE", [("Bonded", .bool(true)), ("Alias", .string("DD-EE"))])

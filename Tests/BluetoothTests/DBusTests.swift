@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite(.bus, .timeLimit(.minutes(10))) struct DBusTests {
-  /// A connection whose object at /echo answers with what it is sent.
+  /// A connection whose object at /echo returns its arguments.
   @BluetoothActor private func echo(
     _ bus: PrivateBus
   ) async throws -> (connection: DBusConnection, method: DBusMethod) {
@@ -71,7 +71,7 @@ import Testing
     task.cancel()
     await #expect(throws: BluetoothError(.cancelled)) { try await task.value }
     #expect(held.count <= 2)
-    // Nobody answers a call that was dropped, except for its end.
+    // A dropped call returns no reply except for its end.
     server.export("/dropped", [DBusInterface("test.Echo", call: { _ in })])
     await #expect(
       throws: BluetoothError(.refused("Echo", name: "Failed", text: "There was no reply."))
@@ -140,7 +140,7 @@ import Testing
     for await _ in ends { break }
     #expect(!server.isOpen)
     await #expect(throws: BluetoothError(.busLost)) { try await server.call(.bus("GetId")) }
-    // To no one.
+    // A call without a destination.
     held = []
   }
 }

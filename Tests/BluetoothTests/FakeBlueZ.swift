@@ -3,22 +3,22 @@ import Bluetooth
 import Glibc
 import Testing
 
-/// Plays bluetoothd on a bus of a test: objects with properties, and what the tests let it answer. The
-/// real one runs on the virtual bench.
+/// A stand-in for bluetoothd on a bus of a test: objects with properties, and the answers that
+/// tests choose. The virtual bench uses the real one.
 @BluetoothActor final class FakeBlueZ {
   let connection: DBusConnection
-  /// What a test need not keep.
+  /// Objects that a test need not keep.
   var kept: [AnyObject] = []
   private let bus: PrivateBus
   private var objects: [String: [String: [(String, DBusValue)]]] = [:]
-  /// Calls, as member or member and path.
+  /// The calls, as member or member and path.
   private(set) var calls: [DBusMessage] = []
   private var waiting: [(String, CheckedContinuation<DBusMessage, Never>)] = []
-  /// What it answers instead of what it would.
+  /// The replies that replace the usual ones.
   var answers: [String: @BluetoothActor (DBusCall) -> Void] = [:]
-  /// With which error adapters refuse to be switched on.
+  /// The error with which adapters refuse to be switched on.
   var refusesPower: String?
-  /// What the application listed, in its order.
+  /// The objects that the application listed, in its order.
   private(set) var applications: [[(path: String, uuid: String)]] = []
   private(set) var advertisements: [[String: DBusValue]] = []
 
@@ -31,7 +31,7 @@ import Testing
     _ = try await connection.call(.bus("RequestName"), [.string("org.bluez"), .uint32(0)])
   }
 
-  /// Leaves the bus, as when it is killed.
+  /// Leaves the bus, as bluetoothd does when it is killed.
   func end() { connection.close() }
 
   // MARK: objects
@@ -51,7 +51,7 @@ import Testing
       })
   }
 
-  /// An adapter, told to those who listen.
+  /// Adds an adapter and reports it on the bus.
   func adapter(
     _ name: String = "hci0", address: String = "00:AA:01:00:00:42", powered: Bool = true,
     roles: [String] = ["central", "peripheral"], advertises: Bool = true, version: UInt16? = nil
@@ -96,9 +96,8 @@ import Testing
     output: "2e939af2-6a61-11ed-a1eb-0242ac120002"
   )
 
-  /// An accessory named Door that is heard, with its data channel.
-  ///
-  /// - Parameter flags: of what the app writes.
+  /// Adds an accessory named Door that is received, with its data channel.
+  /// - Parameter flags: the flags of the characteristic that the app writes.
   func accessory(
     _ name: String, _ channel: (service: String, input: String, output: String) = FakeBlueZ.uart,
     flags: [String] = ["write"]
@@ -174,7 +173,7 @@ import Testing
 
   // MARK: calls
 
-  /// Waits for a call of this name that has not been waited for.
+  /// Waits for a call of this name that no earlier wait has consumed.
   func called(_ member: String) async -> DBusMessage {
     if let index = calls.firstIndex(where: { $0.member == member }) {
       return calls.remove(at: index)
@@ -182,7 +181,7 @@ import Testing
     return await withCheckedContinuation { waiting.append((member, $0)) }
   }
 
-  /// Forgets calls that nobody has waited for.
+  /// Discards calls that no wait has consumed.
   func forgetCalls() { calls = [] }
 
   private func note(_ message: DBusMessage) {
@@ -205,7 +204,7 @@ import Testing
     }
     switch message.member {
     case "RegisterApplication":
-      // Calls back before it answers, as the real one does.
+      // Calls the program back before it replies, as the real bluetoothd does.
       let root = message.body[0].path!
       connection.call(
         DBusMethod(

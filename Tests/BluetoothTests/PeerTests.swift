@@ -5,8 +5,8 @@ import Testing
 
 @testable import Peers
 
-/// Two machines that find each other over Bluetooth LE and exchange tokens. The real bluetoothd carries
-/// what they say on the virtual bench.
+/// Two machines that find each other over Bluetooth LE and exchange tokens. On the virtual bench,
+/// the real bluetoothd transmits their messages.
 @Suite(.bus, .timeLimit(.minutes(10))) @BluetoothActor struct PeerTests {
   private static func identity() throws -> PeerIdentity {
     try PeerIdentity(capabilities: [.preciseDistance, .controller, .controlee])
@@ -39,7 +39,7 @@ import Testing
     #expect(ends[0].code == ends[1].code)
     // The longest message has the longest name.
     #expect(ends.map(\.name) == air.names.reversed())
-    // Who has found a peer need not be found by others.
+    // A program that found a peer need not be visible to others.
     for peers in nearby { peers.close() }
     for machine in air.machines { _ = await machine.blueZ.called("UnregisterAdvertisement") }
     async let confirmed = ends[0].confirmed()
@@ -51,12 +51,12 @@ import Testing
     air.end()
   }
 
-  /// A program that was killed leaves its connection to bluetoothd.
+  /// A program that was killed loses its connection to bluetoothd.
   @Test func theEndOfAProgramEndsTheConnection() async throws {
     let air = try await Air()
     let nearby = try await air.peers()
     let ends = try await Self.meet(nearby)
-    // What bluetoothd sees of it.
+    // The objects that bluetoothd has of it.
     air.socket?.shut()
     for end in ends { #expect(await end.ended() == .vanished) }
     _ = await air.invited.blueZ.called("Disconnect")
@@ -81,7 +81,8 @@ import Testing
     await #expect(throws: NIPeerError.self) {
       try await nearby[0].invite(peer, as: Self.identity())
     }
-    // Without a name nobody knows who it is, and a name may be none; data may be anything.
+    // An advertisement without a name identifies no peer, a name may be invalid, and data may be
+    // any bytes.
     let strange: [(String?, Int)] = [
       (nil, 8), ("", 8), ("a\u{202E}b", 8), ("Eve", 7), ("Eve", 0), ("Eve", 9),
     ]
@@ -101,7 +102,7 @@ import Testing
     guard case .found(peer)? = await events.next(isolation: #isolation) else {
       return #expect(Bool(false), "it is not found again")
     }
-    // The adapter is pulled.
+    // The adapter is removed.
     machine.blueZ.removeAll(below: "/org/bluez/hci0")
     guard case .lost(peer)? = await events.next(isolation: #isolation) else {
       return #expect(Bool(false), "it is not lost with the adapter")
@@ -117,7 +118,7 @@ import Testing
 
   @Test func aConnectionThatIsTooSmallIsRefused() async throws {
     let air = try await Air()
-    // An invitation with the longest name fits, and no answer.
+    // An invitation with the longest name fits, but no answer does.
     air.mtu = 68
     let nearby = try await air.peers()
     let meetings = nearby.map { nearby in Task { try await Self.meet(nearby) } }
@@ -165,9 +166,9 @@ import Testing
     fileprivate(set) var program = ""
     fileprivate(set) var paths: [String] = []
     fileprivate(set) var service = ""
-    /// What it advertises.
+    /// The advertisement.
     fileprivate(set) var number: [UInt8] = []
-    /// Of bluetoothd's object for it, at the other machine.
+    /// The path of bluetoothd's object for it, at the other machine.
     var path: String { "/org/bluez/hci0/dev_" + address.replacing(":", with: "_") }
 
     init(_ address: String, _ name: String) async throws {
@@ -177,7 +178,7 @@ import Testing
       blueZ.adapter(address: address, version: 0x0542)
     }
 
-    /// Lets it hear another one.
+    /// Makes it receive the advertisement of the other one.
     func hear(_ other: Machine) {
       blueZ.device(
         other.address.replacing(":", with: "_"),
@@ -205,13 +206,13 @@ import Testing
 
   let machines: [Machine]
   var names: [String] { machines.map(\.name) }
-  /// The one with the lower number, and the other one.
+  /// The peer with the lower number, and the other peer.
   var inviting: Machine {
     machines[0].number.reversed().lexicographicallyPrecedes(machines[1].number.reversed())
       ? machines[0] : machines[1]
   }
   var invited: Machine { inviting === machines[0] ? machines[1] : machines[0] }
-  /// Of the connection; what bluetoothd has of it.
+  /// The path of the connection, and bluetoothd's object for it.
   private(set) var socket: OwnedDescriptor?
   var mtu: UInt16 = 185
 
@@ -224,7 +225,7 @@ import Testing
 
   func end() { for machine in machines { machine.blueZ.end() } }
 
-  /// Two programs that hear each other.
+  /// Two programs that receive each other's advertisements.
   func peers() async throws -> [NINearbyPeers] {
     var all: [NINearbyPeers] = []
     for machine in machines {
@@ -236,7 +237,7 @@ import Testing
       let objects = try #require(machine.blueZ.applications.last)
       machine.service = objects[0].uuid
       machine.paths = objects.map(\.path)
-      // No agent: nobody has to pair.
+      // There is no agent, because pairing is not required.
       _ = await machine.blueZ.called("RegisterAdvertisement")
       let data = try #require(machine.blueZ.advertisements.last?["ServiceData"]?.properties)
       machine.number = try #require(data[machine.service]?.bytes)

@@ -18,7 +18,7 @@ import UWBSimulator
   let bus: PrivateBus
   private(set) var blueZ: FakeBlueZ
   let version: UInt16
-  /// What the peripheral reports.
+  /// The events of the peripheral.
   let reports: AsyncStream<BluetoothPeripheral.Event>
   private let report: AsyncStream<BluetoothPeripheral.Event>.Continuation
   private var serving: Task<Void, any Error>?
@@ -60,7 +60,7 @@ import UWBSimulator
     try await learn()
   }
 
-  /// Learns what the accessory has registered.
+  /// Reads the registrations of the accessory.
   private func learn() async throws {
     program = await blueZ.called("RegisterApplication").sender
     let objects = try #require(blueZ.applications.last)
@@ -68,8 +68,7 @@ import UWBSimulator
     for _ in 0..<2 { _ = await blueZ.called("RegisterAdvertisement") }
   }
 
-  /// bluetoothd is killed, and comes back.
-  ///
+  /// Kills bluetoothd and starts it again.
   /// - Parameter registered: whether this waits until the accessory has registered everything.
   func restartBlueZ(registered: Bool = true) async throws {
     blueZ.end()
@@ -80,7 +79,7 @@ import UWBSimulator
     try await learn()
   }
 
-  /// The adapter goes with its phones, and comes back with another number.
+  /// Removes the adapter with its phones, and adds it with another number.
   func replugAdapter() async throws {
     blueZ.removeAll(below: "/org/bluez/\(adapter)")
     adapter = adapter == "hci0" ? "hci1" : "hci0"
@@ -108,7 +107,7 @@ import UWBSimulator
     blueZ.change(path(phone), "org.bluez.Device1", "Connected", .bool(false))
   }
 
-  /// bluetoothd forgets a phone, which need not have left.
+  /// bluetoothd removes a phone, which may still be connected.
   func forget(_ phone: String) { blueZ.remove(path(phone)) }
 
   private func path(_ phone: String) -> String { "/org/bluez/\(adapter)/dev_\(phone)" }
@@ -142,7 +141,8 @@ import UWBSimulator
     _ = try await ask(uuid, "WriteValue", [.bytes(message), options(phone, mtu: mtu)])
   }
 
-  /// What the accessory tells every phone that has subscribed, instead of one by its socket.
+  /// The messages that the accessory sends to every subscribed phone, instead of to one by its
+  /// socket.
   func values() async throws -> AsyncStream<[UInt8]> {
     let (stream, continuation) = AsyncStream<[UInt8]>.makeStream()
     let output = try #require(paths[Self.uart.1])

@@ -53,7 +53,7 @@ import UWB
     let c = await messages.next(isolation: #isolation)
     let addresses = try [a, b, c].map { try configuration($0).uwb.address }
     #expect(Set(addresses).count == 3)
-    // A phone whose app has not asked gets data as well.
+    // A phone whose app has not requested data receives it as well.
     stage.connect("CC")
     #expect(try await stage.read("CC")?.count == 37)
     socket.close()
@@ -69,7 +69,7 @@ import UWB
     try await stage.write(initialize, "AA")
     let accessory = try configuration(await socket.next())
     var data = ShareableConfigurationData.answering(accessory)
-    // Slow, because 256 events are kept for a test that waits for its turn.
+    // Slow, because 256 events are kept for a test that waits.
     data.interval = 200
     data.slotDuration = 2_400
     let session = try await stage.chips[1].makeSession(
@@ -179,13 +179,13 @@ import UWB
     try await stage.write(initialize, "BB")
     // There is one socket for all phones.
     _ = try configuration(await socket.next())
-    // Not before there was room for another phone.
+    // The phone was not served before another one disconnected.
     for _ in 0..<2 { _ = await stage.blueZ.called("RegisterAdvertisement") }
     #expect(!stage.blueZ.calls.contains { $0.member == "RegisterAdvertisement" })
     await stage.end()
   }
 
-  /// The socket is that of the phone before, whose MTU was greater.
+  /// The socket is the one of the previous phone, whose MTU was greater.
   @Test func aShortMTUIsSaidWhereASocketIsShared() async throws {
     let stage = try await Stage(version: 0x0542)
     let events = stage.accessory.events
@@ -202,7 +202,7 @@ import UWB
     await stage.end()
   }
 
-  /// BlueZ before 5.76 would not send it an answer.
+  /// BlueZ before 5.76 would not send an answer to the phone.
   @Test func aPhoneThatGetsAnAddressByPairingConnectsAgain() async throws {
     let stage = try await Stage(version: 0x0542)
     stage.connect("AA")
@@ -235,7 +235,7 @@ import UWB
     let value = try #require(await values.next(isolation: #isolation))
     #expect(try configuration(value) != first)
     #expect(try await stage.read("AA") == Array(value.dropFirst()))
-    // Another phone that listens would hear what this one is told.
+    // Another subscribed phone would also receive this notification.
     var reports = stage.reports.makeAsyncIterator()
     #expect(await reports.next(isolation: #isolation) == .advertising(adapter: "hci0"))
     stage.connect("BB")
@@ -256,7 +256,8 @@ import UWB
     await stage.end()
   }
 
-  /// Neither is one that was there before told what is meant for it, nor is that lost.
+  /// The earlier phone does not receive the new phone's notification, nor is that notification
+  /// lost.
   @Test func aPhoneWhoseSubscriptionIsKeptIsAnsweredWhenOthersHaveLeft() async throws {
     let stage = try await Stage()
     var values = try await stage.values().makeAsyncIterator()
@@ -273,7 +274,7 @@ import UWB
     withExtendedLifetime(socket) { stage.leave("BB") }
     let value = try #require(await values.next(isolation: #isolation))
     #expect(try await stage.read("AA") == Array(value.dropFirst()))
-    // One that is paired, and has subscribed before, hears it from the moment at which it is connected.
+    // A paired phone that subscribed before receives it as soon as it is connected.
     stage.connect("CC")
     let other = try await stage.subscribe("CC")
     #expect(await stage.blueZ.called("Disconnect").path.hasSuffix("dev_CC"))
@@ -285,7 +286,7 @@ import UWB
     await stage.end()
   }
 
-  /// When an unpaired phone leaves, BlueZ closes another phone's socket.
+  /// When an unpaired phone disconnects, BlueZ closes another phone's socket.
   @Test func aPhoneThatLosesItsSocketIsAnswered() async throws {
     let stage = try await Stage()
     var values = try await stage.values().makeAsyncIterator()

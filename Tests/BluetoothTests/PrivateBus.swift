@@ -14,7 +14,7 @@ final class PrivateBus: Sendable {
   private let folder: URL
   private let process = Locked<SpawnedProcess?>(nil)
 
-  /// - Parameter policy: rules beside those that let everybody do everything.
+  /// - Parameter policy: rules in addition to the default, which permits everything to all users.
   init(policy: String = "") async throws {
     folder = FileManager.default.temporaryDirectory.appending(path: "bus-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -40,7 +40,7 @@ final class PrivateBus: Sendable {
   /// Starts the daemon, also after `kill()`, and waits until it listens.
   func start() async throws {
     let output = Pipe()
-    // Where it says that it may not have as many descriptors as it would like.
+    // A warning that the limit of descriptors is lower than requested.
     let nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC)
     defer { close(nowhere) }
     let process = try SpawnedProcess(
@@ -49,7 +49,7 @@ final class PrivateBus: Sendable {
       standardOutput: output.fileHandleForWriting.fileDescriptor, standardError: nowhere)
     try output.fileHandleForWriting.close()
     self.process.withLock { $0 = process }
-    // It listens when it has said where.
+    // The daemon listens when it has printed its address.
     let line = await withCheckedContinuation { continuation in
       Thread.detachNewThread { [output = output.fileHandleForReading] in
         var line = ""

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The host's side of the scenarios: the link, and what was read from it last.
+// The host's side of the scenarios: the link, and the last packet that was read from it.
 #ifndef CUWB_HOST_H
 #define CUWB_HOST_H
 
@@ -24,7 +24,7 @@ static inline void expect(const uint8_t *bytes, uint32_t length) {
   CHECK(memcmp(memory, bytes, length) == 0);
 }
 
-// Reports what the host did that the chip's interface does not allow.
+// Reports actions of the host that the chip's interface does not allow.
 static inline void expect_no_violations(chip_model *chip) {
   if (chip->violation_count > 0) scenario_fail(__FILE__, __LINE__, "%s", chip->violations[0]);
 }

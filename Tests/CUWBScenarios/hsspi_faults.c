@@ -53,7 +53,7 @@ static void wakes_with_a_selection(void) {
   close_chip();
 }
 
-// SS_RDY is high, but the chip does not answer, is in its ROM, or says that it is not ready: the
+// SS_RDY is high, but the chip does not answer, is in its ROM, or reports that it is not ready. The
 // host tries again, and the command arrives once.
 static void refusals(void) {
   static const uint8_t flags[] = {0x00, 0xFF, QM35_WAITING, QM35_READY | 0x01, QM35_READY | 0x0F};
@@ -115,7 +115,7 @@ static void another_length(void) {
   close_chip();
 }
 
-// It has something to say, also after a reset, and never takes part in a transfer.
+// The chip announces a packet, also after a reset, and never takes part in a transfer.
 static void fall_silent(void) {
   say_at_boot();
   chip_say(&chip.base, 2, status_ready, 5, 0);
@@ -149,7 +149,7 @@ static void comes_back_from_a_reset(void) {
   close_chip();
 }
 
-// The end of a block that is no packet.
+// The end of a block that is not a packet.
 static void remainder(void) {
   uint8_t block[64];
   open_chip(LINES);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The boot loaders of NXP's chips, as far as the bus: IRQ alone says that there is an answer, each
-// read has exactly the length asked for, and an SR2xx wants its direction bytes here too.
+// The boot loaders of NXP's chips on the bus: IRQ alone indicates an answer, each read has exactly
+// the requested length, and an SR2xx requires its direction bytes here too.
 #include "host.h"
 #include "../ChipModels/sr1xx_model.h"
 #include "../ChipModels/sr2xx_model.h"
@@ -55,7 +55,7 @@ static void hdll(void) {
   sr2xx_init(&chip, &bus.board);
   open_loader(&chip.base, CUWB_SPI_SR2XX);
   CHECK_EQUAL(cuwb_boot_read(link, got, 2, 500).outcome, CUWB_OK);
-  // The rest is there already.
+  // The remaining bytes are there already.
   CHECK_EQUAL(cuwb_boot_read(link, got + 2, 6, 0).outcome, CUWB_OK);
   CHECK(memcmp(got, hdll_ready, 8) == 0);
   size_t length = chip_hdll_frame(command, sizeof(command), frame_out);

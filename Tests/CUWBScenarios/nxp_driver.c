@@ -80,7 +80,7 @@ static void several_packets_at_once(void) {
   expect(block + first, second);
   expect(block + first + second, third);
   CHECK_EQUAL(read_packet(0), CUWB_TIMEOUT);
-  // Less memory would be overrun.
+  // A smaller buffer would be overrun.
   CHECK(driver.least >= 4200);
   close_driver();
 }
@@ -97,7 +97,7 @@ static void ends_a_read(void) {
   CHECK_EQUAL(driver.calls[driver.call_count - 1].value, 2);
   nxp_driver_model_destroy(&driver);
 
-  // Never read from: nothing to end.
+  // The link is never read from, so there is no read to end.
   open_driver(4, CUWB_START_KEEP);
   close_driver();
   CHECK_EQUAL(driver.call_count, 1);
@@ -204,7 +204,7 @@ static void loader(void) {
   CHECK_EQUAL(cuwb_boot_end(link).outcome, CUWB_OK);
   CHECK_EQUAL(read_packet(0), CUWB_TIMEOUT);
   expect_calls(calls, 5);
-  // Too late: the driver is being read.
+  // Too late: a read of the driver is in progress.
   CHECK_EQUAL(cuwb_boot_begin(link).outcome, CUWB_INVALID);
   close_driver();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Devices with a packet for each call: Qorvo's driver, replaced by a socket that keeps
-// packets apart, and a driver of NXP's that only cancellation unblocks.
+// Devices with a packet for each call: Qorvo's driver, replaced by a socket that keeps packets
+// apart, and a driver of NXP's whose reads only cancellation ends.
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -124,7 +124,7 @@ static void no_spidev(void) {
   result = cuwb_open_spi(path, &options, &device, &info);
   CHECK_EQUAL(result.error, ENOTTY);
   CHECK_EQUAL(info.step, CUWB_SPI_SETTINGS);
-  // Another program has it.
+  // Another program has the device open.
   int other = open(path, O_RDWR);
   CHECK_EQUAL(flock(other, LOCK_EX), 0);
   result = cuwb_open_spi(path, &options, &device, &info);
@@ -138,7 +138,7 @@ static void no_spidev(void) {
   CHECK(cuwb_spi_bufsiz() >= 4096);
 }
 
-// Blocks in read(2), and knows only the request that switches the chip on.
+// Blocks in read(2), and supports only the request that switches the chip on.
 static int pipe_ends[2];
 
 static ssize_t stubborn_read(void *context, void *bytes, size_t size) {
@@ -166,7 +166,7 @@ static void stubborn_close(void *context) {
 
 static void stubborn(void) {
 #if __has_feature(thread_sanitizer)
-  // It believes that a thread which was cancelled in read(2) is still in it.
+  // The driver assumes that a thread which was cancelled in read(2) is still in it.
   return;
 #endif
   cuwb_chardev_ops ops = {.read = stubborn_read,

@@ -5,12 +5,12 @@
 #include <poll.h>
 #include <time.h>
 
-// What a call takes, so that every loop advances the clock, and what a byte takes at 16 MHz.
+// The time of a call, so that every loop advances the clock, and the time of a byte at 16 MHz.
 #define CALL_NS (2 * US)
 #define BYTE_NS 500
 #define SPEED_HZ 16000000
 
-// The chip has changed a line.
+// Called when the chip has changed a line.
 static void changed(void *context, cuwb_line line, bool high, chip_edge edge) {
   struct sim_bus *bus = context;
   if (bus->is_deaf[line] || edge == CHIP_EDGE_LOST) return;
@@ -26,7 +26,7 @@ static void pass(struct sim_bus *bus, uint64_t duration_ns) {
   sim_bus_advance(bus, bus->board.now + duration_ns);
 }
 
-// In real time the clock may be ahead of the machine's by what transfers take.
+// In real time, the clock may be ahead of the machine's clock by the duration of transfers.
 static void enter(struct sim_bus *bus) {
   if (!bus->lock) return;
   pthread_mutex_lock(bus->lock);
@@ -149,7 +149,7 @@ static int wait_in_real_time(struct sim_bus *bus, uint8_t lines, int wake_fd, ui
   bool there;
   do {
     enter(bus);
-    // With a wake descriptor there is no limit: a lost wake must not go unnoticed.
+    // With a wake descriptor there is no limit: the test has to notice a lost wake.
     there = has_edge(bus, lines) || (wake_fd < 0 && bus->board.now >= until_ns);
     leave(bus);
   } while (!there && !is_woken(wake_fd, 50000, woken));
@@ -213,7 +213,7 @@ void sim_bus_reset(struct sim_bus *bus, chip_model *chip) {
   bus->board.now = 1000 * MS;
   bus->board.callbacks = (chip_callbacks){.context = bus, .changed = changed};
   bus->chip = chip;
-  // A chip that runs already.
+  // A chip that is already running.
   bus->board.levels[CUWB_LINE_POWER] = true;
 }
 

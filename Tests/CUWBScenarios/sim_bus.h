@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A bus with a chip model at its other end, a clock of its own, and a record of what the host did.
+// A bus with a chip model at its other end, a clock of its own, and a record of the host's actions.
 #ifndef CUWB_SIM_BUS_H
 #define CUWB_SIM_BUS_H
 
@@ -16,7 +16,8 @@ struct entry {
   bool is_selection;
   cuwb_line line;
   bool high;
-  // Bytes in all segments; how many of them the host sent from memory, and received.
+  // The bytes in all segments, and the numbers of bytes that the host sent from memory and
+  // received.
   uint32_t length;
   uint32_t sent;
   uint32_t heard;
@@ -43,7 +44,7 @@ struct sim_bus {
   pthread_mutex_t *lock;
 };
 
-// Forgets everything. The clock does not begin at 0.
+// Resets everything. The clock does not begin at 0.
 void sim_bus_reset(struct sim_bus *bus, chip_model *chip);
 
 cuwb_spi_bus sim_bus_interface(struct sim_bus *bus, uint8_t lines);

@@ -107,7 +107,7 @@ static void switches_on(void) {
   close_chip();
 }
 
-// What the chip offers is read before a command goes out, and nothing is lost.
+// The host reads offered packets before a command goes out, and none is lost.
 static void reads_before_it_writes(void) {
   static uint8_t packet[300];
   open_chip(CUWB_START_KEEP);
@@ -128,7 +128,7 @@ static void reads_before_it_writes(void) {
 }
 
 
-// IRQ rises at any moment around a write: the command and the notification both get through, once.
+// IRQ rises at any moment around a write: the command and the notification both arrive, once each.
 static void irq_at_any_moment_of_a_write(void) {
   uint8_t expected[64];
   uint32_t length = make_packet(expected, 0x62, 0, 56, 9);
@@ -171,7 +171,7 @@ static void back_to_back(void) {
   close_chip();
 }
 
-// Commands collide with notifications in every way, and all of both arrive.
+// Commands collide with notifications in every way, and all of them arrive.
 static void commands_against_notifications(void) {
   static uint8_t packet[300];
   uint32_t seed = 7;

@@ -36,7 +36,7 @@ static void take_packets(unsigned count, uint64_t delay_ns) {
   }
 }
 
-// The host's GPIO reports no edge at all: levels have to do.
+// The host's GPIO reports no edge: the link has to use levels.
 static void missed_edges(void) {
   open_chip(0);
   bus.is_deaf[CUWB_LINE_IRQ] = true;
@@ -56,7 +56,7 @@ static void missed_announcement(void) {
   close_chip();
 }
 
-// The chip misses RI. The host goes by the level, reads zeros, and tries again.
+// The chip does not detect RI. The host uses the level, reads zeros, and tries again.
 static void read_indication_is_missed(void) {
   open_chip(0);
   chip_say(&chip.base, 0, status_ready, 5, 1 * MS);
@@ -139,7 +139,7 @@ static void a_pulse_is_no_packet(void) {
   close_chip();
 }
 
-// What is left of a second pulse does not mean that the packet was taken: RI stays until IRQ falls.
+// The rest of a second pulse does not mean that the packet was read: RI stays until IRQ falls.
 static void late_pulse(void) {
   open_chip(0);
   chip.pulses_late = true;
@@ -164,7 +164,7 @@ static void irq_stays_high(void) {
   close_chip();
 }
 
-// A header that announces more than any packet has.
+// A header that announces more bytes than any packet has.
 static void impossible_length(void) {
   static uint8_t packet[4300];
   open_chip(0);

@@ -54,7 +54,7 @@ static void writes(void) {
   close_chip();
 }
 
-// Written at once although IRQ is high, and then read.
+// The command is written at once although IRQ is high; then the packet is read.
 static void writes_while_irq_is_high(void) {
   const uint8_t command[] = {0x20, 0x02, 0x00, 0x00};
   open_chip(CUWB_START_KEEP);
@@ -113,7 +113,7 @@ static void stuck(void) {
   open_chip(CUWB_START_KEEP);
   bus.board.levels[CUWB_LINE_IRQ] = true;
   CHECK_EQUAL(read_packet(-1), CUWB_NO_ANSWER);
-  // Nothing but this is wrong: it reads while the chip offers nothing.
+  // The only fault is that it reads while the chip offers nothing.
   chip.base.violation_count = 0;
   close_chip();
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One thread reads, another one writes, a third one wakes, and the clock is the machine's. For
-// ThreadSanitizer, and for what a single thread cannot show: mutual exclusion, and lost wakes.
+// ThreadSanitizer, and for faults that a single thread cannot show: mutual exclusion, and lost
+// wakes.
 #include <pthread.h>
 #include <time.h>
 
@@ -111,7 +112,7 @@ static void *read_one(void *context) {
   return NULL;
 }
 
-// The reader sees no edge; the writer finds the packet and takes it.
+// The reader receives no edge; the writer finds the packet and reads it.
 static void brought_along(void) {
   static const uint8_t command[] = {0x20, 0x02, 0x00, 0x00};
   uint8_t packet[64];
@@ -120,7 +121,7 @@ static void brought_along(void) {
   bus.is_deaf[CUWB_LINE_IRQ] = true;
   pthread_t reader;
   CHECK_EQUAL(pthread_create(&reader, NULL, read_one, &outcome), 0);
-  // Until it sleeps, or is about to: the interruption is kept for it either way.
+  // Waits until the reader sleeps, or is about to: the interruption is kept in either case.
   struct timespec moment = {0, 5000000};
   nanosleep(&moment, NULL);
   pthread_mutex_lock(&lock);

@@ -12,7 +12,7 @@ import Testing
     for await message in channel.messages { Issue.record("\(message) was a message") }
   }
 
-  /// The connection of a killed program that had unread data is reset, which is an ordinary end.
+  /// The connection of a killed program with unread data is reset, which is an ordinary end.
   @Test func resetConnectionsHaveEnded() async throws {
     let (channel, far) = try socketPair()
     try await channel.send([1, 2, 3])

@@ -6,7 +6,7 @@ import Glibc
 import SystemPackage
 import Testing
 
-/// Listeners at sockets, and what they do without descriptors.
+/// Listeners at sockets, and their behaviour without descriptors.
 @Suite(.timeLimit(.minutes(10))) struct ListenerTests {
   /// A Unix socket that is bound and does not listen.
   private func boundSocket(_ path: String) throws -> Int32 {
@@ -33,7 +33,7 @@ import Testing
     }
     listener.close()
     #expect(lstat(path, &status) != 0)
-    // A socket that was left behind is replaced; another file is not.
+    // An abandoned socket is replaced; another file is not.
     close(try boundSocket(path))
     try await SocketListener(.unix(path: path)).close()
     close(open(path, O_CREAT | O_WRONLY, 0o600))
@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  /// However the address is written.
+  /// The address may be written in any form.
   @Test(arguments: [
     ("tcp:0.0.0.0:0", true), ("tcp:0:0", true), ("tcp:[::]:0", true),
     ("tcp:[::ffff:0.0.0.0]:0", true), ("tcp:0", false), ("tcp:127.0.0.1:0", false),

@@ -19,7 +19,7 @@ static void acknowledge(struct hbci_rom *rom, bool is_right) {
   answer(rom, 0x04, is_right ? 0x01 : 0x81, 0);
 }
 
-// Announces `count` bytes and a check byte, with one value that the host looks for.
+// Announces `count` bytes and a check byte, with the value that the host expects.
 static void announce(struct hbci_rom *rom, chip_model *model, uint8_t instruction, uint8_t count,
                      uint8_t position, uint8_t value) {
   answer(rom, 0x02, instruction, (uint8_t)(count + 1));

@@ -8,10 +8,10 @@
 
 // The loader of an SR1xx (HBCI), after AOSP's hardware/nxp/uwb.
 struct hbci_rom {
-  // What it answers next; a length of 0: nothing.
+  // The next answer; a length of 0: nothing.
   uint8_t answer[64];
   uint32_t answer_length;
-  // What it answers once its announcement has been acknowledged.
+  // The answer after its announcement has been acknowledged.
   uint8_t data[64];
   uint32_t data_length;
   uint8_t segment[4];

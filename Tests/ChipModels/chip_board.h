@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The lines between a chip and its host, and the changes that the chip has planned.
+// The lines between a chip and its host, and the changes that the chip has scheduled.
 #ifndef CHIP_BOARD_H
 #define CHIP_BOARD_H
 

@@ -5,14 +5,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-// In the order of enum chip_fault_kind.
+// The names, in the order of enum chip_fault_kind.
 static const char *const fault_names[CHIP_FAULTS] = {
     "double-pulse", "deaf-to-ri",     "silent", "hang",           "hang-ranging",
     "missed-edge",  "mid-write",      "flipped-bit", "flipped-answer", "absent",
     "transfer-error", "other-length", "late",   "short-ready",    "sleepy",
 };
 
-// In the order of enum chip_count.
+// The names, in the order of enum chip_count.
 static const char *const count_names[CHIP_COUNTS] = {
     "reads", "writes", "collisions", "early", "aborted reads", "failed transfers", "frames",
     "frames damaged", "offered in a write", "pre-reads", "reads of several packets", "resets",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What all models share: power, packets, faults, and the ledger of what the host did.
+// The common parts of all models: power, packets, faults, and the ledger of the host's actions.
 #ifndef CHIP_MODEL_H
 #define CHIP_MODEL_H
 
@@ -10,17 +10,17 @@
 
 enum chip_fault_kind {
   CHIP_DOUBLE_PULSE,    // IRQ falls and rises once more before RI takes effect
-  CHIP_DEAF_TO_RI,      // RI is not seen: the host has to give up and try again
+  CHIP_DEAF_TO_RI,      // RI is not detected: the host has to give up and try again
   CHIP_SILENT,          // a command is lost
   CHIP_HANG,            // the chip stops with a command
   CHIP_HANG_RANGING,    // the chip stops with a measurement
   CHIP_MISSED_EDGE,     // IRQ rises, and the host's GPIO sees no edge
   CHIP_MID_WRITE,       // a packet is held back until the host is in the middle of a write
-  CHIP_FLIPPED_BIT,     // a bit of what is loaded into the chip is inverted
-  CHIP_FLIPPED_ANSWER,  // a bit of what the boot loader says is inverted
+  CHIP_FLIPPED_BIT,     // a bit of the data that is loaded into the chip is inverted
+  CHIP_FLIPPED_ANSWER,  // a bit of the boot loader's answer is inverted
   CHIP_ABSENT,          // the chip does not take part in a transfer
   CHIP_TRANSFER_ERROR,  // the chip's header says that the transfer has failed
-  CHIP_OTHER_LENGTH,    // a read has another length than was announced
+  CHIP_OTHER_LENGTH,    // a read has another length than announced
   CHIP_LATE,            // the firmware has no packet yet although SS_IRQ is high
   CHIP_SHORT_READY,     // SS_RDY is high for less than 100 ns before it is meant
   CHIP_SLEEPY,          // the chip falls asleep when it has nothing to send
@@ -28,10 +28,10 @@ enum chip_fault_kind {
 };
 
 struct chip_fault {
-  // It happens with every n-th chance; 0: never.
+  // The fault happens at every n-th opportunity; 0: never.
   unsigned every;
   unsigned chances;
-  // It happens with the next n chances.
+  // The fault happens at the next n opportunities.
   unsigned times;
 };
 
@@ -39,7 +39,7 @@ enum chip_count {
   CHIP_READS,
   CHIP_WRITES,
   CHIP_COLLISIONS,  // writes while a packet was offered
-  CHIP_EARLY,       // reads of what was not loaded
+  CHIP_EARLY,       // reads of data that was not loaded
   CHIP_ABORTED_READS,
   CHIP_FAILED_TRANSFERS,
   CHIP_FRAMES,
@@ -77,9 +77,9 @@ struct chip_ops {
   void (*driven)(chip_model *model, cuwb_line line, bool high);
   void (*written)(chip_model *model, const uint8_t *bytes, size_t length);
   void (*control)(chip_model *model, uint32_t number, uint32_t value);
-  // There may be packets in the queue to be offered, after `in_ns`.
+  // After `in_ns`, packets in the queue may be offered.
   void (*offer)(chip_model *model, uint64_t in_ns);
-  // Time has passed.
+  // Called when time has passed.
   void (*advance)(chip_model *model);
 };
 
@@ -94,22 +94,22 @@ struct chip_model {
   // Packets that the host has not read yet, and packets from the host.
   struct chip_packets queue, received;
 
-  // When the host has set a line last.
+  // The time at which the host last set a line.
   uint64_t driven_at;
   bool is_on;
-  // It does nothing any more until it is switched off and on.
+  // The chip does nothing until it is switched off and on.
   bool is_hung;
   bool was_off;
   uint64_t off_since;
   int power_change;
-  // Said each time the firmware starts; NULL: nothing.
+  // Sent each time the firmware starts; NULL: nothing.
   const uint8_t *boot_packet;
   size_t boot_packet_length;
-  // When a packet that is held back is offered anyway; UINT64_MAX: never.
+  // The time at which a held-back packet is offered anyway; UINT64_MAX: never.
   uint64_t retry_at;
 
   unsigned counts[CHIP_COUNTS];
-  // Between two transfers that have to be apart; UINT64_MAX: there were none.
+  // The longest pause between two transfers that have to be apart; UINT64_MAX: there were none.
   uint64_t shortest_pause_ns;
   uint32_t speed_hz;
   unsigned violation_count;
@@ -117,7 +117,7 @@ struct chip_model {
   char ledger[CHIP_VIOLATIONS * 120 + 1000];
 };
 
-// Makes a model that is switched on, without faults. `model` begins a larger struct of `size`
+// Creates a model that is switched on, without faults. `model` begins a larger struct of `size`
 // bytes.
 void chip_model_init(chip_model *model, size_t size, const struct chip_ops *ops,
                      struct chip_board *board);
@@ -147,7 +147,7 @@ static inline uint32_t chip_payload_length(const uint8_t *header) {
 // A packet for the host, offered after `in_ns`.
 void chip_say(chip_model *model, uint8_t layer, const void *bytes, size_t length, uint64_t in_ns);
 
-// A command has arrived whole.
+// Called when a command has arrived completely.
 void chip_take(chip_model *model, const void *bytes, size_t length);
 
 static inline struct chip_packet *chip_first(struct chip_packets *packets) {
@@ -161,11 +161,11 @@ static inline struct chip_packet *chip_last(struct chip_packets *packets) {
 void chip_push(struct chip_packets *packets, const void *bytes, size_t length, uint8_t layer);
 void chip_pop(struct chip_packets *packets);
 
-// The host has switched the chip on or off, which forgets everything. `boots`: the firmware starts.
-// `least_ns`: how long the line has to be low at least.
+// Called when the host has switched the chip on or off, which resets all state. `boots`: the
+// firmware starts. `least_ns`: the shortest time for which the line has to be low.
 void chip_switch(chip_model *model, bool on, bool boots, uint64_t least_ns);
 
-// The firmware starts.
+// Called when the firmware starts.
 void chip_boot(chip_model *model);
 
 #endif

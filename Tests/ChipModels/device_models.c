@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Chips whose wires are hidden by a vendor's kernel driver, and the interface to all models.
+// Chips behind a vendor's kernel driver, which hides their wires, and the interface to all models.
 #include <stdlib.h>
 
 #include "qm35_model.h"
@@ -10,7 +10,7 @@
 // An SR1xx behind /dev/srxxx. Sources: NXP/uwb-driver-testapp and its relatives.
 struct srxxx_model {
   struct chip_model base;
-  // Its driver is in the mode of the boot loader.
+  // The driver is in the mode of the boot loader.
   bool is_in_loader_mode;
   bool is_loading;
   struct hbci_rom rom;
@@ -22,7 +22,7 @@ static void give(chip_model *model, const uint8_t *bytes, size_t length) {
 
 // ---------------------------------------------------------------------------------- NXP's driver
 
-// Gives everything that is in the queue in one read.
+// Returns all packets of the queue in one read.
 static void srxxx_give_all(chip_model *model) {
   uint8_t block[4200];
   size_t length = 0;
@@ -105,8 +105,8 @@ static const struct chip_ops uci_ops = {
 
 // ------------------------------------------------------------------------------ every kind of chip
 
-// The virtual bench's host sees latched edges only, so its chips need not wait between two of them.
-// A line that is to change after the selection is planned a moment later.
+// The virtual bench's host detects latched edges only, so its chips need not wait between two
+// edges. A line that changes after the selection is scheduled a moment later.
 #define AFTER_SELECTION_NS 1
 
 chip_model *chip_model_create(const char *kind, bool starts_in_loader, const char *faults,

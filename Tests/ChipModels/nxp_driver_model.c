@@ -46,7 +46,7 @@ static ssize_t driver_read(void *context, void *memory, size_t size) {
     unsigned position = driver->first++ % 4096;
     size_t length = driver->lengths[position];
     result = length > 0 ? (ssize_t)length : -driver->errors[position];
-    // Whatever the count is: the sanitizer sees it if the memory is too small.
+    // The size is not checked: the sanitizer detects memory that is too small.
     if (length > 0) memcpy(memory, driver->replies[position], length);
     free(driver->replies[position]);
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// NXP's kernel driver as a program sees it: the size of a read is ignored, several packets come at
-// once, only an abort ends a read, and the requests have one of two encodings.
+// NXP's kernel driver from the view of a program: the size of a read is ignored, several packets
+// are returned at once, only an abort ends a read, and the requests have one of two encodings.
 #ifndef CUWB_NXP_DRIVER_MODEL_H
 #define CUWB_NXP_DRIVER_MODEL_H
 
@@ -12,7 +12,7 @@
 
 #include "cuwb_chardev.h"
 
-// Numbers as in the drivers' sources.
+// The numbers of the drivers' sources.
 #define SET_PWR_32 0x4004EA01
 #define SET_FWD_32 0x4004EA02
 #define SET_PWR_64 0x4008EA01
@@ -23,7 +23,7 @@
 struct nxp_driver_model {
   pthread_mutex_t lock;
   pthread_cond_t changed;
-  // What the next reads return: bytes, or a negative errno where the length is 0.
+  // The results of the next reads: bytes, or a negative errno where the length is 0.
   uint8_t *replies[4096];
   size_t lengths[4096];
   int errors[4096];
@@ -42,7 +42,7 @@ struct nxp_driver_model {
   uint8_t written[4300];
   size_t written_length;
   unsigned writes;
-  // How many writes are refused with EBUSY.
+  // The number of writes that fail with EBUSY.
   unsigned busy;
   // The smallest and the largest size of a read.
   size_t least, most;

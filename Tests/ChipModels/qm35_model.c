@@ -8,16 +8,16 @@ enum {
 };
 #define LAYER_UCI 2
 
-// RESET low, and from there to the first transfer. Source: qm35.h.
+// The times of RESET low, and from there to the first transfer. Source: qm35.h.
 #define LEAST_RESET_NS (2 * MS)
 #define LEAST_BOOT_NS (450 * MS)
-// WAKEUP high, or a selection that wakes, and from there to the first transfer. Source: newer
-// drivers.
+// The times of WAKEUP high, or of a selection that wakes, and from there to the first transfer.
+// Source: newer drivers.
 #define LEAST_WAKE_NS (500 * US)
 #define LEAST_AWAKE_NS (3 * MS)
 // Between selection and the first clock. Source: hsspi.c.
 #define LEAST_SETUP_US 5
-// Qorvo's firmware updater clocks as fast.
+// Qorvo's firmware updater clocks at the same rate.
 #define FASTEST_HZ 20000000
 #define LONGEST_BLOCK 2048
 
@@ -156,7 +156,7 @@ static void announce(struct qm35_model *chip, uint8_t *in) {
   put_header(in, QM35_READY | QM35_WAITING, layer, length);
 }
 
-// The block that was announced, or its header alone if the host does not want that layer.
+// The announced block, or its header alone if the host does not support that layer.
 static void give(struct qm35_model *chip, const uint8_t *out, uint8_t *in, uint32_t count) {
   chip_model *model = &chip->base;
   struct chip_packets *queue = &model->queue;
@@ -246,7 +246,7 @@ static void selected(chip_model *model, const chip_selection *selection, const u
   }
   chip->ended_at = board->now;
   if (model->is_hung) return;
-  // Nothing more until it is ready again.
+  // No more transfers until the chip is ready again.
   chip_board_plan(board, chip->notice_ns, CUWB_LINE_READY, false);
   if (model->queue.count == 0) chip_board_plan(board, chip->notice_ns, CUWB_LINE_IRQ, false);
   if (model->queue.count == 0 && chip_strikes(model, CHIP_SLEEPY)) {

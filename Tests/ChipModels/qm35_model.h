@@ -4,8 +4,8 @@
 // qm35.h) and its newer relatives.
 //
 // In each selection both sides send a header of four bytes (flags, layer, little-endian length),
-// then the payload goes one way. SS_RDY is high while the chip can take part; a pre-read asks what
-// there is, a read repeats what was announced and takes it.
+// then the payload goes one way. SS_RDY is high while the chip can take part; a pre-read asks for
+// the announcement, a read repeats the announcement and removes the packet.
 #ifndef QM35_MODEL_H
 #define QM35_MODEL_H
 
@@ -20,21 +20,21 @@ enum {
 
 struct qm35_model {
   struct chip_model base;
-  // How many packets of the queue the last pre-read has announced.
+  // The number of packets of the queue that the last pre-read announced.
   unsigned announced;
   bool is_asleep;
   bool was_reset;
   uint64_t wake_since;
-  // No transfer before this time, and after what.
+  // The time before which no transfer is allowed, and the reason.
   uint64_t not_before;
   const char *not_before_what;
   uint64_t ended_at;
-  // When SS_RDY rises after a reset.
+  // The time at which SS_RDY rises after a reset.
   uint64_t ready_at;
 
-  // How many packets it puts into one read.
+  // The number of packets in one read.
   unsigned packets_in_block;
-  // How long after a selection SS_RDY and SS_IRQ fall, and how long it is busy then.
+  // The times after a selection until SS_RDY and SS_IRQ fall, and for which the chip is then busy.
   uint64_t notice_ns, busy_ns;
   // The flags of a header while it is absent; FF: all bits of the transfer are set.
   uint8_t absent_flags;
@@ -42,7 +42,7 @@ struct qm35_model {
 
 void qm35_init(struct qm35_model *chip, struct chip_board *board);
 
-// Sets the lines as they are while it sleeps.
+// Sets the lines to their levels of sleep.
 void qm35_fall_asleep(struct qm35_model *chip);
 
 #endif

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sr1xx_model.h"
 
-// Between header and payload. Source: the predecessor of NXP's driver waits 30 us, the least of
-// all.
+// The pause between header and payload. Source: the predecessor of NXP's driver waits 30 us, the
+// shortest of all.
 #define LEAST_PAUSE_NS (30 * US)
-// CE low, and from CE high until the chip is on. Source: Google's driver, 80 us and 950 us.
+// The times of CE low, and from CE high until the chip is on. Source: Google's driver, 80 us and
+// 950 us.
 #define LEAST_OFF_NS (80 * US)
 #define LEAST_ON_NS (950 * US)
-// A packet that is held back until the next write is offered after this time all the same, because
-// the host may be waiting for it.
+// A packet that is held back until the next write is offered after this time anyway, because the
+// host may be waiting for it.
 #define HELD_BACK_NS (5 * MS)
 
 static struct sr1xx_model *of(chip_model *model) { return (struct sr1xx_model *)model; }
@@ -89,7 +90,7 @@ static void driven(chip_model *model, cuwb_line line, bool high) {
     if (!chip->keeps_irq) chip_board_set(board, CUWB_LINE_IRQ, false, CHIP_EDGE_SEEN);
     offer(model, chip->next_ns);
   } else if (!high && (chip->state == SR1XX_LOADING || chip->state == SR1XX_HALF)) {
-    // The host has given up; the packet stays, and is offered again.
+    // The host has given up; the packet stays in the queue, and is offered again.
     chip_board_forget_plans(board, CUWB_LINE_IRQ);
     chip->state = SR1XX_OFFERED;
     chip_board_plan(board, chip->see_ns, CUWB_LINE_IRQ, true);
@@ -168,7 +169,7 @@ static void take_header(struct sr1xx_model *chip, const chip_selection *selectio
   }
   if (selection->irq_was_high && chip->state == SR1XX_OFFERED) {
     chip->base.counts[CHIP_COLLISIONS]++;
-    // IRQ may drop when the host writes, and comes back.
+    // IRQ may fall when the host writes, and rises again.
     chip_board_set(chip->base.board, CUWB_LINE_IRQ, false, CHIP_EDGE_SEEN);
     chip->state = SR1XX_QUIET;
   }
@@ -184,7 +185,7 @@ static void take_header(struct sr1xx_model *chip, const chip_selection *selectio
   if (chip->payload_due == 0) finish_write(chip, out, 4);
 }
 
-// In the boot loader IRQ alone says that there is an answer.
+// In the boot loader, IRQ alone indicates an answer.
 static void load(struct sr1xx_model *chip, const chip_selection *selection, const uint8_t *out,
                  uint8_t *in) {
   struct hbci_rom *rom = &chip->rom;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// NXP SR1xx on SPI: what it does with IRQ when RI changes, and what it expects of each selection.
+// NXP SR1xx on SPI: its changes of IRQ when RI changes, and the selections that it accepts.
 // Sources: NXP's driver (sr1xx.c in NXP/uwb-driver-testapp), its predecessor, Google's driver for
 // the Pixel Watch.
 #ifndef SR1XX_MODEL_H
@@ -11,7 +11,7 @@
 enum sr1xx_state {
   SR1XX_QUIET,    // nothing is offered
   SR1XX_OFFERED,  // IRQ is high
-  SR1XX_LOADING,  // RI was seen; loaded from `loaded_at` on
+  SR1XX_LOADING,  // RI was detected; loaded from `loaded_at` on
   SR1XX_HALF,     // the header was read
   SR1XX_TAKEN,    // IRQ is low until RI is low
 };
@@ -28,14 +28,14 @@ struct sr1xx_model {
   bool is_loading;
   struct hbci_rom rom;
 
-  // How long it takes to see RI, to load, to lower IRQ at the end, to offer the next packet, and to
+  // The times to detect RI, to load, to lower IRQ at the end, to offer the next packet, and to
   // answer in the boot loader.
   uint64_t see_ns, load_ns, done_ns, next_ns, answer_ns;
-  // It sees RI and never loads.
+  // The chip detects RI and never loads.
   bool never_loads;
-  // It never lowers IRQ after a packet.
+  // The chip never lowers IRQ after a packet.
   bool keeps_irq;
-  // IRQ falls and rises once more while the header is read: what is left of an earlier pulse.
+  // IRQ falls and rises once more while the header is read, as the rest of an earlier pulse.
   bool pulses_late;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sr2xx_model.h"
 
-// From IRQ to the first selection, before a write since the last transfer, and RSTN low. Source:
-// NXP's Zephyr SDK waits that long.
+// The times from IRQ to the first selection, before a write since the last transfer, and of RSTN
+// low. Source: the waits of NXP's Zephyr SDK.
 #define LEAST_WAIT_NS (500 * US)
 #define LEAST_BEFORE_WRITE_NS (2 * MS)
 #define LEAST_RESET_NS (10 * MS)

@@ -6,7 +6,7 @@ import Testing
 import UWB
 import UWBLink
 
-/// Not the one of Testing.
+/// The type of this module, not the one of Testing.
 typealias ExitStatus = CommandSupport.ExitStatus
 
 @Suite struct ExitStatusTests {

@@ -7,7 +7,7 @@ import ProgramTestSupport
 import Testing
 import UWBTestSupport
 
-/// Scenes as files, and what `range` computes in them.
+/// Scenes as files, and the results of `range` in them.
 @Suite(.ownThreads, .timeLimit(.minutes(10))) struct SceneTests {
   private static func run(_ arguments: [String]) throws -> ChildProcess.Outcome {
     try ChildProcess.run(arguments + ["--format", "json"])
@@ -46,7 +46,8 @@ import UWBTestSupport
       #expect(values.count == rows.count, "\(key)")
       return values.reduce(0, +) / Double(values.count)
     }
-    // 5 m away, 36.9 degrees to the right; the chip knows neither its delays nor its antennas.
+    // 5 m away, 36.9 degrees to the right. The chip has neither delays nor a description of its
+    // antennas.
     #expect(abs(mean("distance_cm") - 530) < 4)
     #expect(abs(mean("computed_m") - 5) < 0.04)
     #expect(abs(mean("computed_azimuth_deg") - 36.87) < 2)

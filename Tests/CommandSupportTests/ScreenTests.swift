@@ -7,7 +7,7 @@ import ProgramTestSupport
 import Testing
 import UWBTestSupport
 
-/// What is on the screen of a terminal, whatever its size.
+/// The contents of a terminal's screen, whatever its size.
 @Suite(.ownThreads, .timeLimit(.minutes(10))) struct ScreenTests {
   private static let three = ["range", "--responders", "3", "--interval", "50"]
 
@@ -39,7 +39,7 @@ import UWBTestSupport
     #expect(lines[4].hasPrefix("5 rounds, ") && lines[4].hasSuffix(", 0 lost"))
   }
 
-  /// There is nothing to be seen there, but nothing is spoiled either.
+  /// The screen is too small to show the table, but nothing is damaged.
   @Test(arguments: [40, 1])
   func narrowerWindowsCutTheTable(_ columns: Int) throws {
     let lines = try table(Self.three + ["-n", "5"], columns: columns).lines
@@ -57,10 +57,11 @@ import UWBTestSupport
 
   @Test func aTableFollowsTheWindow() throws {
     let session = try TerminalSession(Self.three, columns: 132)
-    // A measured peer. Rounds that come together are drawn once: no count is sure to be seen.
+    // A measured peer. Rounds that arrive together are drawn once, so no particular count is
+    // certain to be drawn.
     try session.expect(" dBm")
     session.resize(columns: 60, rows: 24)
-    // What was drawn for the old size may still come.
+    // Output for the old size may still arrive.
     func header() -> String { session.screen.lines.first ?? "" }
     for _ in 0..<100 where !header().hasSuffix("ok/failed") { try session.expect("ok/failed") }
     #expect(header().hasSuffix("ok/failed") && header().count < 60, "\(session.screen.lines)")

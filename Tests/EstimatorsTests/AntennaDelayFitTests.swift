@@ -4,7 +4,7 @@ import Ranging
 import Testing
 
 @Suite struct AntennaDelayFitTests {
-  /// Boards in a field, each with a delay of its own, and what each pair of them measures.
+  /// Boards in a field, each with a delay of its own, and the measurements of each pair.
   struct Field {
     var truth: [BoardAntenna: Double] = [:]
     var measurements: [DelayMeasurement] = []
@@ -54,7 +54,7 @@ import Testing
     #expect(fit.sums.count == 1 && fit.redundancy == 1)
     #expect(abs(fit.sums[0].delay.metres - 0.27) < 0.01)
     #expect(0.01...0.02 ~= fit.sums[0].delay.standardDeviation)
-    // A reference board makes the other one known.
+    // A reference board makes the delay of the other one known.
     var parameters = AntennaDelayFit.Parameters()
     parameters.known = [name("A"): 0.15]
     let referred = try AntennaDelayFit(field.measurements, parameters)
@@ -116,10 +116,10 @@ import Testing
     #expect(fit.delays.count == 4)
     for (antenna, truth) in field.truth {
       let found = try #require(fit.delays[antenna])
-      // Not exact, and it says so.
+      // The result is not exact, and its deviation includes the error.
       #expect(found.standardDeviation > 0.04)
       #expect(abs(found.metres - truth) < 3 * found.standardDeviation)
-      // Least squares would leave a third of the error with A and B.
+      // Least squares would attribute a third of the error to A and B.
       #expect(abs(found.metres - truth) < 0.3 * 0.4)
     }
   }
@@ -144,7 +144,7 @@ import Testing
     #expect(fit.residuals.rms < 1e-9)
   }
 
-  /// The standard deviation is what repeated calibrations scatter by.
+  /// The standard deviation equals the scatter of repeated calibrations.
   @Test func `The stated deviation matches the error`() throws {
     var spread = Spread()
     var said = 0.0
@@ -179,7 +179,7 @@ import Testing
     }
   }
 
-  /// The delays are what two-way ranging takes away, channel by channel.
+  /// The delays are the ones that two-way ranging subtracts, channel by channel.
   @Test func `Two-way ranging uses fitted delays`() throws {
     var calibration = RangingCalibration()
     calibration.antennaDelays = [
@@ -205,7 +205,7 @@ import Testing
     #expect(own[AntennaPort(channel: 5)] == nil)
   }
 
-  /// On a walk nearly every distance is another one, but reflections are not.
+  /// On a walk nearly every distance differs, but reflections do not.
   @Test(arguments: [1, 5], [0, 0.1])
   func aWalkIsAsManyPlacementsAsItHasHalvesOfAMetre(passes: Int, rounding: Double) throws {
     var noise = Noise(seed: 31)
@@ -226,7 +226,8 @@ import Testing
     #expect(bias.positions == fit.placements.count)
   }
 
-  /// Who stands still at four distances has four, in any order, and as a motion capture sees it.
+  /// A person who stands still at four distances has four placements, in any order, and also with
+  /// the noise of a motion capture.
   @Test func whoStandsStillHasFewPlacements() throws {
     var noise = Noise(seed: 32)
     let still = (0..<400).map { step in

@@ -11,7 +11,7 @@ private let degree = Double.pi / 180
 
 @Suite("Calibration of arrays of antennas", .ownThreads, .timeLimit(.minutes(30)))
 struct ArrayFitTests {
-  /// What an array does to phases, beyond what its fit knows.
+  /// Effects of an array on phases that its fit does not model.
   private struct Array {
     var pairs: [AntennaPair]
     var noise = 5 * degree
@@ -60,7 +60,7 @@ struct ArrayFitTests {
       )
     }
     let count = Double(found.count)
-    // Two wrong phases in one row are another direction.
+    // Two wrong phases in one row give another direction.
     #expect(found.count { abs($0.0) > 20 * degree } < found.count / 100)
     let near = found.filter { abs($0.0) < 20 * degree }
     return (
@@ -74,7 +74,7 @@ struct ArrayFitTests {
   func ring(coupling: Double, mirrored: Bool) throws {
     let array = Self.ring(coupling: coupling, mirrored: mirrored)
     var noise = Noise(seed: 12)
-    // One turn to learn from, and another one in between.
+    // One turn for the fit, and another one in between.
     let turn = (0..<90).map { wrapped(4 * Double($0) * degree) }
     let fit = try ArrayFit(array.samples(turn, &noise))
     let other = array.samples((0..<240).map { wrapped((1.5 * Double($0) + 0.5) * degree) }, &noise)

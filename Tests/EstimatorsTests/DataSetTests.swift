@@ -5,7 +5,7 @@ import Ranging
 import Testing
 import UWBTestSupport
 
-/// Public recordings with ground truth, where somebody has them: the folder in UWB_DATASETS, or
+/// Public recordings with ground truth, where they are available: the folder in UWB_DATASETS, or
 /// ../shared/datasets.
 private enum DataSets {
   static let folder = ProcessInfo.processInfo.environment["UWB_DATASETS"] ?? "../shared/datasets"
@@ -64,7 +64,7 @@ private enum DataSets {
     return result
   }
 
-  /// DW1000 outdoors: what is learned at half of the distances holds at the other half.
+  /// DW1000 outdoors: the results of half of the distances hold at the other half.
   @Test(.enabled(if: DataSets.has("hanyang"), "no data sets in \(DataSets.folder)"))
   func `Single-sided ranging outdoors`() throws {
     let learned = try ranges("LOS", [4, 12, 20, 28, 36, 44, 52, 60])

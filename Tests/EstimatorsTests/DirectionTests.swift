@@ -24,7 +24,7 @@ private let degree = Double.pi / 180
     #expect((squares / 500).squareRoot() < figure)
   }
 
-  /// Four antennas in a ring, all round, one phase in a hundred wrong.
+  /// Four antennas in a ring, all directions, one phase in a hundred wrong.
   @Test func `Estimates directions over the full circle`() throws {
     let positions = [(0.35, 0.0), (0, 0.35), (-0.35, 0), (0, -0.35)]
     let pairs = [(0, 1), (1, 2), (2, 3), (3, 0)].map { a, b in
@@ -54,7 +54,7 @@ private let degree = Double.pi / 180
     }
   }
 
-  /// Antennas more than half a wavelength apart hear the same phase from several directions.
+  /// Antennas more than half a wavelength apart receive the same phase from several directions.
   @Test func `The probability is that of the highest peak`() throws {
     let finder = try #require(DirectionFinder([AntennaPair(.baseline(x: 0, y: 1, z: 0))]))
     let found = try #require(finder.directions([(0, [0])])[0])

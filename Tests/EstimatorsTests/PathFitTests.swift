@@ -4,7 +4,7 @@ import Ranging
 import Testing
 import UWBTestSupport
 
-/// A blocked path, told by what was learned in other rooms.
+/// Blocked paths, detected by a model of other rooms.
 @Suite(.ownThreads) struct PathFitTests {
   private static let names = ["power_gap_db", "peak_delay_ns", "rx_power_dbm"]
 
@@ -35,7 +35,7 @@ import UWBTestSupport
     #expect(fit.model.rooms?.allSatisfy { ($0.area ?? 0) > 0.93 && $0.blocked == 67 } == true)
     let excess = try #require(fit.model.excess)
     #expect(abs(excess.mean - 0.5) < 0.04 && abs(excess.deviation - 0.2) < 0.04)
-    // The rule of 8 dB between both levels sees one kind of obstacle only.
+    // The rule of 8 dB between both levels detects one kind of obstacle only.
     var rule = LineOfSightModel()
     var (found, blocked) = (0, 0)
     for row in Self.rows(rooms: 4) where row.isBlocked {
@@ -53,7 +53,7 @@ import UWBTestSupport
     let rows = Self.rows(rooms: 5)
     let fit = try PathFit(Self.names, rows)
     for (low, high) in [(0.0, 0.2), (0.2, 0.5), (0.5, 0.8), (0.8, 1.0)] {
-      // Both kinds count the same: there are twice as many free ones.
+      // Both kinds have the same weight: there are twice as many free paths.
       var (stated, blocked, all) = (0.0, 0.0, 0.0)
       for (probability, row) in zip(fit.heldOut, rows) where low..<high ~= probability {
         let weight = row.isBlocked ? 2.0 : 1
@@ -64,7 +64,7 @@ import UWBTestSupport
     }
   }
 
-  /// What is true of one room only does not help in others, and the score says so.
+  /// A property of one room only does not help in others, and the score shows it.
   @Test func whatHoldsInOneRoomOnlyIsNotCounted() throws {
     var noise = Noise(seed: 3)
     let rows = (0..<3).flatMap { room in
@@ -103,7 +103,7 @@ import UWBTestSupport
     #expect(throws: PathFit.Failure.oneKind(isBlocked: false)) { try PathFit(Self.names, []) }
   }
 
-  /// The mixture of both cases: its mean is taken off, and its variance stated.
+  /// The mixture of both cases: its mean is subtracted, and its variance is stated.
   @Test func aBlockedPathIsLongerAndLessCertain() {
     var model = LineOfSightModel()
     let plain = model.effect(probability: 1, on: 0.01, slow: 0.07)
@@ -122,7 +122,7 @@ import UWBTestSupport
     var diagnostics = ReceptionDiagnostics()
     diagnostics.firstPathSNR = 12
     #expect(abs((model.probability(diagnostics) ?? 0) - 0.8808) < 1e-3)
-    // Beyond what was seen, nothing more is concluded.
+    // Beyond the measured range, nothing more is concluded.
     diagnostics.firstPathSNR = -1e9
     #expect(abs((model.probability(diagnostics) ?? 0) - 0.9526) < 1e-3)
   }

@@ -33,7 +33,7 @@ private let degree = Double.pi / 180
     let ahead = Sweep.curve(0) + offset
     #expect(abs(wrapped(fit.offset - ahead)) < 0.03)
     #expect(abs(fit.table.phase(at: 0)) < 1e-9)
-    // More than a turn from end to end, as the truth has it.
+    // More than a turn from end to end, like the true phases.
     let span = Sweep.curve(90) - Sweep.curve(-90)
     #expect(abs(fit.table.span.upperBound - fit.table.span.lowerBound - span) < 0.15)
     for degrees in stride(from: -84.0, through: 84, by: 4) {
@@ -48,7 +48,7 @@ private let degree = Double.pi / 180
     #expect(fit.angleResiduals.median < 2.5 * degree)
   }
 
-  /// Held against another recording of the same antenna, angles are as good as its noise allows.
+  /// Compared with another recording of the same antenna, angles are as good as its noise allows.
   @Test func `Angles of another recording match`() throws {
     let fit = try PhaseTableFit(samples(seed: 2, offset: 0.7))
     var spread = Spread()
@@ -92,8 +92,8 @@ private let degree = Double.pi / 180
 
   // MARK: a walk
 
-  /// Somebody walks to and fro in front of the antennas, 3 m away, carrying the tag a metre above
-  /// them; the phases come by a clock that is late.
+  /// A person walks back and forth in front of the antennas, 3 m away, and carries the tag a metre
+  /// above them. The clock of the phases is late.
   private func walk(
     seed: UInt64, lag: Double, bothWays: Bool = true
   ) -> (way: [WalkaroundCalibration.Point], phases: [(time: Double, phase: Double)]) {

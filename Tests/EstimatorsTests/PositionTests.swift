@@ -22,7 +22,7 @@ import UWBTestSupport
     let found = try #require(PositionSolver().solve(Self.ranges(position)))
     #expect((found.position - position).length < 1e-4)
     #expect(found.warnings.isEmpty)
-    // One that is wrong by ten metres does not matter.
+    // One range that is wrong by ten metres does not matter.
     var ranges = Self.ranges(position)
     ranges[2].value += 10
     let robust = try #require(
@@ -30,7 +30,7 @@ import UWBTestSupport
     #expect((robust.position - position).length < 0.15)
   }
 
-  /// Scaled by ten and turned, everything scales and turns.
+  /// If the input is scaled by ten and turned, so is the result.
   @Test func `Does not depend on scale and rotation`() throws {
     let position = SIMD3<Double>(2, 3.5, 1.2)
     func turned(_ v: SIMD3<Double>) -> SIMD3<Double> { SIMD3<Double>(-v.y, v.x, v.z) * 10 }
@@ -57,13 +57,13 @@ import UWBTestSupport
   }
 
   @Test func `Warns about the geometry`() throws {
-    // On one height: above and below look the same.
+    // At one height, above and below are indistinguishable.
     let flat = Self.anchors.map { SIMD3<Double>($0.x, $0.y, 2) }
     let position = SIMD3<Double>(2, 3, 0.8)
     let found = try #require(PositionSolver().solve(Self.ranges(position, flat)))
     #expect(found.warnings.contains(.coplanar) && found.warnings.contains(.mirror))
     #expect(abs(found.position.x - 2) < 0.01 && abs(abs(found.position.z - 2) - 1.2) < 0.01)
-    // On one line: left and right look the same, whatever the height.
+    // On one line, left and right are indistinguishable, whatever the height.
     let line = (0..<4).map { SIMD3<Double>(Double($0), 0, 1) }
     let height = HeightPrior(1, standardDeviation: 0.02)
     let mirrored = try #require(
@@ -79,7 +79,7 @@ import UWBTestSupport
     #expect(PositionSolver().solve([PositionObservation(.range(.zero), .nan)]) == nil)
   }
 
-  /// A walk round the room with wrong ranges and an anchor that measures too far.
+  /// A walk around the room with wrong ranges and an anchor that measures too far.
   static func walk(seed: UInt64) -> (samples: [PositionSample], truth: [SIMD3<Double>]) {
     var noise = Noise(seed: seed)
     var samples: [PositionSample] = []
@@ -87,7 +87,7 @@ import UWBTestSupport
     for step in 0..<300 {
       let time = Double(step) / 10
       let x = time / 8 - (time / 8).rounded(.down)
-      // Round a square with round corners: two triangles a quarter apart.
+      // Around a square with round corners: two triangle waves a quarter apart.
       func wave(_ x: Double) -> Double {
         let part = x - x.rounded(.down)
         let bend = 2 * part - 1
@@ -120,12 +120,12 @@ import UWBTestSupport
       return (squares / Double(truth.count)).squareRoot()
     }
     #expect(try rms(live: true) < 0.3)
-    // With all of it known, the anchor that is wrong is noticed.
+    // With all of it known, the wrong anchor is detected.
     #expect(try rms(live: false) < 0.08)
   }
 
-  /// Round the middle in three seconds, measured five times in each: nobody on foot does that, and nobody
-  /// says it.
+  /// Around the middle in three seconds, measured five times in each. No pedestrian does that, and
+  /// no option declares it.
   @Test func `Follows fast movement`() throws {
     var noise = Noise(seed: 9)
     var samples: [PositionSample] = []
@@ -202,7 +202,7 @@ import UWBTestSupport
       parameters.height = HeightPrior(1.2, standardDeviation: 0.4)
       var smoother = PositionSmoother(parameters)
       smoother.accelerations = [1]
-      // The first seconds are those of the search.
+      // The first seconds belong to the search.
       for (point, position) in zip(smoother.path(samples, live: true), truth).dropFirst(50) {
         live.add(try #require(point).estimate, position)
       }
@@ -215,7 +215,7 @@ import UWBTestSupport
     #expect(smooth.squares < 0.75 * live.squares, "\(smooth) \(live)")
   }
 
-  /// The same noise ten times within a tenth of a second tells as much as once.
+  /// Ten samples of equal noise within a tenth of a second have as much information as one.
   @Test(arguments: [false, true]) func `Measurements in quick succession are not new ones`(
     live: Bool
   ) throws {
@@ -239,7 +239,8 @@ import UWBTestSupport
     #expect(0.8...1.2 ~= middle, "\(middle)")
   }
 
-  /// Differences to one anchor are as many measurements as they have others, whichever is the first.
+  /// Differences to one anchor count as many measurements as there are other anchors, whichever
+  /// anchor is the first.
   @Test(arguments: [false, true]) func `Differences are the same from both ends`(live: Bool) throws
   {
     var noise = Noise(seed: 11)
@@ -269,7 +270,8 @@ import UWBTestSupport
     }
   }
 
-  /// The differences of all pairs of five anchors are made of five arrivals, as are four to one of them.
+  /// The differences of all pairs of five anchors contain five arrivals, as do four differences to
+  /// one anchor.
   @Test(arguments: [false, true]) func `Differences of all pairs are not new ones`(
     live: Bool
   ) throws {
@@ -322,7 +324,7 @@ import UWBTestSupport
     #expect(PositionSmoother().path([]).isEmpty)
   }
 
-  /// Differences to four anchors are a position.
+  /// Differences to four anchors determine a position.
   @Test func `Computes a position from differences`() throws {
     let anchors = [
       SIMD3<Double>(0, 0, 2.5), SIMD3<Double>(8, 1, 2.2), SIMD3<Double>(7, 7, 2.6),
@@ -345,7 +347,7 @@ import UWBTestSupport
   }
 }
 
-/// Errors of positions in the plane, and those in units of what was claimed.
+/// Errors of positions in the plane, in metres and in units of the stated deviation.
 private struct Spread {
   var squares = 0.0
   private var claimed = 0.0

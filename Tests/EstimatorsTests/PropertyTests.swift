@@ -4,7 +4,7 @@ import Ranging
 import Testing
 import UWBTestSupport
 
-/// What holds for any input, with fixed seeds.
+/// Properties that hold for any input, with fixed seeds.
 @Suite(.ownThreads) struct PropertyTests {
   @Test func `Smoothed ranges stay finite`() {
     var noise = Noise(seed: 13)
@@ -65,7 +65,7 @@ import UWBTestSupport
     }
   }
 
-  /// A world turned and moved changes nothing but itself.
+  /// If the scene is turned and moved, so is the result.
   @Test func `A position does not depend on the frame of reference`() throws {
     var noise = Noise(seed: 17)
     let target = SIMD3<Double>(2, -1.5, 1)
@@ -84,7 +84,7 @@ import UWBTestSupport
     }
   }
 
-  /// Something fast that turns sharply, which nobody said: lost at times, and found again.
+  /// A fast object that turns sharply, without an option for it: lost at times, and found again.
   @Test func `Recovers a lost position`() {
     var noise = Noise(seed: 19)
     var (samples, truth): ([PositionSample], [SIMD3<Double>]) = ([], [])

@@ -5,7 +5,7 @@ import Testing
 import UWBTestSupport
 
 @Suite(.ownThreads) struct RangeSmootherTests {
-  /// 5.5 Hz, 6 cm, one in a hundred wrong by up to 100 m; the first one too.
+  /// 5.5 Hz, 6 cm, one in a hundred wrong by up to 100 m, including the first one.
   static func walk(seed: UInt64) -> (samples: [RangeSample], truth: [Double], wrong: [Bool]) {
     var noise = Noise(seed: seed)
     var samples: [RangeSample] = []
@@ -47,7 +47,7 @@ import UWBTestSupport
     #expect(Self.rms(Array(filtered.dropFirst(4)), Array(truth.dropFirst(4))) < 0.12)
   }
 
-  /// The order in which samples come in does not matter, and a jump is where it was.
+  /// The order of the samples does not matter, and a jump stays in place.
   @Test func `Sorts samples and follows jumps`() throws {
     var noise = Noise(seed: 20)
     let samples = (0..<200).map { step in

@@ -3,8 +3,8 @@ import Estimators
 import Ranging
 import Testing
 
-/// Streams that nobody prepared the filter for: how often it is measured, how the peer moves, what is
-/// wrong with the ranges.
+/// Streams for which the filter has no options: other rates, movements of the peer, and errors of
+/// the ranges.
 @Suite struct RangeWorldTests {
   /// Metres over seconds.
   enum Movement: CaseIterable {
@@ -45,8 +45,8 @@ import Testing
 
   @Test(arguments: [1, 5.5, 50, 1000], Movement.allCases)
   func `Follows any movement at any rate`(_ rate: Double, _ movement: Movement) {
-    // Ten metres a second, seen once in a second, are anything; and two seconds, which are all there
-    // is at 1 kHz, too short to learn of them.
+    // Ten metres a second, measured once in a second, may be anything. Two seconds, which is the
+    // whole recording at 1 kHz, are too short to detect them.
     if movement == .flight, !(5...100 ~= rate) { return }
     let (samples, truth) = Self.stream(movement, rate: rate, seed: 31)
     #expect(Self.rms(RangeSmoother().smoothed(samples), truth) < 0.06)
@@ -55,7 +55,7 @@ import Testing
     #expect(Self.rms(live, truth) < (rate < 5 ? 0.15 : 0.1))
   }
 
-  /// Samples come twice, late, and not at all for a while.
+  /// Samples arrive twice, late, or not at all for a while.
   @Test func `The order of samples does not matter`() {
     let (samples, truth) = Self.stream(.walk, rate: 10, seed: 32)
     var mixed: [(sample: RangeSample, truth: Double)] = []
@@ -70,7 +70,7 @@ import Testing
     #expect(Self.rms(mixed.map { estimator.update($0.sample) }, known) < 0.15)
   }
 
-  /// Where many ranges are too long, what is stated says so.
+  /// Where many ranges are too long, the stated deviation includes it.
   @Test(arguments: [0.3, 0.6]) func `Blocked paths widen the stated deviation`(_ blocked: Double) {
     let (samples, truth) = Self.stream(.walk, rate: 10, blocked: blocked, seed: 33)
     let smoothed = RangeSmoother().smoothed(samples)

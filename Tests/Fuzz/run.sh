@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # run.sh [seconds [target…]]: builds the fuzzers with libFuzzer's counters and AddressSanitizer and
-# runs each target (all, if none is named) for so many seconds, two at a time. Ends with 1 if a
-# property does not hold, something crashes, takes 10 s or more than 1 GiB; the input is then in
-# .build-fuzz/found.
+# runs each target (all, if none is named) for this number of seconds, two at a time. Exits with 1
+# if a property does not hold, something crashes, takes 10 s or more than 1 GiB; the input is then
+# in .build-fuzz/found.
 #
 # run.sh --check: checks the types of the fuzzers against the debug build, and runs nothing.
 #
@@ -56,14 +56,14 @@ mkdir -p "$found"
 sanitizers=(--sanitize fuzzer)
 flags=-fsanitize=fuzzer
 if [ "$asan" = 1 ]; then
-  # The compiler heeds only the last -sanitize, and the order of SwiftPM's is another each time.
+  # The compiler obeys only the last -sanitize, and SwiftPM's order differs each time.
   sanitizers+=(--sanitize address -Xswiftc "-sanitize=fuzzer,address")
   flags=-fsanitize=fuzzer,address,undefined
 fi
 
 build() {
-  # Deterministic: the order of the sanitizers would otherwise be another each time, and all would
-  # be built again.
+  # Makes builds deterministic: the order of the sanitizers would differ each time, and all files
+  # would be built again.
   SWIFT_DETERMINISTIC_HASHING=1 UWB_FUZZ=1 swift build --package-path "$root" --scratch-path "$work" -c release "${sanitizers[@]}" \
     -Xswiftc -enable-testing --product Fuzz >"$temporary/log" 2>&1 || {
     tail -n 40 "$temporary/log"
@@ -91,7 +91,7 @@ counted() { # a target, how many counters its program has to have
   }
 }
 
-# What has to be said about a target: where its program is, how long its inputs may be.
+# The properties of a target: its program, and the limit of its inputs' length.
 program() { if [ "$1" = framer ]; then echo "$work/framer"; else echo "$work/release/Fuzz"; fi; }
 longest() {
   case $1 in
@@ -115,8 +115,8 @@ run() {
     return 1
   }
   local more=()
-  # Both hold, for good, enums whose cases are bits of their pointers, through which LeakSanitizer does
-  # not see: a table of a library, and the description of an interface.
+  # Both permanently hold enums whose cases are bits of their pointers, which LeakSanitizer does not
+  # follow: a table of a library, and the description of an interface.
   case $target in shell | varlink) export ASAN_OPTIONS=detect_leaks=0 ;; esac
   [ ! -d "$here/Found/$target" ] || more+=("$here/Found/$target")
   "$(program "$target")" -max_total_time="$seconds" -max_len="$(longest "$target")" -timeout=10 \
@@ -130,7 +130,7 @@ run() {
   report "$target" "$temporary/$target.log"
 }
 
-# The framer takes its seeds from another target's program: frames as they are.
+# The framer uses the seeds of another target's program: unchanged frames.
 seeder() { echo "$work/release/Fuzz"; }
 
 report() {

@@ -57,7 +57,7 @@ import Testing
     #expect(read(text, .lenient) == error)
   }
 
-  /// Files of people, with the place at which the strict mode refuses them.
+  /// Files by users, with the position at which the strict mode rejects them.
   @Test(arguments: [
     ("// a\n[1, /* b\n */ 2]", "[1,2]", 1, 1), ("[1]\n//", "[1]", 2, 1), ("[1] /**/", "[1]", 1, 5),
     ("[1,\n 2,\n]", "[1,2]", 3, 1), ("{\"a\": 1,}", #"{"a":1}"#, 1, 9),

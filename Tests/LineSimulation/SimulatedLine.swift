@@ -4,7 +4,7 @@ package import CUWB
 
 /// How bytes reach the reader.
 package enum Arrival: CaseIterable {
-  /// Everything in reads as large as there is room.
+  /// All bytes in reads that are as large as the room.
   case atOnce
   /// Without a pause, in reads of 1 to 300 bytes.
   case backToBack
@@ -69,7 +69,7 @@ package struct SimulatedLine: ~Copyable {
     quiet(until: now + milliseconds * millisecond)
   }
 
-  /// Bytes arrive in one read, or in as few as they fit into.
+  /// Bytes arrive in one read, or in as few reads as they fit into.
   package mutating func arrive(_ bytes: some Sequence<UInt8>) {
     var rest = Array(bytes)[...]
     while !rest.isEmpty {
@@ -95,7 +95,7 @@ package struct SimulatedLine: ~Copyable {
   }
 }
 
-/// Splits pieces, each a whole or damaged frame, into what single reads return.
+/// Splits pieces, each a whole or damaged frame, into single reads.
 package func chunks(
   of pieces: [[UInt8]], _ arrival: Arrival, using generator: inout SeededGenerator
 ) -> [Chunk] {

@@ -17,7 +17,7 @@ package struct SeededGenerator: RandomNumberGenerator {
   }
 }
 
-/// What chips send: frames of the layouts seen in the field, with plausible and changing contents.
+/// Frames of chips: layouts seen in the field, with plausible and changing contents.
 package struct Wire {
   package var generator: SeededGenerator
   private var sequence: UInt32 = 0

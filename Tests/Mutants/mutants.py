@@ -63,7 +63,7 @@ OPERATORS = [
     (r"(?<![\w.)])!(?=[\w(.])", [""]),
 ]
 NUMBER = re.compile(r"(?<![\w.$#])(0x[0-9A-Fa-f_]+|\d[\d_]*(?:\.\d+)?(?:e-?\d+)?)(?![\w.])")
-# Statements that stand alone on a line: assignments to members and calls of which nothing is used.
+# Statements that stand alone on a line: assignments to members, and calls whose result is not used.
 STATEMENT = re.compile(
     r"^\s+(?:(?:self\.)?[\w.\[\]?]+ [-+*/|&]?= [^{]*|[\w.]+\([^{]*\)|return|break|continue)$")
 
@@ -108,7 +108,7 @@ def mutants(path, text):
     before = ""
     for line in text.splitlines(keepends=True):
         body = line.rstrip("\n")
-        # A case that does nothing leaves the switch with and without its `break`.
+        # An empty case exits the switch with and without its `break`.
         is_whole_case = body.strip() == "break" and before.endswith(":")
         before = body
         if STATEMENT.match(body) and not is_whole_case:
@@ -125,7 +125,7 @@ NUMERIC = ["<T: BinaryInteger>(a: T, b: T) -> T", "<T: FloatingPoint>(a: T, b: T
 BITS = ["<T: BinaryInteger>(a: T, b: T) -> T"]
 SHIFT = ["<T: BinaryInteger, U: BinaryInteger>(a: T, b: U) -> T"]
 LOGIC = ["(a: Bool, b: @autoclosure () throws -> Bool) rethrows -> Bool"]
-# For the infix operators: precedence, and the signatures of what stands in for them.
+# For the infix operators: precedence, and the signatures of their replacements.
 INFIX = {
     **{name: ("Comparison", [COMPARABLE]) for name in ("<", ">", "<=", ">=")},
     **{name: ("Comparison", [EQUATABLE]) for name in ("==", "!=")},
@@ -138,7 +138,7 @@ INFIX = {
     "-=": ("Assignment", ["<T: AdditiveArithmetic>(a: inout T, b: T)"]),
     "*=": ("Assignment", ["<T: Numeric>(a: inout T, b: T)"]),
 }
-# What Swift Testing prints at the first failure: there is no need to wait for the others.
+# The text that Swift Testing prints at the first failure: there is no need to wait for the others.
 FAILED = b" recorded an issue "
 SWITCHES = """// What stands in for the changed expressions.
 import Glibc
@@ -215,7 +215,8 @@ def build_together(scratch, folder, chosen, build, log):
             number for number in inside
             if (str(chosen[number][0]),
                 sources[chosen[number][0]].count("\n", 0, chosen[number][1]) + 1) in lines}
-        # An error that is on no changed line comes from one of the file, and any other from anywhere.
+        # An error on a line that was not changed is caused by any mutant of the file, and another
+        # error by any mutant.
         wrong = wrong or {n for n in inside if str(chosen[n][0]) in files} or set(inside)
         inside -= wrong
     for path, text in sources.items():
@@ -330,7 +331,7 @@ def main():
         text=True).stdout.strip())
     folder = pathlib.Path(options.folder)
     sources = sorted((root / folder).rglob("*.swift"))
-    # Kept, because they may be worked on meanwhile.
+    # Kept, because they may have been edited meanwhile.
     texts = {source.relative_to(root): source.read_text() for source in sources}
     everything = []
     for path, text in texts.items():

@@ -22,17 +22,17 @@ package final class ChildProcess {
   package static let uwbd = path(of: "uwbd")
   package static let uwblab = path(of: "uwblab")
 
-  /// The program beside the tests.
+  /// The program in the folder of the tests.
   private static func path(of program: String) -> String {
     URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
       .deletingLastPathComponent().appending(path: program).path
   }
 
   /// - Parameters:
-  ///   - input: For its standard input.
-  ///   - columns: The width of its terminal, where it is not the default.
-  ///   - runtime: Its XDG_RUNTIME_DIR, where it is another one.
-  ///   - program: Another one than `uwbctl`.
+  /// - input: The text for its standard input.
+  /// - columns: The width of its terminal, if not the default.
+  /// - runtime: Its XDG_RUNTIME_DIR, if not the default.
+  /// - program: Another program than `uwbctl`.
   package init(
     _ arguments: [String], input: Data = Data(), columns: String? = nil, in folder: String? = nil,
     runtime: String? = nil, program: String = uwbctl
@@ -45,7 +45,7 @@ package final class ChildProcess {
       standardInput: input.isEmpty ? nil : stdin.fileHandleForReading.fileDescriptor,
       standardOutput: output.fileHandleForWriting.fileDescriptor,
       standardError: complaints.fileHandleForWriting.fileDescriptor)
-    // The child has its own.
+    // The child has its own copy.
     for pipe in [output, complaints] { try pipe.fileHandleForWriting.close() }
     try stdin.fileHandleForReading.close()
     DispatchQueue(label: "input").async {
@@ -56,7 +56,7 @@ package final class ChildProcess {
 
   deinit { end() }
 
-  /// Waits for the first words that it says; nobody reads the rest.
+  /// Waits for the first output; the rest is not read.
   package func waitFor(_ beginning: String) throws {
     let line = output.fileHandleForReading.availableData
     guard String(decoding: line, as: UTF8.self).hasPrefix(beginning) else {
@@ -68,7 +68,7 @@ package final class ChildProcess {
     }
   }
 
-  /// What it says from here to the end of the first line that contains a text.
+  /// Returns the output from here to the end of the first line that contains a text.
   package func read(until text: String) throws -> String {
     while true {
       if let found = pending.range(of: text),
@@ -83,14 +83,14 @@ package final class ChildProcess {
     }
   }
 
-  /// What it says on standard error until its end.
+  /// Returns the output on standard error until the end.
   package func errors() -> String {
     String(decoding: complaints.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
   }
 
-  /// What a program said until it ended by itself.
+  /// The output of a program that ended by itself.
   package struct Outcome {
-    /// As shells have it: 128 and the signal for a program that a signal ended.
+    /// The exit status as shells report it: 128 plus the signal for a program that a signal ended.
     package var status: Int32
     package var bytes: Data
     package var complaints: String
@@ -107,9 +107,9 @@ package final class ChildProcess {
     }
   }
 
-  /// Waits for its end.
+  /// Waits for the end.
   package func outcome() -> Outcome {
-    // Both at once: either may be more than a pipe holds.
+    // Both at once: either may exceed the capacity of a pipe.
     let said = Mutex(Data())
     let reading = DispatchGroup()
     let complaints = complaints.fileHandleForReading
@@ -124,7 +124,7 @@ package final class ChildProcess {
       complaints: String(decoding: said.withLock { $0 }, as: UTF8.self))
   }
 
-  /// Runs it to its end.
+  /// Runs the program to its end.
   package static func run(
     _ arguments: [String], input: Data = Data(), columns: String? = nil, in folder: String? = nil,
     runtime: String? = nil, program: String = uwbctl
@@ -134,7 +134,7 @@ package final class ChildProcess {
     ).outcome()
   }
 
-  /// Ends it as Ctrl-C does, whatever it has printed since.
+  /// Ends the program like Ctrl-C, whatever it has printed since.
   package func interrupt() -> Outcome {
     process.interrupt()
     return outcome()
@@ -151,7 +151,7 @@ package final class ChildProcess {
     process.waitUntilExit()
   }
 
-  /// Entries of a folder of the process: `task`, `fd`.
+  /// The entries of a folder of the process: `task`, `fd`.
   package func count(_ folder: String) throws -> Int {
     try FileManager.default.contentsOfDirectory(
       atPath: "/proc/\(process.processIdentifier)/\(folder)"

@@ -3,7 +3,7 @@
 package import ArgumentParser
 import Foundation
 
-/// A command as the argument parser describes it.
+/// The argument parser's description of a command.
 package struct DescribedCommand: Decodable, Sendable {
   package struct Argument: Decodable, Sendable {
     var kind: String
@@ -18,7 +18,7 @@ package struct DescribedCommand: Decodable, Sendable {
   package var arguments: [Argument]?
   var subcommands: [DescribedCommand]?
 
-  /// This and all below it, with the words that lead there.
+  /// This command and all below it, with their paths.
   private func all(_ path: [String] = []) -> [(path: [String], command: DescribedCommand)] {
     let here = path + [commandName]
     return [(here, self)] + (subcommands ?? []).flatMap { $0.all(here) }
@@ -26,7 +26,7 @@ package struct DescribedCommand: Decodable, Sendable {
 
   private struct Dump: Decodable { var command: DescribedCommand }
 
-  /// The commands of a program, with the words that lead there.
+  /// The commands of a program, with their paths.
   package static func all(
     of root: any ParsableCommand.Type
   ) -> [(path: [String], command: DescribedCommand)] {
@@ -34,7 +34,7 @@ package struct DescribedCommand: Decodable, Sendable {
     return (dump?.command.all() ?? []).filter { $0.command.commandName != "help" }
   }
 
-  /// The names of arguments that have no help; the command itself where it has none.
+  /// The names of arguments without help; the command itself if it has none.
   package var withoutHelp: [String] {
     (abstract?.isEmpty == false ? [] : [commandName])
       + (arguments ?? []).filter { $0.shouldDisplay && $0.abstract?.isEmpty != false }

@@ -5,20 +5,20 @@ import Glibc
 import Testing
 import UWBTestSupport
 
-/// `uwbctl`, or another program, at a pseudo-terminal, as a person sees it.
+/// `uwbctl`, or another program, at a pseudo-terminal, as a user sees it.
 package final class TerminalSession {
   private let process: SpawnedProcess
   private var master: Int32 = -1
-  /// Everything that came and was not expected yet.
+  /// All output that was not expected yet.
   package private(set) var seen = ""
-  /// What is on the screen.
+  /// The text on the screen.
   package private(set) var screen: TerminalScreen
   private var partial: [UInt8] = []
 
   /// - Parameters:
-  ///   - columns: 0: the terminal does not tell.
-  ///   - isComplete: standard error is on the terminal as well.
-  ///   - kind: of terminal, as TERM has it.
+  /// - columns: The width; 0: the terminal does not report it.
+  /// - isComplete: Standard error is on the terminal as well.
+  /// - kind: The kind of terminal, as in TERM.
   package init(
     _ arguments: [String], columns: Int = 80, rows: Int = 24, isComplete: Bool = true,
     kind: String = "xterm", program: String = ChildProcess.uwbctl
@@ -33,7 +33,7 @@ package final class TerminalSession {
     process = try SpawnedProcess(
       program, arguments, environment: ["TERM": kind], standardInput: slave,
       standardOutput: slave, standardError: null)
-    // So that reading ends when the program does.
+    // Closed here, so that reading ends when the program does.
     close(slave)
   }
 
@@ -49,7 +49,7 @@ package final class TerminalSession {
     try #require(poll(&waiting, 1, 300_000) == 1, "nothing more after: \(seen)")
     let count = Glibc.read(master, &buffer, buffer.count)
     guard count > 0 else { return false }
-    // Characters may be cut.
+    // Characters may be cut off.
     partial += buffer[..<count]
     var whole = partial.count
     while whole > 0, partial.count - whole < 4,
@@ -62,10 +62,10 @@ package final class TerminalSession {
     return true
   }
 
-  /// Waits until something is on the screen that was not there at the last call.
+  /// Waits until the screen shows a text that it did not show at the last call.
   package func expect(_ text: String) throws {
     while !seen.contains(text) {
-      // A command that writes for ever and never this.
+      // A command that writes without end, but never this text.
       try #require(seen.utf8.count < 1_000_000, "no '\(text)' in: \(seen.suffix(2_000))")
       try #require(try read(), "ended without '\(text)': \(seen)")
     }
@@ -78,7 +78,7 @@ package final class TerminalSession {
   package func interrupt() { process.interrupt() }
   package func signal(_ number: Int32) { process.send(number) }
 
-  /// What a shell prints after Ctrl-Z, for example.
+  /// For example, the output of a shell after Ctrl-Z.
   package func writeFromElsewhere(_ text: String) { screen.write(text) }
 
   /// Changes the size of the window.
@@ -87,7 +87,7 @@ package final class TerminalSession {
     (size.ws_col, size.ws_row) = (UInt16(columns), UInt16(rows))
     _ = ioctl(master, UInt(TIOCSWINSZ), &size)
     screen.resize(columns: columns, rows: rows)
-    // The kernel tells programs whose controlling terminal it is.
+    // The kernel notifies programs whose controlling terminal it is.
     signal(SIGWINCH)
   }
 
@@ -98,7 +98,7 @@ package final class TerminalSession {
   }
 }
 
-/// What a terminal shows: the few sequences that `uwbctl` writes, and lines that wrap.
+/// The screen of a terminal: the few sequences that `uwbctl` writes, and lines that wrap.
 package struct TerminalScreen {
   package private(set) var columns: Int
   package private(set) var rows: Int
@@ -106,11 +106,11 @@ package struct TerminalScreen {
   private var x = 0
   private var y = 0
   private var sequence: String?
-  /// How often a line was too long.
+  /// The number of lines that were too long.
   package private(set) var wraps = 0
-  /// Sequences that it does not know.
+  /// Sequences that it does not support.
   package private(set) var unknown: [String] = []
-  /// The lines that have left at the top.
+  /// The lines that were scrolled off at the top.
   package private(set) var history: [String] = []
 
   package init(columns: Int, rows: Int) {
@@ -129,7 +129,7 @@ package struct TerminalScreen {
     String(row[..<(row.lastIndex { $0 != " " }.map { $0 + 1 } ?? 0)])
   }
 
-  /// Cuts and fills lines, as terminals do that do not rearrange them.
+  /// Cuts and fills lines, as terminals without reflow do.
   package mutating func resize(columns: Int, rows: Int) {
     while cells.count > rows, y > 0 {
       history.append(Self.text(cells.removeFirst()))

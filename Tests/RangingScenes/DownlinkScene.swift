@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Ranging
 
-/// Two anchors and a tag with three clocks; what each stamps follows from real times and positions.
+/// Two anchors and a tag with three clocks. Their stamps follow from real times and positions.
 package struct DownlinkScene {
   package var noise: Noise
   package var initiator = SIMD3<Double>(0, 0, 2.5)
   package var responder = SIMD3<Double>(8, 1, 2.2)
   package var tag = SIMD3<Double>(2, 5, 1)
-  /// By which parts the clocks are fast.
+  /// The fractions by which the clocks are fast.
   package var rates = (initiator: 12e-6, responder: -9e-6, tag: 17e-6)
   package var starts = (initiator: 0x12_3456_7890, responder: 0xFF_FFFF_0000, tag: 0xFE_0000_0000)
   /// Seconds.

@@ -6,7 +6,7 @@ package import Ranging
 package struct Hanyang {
   private let folder: String
 
-  /// nil when it is not there.
+  /// Returns nil if the recording does not exist.
   package init?(_ recordings: Recordings) {
     guard recordings.has("hanyang") else { return nil }
     folder = recordings.folder + "/hanyang"
@@ -14,12 +14,12 @@ package struct Hanyang {
 
   /// One exchange with a tag that stands still.
   package struct Exchange {
-    /// Which stand it is from, counted from 0; taped distance in metres as the file is named.
+    /// The number of the stand, from 0; the taped distance in metres, from the file's name.
     package var stand: Int
     package var taped: Int
     package var time: Double
     package var exchange: TwoWayExchange
-    /// What the chip made of it.
+    /// The distance that the chip computed.
     package var chip: Double
     package var power: Double
     package var firstPathPower: Double
@@ -75,7 +75,7 @@ package struct Hanyang {
     package var name: String
     package var samples: [PositionSample] = []
     package var truth: [(time: Double, position: SIMD3<Double>)] = []
-    /// What the authors made of it.
+    /// The position that the authors computed.
     package var leastSquares: [(time: Double, position: SIMD3<Double>)] = []
     package var kalman: [(time: Double, position: SIMD3<Double>)] = []
   }
@@ -85,7 +85,7 @@ package struct Hanyang {
     let root = "\(folder)/Dynamic_measurements/\(kind)/Trajectory_A"
     return Recordings.names(root).map { name in
       var walk = Walk(name: "\(kind) \(name)")
-      // Nanoseconds since 1970 have no room for fractions of a second in sums.
+      // Nanoseconds since 1970 have no digits left for fractions of a second in sums.
       var start: Double?
       for file in Recordings.names("\(root)/\(name)") {
         guard file.hasPrefix("A"), let source = Int(file.dropFirst().dropLast(4)),

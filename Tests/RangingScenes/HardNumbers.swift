@@ -3,7 +3,7 @@ package import Ranging
 
 /// Numbers for properties that hold for any input.
 package enum HardNumbers {
-  /// Numbers that arithmetic stumbles over, and usual ones.
+  /// Numbers that are difficult for arithmetic, and usual ones.
   private static let numbers: [Double] = [
     0, -0.0, 1, -1, 3, 1e-3, 1e6, -1e6, 1e9, 1e18, -1e18, 1e150, -1e300,
     .greatestFiniteMagnitude, -.greatestFiniteMagnitude, .leastNonzeroMagnitude,

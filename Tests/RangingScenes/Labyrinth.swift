@@ -6,17 +6,17 @@ import Ranging
 /// TUC-ProAut/libRSF (CC BY-SA 4.0). Nearly every range passes a wall.
 package struct Labyrinth {
   package private(set) var samples: [PositionSample] = []
-  /// In the plane of the modules, at each sample.
+  /// The position in the plane of the modules, at each sample.
   package private(set) var truth: [SIMD3<Double>] = []
 
-  /// nil when it is not there.
+  /// Returns nil if the recording does not exist.
   package init?(_ recordings: Recordings) {
     let folder = recordings.folder + "/labyrinth"
     guard recordings.has("labyrinth"),
       let input = RecordedTable(folder + "/Indoor_UWB_Input.txt", hasHeader: false, separator: " "),
       let known = RecordedTable(folder + "/Indoor_UWB_GT.txt", hasHeader: false, separator: " ")
     else { return nil }
-    // Of the lines of odometry none has as many numbers.
+    // No line of odometry has this number of values.
     let ranges = input.rows.filter { $0.count == 8 }
     guard ranges.count == known.rows.count else { return nil }
     let names = Set(ranges.map { $0[6] }).sorted()

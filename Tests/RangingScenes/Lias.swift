@@ -4,14 +4,14 @@ package import Ranging
 /// A trolley with three tags among eight anchors, with motion capture:
 /// LIAS-CUHKSZ/Efficient-Pose-Estimation-via-UWB-measurements (MIT).
 package struct Lias {
-  /// Metres, as the README beside the recording says.
+  /// Metres, according to the README of the recording.
   package static let anchors = [
     SIMD3<Double>(-3.4203, 3.0053, 1.0442), SIMD3<Double>(0.0016, 3.0110, 1.0446),
     SIMD3<Double>(3.6056, 2.9795, 1.0463), SIMD3<Double>(3.6011, -0.0008, 1.0422),
     SIMD3<Double>(3.5674, -3.0087, 1.0443), SIMD3<Double>(-0.0072, -2.9652, 1.0444),
     SIMD3<Double>(-3.4673, -2.9587, 1.0445), SIMD3<Double>(-3.4858, -0.0098, 1.0457),
   ]
-  /// On the trolley.
+  /// The position on the trolley.
   package static let tags = [
     SIMD3<Double>(-0.0689, -0.1423, 0.0011), SIMD3<Double>(-0.0750, 0.1402, 0.0016),
     SIMD3<Double>(0.2034, 0.1451, -0.0008),
@@ -21,10 +21,10 @@ package struct Lias {
   package private(set) var epochs: [(time: Double, ranges: [Double])] = []
   /// Poses of the trolley.
   package private(set) var path: [(time: Double, pose: Pose)] = []
-  /// By how much each of the 24 ranges is too long, from stands at known positions.
+  /// The constant error of each of the 24 ranges, from stands at known positions.
   package private(set) var biases: [Double]
 
-  /// nil when it is not there.
+  /// Returns nil if the recording does not exist.
   package init?(_ recordings: Recordings) {
     let root = recordings.folder + "/lias/Planar_Dataset"
     guard
@@ -45,7 +45,7 @@ package struct Lias {
     for index in self.path.indices { self.path[index].time -= first.time }
   }
 
-  /// The pose at a time, between those that were captured.
+  /// Returns the pose at a time, between captured poses.
   package func pose(at time: Double) -> Pose {
     var (low, high) = (0, path.count - 1)
     while high - low > 1 {
@@ -63,19 +63,19 @@ package struct Lias {
       x: between(p.x, sign * q.x), y: between(p.y, sign * q.y), z: between(p.z, sign * q.z))
   }
 
-  /// Where a tag is at a time.
+  /// Returns the position of a tag at a time.
   package func position(ofTag tag: Int, at time: Double) -> SIMD3<Double> {
     let pose = pose(at: time)
     let back = Pose(position: .zero, w: pose.w, x: -pose.x, y: -pose.y, z: -pose.z)
     return pose.position + back.toDevice(Self.tags[tag])
   }
 
-  /// What a range would be without error.
+  /// Returns the range without errors.
   package func truth(_ index: Int, at time: Double) -> Double {
     (position(ofTag: index % 3, at: time) - Self.anchors[index / 3]).length
   }
 
-  /// The stands that are given: position and yaw as the README says.
+  /// The given stands: position and yaw from the README.
   private static let stands: [(file: String, yaw: Double, x: Double, y: Double)] = [
     ("pos1_deg_0", -0.019, -1.9298, -1.2368), ("pos1_deg_120", 119.623, -1.7694, -1.2333),
     ("pos1_deg_240", 239.020, -1.7584, -1.2758), ("pos3_deg_0", 1.375, 1.7362, 1.2086),

@@ -9,12 +9,12 @@ package func arcTangent(_ y: Double, _ x: Double) -> Double { atan2(y, x) }
 /// Radians in a degree.
 package let degree = Double.pi / 180
 
-/// An angle brought into -π...π.
+/// Returns an angle in -π...π.
 package func wrap(_ angle: Double) -> Double {
   angle - 2 * .pi * (angle / (2 * .pi)).rounded()
 }
 
-/// The value below which the given part of all is.
+/// Returns the quantile: the value below which the given part of all values is.
 package func quantile(_ values: [Double], _ part: Double) -> Double {
   let sorted = values.sorted()
   guard !sorted.isEmpty else { return .nan }

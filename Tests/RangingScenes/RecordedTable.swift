@@ -6,7 +6,7 @@ package struct RecordedTable {
   package private(set) var header: [String] = []
   package private(set) var rows: [[Double]] = []
 
-  /// - Returns: nil when there is no such file.
+  /// - Returns: nil if there is no such file.
   package init?(_ path: String, hasHeader: Bool = true, separator: Character = ",") {
     guard let bytes = Self.bytes(path) else { return nil }
     var lines = bytes.split(whereSeparator: { $0 == 10 || $0 == 13 })[...]
@@ -24,7 +24,7 @@ package struct RecordedTable {
     }
   }
 
-  /// The position of a column; nil when there is none.
+  /// Returns the index of a column; nil if there is none.
   package func column(_ name: String) -> Int? { header.firstIndex(of: name) }
 
   private static func bytes(_ path: String) -> [UInt8]? {
@@ -47,17 +47,17 @@ package struct RecordedTable {
   }
 }
 
-/// Where public recordings with ground truth are.
+/// The location of public recordings with ground truth.
 package struct Recordings {
   package let folder: String
 
-  /// The folder, that in UWB_DATASETS, or ../shared/datasets.
+  /// The folder: the value of UWB_DATASETS, or ../shared/datasets.
   package init(_ folder: String? = nil) {
     let named = getenv("UWB_DATASETS").map { String(cString: $0) }
     self.folder = folder ?? named ?? "../shared/datasets"
   }
 
-  /// Whether a set is there.
+  /// Returns whether a recording exists.
   package func has(_ name: String) -> Bool { access("\(folder)/\(name)", R_OK) == 0 }
 
   /// The names in a folder, sorted.

@@ -3,9 +3,9 @@ import Estimators
 internal import Glibc
 import Ranging
 
-/// Directions by a ring of four antennas, whose phases may be nearly those of another direction. Fields are added
-/// up at each antenna, of the peer and of things beside the board that reflect, and nothing of a model of pairs is
-/// used.
+/// Directions by a ring of four antennas, whose phases may nearly equal the phases of another
+/// direction. The fields of the peer and of reflecting objects beside the board are added up at
+/// each antenna, without a model of pairs.
 package enum RingScene {
   private struct Field {
     var re: Double
@@ -27,7 +27,7 @@ package enum RingScene {
   /// Four antennas; lengths are in wavelengths.
   private struct Ring {
     let positions: [SIMD2<Double>]
-    /// What each antenna hears of each other one.
+    /// The coupling of each antenna to each other one.
     let coupling: [[Field]]
 
     init(spacing: Double, _ noise: inout Noise) {
@@ -44,7 +44,7 @@ package enum RingScene {
     }
   }
 
-  /// Three things that reflect.
+  /// Three objects that reflect.
   private struct Place {
     var things: [(position: SIMD2<Double>, reflection: Field)] = []
 
@@ -60,7 +60,7 @@ package enum RingScene {
       }
     }
 
-    /// The phase of each antenna less that of the next.
+    /// The phase of each antenna minus the phase of the next one.
     func phases(_ ring: Ring, _ azimuth: Double) -> [Double] {
       let direction = SIMD2(cos(azimuth), sin(azimuth))
       let fields = ring.positions.map { position in
@@ -81,7 +81,8 @@ package enum RingScene {
     }
   }
 
-  /// What a turntable at a place teaches: baselines are known, and multiples of the azimuth are added.
+  /// The calibration by a turntable at one place: baselines are known, and multiples of the azimuth
+  /// are added.
   private static func calibrated(_ ring: Ring, at place: Place) -> [AntennaPair] {
     let turn = (0..<180).map { Double(2 * $0) * degree }
     let measured = turn.map { place.phases(ring, $0) }
@@ -107,22 +108,22 @@ package enum RingScene {
     }
   }
 
-  /// Where the peer is.
+  /// The direction of the peer.
   package enum Path: CaseIterable {
-    /// Along the axis of two neighbours or nearly so, where it is hardest.
+    /// Along the axis of two neighbours or nearly so, which is the hardest case.
     case resting
     case walking
-    /// In any direction, which has nothing to do with those before.
+    /// In any direction, independent of earlier ones.
     case jumping
   }
 
-  /// A direction that was told.
+  /// An estimated direction.
   package struct Told: Sendable {
     package var isRight: Bool
     package var probability: Double
   }
 
-  /// Directions told at other places than the calibration's.
+  /// Directions estimated at other places than the place of calibration.
   package static func told(
     spacing: Double, _ path: Path, live: Bool, seeds: Range<UInt64>
   ) -> [Told] {

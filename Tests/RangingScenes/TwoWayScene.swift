@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Ranging
 
-/// Two radios that exchange frames, each with a clock of its own: the truth the mathematics must
-/// find again.
+/// Two radios that exchange frames, each with a clock of its own: the truth that the computation
+/// must find.
 package struct TwoWayScene {
   package var noise: Noise
   /// Metres.
   package var distance = 10.0
-  /// Parts by which the clocks of initiator and responder are fast.
+  /// The fractions by which the clocks of initiator and responder are fast.
   package var initiator = 0.0
   package var responder = 0.0
-  /// Seconds of reply.
+  /// The reply time in seconds.
   package var reply1 = 2e-3
   package var reply2 = 8e-3
-  /// Seconds of noise of each reception stamp.
+  /// The noise of each reception stamp in seconds, one standard deviation.
   package var deviation = 0.0
   package var counter = TickCounter.bits40
   /// Ticks at the counters when the poll is sent.

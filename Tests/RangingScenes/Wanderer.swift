@@ -2,7 +2,7 @@
 package import Ranging
 
 extension RangeEstimator.Parameters {
-  /// For samples whose errors have nothing to do with each other.
+  /// For samples with independent errors.
   package static var white: Self {
     var parameters = Self()
     parameters.slowDeviation = 0

@@ -17,7 +17,7 @@ private let degree = Double.pi / 180
       #expect(abs(found.angle / degree - degrees) < 0.7)
     }
     #expect(table.angle(of: 100).angle == 90 * degree)
-    // Wrapped points are the same table.
+    // Wrapped points give the same table.
     let again = PhaseTable(
       stride(from: -90.0, through: 90, by: 6).map {
         let phase = Sweep.curve($0)
@@ -28,7 +28,7 @@ private let degree = Double.pi / 180
     #expect(abs(turns - turns.rounded()) < 1e-9)
     #expect(PhaseTable([]) == nil && PhaseTable([(0, 0), (1, .nan)]) == nil)
     #expect(PhaseTable([(0, 1), (1, 1)]) == nil)
-    // A dent becomes flat; a falling curve stays one.
+    // A dent becomes flat; a falling curve is kept.
     let dented = try #require(PhaseTable([(0, 0), (1, 1), (2, 0.8), (3, 2)]))
     #expect(dented.phases == [0, 0.9, 0.9, 2])
     let falling = try #require(PhaseTable([(0, 2), (1, 1), (2, 0)]))

@@ -36,7 +36,7 @@ import Testing
     #expect(abs(try #require(tracker.offset).value - 10e-6) < 1e-9)
   }
 
-  /// A stamp that is corrupt, and times that miss two turns, are not believed.
+  /// A corrupt stamp, and times that miss two turns, are ignored.
   @Test func `Rejects implausible measurements`() throws {
     var scene = TwoWayScene(seed: 3)
     scene.initiator = 10e-6

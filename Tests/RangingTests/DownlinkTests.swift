@@ -17,7 +17,7 @@ import Testing
     }
   }
 
-  /// Without the clocks' rates it is wrong by metres: 26 ppm of 2 ms are 16 m.
+  /// Without the clocks' rates, the distance is wrong by metres: 26 ppm of 2 ms are 16 m.
   @Test func `Corrects for the clocks of the anchors`() throws {
     var scene = DownlinkScene(seed: 2)
     var (exchange, _) = scene.round()
@@ -67,7 +67,7 @@ import Testing
     carriers.responder.standardDeviation = 0.1e-6
     let found = try ranging.difference(exchange, sent: sent, carriers: carriers)
     #expect(abs(found.metres - scene.truth) < 1e-3 && found.standardDeviation > 0.04)
-    // Messages without transmission times leave nothing but the carriers.
+    // Messages without transmission times contain only the carriers.
     var silent = DownlinkRanging()
     let without = try silent.difference(exchange, carriers: carriers)
     #expect(abs(without.metres - scene.truth) < 1e-3)

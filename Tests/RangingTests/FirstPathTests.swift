@@ -7,7 +7,7 @@ import UWBTestSupport
 private let degree = Double.pi / 180
 
 @Suite(.ownThreads) struct FirstPathTests {
-  /// A path: when it comes in samples, how strong, and its phase.
+  /// A path: its time in samples, its strength, and its phase.
   private typealias Path = (at: Double, amplitude: Double, phase: Double)
 
   /// A response of 500 MHz sampled at 998.4 MHz: pulses two samples wide at half their height, with
@@ -45,15 +45,15 @@ private let degree = Double.pi / 180
     #expect(-6...0 ~= found.firstToPeak)
   }
 
-  /// A reflection three samples later, twice as strong: on the edge the direct path is read, on the
-  /// strongest sample the reflection.
+  /// A reflection three samples later, twice as strong: the edge has the phase of the direct path,
+  /// the strongest sample the phase of the reflection.
   @Test func `Reads the edge and not the peak`() throws {
     let taps = response([(30, 900, 0.4), (33, 1800, 2.6)], seed: 2)
     let edge = try #require(read(taps, at: 29.5))
     let peak = try #require(read(taps, at: 33))
     #expect(abs(edge.phase - 0.4) < 0.02)
     #expect(abs(wrapped(peak.phase - 2.6)) < 0.05 && abs(edge.firstToPeak) > 6)
-    // Rotation by any angle rotates the phase, and scale changes nothing of it.
+    // Rotation by any angle rotates the phase, and scaling does not change it.
     for turn in stride(from: -3.0, through: 3, by: 0.5) {
       let turned = taps.map { tap in
         ChannelTap(
@@ -66,7 +66,7 @@ private let degree = Double.pi / 180
     }
   }
 
-  /// What is said of the noise is by how much phases of equal frames scatter.
+  /// The stated noise equals the scatter of the phases of equal frames.
   @Test(arguments: [8.0, 30, 200])
   func `The stated deviation matches the error`(_ amplitude: Double) throws {
     var spread = Spread()
@@ -111,7 +111,7 @@ private let degree = Double.pi / 180
     _ = read(broken, at: 30)
     broken[30] = ChannelTap(.nan, 1)
     #expect(read(broken, at: 30) == nil)
-    // A window that begins with the path says nothing of the noise.
+    // A window that begins with the path does not contain the noise.
     let short = try #require(read(Array(taps[28..<40]), at: 1))
     #expect(short.phaseDeviation == .pi)
     let told = try #require(read(Array(taps[28..<40]), at: 1, noise: 1))

@@ -3,9 +3,9 @@ import Ranging
 import Testing
 import UWBTestSupport
 
-/// What has to hold for any input, with fixed seeds.
+/// Properties that hold for any input, with fixed seeds.
 @Suite(.ownThreads) struct PropertyTests {
-  /// Each stamp in turn just before, at and behind the end of the counter, clocks up to 40 ppm off.
+  /// Each stamp in turn just before, at and after the end of the counter, clocks up to 40 ppm off.
   @Test(arguments: [32, 40])
   func `The wrap of the counter does not change distances`(_ bits: Int) throws {
     var parameters = TwoWayParameters()
@@ -55,7 +55,7 @@ import UWBTestSupport
     }
   }
 
-  /// Finite numbers in, finite numbers out, in whatever order the samples come.
+  /// Finite input gives finite results, in whatever order the samples come.
   @Test func `Filters stay finite`() {
     var noise = Noise(seed: 13)
     for _ in 0..<60 {
@@ -107,7 +107,7 @@ import UWBTestSupport
     [c.xx, c.xy, c.xz, c.yy, c.yz, c.zz].allSatisfy(\.isFinite)
   }
 
-  /// A world turned, moved and mirrored changes nothing but itself.
+  /// If the scene is turned, moved and mirrored, so is the result.
   @Test func `Does not depend on the frame of reference`() throws {
     var noise = Noise(seed: 17)
     let target = SIMD3<Double>(2, -1.5, 1)

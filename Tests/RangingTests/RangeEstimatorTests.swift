@@ -4,7 +4,7 @@ import Testing
 import UWBTestSupport
 
 extension RangeEstimator {
-  /// The estimate after `sample`; a failure of the test where there is none.
+  /// Returns the estimate after `sample`; the test fails without one.
   mutating func taken(_ sample: RangeSample) throws -> RangeEstimate {
     let estimate = update(sample)
     return try #require(estimate)
@@ -60,8 +60,8 @@ extension RangeEstimator {
     #expect(ahead.standardDeviation > walking.standardDeviation)
   }
 
-  /// Truth moves by just the acceleration the filter supposes, so its error must have just the
-  /// deviation it states.
+  /// The truth moves with exactly the acceleration that the filter assumes, so its error must have
+  /// exactly the stated deviation.
   @Test func `The stated deviation matches the error`() throws {
     var parameters = RangeEstimator.Parameters.white
     (parameters.learnsAcceleration, parameters.learnsNoise) = (false, false)
@@ -79,8 +79,8 @@ extension RangeEstimator {
     #expect((0.9...1.05).contains(velocities.deviation), "of the velocity \(velocities.deviation)")
   }
 
-  /// The same for whatever moves and however noisy samples are, if nobody says it: also one that
-  /// hardly moves, one that flies, and samples whose stated deviation is wrong.
+  /// The deviation also holds for any movement and any noise without an option for it: for a peer
+  /// that hardly moves, one that flies, and samples whose stated deviation is wrong.
   @Test(arguments: [0.01, 1, 10], [0.05, 0.1, 0.2])
   func `Learns acceleration and noise`(_ density: Double, _ noise: Double) throws {
     var live = Spread()
@@ -121,7 +121,7 @@ extension RangeEstimator {
     #expect(worst < 0.3)
   }
 
-  /// One against one: the longer distance is the wrong one, until a third one tells.
+  /// One sample against another: the longer distance counts as wrong, until a third one decides.
   @Test func `Recovers soon from an outlier at the start`() throws {
     var estimator = RangeEstimator()
     estimator.update(RangeSample(time: 0, distance: 300))
@@ -138,7 +138,7 @@ extension RangeEstimator {
     #expect(third.disposition == .restartedAfterRejections && third.distance == 30)
   }
 
-  /// A wrong sample beside a right one looks like speed: the third one tells which it was.
+  /// A wrong sample beside a right one looks like speed: the third one decides which it was.
   @Test(arguments: [0, 1], [0.5, 1.2, 2, -0.6])
   func `One wrong sample at the start is soon forgotten`(_ wrong: Int, _ error: Double) throws {
     for (interval, seed) in zip([0.1, 0.18, 0.1, 0.18], UInt64(1)...) {
@@ -158,7 +158,7 @@ extension RangeEstimator {
     }
   }
 
-  /// Nor does a peer that really is fast look like a wrong sample.
+  /// A peer that really is fast does not look like a wrong sample.
   @Test func `A fast peer is followed from the start`() throws {
     for interval in [0.01, 0.1, 0.2] {
       var noise = Noise(seed: 9)
@@ -184,7 +184,7 @@ extension RangeEstimator {
     }
     let (a, b) = (try #require(free.prediction(at: 9.9)), try #require(blocked.prediction(at: 9.9)))
     #expect(a.standardDeviation < 0.1 && b.standardDeviation > 0.28)
-    // Behind the obstacle it is forgotten.
+    // After the obstacle, the detour is forgotten.
     for step in 100..<200 {
       blocked.update(RangeSample(time: Double(step) / 10, distance: 4))
     }
@@ -268,7 +268,7 @@ extension RangeEstimator {
     #expect(estimator == before)
   }
 
-  /// Ten samples within the time in which errors are shared say hardly more than one.
+  /// Ten samples within the time in which errors are shared have hardly more information than one.
   @Test func `Samples close in time count as one`() throws {
     func deviation(rate: Double) throws -> Double {
       var estimator = RangeEstimator()

@@ -28,7 +28,7 @@ import Testing
     #expect(text.contains("\"delay_m\":0.15") && text.contains("\"format\":\"swift-uwb ranging"))
   }
 
-  /// What is calibrated anew replaces what was; the rest stays.
+  /// New calibrations replace earlier ones of the same antenna; the rest stays.
   @Test func `Merges another calibration`() throws {
     func antenna(_ board: String, _ metres: Double) -> RangingCalibration.Antenna {
       .init(BoardAntenna(board), delay: metres, standardDeviation: 0)
@@ -47,7 +47,7 @@ import Testing
     #expect(old.delay == 0.3 && old.peerDelays == ["1": 0.2])
   }
 
-  /// One position does not tell what others add; many do, but not what another day does.
+  /// One position does not show the scatter of others. Many do, but not the scatter of another day.
   @Test func `Corrected distances are as uncertain as the calibration`() throws {
     var raw = try TwoWayExchange(
       pollSent: 0, pollReceived: 2132, responseSent: 127_797_332, responseReceived: 127_799_464
@@ -66,12 +66,12 @@ import Testing
       let whole = noise * noise + position * position + found.biasDeviation * found.biasDeviation
       #expect(abs(found.standardDeviation - whole.squareRoot()) < 1e-9)
     }
-    // No better than the distances that it was learned from.
+    // The result is not better than the distances that it was learned from.
     let rough = corrected(400, rms: 0.08)
     #expect(0.083...0.085 ~= rough.standardDeviation)
   }
 
-  /// A table that a person wrote, with nothing but what it takes.
+  /// A hand-written table with the required entries only.
   @Test func `Decodes a file written by hand`() throws {
     let text = #"{"antenna_delays": [{"board": "A", "delay_m": 0.1}]}"#
     let read = try JSONDecoder().decode(RangingCalibration.self, from: Data(text.utf8))

@@ -83,7 +83,7 @@ import Testing
     var walk = Walk(try RegionRules([Region("near", radius: 2)]))
     walk.stay(at: 1)
     while let error = noise.next() { walk.stay(at: 2 + error, deviation: 0.06) }
-    // A poor distance says little.
+    // A poor distance has little weight.
     walk.stay(at: 2.8, deviation: 0.5)
     #expect(walk.seen == ["entered near by distance"])
     walk.stay(at: 2.8, deviation: 0.06)
@@ -126,7 +126,7 @@ import Testing
     #expect(Self.words(left) == ["left near by silence", "left far by silence"])
     #expect(left.first?.estimate.distance == 1)
     #expect(walk.tracker.advance(to: heard + 50).isEmpty && walk.tracker.deadline == nil)
-    // Whoever noticed nothing meanwhile is told with the next distance.
+    // Without a call during the silence, the next distance reports the changes.
     walk.seen = []
     walk.time = heard + 60
     walk.stay(at: 1)

@@ -51,7 +51,7 @@ import UWBTestSupport
     for sighting in Self.walk(seed: 5, target: target, bend: false) { finder.update(sighting) }
     let last = try #require(finder.estimate)
     #expect(!last.isConverged && last.reasons.contains(.horizontalSweep))
-    // With azimuths the mirror is gone.
+    // With azimuths there is no mirror image.
     var informed = TargetFinder()
     for sighting in Self.walk(seed: 5, target: target, azimuths: true, bend: false) {
       informed.update(sighting)
@@ -59,7 +59,7 @@ import UWBTestSupport
     #expect(try #require(informed.estimate).isConverged)
   }
 
-  /// Ranges to something that moves fit some position at rest now and then, which is nowhere near it.
+  /// Ranges to a moving object fit some position at rest now and then, far from the object.
   @Test(arguments: [0.3, 0.7])
   func `A target that moves is told from one at rest`(_ speed: Double) throws {
     var (wrong, told, again, count) = (0, 0, 0, 0)
@@ -70,7 +70,7 @@ import UWBTestSupport
       var finder = TargetFinder()
       for step in 0..<250 {
         let time = Double(step) * 0.1
-        // Around a square of 2.5 m, again and again; the target rests after ten seconds.
+        // Around a square of 2.5 m, repeatedly; the target rests after ten seconds.
         let way = time.truncatingRemainder(dividingBy: 10)
         let position = SIMD3<Double>(
           max(0, min(way, 2.5)) - max(0, min(way - 5, 2.5)),
@@ -91,12 +91,13 @@ import UWBTestSupport
         }
       }
     }
-    // Of targets at rest in their place one third would be wrong.
+    // If these were taken for targets at rest, one third would be wrong.
     #expect(wrong * 100 < 15 * count && told * 100 > 60 * count, "\(wrong) \(told) \(count)")
     #expect(again * 100 > 80 * 3 * 49, "\(again)")
   }
 
-  /// Once converged it stays so while the direction is not much less certain, and not without limit.
+  /// Once converged, the state stays while the direction is not much less certain, but not without
+  /// limit.
   @Test func `Convergence does not come and go`() throws {
     let target = SIMD3<Double>(-1, -2, 1)
     var changes = [1.0: 0, 1.6: 0]
@@ -116,7 +117,7 @@ import UWBTestSupport
     #expect(changes[1.6] == 1 && changes[1.0]! >= 1)
   }
 
-  /// Nothing says that the first range is wrong, until others contradict it.
+  /// The first range cannot be recognised as wrong until others contradict it.
   @Test func `Forgets a wrong first range`() throws {
     let target = SIMD3<Double>(-1, -2, 1)
     var finder = TargetFinder()
@@ -127,7 +128,7 @@ import UWBTestSupport
     }
     let last = try #require(finder.estimate)
     #expect(last.isConverged)
-    // As if the walk had begun where the filter started anew.
+    // The result is as if the walk had begun where the filter started again.
     #expect(
       (1..<20).contains { first in
         var late = TargetFinder()

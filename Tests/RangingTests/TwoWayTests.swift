@@ -44,7 +44,7 @@ import Testing
       parameters.counter = TickCounter(bits: bits)
       var scene = TwoWayScene(seed: 2)
       (scene.initiator, scene.responder) = (15e-6, -22e-6)
-      // Shifts the counters so that each stamp in turn is the first one behind the wrap.
+      // Shifts the counters so that each stamp in turn is the first one after the wrap.
       let plain = scene.exchange(whole: true)
       let stamps = [
         plain.pollSent, plain.pollReceived, plain.responseSent, plain.responseReceived,
@@ -110,7 +110,7 @@ import Testing
     #expect(abs(normalised.deviation - 1) < 0.03)
   }
 
-  /// Nothing in the stamps tells what antennas add.
+  /// The stamps do not contain the delays of antennas.
   @Test func `The stated deviation covers delays that were not calibrated`() throws {
     var scene = TwoWayScene(seed: 5)
     scene.deviation = 100e-12
@@ -150,7 +150,7 @@ import Testing
     #expect(reason { $0.responseReceived.ticks &+= 600_000 } == .tooFar)
   }
 
-  /// Whatever the stamps are: a finite distance in the allowed interval, or a reason.
+  /// For any stamps, the result is a finite distance in the allowed interval, or a reason.
   @Test func `Any stamps give a finite distance or an error`() {
     var noise = Noise(seed: 6)
     var distances = 0

@@ -72,7 +72,7 @@ struct FileTests {
       async let read = BlockingThreads.shared.call {
         Result { try InputFile.bytes(of: path, limit: 10) }
       }
-      // It waits for whoever reads.
+      // The write waits for a reader.
       try await BlockingThreads.shared.call {
         Result { try OutputFile.write([1, 2, 3], to: path) }
       }.get()
@@ -86,7 +86,7 @@ struct FileTests {
       let path = folder.path("pipe")
       try #require(mkfifo(path, 0o600) == 0)
       for isReading in [false, true] {
-        // On the thread of the task: it looks at the task that it is in.
+        // On the thread of the task, because it checks the current task.
         let task = Task.detached {
           withUnsafeCurrentTask { $0?.cancel() }
           return Result {
@@ -111,7 +111,7 @@ struct FileTests {
       for name in ["file", "new"] {
         let file = try OutputFile.open(folder.path(name), isSecret: true, isAppending: true)
         try file.writeAll([0x41])
-        // To the end, wherever it was.
+        // Writes at the end, whatever the position was.
         try file.seek(offset: 0, from: .start)
         try file.writeAll([0x42])
         try file.close()
@@ -119,7 +119,7 @@ struct FileTests {
         #expect(try Self.status(folder.path(name)).st_mode & 0o777 == 0o600)
       }
       let plain = try OutputFile.open(path)
-      // It waits for a device that takes nothing, as usual.
+      // The write waits for a device that accepts no bytes, as usual.
       #expect(fcntl(plain.rawValue, F_GETFL) & O_NONBLOCK == 0)
       try plain.close()
       #expect(try folder.read("file").isEmpty)
@@ -186,7 +186,7 @@ struct FileTests {
         #expect(seen == expected)
         #expect(try lines.next() == nil)
       }
-      // Only the line counts, whatever came before it.
+      // Only the line counts, whatever precedes it.
       let half = String(repeating: "y", count: 40_000)
       var two = try InputLines(try folder.write("\(half)\n\(half)\n", to: "file"), limit: 60_000)
       #expect(try two.next()?.count == 40_000)

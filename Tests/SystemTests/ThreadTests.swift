@@ -23,7 +23,7 @@ import Testing
     #expect(await Latch().wait(milliseconds: 1) == false)
   }
 
-  /// A wake that comes first is kept, and only one of several.
+  /// A wake that comes first is kept, and of several wakes only one.
   @Test func anEarlyWakeIsKept() {
     let event = WakeEvent()
     event.wake()

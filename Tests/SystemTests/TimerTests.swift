@@ -4,10 +4,10 @@ import Testing
 import UWBTestSupport
 
 @Suite(.timeLimit(.minutes(10))) struct TimerTests {
-  /// How much later it comes is the machine's business.
+  /// The delay beyond that depends on the machine.
   @Test func noTimerIsEarly() async {
     let time = Duration.milliseconds(50)
-    // One that is let go of calls nothing.
+    // A released timer calls nothing.
     let kept = Locked<OneShotTimer?>(nil)
     let begin = AlarmClock.system.now()
     await withCheckedContinuation { continuation in
@@ -39,7 +39,7 @@ import UWBTestSupport
     let count: @Sendable () -> Void = { calls.withLock { $0 += 1 } }
     OneShotTimer(after: .milliseconds(20), count).cancel()
     _ = OneShotTimer(after: .milliseconds(20), count)
-    // On the same queue, later.
+    // Later, on the same queue.
     let last = Latch()
     let timer = OneShotTimer(after: .milliseconds(60)) { last.open() }
     await last.wait()

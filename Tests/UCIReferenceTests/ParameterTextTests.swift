@@ -127,7 +127,7 @@ struct ParameterTextTests {
       numbers += [parameter.range?.lowerBound, parameter.range?.upperBound, parameter.defaultValue]
         .compactMap(\.self)
       for number in numbers where length >= 8 || number >> UInt64(8 * length) == 0 {
-        // A number that has shorter forms is written in the first length it fits into.
+        // A number with shorter forms is written in the first length that it fits into.
         if parameter.lengths.contains(where: { $0 < length }), id != .uwbInitiationTime,
           !form.text(bytes(number, length)).contains(":")
         {
@@ -159,13 +159,14 @@ struct ParameterTextTests {
     #expect(nearestNames(to: "duration", in: names) == ["SLOT_DURATION", "RANGING_DURATION"])
     #expect(nearestNames(to: "", in: names).isEmpty)
     #expect(nearestNames(to: String(repeating: "a", count: 5_000), in: names).isEmpty)
-    // Swapped, left out, put in, replaced; all at once, which is as far away as they may be.
+    // Letters swapped, omitted, inserted and replaced; all at once is the greatest accepted
+    // distance.
     #expect(nearestNames(to: "SOLT_DRUATION", in: names) == ["SLOT_DURATION"])
     #expect(nearestNames(to: "SLT_DURATTON", in: names) == ["SLOT_DURATION"])
     #expect(nearestNames(to: "x_SLT_DRUATTON", in: names) == ["SLOT_DURATION"])
     #expect(nearestNames(to: "SLOTDURATIONxxxxxx", in: names) == ["SLOT_DURATION"])
     #expect(nearestNames(to: "SLOTDURATIONxxxxxxx", in: names).isEmpty)
-    // All letters of a name in another order are another word.
+    // A permutation of all letters of a name is another word.
     #expect(nearestNames(to: "NOITARUD_TOLS", in: names).isEmpty)
   }
 

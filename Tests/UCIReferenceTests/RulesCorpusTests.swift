@@ -5,10 +5,11 @@ import UCI
 import UCIReference
 import UCITestSupport
 
-/// Configurations that real chips took must pass the check, and those that were refused must not.
+/// Configurations that real chips accepted must pass the check, and rejected ones must not.
 @Suite("The check against what real chips did")
 struct RulesCorpusTests {
-  // A DWM3001CDK with QM33SDK 1.1.1 and an SR250 with published firmware took these and became IDLE.
+  // A DWM3001CDK with QM33SDK 1.1.1 and an SR250 with published firmware accepted these and became
+  // IDLE.
   @Test(
     "A configuration that a chip took has no error",
     arguments: [
@@ -72,8 +73,8 @@ struct RulesCorpusTests {
     #expect(complete >= 3)
   }
 
-  // A channel that does not exist (refused by Google's simulated chip), initiation times and modes of
-  // wrong lengths, what FiRa 2.0 removed, an address mode nobody has.
+  // A channel that does not exist (refused by Google's simulated chip), initiation times and modes
+  // of wrong lengths, parameters that FiRa 2.0 removed, an undefined address mode.
   @Test(
     "What chips refuse is flagged, whatever else is missing",
     arguments: [

@@ -4,7 +4,7 @@ import Testing
 import UCI
 import UCIReference
 
-/// A session that ranges on real chips, with changes; an empty value takes a parameter out.
+/// A session that ranges on real chips, with changes; an empty value removes a parameter.
 private func session(
   _ changes: [String] = [], dialect: Dialect = .assumed, first: [String] = []
 ) throws -> SessionParameters {
@@ -131,7 +131,7 @@ struct RulesTests {
 
   @Test("A round takes as many slots as it has frames")
   func slotsOfARound() throws {
-    // As boards in the field are set: 6 slots for one controlee, 12 for four.
+    // The settings of boards in the field: 6 slots for one controlee, 12 for four.
     for (controlees, slots) in [(1, 6), (4, 12), (8, 20)] {
       let addresses = (1...controlees).map { "\($0)" }.joined(separator: ",")
       let changes = [

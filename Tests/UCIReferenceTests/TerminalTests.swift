@@ -5,7 +5,7 @@ import UCI
 import UCIReference
 import UCITestSupport
 
-/// What a device sends never reaches a terminal as something that the terminal obeys.
+/// Data of a device never reaches a terminal as control characters.
 @Suite struct TerminalTests {
   private func texts(_ value: FieldValue) -> [String] {
     switch value {
@@ -17,7 +17,7 @@ import UCITestSupport
     }
   }
 
-  /// Found by the fuzzer: keys, names and codes of a device were handed on as they came.
+  /// Found by the fuzzer: keys, names and codes of a device were printed unchanged.
   @Test(arguments: [
     // A calibration key `ESC [ 2 J`, its status and value.
     ("4e2b000c 00 0100 04 1b5b324a 00 02 0100", Dialect.Vendor.qorvo),

@@ -15,7 +15,7 @@ package func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
   bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
 }
 
-/// Reads a packet and gives its typed payload; nil when it is of another type or was not understood.
+/// Decodes a packet and returns its typed payload; nil if it has another type or cannot be decoded.
 package func decode<T: UCIPayload>(
   _ packet: String, as: T.Type, dialect: Dialect = .assumed
 ) throws -> T? {
@@ -25,14 +25,14 @@ package func decode<T: UCIPayload>(
   return payload
 }
 
-/// The payload of a packet: what has to come out when it is encoded again.
+/// The payload of a packet: the expected result of encoding it again.
 package func reencoded(_ packet: String, dialect: Dialect = .assumed) throws -> [UInt8] {
   try Message(packet: bytes(packet), dialect: dialect).payload(dialect: dialect)
 }
 
 package func payload(of packet: String) -> [UInt8] { Array(bytes(packet).dropFirst(4)) }
 
-/// Reads a payload through the view that does not copy.
+/// Decodes a payload through the view that does not copy.
 package func withView<R>(_ payload: [UInt8], _ body: (borrowing SessionInfoView) throws -> R) throws
   -> R
 {

@@ -3,8 +3,8 @@
 package import Foundation
 import UCI
 
-/// Frames of many sources with what an independent decoder read in them. They are not part of the
-/// package, because they come from other projects; tests over them say when they were skipped.
+/// Frames of many sources with the results of an independent decoder. They are not part of the
+/// package, because they come from other projects; their tests report when they are skipped.
 package enum Corpus {
   /// The folder named by UWB_CORPUS, or one beside the package.
   package static let folder: URL = {
@@ -44,7 +44,7 @@ package enum JSON: Equatable {
     case let value as [Any]: self = .list(value.map(JSON.init))
     case let value as [String: Any]: self = .object(value.mapValues(JSON.init))
     case let value as NSNumber:
-      // Booleans come as numbers too, of a type of their own.
+      // Booleans are numbers too, of a type of their own.
       self =
         String(cString: value.objCType) == "c" ? .bool(value.boolValue) : .number(value.int64Value)
     default: self = .null

@@ -5,9 +5,8 @@ import UCI
 import UCIReference
 import UCITestSupport
 
-/// Frames that real chips sent or took, with what they say, typed by hand from the layouts of the
-/// specification: the layouts are checked against silicon wherever this repository is cloned.
-///
+/// Frames of real chips and hosts with their fields, typed by hand from the layouts of the
+/// specification: they compare the layouts with real chips wherever this repository is cloned.
 /// Values are short: numbers of codes, bytes in hexadecimal, several in brackets.
 enum ChipFrames {
   struct Frame: Sendable, CustomTestStringConvertible {
@@ -144,7 +143,7 @@ enum ChipFrames {
   }
 
   private static func short(_ fields: [Field]) -> String {
-    // Names, units and meanings of parameters are those of the reference, not of the frame.
+    // Names, units and meanings of parameters come from the reference, not from the frame.
     fields.filter { !["name", "unit", "meaning"].contains($0.name) }
       .map { "\($0.name)=\(short($0.value))" }.joined(separator: " ")
   }

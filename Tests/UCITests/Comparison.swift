@@ -5,16 +5,16 @@ import UCI
 import UCIReference
 import UCITestSupport
 
-/// Compares what the corpus says of a frame with what was decoded, and counts.
+/// Compares the fields of a frame in the corpus with the decoded fields, and counts.
 struct Comparison {
   var place = ""
-  /// Fields that were compared.
+  /// The number of compared fields.
   private(set) var compared = 0
-  /// Keys of the corpus with nothing to compare them with.
+  /// Keys of the corpus without a decoded counterpart.
   private(set) var notCompared: Set<String> = []
 
-  // The header is compared with `kind`; the rest says how the other decoder is built, or is packed
-  // in a way that is not decoded here.
+  // The header is compared with `kind`. The other keys describe internals of the other decoder, or
+  // are packed in a way that is not decoded here.
   private static let ignored: Set<String> = [
     "gid", "mt", "oid", "pbf", "dpf", "_class", "_error", "relative_location",
   ]
@@ -41,7 +41,7 @@ struct Comparison {
     #expect(condition, "\(what) of \(place)")
   }
 
-  /// Every key of `theirs` against ours.
+  /// Compares every key of `theirs` with ours.
   mutating func compare(_ theirs: JSON, _ ours: [String: JSON]) {
     for (key, value) in theirs.object where !Self.ignored.contains(key) {
       guard let mine = ours[key] else {
@@ -81,11 +81,11 @@ struct Comparison {
     }
   }
 
-  /// What the host of a capture had printed of its ranging.
+  /// The ranging output of the host of a capture.
   mutating func compare(hostDecoded theirs: JSON, _ message: Message) {
     guard case .payload(let info as SessionInfo) = message.content,
       case .twoWay(let list) = info.measurements, theirs != .null,
-      // One host put what it had read before beside the next frame.
+      // One host printed the previous measurement beside the next frame.
       theirs["seq"].number == Int64(info.sequenceNumber)
     else { return }
     expect(theirs["token"].number == Int64(info.sessionToken), "token")
@@ -105,7 +105,7 @@ struct Comparison {
     }
   }
 
-  /// What vendors' hosts had printed of their chips.
+  /// The output of vendors' hosts about their chips.
   mutating func compare(vendor theirs: JSON, _ message: Message) {
     guard case .payload(let response as BodyResponse<DeviceInfo>) = message.content,
       case .nxp(let nxp)? = response.body?.vendorDetails
@@ -136,7 +136,7 @@ private enum Names {
 
   static func code(_ name: String, in key: String) -> Int64? {
     if let number = others[name] { return number }
-    // The same name is another number for data and for controlees.
+    // The same name has another number for data and for controlees.
     if name.hasPrefix("UCI_DATA_TRANSFER_STATUS_") {
       let plain = String(name.dropFirst("UCI_DATA_TRANSFER_STATUS_".count))
       return (0...7).first { DataTransferStatus(rawValue: $0).description == plain }.map(Int64.init)
@@ -158,7 +158,7 @@ private enum Names {
       return ["DEVICE_STATE": 0, "LOW_POWER_MODE": 1][name]
     }
     if name.hasPrefix("SUPPORTED_") {
-      // The other decoder knows the numbers of FiRa 1.x only, and names those of 2.0 by them.
+      // The other decoder has the numbers of FiRa 1.x only, and names numbers of 2.0 by them.
       let short = String(name.dropFirst("SUPPORTED_".count))
       let same = [
         "AOA": "AOA_SUPPORT", "MULTI_NODE_MODES": "MULTI_NODE_MODE",

@@ -40,13 +40,13 @@ import UCITestSupport
       #expect(header.type == message.type && header.opcode == message.opcode)
       #expect(header.moreFollows == (line["pbf"].number == 1 || line["pbf"].isTrue), "\(text)")
       comparison.kind(line["kind"].text ?? "", header)
-      // A segment is not a message, and the other decoder does not know NXP's long identifiers.
+      // A segment is not a message, and the other decoder does not support NXP's long identifiers.
       guard !header.moreFollows, !Self.hasLongIdentifiers(message) else { continue }
       comparison.compare(line["reference_decode"], ReferenceView.fields(of: message))
       comparison.compare(hostDecoded: line["decoded"]["host_decoded"], message)
       comparison.compare(vendor: line["decoded"], message)
     }
-    // What nobody has a layout for, or is not what its header says: all else is understood.
+    // Messages without a published layout, or whose header is wrong. All others are decoded.
     for (name, packets) in opaque where !Self.withoutLayout.contains(name) {
       Issue.record("\(name) was not understood: \(packets)")
     }
@@ -57,8 +57,8 @@ import UCITestSupport
     print("corpus: \(complete) frames, \(broken) broken ones, \(comparison.compared) fields")
   }
 
-  // Of pica: bad commands sent on purpose, their answers, ends of segmented messages and groups that
-  // nobody uses. Of AOSP: segments of made-up vendor messages.
+  // From pica: invalid commands sent on purpose, their answers, ends of segmented messages and
+  // unused groups. From AOSP: segments of invented vendor messages.
   private static let withoutLayout: Set<String> = [
     "ANDROID_FIRA_RANGE_DIAGNOSTICS_CMD", "ANDROID_FIRA_RANGE_DIAGNOSTICS_RSP",
     "CORE_DEVICE_RESET_CMD", "CORE_DEVICE_STATUS_CMD", "CORE_DEVICE_SUSPEND_CMD",
@@ -100,7 +100,7 @@ import UCITestSupport
       let bytes = bytes(text)
       let what = line["what"].text ?? ""
       if what == "APP_CONFIG TLV" {
-        // A parameter of a session: as the only one of a command.
+        // A parameter of a session, as the only one of a command.
         let command = [1, 0, 0, 0, 1] + bytes
         let config = try SetAppConfig(decoding: command)
         #expect(config.encoded() == command)
@@ -146,7 +146,7 @@ import UCITestSupport
       .replacing("SCHEDULED_MODE", with: "SCHEDULE_MODE").hasPrefix(name)
   }
 
-  /// How many fields were compared.
+  /// The number of compared fields.
   private static func compare(_ expected: JSON, _ measurement: DownlinkTDoAMeasurement) -> Int {
     let view = ReferenceView.downlink(measurement)
     var compared = 0

@@ -5,9 +5,9 @@ import UCI
 import UCIReference
 import UCITestSupport
 
-/// One packet at least for each message whose layout is known. Most are constructed by their
-/// layouts; those of NXP's groups 9, A, E and F are from published logs and demos of an SR250 where
-/// there are some.
+/// At least one packet for each message with a known layout. Most are constructed by their layouts.
+/// Packets of NXP's groups 9, A, E and F are from published logs and demos of an SR250 where
+/// possible.
 enum CoverageVectors {
   static let standard = [
     // Core.
@@ -132,7 +132,7 @@ enum CoverageVectors {
   }
 
   /// Messages of the reference with a layout, by group: opcodes of commands (with their responses)
-  /// and of notifications. Not in it, because no public source gives their layouts:
+  /// and of notifications. The table omits messages whose layouts no public source gives:
   /// CORE_DEVICE_SUSPEND, SESSION_SET_INITIATOR_DT_ANCHOR_RR_RDM_LIST, Android's timestamp anchor,
   /// Qorvo's secure element, antenna flex, processor statistics, schedulers and regions, NXP's
   /// writing of one-time memory, loop of the secure element, data logger, timestamps, CIR pull,

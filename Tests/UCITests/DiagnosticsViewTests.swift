@@ -4,7 +4,7 @@ import Testing
 import UCI
 import UCITestSupport
 
-/// Diagnostics read in place say what the same bytes say as values.
+/// Diagnostics read in place equal the decoded values of the same bytes.
 @Suite struct DiagnosticsViewTests {
   private struct Item: Equatable {
     var report: Int

@@ -3,7 +3,7 @@
 import UCI
 import UCITestSupport
 
-/// A generator with a seed, so that a failure can be had again. (SplitMix64.)
+/// A generator with a seed, so that a failure can be reproduced. (SplitMix64.)
 struct SeededGenerator: RandomNumberGenerator {
   var state: UInt64
 
@@ -16,11 +16,11 @@ struct SeededGenerator: RandomNumberGenerator {
   }
 }
 
-/// Gives every field of a message a random value. Throws where the values do not go together.
+/// Gives every field of a message a random value. Throws if the values contradict each other.
 struct FieldRandomiser: FieldCoder {
   let dialect: Dialect
   var generator: SeededGenerator
-  /// Bytes that the fields so far take on the wire.
+  /// The number of bytes of the fields so far on the wire.
   private(set) var position = 0
   /// More than one layout would fit some of these fields.
   private(set) var isAmbiguous = false
@@ -42,7 +42,7 @@ struct FieldRandomiser: FieldCoder {
   ) {
     position += width
     let bits = generator.next() >> UInt64(64 - 8 * max(width, 1))
-    // Small numbers are the ones with a meaning, and are the numbers of what follows.
+    // Small numbers have a meaning, and are also counts of the following elements.
     var isSmall = chance()
     if case .hidden = form() { isSmall = true }
     value = T(truncatingIfNeeded: width == 0 ? 0 : isSmall ? bits & 3 : bits)
@@ -125,7 +125,7 @@ struct FieldRandomiser: FieldCoder {
     if case .device = space { longIDs = dialect.twoByteConfigIDs }
     try self.list(name, &list, .u8, blank: TLV(0, [])) { c, tlv throws(PayloadError) in
       try c.parameterID(&tlv.id, &tlv.subID, space) { longIDs?.contains($0) ?? false }
-      // Which of these have two bytes cannot be seen elsewhere.
+      // The other fields do not show which of these have two bytes.
       if tlv.subID == nil, (0xE3...0xE5).contains(tlv.id) { tlv.id = 0x45 }
       try c.bytes(name, &tlv.value, .u8)
     }
@@ -135,7 +135,7 @@ struct FieldRandomiser: FieldCoder {
     _ id: inout UInt8, _ subID: inout UInt8?, _ space: ParameterSpace, isLong: (UInt8) -> Bool
   ) throws(PayloadError) {
     try field("id", &id)
-    // Keys, which are few among the identifiers.
+    // Keys are rare among random identifiers.
     if random(0...3) == 0 { id = chance() ? AppConfigID.sessionKey.rawValue : 0x79 }
     if isLong(0xE4), chance() { id = 0xE4 }
     try optional("sub_id", &subID, if: isLong(id))

@@ -34,7 +34,7 @@ import UCITestSupport
       PacketHeader(type: .data, group: GroupID(rawValue: 1), oid: 0, payloadLength: payload.count)
       .encoded(dataLengthInByte3: true) + payload
     #expect(packet.prefix(4) == [0x01, 0x00, 0x00, 0x12])
-    // A whole packet shows which it is, whether or not the chip is known.
+    // A whole packet shows its layout, whether or not the chip is known.
     for dialect in [Dialect(vendor: .qorvo, dataLengthInByte3: true), .assumed] {
       guard
         case .payload(let read as DataMessageSend) = try Message(packet: packet, dialect: dialect)
@@ -63,7 +63,7 @@ import UCITestSupport
 
   @Test("Reserved bits are not always zero")
   func reservedBits() throws {
-    // The third byte as NXP's HAL makes it, and bit 6 of the opcode.
+    // The third byte in the form of NXP's HAL, and bit 6 of the opcode.
     let message = try Message(packet: bytes("41030404 04 01 1c 04"))
     guard case .payload(let response as ConfigurationResponse) = message.content else {
       Issue.record("a response with a reserved byte was not understood")
@@ -110,7 +110,7 @@ import UCITestSupport
     #expect(try take("72000003 010203") == .incomplete)
     #expect(try take("60010001 ff") == .whole)
     #expect(reassembler.dropped == 1)
-    // Half of one command and half of another are no command.
+    // Halves of two commands are not a command.
     #expect(try take("30020001 00") == .incomplete)
     #expect(try take("20000001 00") == .whole)
     #expect(reassembler.dropped == 2)

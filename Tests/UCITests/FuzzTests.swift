@@ -7,7 +7,7 @@ import UCITestSupport
 
 @testable import UCI
 
-/// A generator with a seed, so that a failure can be had again. (SplitMix64.)
+/// A generator with a seed, so that a failure can be reproduced. (SplitMix64.)
 private struct Generator: RandomNumberGenerator {
   var state: UInt64
 
@@ -21,7 +21,7 @@ private struct Generator: RandomNumberGenerator {
 }
 
 @Suite(.ownThreads) struct FuzzTests {
-  // Payloads that get through the outer checks, to be damaged.
+  // Payloads that pass the outer checks, to be damaged.
   private let seeds =
     CoverageVectors.all.flatMap(\.packets) + TwoWayVectors.all + VendorTests.nxp + VendorTests.qorvo
     + TDoAVectors.all
@@ -51,7 +51,7 @@ private struct Generator: RandomNumberGenerator {
     for round in 0..<50_000 {
       var packet = payloads[Int.random(in: 0..<payloads.count, using: &generator)]
       if round % 4 == 0 {
-        // Anything at all.
+        // Arbitrary bytes.
         packet = (0..<Int.random(in: 4...80, using: &generator)).map { _ in
           UInt8.random(in: 0...255, using: &generator)
         }
@@ -79,11 +79,12 @@ private struct Generator: RandomNumberGenerator {
       if round % 8 == 0 { _ = message.fields(dialect: dialect) }
       view(payload, message)
     }
-    // Most of the damage is to values, so much of it has to be read as messages.
+    // Most damage is to values, and many payloads still have to decode.
     #expect(understood > 12_500)
   }
 
-  /// The view takes a payload exactly when the value does, and reads the same measurements in it.
+  /// The view accepts a payload exactly when the value does, and reads the same measurements from
+  /// it.
   private func view(_ payload: [UInt8], _ message: Message) {
     guard let view = try? SessionInfoView(payload.span.bytes) else {
       if case .payload(let info as SessionInfo) = message.content, info.type == .twoWay {
@@ -112,7 +113,7 @@ private struct Generator: RandomNumberGenerator {
             if message.payload(dialect: dialect) != payload {
               Issue.record("\(key) of \(count) times \(byte) is not encoded as it was")
             }
-            // What is described comes from the bytes: none makes a thousand characters.
+            // Descriptions come from the bytes: no byte causes a thousand characters.
             if count == 48, message.fields(dialect: dialect).description.utf8.count > 52_000 {
               Issue.record("\(key) of \(count) times \(byte) says more than it holds")
             }

@@ -7,8 +7,8 @@ import UCITestSupport
 
 @testable import UCI
 
-/// Messages that are made from the descriptions of their own fields: what is written is read, every
-/// message, whatever its values.
+/// Messages that are created from the descriptions of their own fields: a written message reads
+/// back equal, for every message and any values.
 @Suite(.ownThreads) struct GeneratedMessageTests {
   private static let dialects = [
     Dialect(), Dialect(generation: .fira1), Dialect(vendor: .nxp),
@@ -55,7 +55,7 @@ import UCITestSupport
         read.encoded(dialect: dialect) == bytes && "\(read)" == "\(payload)",
         "\(name) seed \(seed): \(read) was \(payload)")
     }
-    // An empty list of results is a byte and no field.
+    // An empty list of results is one byte without fields.
     #expect(!message.fields(dialect: dialect).isEmpty || bytes.count < 2, "\(name) lists nothing")
   }
 

@@ -65,7 +65,7 @@ import UCITestSupport
     #expect(list.first?.azimuth.degrees == -17.5)
     #expect(list.first?.elevation.degrees == 5)
     #expect(Angle(raw: -23_040, figureOfMerit: 0).degrees == -180)
-    // pica writes whole degrees into the field; that is what it is then.
+    // pica writes whole degrees into the field, and the value is then exact.
     #expect(try twoWay(Vectors.pica).first?.azimuth.degrees == 27.0 / 128)
   }
 
@@ -85,7 +85,7 @@ import UCITestSupport
       #expect(list.first?.distanceCentimetres == nil)
       #expect(list.first?.rssiDBm == nil)
     }
-    // A distance beside a failure is none, and neither is 65535 beside a success.
+    // A distance of a failed measurement is invalid, and so is 65535 of a successful one.
     let failed = try twoWay(notification(extended: false, [measurement("0100", status: "22")]))
     #expect(failed.first?.rawDistance == 100 && failed.first?.distanceCentimetres == nil)
     let none = TwoWayMeasurement(peer: MACAddress(1), status: .ok, rawDistance: 0xFFFF)
@@ -106,7 +106,7 @@ import UCITestSupport
     #expect(try fields("00") == [Field("nlos", .bool(false))])
     #expect(try fields("01") == [Field("nlos", .bool(true))])
     #expect(try fields("ff") == [Field("nlos", .null)])
-    // Bits of a newer release of Qorvo's.
+    // Bits of a newer release by Qorvo.
     #expect(try fields("a0") == [Field("nlos", .null), Field("nlos_raw", .integer(0xA0))])
   }
 

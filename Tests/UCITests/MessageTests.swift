@@ -124,7 +124,7 @@ import UCITestSupport
       }
       #expect(kept == payload(of: packet))
     }
-    // Too short for its layout: kept, with the reason.
+    // A message too short for its layout is kept, with the reason.
     guard case .opaque([], .tooShort?) = try Message(packet: bytes("20000000")).content else {
       Issue.record("an empty reset was understood")
       return
@@ -160,7 +160,7 @@ import UCITestSupport
     let boot = try decode(
       "6b310001 01", as: QorvoBootNotification.self, dialect: Dialect(vendor: .qorvo))
     #expect(boot?.reason == 1)
-    // Android's group is understood whoever made the chip.
+    // Android's group is decoded whatever the chip's maker.
     for vendor in [Dialect.Vendor.unknown, .nxp, .qorvo, .android] {
       let country = try decode(
         "2c010002 5553", as: AndroidSetCountryCode.self, dialect: Dialect(vendor: vendor))

@@ -3,7 +3,7 @@ import Testing
 import UCI
 import UCITestSupport
 
-/// What messages are made of.
+/// The elements of messages.
 @Suite("Parts of messages") struct PrimitiveTests {
   @Test func `An address is two or eight bytes in hexadecimal digits`() {
     let short: [(String, UInt64)] = [("1", 1), ("0x1", 1), ("00a2", 0xA2), ("FFFF", 0xFFFF)]
@@ -39,8 +39,8 @@ import UCITestSupport
     #expect(long.encoded() == [0x20, 0x82, 0x00, 0x01])
   }
 
-  /// From the FiRa Consortium's UCI as Android's open implementation publishes it
-  /// (packages/modules/Uwb, uci_packets.pdl, enum ReasonCode).
+  /// The reason codes of FiRa's UCI, from Android's open implementation (packages/modules/Uwb,
+  /// uci_packets.pdl, enum ReasonCode).
   @Test func `Reasons have the numbers of the specification`() {
     let reasons: [(StateChangeReason, UInt8)] = [
       (.managementCommand, 0x00), (.maxRoundRetriesReached, 0x01), (.maxMeasurementsReached, 0x02),

@@ -43,7 +43,7 @@ import UCITestSupport
     #expect(keyed.action == .addWithLongKey)
     #expect(keyed.controlees[0].subSessionID == 5)
     #expect(keyed.controlees[0].key == Array(repeating: 0x6B, count: 32))
-    // An action that is not known leaves the length of its entries open.
+    // An unknown action does not determine the length of its entries.
     let unknown = try Message(packet: bytes("21070006 07000000 09 01"))
     guard case .opaque(_, .invalid?) = unknown.content else {
       Issue.record("an unknown action was understood")
@@ -56,7 +56,7 @@ import UCITestSupport
       try decode("61070008 07000000 01 c000 00", as: MulticastListNotification.self))
     #expect(newer.remaining == nil)
     #expect(newer.controlees == [ControleeStatus(address: 0x00C0, status: .ok)])
-    // Constructed: the form of FiRa 1.x from a chip that says 2.0.
+    // Constructed: the form of FiRa 1.x from a chip that reports 2.0.
     let older = try #require(
       try decode(
         "6107000d 07000000 03 01 c000 04000000 02", as: MulticastListNotification.self))

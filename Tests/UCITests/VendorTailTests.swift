@@ -5,12 +5,12 @@ import UCI
 import UCIReference
 import UCITestSupport
 
-/// NXP's part behind the measurements and the diagnostics of Qorvo and Android.
+/// NXP's data after the measurements, and the diagnostics of Qorvo and Android.
 @Suite struct VendorTailTests {
-  // Constructed by the layout, but for the first, of a published log.
+  // Constructed by the layout, except for the first, which is from a published log.
   private let log = "0e00 00 00 00 01 01 00 01 01 000000000000"
 
-  /// What the vendor's part says, as values; nil where there is none.
+  /// The vendor's data as values; nil where there is none.
   private struct Tail: Equatable {
     var measurements: [Measurement] = []
     var antennas, debugAntennas: [UInt8]
@@ -63,7 +63,7 @@ import UCITestSupport
       log + "01" + String(repeating: "5a", count: 15),
     ] { #expect(tail(text) == nil, "\(text)") }
     for count in [0, 2, 255] { #expect(tail(log, count) == nil) }
-    // Every byte of it, cut off or changed, is read or is not.
+    // Every truncated or changed tail is either decoded or kept as bytes.
     let bytes = bytes(log)
     for index in bytes.indices {
       #expect(Tail(Array(bytes[..<index]), 1) == nil)
@@ -91,7 +91,7 @@ import UCITestSupport
           changed[index] = .random(in: 0...3, using: &random)
         }
         for count in 0...2 {
-          // What follows a tag belongs to nobody: it changes nothing.
+          // Bytes after a tag belong to no field, and change nothing.
           let read = Tail(changed, count)
           #expect(read == nil || read == Tail(changed + [0], count), "\(changed)")
         }
@@ -208,7 +208,7 @@ import UCITestSupport
     #expect(offset == 0x10000)
     #expect(segments.first?.levelDBm == -60)
     #expect(segments.first?.firstPath.index == 737)
-    // Items that do not have their form are kept as bytes.
+    // Items in an invalid form are kept as bytes.
     #expect(RangeDiagnosticsNotification.Item(type: 6, value: [1, 2]).reading == nil)
     #expect(RangeDiagnosticsNotification.Item(type: 3, value: [1]).reading == nil)
     let window = RangeDiagnosticsNotification.Item(type: 7, value: bytes("01 02 01 02 aabb"))

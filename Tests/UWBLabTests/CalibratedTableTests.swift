@@ -6,9 +6,9 @@ import Testing
 import UWBLab
 import UWBTestSupport
 
-/// What was learned from distances corrects tables of distances.
+/// Corrections that were learned from distances are applied to tables of distances.
 @Suite(.ownThreads) struct CalibratedTableTests {
-  /// The delays of three peers, or of anchors of that name.
+  /// The delays of three peers, or of anchors with these names.
   private var byPeer: RangingCalibration {
     var calibration = RangingCalibration()
     (calibration.delay, calibration.peerDelays) = (0.4, ["A": 0.3, "B": 0.5, "C": 0.4])
@@ -28,7 +28,7 @@ import UWBTestSupport
     let plain = try ComputedText(try CSVTable(text: text).filteredRanges(live: live))
     #expect(run.numbers("range_m").allSatisfy { abs($0 - 5) < 1e-3 })
     let (sigmas, bare) = (run.numbers("sigma_m"), plain.numbers("sigma_m"))
-    // One position was measured of each; of a new one not even that.
+    // Each known peer was measured at one position, a new one at none.
     let last = sigmas.count - 3
     #expect(sigmas[last] > 0.08 && sigmas[last] > bare[last])
     #expect(sigmas[last] == sigmas[last + 1] && sigmas[last + 2] > 0.13)
@@ -75,7 +75,7 @@ import UWBTestSupport
     let (corrected, raw) = (try run(byPeer), try run(nil))
     #expect(abs(try #require(corrected.numbers("x_m").last) - 3) < 0.02)
     #expect(abs(try #require(corrected.numbers("y_m").last) - 2) < 0.02)
-    // Who knows the delays states less: what changes slowly remains.
+    // With known delays the stated deviation is smaller: the slowly changing error remains.
     #expect(
       try #require(corrected.numbers("cov_xx").last) < #require(raw.numbers("cov_xx").last))
     let differences = try CSVTable(text: "time_s,anchor_a,anchor_b,tdoa_m\n0,A,B,1\n")
@@ -144,7 +144,7 @@ import UWBTestSupport
     #expect(run.numbers("range_m").allSatisfy { abs($0 - 5) < 0.005 })
   }
 
-  /// Nothing is known of others than the mean, and how far from it those are that are known.
+  /// The mean and the scatter of the known delays apply to other peers.
   @Test func othersHaveTheMeanOfThePeers() throws {
     let calibration = try fit([("T", "A", 0.3), ("T", "B", 0.5)])
     let rows = (0..<20).map { "\($0),C,5.4,0.9\n" }.joined()
@@ -152,14 +152,14 @@ import UWBTestSupport
     let run = try ComputedText(try table.filteredRanges(calibration: calibration))
     #expect(run.numbers("range_m").allSatisfy { abs($0 - 5) < 0.005 })
     #expect(run.numbers("sigma_m").allSatisfy { 0.23..<0.3 ~= $0 })
-    // One alone does not show any scatter.
+    // A single delay has no scatter.
     var one = RangingCalibration()
     one.peerDelays = ["A": 0.4]
     let single = try ComputedText(try table.filteredRanges(calibration: one))
     #expect(single.numbers("sigma_m").allSatisfy { 0.3..<0.4 ~= $0 })
   }
 
-  /// Many measurements do not tell what is wrong with an anchor, live or not, and with single epochs.
+  /// More measurements do not reduce the error of an anchor, live or not, nor with single epochs.
   @Test func positionsAreLessCertainWithAnAnchorThatIsNotCalibrated() throws {
     let folder = try TemporaryFolder()
     defer { folder.remove() }
@@ -198,11 +198,11 @@ import UWBTestSupport
       try ComputedText(try table.filteredRanges(live: live)).numbers("sigma_m")
     )
     #expect(sigmas[0] > 0.4 && sigmas[2] > 0.4 && plain[0] < 0.2)
-    // A column goes first.
+    // A column takes precedence.
     #expect(sigmas[1] == plain[1])
   }
 
-  /// Once a triangle is measured, its delays go before the sums that are in the file.
+  /// Once a triangle is measured, its delays take precedence over the sums in the file.
   @Test func delaysOfATriangleGoFirst() throws {
     var calibration = try fit([("T", "A", 0.3), ("T", "B", 0.4)])
     calibration.merge(try fit([("T", "A", 0.2), ("T", "B", 0.2), ("A", "B", 0.2)]))

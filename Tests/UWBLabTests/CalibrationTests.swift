@@ -19,7 +19,7 @@ import UWBTestSupport
     #expect(quantityValue("45°", "°") == 45 && quantityValue("2cm", "°") == nil)
   }
 
-  /// Answers in their order; then nobody answers.
+  /// Returns the answers in order, then the end of input.
   private actor Script: CalibrationConsole {
     private var answers: [String]
     private(set) var shown = ""
@@ -45,7 +45,8 @@ import UWBTestSupport
   }
 
   @Test func placementsAreRepeatedSkippedAndKept() async throws {
-    // Refused, measured twice; skipped before it was measured; skipped afterwards.
+    // A placement that was rejected, one measured twice, one skipped before and one skipped after
+    // its measurement.
     let kept = try await run(
       ["far", "11", "2", "what", "r", "3", "", "s", "", "s"], suggestions: [nil, 4, 5])
     #expect(kept == [3.5])
@@ -67,7 +68,8 @@ import UWBTestSupport
     #expect(silent?.code == .noAnswer)
   }
 
-  /// Pairs that see left and right get tables of what is ahead; others see no side of anything.
+  /// Pairs that distinguish left and right get tables of the front; other pairs distinguish no
+  /// sides.
   @Test(arguments: zip([90.0, 0], ["Take out the rows from behind", "Turn the antennas"]))
   func aLineOfAntennasIsNoRing(axis: Double, advice: String) throws {
     let samples = (0..<221).map { step in

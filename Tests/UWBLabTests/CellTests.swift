@@ -7,7 +7,7 @@ import UWBTestSupport
 
 @testable import UWBLab
 
-/// Generated cells: what is written is read, whatever surrounds it.
+/// Generated cells: a written cell reads back equal, whatever surrounds it.
 @Suite(.ownThreads) struct CellTests {
   /// Numbers of a linear congruential generator, the same each time.
   struct Generator: RandomNumberGenerator {
@@ -25,7 +25,7 @@ import UWBTestSupport
     "a", "B7", "\"", "\"\"", ",", ";", "\t", "\n", "\r\n", " ", "é", "漢", "#", "-1.5", "x=\"y\"",
   ]
 
-  /// Any texts in any cells come back, as the writer quotes them.
+  /// Any text in any cell reads back equal after the writer's quoting.
   @Test(arguments: [",", ";", "\t"], [1, 2, 5, 9])
   func quotedTextsAreReadAgain(_ separator: String, seed: Int) throws {
     var generator = Generator(seed)
@@ -60,7 +60,7 @@ import UWBTestSupport
     }
   }
 
-  /// A number with any count of places is the nearest of them.
+  /// A number with any count of digits is read as the nearest value.
   @Test(arguments: 0...9) func numbersAreRoundedToPlaces(_ digits: Int) throws {
     var generator = Generator(digits + 1)
     let folder = try TemporaryFolder()
@@ -103,7 +103,7 @@ import UWBTestSupport
     #expect(try folder.read("t.csv") == expected + ",|\n")
   }
 
-  /// Each day from 1600 to 2400 or so, held against Foundation's calendar.
+  /// Each day from 1600 to 2400 or so, compared with Foundation's calendar.
   @Test func daysAreThoseOfTheCalendar() throws {
     var calendar = Calendar(identifier: .gregorian)
     calendar.timeZone = try #require(TimeZone(secondsFromGMT: 0))
@@ -128,7 +128,8 @@ import UWBTestSupport
     }
   }
 
-  /// Text that is cut anywhere, or has a wrong byte anywhere, is read or refused, and never more.
+  /// Truncated text, or text with a wrong byte anywhere, is read or rejected, without other
+  /// effects.
   @Test func damagedTablesAreReadOrRefused() {
     let text = "#x\ntime_s;\"range_m\";peer\n0;3,5;\"a;\nb\"\n1;3,6;c\n"
     let bytes = Array(text.utf8)
@@ -158,7 +159,8 @@ import UWBTestSupport
       quantity.units.map { (name, quantity, $0.suffix, $0.factor) }
     }
 
-  /// A name with a unit, in any case, and the option for a name without one give the same number.
+  /// A name with a unit, in upper or lower case, and the option for a name without one give the
+  /// same number.
   @Test(arguments: units.indices)
   func theNameOrTheOptionHasTheUnit(_ index: Int) throws {
     let (name, quantity, suffix, factor) = Self.units[index]
@@ -176,7 +178,7 @@ import UWBTestSupport
     }
   }
 
-  /// Without either, the first unit is meant; only angles are doubted.
+  /// Without either, the first unit applies; only angles are questioned.
   @Test(arguments: quantities.indices)
   func theFirstUnitIsUsual(_ index: Int) throws {
     let (name, quantity) = Self.quantities[index]
@@ -221,7 +223,7 @@ import UWBTestSupport
     #expect(error?.recoverySuggestion?.contains("a, b") == true)
   }
 
-  /// The word of each status, and whether a row with it is unusable.
+  /// The name of each status, and whether a row with it is unusable.
   @Test(arguments: [
     (RowStatus.ok, "ok", false), (.missing("Range m"), "missing_range_m", true),
     (.invalid("T-1"), "invalid_t_1", true), (.tooLarge("yaw", 90), "too_large_yaw", true),
@@ -235,7 +237,7 @@ import UWBTestSupport
     #expect(first == (status.isOK ? .missing("x") : status))
   }
 
-  /// Each line of a table that cannot be used is counted, and the first is named.
+  /// Each unusable line of a table is counted, and the first one is named.
   @Test(arguments: [
     ("0,1\n1,\n2,x\n", "2 of 3 rows cannot be used. The first is line 3: missing_range_m."),
     ("0,1\n1,2,3\n", "Line 3 has 3 cells, the header 2."),

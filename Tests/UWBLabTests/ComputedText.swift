@@ -7,7 +7,7 @@ extension CSVTable {
   init(text: String) throws { try self.init([UInt8](text.utf8)) }
 }
 
-/// A computed table as it is written, taken apart.
+/// The parts of a computed table as it is written.
 struct ComputedText {
   var header: [String]
   var rows: [[String: String]]

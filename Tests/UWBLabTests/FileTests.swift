@@ -7,7 +7,7 @@ import UWBTestSupport
 
 @testable import UWBLab
 
-/// Files of anchors and antennas as people write them, and wrong ones.
+/// Files of anchors and antennas as users write them, and invalid ones.
 @Suite(.ownThreads) struct FileTests {
   private func anchors(_ text: String) throws -> Anchors {
     let folder = try TemporaryFolder()
@@ -206,7 +206,7 @@ import UWBTestSupport
     #expect(missing?.description.contains("board_b") == true)
   }
 
-  /// Ranges of peers with known truth give back the delays that were put in.
+  /// Ranges of peers with known truth reproduce the delays that were added.
   @Test(arguments: [[0.1], [0.1, 0.3], [0.2, 0.5, 0.35]])
   func theFitFindsTheDelays(_ delays: [Double]) throws {
     var known = KnownRanges()

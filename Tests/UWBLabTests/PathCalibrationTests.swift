@@ -5,7 +5,7 @@ import Testing
 import UWBLab
 import UWBTestSupport
 
-/// Blocked paths, learned from a table and told in others.
+/// Blocked paths, learned from one table and detected in others.
 @Suite(.ownThreads) struct PathCalibrationTests {
   /// Three rooms; the first path is weaker behind obstacles, and the first word of the header is the label.
   private static func table(
@@ -32,7 +32,7 @@ import UWBTestSupport
     #expect(report.problem == nil && report.charts.count == 1)
     #expect(report.text.contains("hall 2") && report.text.contains("100.0 %"))
     #expect(report.text.contains("0.50 ± "))
-    // With a gap of 6 dB the rules know one in two.
+    // With a gap of 6 dB, the rules detect one in two.
     #expect(report.text.contains("the rules without learning: 5"))
     let folder = try TemporaryFolder()
     defer { folder.remove() }
@@ -55,7 +55,7 @@ import UWBTestSupport
     #expect(rule[39] < 0.2 && found[39] > 0.8 && found[0] < 0.2)
     #expect(abs(learned.numbers("range_m")[39] - 3) < 0.15)
     #expect(plain.numbers("range_m")[39] > 3.4)
-    // Nothing is said of constant errors: those of free paths are as they were.
+    // Constant errors are not learned: the ones of free paths stay the same.
     let (wide, before) = (learned.numbers("sigma_m"), plain.numbers("sigma_m"))
     #expect(abs(wide[10] - before[10]) < 0.05)
     let header = try ComputedText(
@@ -74,7 +74,7 @@ import UWBTestSupport
     for row in 0..<80 {
       let isBlocked = row % 4 == 3
       text += "\(Double(row / 4) / 5),\(["A", "B", "C", "D"][row % 4]),"
-      // As weak as farther away than in the halls.
+      // As weak as paths of greater distances in the halls.
       text += "\(32.squareRoot() + (isBlocked ? 0.5 : 0)),-85.5,\(isBlocked ? -91.5 : -87.5)\n"
     }
     let table = try CSVTable(text: text)

@@ -98,7 +98,8 @@ import UWBTestSupport
     let charts = try CSVTable(text: text).filteredRanges().charts
     try Figure(charts).write(to: path)
     let reader = try parsed(try folder.read("plot.svg"))
-    // The outlier is far beyond the axes: an arrow head there, and the legend says so.
+    // The outlier is far beyond the axes: the chart has an arrow head there, and the legend
+    // explains it.
     #expect(reader.text.contains("outliers (1 beyond the axes)"))
     #expect(
       reader.text.contains("range (m)") && reader.text.contains("time since the first row (s)"))

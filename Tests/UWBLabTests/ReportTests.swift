@@ -7,7 +7,7 @@ import UWBTestSupport
 
 @testable import UWBLab
 
-/// The reports of calibrations, and why some must not be written.
+/// The reports of calibrations, and the reasons why some must not be written.
 @Suite(.ownThreads) struct ReportTests {
   /// Phases of a pair 0.45 wavelengths apart, with a noise of some hundredths that repeats.
   private static func phase(_ degrees: Double, _ step: Int) -> Double {
@@ -15,7 +15,7 @@ import UWBTestSupport
     return degrees * .pi / 180 == 0 ? 0.3 + noise : 2.6 * sine(degrees) + 0.3 + noise
   }
 
-  /// By its series: enough for 90 degrees.
+  /// From its series: enough for 90 degrees.
   private static func sine(_ degrees: Double) -> Double {
     let x = degrees * .pi / 180
     var (term, sum) = (x, x)
@@ -91,7 +91,7 @@ import UWBTestSupport
     #expect(abs(samples.values[0].azimuth - .pi / 180) < 1e-12)
   }
 
-  /// Rows from behind, one in twenty at least, need the model of an array.
+  /// Rows from the back, at least one in twenty, need the model of an array.
   @Test(arguments: [
     (100, 0, false), (100, 4, false), (100, 5, true), (3, 2, false), (3, 3, true), (20, 3, true),
   ])
@@ -235,7 +235,7 @@ import UWBTestSupport
     #expect(!none.description.contains("σ"))
   }
 
-  /// A truth is a column with or without a unit, a beginning of names, or a number.
+  /// A truth is a column with or without a unit, a prefix of names, or a number.
   @Test(arguments: [
     ("truth_m", "5.1", "truth_m"), ("truth_cm", "510", "truth"), ("truth", "5.1", "TRUTH"),
     ("truth_range_m", "5.1", "truth"), ("other", "1", "5.1"),

@@ -5,7 +5,7 @@ import Testing
 import UWBLab
 import UWBTestSupport
 
-/// Results held against the truth.
+/// Results compared with the truth.
 @Suite(.ownThreads) struct ScoreTests {
   /// Distances of 2 m with the given errors in centimetres, and the truth beside them.
   private func ranges(_ errors: [Int], truth: String = "truth_cm") throws -> CSVTable {
@@ -43,7 +43,7 @@ import UWBTestSupport
     #expect(missing?.description.contains("no column reference") == true)
     let empty = try CSVTable(text: "time_s,range_m,truth_m\n0,2,\n").filteredRanges()
     #expect(throws: LabError.self) { try empty.scores(truth: "truth") }
-    // Why nothing was computed says more.
+    // The reason why nothing was computed is more useful.
     let broken = try CSVTable(text: "time_s,range_m,truth_m\n12:30,2,2\n").filteredRanges()
     #expect(try broken.scores(truth: "truth").isEmpty)
     #expect(broken.problem?.description.contains("invalid_time_s") == true)
@@ -68,7 +68,7 @@ import UWBTestSupport
     let scores = try found.scores(truth: "north_deg")
     #expect(scores.map(\.name) == ["horizontal_angle"])
     #expect(scores[0].errors.allSatisfy { abs($0) <= .pi })
-    // Degrees that do not say so.
+    // Degrees without a unit in the name.
     let error = #expect(throws: LabError.self) { try found.scores(truth: "turn") }
     #expect(error?.recoverySuggestion?.contains("turn_horizontal_angle_deg") == true)
   }
@@ -83,7 +83,7 @@ import UWBTestSupport
     for epoch in 0..<10 {
       for (name, x, y) in [("A", 0.0, 0.0), ("B", 6, 0), ("C", 0, 6), ("D", 6, 6)] {
         let range = ((x - 2) * (x - 2) + (y - 3) * (y - 3) + 1).squareRoot()
-        // The truth that is stated is 3 and 4 dm away.
+        // The stated truth is 3 and 4 dm away.
         text += "\(Double(epoch) / 5),\(name),\(range),2.3,3.4\n"
       }
     }

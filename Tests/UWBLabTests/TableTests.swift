@@ -6,7 +6,7 @@ import UWBTestSupport
 
 @testable import UWBLab
 
-/// Tables as people and programs make them, and broken ones.
+/// Tables as users and programs create them, and invalid ones.
 @Suite(.ownThreads) struct TableTests {
   private func table(_ text: String) throws -> CSVTable { try CSVTable(text: text) }
 

@@ -38,7 +38,7 @@ import UWBLab
     #expect(text.contains(next), "\(text)")
   }
 
-  /// The first angle of more than two turns is refused, unless the option says radians.
+  /// The first angle of more than two turns is rejected, unless the option gives radians.
   @Test(arguments: [("azimuth", 90.0, 21), ("yaw", -57, 31)])
   func anglesOfManyTurnsNeedTheirUnit(_ column: String, _ angle: Double, line: Int) throws {
     var text = "time_s,x,y,range_m,azimuth,yaw\n"
@@ -74,7 +74,7 @@ import UWBLab
     }
   }
 
-  /// Two dimensions and a yaw say the same as a pose that turns about the vertical axis.
+  /// Two coordinates and a yaw are equivalent to a pose that turns about the vertical axis.
   @Test func aYawStandsForAQuaternion() throws {
     var (flat, full) = ("time_s,x,y,yaw_deg,range_m\n", "time_s,x,y,z,qw,qx,qy,qz,range_m\n")
     for step in 0..<50 {

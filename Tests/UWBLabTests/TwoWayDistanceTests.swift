@@ -46,7 +46,7 @@ import UWBTestSupport
       ])
     #expect(whole.rows[0]["x"] == "kept" && whole.rows[0]["status"] == "ok")
     #expect(abs(whole.numbers("distance_m")[0] - 9.9998) < 1e-3)
-    // 1.94 cm of noise, and what the antennas may add.
+    // 1.94 cm of noise, and the deviation of the antennas.
     #expect(whole.numbers("bias_sigma_m") == [0.3])
     #expect(abs(whole.numbers("sigma_m")[0] - 0.3006) < 1e-4)
   }
@@ -55,8 +55,8 @@ import UWBTestSupport
   /// without the offset would be 6 m off.
   private let secondResponse = "0,900002132,1027797332,127802020,1347285332,447296410"
 
-  /// Rounds of two clocks that began to count together or not, as rows of `time_s` and stamps: of the poll,
-  /// the response, and a final, a second response, or neither.
+  /// Rounds of two clocks that began to count together or not, as rows of `time_s` and stamps: of
+  /// the poll, the response, and a final, a second response, or neither.
   private func rounds(
     third: Third?, metres: Double, reply: Double, startOfResponder: Double, counting: Double = 1,
     interval: Double = 0.1, fast: Double = 5e-6, bits: Int = 62
@@ -87,7 +87,7 @@ import UWBTestSupport
     }
   }
 
-  /// Polls so far apart, without times, that a turn of the counter is missed tell wrong offsets.
+  /// Polls so far apart, without times, that a turn of the counter is missed reveal wrong offsets.
   @Test(arguments: [(40, 60.0), (40, 18), (32, 0.1), (32, 0.2), (32, 0.5), (32, 1)])
   private func missedTurnsOfTheCounterRefuseNothing(bits: Int, interval: Double) throws {
     for (metres, ppm) in [(2.0, 3.0), (5, 5), (2, 6), (5, 2), (5, 4), (8, 9)] {
@@ -107,8 +107,8 @@ import UWBTestSupport
 
   private enum Third: CaseIterable { case final, response }
 
-  /// Any two columns of stamps, in each protocol, with and without times: where nothing tells that they were
-  /// exchanged, distances are right.
+  /// Any two columns of stamps, in each protocol, with and without times: distances are right where
+  /// the exchange of columns is not detected.
   @Test(arguments: [nil, .final, .response] as [Third?])
   private func exchangedColumns(third: Third?) throws {
     for (start, metres, reply) in [(4.2, 3.0, 1e-3), (0, 3, 1e-3), (11, 30, 3e-4), (0, 30, 5e-3)] {
@@ -146,7 +146,7 @@ import UWBTestSupport
       return ([header] + rounds.map { (time ? [$0.time] : []) + $0.stamps })
         .map { $0.joined(separator: ",") }.joined(separator: "\n")
     }
-    // Picoseconds have a name, and so have nanoseconds, which are rounded to 30 cm here.
+    // Picoseconds have a suffix, and so have nanoseconds, which are rounded to 30 cm here.
     for (unit, counting, error) in [
       ("_ticks", 1, 0.01), ("_ps", 15.6500, 0.01), ("_ns", 0.01565, 0.4),
     ] {
@@ -155,7 +155,7 @@ import UWBTestSupport
         run.numbers("distance_m").allSatisfy { abs($0 - 10) < error }, "\(unit)")
       #expect(run.rows.count { $0["status"] == "ok" } == 12)
     }
-    // An option stands for the name.
+    // An option replaces the suffix.
     var format = CSVTable.Format()
     let isSet = (format.setUnits("t1,t2,T3,t4,t5,t6=ps"), format.setUnits("t1=hours"))
     #expect(isSet == (true, false))
@@ -212,7 +212,7 @@ import UWBTestSupport
         #expect(run.numbers("sigma_m")[0] > 0.3)
       }
     }
-    // Taken for a final, it is refused by the clocks, and the advice names the option.
+    // Taken for a final, the stamp contradicts the clocks, and the advice names the option.
     let taken = try CSVTable(text: "t1,t2,t3,t4,t5,t6\n\(secondResponse)\n").doubleSidedDistances()
     #expect(taken.rows[0].status == "implausible_clocks")
     #expect(taken.problem?.recoverySuggestion?.contains("--second-response") == true)
@@ -220,11 +220,11 @@ import UWBTestSupport
     let rows = try singleSided(
       "t1,t2,t3,t4,t5,t6\n\(exchange)\n\(exchange.replacing("638982396", with: ""))\n")
     #expect(rows.rows.allSatisfy { abs((Double($0["distance_m"] ?? "") ?? 0) - 10) < 0.01 })
-    // Where the clocks agree, it is what the command is for.
+    // Where the clocks agree, the command accepts it.
     let same = "t1,t2,t3,t4,t5,t6\n0,2132,127797332,127799464,638980264,638982396\n"
     #expect(abs(try singleSided(same, secondResponse: true).numbers("distance_m")[0] - 10) < 0.01)
     #expect(abs(try doubleSided(same).numbers("distance_m")[0] - 10) < 0.01)
-    // Both ends began to count together: clocks that agree to a microsecond tell it all the same.
+    // Both ends began to count together: clocks that agree to a microsecond still reveal it.
     let near = (0..<5).map { round in
       // A tenth of a second later; the initiator counts 20 ppm more.
       let (own, other) = (6_389_887_795 * round, 6_389_760_000 * round)
@@ -235,7 +235,7 @@ import UWBTestSupport
     let rows5 = try doubleSided(
       "t1,t2,t3,t4,t5,t6\n" + near.joined(separator: "\n") + "\n", secondResponse: true)
     #expect(rows5.numbers("distance_m").allSatisfy { abs($0 - 10) < 0.05 })
-    // Clocks that no crystal has.
+    // A clock offset that is beyond every crystal.
     let broken = secondResponse.replacing("447296410", with: "450296410")
     let text = "t1,t2,t3,t4,t5,t6\n\(broken)\n"
     #expect(try doubleSided(text, secondResponse: true).rows[0]["status"] == "implausible_clocks")
@@ -254,14 +254,14 @@ import UWBTestSupport
     calibration.delay = 0.2
     let (raw, one) = (try sigma(nil), try sigma(calibration))
     #expect(raw.bias == 0.3 && 0.08...0.085 ~= one.bias && 0.11...0.12 ~= one.whole)
-    // The delays of other peers tell roughly that of a new one.
+    // The delays of other peers give an approximation for a new one.
     calibration.peerDelays = ["7": 0.1, "8": 0.5]
     let (known, unknown) = (try sigma(calibration), try sigma(calibration, peer: "9"))
     #expect(known.whole == one.whole && known.bias == one.bias)
     #expect(unknown.bias > 0.28 && unknown.whole > unknown.bias)
   }
 
-  /// What no filter removes goes through the filter, and is not taken for noise there.
+  /// Errors that no filter removes pass through the filter, and are not treated as noise there.
   @Test(arguments: [false, true])
   func aFilterKeepsTheConstantPart(live: Bool) throws {
     let lines = (0..<50).map { "\(Double($0) / 10),5,0.3006,0.3" }
@@ -278,7 +278,7 @@ import UWBTestSupport
   }
 
   @Test func signedStampsOf32Bits() throws {
-    // The poll is sent 100 ticks before the counter wraps, the rest follows behind.
+    // The poll is sent 100 ticks before the counter wraps, the other frames after it.
     let run = try doubleSided(
       "t1,t2,t3,t4,t5,t6\n-100,2147483647,-2019688449,127799364,638980164,-1508503385.0\n",
       bits: 32)

@@ -8,11 +8,11 @@ import Testing
 
 @Suite("Terminals that are opened", .timeLimit(.minutes(10)))
 struct ControllingTerminalTests {
-  // A service has no terminal of its own. One that it got by opening a port would end it when the board is
-  // unplugged: the kernel sends SIGHUP.
+  // A service has no terminal of its own. If it acquired one by opening a port, the kernel would
+  // end it with SIGHUP when the board is unplugged.
   @Test("No port becomes the terminal of a program without one")
   func controllingTerminal() async {
-    // All in one process: an exit test of Swift 6.2 takes no values.
+    // All cases run in one process: an exit test of Swift 6.2 accepts no values.
     await #expect(processExitsWith: .success) {
       try #require(setsid() > 0)
       for scheme in ["", "nxp-usb:", "sr1xx:", "uci:", "spi:"] {

@@ -27,7 +27,7 @@ import UWBTestSupport
     #expect(usb.socket == "1-3")
     #expect(usb.deviceNumbers == "189:7")
     #expect(usb.known?.kind == .board)
-    // By its name before by its socket.
+    // The device is listed by its name before it is listed by its socket.
     #expect(
       kit.stablePaths.compactMap { $0.removingLastComponent().lastComponent?.string } == [
         "by-id", "by-path",
@@ -188,7 +188,7 @@ import UWBTestSupport
     #expect(access.description.hasPrefix("rw--w---- "))
     #expect(access.isAllowed)
     guard geteuid() == 0 else { return }
-    // The file system's user id belongs to the thread alone. Swift's Glibc does not see setfsuid.
+    // The file system's user id belongs to one thread. Swift's Glibc does not import setfsuid.
     let symbol = try #require(dlsym(nil, "setfsuid"))
     let setfsuid = unsafeBitCast(symbol, to: (@convention(c) (uid_t) -> Int32).self)
     let others = await withCheckedContinuation { (continuation: CheckedContinuation<Bool?, _>) in
@@ -222,7 +222,7 @@ import UWBTestSupport
     try machine.process(900, "simulator", open: [path, "/dev/ptmx"])
     try machine.file("proc/900/fdinfo/1", "pos:\t0\nflags:\t02104002\ntty-index:\t7\n")
     #expect(machine.processes.holders(of: FilePath(path)).holders.isEmpty)
-    // A terminal emulator has the master of another one.
+    // A terminal emulator has the master of another terminal open.
     try machine.process(901, "emulator", open: [path, "/dev/ptmx"])
     try machine.file("proc/901/fdinfo/1", "pos:\t0\ntty-index:\t70\n")
     #expect(machine.processes.holders(of: FilePath(path)).holders.map(\.pid) == [901])

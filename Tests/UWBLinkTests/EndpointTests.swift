@@ -17,7 +17,7 @@ struct EndpointTests {
       lines: [.interrupt: "GPIO24", .readIndication: "gpiochip0:23", .power: "0:18"],
       speed: 20_000_000, start: .cycle, firmware: "/lib/firmware/uwb.bin", board: "murata-2bp")
     #expect(endpoint == .spi(expected))
-    // Equality cannot see what neither of the two keeps.
+    // Equality does not compare fields that neither of the two has.
     #expect(expected.board == "murata-2bp" && expected.firmware == "/lib/firmware/uwb.bin")
     #expect(expected.speed == 20_000_000 && expected.start == .cycle)
     #expect(endpoint.firmware == "/lib/firmware/uwb.bin")
@@ -94,7 +94,7 @@ struct EndpointTests {
       ("nxp-usb:/dev/null", .notASerialDevice, "/dev/ttyACM0"),
     ])
   func failures(_ text: String, _ code: LinkError.Code, _ step: String) throws {
-    // Of its own: the link locks what it opens.
+    // A file of its own: the link locks the file that it opens.
     var template = Array("/tmp/uwb-endpoint-XXXXXX".utf8CString)
     let file = mkstemp(&template)
     defer { close(file) }

@@ -49,7 +49,7 @@ struct FrameReaderTests {
     #expect(collected.frames.withLock { $0 } == [Self.notification, long, Self.notification])
   }
 
-  /// As between another program and a chip.
+  /// A connection as between another program and a chip.
   @Test("What a host sends is read where the other end is one")
   func host() async throws {
     let (ours, theirs) = try Self.pair()
@@ -128,9 +128,9 @@ struct FrameReaderTests {
     _ = await arrivals.next()
     try theirs.close()
     #expect(await ends.next()?.code == .closedByPeer)
-    // Between two links it still runs tasks.
+    // Between two links, the reader still runs tasks.
     #expect(await Task(executorPreference: reader) { reader.isCurrent }.value)
-    // One that ended, and one that is replaced while it is read from.
+    // A link that has ended, and a link that is replaced while it is read from.
     for _ in 0..<2 {
       let (ours, theirs) = try Self.pair()
       reader.attach(try Link(.descriptor(ours)))
@@ -140,7 +140,7 @@ struct FrameReaderTests {
     }
     let (last, theirLast) = try Self.pair()
     reader.attach(try Link(.descriptor(last)))
-    // Whatever is under way: the descriptor is closed once it is let go of.
+    // In any state, the descriptor is closed after the last reference is released.
     reader.detach()
     var byte: UInt8 = 0
     #expect(read(theirLast.rawValue, &byte, 1) == 0)
@@ -151,7 +151,7 @@ struct FrameReaderTests {
     #expect(collected.frames.withLock { $0.count } == 3)
   }
 
-  /// Both while frames are read and between two links.
+  /// Tasks run both while frames are read and between two links.
   @Test("A task that yields in a loop does not keep frames from being read")
   func yieldingTask() async throws {
     let (ours, theirs) = try Self.pair()
@@ -205,7 +205,7 @@ struct FrameReaderTests {
     let link = try Link(.descriptor(ours))
     let closed = link.closed
     let reader = FrameReader(link, handler: { _, _ in }, ended: { _ in })
-    // No such priority.
+    // The priority does not exist.
     let error = #expect(throws: LinkError.self) { try reader.start(priority: 200) }
     #expect(error?.code == .threadUnavailable)
     #expect(error?.errno == .invalidArgument)

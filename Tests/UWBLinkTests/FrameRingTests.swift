@@ -142,7 +142,7 @@ struct FrameRingTests {
     let consumer = Box(ends.consumer)
     let writer = Task.detached {
       for number in 0..<total {
-        // Not droppable: what does not fit is spilled, so everything has to arrive.
+        // Not droppable: frames that do not fit are spilled, so everything has to arrive.
         _ = producer.value.offer(
           Self.frame(number, length: number % 1000 == 0 ? 600 : 60).span.bytes,
           receivedAt: UInt64(number), mayBeDropped: false)

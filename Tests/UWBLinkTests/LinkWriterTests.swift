@@ -90,8 +90,8 @@ struct LinkWriterTests {
     #expect(seen.withLock { $0 } == 2)
   }
 
-  /// As many devices that accept nothing as there are processors, and more: none of them may hold up
-  /// a thread that runs tasks.
+  /// More devices that accept nothing than there are processors: none of them may block a thread
+  /// that runs tasks.
   @Test("Devices that accept nothing do not keep tasks from running")
   func stuckDevices() async throws {
     let (count, frame) = (StuckDeviceTests.count, StuckDeviceTests.frame)
@@ -114,8 +114,8 @@ struct LinkWriterTests {
     await withTaskGroup { group in
       for (number, link) in links.enumerated() {
         group.addTask {
-          // Much longer than the test: only the hang-up below ends it. On a busy machine the kernel
-          // may make room even now: what it still takes is written again.
+          // Much longer than the test: only the hang-up below ends the write. On a busy machine the
+          // kernel may make room even now, and the rest is written again.
           while (try? await link.write(
             frame, timeout: .seconds(3_600), willWrite: { _ in started.yield(number) })) != nil
           {}
@@ -174,7 +174,7 @@ struct BlockingThreadsTests {
     let threads = BlockingThreads(limit: 64)
     await withTaskExecutorPreference(threads) {
       await withTaskGroup { group in
-        // More than there are threads for tasks, all of which wait for the last one.
+        // More calls than there are threads for tasks, all of which wait for the last one.
         for _ in 0..<32 {
           group.addTask { #expect(Self.wait(for: gate)) }
         }
@@ -203,7 +203,7 @@ struct BlockingThreadsTests {
     call.cancel()
     let outcome = await call.result
     #expect(throws: error) { try outcome.get() }
-    // Nor does a call begin in a task that is cancelled already.
+    // A call in a task that is already cancelled does not begin either.
     let late = Task {
       withUnsafeCurrentTask { $0?.cancel() }
       try await runBlocking(on: threads, cancellation: error) { () -> Void in
@@ -213,7 +213,7 @@ struct BlockingThreadsTests {
     let nothing = await late.result
     #expect(throws: error) { try nothing.get() }
     gate.signal()
-    // The thread is free again, and a call without the parameter takes no notice.
+    // The thread is free again, and a call without the parameter is not affected.
     let other = Task {
       withUnsafeCurrentTask { $0?.cancel() }
       return try await runBlocking(on: threads) { 42 }

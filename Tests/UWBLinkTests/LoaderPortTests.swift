@@ -7,12 +7,12 @@ import Testing
 
 @testable import UWBLink
 
-/// A bus with an SR2xx in its loader, which keeps what it is sent and answers 1, 2, 3…
+/// A bus with an SR2xx in its loader, which records the bytes that it receives and answers 1, 2, 3…
 private final class LoaderBus: Sendable {
   struct State {
-    /// What every transfer and every change of a line ends with.
+    /// The result of every transfer and of every change of a line.
     var error: Int32 = 0
-    /// Whether the loader has something to say.
+    /// Whether the loader has an answer.
     var offers = true
     var sent: [[UInt8]] = []
     var starts = 0

@@ -2,7 +2,7 @@
 import Synchronization
 import UWBLink
 
-/// Runs the jobs of its tasks only when it is told to.
+/// Runs the jobs of its tasks only on request.
 final class ManualExecutor: TaskExecutor {
   private let jobs = Mutex<[UnownedJob]>([])
 

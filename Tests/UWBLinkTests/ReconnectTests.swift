@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Waiting for a device that went away", .timeLimit(.minutes(10)))
 struct ReconnectTests {
-  /// A folder that goes with the test.
+  /// A folder that is removed with the test.
   final class Folder {
     let path: String
 
@@ -55,7 +55,7 @@ struct ReconnectTests {
     let target = ReconnectTarget(.serial(path: FilePath(folder.path + "/later/board")))
     #expect(target.canReturn)
     let link = Task { await target.open() }
-    // Not even its folder is there at first.
+    // At first, even its folder does not exist.
     try folder.link("later/board", to: name)
     #expect(await link.value != nil)
     try master.close()
@@ -84,7 +84,7 @@ struct ReconnectTests {
       let path = FilePath(folder.path + "/\(number)/board")
       let watch = try await runBlocking { PathWatch([path]) }
       let waiting = Task { await watch.wait(milliseconds: 3_600_000) }
-      // So that most of them do wait.
+      // So that most threads do wait.
       for _ in 0..<8 * number { await Task.yield() }
       try FileManager.default.createDirectory(
         atPath: folder.path + "/\(number)", withIntermediateDirectories: false)
@@ -106,7 +106,7 @@ struct ReconnectTests {
     let target = ReconnectTarget(.serial(path: FilePath(folder.path + "/board")))
     for _ in 0..<20 {
       #expect(await target.waitUntilAvailable())
-      // Exclusive: it could not be opened while the attempt is still open.
+      // Exclusive: a second open would fail while the attempt is still open.
       let closed = try Link(.serial(path: FilePath(name))).closed
       await closed.wait()
     }
@@ -172,7 +172,7 @@ struct ReconnectTests {
 
   @Test("A server that comes back is connected to")
   func server() async throws {
-    // A port that is free now: no program listens there until the first refusals are over.
+    // A port that is free now: no program listens there until the first refusals have happened.
     func listen(on port: UInt16) throws -> (FileDescriptor, UInt16) {
       let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
       var yes: Int32 = 1

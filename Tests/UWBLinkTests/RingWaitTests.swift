@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 import UWBLink
 
-/// Every way in which waiting for a frame can end, in every state of the one that waits.
+/// Every way in which waiting for a frame can end, in every state of the waiting thread or task.
 @Suite("Waiting for a frame", .timeLimit(.minutes(10)))
 struct RingWaitTests {
   typealias Box<T: ~Copyable> = FrameRingTests.Box<T>
@@ -74,7 +74,7 @@ struct RingWaitTests {
       #expect(box.value.wait(timeout: .milliseconds(500)) == .timedOut)
       return time() - before
     }
-    // Its own time only: that others keep it from running does not count.
+    // Counts the thread's own time only, not the time in which others keep it from running.
     #expect(used < .milliseconds(10))
     ends.producer.finish()
   }

@@ -12,8 +12,8 @@ import Testing
 ///
 /// `explored` follows every interleaving of two threads from the first state on.
 private struct SleepModel: Hashable {
-  /// What stands between the publication of a frame and the look at `sleeping`, and between the
-  /// announcement of sleep and the last look at the ring.
+  /// The operations between the publication of a frame and the load of `sleeping`, and between the
+  /// announcement of sleep and the last check of the ring.
   struct Barriers: Hashable {
     var producerFences = false
     var consumer = Consumer.process
@@ -38,7 +38,8 @@ private struct SleepModel: Hashable {
 
   let barriers: Barriers
   let frames: Int
-  /// How many times the consumer's sleep may still end by itself, as one with a time limit does.
+  /// The number of times that the consumer's sleep may still end by itself, as a sleep with a time
+  /// limit does.
   var timeLimits: Int
   var memory = [0, 0, 0]
   var producer = Thread()
@@ -92,7 +93,7 @@ private struct SleepModel: Hashable {
       next.producer.count += 1
     case 1:  // wakeIfSleeping: the fence
       if barriers.producerFences { next.flush(\.producer) }
-    case 2:  // wakeIfSleeping: the look
+    case 2:  // wakeIfSleeping: the load
       next.producer.seen = load(.sleeping, by: producer)
       if next.producer.seen == 0 { next.producer.step = 3 }
     case 3:  // wake: the exchange, which also releases
@@ -127,7 +128,7 @@ private struct SleepModel: Hashable {
         next.consumer.count += 1
         return next
       }
-    case 1:  // isFinished: the end first, the ring after it
+    case 1:  // isFinished: the end first, then the ring
       next.consumer.seen = load(.finished, by: consumer)
     case 2:
       if head > consumer.count {
@@ -151,7 +152,7 @@ private struct SleepModel: Hashable {
       }
     case 6:
       if load(.finished, by: consumer) == 1 { next.consumer.step = 7 }
-    case 7:  // The kernel compares the word in order with what it was called after.
+    case 7:  // The kernel compares the word in order with the value that it was called with.
       next.flush(\.consumer)
       next.isAsleep = next.memory[Variable.sleeping.rawValue] == 1
     case 8:
@@ -169,8 +170,8 @@ private struct SleepModel: Hashable {
 
   var hasEnded: Bool { consumer.step == 9 && consumer.count == frames }
 
-  /// The number of states that can be reached, and the first found from which nothing more happens
-  /// although the consumer has not taken everything.
+  /// The number of reachable states, and the first state from which nothing more happens although
+  /// the consumer has not consumed everything.
   func explored() -> (states: Int, stuck: Self?) {
     var seen: Set<Self> = [self]
     var open = [self]

@@ -10,7 +10,7 @@ import Testing
 @testable import UWBLink
 
 /// A bus on which every transfer, and every change of a line while the chip starts, waits until the
-/// gate opens: as with a controller whose driver never returns.
+/// gate opens, as with a controller whose driver never returns.
 private final class StuckBus: Sendable {
   private let gate = DispatchSemaphore(value: 0)
   private let entered: AsyncStream<Void>.Continuation
@@ -26,7 +26,7 @@ private final class StuckBus: Sendable {
     return ENODEV
   }
 
-  /// - Parameter startsStuck: The chip cannot even be switched on.
+  /// - Parameter startsStuck: even switching the chip on waits.
   func link(startsStuck: Bool) throws(LinkError) -> Link {
     let bus = cuwb_spi_bus(
       context: Unmanaged.passRetained(self).toOpaque(), lines: 1 << 0 | 1 << 3 | 1 << 4,
@@ -61,8 +61,8 @@ private final class StuckBus: Sendable {
 struct StuckDeviceTests {
   static let count = ProcessInfo.processInfo.activeProcessorCount + 2
 
-  /// Runs `stuck` on as many devices as there are processors, and more; `others` while all of them
-  /// are inside a transfer.
+  /// Runs `stuck` on more devices than there are processors, and `others` while all of them are
+  /// inside a transfer.
   private static func run(
     stuck: @escaping @Sendable (StuckBus) async throws(LinkError) -> Void,
     others: () async -> Void
@@ -139,7 +139,7 @@ struct StuckDeviceTests {
     let ports = try (0..<Self.count).map { number in
       let folder = "/sys/class/tty/ttyACM\(number)"
       try machine.link(folder + "/device", to: machine.path)
-      // Whoever opens it waits until somebody writes.
+      // Opening the pipe waits until another process writes.
       #expect(mkfifo(machine.path + folder + "/type", 0o600) == 0)
       return (machine.path + "/dev/ttyACM\(number)", machine.path + folder + "/type")
     }
@@ -171,7 +171,7 @@ struct StuckDeviceTests {
     }
     #expect(error?.code == .busy && error?.endpoint == name)
     #expect(error?.recoverySuggestion?.contains("callback") == true)
-    // Let go of while the next one waits: that opens it.
+    // Released while the next one waits, which opens the gate.
     async let next = Link.open(endpoint, closingLimit: .seconds(240))
     link = nil
     _ = try await next

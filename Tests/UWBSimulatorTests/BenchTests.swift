@@ -7,7 +7,7 @@ import UCI
 
 @testable import UWBSimulator
 
-/// A host with nothing but a file.
+/// A host that only has a file.
 private final class PlainHost {
   private let file: FileDescriptor
   private var bytes: [UInt8] = []
@@ -25,7 +25,7 @@ private final class PlainHost {
     _ = try bytes.withUnsafeBytes { try file.write($0) }
   }
 
-  /// The next packet; nil after a hang-up or five minutes of silence.
+  /// Returns the next packet; nil after a hang-up or five minutes of silence.
   func packet() -> String? {
     while true {
       if bytes.count >= 4, bytes.count >= 4 + Int(bytes[3]) {
@@ -44,7 +44,7 @@ private final class PlainHost {
     }
   }
 
-  /// Packets up to the one that begins so; nil when it does not come.
+  /// Returns packets up to the one with this beginning; nil if it does not arrive.
   func packets(until prefix: String) -> [String]? {
     var all: [String] = []
     while let packet = packet() {
@@ -64,7 +64,7 @@ private final class PlainHost {
     defer { bench.stop() }
     #expect(chip.name == "A")
     for _ in 0..<2 {
-      // The second host comes after the first has gone.
+      // The second host comes after the first one has disconnected.
       let host = try PlainHost(chip.path)
       try host.send("2000 0001 00")
       let answer = host.packets(until: "4000")
@@ -138,7 +138,7 @@ private final class PlainHost {
     var count = 0
     var seen = host.packet()
     #expect(seen == "6001000101")
-    // Whatever arrives is whole.
+    // Every packet that arrives is complete.
     while count < 4_000, let next = host.packet() {
       seen = next
       guard seen == hex(packet) else { break }

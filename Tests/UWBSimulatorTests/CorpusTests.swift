@@ -6,8 +6,8 @@ import UCI
 
 @testable import UWBSimulator
 
-/// Published logs of SR250 boards, as far as they are complete: the same commands are to get the
-/// same packets, in the same order between responses.
+/// Published logs of SR250 boards, as far as they are complete: the same commands have to return
+/// the same packets, in the same order between responses.
 @Suite struct CorpusTests {
   private struct Dialogue: Decodable {
     struct Frame: Decodable {
@@ -50,13 +50,13 @@ import UCI
 
   private func play(_ dialogue: Dialogue) {
     var frames = dialogue.frames
-    // Calibration values are the board's own.
+    // Calibration values belong to the board.
     if let end = frames.firstIndex(where: { $0.hex.hasPrefix("2f2100") }),
       !frames.contains(where: { $0.hex.hasPrefix("2100") })
     {
       frames.removeSubrange(end...)
     }
-    // What a board says of itself differs from firmware to firmware.
+    // The self-description of a board differs between firmwares.
     var profile = ChipProfile.sr250
     for frame in frames {
       if frame.hex.hasPrefix("4002") { profile.deviceInfo = Array(bytes(frame.hex)[4...]) }
@@ -67,7 +67,7 @@ import UCI
     stage.simulation.powerUp(id)
     var expected: [String] = []
     func compare() {
-      // Rounds take place until as many packets have come as in the log.
+      // Rounds take place until there are as many packets as in the log.
       var heard = stage.heard(from: id)
       for _ in 0..<20 where heard.count < expected.count {
         stage.pass(milliseconds: 120)
@@ -83,9 +83,10 @@ import UCI
       }
       compare()
       let next = place + 1 < frames.count ? frames[place + 1] : nil
-      // Sent again without an answer: the first was lost on its way to a chip that slept.
+      // A command that was sent again without an answer: the first was lost on its way to a
+      // sleeping chip.
       if next?.hex == frame.hex { continue }
-      // Asked to repeat outside of the boot: the chip had been left alone and slept.
+      // A request to repeat outside of the boot: the chip had been idle and slept.
       if next?.hex == "600700010a", frame.hex.hasPrefix("2f") { stage.pass(milliseconds: 600) }
       stage.send(frame.hex, to: id)
     }

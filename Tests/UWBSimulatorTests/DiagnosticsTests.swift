@@ -6,7 +6,7 @@ import UCI
 
 @testable import UWBSimulator
 
-/// What chips say of single frames, and what makes them say it.
+/// Diagnostics of single frames, and the settings that enable them.
 @Suite struct SimulatedDiagnosticsTests {
   /// A pair that ranges, with the boards facing each other.
   private func pair(
@@ -57,7 +57,7 @@ import UCI
     let near = stage.heard(from: a)
     let reports = payloads(near, RangeDiagnosticsNotification.qorvoOpcode)
     #expect(reports.count == 5 && reports.allSatisfy { $0.count == 117 })
-    // Behind the measurement of its round, with the same number.
+    // After the measurement of its round, with the same number.
     #expect(near.map { $0.prefix(4) }.prefix(4) == ["6200", "6b03", "6200", "6b03"])
     let info = payloads(near, .sessionInfo)
     let numbered: [ArraySlice<UInt8>] = reports.map { $0[4..<8] + $0[..<4] }
@@ -211,7 +211,7 @@ import UCI
       decoding: payloads(packets, NXPRFrameLogNotification.opcode)[0])
     #expect(log1.sequenceNumber == info.sequenceNumber && log1.frames.count == 4)
     #expect(log1.frames.map { $0.mapping & 63 } == [2, 2, 5, 5])
-    // Both receivers hear a frame at the same time; 3 slots of 2 ms lie between the two.
+    // Both receivers get a frame at the same time; 3 slots of 2 ms lie between the two.
     let units = log1.frames.map { Double($0.timestamp) + Double($0.timestampFraction) / 512 }
     #expect(units[0] == units[1])
     #expect(abs((units[2] - units[0]) / 124.8e3 - 6) < 0.001)

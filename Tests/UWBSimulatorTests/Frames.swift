@@ -18,13 +18,13 @@ func hex(_ bytes: [UInt8]) -> String {
   bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
 }
 
-/// A simulation in which a test plays the hosts.
+/// A simulation in which a test takes the hosts' part.
 struct Stage {
   var simulation: Simulation
 
   init(_ scene: Scene = Scene()) { simulation = Simulation(scene: scene) }
 
-  /// Adds a chip, gives it power and throws away what it says about that.
+  /// Adds a chip, powers it up and discards the packets that it sends.
   mutating func add(_ profile: ChipProfile, at position: SIMD3<Double>) -> Simulation.ChipID {
     add(profile, Placement(at: position))
   }
@@ -52,12 +52,12 @@ struct Stage {
     }
   }
 
-  /// What the chip has said since the last call, as hexadecimal digits.
+  /// The chip's packets since the last call, as hexadecimal digits.
   mutating func heard(from id: Simulation.ChipID) -> [String] {
     simulation.takeOutput(of: id).map(hex)
   }
 
-  /// The payload of the only response among what the chip has said.
+  /// The payload of the only response among the chip's packets.
   mutating func response(from id: Simulation.ChipID) -> String? {
     heard(from: id).first { $0.hasPrefix("4") }.map { String($0.dropFirst(8)) }
   }
@@ -66,7 +66,7 @@ struct Stage {
     simulation.advance(to: simulation.now + milliseconds * 1_000_000)
   }
 
-  /// The ranging results the chip has said, in order.
+  /// The ranging results that the chip has sent, in order.
   mutating func infos(from id: Simulation.ChipID) -> [SessionInfo] {
     let dialect = simulation[id].chip.profile.dialect
     var joined: [UInt8] = []

@@ -32,7 +32,7 @@ struct SimulatorOddityTests {
       stage.pass(milliseconds: 200)
     }
     _ = stage.simulation.takeOutput(of: id)
-    // Whatever half of a packet is left is thrown away after a pause; then it is a chip again.
+    // The rest of a half packet is discarded after a pause; then the chip answers again.
     stage.pass(milliseconds: 500)
     if profile.needsDeviceInit {
       for _ in 0...profile.retriesAfterBoot { stage.send("2e00 0002 0000", to: id) }

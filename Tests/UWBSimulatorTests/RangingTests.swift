@@ -40,7 +40,7 @@ import UCI
     }
   }
 
-  /// Parameters that both ends need in common, each with another value that is valid.
+  /// Parameters that both ends need in common, each with another valid value.
   static let air: [TLV] = [
     TLV(0x01, [1]), TLV(0x04, [5]), TLV(0x08, [0xB0, 0x04]), TLV(0x09, [0x90, 1, 0, 0]),
     TLV(0x0B, [1]), TLV(0x0C, [2]), TLV(0x12, [1]), TLV(0x14, [9]), TLV(0x15, [0]),

@@ -7,7 +7,7 @@ import UCI
 
 /// Dialogues with real chips, byte by byte.
 @Suite struct RealFrameTests {
-  /// What the host sends and what the chip says to it.
+  /// The packets of the host, and the chip's answers.
   private struct Turn {
     var sent: String
     var heard: [String]

@@ -37,7 +37,7 @@ import UCI
     bytes.map { String(UInt16($0) + 0x100, radix: 16).dropFirst() }.joined()
   }
 
-  /// A measurement of no peer.
+  /// A measurement without a peer.
   private static func info(_ sequence: UInt8, token: UInt8 = 1) -> String {
     "62000019\(text([sequence]))000000\(text([token]))00000000c800000001"
       + String(repeating: "00", count: 11)
@@ -48,7 +48,7 @@ import UCI
       Self.recording("> 2000000100\n< 600700010a\n> 2000000100\n< 4000000100\n< 6001000101"))
     #expect(Self.say(&chip, "2000000100") == ["600700010a"])
     #expect(Self.say(&chip, "2000000100") == ["4000000100", "6001000101"])
-    // From the beginning again.
+    // The replay starts again from the beginning.
     #expect(Self.say(&chip, "2000000100") == ["600700010a"])
     #expect(chip.statistics.exact == 3)
   }
@@ -64,7 +64,7 @@ import UCI
     #expect(Self.say(&chip, "2f030000") == ["4f03000108"])
     #expect(Self.say(&chip, "2e0000020000") == ["4e00000107"])
     #expect(chip.statistics.unknown.values.reduce(0, +) == 3)
-    // Except for what every host begins with.
+    // Except for the first commands of every host.
     #expect(Self.say(&chip, "2000000100") == ["4000000100", "6001000101"])
     #expect(Self.say(&chip, "20020000").first?.hasPrefix("4002000a000200") == true)
     #expect(chip.statistics.invented[.coreGetDeviceInfo] == 1)
@@ -102,19 +102,19 @@ import UCI
       172 < 61020006010000000300
       """)
     var chip = RecordedChip(recording)
-    // Nobody asks for the count this time.
+    // This host does not ask for the count.
     #expect(Self.say(&chip, "2200000401000000", at: 100) == [])
     #expect(chip.nextDeadline == 101 * Self.millisecond)
     #expect(Self.heard(&chip, at: 149) == ["4200000100", "61020006010000000200"])
     #expect(Self.heard(&chip, at: 150) == [Self.info(0)])
     #expect(Self.heard(&chip, at: 250) == [Self.info(1), Self.info(2)])
     #expect(chip.nextDeadline == nil)
-    // Stopped earlier than then.
+    // The session is stopped earlier than in the recording.
     _ = Self.say(&chip, "2200000401000000", at: 300)
     #expect(Self.heard(&chip, at: 352).count == 3)
     _ = Self.say(&chip, "2201000401000000", at: 352)
     #expect(Self.heard(&chip, at: 900) == ["4201000100", "61020006010000000300"])
-    // Twice as fast, and all at once.
+    // Twice the speed, and no delays at all.
     chip = RecordedChip(recording, speed: 2)
     _ = Self.say(&chip, "2200000401000000")
     #expect(Self.heard(&chip, at: 50).count == 4)

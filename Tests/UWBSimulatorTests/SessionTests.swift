@@ -5,7 +5,7 @@ import UCI
 
 @testable import UWBSimulator
 
-/// The state machine of a chip, where things go wrong or end.
+/// The state machine of a chip, with errors and ends.
 @Suite struct SimulatedSessionTests {
   private static let one = TestSession(isController: true, address: 0, destinations: [1])
   private static let other = TestSession(isController: false, address: 1, destinations: [0])
@@ -51,7 +51,7 @@ import UCI
     #expect(stage.response(from: id) == "13010413")
     stage.send("21030008 01000000 01 0e 01 00", to: id)
     #expect(stage.response(from: id) == "0000")
-    // From ACTIVE straight away.
+    // Directly from ACTIVE.
     stage.send("21010004 01000000", to: id)
     #expect(stage.heard(from: id) == ["4101000100", "61020006010000000100", "6001000101"])
   }
@@ -72,7 +72,7 @@ import UCI
       stage.simulation.receive([0x21, 0x03, 0, UInt8(payload.count)] + payload, by: id)
       #expect(stage.response(from: id) == answer, "after \(parameters)")
     }
-    // What stood beside the refused parameter was not applied.
+    // The parameters beside the refused one were not applied.
     stage.send("21040006 01000000 01 04", to: id)
     #expect(stage.response(from: id) == "0001040109")
     stage.send("21040006 01000000 01 26", to: id)
@@ -264,13 +264,13 @@ import UCI
     // One byte at a time.
     for byte in bytes("21050000") { stage.simulation.receive([byte], by: id) }
     #expect(stage.heard(from: id) == ["410500020000"])
-    // A stray byte swallows the header behind it until the timer is looked at.
+    // A stray byte swallows the following header until the timer is checked.
     stage.send("55", to: id)
     stage.pass(milliseconds: 101)
     stage.send("2105", to: id)
     stage.send("21050000", to: id)
     #expect(stage.heard(from: id) == ["410500020000"])
-    // A late chunk that completes a packet is taken, however late.
+    // A late chunk that completes a packet is accepted, however late.
     stage.send("2105", to: id)
     stage.pass(milliseconds: 5_000)
     stage.send("0000", to: id)
@@ -326,7 +326,7 @@ import UCI
     let id = stage.add(.qm33, Placement(at: SIMD3(0, 0, 0), clockOffset: 10))
     stage.pass(milliseconds: 1_000_000)
     stage.send("20080000", to: id)
-    // 1000 s and 10 ppm of them.
+    // 1000 s, and 10 ppm of it.
     #expect(stage.response(from: id) == "00" + hex(bytes("10f19a3b00000000")))
     var session = Self.one
     session.changes = [0x2B: bytes("0100000000000000")]

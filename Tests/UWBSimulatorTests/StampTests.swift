@@ -6,7 +6,7 @@ import UCI
 
 @testable import UWBSimulator
 
-/// Stamps of simulated clocks, against arithmetic that is not the simulator's own.
+/// Stamps of simulated clocks, compared with independent arithmetic.
 @Suite struct StampTests {
   /// A controller and controlees at 1, 2, … metres, each measured for some rounds.
   private func exchanges(
@@ -51,7 +51,7 @@ import UCI
     let offsets: [Double] = [20, -20, 20, -7, 13]
     let recorded = exchanges(scene, offsets: offsets).recorded
     #expect(recorded.count >= 4 * 199)
-    // Stamps wrap every 17.2 s and lie everywhere.
+    // Stamps wrap every 17.2 s and begin anywhere.
     for stamps in [recorded.map(\.t1), recorded.map(\.t2)] {
       #expect(zip(stamps, stamps.dropFirst()).contains { $0 > $1 })
       #expect(stamps.allSatisfy { $0 < 1 << 40 })
@@ -65,7 +65,7 @@ import UCI
       #expect(abs(result.clockOffset - offset) < 0.62e-6)
     }
     let far = try #require(recorded.first { $0.responder == 4 }.flatMap(doubleSided))
-    // What is not the mathematics of the exchange does not find it.
+    // A computation that does not match the exchange does not find the distance.
     var swapped = far
     (swapped.pollReceived, swapped.responseSent) = (far.responseSent, far.pollReceived)
     #expect(throws: RangingFailure.self) { try swapped.distance() }
@@ -97,7 +97,7 @@ import UCI
       #expect(abs(try exchange.distance(offset: offset).distance - 1) < 0.01)
       let raw = try exchange.distance(offset: ClockOffset(0)).distance
       #expect(abs(raw - 7) < 0.2, "2 ms and 20 ppm are 6 m: \(raw)")
-      // What the carrier says of them is noisier.
+      // The clock offset from the carrier is noisier.
       #expect(abs(e.carrierOffset - 20) < 0.3)
     }
     let chip = infos.flatMap(\.entries).compactMap(\.distanceCentimetres).map(Double.init)
@@ -177,7 +177,7 @@ import UCI
         #expect(abs(distance - 4 - excess) < 0.01, "\(distance)")
         #expect(exchange.truth == 4)
       }
-      // Beside the wall there is no such thing.
+      // Only the wall has such an entry.
       let free = [Placement(at: SIMD3(0, 0, 0)), Placement(at: SIMD3(1, 4, 0))]
       for exchange in exchanges(blocked, milliseconds: 1_000, placements: free).recorded {
         let distance = try #require(doubleSided(exchange)).distance().distance

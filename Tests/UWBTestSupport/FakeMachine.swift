@@ -15,7 +15,7 @@ package final class FakeMachine {
   package var udev: FilePath { FilePath(root + "/run/udev/data") }
 
   package init() throws {
-    // Of the real path: the tests compare with what links lead to.
+    // The real path: the tests compare with the targets of links.
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
       "uwb-machine-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -82,7 +82,7 @@ package final class FakeMachine {
     try tty(name, hardware: "\(part)/\(name)", numbers: numbers)
   }
 
-  /// A port of the board itself; `type` is what the 8250 driver says of the chip.
+  /// A port of the board itself; `type` is the chip's type according to the 8250 driver.
   package func boardPort(_ name: String, type: String) throws {
     let part = "devices/platform/serial8250"
     try folder("sys/\(part)")
@@ -91,7 +91,7 @@ package final class FakeMachine {
     try? link("sys/\(part)/driver", to: "../../../bus/platform/drivers/serial8250")
   }
 
-  /// A console: nothing behind it.
+  /// A console without hardware.
   package func virtualTerminal(_ name: String) throws {
     try file("sys/devices/virtual/tty/\(name)/dev", "4:1\n")
     try link("sys/class/tty/\(name)", to: "../../devices/virtual/tty/\(name)")
@@ -119,7 +119,7 @@ package final class FakeMachine {
   // MARK: common machines
 
   /// A kit with both of its connectors plugged in, a bridge without a serial number, a PC's port
-  /// that is there, one that is not, and a console.
+  /// that exists, one that does not, and a console.
   package static func desk() throws -> FakeMachine {
     let machine = try FakeMachine()
     try machine.usbDevice(

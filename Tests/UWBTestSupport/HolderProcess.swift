@@ -8,10 +8,10 @@ package struct HolderProcess {
   /// Its process id.
   package var pid: Int32 { process.processIdentifier }
 
-  /// What `/proc` calls it.
+  /// The name in `/proc`.
   package static let name = "sleep"
 
-  /// nil where there is no such program.
+  /// Returns nil if there is no such program.
   package init?(holding path: String) {
     let descriptor = open(path, O_RDWR | O_NOCTTY | O_CLOEXEC)
     guard descriptor >= 0 else { return nil }
@@ -21,7 +21,7 @@ package struct HolderProcess {
     self.process = process
   }
 
-  /// Ends it.
+  /// Ends the program.
   package func end() {
     process.send(SIGKILL)
     process.waitUntilExit()

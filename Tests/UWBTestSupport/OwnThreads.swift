@@ -3,9 +3,9 @@ internal import System
 package import Testing
 internal import UWBLink
 
-/// Runs tests that wait for other programs, or compute for seconds, on threads of their own. On the threads
-/// that run tasks, as many of them as there are processors would keep all other tests from running: answers
-/// would come too late for the driver, and what those programs talk to would not answer.
+/// Runs tests that wait for other programs, or compute for seconds, on threads of their own. On the
+/// threads that run tasks, a few of them would block all other tests: answers would reach the
+/// driver too late, and these programs would get no answers.
 package struct OwnThreads: SuiteTrait, TestTrait, TestScoping {
   private static let threads = BlockingThreads(limit: 64)
 

@@ -5,10 +5,10 @@ internal import Synchronization
 
 /// A pseudo-terminal whose other end answers with scripted bytes.
 package final class ScriptedTerminal: Sendable {
-  /// What a host opens, like `/dev/pts/5`. Another terminal may get it after `hangUp`.
+  /// The path that a host opens, such as `/dev/pts/5`. Another terminal may get it after `hangUp`.
   package let path: String
   private let master: Int32
-  // Held open, so that a host may come and go.
+  // Held open, so that hosts may connect and disconnect.
   private let slave: Int32
   private let wake: (read: Int32, write: Int32)
   private let received = Mutex<[UInt8]>([])
@@ -17,7 +17,7 @@ package final class ScriptedTerminal: Sendable {
   /// Everything that has arrived so far.
   package var bytes: [UInt8] { received.withLock { $0 } }
 
-  /// - Parameter answer: bytes for what one read(2) brought; may be empty.
+  /// - Parameter answer: returns the answer to the bytes of one read(2); may be empty.
   package init(_ answer: @escaping @Sendable ([UInt8]) -> [UInt8]) throws {
     var slave: Int32 = 0
     var master: Int32 = 0
@@ -56,14 +56,14 @@ package final class ScriptedTerminal: Sendable {
     ended.signal()
   }
 
-  /// Sends bytes on its own. Waits while there is no room for them.
+  /// Sends unsolicited bytes. Waits while there is no room for them.
   package func say(_ bytes: [UInt8]) {
     if !bytes.isEmpty { _ = write(master, bytes, bytes.count) }
   }
 
-  /// Hangs up, which ends what has the path open. Once.
+  /// Hangs up once, which ends every program that has the path open.
   package func hangUp() {
-    // Nothing may read the descriptors when their numbers are used again.
+    // No thread may read the descriptors when their numbers are used again.
     _ = write(wake.write, [0], 1)
     ended.wait()
     for descriptor in [slave, master, wake.read, wake.write] { close(descriptor) }

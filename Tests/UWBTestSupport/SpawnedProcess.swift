@@ -7,7 +7,7 @@ private import System
 /// Another program. Foundation's `Process` reads past the end of a buffer when the process that starts
 /// it has more than about 1,300 descriptors open, as this one may have while tests run in parallel.
 package final class SpawnedProcess: Sendable {
-  /// What the program could not be started for.
+  /// The program that could not be started.
   package struct Failure: Error {
     package let path: String
     package let code: Int32
@@ -16,26 +16,26 @@ package final class SpawnedProcess: Sendable {
   package let processIdentifier: Int32
   private let state = State()
 
-  /// Shared with the thread that waits for the process: at once, because Swift Testing finds no end of
-  /// an exit test while there is another process that nobody has waited for.
+  /// Shared with the thread that waits for the process. It waits at once, because Swift Testing
+  /// does not find the end of an exit test while another process has not been waited for.
   private final class State: Sendable {
-    /// As `waitpid` has it; nil until the process has ended.
+    /// The status in the form of `waitpid`; nil until the process has ended.
     let status = Locked<Int32?>(nil)
     let end = DispatchGroup()
   }
 
-  /// Those that run: what still has one of them at the end of this program would leave it running.
+  /// The running processes. Each is ended at the end of this program.
   private static let running: Locked<Set<Int32>> = {
     atexit { SpawnedProcess.running.withLock { for pid in $0 { kill(-pid, SIGKILL) } } }
     return Locked([])
   }()
 
   /// - Parameters:
-  ///   - path: Of the program, or its name in PATH. It has the default action for each signal, blocks
-  ///     none, and leads a process group.
-  ///   - environment: What differs from this process; nil removes a variable.
-  ///   - standardInput: A descriptor; nil: `/dev/null`. So for the others, of which nil leaves the
-  ///     one of this process.
+  /// - path: The path of the program, or its name in PATH. The program has the default action for
+  ///   each signal, blocks none, and leads a process group.
+  /// - environment: The differences from this process; nil removes a variable.
+  /// - standardInput: A descriptor; nil is `/dev/null`. For the other two, nil is the descriptor of
+  ///   this process.
   package init(
     _ path: String, _ arguments: [String], environment changes: [String: String?] = [:],
     in folder: String? = nil, standardInput: Int32? = nil, standardOutput: Int32? = nil,
@@ -62,15 +62,15 @@ package final class SpawnedProcess: Sendable {
     let pid = number
     processIdentifier = pid
     Self.running.withLock { _ = $0.insert(pid) }
-    // Not on one of Dispatch's, of which there are too few for all programs and what waits for them.
+    // Not on a thread of Dispatch's, which has too few for all programs and their waiting tests.
     state.end.enter()
     Thread.detachNewThread { [state] in
-      // Leaves it to be waited for, so that no signal meets another process of that number.
+      // Does not reap the process, so that no signal reaches another process of that number.
       var information = siginfo_t()
       while waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
       state.status.withLock { known in
         var status: Int32 = 0
-        // Its number is its own until then.
+        // The number belongs to the process until then.
         Self.running.withLock { _ = $0.remove(pid) }
         waitpid(pid, &status, 0)
         known = status
@@ -79,18 +79,18 @@ package final class SpawnedProcess: Sendable {
     }
   }
 
-  /// Ends it.
+  /// Ends the process.
   deinit { send(SIGKILL) }
 
   package var isRunning: Bool { state.status.withLock { $0 == nil } }
 
-  /// Its exit status, or 128 and the signal that ended it. Waits for its end.
+  /// The exit status, or 128 plus the signal that ended the process. Waits for the end.
   package var terminationStatus: Int32 {
     let status = waitForStatus()
     return status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F
   }
 
-  /// Whether a signal ended it, and not the program itself. Waits for its end.
+  /// Whether a signal ended the process. Waits for the end.
   package var wasEndedBySignal: Bool { waitForStatus() & 0x7F != 0 }
 
   package func waitUntilExit() { _ = waitForStatus() }
@@ -98,7 +98,7 @@ package final class SpawnedProcess: Sendable {
   package func interrupt() { send(SIGINT) }
   package func terminate() { send(SIGTERM) }
 
-  /// Sends a signal unless the process has ended: its number may be another's by then.
+  /// Sends a signal unless the process has ended: its number may then belong to another process.
   package func send(_ signal: Int32) {
     state.status.withLock { if $0 == nil { kill(processIdentifier, signal) } }
   }

@@ -13,7 +13,7 @@ public struct TemporaryFolder: Sendable {
     try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
   }
 
-  /// The path of a file in it.
+  /// Returns the path of a file in it.
   public func path(_ name: String) -> String { url.appending(path: name).path }
 
   /// Writes a file and returns its path.
@@ -22,11 +22,11 @@ public struct TemporaryFolder: Sendable {
     return path(name)
   }
 
-  /// The text of a file.
+  /// Returns the text of a file.
   public func read(_ name: String) throws -> String {
     String(decoding: try Data(contentsOf: url.appending(path: name)), as: UTF8.self)
   }
 
-  /// Removes the folder with everything in it.
+  /// Removes the folder with its contents.
   public func remove() { try? FileManager.default.removeItem(at: url) }
 }

@@ -5,7 +5,7 @@ import Testing
 import UWBTestSupport
 import UWBTools
 
-/// What the doctor says of bluetoothd's settings.
+/// The doctor's results for bluetoothd's settings.
 @Suite(.ownThreads) struct BluetoothCheckTests {
   /// All checks of Bluetooth LE.
   static let checks: [Check] = [

@@ -15,7 +15,7 @@ import UWBSimulator
 import UWBTools
 
 @Suite(.ownThreads) struct ConfigTests {
-  /// A connection to a simulated chip, lent to `body`; also whether the chip was reset for it.
+  /// A connection to a simulated chip, lent to `body`, and whether the chip was reset for it.
   @discardableResult
   static func withChip(
     _ chip: SimulatedBench.Chip, reset: Bool = false, _ body: (UWBDevice) async throws -> Void

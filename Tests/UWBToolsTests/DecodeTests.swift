@@ -5,7 +5,7 @@ import UWBTestSupport
 import UCI
 import UWBTools
 
-/// What a run over some lines wrote.
+/// The output of a run over some lines.
 private struct Run {
   var output: [String] = []
   var complaints: [String] = []
@@ -37,7 +37,7 @@ private struct Run {
     "62 00 00 38 | 02000000 01000000 00 c8000000 01 00 00 00000000 00000000 01 0100 00 00 7b00 "
     + "40f757 800250 000000 000000 00 98 " + String(repeating: "00", count: 11)
 
-  /// What the chip says between the segments of a command does not end it.
+  /// The chip's messages between the segments of a command do not end it.
   @Test func directionsDoNotInterruptEachOther() throws {
     let run = try Run([
       "31 03 00 07 | 01000000 02 00 01", "60 01 00 01 01", "21 03 00 04 | 01 04 01 09",
@@ -115,7 +115,7 @@ private struct Run {
     let key = String(repeating: "6b", count: 16)
     let lines = [
       "21030017 01000000 01 4510" + key, "21030017 01000000 01 4610" + key,
-      // A list that ends too early, and a segment: neither can be taken apart.
+      // A list that ends too early, and a segment: neither can be decoded.
       "21030017 01000000 02 4510" + key, "31030017 01000000 02 4510" + key,
       "2107001c 07000000 02 01 c021 00000000" + key, "41040015 00 01 4510" + key + "00",
     ]

@@ -15,10 +15,10 @@ import UWB
 import UWBSimulator
 import UWBTools
 
-/// Keys that nobody else has, to be looked for in what is printed.
+/// Unique keys, which the test looks for in the output.
 private let key = "5E:C2:E7:5E:C2:E7:5E:C2:E7:5E:C2:E7:5E:C2:E7:01"
 
-/// One end of a session that ranges; an empty value takes a parameter out.
+/// One end of a session that ranges; an empty value removes a parameter.
 private func end(
   _ isController: Bool, _ changes: [String] = [], id: UInt32? = 42, isReadBack: Bool = false
 ) throws -> SessionPeerConfiguration {
@@ -94,7 +94,7 @@ struct DiffTests {
   func allowed(change: String) throws {
     let found = try end(true).differences(from: end(false, [change]))
     #expect(found.allSatisfy { $0.effect == .doesNotMatter }, "\(found)")
-    // A default and the same value in so many words are no difference.
+    // A default and the same value given explicitly do not differ.
     #expect(
       found.contains { change.hasPrefix($0.name + "=") } == (change != "HOPPING_MODE=0"), "\(found)"
     )
@@ -120,7 +120,7 @@ struct DiffTests {
       try names(end(true), end(false, ["DEVICE_TYPE=controller", "DEVICE_ROLE=initiator"]))
         == ["DEVICE_TYPE", "DEVICE_ROLE"])
     #expect(try names(end(true), end(false, ["DST_MAC_ADDRESS=0x5566"])) == ["DST_MAC_ADDRESS"])
-    // The same end twice.
+    // Both ends are the same.
     #expect(
       try names(end(true), end(true))
         == [
@@ -260,7 +260,7 @@ struct DiffDeviceTests {
   }
 }
 
-/// The program, with files.
+/// The program with files.
 @Suite("uwbctl diff", .ownThreads)
 struct DiffCommandTests {
   static func run(_ arguments: [String]) throws -> (status: Int32, text: String) {
@@ -283,7 +283,7 @@ struct DiffCommandTests {
       + "\n}\n"
   }
 
-  /// What a host sent: SESSION_INIT and SET_APP_CONFIG.
+  /// Packets of a host: SESSION_INIT and SET_APP_CONFIG.
   static func packets(
     _ end: SessionPeerConfiguration, token: UInt32? = nil, refused: [AppConfigID] = []
   ) -> [(PacketDirection, [UInt8])] {
@@ -334,7 +334,7 @@ struct DiffCommandTests {
 
   @Test("Rejected parameters do not count")
   func refused() throws {
-    // Channel 5 was sent and refused; the default, 9, is what the chip has.
+    // Channel 5 was sent and rejected; the chip has the default, 9.
     let packets = Self.packets(try end(true, ["CHANNEL_NUMBER=5"]), refused: [.channelNumber])
     try Self.withFiles([Self.hex(packets), Self.hex(Self.packets(try end(false)))]) { paths in
       let result = try Self.run(paths)

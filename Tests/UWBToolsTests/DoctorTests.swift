@@ -12,7 +12,7 @@ import UWBSimulator
 import UWBTestSupport
 import UWBTools
 
-/// The doctor on lines that exist.
+/// The doctor on existing lines.
 @Suite(.ownThreads) struct DoctorTests {
   static func findings(
     _ path: String, profile: DeviceProfile? = nil
@@ -20,7 +20,7 @@ import UWBTools
     let found = try await Checkup(
       endpoint: .serial(path: FilePath(path)), options: .init(profile: profile)
     ).run { _ in }
-    // In the order of the table, each at most once, and nothing bad without advice.
+    // The order is the one of the table, each at most once, and no bad result is without advice.
     let order = found.map { Check.allCases.firstIndex(of: $0.check)! }
     #expect(order == order.sorted() && Set(order).count == order.count)
     for finding in found {

@@ -47,7 +47,7 @@ import UWBTools
     let (bench, chip) = try simulatedChip(.pica)
     let (lines, summary) = try await Self.lines(
       .serial(path: FilePath(chip.path)), until: "CORE_GET_DEVICE_INFO_RSP", resets: true)
-    // Said when the port was opened.
+    // Printed when the port was opened.
     let words = lines.filter { !$0.hasSuffix("state ERROR") }.map {
       $0.split(separator: " ").dropFirst().prefix(2).joined(separator: " ")
     }
@@ -76,8 +76,8 @@ import UWBTools
     terminal.hangUp()
   }
 
-  /// The first packet after opening is recognised by the silence after it: what is sent meanwhile is
-  /// shown first.
+  /// The first packet after opening is recognised by the silence after it. Packets in the other
+  /// direction are printed first.
   @Test func timesNeverGoBack() async throws {
     let terminal = try ScriptedTerminal { _ in hexBytes("40 02 00 01 00") }
     terminal.say(hexBytes("60 01 00 01 01"))
@@ -162,12 +162,12 @@ import UWBTools
   @Test func anUnreadProxyDoesNotStop() async throws {
     let terminal = try ScriptedTerminal { _ in [] }
     let proxy = try ProxyTerminal(link: nil)
-    // More than a pseudo-terminal holds for a reader that is not there: some 68 kB.
+    // More bytes than a pseudo-terminal holds without a reader: about 68 kB.
     let notification = hexBytes("61 02 00 06 01 00 00 00 02 00")
     let (lines, summary) = try await Self.lines(
       .serial(path: FilePath(terminal.path)), until: "CORE_DEVICE_STATUS_NTF", proxy: proxy,
       meanwhile: {
-        // On a thread of its own: it waits for room, which the monitor makes in a task.
+        // On a thread of its own, because it waits for room, which the monitor makes in a task.
         Thread {
           for _ in 0..<100 { terminal.say((0..<100).flatMap { _ in notification }) }
           terminal.say(hexBytes("60 01 00 01 01"))

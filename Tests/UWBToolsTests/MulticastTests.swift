@@ -12,12 +12,12 @@ import UWB
 import UWBSimulator
 import UWBTools
 
-/// What `multicast` asks of a `range`, over real sockets.
+/// Requests of `multicast` to a `range`, over real sockets.
 @Suite(.ownThreads) struct MulticastTests {
   /// A folder of its own for each test.
   private static func folder() -> String { "/tmp/uwbctl-test-\(UUID().uuidString.prefix(13))" }
 
-  /// Ranges with simulated peers meanwhile.
+  /// Ranges with simulated peers during the test.
   private static func ranging(
     peers count: Int, folder: String, _ body: (RangeControl) async throws -> Void
   ) async throws {
@@ -35,8 +35,8 @@ import UWBTools
     rmdir(folder)
   }
 
-  /// Runs what waits for a socket on a thread of its own: the answer comes from a task, which needs
-  /// one that this would otherwise hold.
+  /// Runs blocking calls on a thread of its own: the answer comes from a task, whose thread the
+  /// call would otherwise block.
   private static func apart<R: Sendable>(
     _ body: @escaping @Sendable () throws -> R
   ) async throws -> R {

@@ -6,7 +6,7 @@ import UWBTestSupport
 import UWBTools
 @testable import UWBLink
 
-/// What the doctor says of a port before it is opened, on machines made of files.
+/// The doctor's results for a port before it is opened, on simulated machines.
 @Suite(.ownThreads) struct PortCheckTests {
   static func checks(_ machine: FakeMachine, _ name: String) -> Checkup {
     var its = Machine(discovery: machine.discovery, processes: machine.processes)

@@ -67,7 +67,7 @@ import UWBTools
     let chip = try RecordedDevice(recording, speed: .infinity)
     chip.start()
     let device = try await UWBDevice.open(Self.endpoint(chip))
-    // What the recording has of the chip, the driver has to have read.
+    // The driver has to have read every packet of the recorded chip.
     for frame in dialogue.frames where frame.hex.hasPrefix("4002") {
       #expect(device.info == (try BodyResponse<DeviceInfo>(decoding: bytes(frame)).body))
       #expect(device.profile.vendor == .nxp)
@@ -131,7 +131,7 @@ import UWBTools
     options.tap = { direction, packet, _ in
       let bytes = packet.withUnsafeBytes { Array($0) }
       packets.withLock {
-        // Not its time: a slow machine would answer slowly once more.
+        // Without the recorded times: a slow machine would add its delays to them.
         let time = UInt64($0.count) * 1_000_000
         $0.append(CapturedPacket(time: time, direction: direction, bytes: bytes))
       }

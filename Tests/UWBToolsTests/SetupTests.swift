@@ -64,7 +64,7 @@ import UWBTools
     #expect(throws: Failure.self) { _ = try plan.carryOut() }
   }
 
-  /// A root folder in which others have made things.
+  /// A root folder in which other users have created files.
   private static let traps: [(String, @Sendable (String) throws -> Void)] = [
     ("a link to a file", { try traps(at: $0 + "/60-uwb.rules") { symlink($1, $0) } }),
     ("a pipe", { try traps(at: $0 + "/60-uwb.rules") { path, _ in mkfifo(path, 0o600) } }),
@@ -88,7 +88,7 @@ import UWBTools
     try #require(make(path, path.split(separator: "/etc/").map(String.init)[0] + "/victim") == 0)
   }
 
-  /// Root must neither write through links nor wait for pipes, and must leave what is there.
+  /// Root must neither write through links nor wait for pipes, and must keep existing files.
   @Test(.timeLimit(.minutes(10)), arguments: traps.indices)
   func nothingButRegularFilesIsTouched(_ index: Int) throws {
     let machine = try FakeMachine()

@@ -7,10 +7,10 @@ import UCI
 import UWB
 import UWBTools
 
-/// Nothing that a device sends or a file holds is written to a terminal as something it obeys, in
-/// either format; and the JSON is JSON.
+/// Text from devices and files never contains control characters of a terminal, in either format;
+/// and the JSON is valid.
 @Suite(.ownThreads) struct TerminalTests {
-  /// The frames from which the fuzzers begin.
+  /// The frames that the fuzzers start from.
   private static let frames: [[UInt8]] = {
     let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
       .deletingLastPathComponent()
@@ -30,11 +30,11 @@ import UWBTools
   }
 
   private func isObeyed(_ scalar: Unicode.Scalar) -> Bool {
-    // Lines end with a line feed, and nothing else of the sets C0 and C1 is there.
+    // Lines end with a line feed, and contain no other character of the sets C0 and C1.
     scalar != "\n" && (scalar.value < 0x20 || (0x7F..<0xA0).contains(scalar.value))
   }
 
-  /// Frames as they are, and with bytes of escape sequences put into them.
+  /// Unchanged frames, and frames with bytes of escape sequences inserted.
   private func inputs() -> [[UInt8]] {
     var generator = Generator(state: 0x1B)
     let sequences: [[UInt8]] = [

@@ -4,7 +4,7 @@ import Testing
 import Varlink
 
 @Suite struct InterfaceTests {
-  /// Everything that the language has.
+  /// All elements of the language.
   static let text = """
     # Line one
     #

@@ -30,7 +30,7 @@ import Testing
     framing.append([1, 2, 3, 4, 0, 1, 2, 3, 4, 5])
     #expect(try framing.next() == [1, 2, 3, 4])
     #expect(throws: VarlinkMessageError.tooLong(limit: 4)) { try framing.next() }
-    // Also where the end is there already.
+    // The same where the buffer already has the end.
     framing = VarlinkFraming(limit: 4)
     framing.append([1, 2, 3, 4, 5, 0])
     #expect(throws: VarlinkMessageError.tooLong(limit: 4)) { try framing.next() }
@@ -58,7 +58,7 @@ import Testing
     #expect(throws: error) { try VarlinkCall(Array(text.utf8)) }
   }
 
-  // As the libraries of Python, Rust and Go, and systemd, write and read them.
+  // The forms that the libraries of Python, Rust and Go, and systemd, write and read.
   @Test func repliesAsOthersWriteThem() throws {
     #expect(try VarlinkReply(Array("{}".utf8)) == VarlinkReply())
     #expect(

@@ -13,7 +13,8 @@ import UWB
 import UWBLink
 import UWBSimulator
 
-/// `uwbctl accessory` in a process of its own, and an app in this one: a chip for each, in one scene.
+/// `uwbctl accessory` in a process of its own, and an app in this process, each with a chip of one
+/// scene.
 @Suite(.ownThreads) struct AccessoryTests {
   /// A bench with the accessory's chip and the phone's.
   private struct Stage {
@@ -32,7 +33,7 @@ import UWBSimulator
     }
   }
 
-  /// The accessory's process, which listens by now.
+  /// The accessory's process, which already listens.
   private func serve(_ stage: Stage, on device: String? = nil) throws -> ChildProcess {
     let child = try ChildProcess([
       "accessory", "--device", device ?? stage.accessory.path, "--listen", stage.place,
@@ -94,7 +95,8 @@ import UWBSimulator
       if round == 0 {
         child.kill()
         #expect(await app.incoming.next() == nil)
-        // A pseudo-terminal that its simulator holds open stays its dead host's own; a port does not.
+        // A pseudo-terminal that its simulator holds open still belongs to its dead host; a port
+        // does not.
         stage.accessory.unplug()
         try stage.accessory.replug()
       } else {
@@ -138,15 +140,15 @@ import UWBSimulator
       accessory.end()
       #expect(accessory.process.terminationStatus == 0)
     }
-    // Neither has left anything on its chip.
+    // Neither program leaves a session on its chip.
     for chip in [stage.phone, stage.accessory] {
       #expect(try await Self.sessionsLeft(on: chip) == 0)
     }
     stage.bench.stop()
   }
 
-  /// Both lose their chips, as when a hub is unplugged. Whichever is back first, they find each other
-  /// again, and before a time-out.
+  /// Both chips are unplugged, as with a hub. Whichever returns first, the programs find each other
+  /// again before a time-out.
   @Test(.timeLimit(.minutes(10)), arguments: [true, false])
   func bothFindEachOtherAfterLosingTheirChips(isAppFirst: Bool) async throws {
     let stage = try Stage()
@@ -188,7 +190,7 @@ import UWBSimulator
     stage.bench.stop()
   }
 
-  /// Who can connect is said where it is everybody.
+  /// The program prints who can connect if everybody can.
   @Test func listeningOnAllInterfacesSaysSo() throws {
     for (address, isOpen) in [("tcp:0.0.0.0:0", true), ("tcp:0", false)] {
       let outcome = try ChildProcess.run([
@@ -200,7 +202,7 @@ import UWBSimulator
     }
   }
 
-  /// Asked without a reset.
+  /// The chip is asked without a reset.
   private static func sessionsLeft(on chip: SimulatedBench.Chip) async throws -> UInt8? {
     var options = UWBDevice.Options()
     options.resetPolicy = .keepState
@@ -221,7 +223,7 @@ import UWBSimulator
       #expect(try await app.ask(.stop) == .accessoryUwbDidStop)
       app.channel.close()
     }
-    /// With one channel open.
+    /// The state with one open channel.
     func descriptors() async throws -> Int {
       var app = try await App(stage)
       _ = try await app.initialize()
@@ -231,7 +233,7 @@ import UWBSimulator
     }
     for _ in 0..<10 { try await cycle() }
     let before = try await descriptors()
-    // Dispatch begins and ends some as it sees fit; one more for each tenth app would be five.
+    // Dispatch starts and ends some threads itself. A leak of one for each tenth app would be five.
     var threads: [Int] = []
     for _ in 0..<100 {
       try await cycle()

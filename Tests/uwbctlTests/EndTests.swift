@@ -17,7 +17,7 @@ import UWBTestSupport
 import UWBTools
 import uwbctl
 
-/// How `range` ends, and what it says of rounds in which nobody was heard.
+/// The ends of `range`, and its reports of rounds without any response.
 @Suite(.ownThreads, .timeLimit(.minutes(10))) struct EndTests {
   private static let simulated = "uwbctl range: Simulated chips: --device names a board.\n"
 
@@ -47,8 +47,7 @@ import uwbctl
     #expect(end.complaints.contains("\n  try: "), "\(end.complaints)")
   }
 
-  /// Runs a command that its time limit ends, with a longer limit where this machine was too slow for
-  /// what has to happen before.
+  /// Runs a command that its time limit ends. The limit grows if this machine was too slow.
   private func limited(
     _ command: [String], _ chip: @autoclosure () throws -> ScriptedTerminal? = nil,
     linkedAs link: String? = nil, after hasHappened: (ChildProcess.Outcome) -> Bool
@@ -116,7 +115,7 @@ import uwbctl
     #expect(end.complaints.contains("uwbctl range: "), "\(end.complaints)")
   }
 
-  /// A chip that fails once when it is to start, and is slow to come back.
+  /// A chip that fails once at its start, and is slow to return.
   private func failingChip(mute isMute: Bool) throws -> ScriptedTerminal {
     let starts = Mutex(0)
     return try ScriptedTerminal { packet in
@@ -163,7 +162,7 @@ import uwbctl
     #expect(end.complaints.contains("0 rounds, "), "\(end.complaints)")
   }
 
-  /// What a chip answers that ranges, with one empty round.
+  /// The answers of a ranging chip, with one empty round.
   private static func answer(_ packet: [UInt8]) -> [UInt8] {
     switch (packet[0], packet[1]) {
     case (0x20, 0x00): hexBytes("40 00 00 01 00 60 01 00 01 01")
@@ -182,7 +181,7 @@ import uwbctl
     }
   }
 
-  /// The same chip, which answers some commands otherwise.
+  /// A chip that ranges, with other answers to some commands.
   private func rangingChip(
     _ answers: [Opcode: String], heard: @escaping @Sendable (Opcode) -> Void = { _ in }
   ) throws -> ScriptedTerminal {
@@ -253,7 +252,7 @@ import uwbctl
     #expect(end.complaints.contains("refused CORE_DEVICE_RESET_CMD"), "\(end.complaints)")
   }
 
-  /// The answer comes when the command has been given up.
+  /// The answer arrives after the time-out of the command.
   @Test func aSessionThatIsMadeLateIsRemoved() throws {
     let isGivenUp = Flag()
     let terminal = try ScriptedTerminal { packet in
@@ -274,7 +273,7 @@ import uwbctl
     #expect(terminal.bytes.suffix(removal.count) == removal[...])
   }
 
-  /// It does not answer to SESSION_DEINIT, but says that the session is there.
+  /// The chip does not answer SESSION_DEINIT, but reports that the session exists.
   private static let keepingAnswers: [Opcode: String] = [
     .sessionDeinit: "", .sessionGetState: "41 06 00 02 00 03",
   ]
@@ -329,7 +328,8 @@ import uwbctl
 
   @Test(arguments: ["62 00 00 03 01 02 03", nil])
   func reportsThatNobodyTakesAreTold(_ report: String?) throws {
-    // Of a session that the chip has not: it may have put the id in place of the handle.
+    // A report for a session that the chip does not have: the chip may have replaced the handle by
+    // the id.
     let report =
       report ?? "62 00 00 19 00000000 2A000000 00 c8000000 01 00 00 00000000 00000000 00"
     let started = "42 00 00 01 00 61 02 00 06 01 00 00 00 02 00"
@@ -433,7 +433,7 @@ import uwbctl
   func noiseIsNotAnUnpluggedDevice(_ arguments: [String], _ expected: Int) async throws {
     let terminal = try ScriptedTerminal { _ in [] }
     let isOver = Flag()
-    // Left behind where the terminal takes no more.
+    // The thread is abandoned if the terminal accepts no more bytes.
     let thread = Thread {
       var generator = SystemRandomNumberGenerator()
       while !isOver.value.load(ordering: .relaxed) {

@@ -19,9 +19,9 @@ import UWBTestSupport
 import UWBTools
 import uwbctl
 
-/// How `uwbctl find` ends when something is not as it should be.
+/// The exit of `uwbctl find` after faults.
 @Suite(.ownThreads) struct FindTests {
-  /// The app's end of a channel, and the other one.
+  /// Both ends of a channel, the app's first.
   private func channels() throws -> (SocketChannel, SocketChannel) {
     var ends: [Int32] = [0, 0]
     try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
@@ -46,7 +46,7 @@ import uwbctl
     pair.bench.stop()
   }
 
-  /// The accessory falls silent: it is asked again.
+  /// The accessory stops sending: the app asks it again.
   @Test(.timeLimit(.minutes(10)))
   func anAccessoryThatNeverRangesIsAskedAgain() async throws {
     let (near, far) = try channels()
@@ -94,7 +94,7 @@ import uwbctl
     #expect(end.complaints.contains(cause), "\(end.complaints)")
   }
 
-  /// The terminal is closed: nothing is left on the chip.
+  /// The terminal is closed: no session is left on the chip.
   @Test(.timeLimit(.minutes(10)))
   func closingTheTerminalEndsTheSession() async throws {
     let bench = SimulatedBench(scene: Scene(seed: 3))

@@ -7,8 +7,8 @@ import UWBSimulator
 import UWBTools
 import uwbctl
 
-/// The program against a chip that answers only with errors until it is reset, forgets each host, and
-/// lists only schedules that it does not use.
+/// The program with a chip that answers only with errors until it is reset, forgets each host, and
+/// reports only schedules that it does not support.
 @Suite(.ownThreads, .timeLimit(.minutes(10))) struct ForgetfulChipTests {
   @Test func everyCommandSaysResetAndWorksAfterIt() throws {
     let (bench, chip) = try simulatedChip(.pica)
@@ -25,7 +25,7 @@ import uwbctl
       #expect(done.status == 0, "\(command): \(done.complaints)")
       #expect(!done.output.isEmpty)
     }
-    // Where a reset is of no use, it is not recommended.
+    // Where a reset does not help, it is not recommended.
     for (command, words) in [
       (["config", "get", "--session", "1"] + device, "leave out --session"),
       (["diff", chip.path, chip.path], "--capabilities --reset"),
@@ -47,7 +47,7 @@ import uwbctl
     #expect(strict.complaints.contains("  try: Leave out --strict"))
     let other = try ChildProcess(
       ["range", "--device", chips[1].path, "--role", "controlee", "-t", "280"])
-    // It ranges.
+    // The session ranges.
     _ = try other.read(until: "#0")
     let ranged = try ChildProcess.run([
       "range", "--device", chips[0].path, "-n", "3", "-t", "280", "--format", "json",

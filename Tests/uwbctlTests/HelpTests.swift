@@ -10,7 +10,7 @@ import UWBSimulator
 import UWBTools
 import uwbctl
 
-/// What a person meets who types a command: help, mistakes and messages.
+/// Help, mistakes and messages for users who type a command.
 @Suite(.ownThreads, .timeLimit(.minutes(10))) struct HelpTests {
   // MARK: help
 
@@ -22,7 +22,7 @@ import uwbctl
     }
     func check(_ command: any ParsableCommand.Type, _ path: [String]) {
       let request = CleanExit.helpRequest(command)
-      // A word that is too long is so first in a narrow terminal.
+      // A word that is too long exceeds the line in a narrow terminal first.
       for columns in path.count == 1 ? [72, 80, 100] : [72] {
         let help = Program.text(for: request, of: Uwbctl.self, columns: columns, isHelp: true)
         #expect(help.contains("\nUSAGE: \(path.joined(separator: " "))"))
@@ -33,7 +33,7 @@ import uwbctl
       }
     }
     check(Uwbctl.self, ["uwbctl"])
-    // A process of its own takes the width from its surroundings.
+    // A process of its own takes the width from its environment.
     for (words, columns) in [(["--help"], 80), (["multicast", "add", "--help"], 72)] {
       let outcome = try ChildProcess.run(words, columns: columns == 80 ? nil : "\(columns)")
       #expect(outcome.status == 0)
@@ -131,7 +131,7 @@ import uwbctl
     #expect(!outcome.output.contains("Simulated chips"))
   }
 
-  /// Files that a stranger would give as -.
+  /// Files that users give as -.
   @Test func filesMayBeStandardInputAndOutput() throws {
     let folder = try temporaryFolder()
     defer { try? FileManager.default.removeItem(atPath: folder) }

@@ -15,9 +15,9 @@ import UWBTools
 @testable import uwbctl
 @testable import uwblab
 
-/// Files as a stranger gives them to the program, in a process of its own.
+/// Files from unknown sources, given to the program in a process of its own.
 @Suite(.ownThreads, .timeLimit(.minutes(10))) struct HostileFileTests {
-  /// Runs a line of the shell, in which `uwbctl` and `uwblab` are the programs.
+  /// Runs a shell command, in which `uwbctl` and `uwblab` are the programs.
   static func sh(_ line: String, in folder: TemporaryFolder) throws -> ChildProcess.Outcome {
     try ChildProcess(
       [
@@ -56,7 +56,7 @@ import UWBTools
     return folder
   }
 
-  /// Each is refused in a sentence, in time, and with less than 1 GB of memory.
+  /// Each is rejected with one sentence, in time, and with less than 1 GB of memory.
   @Test(arguments: [
     "/dev/zero", ".", "socket", "tty", "missing", "<(yes $(printf 'x%.0s' {1..500}))",
     "<(head -c 3M /dev/urandom)",
@@ -69,7 +69,7 @@ import UWBTools
       "python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind(\"socket\")' && "
         + "ln -s /dev/tty tty", in: folder)
     try #require(made.status == 0, "\(made.complaints)")
-    // An empty file has no frame that is wrong.
+    // An empty file has no invalid frame.
     for reader in Self.readers
     where file != "/dev/null" || !reader.hasPrefix("uwbctl decode") {
       let run = try Self.sh(
@@ -82,7 +82,7 @@ import UWBTools
     }
   }
 
-  /// Nobody ever writes to it: the command waits, and ends when it is told to.
+  /// No program ever writes to it: the command waits until a signal ends it.
   @Test func waitingForAPipeCanBeEnded() throws {
     let folder = try folder()
     defer { folder.remove() }
@@ -112,7 +112,7 @@ import UWBTools
     #expect(try Self.sh("echo 6001000101 | uwbctl decode --file -", in: folder).status == 0)
   }
 
-  /// Whoever writes into the pipe goes on for ever.
+  /// The writer of the pipe writes without end.
   @Test(arguments: ["hex", "log", "pcapng"])
   func decodeDoesNotWaitForTheEnd(_ kind: String) throws {
     let folder = try folder()
@@ -248,7 +248,8 @@ import UWBTools
         """, "\(made.complaints)")
   }
 
-  /// A capture may hold keys: others must not read it, not even if they could read what was there.
+  /// A capture may hold keys: other users must not read it, even if they could read the previous
+  /// file.
   @Test func capturesBecomePrivate() throws {
     let folder = try folder()
     defer { folder.remove() }
@@ -285,7 +286,7 @@ import UWBTools
 
   // MARK: lost output
 
-  /// The files that commands without output read, made once for all of them.
+  /// Input files of commands without output, created once for all of them.
   private static let inputs = Result<[String: Data], any Error> {
     let folder = try TemporaryFolder()
     defer { folder.remove() }
@@ -298,7 +299,7 @@ import UWBTools
     }
   }
 
-  /// Each command says that its output was lost, and ends with a status that says so, too.
+  /// Each command reports that its output was lost, and exits with a status for it.
   @Test(arguments: [
     "--help", "help range", "setup", "doctor sim", "doctor /dev/nothing",
     "range -n 2 --interval 20 --format text", "range -n 2 --interval 20 --format csv",
@@ -321,7 +322,7 @@ import UWBTools
     {
       let command = line.hasPrefix("uwblab") ? line : "uwbctl \(line)"
       let run = try Self.sh("\(command) \(place); exit ${PIPESTATUS[0]}", in: folder)
-      // A short text may be in the pipe before its reader goes away.
+      // A short text may be in the pipe before its reader exits.
       #expect(
         run.status == status || status == 141 && !run.complaints.contains("Cannot write"),
         "\(line) \(place): \(run.status) \(run.complaints)")
@@ -346,7 +347,7 @@ import UWBTools
     }
   }
 
-  /// In a disk of 16 kB, where this user may make one.
+  /// In a disk of 16 kB, where this user may create one.
   @Test func fullDisksAreSaid() throws {
     let folder = try folder()
     defer { folder.remove() }

@@ -8,7 +8,7 @@ import UWBTestSupport
 import UWBTools
 import uwbctl
 
-/// The keys that are documented are those that are printed.
+/// The documented keys equal the printed keys.
 @Suite(.ownThreads) struct JSONTests {
   private static func lines(_ arguments: [String]) throws -> [[String: Any]] {
     try ChildProcess.run(arguments).objects()

@@ -7,7 +7,7 @@ import Testing
 import UWBTestSupport
 
 /// Several controlees as the documentation starts them: `uwbctl simulate` in place of boards, and
-/// `uwbctl range` for each end, in processes that share nothing but their options.
+/// `uwbctl range` for each end, in processes that share only their options.
 @Suite(.ownThreads, .timeLimit(.minutes(10))) struct OneToManyTests {
   private struct Stage {
     private let folder: TemporaryFolder
@@ -26,7 +26,7 @@ import UWBTestSupport
 
     private func path(_ board: String) -> String { folder.path("board-\(board)") }
 
-    /// A service that has a board, and the name of the board in it.
+    /// A service with a board, and the name of the board in it.
     func share(_ board: String) throws -> (service: ChildProcess, device: String) {
       let socket = folder.path("control")
       let service = try ChildProcess(
@@ -46,7 +46,7 @@ import UWBTestSupport
         runtime: folder.path("."))
     }
 
-    /// A controlee that listens by now.
+    /// A controlee that already listens.
     func controlee(_ board: String, _ options: String...) throws -> ChildProcess {
       let process = try range(board, ["--role", "controlee"] + options)
       _ = try process.read(until: "RANGING_RX_TIMEOUT")
@@ -60,7 +60,7 @@ import UWBTestSupport
 
   private static let measured = #""status":"OK""#
 
-  /// Also where a service has one of the boards.
+  /// Measures all controlees, also where a service has one of the boards.
   @Test(arguments: [false, true])
   func eachRoundMeasuresAllControlees(isShared: Bool) throws {
     let stage = try Stage()
@@ -83,7 +83,7 @@ import UWBTestSupport
     #expect(peers.values.allSatisfy { $0 == ["0x0001", "0x0002"] }, "\(peers)")
     for controlee in controlees {
       for _ in 0..<20 { _ = try controlee.read(until: Self.measured) }
-      // Its session ends with the controller's.
+      // The controlee's session ends with the controller's.
       let end = controlee.outcome()
       #expect(end.status == 85, "\(end.complaints)")
     }
@@ -110,7 +110,7 @@ import UWBTestSupport
       alone = line.contains("0x0001") ? alone + 1 : 0
     }
     #expect(alone == 10)
-    // The controller last, with which the others would end.
+    // The controller is last, because the others would end with it.
     for process in [second, first, controller] {
       let end = process.interrupt()
       #expect(end.status == 0, "\(end.complaints)")

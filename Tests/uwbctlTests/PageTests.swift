@@ -10,7 +10,7 @@ import UWBTestSupport
 import UWBTools
 import uwbctl
 
-/// The reference pages of the documentation say what the code does.
+/// The reference pages of the documentation agree with the code.
 @Suite(.ownThreads) struct PageTests {
   private static let folder = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -30,7 +30,7 @@ import uwbctl
     }
   }
 
-  /// What stands between backticks.
+  /// The text between backticks.
   private static func code(_ cell: String) -> [String] {
     cell.components(separatedBy: "`").enumerated().filter { $0.offset % 2 == 1 }.map(\.element)
   }
@@ -46,7 +46,7 @@ import uwbctl
 
   // MARK: JSON
 
-  /// What the page has to be. `UWB_PAGES=write swift test --filter PageTests` writes it.
+  /// The expected text of the page. `UWB_PAGES=write swift test --filter PageTests` writes it.
   private static var keys: String {
     // Two hyphens in prose would become a dash.
     func escaped(_ text: String) -> String {
@@ -89,7 +89,7 @@ import uwbctl
 
   // MARK: devices
 
-  /// The forms of the page, without that which only the shell knows.
+  /// The forms on the page, without the form that only the shell supports.
   private static func forms() throws -> [String] {
     try table("## Forms", of: "DeviceNames.md").flatMap { code($0[0]) }
       .filter { $0 != DeviceOptions.simulated }
@@ -111,7 +111,7 @@ import uwbctl
     let listed = try Self.table("## Options", of: "DeviceNames.md").flatMap { Self.code($0[0]) }
     var known: Set<String> = []
     for form in try Self.forms() where !form.hasPrefix("tcp:") {
-      // The error names the options that there are.
+      // The error names the available options.
       let error = #expect(throws: LinkError.self) {
         try LinkEndpoint(form + (form.contains("?") ? "&" : "?") + "nonsense")
       }

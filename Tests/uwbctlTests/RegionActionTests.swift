@@ -8,7 +8,7 @@ import Testing
 import UWBTestSupport
 import UWBTools
 
-/// What `range` and `accessory` do by themselves when a peer enters or leaves a region.
+/// Actions of `range` and `accessory` when a peer enters or leaves a region.
 @Suite(.ownThreads, .timeLimit(.minutes(10))) struct RegionActionTests {
   private static let near = ["--region", "near=9", "--interval", "50"]
 
@@ -63,8 +63,8 @@ import UWBTools
     #expect(outcome.complaints.contains("0x0001 left near after"), "\(outcome.complaints)")
   }
 
-  /// A command that hangs delays neither a round nor, for long, the end. One that fails changes nothing
-  /// but a line on standard error.
+  /// A command that hangs delays no round, and the end only briefly. A command that fails only
+  /// prints a line on standard error.
   @Test func badCommandsDoNotHarmRanging() throws {
     let outcome = try ChildProcess.run(
       ["range", "-n", "60"] + Self.near + [
@@ -134,7 +134,7 @@ import UWBTools
     #expect(
       await outcomes(limit: .seconds(60), ["exit 0", "exit 255", "kill -15 $$", "no-such-program"])
         == [.exited(0), .exited(255), .killed(signal: 15), .exited(127)])
-    // Of signals only those that this program ignores are the defaults again.
+    // Only signals that this program ignores get their default action again.
     #expect(await outcomes(limit: .seconds(60), ["kill -13 $$"]) == [.killed(signal: 13)])
   }
 
@@ -151,12 +151,12 @@ import UWBTools
     let many = await outcomes(
       limit: .milliseconds(300), ["sleep 600"] + Array(repeating: "true", count: 40))
     #expect(many.count == 41 && many.first == .tookTooLong)
-    // None had begun when those behind the sixteenth came, or one.
+    // At most one command had begun when the commands beyond the sixteenth arrived.
     let refused = many.filter { $0 == .dropped }.count
     #expect(24...41 ~= refused, "\(many)")
   }
 
-  /// What a command has left behind ends with it, when it takes too long.
+  /// Background processes of a command end with it when it exceeds its time limit.
   @Test func aGroupIsEndedTogether() async throws {
     let folder = try TemporaryFolder()
     defer { folder.remove() }
@@ -165,7 +165,7 @@ import UWBTools
     #expect(await outcomes(limit: .milliseconds(500), [command]) == [.tookTooLong])
     let text = try String(contentsOfFile: file, encoding: .utf8)
     let process = try #require(pid_t(text.trimmingCharacters(in: .whitespacesAndNewlines)))
-    // Whoever inherits orphans takes note of its end sooner or later.
+    // The process that inherits orphans reaps them sooner or later.
     func isAlive() -> Bool {
       let status = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
       return status.map { !$0.contains(") Z ") } ?? false

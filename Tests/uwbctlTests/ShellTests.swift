@@ -27,11 +27,11 @@ import uwbctl
   func completionKnowsEveryCommand(_ shell: String) throws {
     let script = try #require(Self.scripts[shell])
     for (path, _) in Self.commands { #expect(script.contains(path.last ?? ""), "\(path)") }
-    // Devices are looked up when they are completed.
+    // Devices are looked up at the time of completion.
     #expect(script.contains("---completion"))
   }
 
-  /// The shells of this machine.
+  /// The shells that are installed on this machine.
   private static let installed = ["bash", "zsh", "fish"].flatMap { name in
     ["/usr/bin/\(name)", "/bin/\(name)"].filter(FileManager.default.isExecutableFile).prefix(1)
   }

@@ -19,7 +19,7 @@ import Varlink
 @testable import UWBService
 @testable import uwbd
 
-/// An app that passes what its session says on to an accessory.
+/// An app that passes the messages of its session on to an accessory.
 private final class App: NSObject, NISessionDelegate, Sendable {
   private let channel: SocketChannel
   private let distance: AsyncStream<Float>.Continuation
@@ -46,7 +46,7 @@ private final class App: NSObject, NISessionDelegate, Sendable {
   func session(_ session: NISession, didInvalidateWith error: any Error) { distance.finish() }
 }
 
-/// Apps and accessories whose chips are the service's.
+/// Apps and accessories on chips of the service.
 @Suite(.ownThreads, .timeLimit(.minutes(10))) struct AppTests {
   @Test func anAppAndAnAccessoryRangeThroughTheService() async throws {
     let bench = SimulatedBench(scene: Scene(seed: 9))
@@ -95,7 +95,8 @@ private final class App: NSObject, NISessionDelegate, Sendable {
     var distances = app.distances.makeAsyncIterator()
     for _ in 0..<5 { #expect(abs(try #require(await distances.next()) - 3) < 0.5) }
     #expect(chips.map(\.sessionCount) == [1, 1])
-    // What an app holds ends with its session, and what the accessory holds with the app's word.
+    // The app's session on the chip ends with the app's session object, and the accessory's with
+    // the app's stop message.
     session.invalidate()
     try await channel.send(AppMessage.stop.bytes)
     for chip in chips { await chip.waitForSessions { $0 == 0 } }

@@ -11,7 +11,7 @@ import Varlink
 
 @testable import UWBService
 
-/// Programs that want a chip to themselves.
+/// Programs that borrow a chip for exclusive use.
 @Suite(.ownThreads, .timeLimit(.minutes(10))) struct BorrowTests {
   private static let parameters: [String: JSON] = ["reason": .string("uwbctl config set")]
 
@@ -33,7 +33,7 @@ import Varlink
       }
       let listed = try other.call("List").parameters["chips"]?.array?[0].object
       #expect(listed?["borrower"]?.object?["reason"] == .string("uwbctl config set"))
-      // However it ends.
+      // In each way in which the program can end.
       borrower.close()
       let reply = try other.call("Start", ServiceBench.start())
       #expect(reply.error == nil, "\(reply.parameters)")
@@ -47,7 +47,7 @@ import Varlink
       let reply = try borrower.call("Borrow", Self.parameters)
       #expect(reply.errorName == "Busy")
       #expect(reply.parameters["owners"]?.array?.count == 1)
-      // Those of the service are started again afterwards.
+      // Sessions of the service are started again afterwards.
       try owner.call("Stop", ["session_id": .integer(42)])
       await service.hold([
         HeldProfile(

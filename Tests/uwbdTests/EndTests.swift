@@ -35,7 +35,7 @@ import Varlink
       #expect(try bench.client().call("Start", ServiceBench.start()).error == nil)
       first.send(SIGKILL)
       first.waitUntilExit()
-      // The socket is still there, with nobody behind it.
+      // The socket file still exists, but no process listens on it.
       let second = try bench.launch()
       let client = try bench.client()
       #expect(try client.call("Describe").error == nil)
@@ -79,7 +79,7 @@ import Varlink
       #expect(fstat(port, &status) == 0 && isatty(port) == 1)
       first.send(SIGKILL)
       first.waitUntilExit()
-      // It is locked as long as it is open.
+      // The draft is locked as long as it is open.
       #expect(throws: LinkError.self) { try Link(LinkEndpoint(bench.chip.path)) }
       unlink(bench.path)
       let second = try SpawnedProcess(
@@ -97,7 +97,7 @@ import Varlink
       #expect(second.terminationStatus == 0)
       var said = supervisor.said()
       while said != "", !said.hasPrefix("STOPPING=1") { said = supervisor.said() }
-      // An end in order closes it.
+      // An orderly end closes it.
       #expect(supervisor.receive().text == "FDSTOREREMOVE=1\nFDNAME=chip0")
       close(port)
     }
@@ -118,7 +118,7 @@ import Varlink
       service.waitUntilExit()
       #expect(service.terminationStatus == 0)
       #expect(bench.chip.sessionCount == 0)
-      // It is the one who made it who removes it.
+      // The program that created the socket removes it.
       #expect(access(bench.path, F_OK) == 0)
     }
   }

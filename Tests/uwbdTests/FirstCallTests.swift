@@ -11,7 +11,7 @@ import Varlink
 @testable import UWBService
 @testable import uwbd
 
-/// Calls that come before the service has opened its chip: they wait for it.
+/// Calls that arrive before the service has opened its chip wait for it.
 @Suite(.ownThreads, .timeLimit(.minutes(10))) struct FirstCallTests {
   /// A call with the chip's path, which the service has by another name.
   private static func call(_ method: String, _ path: String) -> VarlinkCall {
@@ -69,7 +69,7 @@ import Varlink
     }
   }
 
-  /// Nothing is left of a program that disconnects while its call waits.
+  /// A program that disconnects while its call waits causes no leak.
   @Test(arguments: ["Describe", "Start", "Attach", "Borrow"])
   func aCallThatIsAbandoned(_ method: String) async throws {
     try await ServiceBench.lend { bench in
@@ -87,7 +87,7 @@ import Varlink
     }
   }
 
-  /// A chip that is not there is no reason to wait.
+  /// The service does not wait for a chip that is not plugged in.
   @Test func aChipThatIsNotThere() async throws {
     try await ServiceBench.lend { bench in
       bench.chip.unplug()
@@ -109,7 +109,7 @@ import Varlink
       let (first, second) = (try bench.client(), try bench.client())
       let reply = try first.call("Start", ["profile_text": .string(text)])
       #expect(reply.parameters["session_id"] == .integer(42), "\(reply.parameters)")
-      // The same session as one as from the object.
+      // The session from the text is the session from the object.
       #expect(try second.call("Start", ServiceBench.start()).parameters["joined"] == .bool(true))
       let damaged = try second.call("Start", ["profile_text": .string(text + "\n}")])
       #expect(damaged.errorName == "InvalidProfile")
@@ -123,7 +123,7 @@ import Varlink
     }
   }
 
-  /// A program that has disconnected starts nothing, however long its session would stay.
+  /// A program that has disconnected starts no session, whatever its `linger`.
   @Test func anAbandonedStartThatWouldLinger() async throws {
     try await ServiceBench.lend { bench in
       let service = try bench.launch(chip: bench.link)
@@ -140,7 +140,7 @@ import Varlink
     }
   }
 
-  /// The calls of a program take effect, also where it exits without reading the replies.
+  /// The calls of a program take effect, even if it exits without reading the replies.
   @Test func aStopBeforeAnExit() async throws {
     try await ServiceBench.lendService { bench, _ in
       let owner = try bench.client()

@@ -37,12 +37,12 @@ import Varlink
       let client = try bench.client()
       for byte in VarlinkCall("org.varlink.service.GetInfo").bytes { client.send([byte]) }
       #expect(try client.receive()?.parameters["product"] == .string("uwbd"))
-      // As many as the service takes at once; those without a reply have none.
+      // As many calls as the service accepts at once; calls without a reply are not counted.
       let info = VarlinkCall("org.varlink.service.GetInfo").bytes
       let silent = VarlinkCall("org.varlink.service.GetInfo", oneway: true).bytes
       client.send((0..<500).flatMap { _ in silent + info })
       for _ in 0..<500 { #expect(try client.receive()?.error == nil) }
-      // Calls wait for the one before them.
+      // Calls wait for the previous call.
       client.send("Start", ServiceBench.start())
       client.send("Stop", ["session_id": .integer(42)])
       client.send("Monitor", oneway: true)
@@ -63,7 +63,7 @@ import Varlink
       let count = 5_000
       for number in 0..<count {
         await service.handle(.measured(measurement(number, UInt16(number % 3))))
-        // Never more than the socket holds.
+        // Never more bytes than the socket holds.
         if number % 50 == 49 { #expect(try quick.measurements(50).found.count == 50) }
       }
       for client in [slow, newest] {
@@ -109,7 +109,7 @@ import Varlink
     queue = MeasurementQueue(.newest, limit: 3)
     for number in 0..<7 { queue.add(measurement(number, UInt16(number % 2))) }
     #expect(drained(&queue) == ["6/5", "5/0"])
-    // More peers than can wait.
+    // More connections than can wait.
     for number in 0..<5 { queue.add(measurement(number, UInt16(number))) }
     #expect(drained(&queue) == ["2/2", "3/0", "4/0"])
   }

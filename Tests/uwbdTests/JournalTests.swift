@@ -12,7 +12,7 @@ import Testing
       String(decoding: entry, as: UTF8.self)
         == "MESSAGE=a\nPRIORITY=5\nSYSLOG_IDENTIFIER=uwbd\nUWB_CHIP=b\nUWB_PEER_PID=7\n"
         + "MESSAGE_ID=\(id)\n")
-    // With its length, so that it is no other field.
+    // The field has a length, so its text cannot add another field.
     let broken = JournalLog.entry("a", 5, [("cause", "b\nPRIORITY=0")])
     let value = Array("b\nPRIORITY=0".utf8)
     var field = Array("UWB_CAUSE\n".utf8)

@@ -11,7 +11,7 @@ import Varlink
 @testable import UWBService
 @testable import uwbd
 
-/// Sessions that the service holds itself, and what else it does without being asked.
+/// Sessions that the service holds itself, and its other actions without a call.
 @Suite(.ownThreads, .timeLimit(.minutes(10))) struct OwnSessionTests {
   private func write(_ profile: JSON, _ name: String, in folder: TemporaryFolder) throws {
     _ = try folder.write("\(profile)", to: name)
@@ -25,10 +25,10 @@ import Varlink
       try write(.string("no profile"), "broken.json", in: folder)
       #expect(mkfifo(folder.path("pipe.json"), 0o600) == 0)
       let service = try bench.launch(["--sessions", folder.path("")])
-      // Without a Start.
+      // The session starts without a call of Start.
       let found = try bench.client().call("Monitor").parameters
       #expect(found["session_id"] == .integer(42))
-      // It stays when those who have joined it go.
+      // The session stays when the programs that joined it disconnect.
       let client = try bench.client()
       #expect(
         try client.call("Start", ServiceBench.start()).parameters["joined"] == .bool(true))
@@ -60,7 +60,7 @@ import Varlink
       try write(ServiceBench.profile(), "tags.json", in: folder)
       reload()
       #expect(try bench.client().call("Monitor").parameters["session_id"] == .integer(42))
-      // Other parameters: it ends, and starts with them.
+      // With other parameters, the session ends and starts with the new ones.
       let other = ServiceBench.profile(.controller, ["RANGING_DURATION": .string("40 ms")])
       try write(other, "tags.json", in: folder)
       reload()
@@ -69,7 +69,7 @@ import Varlink
       reload()
       while try !bench.sessions().isEmpty { pauseBriefly() }
       #expect(bench.chip.sessionCount == 0)
-      // A folder that has gone changes nothing.
+      // A removed folder changes nothing.
       try write(ServiceBench.profile(), "tags.json", in: folder)
       reload()
       _ = try bench.client().call("Monitor")
@@ -114,7 +114,7 @@ import Varlink
     try write(.string(String(repeating: "x", count: 70_000)), "long.json", in: folder)
     #expect(ProfileFolder(folder.path(""), chips: ["/dev/ttyACM0"])?.problems.count == 1)
     #expect(ProfileFolder(folder.path("none"), chips: chips) == nil)
-    // A board that is plugged in takes none away from another.
+    // A board that is plugged in does not take the chip from another board.
     let held = Dictionary(uniqueKeysWithValues: one.profiles.map { ($0.file, $0.chip) })
     let later = try #require(ProfileFolder(folder.path(""), chips: chips, held: held))
     #expect(Set(later.profiles.map(\.file)).isSuperset(of: one.profiles.map(\.file)))
@@ -123,7 +123,7 @@ import Varlink
   @Test func itEndsWhenNobodyUsesIt() async throws {
     try await ServiceBench.lend { bench in
       let service = try bench.launch(["--idle", "1"])
-      // Whoever connects in time is served; its end is what starts the time.
+      // A client that connects in time is served; its end starts the time.
       if let client = try? bench.client() { _ = try? client.call("List") }
       service.waitUntilExit()
       #expect(service.terminationStatus == 0)
@@ -135,7 +135,7 @@ import Varlink
     try await ServiceBench.lend { bench in
       var ends: [Int32] = [-1, -1]
       #expect(pipe(&ends) == 0)
-      // Full, and never read.
+      // The queue is full, and is never read.
       _ = fcntl(ends[1], F_SETFL, O_NONBLOCK)
       let bytes = [UInt8](repeating: 32, count: 4_096)
       while Glibc.write(ends[1], bytes, bytes.count) > 0 { pauseBriefly() }

@@ -13,7 +13,7 @@ import Varlink
 
 @testable import UWBService
 
-/// Every method, called by every kind of user: the table of Service.md.
+/// Every method, called by every kind of user, according to the table of Service.md.
 @Suite(.serialized, .ownThreads, .timeLimit(.minutes(10))) struct PermissionTests {
   private enum User: String, CaseIterable {
     case root, same = "user of the session", member = "another member", other = "no member"
@@ -30,7 +30,7 @@ import Varlink
     static let group: UInt32 = 400_000
   }
 
-  /// A service for which the kernel names the users that the test wants.
+  /// A service to which the kernel reports the users that the test chooses.
   private final class Users: Sendable {
     private let next = Locked(User.root)
     private let owner = Locked<TestClient?>(nil)
@@ -49,7 +49,7 @@ import Varlink
       #expect(try client.call("Start", parameters).error == nil)
     }
 
-    /// Ends it, and what the calls have started.
+    /// Ends the session, and all sessions that the calls have started.
     func letGo(except listeners: Int = 0) async throws {
       owner.withLock { $0 }?.close()
       while await service.connections > listeners { pauseBriefly() }
@@ -61,7 +61,7 @@ import Varlink
       return try bench.client()
     }
 
-    /// Returns when the service knows who it is.
+    /// Returns when the service has identified the user.
     func client(_ user: User) throws -> TestClient {
       let client = try connect(user)
       _ = try client.call("List")
@@ -91,7 +91,7 @@ import Varlink
 
   private static let stop: [String: JSON] = ["session_id": .integer(42)]
 
-  /// A row of the table: calls, and whether somebody else shares a session meanwhile.
+  /// A row of the table: calls, and whether another user shares a session meanwhile.
   private struct Row {
     var name: String
     var share: Chips.Share?
@@ -112,7 +112,7 @@ import Varlink
     }
   }
 
-  /// A cell; who is refused is told why, and what to do.
+  /// A cell. A refused user gets the reason and the next step.
   private static func answer(_ reply: VarlinkReply) -> String {
     guard let name = reply.errorName else { return "yes" }
     for key in ["reason", "advice"] { #expect(reply.parameters[key]?.string?.isEmpty == false) }
@@ -140,7 +140,7 @@ import Varlink
       while await users.service.listeners == 0 { pauseBriefly() }
       let all = try users.client(.root)
       all.send("Monitor", more: true)
-      // The last ones are for everybody: who has seen no others does not see them.
+      // The last calls are open to everybody: they only report sessions that the user may see.
       let last = try #require(try all.measurements(3).found.last?["monotonic_us"]?.integer)
       try await users.letGo(except: 2)
       try users.hold(.everyone)
@@ -175,7 +175,7 @@ import Varlink
     },
   ]
 
-  /// The answers that each user gets, row by row.
+  /// The replies to each user, row by row.
   private static func cells(hasGroup: Bool, _ users: [User]) async throws -> [[String]] {
     let found = Locked([[String]](repeating: [], count: rows.count))
     try await Users.lend(hasGroup: hasGroup) { bench in
@@ -216,13 +216,13 @@ import Varlink
       #expect(try refused.receive() == nil)
       for _ in 4..<10 { clients.append(try users.client(.root)) }
       #expect(try users.connect(.root).receive()?.parameters["advice"] != nil)
-      // One that has gone makes room, whether the service has looked or not.
+      // A disconnected client makes room, whether or not the service has noticed.
       clients.removeFirst().close()
       #expect(try users.client(.other).call("List").error == nil)
     }
   }
 
-  /// Also while another one is refused, which has come just before.
+  /// A new client is served while another one, which arrived just before, is refused.
   @Test func whoHasGoneMakesRoom() async throws {
     struct Programs {
       var path = ""
@@ -231,7 +231,7 @@ import Varlink
     let programs = Locked(Programs())
     let permissions = Permissions(mostClients: 1) { _ in
       programs.withLock { programs in
-        // The second and the third are accepted one after the other.
+        // The second and the third connection are accepted one after the other.
         if programs.clients.count == 2, let third = try? TestClient(programs.path) {
           programs.clients.append(third)
         } else if programs.clients.count == 3 {

@@ -24,7 +24,7 @@ import Varlink
   @Test func anAppThatWasKilledGoesOnWithItsSession() async throws {
     let folder = try TemporaryFolder()
     defer { folder.remove() }
-    // Where the apps find it.
+    // The address at which apps find it.
     let link = RestoredApp.folder(of: getpid())
     try FileManager.default.createSymbolicLink(
       atPath: link, withDestinationPath: folder.path(""))
@@ -58,7 +58,7 @@ import Varlink
       }
     }
     let serving = Task {
-      // The phone is the same one each time.
+      // The phone has the same identity each time.
       await withDiscardingTaskGroup { group in
         for await channel in listener.channels {
           group.addTask { await accessory.serve(channel, as: "phone") }
@@ -77,7 +77,7 @@ import Varlink
     while try session()?["state"] != .string("waiting") { pauseBriefly() }
     #expect(chips.map(\.sessionCount) == [1, 1])
     await #expect(processExitsWith: .success) { try await RestoredApp().goOn() }
-    // It has ended its session, as the accessory does when it is told.
+    // The app has ended its session, as the accessory does on a stop message.
     for chip in chips { await chip.waitForSessions { $0 == 0 } }
     #expect(changes.withLock { $0 } == ["started", "stopped: byApp"])
     let sequences = try watcher.measurements(6).found.compactMap {
@@ -94,7 +94,7 @@ import Varlink
   }
 }
 
-/// The app; it keeps in a folder what it needs to go on.
+/// The app. A folder has the state that it needs to resume.
 private final class RestoredApp: NSObject, NISessionDelegate, Sendable {
   private let folder = RestoredApp.folder(of: getppid())
   private let session = NISession()
@@ -110,7 +110,7 @@ private final class RestoredApp: NSObject, NISessionDelegate, Sendable {
     (distances, distance) = AsyncStream.makeStream()
   }
 
-  /// Ranges, and is killed.
+  /// Ranges until it is killed.
   func begin() async throws {
     let channel = try await connect()
     try await channel.send(AppMessage.initialize.bytes)
@@ -126,7 +126,7 @@ private final class RestoredApp: NSObject, NISessionDelegate, Sendable {
     kill(getpid(), SIGKILL)
   }
 
-  /// Ranges on, and ends.
+  /// Resumes ranging, and ends.
   func goOn() async throws {
     let configuration = try NINearbyAccessoryConfiguration(
       data: Data(contentsOf: file("accessory-data")))
@@ -145,7 +145,7 @@ private final class RestoredApp: NSObject, NISessionDelegate, Sendable {
     try await SocketChannel.connect(to: ChannelEndpoint("unix:\(folder)/accessory"))
   }
 
-  /// Returns what the accessory was sent.
+  /// Returns the messages that the accessory has received.
   private func range(
     _ configuration: NINearbyAccessoryConfiguration, _ channel: SocketChannel
   ) async throws -> Data {

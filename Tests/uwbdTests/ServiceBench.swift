@@ -22,7 +22,7 @@ final class ServiceBench: Sendable {
   private let session: UWBSession
   private let folder: TemporaryFolder
 
-  /// The session of an end, as a profile; `changes` are further parameters or other values.
+  /// The session of an end as a profile; `changes` are additional parameters or other values.
   static func profile(
     _ role: SessionConfiguration.Role = .controller, _ changes: [String: JSON] = [:]
   ) -> JSON {
@@ -66,7 +66,8 @@ final class ServiceBench: Sendable {
     folder.remove()
   }
 
-  /// Lends a bench whose service is another program's, or none yet, to a test with threads of its own.
+  /// Lends a test with its own threads a bench whose service is another program's, or does not run
+  /// yet.
   static func lend(_ body: @Sendable (ServiceBench) async throws -> Void) async throws {
     let bench = try await ServiceBench()
     let result: Result<Void, any Error>
@@ -75,7 +76,7 @@ final class ServiceBench: Sendable {
     try result.get()
   }
 
-  /// Lends a service in this program.
+  /// Lends a service in this process.
   static func lendService(
     _ permissions: Permissions = Permissions(),
     _ body: @Sendable (ServiceBench, Service) async throws -> Void
@@ -92,16 +93,15 @@ final class ServiceBench: Sendable {
     }
   }
 
-  /// The program beside the tests.
+  /// The program in the folder of the tests.
   static let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
     .deletingLastPathComponent().appending(path: "uwbd").path
 
-  /// A link to the chip, which follows when the chip is plugged in again.
+  /// A link to the chip, which follows it when the chip is plugged in again.
   var link: String { folder.path("chip") }
 
   /// Starts the program, and waits until it listens.
-  ///
-  /// - Parameter name: of the chip; nil: its path.
+  /// - Parameter name: the name of the chip; nil for its path.
   func launch(
     _ options: [String] = [], _ environment: [String: String?] = [:], chip name: String? = nil,
     standardError: Int32? = nil
@@ -114,18 +114,19 @@ final class ServiceBench: Sendable {
     return service
   }
 
-  /// Starts the peer again, which ends with the session of its controller.
+  /// Starts the peer again, because it ends with the session of its controller.
   func restartPeer() async throws {
     if session.state != .active { try await session.start() }
   }
 
   func client() throws -> TestClient { try TestClient(path) }
 
-  /// The sessions of the chip, as the service lists them.
+  /// The sessions of the chip in the list of the service.
   func sessions() throws -> [JSON] {
     try client().call("List").parameters["chips"]?.array?[0].object?["sessions"]?.array ?? []
   }
 }
 
-/// Between two questions: without it, the tests that wait would take the processor from what they wait for.
+/// A pause between two requests: without it, waiting tests would use the processor that the awaited
+/// programs need.
 func pauseBriefly() { usleep(2_000) }

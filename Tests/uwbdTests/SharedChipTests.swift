@@ -7,7 +7,7 @@ import UWBSimulator
 @testable import UWBService
 
 @Suite(.timeLimit(.minutes(10))) struct SharedChipTests {
-  /// The next one to get the number is another program's.
+  /// The next file with that number belongs to another program.
   @Test @ServiceActor func aPseudoTerminalIsNotOpenedAgainByItsNumber() async throws {
     let bench = SimulatedBench(scene: Scene(seed: 3))
     let chip = try bench.add(profile: .qm33, at: SIMD3(0, 0, 1))
@@ -18,7 +18,7 @@ import UWBSimulator
     shared.start()
     while shared.problemText != nil { try await Task.sleep(for: .milliseconds(1)) }
     chip.unplug()
-    // For ever, if it tries again.
+    // Would wait without end if the service tried again.
     await shared.waitUntilClosed()
     bench.stop()
     #expect(shared.problemText?.contains("is being opened") == false)

@@ -38,7 +38,7 @@ import Varlink
       #expect(end?.errorName == "SessionEnded")
       #expect(bench.chip.sessionCount == 0)
       #expect(try bench.sessions().isEmpty)
-      // The connection is free for other calls again.
+      // The connection is available for other calls again.
       #expect(try watcher.call("List").error == nil)
     }
   }
@@ -62,7 +62,7 @@ import Varlink
         owner.send("Start", ServiceBench.start())
         owner.close()
       }
-      // It waits for the end of the others.
+      // The call waits for the end of the other sessions.
       let last = try bench.client()
       #expect(try last.call("Start", ServiceBench.start()).error == nil)
       #expect(try last.call("Stop", ["session_id": .integer(42)]).error == nil)
@@ -79,7 +79,7 @@ import Varlink
       while try bench.sessions().first?.object?["state"] != .string("waiting") { pauseBriefly() }
       #expect(
         try second.call("Start", ServiceBench.start()).parameters["joined"] == .bool(true))
-      // Who lets go of it needs it no more.
+      // A program that releases it needs it no more.
       try second.call("Stop", ["session_id": .integer(42)])
       while try !bench.sessions().isEmpty { pauseBriefly() }
       #expect(bench.chip.sessionCount == 0)
@@ -103,7 +103,7 @@ import Varlink
             "wanted": .string("8 slots"),
           ])))
       #expect(differences.count == 2)
-      // The first one's goes on.
+      // The first program's session continues.
       #expect(try bench.client().call("Monitor").parameters["session_id"] == .integer(42))
       #expect(try second.call("Stop", ["session_id": .integer(42)]).errorName == "NoSession")
     }
@@ -167,7 +167,7 @@ import Varlink
     }
   }
 
-  /// Programs try again when it is the chip that cannot be used now.
+  /// Programs try again if the chip is unavailable at the moment.
   @Test func whatPassesIsNoRefusal() throws {
     let errors: [(DriverError, String)] = [
       (.recovering, "ChipUnavailable"), (.closed, "ChipUnavailable"),

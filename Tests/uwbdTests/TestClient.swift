@@ -35,11 +35,11 @@ final class TestClient: Sendable {
   private let isOpen = Flag()
   private final class Flag: @unchecked Sendable { var value = true }
 
-  /// As the end of the program does it.
+  /// As the exit of the program does.
   func close() {
     guard isOpen.value else { return }
     isOpen.value = false
-    // Another test may be starting a program, which has the descriptor until it executes.
+    // Another test may be starting a program, which inherits the descriptor until it executes.
     shutdown(descriptor, Int32(SHUT_RDWR))
     Glibc.close(descriptor)
   }
@@ -47,7 +47,7 @@ final class TestClient: Sendable {
   /// Shuts down the sending direction only.
   func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
-  /// Also when the service closes the connection meanwhile.
+  /// The call also returns when the service closes the connection meanwhile.
   func send(_ bytes: [UInt8]) {
     var sent = 0
     while sent < bytes.count {
@@ -88,7 +88,7 @@ final class TestClient: Sendable {
     return reply
   }
 
-  /// The measurements of a call of `Monitor` until there is an error, or enough.
+  /// The measurements of a call of `Monitor` until an error, or until there are enough.
   func measurements(_ count: Int = .max) throws -> (found: [[String: JSON]], end: VarlinkReply?) {
     var found: [[String: JSON]] = []
     while found.count < count {
@@ -101,6 +101,6 @@ final class TestClient: Sendable {
 }
 
 extension VarlinkReply {
-  /// Without its interface.
+  /// The method without its interface.
   var errorName: String? { error?.split(separator: ".").last.map(String.init) }
 }

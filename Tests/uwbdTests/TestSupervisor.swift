@@ -5,7 +5,7 @@ import UWBLink
 
 @testable import UWBService
 
-/// What systemd hears of the service.
+/// The messages of the service to systemd.
 final class TestSupervisor: Sendable {
   let path: String
   private let receiver: Int32
@@ -25,7 +25,7 @@ final class TestSupervisor: Sendable {
     unlink(path)
   }
 
-  /// The next message about the service itself; empty: there is none.
+  /// The next message about the service itself; empty if there is none.
   func said() -> String {
     while true {
       let (text, descriptor) = receive()
@@ -34,7 +34,7 @@ final class TestSupervisor: Sendable {
     }
   }
 
-  /// The next message, and the descriptor that came with it, or -1.
+  /// The next message and its descriptor, or -1.
   func receive() -> (text: String, descriptor: Int32) {
     var buffer = [UInt8](repeating: 0, count: 1_024)
     var control = [Int32](repeating: -1, count: 6)

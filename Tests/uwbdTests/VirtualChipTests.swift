@@ -80,7 +80,7 @@ import Varlink
       try await take(1, stream)
       #expect(try watcher.measurements(3).found.count == 3)
       try await session.close()
-      // The same from the other side.
+      // The same check from the other program.
       let owner = try bench.client()
       #expect(try owner.call("Start", ServiceBench.start()).error == nil)
       let refused = await #expect(throws: DriverError.self) {
@@ -93,7 +93,7 @@ import Varlink
     }
   }
 
-  /// A chip that ranges is not asked again who it is.
+  /// The service does not identify a ranging chip again.
   @Test func programsAreAnsweredFromMemory() async throws {
     try await ServiceBench.lendService { bench, _ in
       let first = try await open(bench)
@@ -134,7 +134,7 @@ import Varlink
       ] {
         #expect(try await device.send(opcode, payload: payload).first != Status.ok.rawValue)
       }
-      // A reset ends the sessions of this program only.
+      // A reset ends only the sessions of this program.
       let owner = try bench.client()
       #expect(try owner.call("Start", ServiceBench.start()).error == nil)
       #expect(try await device.send(Opcode(.core, 0x00), payload: [0]) == [Status.ok.rawValue])
@@ -165,7 +165,7 @@ import Varlink
         #expect(try client.receive()?.parameters["chip"] == .string(bench.chip.path))
         for _ in 0..<20 {
           var payload = (0..<Int.random(in: 0...40)).map { _ in UInt8.random(in: .min ... .max) }
-          // The session of others, and that of this one, as often as any.
+          // Another program's session, and one of this program, repeatedly.
           if payload.count >= 4, Bool.random() {
             payload.replaceSubrange(0..<4, with: [42, 0, 0, 0])
           }
@@ -174,7 +174,7 @@ import Varlink
         }
         client.close()
       }
-      // Enough for a message that never ends.
+      // Enough bytes for a message without an end.
       let client = try bench.client()
       client.send(VarlinkCall("\(Chips.interface).Attach", upgrade: true).bytes)
       _ = try client.receive()
@@ -194,7 +194,7 @@ import Varlink
       try FileManager.default.createSymbolicLink(
         atPath: link.string, withDestinationPath: bench.chip.path)
       let expected = LinkEndpoint.service(socket: socket, chip: bench.chip.path)
-      // By any name.
+      // The chip is found by each of its names.
       for path in [FilePath(bench.chip.path), link] {
         #expect(LinkEndpoint.serial(path: path).shared(at: socket) == expected)
       }
@@ -247,7 +247,7 @@ import Varlink
   private static let folder = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
     .deletingLastPathComponent()
 
-  /// A command that names the chip by its path, as if there were no service.
+  /// A command that names the chip by its path, and does not mention the service.
   private final class Command {
     let process: SpawnedProcess
     private let (output, errors) = (Pipe(), Pipe())
@@ -262,7 +262,7 @@ import Varlink
       try errors.fileHandleForWriting.close()
     }
 
-    /// Reads its output until a text was in it.
+    /// Reads the output until it contains a text.
     func wait(until text: String) throws {
       var output = ""
       while !output.contains(text) {
@@ -274,12 +274,12 @@ import Varlink
       }
     }
 
-    /// Returns its messages, after it has ended.
+    /// Returns its messages after its end.
     func readStandardError() -> String {
       String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     }
 
-    /// Waits for some of what it prints.
+    /// Waits for a text in its output.
     func wait(for text: String = "\n") throws {
       let said = output.fileHandleForReading.availableData
       guard String(decoding: said, as: UTF8.self).contains(text) else {
@@ -348,7 +348,7 @@ import Varlink
       try info.wait(for: "uwbd:\(bench.path)")
       info.process.waitUntilExit()
       #expect(info.process.terminationStatus == 0)
-      // It is the service's, and stays that.
+      // The session belongs to the service, and continues to.
       let direct = try Command(bench, ["info", "--direct"])
       direct.process.waitUntilExit()
       #expect(direct.process.terminationStatus == EX_TEMPFAIL)
@@ -368,7 +368,7 @@ import Varlink
         let command = try Command(bench, arguments)
         command.process.waitUntilExit()
         #expect((command.process.terminationStatus == 0) == isDone, "\(arguments)")
-        // The service has it again.
+        // The service has the chip again.
         let info = try Command(bench, ["info"])
         info.process.waitUntilExit()
         #expect(info.process.terminationStatus == 0, "after \(arguments)")
@@ -397,7 +397,7 @@ import Varlink
       command.process.send(SIGINT)
       command.process.waitUntilExit()
       #expect(command.process.terminationStatus == 0)
-      // The service has seen it by then, or will.
+      // The service has detected it by then, or will.
       await bench.chip.waitForSessions { $0 == 0 }
       second.send(SIGTERM)
       second.waitUntilExit()
@@ -417,7 +417,7 @@ import Varlink
       await bench.chip.waitForSessions { $0 > 0 }
       try await bench.restartPeer()
       try command.wait(until: #""after_interruption":true"#)
-      // One session for both, before and after.
+      // Both programs share one session, before and after.
       #expect(bench.chip.sessionCount == 1)
       #expect(try watcher.measurements(1).found.count == 1)
       command.process.send(SIGINT)
@@ -431,7 +431,7 @@ import Varlink
     }
   }
 
-  /// A program that does not return after an outage keeps its session for a while only.
+  /// The session of a program that does not return after an outage is kept for a limited time.
   @Test func aSessionOfAProgramThatDoesNotReturnEnds() async throws {
     try await ServiceBench.lend { bench in
       let service = try bench.launch(chip: bench.link)
@@ -441,7 +441,7 @@ import Varlink
       command.process.waitUntilExit()
       #expect(command.process.terminationStatus == EX_IOERR)
       try bench.chip.replug()
-      // The driver of the service brings the session back first.
+      // The driver of the service restores the session first.
       await bench.chip.waitForSessions { $0 > 0 }
       await bench.chip.waitForSessions { $0 == 0 }
       service.send(SIGTERM)

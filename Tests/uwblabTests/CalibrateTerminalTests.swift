@@ -11,7 +11,7 @@ import UWBTestSupport
 
 @testable import uwblab
 
-/// The guided way, as a person at a terminal sees it.
+/// The guided dialogue at a terminal.
 @Suite(.ownThreads, .timeLimit(.minutes(10))) struct CalibrateTerminalTests {
   private let quick = ["--rounds", "12", "--interval", "10"]
 
@@ -30,7 +30,7 @@ import UWBTestSupport
     session.answer("what?")
     try session.expect("Unknown answer: what?")
     session.answer("r")
-    // The number is remembered.
+    // The dialogue offers the earlier distance.
     try session.expect("(1 of 3) A – B: distance from antenna to antenna in m, Enter for 2.500")
     for pair in ["A – B", "A – C", "B – C"] {
       if pair != "A – B" { try session.expect(pair) }
@@ -64,7 +64,7 @@ import UWBTestSupport
     #expect(session.seen.contains("Nothing was written: use --output FILE or --write."))
   }
 
-  /// Ctrl-C at a question, Ctrl-C while it measures, and q: what was in the file stays in it.
+  /// Ctrl-C at a question, Ctrl-C during a measurement, and q: the file is not changed.
   @Test(arguments: ["question", "measuring", "quit"])
   func quittingLeavesTheFileUnchanged(_ kind: String) throws {
     let folder = try TemporaryFolder()

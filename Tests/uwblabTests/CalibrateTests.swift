@@ -105,7 +105,7 @@ import UWBTestSupport
     }
   }
 
-  /// The antenna of the library's tests: more than a turn from end to end.
+  /// The antenna of the library's tests, with a span of more than a turn.
   private func phase(_ degrees: Double) -> Double {
     let sine = sin(degrees * .pi / 180)
     let phase = (175 * sine - 14 + 6 * sine * sine + 140) * .pi / 180
@@ -132,7 +132,7 @@ import UWBTestSupport
     }
   }
 
-  /// Four antennas around a mast, on a turntable: what is behind is no mirror image of what is ahead.
+  /// Four antennas around a mast, on a turntable: the back is not a mirror image of the front.
   @Test func aTurntableCalibratesARing() async throws {
     let folder = try TemporaryFolder()
     defer { folder.remove() }
@@ -161,7 +161,7 @@ import UWBTestSupport
       let error = (direction.azimuth * 180 / .pi - truth).remainder(dividingBy: 360)
       #expect(abs(error) < 1, "\(truth)")
     }
-    // Chips have no room for it, and nothing is written that is worse than nothing.
+    // Chips have no room for it, and no file with a result that is worse than none is written.
     await #expect(throws: (any Error).self) {
       try await run(["angle", "--from", table, "--write"])
     }
@@ -173,7 +173,8 @@ import UWBTestSupport
     await #expect(throws: (any Error).self) {
       try await run(["angle", "--from", other, "--output", folder.path("n.json")])
     }
-    // Half of a turn says nothing of the other half, and one line of antennas nothing of its other side.
+    // Half of a turn does not determine the other half, and antennas on one line do not determine
+    // their other side.
     let half = text.split(separator: "\n").prefix(110).joined(separator: "\n") + "\n"
     let part = try folder.write(half, to: "h.csv")
     await #expect(throws: (any Error).self) {
@@ -194,7 +195,7 @@ import UWBTestSupport
     for step in 0..<400 {
       let time = Double(step) / 10
       let azimuth = 80 * sin(time / 5)
-      // The antennas are at (1, 2) and look along y; the phases' clock is 0.3 s behind.
+      // The antennas are at (1, 2) and face y; the phases' clock is 0.3 s late.
       let turned = (azimuth + 90) * .pi / 180
       way += "\(time),\(1 + 3 * cos(turned)),\(2 + 3 * sin(turned))\n"
       phases += "\(1000 * (time - 0.3)),\(phase(azimuth))\n"
@@ -277,7 +278,7 @@ import UWBTestSupport
       ["power", "--yes", "--rounds", "15", "--interval", "10", "--output", folder.path("p.json")]
         + ["0.7", "1.5", "4", "12"].flatMap { ["--distance", $0] })
     let found = try calibration(folder, "p.json")
-    // Two boards with 0.12 and 0.171 m.
+    // Two boards with delays of 0.12 and 0.171 m.
     #expect(abs((found.delay ?? 0) - 0.291) < 0.04)
     #expect((found.powerBiasKnots?.count ?? 0) > 3)
   }

@@ -48,7 +48,7 @@ import UWBTestSupport
         try run(options, text, in: folder)
       }
     }
-    // A header alone is written, too, and is not taken for a result.
+    // A header alone is written, too, and does not count as a result.
     #expect(throws: ExitCode(ExitStatus.data.rawValue)) {
       try run(options, header + "\n", in: folder)
     }
@@ -83,14 +83,14 @@ import UWBTestSupport
     let last = text.split(separator: "\n").last?.split(separator: ",") ?? []
     #expect(last.count == 11 && abs((Double(last[7]) ?? 0) - 9) < 0.01 && last[10] == "ok")
     #expect((Double(last[8]) ?? 0) > 0.5)
-    // One position, and without calibration what is asked for.
+    // One position, and without a calibration only the requested correction.
     #expect(0.08...0.085 ~= Double(last[9]) ?? 0)
     let raw = try run(options + ["--bias-sigma", "0.15"], table, in: folder)
     #expect(raw.split(separator: "\n").last?.contains(",0.1500,ok") == true)
     #expect(throws: (any Error).self) {
       try Compute.parseAsRoot(options + ["--bias-sigma", "-1", "in.csv"])
     }
-    // The same file corrects what is already a distance.
+    // The same file corrects columns of distances.
     let filtered = try run(
       ["filter", "--calibration", file], "time_s,range_m\n0,10\n1,10\n2,10\n", in: folder)
     let cells = filtered.split(separator: "\n").last?.split(separator: ",") ?? []

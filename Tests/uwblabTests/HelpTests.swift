@@ -9,7 +9,7 @@ import UWBTestSupport
 
 @testable import uwblab
 
-/// What a person meets who types a command of `uwblab`: help, mistakes and messages.
+/// Help, mistakes and messages for users who type a command of `uwblab`.
 @Suite(.ownThreads, .timeLimit(.minutes(10))) struct HelpTests {
   private static let commands = DescribedCommand.all(of: Uwblab.self)
 
@@ -23,7 +23,7 @@ import UWBTestSupport
     for (path, _) in Self.commands {
       var command = try Uwblab.parseAsRoot(path.dropFirst() + ["--help"])
       let request = try #require(throws: (any Error).self) { try command.run() }
-      // A word that is too long is so first in a narrow terminal.
+      // A word that is too long exceeds the line in a narrow terminal first.
       for columns in path.count == 1 ? [72, 80, 100] : [72] {
         let help = Program.text(for: request, of: Uwblab.self, columns: columns, isHelp: true)
         #expect(help.contains("OPTIONS:") || help.contains("SUBCOMMANDS:"), "\(path)")

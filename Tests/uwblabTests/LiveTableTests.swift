@@ -22,7 +22,7 @@ import UWBTestSupport
         standardInput: input.fileHandleForReading.fileDescriptor,
         standardOutput: output.fileHandleForWriting.fileDescriptor,
         standardError: complaints.fileHandleForWriting.fileDescriptor)
-      // The child has its own.
+      // The child has its own copy.
       for pipe in [output, complaints] { try pipe.fileHandleForWriting.close() }
       try input.fileHandleForReading.close()
     }
@@ -51,8 +51,8 @@ import UWBTestSupport
     func closeInput() throws { try input.fileHandleForWriting.close() }
     func closeOutput() throws { try output.fileHandleForReading.close() }
 
-    /// Waits for the end: what it said on standard error, and its status, for a signal as the shell
-    /// has it.
+    /// Waits for the end, and returns standard error and the exit status, for a signal as shells
+    /// report it.
     func end() -> (status: Int32, complaints: String) {
       let said = complaints.fileHandleForReading.readDataToEndOfFile()
       return (process.terminationStatus, String(decoding: said, as: UTF8.self))
@@ -75,8 +75,8 @@ import UWBTestSupport
       ].map(String.init).joined(separator: ",") + ",\(Double(round) * 0.01565)"
     }
 
-  /// The result of each row is there before the next one is written, and the same as of the whole
-  /// table.
+  /// The result of each row is written before the next row arrives, and equals the result of the
+  /// whole table.
   @Test(arguments: [
     (["filter"], ranges), (["find"], sightings), (["ds-twr"], exchanges),
     (["angle", "--geometry", "array.json"], phases),

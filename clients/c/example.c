@@ -13,7 +13,7 @@
 
 static void print(const struct uwb_measurement *m, void *context) {
   long *left = context;
-  // A peer that was not reached.
+  // A peer that did not answer.
   if (isnan(m->distance_m)) return;
   printf("%s  %.3f ± %.3f m\n", m->peer, m->distance_m, m->distance_sd_m);
   fflush(stdout);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads replies, whole, octet by octet, and damaged in every way that chance finds: for .ci/c, which
-// compiles it with sanitizers. The second socket plays the service.
+// Reads replies as a whole, octet by octet, and with random damage. .ci/c compiles it with
+// sanitizers. The second socket stands in for the service.
 #include "uwb.c"
 
 #include <assert.h>
@@ -41,7 +41,7 @@ static void say(int service, const char *bytes, size_t count) {
   assert(send(service, bytes, count, 0) == (ssize_t)count);
 }
 
-// What a service of the client hears, over a real socket.
+// The calls of the client that a service receives, over a real socket.
 static char heard[4096];
 
 static int accepted(int listening) {
@@ -50,7 +50,7 @@ static int accepted(int listening) {
   return fd;
 }
 
-/// The next call on a connection, with its zero.
+/// The next call on a connection, with its final zero.
 static void hear(int fd) {
   size_t count = 0;
   do {
@@ -58,7 +58,7 @@ static void hear(int fd) {
   } while (heard[count++]);
 }
 
-/// The client goes on with a service that was restarted.
+/// The client continues with a restarted service.
 static void reconnects(void) {
   char folder[] = "/tmp/uwbXXXXXX";
   assert(mkdtemp(folder));
@@ -72,7 +72,7 @@ static void reconnects(void) {
   const char started[] = "{\"parameters\":{}}";
   pid_t service = fork();
   if (!service) {
-    // Twice the same: the profiles in their order, then the listener.
+    // Twice the same sequence: the profiles in their order, then the listener.
     for (int round = 0; round < 2; round++) {
       int held[3];
       for (int profile = 1; profile <= 2; profile++) {
@@ -91,7 +91,7 @@ static void reconnects(void) {
       close(held[1]);
       close(held[2]);
     }
-    // Then one that refuses.
+    // Then a service that refuses.
     int control = accepted(listening);
     hear(control);
     const char error[] = "{\"error\":\"a.Denied\",\"parameters\":{\"reason\":\"No.\"}}";
@@ -123,14 +123,14 @@ static void reconnects(void) {
 
 static void ignore(int number) { (void)number; }
 
-/// Signals every 5 ms, which interrupt system calls, or none any more.
+/// Delivers a signal every 5 ms, which interrupts system calls, or stops the signals.
 static void interrupt(bool often) {
   sigaction(SIGALRM, &(struct sigaction){.sa_handler = ignore}, NULL);
   struct timeval pause = {0, often ? 5000 : 0};
   setitimer(ITIMER_REAL, &(struct itimerval){pause, pause}, NULL);
 }
 
-/// A call that is given up harms no session, and no call after it.
+/// A call that times out affects no session, and no later call.
 static void gives_up(void) {
   char folder[] = "/tmp/uwbXXXXXX";
   assert(mkdtemp(folder));
@@ -139,7 +139,7 @@ static void gives_up(void) {
   uwb_client *client = uwb_open(address.sun_path);
   int listening = socket(AF_UNIX, SOCK_STREAM, 0);
   assert(!bind(listening, (struct sockaddr *)&address, sizeof address) && !listen(listening, 0));
-  // No room for another connection.
+  // The service has no room for another connection.
   int waiting = socket(AF_UNIX, SOCK_STREAM, 0);
   assert(!connect(waiting, (struct sockaddr *)&address, sizeof address));
   for (int often = 0; often < 2; often++) {
@@ -148,7 +148,7 @@ static void gives_up(void) {
     assert(uwb_reconnect(client, 0) == -1 && strstr(uwb_last_error(client), "has not accepted"));
   }
   assert(!close(waiting) && !close(accepted(listening)) && !listen(listening, 8));
-  // It is sent in part.
+  // The call is sent in part.
   static char profile[1 << 20] = "{";
   memset(profile + 1, ' ', sizeof profile - 3);
   profile[sizeof profile - 2] = '}';
@@ -169,10 +169,10 @@ static void gives_up(void) {
     int late = accepted(listening);
     hear(late);
     assert(strstr(heard, "{session_id: 2}"));
-    // Until the client has given up.
+    // Until the time-out of the client.
     assert(recv(late, heard, 1, 0) == 0);
     send(late, started, sizeof started, MSG_NOSIGNAL);
-    // One without a session is used again.
+    // A connection without a session is used again.
     int next = accepted(listening);
     hear(next);
     const char error[] = "{\"error\":\"a.Denied\",\"parameters\":{\"reason\":\"No.\"}}";
@@ -201,7 +201,7 @@ static void gives_up(void) {
   rmdir(folder);
 }
 
-/// Numbers of JSON are read in full, whatever the locale, and others are refused.
+/// Numbers of JSON are read with all digits, whatever the locale; other numbers are rejected.
 static void numbers(void) {
   static const struct {
     const char *text;
@@ -238,7 +238,7 @@ static void numbers(void) {
   }
 }
 
-/// Strings of JSON have escapes where they need them, and are UTF-8.
+/// Strings of JSON have the required escapes, and are UTF-8.
 static void strings(void) {
   static const char *const pairs[][2] = {
       {"", ""},

@@ -24,7 +24,7 @@ enum {
   deepest = 32,
 };
 
-// Bytes that grow, with a zero behind them.
+// A growing buffer, with a zero after its bytes.
 struct text {
   char *bytes;
   size_t count, room;
@@ -52,12 +52,12 @@ static void append_text(struct text *text, const char *more) { append(text, more
 
 struct connection {
   int fd;
-  // Up to `taken` it has been handed out; `message` is reused for each.
+  // Bytes up to `taken` are consumed; `message` is reused for each message.
   struct text input;
   size_t taken;
 };
 
-// A session that the client holds: its connection, and the call with which it began, with its zero.
+// A session of the client: its connection, and the call that started it, with its final zero.
 struct session {
   struct session *next;
   struct connection connection;
@@ -65,20 +65,20 @@ struct session {
 };
 
 struct uwb_client {
-  // The first has no session, and is closed when a reply on it is not awaited any more.
+  // The first connection has no session. It is closed when a reply on it is no longer awaited.
   struct connection idle, listening;
-  // In the order of their starts.
+  // The sessions, in the order of their starts.
   struct session *sessions;
-  // Milliseconds for an answer.
+  // The time-out of an answer in milliseconds.
   int patience;
   char path[sizeof((struct sockaddr_un *)0)->sun_path];
   uwb_measured *body;
   void *context;
-  // The call with which it listens.
+  // The call of the listener.
   struct text monitor;
   // Numbers have a decimal point, whatever the locale of the program.
   locale_t plain;
-  // For chance: pauses differ from program to program.
+  // Seed for random pauses, which differ between programs.
   uint64_t chance;
   bool failed;
   char error[512];
@@ -118,7 +118,7 @@ static const char *skip_number(const char *at) {
   return skip_digits(*at == '+' || *at == '-' ? at + 1 : at);
 }
 
-/// The end of a value; NULL: it is none.
+/// Returns the end of a value; NULL: it is not a value.
 static const char *skip_value(const char *at, int depth) {
   if (depth > deepest) return NULL;
   if (*at == '"') return skip_string(at);
@@ -147,7 +147,8 @@ static const char *skip_value(const char *at, int depth) {
   }
 }
 
-/// The value of a member of an object that skip_value has accepted; NULL: there is none, or null.
+/// Returns the value of a member of an object that skip_value has accepted; NULL: there is none, or
+/// it is null.
 static const char *member(const char *object, const char *name) {
   if (!object || *object != '{') return NULL;
   size_t length = strlen(name);
@@ -175,7 +176,7 @@ static uint64_t integer(const char *object, const char *name) {
   return value && *value >= '0' && *value <= '9' ? strtoull(value, NULL, 10) : 0;
 }
 
-/// Copies a text, as far as there is room; escapes other than of characters stay as they are.
+/// Copies a text as far as there is room. Only escapes of characters are decoded.
 static const char *string(const char *object, const char *name, char *into, size_t room) {
   const char *value = member(object, name);
   size_t count = 0;
@@ -204,7 +205,7 @@ static size_t character_length(const char *at) {
   return length;
 }
 
-/// Appends a string of JSON. Bytes that are not UTF-8 become U+FFFD, as where uwbctl reads a file.
+/// Appends a string of JSON. Bytes that are not UTF-8 become U+FFFD, as uwbctl decodes them.
 static void append_string(struct text *text, const char *string) {
   append_text(text, "\"");
   for (const char *at = string; *at;) {
@@ -241,7 +242,7 @@ static int open_connection(uwb_client *client, struct connection *connection) {
   memcpy(address.sun_path, client->path, sizeof client->path);
   connection->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   if (connection->fd < 0) return fail(client, "No socket can be made: %s.", strerror(errno));
-  // For how long it waits for a place in the service's queue, and for room for a call.
+  // The time-out for a place in the service's queue, and for room for a call.
   struct timeval limit = {client->patience / 1000, client->patience % 1000 * 1000};
   setsockopt(connection->fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
   uint64_t end = milliseconds() + (uint64_t)client->patience;
@@ -262,7 +263,7 @@ static int open_connection(uwb_client *client, struct connection *connection) {
       strerror(error));
 }
 
-/// Sends a call, with its zero.
+/// Sends a call with its final zero.
 static int send_call(uwb_client *client, struct connection *connection, const char *call) {
   size_t sent = 0, length = strlen(call) + 1;
   uint64_t end = milliseconds() + (uint64_t)client->patience;
@@ -279,7 +280,7 @@ static int send_call(uwb_client *client, struct connection *connection, const ch
   return 0;
 }
 
-/// The next message; NULL: it has not come yet, or there was an error.
+/// Returns the next message; NULL: it has not arrived yet, or there was an error.
 static const char *next_message(uwb_client *client, struct connection *connection) {
   struct text *input = &connection->input;
   for (;;) {
@@ -317,7 +318,7 @@ static const char *next_message(uwb_client *client, struct connection *connectio
   }
 }
 
-/// Whether a reply is an error, which is noted.
+/// Returns whether a reply is an error, and keeps the error.
 static bool is_error(uwb_client *client, const char *reply) {
   if (!member(reply, "error")) return false;
   char name[128], reason[256], advice[128];
@@ -354,7 +355,7 @@ uwb_client *uwb_open(const char *path) {
   return client;
 }
 
-/// Closes all connections; what they were for remains.
+/// Closes all connections; the sessions and the listener stay for a later connection.
 static void disconnect(uwb_client *client) {
   close_connection(&client->idle);
   close_connection(&client->listening);
@@ -378,8 +379,8 @@ const char *uwb_last_error(const uwb_client *client) {
   return client->failed ? client->error : NULL;
 }
 
-/// The reply to a call on the idle connection; NULL: there is none. The connection is closed then:
-/// the next call would get the late reply.
+/// Returns the reply to a call on the idle connection; NULL: there is none. The connection is then
+/// closed, because the next call would receive the late reply.
 static const char *reply_to(uwb_client *client, const char *call) {
   struct connection *connection = &client->idle;
   if (connection->fd < 0 && open_connection(client, connection)) return NULL;
@@ -461,13 +462,13 @@ int uwb_monitor(
   append_text(call, "}}");
   if (call->failed) fail(client, "There is no memory.");
   if (!call->failed && !listen_again(client)) return 0;
-  // It may be called again.
+  // The function may be called again.
   free(call->bytes);
   *call = (struct text){0};
   return -1;
 }
 
-/// Connects once, and goes on as before.
+/// Connects once, and restores sessions and listener.
 static int resume(uwb_client *client) {
   if (!*client->path) return -1;
   client->failed = false;
@@ -484,7 +485,7 @@ int uwb_reconnect(uwb_client *client, int seconds) {
   while (resume(client)) {
     uint64_t now = milliseconds();
     if (now >= end) return -1;
-    // Between half of the pause and all of it.
+    // A random pause between half of the time and all of it.
     client->chance = (client->chance ^ now) * 6364136223846793005u + (uint64_t)getpid();
     uint64_t wait = pause / 2 + (client->chance >> 33) % (pause / 2);
     if (wait > end - now) wait = end - now;

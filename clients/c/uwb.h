@@ -2,8 +2,8 @@
 //
 // Distances and angles from UWB chips, through the service uwbd. Plain C11, needs nothing but libc.
 //
-// A client is used by one thread at a time. Text is UTF-8. What a function returns as text belongs to the
-// client, and stays until its next call.
+// A client is used by one thread at a time. Text is UTF-8. Returned text belongs to the client, and
+// is valid until its next call.
 #ifndef UWB_H
 #define UWB_H
 
@@ -19,20 +19,21 @@ extern "C" {
 /// A program's connections to the service.
 typedef struct uwb_client uwb_client;
 
-/// One measurement of a peer. What is not known is NaN, or -1 where that is no value.
+/// One measurement of a peer. An unknown value is NaN, or -1 where -1 is not a value.
 struct uwb_measurement {
   /// Bytes of this structure that the library fills in; later versions append to it.
   size_t size;
-  /// CLOCK_MONOTONIC, and the time since 1970, in microseconds.
+  /// The time in CLOCK_MONOTONIC, and since 1970, in microseconds.
   uint64_t monotonic_us, utc_us;
-  /// Measurements that the service dropped just before, because they were not taken in time.
+  /// Measurements that the service dropped just before, because the client did not read them in
+  /// time.
   uint64_t lost;
   uint32_t session_id;
-  /// Of the ranging round.
+  /// The sequence number of the ranging round.
   uint32_t sequence;
   /// The address of the peer, such as 0x0001.
   const char *peer;
-  /// OK, or why nothing was measured.
+  /// OK, or the reason why nothing was measured.
   const char *status;
   /// Metres, filtered, with its standard deviation.
   double distance_m, distance_sd_m;
@@ -41,21 +42,22 @@ struct uwb_measurement {
   double rssi_dbm;
   /// 1: without line of sight, 0: with it, -1: not known.
   int32_t nlos;
-  /// All of it as the service said it: `uwbctl json range` explains the members of "measurement".
+  /// The whole measurement as the service sent it: `uwbctl json range` explains the members of
+  /// "measurement".
   const char *json;
 };
 
 /// Connects to the service.
 ///
-/// path: its socket; NULL: what UWBD_SOCKET names, or /run/uwbd/control.
-/// Returns NULL when there is no memory; otherwise a client, whose uwb_last_error says whether it is
+/// path: its socket; NULL: the value of UWBD_SOCKET, or /run/uwbd/control.
+/// Returns NULL if memory runs out; otherwise a client, whose uwb_last_error is NULL if it is
 /// connected.
 uwb_client *uwb_open(const char *path);
 
 /// Ends the connections, and with them the sessions that the client holds. Takes NULL.
 void uwb_close(uwb_client *client);
 
-/// Why the last call failed, with what to do about it; NULL: it did not.
+/// Returns the error of the last call and the next step; NULL: the call succeeded.
 const char *uwb_last_error(const uwb_client *client);
 
 /// Starts a session, or joins the same one of another program. It stays until uwb_close, on a
@@ -79,12 +81,12 @@ int uwb_monitor(
 /// The descriptor to wait for with poll(2): readable when uwb_dispatch has something to do; -1: none.
 int uwb_fd(const uwb_client *client);
 
-/// Takes what has come, and does not wait. Returns how many measurements that were; -1: the service has
-/// gone, or has ended what was listened to.
+/// Processes the messages that have arrived, without waiting. Returns the number of measurements;
+/// -1: the service has disconnected, or has ended the listener's session.
 int uwb_dispatch(uwb_client *client);
 
-/// Connects again when the service has gone, as after its restart: starts the sessions that the client
-/// held, and listens as before. uwb_fd is another one then.
+/// Connects again after the service has disconnected, as after its restart: starts the sessions
+/// that the client held, and listens as before. uwb_fd is another one then.
 ///
 /// seconds: for how long to try, after pauses of 0.1 to 2 seconds; 0: once.
 /// Returns 0, or -1.

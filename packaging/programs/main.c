@@ -5,7 +5,7 @@ int uwbctl_main(int argc, char **argv);
 int uwbd_main(int argc, char **argv);
 int uwblab_main(int argc, char **argv);
 
-/// Runs the program whose name the file was called by; `uwbctl` by any other name.
+/// Runs the program named by argv[0]; `uwbctl` for any other name.
 int main(int argc, char **argv) {
     const char *path = argc > 0 ? argv[0] : "";
     const char *slash = strrchr(path, '/');

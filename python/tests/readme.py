@@ -28,7 +28,7 @@ with uwb.connect() as service, tempfile.TemporaryDirectory() as folder:
             [sys.executable, "-u", "-c", program], cwd=folder, stdout=subprocess.PIPE, text=True
         ) as running:
             assert running.stdout is not None
-            # Most of them end when nobody reads any more.
+            # Most of the examples end when their reader exits.
             lines = [line for _, line in zip(range(5), running.stdout)]
             running.stdout.close()
             if not lines and running.wait() != 0:

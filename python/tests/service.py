@@ -205,7 +205,7 @@ def given_up() -> None:
         def check_usable() -> None:
             check([c.chip for c in service.chips()] == [chip], "the answer is that of another call")
             check(service.describe().channels == (5, 9), "the answer is that of another call")
-            # Sessions that were begun meanwhile end.
+            # Sessions that were started meanwhile end.
             while [s.session_id for s in other.chips()[0].sessions] != [session.session_id]:
                 pass
 
@@ -219,7 +219,7 @@ def given_up() -> None:
                         pass
                 check_usable()
                 with stopped():
-                    # Ctrl-C at a time of its own.
+                    # Sends Ctrl-C after 0.2 s.
                     signal.setitimer(signal.ITIMER_REAL, 0.2)
                     try:
                         call()

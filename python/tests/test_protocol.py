@@ -159,7 +159,7 @@ class ModelTests(unittest.TestCase):
         for kind in (uwb.Measurement, uwb.Info, uwb.Chip):
             body = re.search(rf"type {kind.__name__} \((.*?)\n\)", text, re.S)
             assert body is not None
-            # Only its own: not those of a structure in it.
+            # Only the type's own members, not the members of a structure in it.
             names = re.findall(r"^  (\w+):", body[1], re.M)
             own = {entry.name for entry in fields(kind)}
             self.assertLessEqual(set(names), own)
@@ -242,15 +242,15 @@ class LateService(FakeService):
 
     def __init__(self) -> None:
         super().__init__(recording(20))
-        #: Of the next reply to a method, the octets that are sent before `go`.
+        #: The number of octets of the next reply to a method that are sent before `go`.
         self.late: dict[str, int] = {}
         #: The methods of such replies, once these octets are sent.
         self.arrived: queue.Queue[str] = queue.Queue()
         self.go = threading.Event()
-        #: Whether calls are read.
+        #: Whether the service reads calls.
         self.reads = threading.Event()
         self.reads.set()
-        #: Connections that are open.
+        #: The open connections.
         self.connections = 0
         self._sessions: dict[int, list[int]] = {}
         self._change = threading.Condition()

@@ -9,7 +9,7 @@
 
 unsigned cuwb_scenario_count(void);
 
-/// Returns what is checked, as a sentence.
+/// Returns the checked property as a sentence.
 const char *cuwb_scenario_name(unsigned number);
 
 /// Returns NULL, or the check that failed. The text is valid until the next call.

@@ -80,7 +80,7 @@ class Connection:
         except TimeoutError:
             raise _late(f"The service has not received {method}") from None
         except BrokenPipeError:
-            # Its refusal may have come before.
+            # The service may have refused the connection before.
             pass
         except OSError as error:
             raise ConnectionLost(f"The service has gone: {error}.") from None
@@ -117,7 +117,7 @@ class Session:
         self._client = client
         self.chip = chip
         self.session_id = session_id
-        #: Whether another program had started it.
+        #: Whether another program had started the session.
         self.joined = joined
 
     def measurements(
@@ -148,7 +148,7 @@ class Session:
         try:
             self.stop()
         except (ServiceError, ConnectionLost):
-            # It has ended already.
+            # The session has already ended.
             pass
 
 
@@ -162,7 +162,8 @@ class Client:
     def __init__(self, path: str, timeout: float | None) -> None:
         self._path = path
         self._timeout = timeout
-        # The connections of the sessions that it holds, with their parameters for the next service.
+        # The connections of the sessions that the client holds, with their parameters for the next
+        # service.
         self._held: dict[tuple[str, int], tuple[Connection, dict[str, Any]]] = {}
         # At most one connection without a call and without a session. None: the client is closed.
         self._idle: list[Connection] | None = []
@@ -172,7 +173,7 @@ class Client:
         except BaseException:
             self.close()
             raise
-        #: Of the service.
+        #: The name of the service.
         self.version: str = info.get("version", "")
 
     def _open(self) -> Connection:
@@ -185,7 +186,7 @@ class Client:
         try:
             reply = connection.call(method, **parameters)
         except BaseException:
-            # The next call would get the late answer.
+            # The next call would receive the late answer.
             connection.close()
             raise
         if self._idle == []:
@@ -243,7 +244,7 @@ class Client:
             key = result["chip"], result["session_id"]
             session = Session(self, *key, result["joined"])
             before = self._held.get(key)
-            # The same chip, also when there are more of them later.
+            # The same chip, even if there are more chips later.
             self._held[key] = connection, {**parameters, "chip": result["chip"]}
             if before:
                 before[0].close()
@@ -257,7 +258,8 @@ class Client:
     def stop(self, session_id: int, *, chip: str | None = None) -> None:
         keys = [key for key in self._held if key[1] == session_id and chip in (None, key[0])]
         if not keys:
-            # It has ended, or is another program's. The error of the service names the cause.
+            # The session has ended, or belongs to another program. The error of the service names
+            # the cause.
             self._call("Stop", session_id=session_id, chip=chip)
         for key in keys:
             connection, _ = self._held[key]

@@ -63,7 +63,7 @@ class Borrower:
     """A program that has a chip to itself."""
 
     user: Owner = Owner()
-    #: What for.
+    #: The kind of use.
     reason: str = ""
     #: Microseconds since 1970.
     since_us: int = 0
@@ -74,9 +74,9 @@ class Borrower:
 class Chip:
     """A chip that the service has."""
 
-    #: What calls name it by.
+    #: The name for calls.
     chip: str
-    #: Why it cannot be used now; None: it can.
+    #: The reason why the chip cannot be used now; None: it can.
     problem: str | None = None
     sessions: tuple[SessionState, ...] = ()
     borrower: Borrower | None = None
@@ -130,11 +130,12 @@ class Measurement:
 
     chip: str = ""
     session_id: int = 0
-    #: When it was read from the chip.
+    #: The time at which it was read from the chip.
     time: datetime = _EPOCH
-    #: The same, in the machine's CLOCK_MONOTONIC.
+    #: That time in the machine's CLOCK_MONOTONIC.
     monotonic_ns: int = 0
-    #: Measurements that the service dropped just before, because they were not taken in time.
+    #: Measurements that the service dropped just before, because the client did not read them in
+    # time.
     lost: int = 0
     time_s: float = 0.0
     session: int = 0
@@ -169,7 +170,7 @@ class Measurement:
     fp_power_dbm: float | None = None
     diagnostics: str | None = None
     diagnostics_frames: int = 0
-    #: What this version does not know.
+    #: Members that this version does not support.
     extra: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     @property

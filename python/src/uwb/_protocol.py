@@ -29,7 +29,7 @@ def pauses(seconds: float) -> Iterator[float]:
     end = time.monotonic() + seconds
     pause = 0.1
     while time.monotonic() < end:
-        # Not all programs at once.
+        # Random, so that programs do not retry at the same time.
         yield pause * random.uniform(0.5, 1)
         pause = min(2 * pause, 2.0)
 
@@ -43,7 +43,7 @@ def try_to_connect(connection: socket.socket, path: str) -> bool:
     try:
         connection.connect(path)
     except BlockingIOError:
-        # Neither select nor epoll waits for room in the queue of a Unix socket.
+        # Neither select nor epoll reports room in the queue of a Unix socket.
         return False
     except PermissionError as error:
         raise ConnectionLost(f"This user may not connect to {path}: {error.strerror}.") from None
@@ -180,7 +180,7 @@ class Protocol:
 
     def receive(self, data: bytes) -> list[Reply]:
         """The replies that are complete with these bytes."""
-        # Only what is new can have an end.
+        # Only new octets can contain an end.
         start = len(self._rest)
         self._rest += data
         replies: list[Reply] = []

@@ -90,7 +90,7 @@ class Session:
         self._client = client
         self.chip = chip
         self.session_id = session_id
-        #: Whether another program had started it.
+        #: Whether another program had started the session.
         self.joined = joined
 
     def measurements(
@@ -121,7 +121,7 @@ class Session:
         try:
             await self.stop()
         except (ServiceError, ConnectionLost):
-            # It has ended already.
+            # The session has already ended.
             pass
 
 
@@ -134,13 +134,14 @@ class Client:
 
     def __init__(self, path: str) -> None:
         self._path = path
-        # The connections of the sessions that it holds, with their parameters for the next service.
+        # The connections of the sessions that the client holds, with their parameters for the next
+        # service.
         self._held: dict[tuple[str, int], tuple[_Connection, dict[str, Any]]] = {}
         # At most one connection without a call and without a session. None: the client is closed.
         self._idle: list[_Connection] | None = []
         # One connection is enough for calls.
         self._turn = asyncio.Lock()
-        #: Of the service.
+        #: The name of the service.
         self.version = ""
 
     async def _open(self) -> _Connection:
@@ -158,7 +159,7 @@ class Client:
             try:
                 reply = await connection.call(method, **parameters)
             except BaseException:
-                # The answer would be taken for that of the next call.
+                # The next call would receive the late answer.
                 connection.close()
                 raise
             if self._idle == []:
@@ -210,7 +211,7 @@ class Client:
             key = result["chip"], result["session_id"]
             session = Session(self, *key, result["joined"])
             before = self._held.get(key)
-            # The same chip, also when there are more of them later.
+            # The same chip, even if there are more chips later.
             self._held[key] = connection, {**parameters, "chip": result["chip"]}
         except BaseException:
             # The service ends the session that the call starts, as after a crash of the program.
@@ -223,7 +224,8 @@ class Client:
     async def stop(self, session_id: int, *, chip: str | None = None) -> None:
         keys = [key for key in self._held if key[1] == session_id and chip in (None, key[0])]
         if not keys:
-            # It has ended, or is another program's. The error of the service names the cause.
+            # The session has ended, or belongs to another program. The error of the service names
+            # the cause.
             await self._call("Stop", session_id=session_id, chip=chip)
         for key in keys:
             connection, _ = self._held.pop(key)

@@ -18,7 +18,7 @@ from ._protocol import INTERFACE
 
 __all__ = ["FakeService"]
 
-# Comments, or the number of the session.
+# The member is a comment, or the number of the session.
 _SESSION_ID = re.compile(
     r"""//[^\n]*|/\*(?s:.*?)\*/|\bsession_id["']?\s*:\s*["']?(?:0[xX]([0-9A-Fa-f]+)|(\d+))"""
 )
@@ -44,9 +44,9 @@ class FakeService:
         self.chip = chip
         self._recording = list(recording)
         self._folder = tempfile.TemporaryDirectory()
-        #: Where programs connect.
+        #: The address for programs.
         self.path = os.path.join(self._folder.name, "control")
-        #: The profiles of the sessions that were started: members, or the texts of files.
+        #: The profiles of started sessions: members, or the texts of files.
         self.started: list[dict[str, Any] | str] = []
         service = self
 

@@ -42,7 +42,7 @@ enum AccessoryTarget: Target {
     do { try body() } catch { Properties.printable(error.description) }
   }
 
-  /// Only one message of each direction has data; what follows the others is not kept.
+  /// Only one message of each direction has data. Bytes after the others are not kept.
   private static func messageBytes(_ input: [UInt8], hasData id: UInt8) -> [UInt8] {
     input[0] == id ? input : [input[0]]
   }

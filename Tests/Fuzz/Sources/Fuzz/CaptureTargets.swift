@@ -2,7 +2,7 @@
 internal import UCI
 internal import UWB
 
-/// What holds of a capture, whatever it was read from.
+/// Properties of a capture, whatever it was read from.
 private func check(_ input: [UInt8], _ format: CaptureFormat?) {
   let capture: Capture
   do {
@@ -19,7 +19,7 @@ private func check(_ input: [UInt8], _ format: CaptureFormat?) {
   writtenAgain(capture)
 }
 
-/// What was read can be written, and is the same when it is read again.
+/// Packets that were read can be written, and are equal when read again.
 private func writtenAgain(_ capture: Capture) {
   var encoder = PcapngEncoder(includeSecrets: true)
   var file = PcapngEncoder.preamble()
@@ -35,12 +35,12 @@ private func writtenAgain(_ capture: Capture) {
   if again.packets != expected { fail("packets are not read as they were written") }
 }
 
-/// Bytes of a pcapng file, as they are.
+/// The bytes of a pcapng file.
 enum PcapngTarget: Target {
   static let name = "pcapng"
 
   static func run(_ input: [UInt8]) {
-    // Anything else belongs to the other target.
+    // All other input belongs to the other target.
     guard input.starts(with: [0x0A, 0x0D, 0x0D, 0x0A]) else { return }
     check(input, .pcapng)
   }
@@ -58,7 +58,8 @@ enum PcapngTarget: Target {
       var file = PcapngEncoder.preamble()
       for frame in part { file += encoder.packet(.inbound, frame, time: 1_700_000_000_000_000_000) }
       seeds.append(file)
-      // Of the other byte order, with fractions of a second in powers of two and a simple block.
+      // A file of the other byte order, with fractions of a second in powers of two and a simple
+      // block.
       var blocks = BigEndianBlocks()
       blocks.preamble(linkType: start % 2 == 0 ? 299 : 293)
       for frame in part { blocks.packets(frame) }
@@ -102,7 +103,7 @@ func hexadecimal(_ bytes: [UInt8]) -> String {
   return String(bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
 }
 
-/// Writes pcapng in the byte order that ours never has.
+/// Writes pcapng in the byte order that the package's own writer never uses.
 private struct BigEndianBlocks {
   var bytes: [UInt8] = []
 

@@ -2,17 +2,17 @@
 internal import Glibc
 internal import Meter
 
-/// What a fuzzer tries. It traps where a property does not hold.
+/// A target of the fuzzer. It traps where a property does not hold.
 protocol Target {
   static var name: String { get }
-  /// How much memory `size` bytes may cost at one time.
+  /// The memory that `size` bytes may need at one time.
   static func memoryLimit(for size: Int) -> Int
   static func run(_ input: [UInt8])
   static func seeds(_ frames: [[UInt8]]) -> [[UInt8]]
 }
 
 extension Target {
-  /// Linear in the input: text of a field that is a few bytes on the wire is a hundred or two.
+  /// Linear in the input: a field of a few bytes on the wire becomes a text of one or two hundred.
   static func memoryLimit(for size: Int) -> Int { 65_536 + 1_024 * size }
 }
 
@@ -41,7 +41,7 @@ private func chosen() -> any Target.Type {
   return target
 }
 
-// Sound: libFuzzer calls one after the other on one thread.
+// Sound: libFuzzer calls the functions one after the other on one thread.
 nonisolated(unsafe) private var target: any Target.Type = MessageTarget.self
 
 /// Called once, before the first input.
@@ -67,7 +67,7 @@ private func memory(_ input: [UInt8]) -> Int {
 public func testOneInput(_ bytes: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
   let input = Array(UnsafeBufferPointer(start: bytes, count: size))
   let limit = target.memoryLimit(for: size)
-  // What is made once and kept, as tables are, counts the first time only.
+  // Objects that are created once and kept, such as tables, count the first time only.
   if memory(input) > limit {
     let most = memory(input)
     if most > limit { fail("\(size) bytes cost \(most) bytes of memory, more than \(limit)") }

@@ -6,8 +6,8 @@ enum FramerTarget: Target {
 
   static func run(_ input: [UInt8]) {}
 
-  /// A byte for the rules, then pieces: a byte of which the lower six bits are the square root
-  /// of the length and the others a pause, and so many bytes.
+  /// A byte for the rules, then pieces. The lower six bits of a piece's first byte are the square
+  /// root of its length, the others a pause; its bytes follow.
   static func seeds(_ frames: [[UInt8]]) -> [[UInt8]] {
     var seeds: [[UInt8]] = []
     for (index, start) in stride(from: 0, to: frames.count, by: 7).enumerated() {

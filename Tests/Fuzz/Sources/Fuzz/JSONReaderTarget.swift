@@ -5,7 +5,7 @@ internal import JSON
 enum JSONReaderTarget: Target {
   static let name = "reader"
 
-  /// An empty object is two bytes, and an entry of an array and of a dictionary here.
+  /// An empty object is two bytes, and here an entry of an array and of a dictionary.
   static func memoryLimit(for size: Int) -> Int { 262_144 + 2_048 * size }
 
   static func run(_ input: [UInt8]) {
@@ -27,7 +27,7 @@ enum JSONReaderTarget: Target {
     }
   }
 
-  /// The written value is the same, and controls no terminal.
+  /// The written value is equal, and contains no control characters.
   private static func check(_ value: JSON) {
     for byte in "\(value)".utf8 where byte < 0x20 {
       fail("a control character is written: \(byte)")

@@ -16,7 +16,7 @@ enum MessageTarget: Target {
     } catch {
       Properties.printable(error.description)
     }
-    // As a reassembled message, whatever the header says of its length.
+    // The payload as a reassembled message, whatever length its header has.
     guard let header = try? PacketHeader(parsing: packet.span.bytes) else { return }
     let payload = Array(packet.dropFirst(4))
     check(
@@ -37,7 +37,7 @@ enum MessageTarget: Target {
     _ = message.status?.explanation
   }
 
-  /// The view in place takes a payload exactly when the value does, and reads the same.
+  /// The view in place accepts a payload exactly when the value does, and reads the same fields.
   private static func view(_ payload: [UInt8], _ dialect: Dialect) {
     let message = Message(
       type: .notification, opcode: .sessionInfo, payload: payload.span.bytes, dialect: dialect)

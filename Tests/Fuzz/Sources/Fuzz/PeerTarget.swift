@@ -3,7 +3,7 @@ internal import Peers
 internal import UCI
 internal import UWB
 
-/// What strangers in the network send to programs that look for peers: announcements and messages.
+/// Announcements and messages that strangers in the network send to programs that look for peers.
 enum PeerTarget: Target {
   static let name = "peers"
 

@@ -13,7 +13,7 @@ enum ProfileTarget: Target {
     do {
       _ = try SessionProfile(input)
     } catch {
-      // It may repeat what the person wrote; whoever shows it makes that printable.
+      // The error may repeat the user's text. The caller makes it printable before it is shown.
       _ = error.description
     }
   }

@@ -2,10 +2,9 @@
 internal import UCI
 internal import UCIReference
 
-/// What holds of everything that is read from a device.
+/// Properties of all values that are read from a device.
 enum Properties {
-  /// No field holds anything that a terminal would obey, and all fields together stay within a
-  /// bound.
+  /// No field holds control characters of a terminal, and all fields together stay within a bound.
   static func check(_ fields: [Field], from size: Int) {
     var bytes = 0
     for field in fields { measure(field, &bytes) }

@@ -3,11 +3,10 @@ internal import UCI
 internal import UCIReference
 internal import UWB
 
-/// No byte of a key gets into a capture, however the message that carries it is made.
-///
-/// Byte 0: what carries the keys and how it is cut; then, for a list of parameters or controlees,
-/// an identifier and a length for each. Values of secrets are bytes 0xB6 and 0xB7, all others
-/// 0x0D, so that the two can be told apart.
+/// No byte of a key gets into a capture, whatever message carries it. Byte 0: what carries the keys
+/// and how it is cut; then, for a list of parameters or controlees, an identifier and a length for
+/// each. Values of secrets are bytes 0xB6 and 0xB7, all others 0x0D, so that the two
+/// differ.
 enum SecretTarget: Target {
   static let name = "secrets"
   private static let key: [UInt8] = [0xB6, 0xB7]
@@ -36,7 +35,7 @@ enum SecretTarget: Target {
   private static func parameters(_ input: [UInt8], _ isResponse: Bool) -> [UInt8] {
     var list: [TLV] = []
     var rest = input.dropFirst(2)
-    // Less than 0xB6, as bytes of keys are to be nowhere else.
+    // Less than 0xB6, because bytes of keys must not occur elsewhere.
     while let id = rest.popFirst(), let length = rest.popFirst().map({ $0 % 0xB0 }),
       list.count < 0xB0, !key.contains(id)
     {
@@ -88,7 +87,7 @@ enum SecretTarget: Target {
     }
   }
 
-  /// Arbitrary bytes: what any dialect shows as a secret is zero once it has been redacted.
+  /// Arbitrary bytes: fields that any dialect shows as secrets are zero after the redaction.
   private static func anything(_ input: [UInt8]) {
     var packet = input
     packet[0] = input[0] & 1 == 0 ? 0x21 : 0x41
@@ -105,7 +104,7 @@ enum SecretTarget: Target {
       let original = Message(
         type: header.type, opcode: header.opcode,
         payload: packet.span.bytes.extracting(4..<packet.count), dialect: dialect)
-      // Bytes that nobody can name are shown as one secret, harmless ones among them.
+      // Bytes without a description count as one secret, including harmless ones.
       if case .opaque = original.content { continue }
       if !original.trailing.isEmpty { continue }
       var secrets: [[UInt8]] = []

@@ -2,8 +2,8 @@
 internal import Glibc
 internal import UWB
 
-/// Where a fuzzer begins: frames of Frames.txt beside the package and, where there are any, of
-/// files in the format of a corpus (`"hex": "…"`) named by FUZZ_CORPUS.
+/// The seeds of a fuzzer: frames of Frames.txt beside the package, and files in the format of a
+/// corpus (`"hex": "…"`) in FUZZ_CORPUS, if it is set.
 enum Seeds {
   static func write(_ target: any Target.Type, to folder: String) {
     var frames = own
@@ -31,7 +31,7 @@ enum Seeds {
     return capture.packets.map(\.bytes)
   }
 
-  /// Every `"hex": "…"` in a file; the rest of it is of no interest here.
+  /// Every `"hex": "…"` in a file; the rest is ignored.
   private static func read(_ path: String) -> [[UInt8]] {
     guard let bytes = try? CaptureReader.contents(ofFile: path) else { return [] }
     return String(decoding: bytes, as: UTF8.self).split(separator: "\n").compactMap { line in

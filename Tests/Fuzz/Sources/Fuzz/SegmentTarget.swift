@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import UCI
 
-/// Packets in any order through the reassembler, against a plain one; and messages cut and joined.
-///
-/// A byte for the limit, then packets: each a header, cut to what is there.
+/// Packets in any order through the reassembler, compared with a plain one; and messages that are
+/// segmented and joined. A byte for the limit, then packets: each a header, truncated to the
+/// available bytes.
 enum SegmentTarget: Target {
   static let name = "segments"
 
@@ -33,7 +33,7 @@ enum SegmentTarget: Target {
     roundTrip(Array(input.dropFirst()), limit: limit)
   }
 
-  /// What is cut is joined again.
+  /// A segmented message is joined again.
   private static func roundTrip(_ payload: [UInt8], limit: Int) {
     guard payload.count >= 2 else { return }
     let type = MessageType(rawValue: payload[0] & 3)
@@ -60,7 +60,7 @@ enum SegmentTarget: Target {
     }
   }
 
-  /// The same rules, written down without any care for speed.
+  /// A model of the rules that is simple and slow.
   private struct Model {
     let limit: Int
     var partial: [Bool: (header: PacketHeader, bytes: [UInt8])] = [:]

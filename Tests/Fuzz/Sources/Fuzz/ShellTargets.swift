@@ -9,7 +9,7 @@ internal import UWBLab
 internal import UWBSimulator
 internal import UWBTools
 
-/// The input as a file, which is read in the way of every file.
+/// The input as a file, which is read like every file.
 private enum InputPath {
   private static let descriptor: Int32 = {
     let path = "/dev/shm/uwb-fuzz-\(getpid())"
@@ -24,11 +24,11 @@ private enum InputPath {
   }
 }
 
-/// Tables: byte 0 says what is computed from the rest.
+/// Tables: byte 0 selects the computation.
 enum TableTarget: Target {
   static let name = "tables"
 
-  /// Estimates and charts of a row take some hundred bytes; a row is two bytes at least.
+  /// Estimates and charts of a row need about a hundred bytes; a row is two bytes at least.
   static func memoryLimit(for size: Int) -> Int { 8 << 20 + 32_768 * size }
 
   static func run(_ input: [UInt8]) {
@@ -128,11 +128,11 @@ enum TableTarget: Target {
   }
 }
 
-/// Files of JSON: byte 0 says which kind.
+/// Files of JSON: byte 0 selects the kind.
 enum JSONTarget: Target {
   static let name = "json"
 
-  /// Nested containers of the decoder.
+  /// The nested containers of the decoder.
   static func memoryLimit(for size: Int) -> Int { 8 << 20 + 16_384 * size }
 
   static func run(_ input: [UInt8]) {
@@ -238,7 +238,7 @@ enum JSONTarget: Target {
   }
 }
 
-/// What else the shell reads: byte 0 says as what.
+/// Other inputs of the shell: byte 0 selects the kind.
 enum ShellTarget: Target {
   static let name = "shell"
 
@@ -294,7 +294,7 @@ enum ShellTarget: Target {
     _ = summary.text("")
   }
 
-  /// A recorded chip, asked what was recorded and something else.
+  /// A recorded chip, which receives the recorded commands and others.
   private static func answer(_ bytes: [UInt8]) throws {
     let recording = Recording(try CaptureReader.read(bytes))
     guard recording.packets > 0 else { return }

@@ -2,11 +2,11 @@
 internal import JSON
 internal import Varlink
 
-/// What programs of other users send to the service: byte 0 says what the rest is.
+/// Messages of other users' programs to the service: byte 0 selects the kind.
 enum VarlinkTarget: Target {
   static let name = "varlink"
 
-  /// An empty object is two bytes, and an entry of a dictionary here.
+  /// An empty object is two bytes, and here an entry of a dictionary.
   static func memoryLimit(for size: Int) -> Int { 262_144 + 1_024 * size }
 
   static func run(_ input: [UInt8]) {
@@ -15,7 +15,7 @@ enum VarlinkTarget: Target {
     if choice % 2 == 0 { stream(bytes, cutAt: Int(choice)) } else { description(bytes) }
   }
 
-  /// The same messages, however they are cut.
+  /// The messages are equal, whatever the segmentation.
   private static func stream(_ bytes: [UInt8], cutAt cut: Int) {
     var whole = VarlinkFraming(limit: 1_024)
     whole.append(bytes)

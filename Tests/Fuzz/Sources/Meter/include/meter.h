@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How much memory an input costs. Under AddressSanitizer by its hooks, else by replacing malloc.
+// Measures the memory that an input needs: under AddressSanitizer by its hooks, otherwise by
+// replacing malloc.
 #ifndef METER_H
 #define METER_H
 
 #include <stddef.h>
 
-/// Begins to count, from nothing.
+/// Begins to count from zero.
 void meter_start(void);
 
 /// The most bytes that were in use at one time since meter_start, and the number of allocations.
