@@ -2,7 +2,7 @@
 import Benchmark
 import Glibc
 
-/// How long and how much to measure.
+/// The amount of measuring.
 struct Settings {
   /// For CI: fewer samples.
   var quick = false

@@ -38,7 +38,8 @@ enum FindFigures {
     return result
   }
 
-  /// At 1 m/s and 10 Hz, to and fro on a bend, with 3.7 cm of noise. The last bearing is returned with the sightings.
+  /// At 1 m/s and 10 Hz, back and forth on a bend, with 3.7 cm of noise. The last bearing is
+  /// returned with the sightings.
   private static func walk(length: Double, seed: UInt64) -> ([TargetSighting], truth: Double) {
     var noise = Noise(seed: seed)
     let side = noise.uniform(-.pi, .pi)

@@ -3,7 +3,7 @@ import Estimators
 import Ranging
 import RangingScenes
 
-/// A drone among eight anchors at walls and ceiling, located by differences of neighbours: D1.
+/// A drone among eight anchors at walls and ceiling, located by differences between neighbours: D1.
 enum FlightFigures {
   static func rows() -> [AccuracyFigure] {
     var plain = Errors()
@@ -50,10 +50,9 @@ enum FlightFigures {
     private(set) var samples: [PositionSample] = []
     private(set) var truth: [SIMD3<Double>] = []
 
-    /// A minute at 50 Hz, with 10 cm of noise, 5 cm that change within seconds, and one measurement in
-    /// fifty anywhere.
-    ///
-    /// - Parameter constant: what each anchor adds, in metres, one standard deviation.
+    /// A minute at 50 Hz, with 10 cm of noise, 5 cm that change within seconds, and one measurement
+    /// in fifty at random.
+    /// - Parameter constant: the constant error of each anchor in metres, one standard deviation.
     init(seed: UInt64, constant: Double) {
       var noise = Noise(seed: seed)
       var anchors: [SIMD3<Double>] = []

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How often an error is within the deviation that was stated for it, and within twice that. Of
-/// normal errors it is 68 and 95 in a hundred; a smaller share means that too much is promised.
+/// The share of errors within the stated deviation, and within twice the deviation. For normal
+/// errors these are 68 and 95 in a hundred; a smaller share shows that the stated deviation is too
+/// small.
 struct Honesty {
   private(set) var parts: [[Double]] = []
 
-  /// Errors as multiples of what was stated.
+  /// Errors as multiples of the stated deviation.
   mutating func add(_ part: [Double]) { parts.append(part.filter(\.isFinite)) }
 
   mutating func add(_ other: Honesty) { parts += other.parts }
 
-  /// The errors as multiples of what was stated, by which a deviation is too small.
+  /// The root mean square of these multiples: the factor by which a deviation is too small.
   func ratio(_ id: String, _ quantity: String) -> AccuracyFigure {
     AccuracyFigure(
       id: id, quantity: quantity, unit: "", value: Errors.rms(parts.flatMap { $0 }),

@@ -5,7 +5,7 @@ import RangingScenes
 
 /// DW1000 outdoors: T5, M2.
 enum OutdoorFigures {
-  /// A range with what was computed of it, at a taped distance.
+  /// A range with its computed values, at a taped distance.
   struct Stood {
     var range: KnownRange
     var distance: TwoWayDistance
@@ -29,7 +29,7 @@ enum OutdoorFigures {
       clock.addPoll(
         sent: one.exchange.pollSent, received: one.exchange.pollReceived, time: one.time)
       let power = level.update(one.power, time: one.time)
-      // Exchanges with corrupt stamps are left out, as whoever published the figure did.
+      // Exchanges with corrupt stamps are left out, as in the published figure.
       guard let offset = clock.offset,
         let found = try? one.exchange.distance(offset: offset, parameters),
         abs(found.distance - one.chip) < 5
@@ -96,7 +96,7 @@ enum OutdoorFigures {
     return result + widths(free, "LOS") + widths(blocked, "NLOS")
   }
 
-  /// How right the deviations are without calibration, and with that of one position.
+  /// The accuracy of the deviations without a calibration, and with a calibration at one position.
   private static func widths(_ all: [Stood], _ name: String) -> [AccuracyFigure] {
     var (raw, one) = (Honesty(), Honesty())
     raw.add(all.map { ($0.distance.distance - $0.range.truth) / $0.distance.standardDeviation })
@@ -108,7 +108,7 @@ enum OutdoorFigures {
       + one.figures("T5", "hanyang \(name), calibrated at one position")
   }
 
-  /// Errors of calibrated distances as multiples of what is stated.
+  /// Errors of calibrated distances as multiples of the stated deviation.
   private static func stated(_ at: [Stood], _ fit: RangeBiasFit?) -> [Double] {
     guard let fit else { return [] }
     var calibration = RangingCalibration()
@@ -120,7 +120,7 @@ enum OutdoorFigures {
     }
   }
 
-  /// Single-sided without the clocks, less the median error.
+  /// Single-sided without clock correction, minus the median error.
   private static func constantOnly(_ exchanges: [Hanyang.Exchange]) -> [Double] {
     var parameters = TwoWayParameters()
     parameters.counter = .bits32
@@ -135,7 +135,7 @@ enum OutdoorFigures {
     return errors.map { $0 - middle }
   }
 
-  /// Which distances are learned: every other one, either way.
+  /// The distances for learning: every other one, in both ways.
   private static func splits(_ taped: [Int]) -> [Set<Int>] {
     [0, 1].map { rest in Set(taped.enumerated().filter { $0.offset % 2 == rest }.map(\.element)) }
   }
@@ -184,7 +184,7 @@ enum OutdoorFigures {
     return result
   }
 
-  /// In the plane, against the truth; nil outside of it.
+  /// The error in the plane; nil outside of the recorded truth.
   static func error(
     _ position: SIMD3<Double>, at time: Double, _ truth: [(time: Double, position: SIMD3<Double>)]
   ) -> Double? {

@@ -3,7 +3,7 @@ import Estimators
 import Ranging
 import RangingScenes
 
-/// Blocked paths, told at places that were not learned: P1.
+/// Blocked paths, detected at places that were not learned: P1.
 enum PathFigures {
   private static let inputs: [PathDiagnostic] = [
     .powerGap, .levelAtMetre, .receivedPower, .firstPathPower,
@@ -19,7 +19,7 @@ enum PathFigures {
         diagnostics.receivedPower = one.power
         diagnostics.firstPathPower = one.firstPathPower
         ruled.append(LineOfSightModel().probability(diagnostics))
-        // Anchors as high above the tag as below it count as one room.
+        // Anchors at equal heights above and below the tag count as one room.
         let lift = one.truth * one.truth - Double(one.taped * one.taped)
         rows.append(
           LabelledPath(
@@ -41,8 +41,8 @@ enum PathFigures {
     ]
   }
 
-  /// The greatest difference between what is stated and what is, in fifths of the rows by probability,
-  /// where both kinds count the same.
+  /// The greatest difference between stated and true probability, in fifths of the rows by
+  /// probability, where both kinds have the same weight.
   private static func gap(_ stated: [Double], _ rows: [LabelledPath]) -> Double {
     let blocked = rows.count { $0.isBlocked }
     let order = rows.indices.sorted { stated[$0] < stated[$1] }

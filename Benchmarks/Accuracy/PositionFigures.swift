@@ -3,12 +3,12 @@ import Estimators
 import Ranging
 import RangingScenes
 
-/// What positions from ranges are like on some tracks: from the whole recordings and live, and beside a
-/// robust smoother, whose acceleration is the one of three that suits the truth best.
+/// Positions from ranges on some tracks: from whole recordings and live, beside a robust smoother.
+/// Its acceleration is the one of three that fits the truth best.
 struct PositionFigures {
   struct Track {
     var samples: [PositionSample]
-    /// At each sample; nil where nobody knows it.
+    /// The truth at each sample; nil where it is unknown.
     var truth: [SIMD3<Double>?]
     /// The known height in metres.
     var height: Double
@@ -20,7 +20,7 @@ struct PositionFigures {
   private var honestRecorded = Honesty()
   private var honestLive = Honesty()
 
-  /// - Parameter isCompared: whether the robust smoother is run as well.
+  /// - Parameter isCompared: whether to run the robust smoother as well.
   init(_ tracks: [Track], isCompared: Bool = true) {
     for track in tracks {
       var parameters = PositionTracker.Parameters()
@@ -53,14 +53,15 @@ struct PositionFigures {
     robust = ways.min { Errors.rms($0.all) < Errors.rms($1.all) } ?? robust
   }
 
-  /// In the plane; where there is no position, 100 m.
+  /// Errors in the plane; 100 m where there is no position.
   private static func errors(_ way: [SIMD3<Double>?], _ track: Track) -> [Double] {
     zip(way, track.truth).compactMap { position, truth in
       truth.map { truth in position.map { TrolleyFigures.flat($0 - truth) } ?? 100 }
     }
   }
 
-  /// How often errors are within what was stated, and how they compare to those of the robust smoother.
+  /// The share of errors within the stated deviation, and the comparison with the errors of the
+  /// robust smoother.
   func figures(_ id: String, _ name: String) -> [AccuracyFigure] {
     honestRecorded.figures(id, "\(name): position, recorded")
       + honestLive.figures(id, "\(name) live")

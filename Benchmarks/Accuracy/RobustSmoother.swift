@@ -2,19 +2,19 @@
 import Estimators
 import Ranging
 
-/// The textbook's way through a recording of ranges: one least-squares problem over the positions at all
-/// times, with Cauchy's weights for ranges and a constant velocity disturbed by white noise between them.
-///
-/// In the plane, at a known height. Solved by Gauss and Newton; the normal equations have a band of five.
+/// The textbook's estimator for a recording of ranges: one least-squares problem over the positions
+/// at all times, with Cauchy's weights for ranges and a constant velocity disturbed by white noise
+/// between them. In the plane, at a known height. Solved by Gauss-Newton; the normal equations have
+/// a band of five.
 struct RobustSmoother {
   /// Noise of a range in metres, one standard deviation.
   var noise = 0.15
-  /// Of the acceleration, in m²/s³.
+  /// The density of the acceleration, in m²/s³.
   var acceleration: Double
 
-  /// The position at each sample.
-  ///
-  /// - Parameter start: where the search begins, at each sample; the truth cannot mislead it.
+  /// Returns the position at each sample.
+  /// - Parameter start: the start of the search at each sample; with the truth, no other minimum is
+  ///   found.
   func path(
     _ samples: [PositionSample], from start: [SIMD3<Double>?], height: Double
   ) -> [SIMD3<Double>] {
@@ -72,7 +72,7 @@ struct RobustSmoother {
     return knots.map { way[$0] }
   }
 
-  /// Normal equations in which unknowns meet only the five before and after them.
+  /// Normal equations in which each unknown depends only on the five before and after it.
   private struct Band {
     private static let width = 6
     private var matrix: [Double]
@@ -81,7 +81,7 @@ struct RobustSmoother {
     init(unknowns: Int) {
       matrix = Array(repeating: 0, count: unknowns * Self.width)
       right = Array(repeating: 0, count: unknowns)
-      // Keeps what nothing tells in its place.
+      // Keeps unknowns without measurements in place.
       for index in 0..<unknowns { matrix[index * Self.width] = 1e-9 }
     }
 
@@ -96,7 +96,7 @@ struct RobustSmoother {
       }
     }
 
-    /// By Cholesky's factors.
+    /// Solves them by Cholesky's factorisation.
     func solution() -> [Double] {
       var (factor, result) = (matrix, right)
       let (count, width) = (right.count, Self.width)

@@ -3,12 +3,12 @@ import Estimators
 import Ranging
 import RangingScenes
 
-/// What the figures of filters become when a constant of theirs is 30 % smaller or greater: none may
+/// The figures of filters with one of their constants 30 % smaller or greater: no constant may
 /// decide whether an aim is reached.
 enum Sensitivity {
   private struct Row {
     var name: String
-    /// For 0.7, 1 and 1.3 times the constant.
+    /// The values for 0.7, 1 and 1.3 times the constant.
     var values: [Double]
     var unit: String
   }
@@ -26,7 +26,7 @@ enum Sensitivity {
     }
   }
 
-  /// Ranges at 10 Hz live.
+  /// Ranges at 10 Hz, live.
   private static func ranges(_ lias: Lias) -> [Row] {
     typealias Constant = WritableKeyPath<RangeEstimator.Parameters, Double>
     let constants: [(String, Constant)] = [

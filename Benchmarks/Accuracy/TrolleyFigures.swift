@@ -10,7 +10,7 @@ enum TrolleyFigures {
     return filtered(lias) + found(lias) + located(lias)
   }
 
-  /// Each of the 24 ranges less its constant error at known positions, then filtered.
+  /// Each of the 24 ranges minus its constant error at known positions, then filtered.
   private static func filtered(_ lias: Lias) -> [AccuracyFigure] {
     var (raw, recorded, live, slow, slowLive) = (Errors(), Errors(), Errors(), Errors(), Errors())
     var honest = Array(repeating: Honesty(), count: 4)
@@ -52,7 +52,7 @@ enum TrolleyFigures {
     } + zip(names, honest).flatMap { $1.figures("F2", $0) }
   }
 
-  /// Each anchor in turn as the target of walks of 5 m, with 1 % and 1 degree a minute of drift.
+  /// Each anchor in turn as the target of walks of 5 m, with drifts of 1 % and 1 degree a minute.
   private static func found(_ lias: Lias) -> [AccuracyFigure] {
     var result: [AccuracyFigure] = []
     for hasAzimuth in [false, true] {
@@ -115,7 +115,7 @@ enum TrolleyFigures {
           "M1", "the same, greatest error", "cm", scale: 100, textbook: worst, aim: .atMost(21)
         ) { $0.max() ?? .infinity })
     }
-    // All measurements, of which those within a tenth of a second are alike.
+    // All measurements. The ones within a tenth of a second have nearly the same error.
     let all = PositionFigures(Self.tracks(lias, step: 1).0, isCompared: false)
     return result + found.figures("M1", "lias") + all.figures("M1", "lias at 100 Hz")
   }
@@ -152,7 +152,7 @@ enum TrolleyFigures {
     return (tracks, single)
   }
 
-  /// Errors along x and y as multiples of what was stated.
+  /// Errors along x and y as multiples of the stated deviation.
   static func stated(_ estimate: PositionEstimate?, _ truth: SIMD3<Double>) -> [Double] {
     guard let estimate else { return [] }
     let error = estimate.position - truth
@@ -164,11 +164,10 @@ enum TrolleyFigures {
   static func flat(_ v: SIMD3<Double>) -> Double { (v.x * v.x + v.y * v.y).squareRoot() }
 }
 
-/// Sightings of an anchor along 5 m of the trolley's way, as a device would have them whose own
-/// tracking drifts.
+/// Sightings of an anchor along 5 m of the trolley's path, by a device whose own tracking drifts.
 struct TrolleyWalk {
   var sightings: [TargetSighting] = []
-  /// The azimuth of the target as the device is really turned.
+  /// The azimuth of the target for the true orientation of the device.
   var truth: [Double] = []
 
   init(
@@ -205,7 +204,7 @@ struct TrolleyWalk {
       }
       begun = from
       let bend = turn * (epoch.time - from) / 2
-      // The turn of the drift before the own one.
+      // The rotation of the drift is applied before the device's own.
       let (c, s) = (cosine(bend), sine(bend))
       let drifted = Pose(
         position: own, w: c * pose.w - s * pose.z, x: c * pose.x - s * pose.y,
@@ -217,7 +216,7 @@ struct TrolleyWalk {
       var sighting = TargetSighting(
         time: epoch.time, pose: drifted,
         range: epoch.ranges[index] - (isCorrected ? lias.biases[index] : 0))
-      // Antennas see 60 degrees to each side; one azimuth in twelve is anything.
+      // Antennas cover 60 degrees to each side; one azimuth in twelve is random.
       if azimuths, abs(bearing) < 60 * degree {
         sighting.azimuth =
           noise.uniform() < 0.08

@@ -2,14 +2,15 @@
 import Ranging
 import RangingScenes
 
-/// Distances out of simulated stamps: T1, T2, T3.
+/// Distances from simulated stamps: T1, T2, T3.
 enum TwoWayFigures {
   static func rows(_ settings: Settings) -> [AccuracyFigure] {
     let rounds = settings.quick ? 20_000 : 100_000
     return doubleSided(rounds) + singleSided(rounds) + [oneToMany(rounds / 10)]
   }
 
-  /// 10 m, replies of 2 and 8 ms, 100 ps; the clocks 20 ppm off either way in turn, then anyhow.
+  /// 10 m, replies of 2 and 8 ms, 100 ps; the clocks 20 ppm off in alternating directions, then at
+  /// random.
   private static func doubleSided(_ rounds: Int) -> [AccuracyFigure] {
     var (here, textbook) = (Errors(), Errors())
     for seed in 1...3 {
@@ -25,7 +26,7 @@ enum TwoWayFigures {
           }
         scene.anyOffsets()
         let exchange = scene.exchange()
-        // What cannot be computed counts as an error of a hundred metres.
+        // A distance that cannot be computed counts as an error of a hundred metres.
         errors.append(((try? exchange.distance().distance) ?? 110) - 10)
         symmetric.append(symmetricDistance(exchange) - 10)
       }
@@ -33,7 +34,7 @@ enum TwoWayFigures {
       textbook.add(symmetric)
     }
     let bias = textbook.parts.map { abs(Errors.mean($0)) }.max() ?? 0
-    // The mean of so many has an error of its own: a hundredth of a centimetre.
+    // The mean of this number of distances has an error of a hundredth of a centimetre.
     return [
       here.figure(
         "T1", "DS-TWR bias, +-20 ppm, replies 2 and 8 ms", "mm", scale: 1000,
@@ -56,7 +57,7 @@ enum TwoWayFigures {
     return flight * DeviceTick.seconds * SpeedOfLight.inAir
   }
 
-  /// 1 ms of reply, a carrier known to 0.05 ppm, 100 ps, 20 ppm between the clocks.
+  /// Replies of 1 ms, a carrier with an error of 0.05 ppm, 100 ps, 20 ppm between the clocks.
   private static func singleSided(_ rounds: Int) -> [AccuracyFigure] {
     var (here, textbook) = (Errors(), Errors())
     for (seed, (initiator, responder)) in [(10e-6, -10e-6), (-10e-6, 10e-6), (3e-6, 17e-6)]
@@ -109,7 +110,7 @@ enum TwoWayFigures {
         let exchange = scene.exchange(at: Double(round) * 0.1)
         let isFinalLost = scene.noise.uniform() < 0.1
         let found = try? responder.distance(isFinalLost ? exchange.singleSided : exchange)
-        // Until something is known of the clock there is no distance.
+        // Without a known clock offset there is no distance.
         if round > 0 || found != nil { errors.append((found?.distance ?? 110) - 10) }
         let carrier = ClockOffset(ratio + 0.05e-6 * scene.noise.normal())
         let single = try? exchange.singleSided.distance(offset: carrier)

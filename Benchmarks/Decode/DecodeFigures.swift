@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CUWBTestSupport
 
-/// How long it takes to read all fields of a SESSION_INFO_NTF.
+/// The time to read all fields of a SESSION_INFO_NTF.
 struct DecodeFigures {
   let frames: Frames
   /// Frames in one batch.
@@ -23,7 +23,7 @@ struct DecodeFigures {
       frames.bytes.baseAddress!, frames.length, frames.length, Frames.count, Self.rounds)
   }
 
-  /// Batches in turn, so that both have the same neighbours.
+  /// Batches in turn, so that both run under the same conditions.
   static func rows(_ settings: Settings) -> [Row] {
     [1, 8].map { measurements in
       let figures = DecodeFigures(measurements: measurements)

@@ -3,8 +3,8 @@ import UCI
 
 /// Reads every field of a SESSION_INFO_NTF and adds them up, just as the reader in C does.
 enum DecodeSink {
-  /// The fields of one whole frame in place; nil when it is no complete SESSION_INFO_NTF of two-way
-  /// measurements.
+  /// Returns the fields of one whole frame in place; nil if it is not a complete SESSION_INFO_NTF
+  /// of two-way measurements.
   @inline(__always)
   @_lifetime(copy frame)
   static func view(_ frame: RawSpan) -> SessionInfoView? {
@@ -17,7 +17,7 @@ enum DecodeSink {
     return view
   }
 
-  /// The sum for one whole frame; 0 when it is no complete SESSION_INFO_NTF.
+  /// Returns the sum for one whole frame; 0 if it is not a complete SESSION_INFO_NTF.
   @inline(__always)
   static func sum(_ frame: RawSpan) -> UInt64 {
     guard let view = view(frame) else { return 0 }
@@ -40,7 +40,7 @@ enum DecodeSink {
     UInt64(bitPattern: Int64(angle.raw)) &+ UInt64(angle.figureOfMerit)
   }
 
-  /// The same for `rounds` times `count` frames of `length` bytes that lie side by side.
+  /// Returns the sum for `rounds` times `count` frames of `length` bytes that are contiguous.
   @inline(never)
   static func sumOfAll(
     _ frames: UnsafeRawBufferPointer, length: Int, count: Int, rounds: Int
@@ -48,7 +48,7 @@ enum DecodeSink {
     var sum: UInt64 = 0
     for _ in 0..<rounds {
       for index in 0..<count {
-        // As in C: without a check that the frame lies in the memory.
+        // Does not check that the frame is inside the memory, as in C.
         let frame = UnsafeRawBufferPointer(
           start: frames.baseAddress! + index &* length, count: length)
         sum &+= Self.sum(frame.bytes)

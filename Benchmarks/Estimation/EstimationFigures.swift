@@ -3,7 +3,7 @@ import CUWBTestSupport
 import Ranging
 import RangingScenes
 
-/// How long the estimation of one measurement takes.
+/// The time of the estimation of one measurement.
 struct EstimationFigures {
   /// Measurements in one batch.
   static let batch = 256
@@ -15,7 +15,7 @@ struct EstimationFigures {
   private var angle: AngleTracker
   private var time = 0.0
 
-  /// nil when the antennas cannot be described.
+  /// Returns nil if the antennas cannot be described.
   init?() {
     guard let table = AngleFigures.antennas[0].table else { return nil }
     angle = AngleTracker(table)

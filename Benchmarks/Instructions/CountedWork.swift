@@ -7,8 +7,8 @@ import UCI
 import UWB
 import UWBLink
 
-/// What `Benchmarks/Instructions/count` counts the instructions and allocations of: the same work
-/// for each item, on one thread where the work allows it, and nothing that looks at the clock.
+/// The work whose instructions and allocations `Benchmarks/Instructions/count` counts. It is the
+/// same for each item, on one thread where possible, and does not read the clock.
 enum CountedWork: String, CaseIterable {
   case decodeOne = "decode-1"
   case decodeEight = "decode-8"
@@ -17,7 +17,7 @@ enum CountedWork: String, CaseIterable {
   case estimator
   case delegate
 
-  /// Does the work for at least `count` items, and returns for how many.
+  /// Does the work for at least `count` items, and returns their number.
   func run(_ count: Int) -> Int {
     switch self {
     case .decodeOne: Self.decode(measurements: 1, count)
@@ -38,7 +38,7 @@ enum CountedWork: String, CaseIterable {
     return batches * DecodeFigures.batch
   }
 
-  /// Bytes as a busy line delivers them, sixteen frames with each read(2).
+  /// Bytes as on a busy line, sixteen frames with each read(2).
   private static func frame(_ count: Int) -> Int {
     let frames = Frames(measurements: 1)
     guard let framer = cuwb_framer_create(cuwb_framing_default(), 0) else {

@@ -4,16 +4,16 @@ import Ranging
 import Synchronization
 import UCI
 
-/// Where a frame ends up: its fields are read, the distances go into an estimator, and the time is
-/// taken. Belongs to the thread or task that receives the frames.
+/// The destination of a frame: it reads the fields, estimates the distances, and takes the time.
+/// Belongs to the thread or task that receives the frames.
 final class Destination: @unchecked Sendable {
-  // Sound: only `count` is looked at by another thread, the rest after the receiver has ended.
+  // Sound: another thread reads only `count`, and the rest after the receiver has ended.
 
-  /// When the estimate of each frame was there, by sequence number.
+  /// The time of the estimate of each frame, by sequence number.
   let arrived: Samples
-  /// When the handler was entered, by sequence number; 0 where it is not taken.
+  /// The time at which the handler was entered, by sequence number; 0 where it is not taken.
   let entered: Samples
-  /// When read(2) had returned, by sequence number.
+  /// The time at which read(2) returned, by sequence number.
   let received: Samples
   let count = Atomic<Int>(0)
   private let estimator: Cell<RangeEstimator>
@@ -49,7 +49,7 @@ final class Destination: @unchecked Sendable {
     count.store(total, ordering: .releasing)
   }
 
-  /// Takes only the time: the rest was done elsewhere.
+  /// Takes only the time: another part has done the rest.
   func note(_ number: Int) {
     if number < arrived.values.count { arrived.values[number] = cuwb_test_now() }
     total += 1

@@ -8,15 +8,15 @@ import UCI
 import UWBLink
 
 /// From the return of read(2) to the first instruction of the handler, on the reader's thread:
-/// cutting the frame out, copying it and calling. And on to the end of an offer to a ring.
+/// cutting the frame out, copying it and calling. A second part ends with the offer to a ring.
 ///
-/// Between two readings of the clock passes, besides what is measured, the time one reading takes;
-/// it is measured on its own and subtracted.
+/// The interval between two readings of the clock includes the time of one reading, which is
+/// measured separately and subtracted.
 struct HandOverFigures {
   /// Nanoseconds between two frames.
   static let gap: UInt64 = 150_000
 
-  /// Nanoseconds one reading of the clock takes.
+  /// The nanoseconds of one reading of the clock.
   static let clock: Double = {
     Percentiles(
       (0..<200).map { _ in
@@ -28,7 +28,7 @@ struct HandOverFigures {
   }()
 
   private final class Times: @unchecked Sendable {
-    // Sound: only `number` is looked at by another thread, the rest after the reader has ended.
+    // Sound: another thread reads only `number`, and the rest after the reader has ended.
     let number = Atomic<Int>(0)
     let received: Samples
     let entered: Samples
@@ -50,11 +50,10 @@ struct HandOverFigures {
       + rows("pseudo-terminal, every 0.15 ms", terminal, gap: gap, count: count, slowly)
   }
 
-  /// Blocks in turn for the reader of the package and for the one in C.
-  ///
+  /// Runs blocks in turn for the reader of the package and for the one in C.
   /// - Parameters:
-  ///   - line: makes both ends of a line.
-  ///   - gap: nanoseconds from the time a frame has been handled to the next one.
+  /// - line: creates both ends of a line.
+  /// - gap: nanoseconds from the end of handling a frame to the next one.
   private static func rows(
     _ name: String, _ line: () -> (chip: FileDescriptor, host: FileDescriptor), gap: UInt64,
     count samples: Int, _ aim: Aim
@@ -125,7 +124,7 @@ struct HandOverFigures {
       let limit = cuwb_test_now() + 1_000_000_000
       while handled() <= number {
         precondition(cuwb_test_now() < limit, "a frame did not arrive")
-        // The processor may be needed for the reader.
+        // The reader may need this processor.
         sched_yield()
       }
     }

@@ -8,7 +8,7 @@ import UCI
 struct LineFigures {
   /// Nanoseconds between two frames, evenly distributed.
   static let gap: ClosedRange<UInt64> = 150_000...2_000_000
-  /// Frames written to one way before it is the next one's turn.
+  /// Frames written to one path before the next path's turn.
   static let block = 50
   private static let warmUp = 100
 
@@ -47,7 +47,7 @@ struct LineFigures {
     allocated = all.map { _ in 0 }
   }
 
-  /// Blocks in turn, so that the state of the machine hits all ways alike.
+  /// Blocks in turn, so that the state of the machine affects all paths equally.
   private mutating func run() {
     for index in ways.indices { write(to: index, from: 0, count: Self.warmUp) }
     var done = 0
@@ -117,7 +117,8 @@ struct LineFigures {
       row(2, floor: 0, .ratio(2.2)),
       row(3, floor: 1, .above(1)), row(3, floor: 0, nil), row(4, floor: 0, nil),
       row(4, floor: 2, nil), row(5, floor: 0, nil), row(5, floor: 1, nil),
-      // Beyond the pipeline there is the wake of the app's queue, which a bare queue costs as well.
+      // In addition to the pipeline, the app's queue has to wake, which costs the same for a bare
+      // queue.
       row(6, floor: 1, nil), row(6, floor: 5, .above(5)), row(7, floor: 0, nil),
     ]
     if ways.count > 8 { rows.append(row(8, floor: 0, nil)) }

@@ -6,13 +6,13 @@ import System
 import SystemPackage
 import UWBLink
 
-/// A way for a frame from the line to its estimate. Each has a pseudo-terminal of its own.
+/// A path for a frame from the line to its estimate. Each has a pseudo-terminal of its own.
 protocol Way: AnyObject {
   /// The chip's end of the line.
   var chip: Int32 { get }
   /// Frames that have arrived.
   var count: Int { get }
-  /// When each arrived, by sequence number.
+  /// The arrival time of each frame, by sequence number.
   var arrived: Samples { get }
   /// Ends the threads and closes the line.
   func stop()
@@ -39,7 +39,7 @@ final class FloorWay: Way {
   }
 }
 
-/// `FrameReader`, and what its handler does with a frame.
+/// `FrameReader` with a handler.
 class ReaderWay: Way {
   let chip: Int32
   let destination: Destination
@@ -137,7 +137,7 @@ final class TaskWay: ReaderWay {
   override func stop() {
     super.stop()
     ring.producer.pointer.pointee.finish()
-    // The end of the pipe is the end of the task.
+    // The end of the pipe ends the task.
     var byte: [UInt8] = [0]
     _ = byte.withUnsafeMutableBytes { try? ended.read(into: $0) }
     try? ended.close()

@@ -9,10 +9,10 @@ import UWBLink
 
 /// Commands while a chip streams 185 bytes 50 times a second over a line of 115200 baud.
 ///
-/// The real clock and real pseudo-terminals: what the chip says goes out in pieces of 8 bytes, one
-/// each 694 µs, which is how long they take at that speed; so notifications fill four fifths of the
-/// line, and an answer waits behind the one that is being sent. Several lines at once, as one
-/// leaves the processor idle.
+/// It uses the real clock and real pseudo-terminals. The chip sends pieces of 8 bytes, one each 694
+/// µs, which is their duration at that speed. So notifications fill four fifths of the line, and an
+/// answer waits for the notification that is being sent. Several lines run at once, because one
+/// does not use the whole processor.
 enum CommandFigures {
   static func rows(_ settings: Settings) -> [Reliability] {
     let (lines, commands) = settings.quick ? (4, 60) : (8, 500)
@@ -64,7 +64,7 @@ private final class PacedChip: Sendable {
 
   init(_ descriptor: Int32) {
     sem_init(over.pointer, 0, 0)
-    // Not joined but waited for.
+    // Waited for, but not joined.
     _ = BackgroundThread { [self] in
       serve(descriptor)
       sem_post(over.pointer)
@@ -76,7 +76,7 @@ private final class PacedChip: Sendable {
     while sem_wait(over.pointer) != 0 {}
   }
 
-  /// A notification of a round in which nothing was heard, and 121 bytes of diagnostics behind it.
+  /// A notification of a round without responses, followed by 121 bytes of diagnostics.
   private static let burst: [UInt8] = {
     let info = SessionInfo(
       sequenceNumber: 0, sessionToken: 1, intervalMilliseconds: 20,
@@ -94,7 +94,7 @@ private final class PacedChip: Sendable {
   private static func answers(_ packet: [UInt8]) -> [UInt8] {
     switch (packet[0], packet[1]) {
     case (0x20, 0x00): [0x60, 0x01, 0, 1, 1, 0x40, 0x00, 0, 1, 0, 0x60, 0x01, 0, 1, 1]
-    // UCI 2.0, and no bytes of a vendor.
+    // UCI 2.0, without vendor bytes.
     case (0x20, 0x02): [0x40, 0x02, 0, 10, 0, 2, 0, 2, 0, 2, 0, 1, 0x10, 0]
     case (0x20, 0x03): [0x40, 0x03, 0, 2, 0, 0]
     case (0x21, 0x05): [0x41, 0x05, 0, 2, 0, 0]
@@ -120,7 +120,7 @@ private final class PacedChip: Sendable {
       }
       let now = cuwb_test_now()
       if now >= next {
-        // Never more than one burst waits, as a chip has little memory.
+        // At most one burst waits, because a chip has little memory.
         if streams.load(ordering: .relaxed), queue.count < 185 {
           queue += Self.burst
           said.add(1, ordering: .relaxed)

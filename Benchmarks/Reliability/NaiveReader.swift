@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a plain reader makes of a stream: a header, as many bytes as it says, the next header. It
-/// never doubts where a frame begins.
+/// The result of a plain reader: a header, the announced number of bytes, the next header. It never
+/// questions where a frame begins.
 struct NaiveReader {
-  /// The frames it takes the bytes for.
+  /// The frames that it finds.
   static func frames(in bytes: [UInt8]) -> [[UInt8]] {
     var frames: [[UInt8]] = []
     var rest = bytes[...]

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One figure of what happens on a link that works badly: how often it went well.
+/// One figure of a link with faults: the share of successes.
 struct Reliability {
   var figure: String
-  /// What was tried, how often, and how often it went well.
+  /// The trials: their kind, their number, and the number of successes.
   var trials: Int
   var good: Int
-  /// The least part that has to go well.
+  /// The least share of successes.
   var aim: Double
-  /// What it is compared with in the same run.
+  /// The compared value of the same run.
   var compared: (name: String, good: Int, trials: Int)?
-  /// More that a reader wants to know.
+  /// Additional information for readers.
   var note = ""
 
   var rate: Double { Double(good) / Double(max(1, trials)) }
@@ -53,7 +53,7 @@ struct Reliability {
 
   private static func fixed(_ value: Double, _ digits: Int) -> String {
     let scale = (0..<digits).reduce(1.0) { scale, _ in scale * 10 }
-    // Downwards, so that nothing is called better than it is.
+    // Rounded down, so that no figure looks better than it is.
     let scaled = Int(value * scale)
     let rest = String(scaled % Int(scale))
     return "\(scaled / Int(scale))." + String(repeating: "0", count: digits - rest.count) + rest

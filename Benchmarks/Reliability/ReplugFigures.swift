@@ -7,11 +7,12 @@ import UWB
 import UWBLink
 import UWBSimulator
 
-/// A board is unplugged in the middle of a session and plugged in again: how often it streams again
-/// within a second of the replug.
+/// A board is unplugged in the middle of a session and plugged in again: the share of trials in
+/// which it streams again within a second of the replug.
 ///
-/// The real clock, pseudo-terminals and the symbolic links that udev would make. Most trials leave
-/// the board out for 20 to 200 ms, some for the whole three seconds; several benches at once.
+/// It uses the real clock, pseudo-terminals and symbolic links as udev creates them. Most trials
+/// leave the board unplugged for 20 to 200 ms, some for the whole three seconds; several benches at
+/// once.
 enum ReplugFigures {
   private struct Outcome {
     var trials = 0
@@ -50,7 +51,7 @@ enum ReplugFigures {
       note: "\(benches) boards at once, the slowest after \(Int(outcome.slowest)) ms")
   }
 
-  /// One board, unplugged again and again.
+  /// One board that is unplugged repeatedly.
   private static func bench(
     _ number: Int, _ trials: Int, pause: @Sendable (Int, Int) -> UInt64
   ) async -> Outcome {

@@ -2,9 +2,9 @@
 import CUWBTestSupport
 import RingPeers
 
-/// The hand-over of frames of 264 bytes, beside two rings in C, one that could not be slept on and
-/// one that, like that of the package, looks after each frame whether somebody sleeps; and beside
-/// rings of other libraries.
+/// The hand-over of frames of 264 bytes, compared with two rings in C and with rings of other
+/// libraries. The consumer of one of the rings in C cannot sleep; the producer of the other one
+/// checks after each frame whether the consumer sleeps, as in the package.
 struct RingFigures {
   static let frameLength = Int(CUWB_RING_FRAME_LENGTH)
   static let capacity = Int(CUWB_RING_CAPACITY)
@@ -19,7 +19,7 @@ struct RingFigures {
     for index in frame.indices { frame[index] = UInt8(truncatingIfNeeded: index &* 37) }
   }
 
-  /// Lets go of the rings.
+  /// Releases the rings.
   func destroy() {
     swift.0.destroy()
     swift.1.destroy()
@@ -79,7 +79,7 @@ struct RingFigures {
     for _ in 0..<runs {
       let nanoseconds = runPair(
         {
-          // What a new thread takes for itself is not the ring's.
+          // The allocations of a new thread do not belong to the ring.
           swift.produce(bytes, count: 1)
           let before = cuwb_test_thread_allocations()
           swift.produce(bytes, count: frames - 1)
@@ -122,12 +122,11 @@ struct RingFigures {
     return rows
   }
 
-  /// A row for each of the others.
-  ///
+  /// A row for each of the other rings.
   /// - Parameters:
-  ///   - ofSpinning: the aim beside the ring in C that could not be slept on.
-  ///   - ofPackaged: the aim beside each ring of another library.
-  ///   - most: the limit beside the ring in C that can be slept on, as ours can.
+  /// - ofSpinning: the aim compared with the ring in C without sleep.
+  /// - ofPackaged: the aim compared with each ring of another library.
+  /// - most: the limit compared with the ring in C whose consumer can sleep, as ours can.
   private func rows(
     _ figure: String, _ unit: String, _ ours: [Double], _ theirs: [[Double]],
     allocations: Double?, ofSpinning: Double? = nil, ofPackaged: Double, most: Limit

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import RingPeers
 
-/// Two rings of one kind in C or C++, there and back.
+/// Two rings of one kind in C or C++, one for each direction.
 struct RingPeer {
   let functions: cuwb_ring_peer
   let there: UnsafeMutableRawPointer
   let back: UnsafeMutableRawPointer
 
-  /// Nil when the header was not there when this was compiled.
+  /// Nil if the header was not found when this was compiled.
   init?(_ functions: cuwb_ring_peer) {
     guard functions.is_present, let there = functions.create(), let back = functions.create()
     else { return nil }
@@ -21,17 +21,17 @@ struct RingPeer {
   }
 
   var name: String { String(cString: functions.name) }
-  /// From a library that others use, rather than written for this benchmark.
+  /// Whether it comes from a library that others use, and was not written for this benchmark.
   var isPackaged: Bool { functions.package != nil }
 
-  /// All, those that are absent included.
+  /// All rings, including the absent ones.
   static var known: [cuwb_ring_peer] {
     [
       cuwb_spinning_ring, cuwb_waking_ring, cuwb_boost_ring, cuwb_ck_ring, cuwb_moodycamel_ring,
     ]
   }
 
-  /// What to install for the others, a line each.
+  /// The packages to install for the absent rings, one per line.
   static var absent: [String] {
     known.filter { !$0.is_present }.map {
       "absent: \(String(cString: $0.name)), no header when this was built "
@@ -43,7 +43,7 @@ struct RingPeer {
     functions.same_thread(there, frame.baseAddress!, count)
   }
 
-  /// Nanoseconds for all.
+  /// Nanoseconds for all frames.
   func throughput(_ frame: UnsafeRawBufferPointer, count: Int) -> UInt64 {
     runPair(
       { functions.produce(there, frame.baseAddress!, count) },

@@ -3,8 +3,8 @@ import CUWBTestSupport
 import RingPeers
 import UWBLink
 
-/// Both ends of a ring of the package, and what the benchmarks do with them: the same as
-/// `ring_loops.h` does with the others.
+/// Both ends of a ring of the package, with the operations of the benchmarks. `ring_loops.h` has
+/// the same operations for the others.
 struct RingWork: Sendable {
   let producer: Cell<FrameProducer>
   let consumer: Cell<FrameConsumer>
@@ -25,7 +25,7 @@ struct RingWork: Sendable {
     consumer.destroy()
   }
 
-  /// Puts each of `count` frames in and takes it out again; the sum of their words.
+  /// Puts each of `count` frames in and takes it out again. Returns the sum of their words.
   @inline(never)
   func sameThread(_ frame: UnsafeRawBufferPointer, count: Int) -> UInt64 {
     var sum: UInt64 = 0

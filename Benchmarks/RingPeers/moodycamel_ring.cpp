@@ -19,7 +19,7 @@ struct Frame {
 
 using ring = moodycamel::ReaderWriterQueue<Frame, CUWB_RING_CAPACITY>;
 
-// One fewer than a block has, so that there is one block, which makes it a ring.
+// One fewer than the frames of a block, so that there is one block, which makes it a ring.
 ring *make() { return new ring(CUWB_RING_CAPACITY - 1); }
 
 void drop(ring *it) { delete it; }

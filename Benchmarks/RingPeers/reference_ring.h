@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A ring in C. Included twice, with WAKES defined as whether the producer looks after each frame
-// whether the consumer sleeps.
+// A ring in C. Included twice. WAKES defines whether the producer checks after each frame whether
+// the consumer sleeps.
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,17 +20,17 @@ struct slot_header {
 };
 
 typedef struct ring {
-  // Shared.
+  // Shared by both threads.
   _Alignas(LINE) size_t head;
   _Alignas(LINE) size_t tail;
   _Alignas(LINE) uint32_t sleeping;
-  // Constant.
+  // Constants.
   _Alignas(LINE) uint8_t *slots;
   size_t mask;
-  // The producer's own.
+  // Used by the producer only.
   _Alignas(LINE) size_t own_head;
   size_t known_tail;
-  // The consumer's own.
+  // Used by the consumer only.
   _Alignas(LINE) size_t own_tail;
   size_t known_head;
 } ring;
@@ -64,7 +64,7 @@ static inline bool put(ring *it, const uint8_t *frame, size_t length, uint64_t r
   __atomic_store_n(&it->head, head + 1, __ATOMIC_RELEASE);
   if (WAKES) {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    // No thread sleeps here; what would follow is a system call.
+    // No thread sleeps here; a system call would follow.
     if (__atomic_load_n(&it->sleeping, __ATOMIC_RELAXED)) abort();
   }
   return true;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the benchmark does with a ring in C or C++. Included by each of them after it has defined
+// The operations of the benchmark on a ring in C or C++. Included by each of them after it has
+// defined
 //
 //   ring             its type
 //   make, drop       create and destroy one

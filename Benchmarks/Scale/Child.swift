@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// A process that says in lines what it has to say; it ends when its standard input does.
+/// A process that reports its results as lines. It exits at the end of its standard input.
 final class Child {
   let process = Process()
   let input = Pipe()
@@ -15,7 +15,7 @@ final class Child {
     try self.init(Self.program.path, ["scale"] + arguments)
   }
 
-  /// A program beside this one, or with a path.
+  /// A program in the folder of this one, or at a path.
   init(_ program: String, _ arguments: [String]) throws {
     process.executableURL = URL(
       filePath: program, relativeTo: Self.program.deletingLastPathComponent())

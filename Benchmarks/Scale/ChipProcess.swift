@@ -4,12 +4,11 @@ import Glibc
 import SystemPackage
 import UWBSimulator
 
-/// Chips on pseudo-terminals in a process of their own: simulated ones, which answer commands, but
-/// whose measurements are frames at even intervals, so that the time of each is known to the host.
-///
-/// Prints the path of each, and at the end the processor time it has taken itself.
+/// Chips on pseudo-terminals in a process of their own. They are simulated and answer commands, but
+/// their measurements are frames at even intervals, so that the time of each is known. Prints the
+/// path of each, and at the end its own processor time.
 struct ChipProcess {
-  /// The number of the first frame: the chip's own rounds have smaller ones.
+  /// The number of the first frame, which is above the numbers of the chip's own rounds.
   static let firstNumber = 1_000
 
   private let chips: Int
@@ -25,8 +24,8 @@ struct ChipProcess {
   private let start = cuwb_test_now()
 
   /// - Parameters:
-  ///   - measurements: in each frame.
-  ///   - stamps: where the time of each frame goes, for each chip one after the other.
+  /// - measurements: The number of measurements in each frame.
+  /// - stamps: The memory for the time of each frame, one chip after the other.
   init(
     chips: Int, hertz: Int, frames: Int, measurements: Int, stamps: UnsafeMutablePointer<UInt64>
   ) throws {
@@ -40,7 +39,7 @@ struct ChipProcess {
     }
   }
 
-  /// Until standard input ends.
+  /// Runs until the end of standard input.
   mutating func run() {
     for terminal in terminals { print(terminal.path) }
     fflush(nil)
@@ -49,7 +48,7 @@ struct ChipProcess {
     }
     let first = cuwb_test_now() + 500_000_000
     for step in 0..<frames * chips {
-      // Evenly over the period, as chips that know nothing of each other.
+      // Evenly distributed over the period, as by independent chips.
       let (number, chip) = step.quotientAndRemainder(dividingBy: chips)
       let due = first + UInt64(number) * period + UInt64(chip) * period / UInt64(chips)
       let frame = Frames.packets(
@@ -65,7 +64,7 @@ struct ChipProcess {
     while serve(timeout: 1_000) {}
   }
 
-  /// Answers what has come. Returns whether there is still somebody.
+  /// Answers the commands that have arrived. Returns whether a client is left.
   private mutating func serve(timeout: Int32) -> Bool {
     var entries = terminals.map {
       pollfd(fd: $0.master.rawValue, events: Int16(POLLIN), revents: 0)
@@ -93,7 +92,7 @@ struct ChipProcess {
 }
 
 extension rusage {
-  /// Processor time.
+  /// The processor time.
   var microseconds: Int {
     1_000_000 * (ru_utime.tv_sec + ru_stime.tv_sec) + Int(ru_utime.tv_usec + ru_stime.tv_usec)
   }

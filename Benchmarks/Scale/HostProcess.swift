@@ -8,9 +8,9 @@ import UWB
 import UWBLink
 
 /// A process that uses several chips through the library: a session on each, its estimates in a
-/// callback. Prints what that takes.
+/// callback. Prints the costs.
 struct HostProcess {
-  /// What the process has used.
+  /// The resources that the process has used.
   struct Usage {
     var time: UInt64
     var processor: Int
@@ -25,8 +25,8 @@ struct HostProcess {
   }
 
   private final class Arrivals: @unchecked Sendable {
-    // Sound: each chip's reader writes its own part of `times`; `first` and `last` are each written by
-    // the one that counts that frame, and read after the semaphore.
+    // Sound: each chip's reader writes its own part of `times`. The reader that counts the frame
+    // writes `first` and `last`, which are read after the semaphore.
     let times: Samples
     let total: Int
     let count = Atomic(0)
@@ -51,8 +51,8 @@ struct HostProcess {
   }
 
   /// - Parameters:
-  ///   - stamps: when the frames of these chips were written.
-  ///   - idle: seconds after the last frame, in which nothing happens.
+  /// - stamps: The times at which the frames of these chips were written.
+  /// - idle: Seconds of idleness after the last frame.
   static func run(
     paths: [String], frames: Int, hertz: Int, idle: Int, stamps: UnsafePointer<UInt64>
   ) async throws {
@@ -62,7 +62,7 @@ struct HostProcess {
       let device = try await UWBDevice.open(LinkEndpoint(path))
       var configuration = SessionConfiguration(
         role: .controller, sessionID: 42, address: MACAddress(0), peers: [MACAddress(1)])
-      // The chip's own rounds are not wanted.
+      // The chip's own rounds are not used.
       configuration.interval = 60_000
       let session = try await device.makeSession(configuration)
       session.onEstimates { estimate in
@@ -76,7 +76,7 @@ struct HostProcess {
     let rest = await withUnsafeContinuation { done in
       detach {
         if arrivals.all.wait(timeout: limit) == .timedOut { arrivals.last = .now }
-        // What the last frame has woken is asleep again.
+        // The threads that the last frame woke are asleep again.
         cuwb_test_sleep_until(cuwb_test_now() + 300_000_000)
         let before = Usage.now
         cuwb_test_sleep_until(cuwb_test_now() + UInt64(idle) * 1_000_000_000)
@@ -100,7 +100,7 @@ struct HostProcess {
     for device in devices { await device.close() }
   }
 
-  /// Waiting must not keep a thread of tasks.
+  /// Waiting must not block a thread of tasks.
   private static func detach(_ body: @escaping @Sendable () -> Void) {
     _ = Unmanaged.passRetained(BackgroundThread(body))
   }

@@ -2,20 +2,19 @@
 import Foundation
 import Glibc
 
-/// Many chips on one machine, and one that hardly does anything: what the driver takes of the
-/// processor, how often it wakes, and how long an estimate takes to be there.
-///
-/// The chips are in a process of their own, so that what they take is not counted. A host's figures
-/// are those of its whole process, from the first estimate to the last.
+/// Many chips on one machine, and one that is nearly idle: the processor time of the driver, its
+/// wakes, and the time until an estimate is available. The chips are in a process of their own, so
+/// that their costs are not counted. The figures of a host cover its whole process, from the first
+/// estimate to the last.
 struct Scale {
-  /// Chips in each of some processes.
+  /// The number of chips in each process.
   private var processes: Int
   private var chips: Int
   private var hertz: Int
   /// Seconds without a frame at the end.
   private var idle = 0
 
-  /// Aims: a fraction of one core for all processes together, and nothing lost.
+  /// The aims: a fraction of one core for all processes together, and no lost frame.
   private var core: Double?
 
   private static let cases = [
@@ -86,7 +85,7 @@ struct Scale {
     return lost == 0
   }
 
-  /// What the processes of `measure` and of `ServiceFigures` do.
+  /// The work of the processes of `measure` and of `ServiceFigures`.
   static func runChild(_ arguments: [String]) throws {
     if arguments.count == 2, arguments[0] == "relay" { return try Relay(arguments[1]).run() }
     let numbers = arguments.dropFirst().prefix(3).compactMap { Int($0) }
@@ -121,7 +120,7 @@ struct Scale {
   }
 
   private struct UncheckedStamps: @unchecked Sendable {
-    // Sound: written by another process, before the frame that says so.
+    // Sound: another process writes it before the frame that announces it.
     let values: UnsafePointer<UInt64>
   }
 

@@ -5,9 +5,8 @@ import Glibc
 import System
 import UWBLink
 
-/// Many programs that listen to the service, in one process: connections that are read as they can be.
-///
-/// Prints a line when the first measurement has come, and at the end the figures.
+/// Many programs that listen to the service, in one process: connections that are read when they
+/// are readable. Prints a line when the first measurement has arrived, and at the end the figures.
 struct ReaderProcess {
   private struct Connection {
     let descriptor: Int32
@@ -19,7 +18,7 @@ struct ReaderProcess {
   private let seconds: Int
   private let wanted: Int
   private let stamps: UnsafePointer<UInt64>
-  /// The last one takes nothing until the others have everything.
+  /// The last connection reads nothing until the others have received everything.
   private let stops: Bool
   private var owner: Connection
   private var readers: [Connection] = []
@@ -27,7 +26,7 @@ struct ReaderProcess {
   private var hasBegun = false
   private var buffer = [UInt8](repeating: 0, count: 262_144)
 
-  /// The session that `ChipProcess` measures.
+  /// The session with the measurements of `ChipProcess`.
   static let session = """
     {"session_id":42,"parameters":{"DEVICE_TYPE":"controller","DEVICE_ROLE":"initiator",\
     "MULTI_NODE_MODE":"unicast","NUMBER_OF_CONTROLEES":1,"DEVICE_MAC_ADDRESS":"0x0000",\
@@ -35,8 +34,9 @@ struct ReaderProcess {
     """
 
   /// - Parameters:
-  ///   - pause: `every_ms`.
-  ///   - arguments: the socket, how many measurements a frame has, and `stop` where one does.
+  /// - pause: `every_ms`.
+  /// - arguments: the socket, the number of measurements in a frame, and `stop` if one connection
+  ///   stops.
   init(
     connections: Int, frames: Int, seconds: Int, pause: Int, _ arguments: ArraySlice<String>,
     stamps: UnsafePointer<UInt64>
@@ -134,7 +134,7 @@ struct ReaderProcess {
       guard number >= 0 else { continue }
       readers[index].received += 1
       readers[index].lost += Self.number("\"lost\":", message)
-      // What has waited for the one that was stopped tells nothing.
+      // Measurements that waited for the stopped connection have no useful times.
       if !stops || index < readers.count - 1 {
         delays.append(Double(time - stamps[number]) / 1_000)
       }
@@ -147,7 +147,7 @@ struct ReaderProcess {
     readers[index].rest = Array(rest)
   }
 
-  /// The number behind a key; -1: there is none.
+  /// The number of a key; -1: there is none.
   private static func number(_ key: StaticString, _ message: ArraySlice<UInt8>) -> Int {
     message.withUnsafeBytes { message in
       let (start, length) = (message.baseAddress!, key.utf8CodeUnitCount)

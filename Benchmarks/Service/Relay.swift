@@ -3,10 +3,8 @@ import Glibc
 import SystemPackage
 import UWBSimulator
 
-/// A process that does what any service has to, and nothing else: passes on what a chip and a program
-/// say to each other.
-///
-/// Prints the path of its pseudo-terminal.
+/// A process with the minimum of any service: it forwards the messages between a chip and a
+/// program. Prints the path of its pseudo-terminal.
 struct Relay {
   private let chip: Int32
   private let terminal: PseudoTerminal
@@ -18,7 +16,7 @@ struct Relay {
     fflush(nil)
   }
 
-  /// Until standard input ends.
+  /// Runs until the end of standard input.
   func run() {
     let program = terminal.master.rawValue
     var buffer = [UInt8](repeating: 0, count: 4_096)

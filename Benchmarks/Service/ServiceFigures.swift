@@ -2,13 +2,14 @@
 import Foundation
 import Glibc
 
-/// What the service that shares chips adds and takes: each figure beside the aim, or beside the same
-/// without the service, in turn. The chips and the programs are processes of their own.
+/// The costs of the service that shares chips. Each figure is compared with its aim, or with the
+/// value without the service, in turn. The chips and the programs are processes of their own.
 struct ServiceFigures {
   private let seconds: Int
   private var isWell = true
 
-  /// Prints a table. Returns whether nothing was lost. Needs the program `uwbd` beside this one.
+  /// Prints a table. Returns whether nothing was lost. Needs the program `uwbd` in the folder of
+  /// this one.
   static func run(_ settings: Settings) -> Bool {
     var figures = ServiceFigures(seconds: settings.quick ? 2 : 20)
     print("\n" + Report.machine)
@@ -66,7 +67,7 @@ struct ServiceFigures {
 
     private func text(_ name: String) -> String {
       let path = "/proc/\(service.process.processIdentifier)/\(name)"
-      // Its size is not known before.
+      // The size is not known before.
       let contents = FileManager.default.contents(atPath: path)
       return contents.map { String(decoding: $0, as: UTF8.self) } ?? ""
     }
@@ -76,7 +77,7 @@ struct ServiceFigures {
         .split(whereSeparator: { " \t".contains($0) }).dropFirst().first.flatMap { Int($0) } ?? 0
     }
 
-    /// In seconds.
+    /// Processor time in seconds.
     var processor: Double {
       let fields = text("stat").split(separator: ")").last?.split(separator: " ") ?? []
       guard fields.count > 12 else { return 0 }
@@ -84,13 +85,13 @@ struct ServiceFigures {
       return ticks / Double(sysconf(Int32(_SC_CLK_TCK)))
     }
 
-    /// Resident memory in KiB, and where it is a file's.
+    /// Resident memory in KiB, and the part of it that belongs to files.
     var memory: (all: Int, files: Int) {
       let text = text("status")
       return (status("VmRSS", text), status("RssFile", text))
     }
 
-    /// How often each of its threads has waited.
+    /// The number of waits of each of its threads.
     var waits: [String: Int] {
       let threads = "/proc/\(service.process.processIdentifier)/task"
       let numbers = (try? FileManager.default.contentsOfDirectory(atPath: threads)) ?? []
@@ -103,8 +104,8 @@ struct ServiceFigures {
 
   // MARK: figures
 
-  /// The same program, which opens the chip itself, through a process that only passes on, and through
-  /// the service.
+  /// A program that opens the chip itself, through a process that only forwards, and through the
+  /// service.
   private mutating func measureDelay(rounds: Int) throws {
     enum Way: CaseIterable { case direct, relayed, shared }
     var results: [Way: [[Double]]] = [:]
@@ -141,13 +142,13 @@ struct ServiceFigures {
         + "+\(shown(p99)) <= 150 \(p99 <= 150 ? "met" : "MISSED")")
   }
 
-  /// What readers have had, and what it took.
+  /// The measurements that readers received, and their costs.
   private struct Reading {
     var core: Double
     var p50: Double
     var p99: Double
     var missing: Int
-    /// Of those that read, and of the one that was stopped.
+    /// The figures of the reading connections, and of the stopped one.
     var lost: Int
     var lostByStopped: Int
     /// KiB.
@@ -157,7 +158,7 @@ struct ServiceFigures {
   private func read(
     _ connections: Int, _ measurements: Int, hertz: Int, pause: Int, stops: Bool = false
   ) throws -> Reading {
-    // A minute for who is stopped, and for what that is compared with.
+    // A minute for the stopped connection, and for its comparison.
     let seconds = connections == 1 || pause > 0 ? seconds : 3 * seconds
     let bench = try Bench(
       chips: 1, hertz: hertz, frames: seconds * hertz, measurements: measurements)
@@ -207,7 +208,7 @@ struct ServiceFigures {
 
   private mutating func measureRest() throws {
     let bench = try Bench(chips: 2, hertz: 1, frames: 1, measurements: 1)
-    // Threads that have served the start end.
+    // Threads that served the start exit.
     sleep(10)
     let (processor, waits, begin) = (bench.processor, bench.waits, Date.now)
     sleep(UInt32(seconds))
@@ -225,7 +226,7 @@ struct ServiceFigures {
       "\(memory.all <= 25 * 1_024 ? "met" : "MISSED"): 25 MiB")
   }
 
-  /// The package for Python, where this is run in the repository.
+  /// The package for Python, if this runs in the repository.
   private mutating func measurePython() throws {
     guard access("python/src/uwb", F_OK) == 0 else { return }
     let count = seconds * 1_000

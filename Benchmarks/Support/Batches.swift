@@ -3,10 +3,11 @@ import Benchmark
 import CUWBTestSupport
 import Ranging
 
-/// What can be timed in batches on one thread, for the tool of google/swift-benchmark: its filters,
-/// formats and comparisons. Each iteration is a batch of 1024 frames or samples.
+/// Work that can be timed in batches on one thread, for the tool of google/swift-benchmark with its
+/// filters, formats and comparisons. Each iteration is a batch of 1024 frames or samples.
 ///
-/// The table measures the same again in turn with what it is compared with, which the tool cannot.
+/// The table measures the same work again, in turn with the compared work, which the tool cannot
+/// do.
 enum Batches {
   static func makeSuite() -> BenchmarkSuite {
     let suite = BenchmarkSuite(name: "batch of 1024")

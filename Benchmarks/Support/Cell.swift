@@ -2,9 +2,8 @@
 import CUWBTestSupport
 import Glibc
 
-/// A value that may not be copied, at a fixed address, for a thread that owns it.
-///
-/// Not a variable of a class, because those are watched for overlapping access at run time. Apart
+/// A value that may not be copied, at a fixed address, for a thread that owns it. It is not a
+/// variable of a class, because these are checked for overlapping access at run time. It is apart
 /// from the rest of the heap, so that two threads' cells never share a cache line.
 struct Cell<Value: ~Copyable>: @unchecked Sendable {
   // Sound as far as the benchmarks keep each cell to one thread at a time.

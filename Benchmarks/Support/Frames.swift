@@ -10,7 +10,7 @@ final class Frames: @unchecked Sendable {
   /// Bytes of each frame.
   let length: Int
 
-  /// - Parameter measurements: in each frame.
+  /// - Parameter measurements: the number of measurements in each frame.
   init(measurements: Int) {
     var random = SplitMix(state: UInt64(measurements))
     let frames = (0..<Self.count).map {
@@ -30,7 +30,7 @@ final class Frames: @unchecked Sendable {
     return header.encoded() + payload
   }
 
-  /// The same in as many packets as it takes.
+  /// Returns the frame in as many packets as it needs.
   static func packets(
     number: UInt32, measurements: Int, _ random: inout SplitMix
   ) -> [UInt8] {

@@ -3,11 +3,11 @@ import CUWBTestSupport
 import Glibc
 import Synchronization
 
-/// What a figure has to reach.
+/// The aim of a figure.
 enum Aim {
-  /// The ratio of the p50 to that of what it is compared with.
+  /// The ratio of the p50 to the compared p50.
   case ratio(Double)
-  /// The p50 at most this much above that of what it is compared with.
+  /// The p50 is at most this much above the compared p50.
   case above(Double)
   /// The p50, and the p99 if it matters.
   case atMost(p50: Double, p99: Double?)
@@ -36,15 +36,15 @@ struct Row {
   var figure: String
   var unit: String
   var values: Percentiles
-  /// On the heap, for each frame; nil where it was not counted.
+  /// Allocations on the heap for each frame; nil where they were not counted.
   var allocations: Double?
-  /// What it is compared with, measured in the same run, and its percentiles.
+  /// The compared work, measured in the same run, and its percentiles.
   var floor: (name: String, values: Percentiles)?
   var aim: Aim?
-  /// For the gate of CI.
+  /// The limit for CI.
   var limit: Limit?
 
-  /// Identifies the row among all of a run.
+  /// The name of the row, unique in a run.
   var name: String { floor.map { "\(figure) / \($0.name)" } ?? figure }
 
   /// The figure that `limit` judges, as text, and whether it is within the limit.
@@ -83,7 +83,7 @@ struct Row {
   }
 }
 
-/// A number with `digits` digits after the point, whatever the locale.
+/// Returns a number with `digits` digits after the point, whatever the locale.
 func decimal(_ value: Double, _ digits: Int) -> String {
   guard value.isFinite else { return "-" }
   let scale = (0..<digits).reduce(1.0) { scale, _ in scale * 10 }

@@ -30,7 +30,7 @@ static cuwb_result qm35_read(cuwb_link *link, void *memory, size_t capacity, int
     if (count == 0) return cuwb_outcome_of(CUWB_GONE);
     if (errno == EINTR) continue;
     if (errno == EMSGSIZE) {
-      // The driver keeps the packet and does not tell its length.
+      // The driver keeps the packet and does not report its length.
       *frame = (cuwb_frame){.length = CUWB_FRAME_MAX};
       return capacity < CUWB_FRAME_MAX ? cuwb_outcome_of(CUWB_TOO_LONG) : cuwb_failed(EMSGSIZE);
     }

@@ -28,8 +28,8 @@ static cuwb_result outcome_of_error(int error) {
 
 // ---------------------------------------------------------------------------------------- reading
 
-// One family of drivers starts listening when its boot loader mode is entered, the other when it is
-// left. So the mode is entered and left even if the firmware runs already.
+// One family of drivers starts listening when it enters its boot loader mode, the other when it
+// exits that mode. So this enters and exits the mode even if the firmware already runs.
 static int enter_uci_mode(struct cuwb_srxxx *device) {
   int error = device->was_in_uci_mode ? 0 : set_mode(device, SRXXX_MODE_HBCI);
   if (!error && !device->was_in_uci_mode) error = set_mode(device, SRXXX_MODE_UCI);
@@ -69,7 +69,7 @@ static cuwb_result srxxx_read(cuwb_link *link, void *memory, size_t capacity, in
     int error = cuwb_wait(-1, 0, link->wake_fd, deadline, &seen, &woken);
     if (error) return cuwb_failed(error);
     if (!woken) return result;
-    // Needed after every wait: the eventfd is also how the thread announces a packet.
+    // Needed after every wait, because the thread also announces packets by the eventfd.
     if (cuwb_link_acknowledge_wake(link)) return cuwb_outcome_of(CUWB_WOKEN);
   }
 }

@@ -14,7 +14,7 @@
 
 #pragma GCC visibility push(hidden)
 
-// What the drivers copy at most, whatever size was asked for.
+// The most bytes that the drivers copy, whatever size was requested.
 #define CUWB_SRXXX_READ_SIZE CUWB_NXP_PACKET_MAX
 // The pause after a call that failed and is repeated.
 #define CUWB_SRXXX_PAUSE_MS 5

@@ -6,24 +6,24 @@
 
 #include "srxxx.h"
 
-// How many reads in a row may fail, as they do when the chip does not load a packet in time (EIO,
-// ETIME).
+// The number of reads in a row that may fail. They fail when the chip does not load a packet in
+// time (EIO, ETIME).
 #define FAILURES 50
 // More than one, because the driver may start to wait right after the request that ends the wait.
 #define ABORTS 5
 #define ABORT_PAUSE_MS 50
 
-// With the lock held. False: the link is being closed.
+// Called with the lock held. False: the link is being closed.
 static bool put(struct cuwb_srxxx *device, const uint8_t *bytes, size_t length, uint64_t now) {
   cuwb_frame frame = {.length = (uint32_t)length, .received_ns = now};
-  // The reader has been told: one read alone does not fill the queue.
+  // The reader was already notified: one read alone does not fill the queue.
   while (device->phase == PHASE_READING && !cuwb_packet_queue_put(&device->packets, bytes, frame)) {
     pthread_cond_wait(&device->changed, &device->lock);
   }
   return device->phase == PHASE_READING;
 }
 
-// Splits what one read has returned into packets.
+// Splits the bytes of one read into packets.
 static void take_packets(struct cuwb_srxxx *device, size_t count) {
   uint64_t now = cuwb_monotonic_ns();
   const uint8_t *at = device->scratch;
@@ -36,7 +36,7 @@ static void take_packets(struct cuwb_srxxx *device, size_t count) {
       length = CUWB_HEADER_LENGTH;
       cuwb_count(&device->link->stats.bytes_skipped, length);
     } else if (length > count) {
-      // One driver cuts off what exceeds the size that was asked for.
+      // One driver cuts off bytes beyond the requested size.
       break;
     } else {
       device->is_up |= cuwb_nxp_is_device_status(at);
@@ -95,7 +95,7 @@ static void *run(void *context) {
   return NULL;
 }
 
-// With all signals blocked: they are meant for the program's own threads.
+// Runs with all signals blocked: they are meant for the program's own threads.
 int cuwb_srxxx_start_thread(struct cuwb_srxxx *device) {
   sigset_t all, before;
   sigfillset(&all);

@@ -7,22 +7,22 @@
 #include "framing.h"
 
 
-// A chip sends a few headers again and again, so one that has been seen before is worth several
-// that only look like headers, as about one offset in fifty of a payload does. The header of a data
-// message is worth even more if the length inside the message agrees with it, and nothing if it
-// does not.
+// A chip sends a few headers repeatedly. So a header that was received before has several times the
+// weight of bytes that only look like a header, as about one offset in fifty of a payload does. The
+// header of a data message has even more weight if the length inside the message agrees with it,
+// and none otherwise.
 #define WEIGHT_LENGTH_MATCH 4
 #define WEIGHT_KNOWN_HEADER 3
 #define WEIGHT_NEW_HEADER 1
 #define WEIGHT_LENGTH_MISMATCH 0
 
-// By how much a chain has to outweigh the header around it: two headers inside it do, one of them
-// known. A header that is known, follows a silence, or agrees with the length inside its message is
-// never doubted, so that a peer's data cannot be taken apart.
+// The difference by which a chain has to outweigh the header around it: two headers inside it do,
+// one of them known. A header that is known, follows a silence, or agrees with the length inside
+// its message is never doubted, so that a peer's data cannot be taken apart.
 #define MARGIN 3
 
-// The same for a segment of data, which has no length inside it, and which may hold something that
-// looks like a message or two.
+// The difference for a segment of data, which has no length inside it, and which may contain bytes
+// like one or two messages.
 #define MARGIN_SEGMENT 7
 
 // This many frames inside a frame contradict its header even if none of them is known.
@@ -103,8 +103,8 @@ bool cuwb_chain_is_strong(const cuwb_framer *framer, struct cuwb_chain chain) {
 
 // ------------------------------------------------------------------------------ doubting a header
 
-// Returns whether the data frame at `head` is a segment, by its own flag or by that of the frame
-// before it.
+// Returns whether the data frame at `head` is a segment, by its own flag or by the flag of the
+// frame before it.
 static bool is_segment_of_data(const cuwb_framer *framer) {
   uint8_t before;
   memcpy(&before, &framer->last_header, 1);
@@ -127,8 +127,8 @@ static bool ends_with_chain(const cuwb_framer *framer, size_t length, unsigned f
 }
 
 // Returns whether a chain begins inside the frame, runs across its end, and is more plausible than
-// the frame and what follows it. What the chain has inside the frame counts most, because after the
-// frame even a wrong chain may have joined the right one.
+// the frame and the bytes after it. The part of the chain inside the frame counts most, because
+// after the frame even a wrong chain may have joined the right one.
 static bool is_crossed(const cuwb_framer *framer, size_t length, unsigned own) {
   size_t stop = framer->head + length;
   struct cuwb_chain rest = cuwb_chain_follow(framer, stop, framer->tail);
@@ -155,7 +155,7 @@ bool cuwb_chain_contradicts_header(const cuwb_framer *framer, size_t length) {
   if (framer->sync_confirmed || available < CUWB_HEADER_LENGTH) return false;
   unsigned own = weight_of(framer, framer->head, framer->tail, length);
   if (own >= WEIGHT_KNOWN_HEADER) return false;
-  // A control frame ends soon, and what follows then shows whether it was one.
+  // A control frame ends soon, and the bytes after it then show whether it was one.
   if (length > available && length <= CUWB_CONTROL_FRAME_MAX) return false;
 
   unsigned type = framer->staging[framer->head] >> 5;

@@ -3,13 +3,13 @@
 // Finds where frames begin and end.
 //
 // In sync: the next byte begins a frame. A whole frame is delivered at once, without waiting for
-// what follows. If the bytes after it have arrived already and cannot be a header, a byte was lost
-// or added inside the frame, and the frame is discarded: a wrong distance is worse than none.
+// the next bytes. If the bytes after it have arrived already and cannot be a header, a byte was
+// lost or added inside the frame, and the frame is discarded: a wrong distance is worse than none.
 //
 // Hunting: the beginning of a frame is not known. Every offset is tried as the start of a chain of
-// frames. A chain is accepted if what follows confirms it: another header, or a silence. If several
-// are confirmed, the one with the best headers wins: a chip sends the same few headers again and
-// again, so those seen lately count most.
+// frames. A chain is accepted if the bytes after it confirm it: another header, or a silence. If
+// several are confirmed, the one with the best headers wins: a chip sends the same few headers
+// repeatedly, so recent headers count most.
 //
 // If the bytes after a delivered frame turn out not to be a header, that frame has probably lost a
 // byte and swallowed the first byte of its successor. So the hunt begins inside the delivered
@@ -112,8 +112,8 @@ static bool hunt(cuwb_framer *framer) {
     if (hunt_window(framer)) return true;
   } while (framer->head == before + CUWB_CHAIN_WINDOW);
 
-  // What follows a silence begins a frame. Before the first byte a short silence is enough: that
-  // nothing has arrived at all says more than a pause between bytes.
+  // The first byte after a silence begins a frame. Before the first byte a short silence is enough,
+  // because it is more significant than a pause between bytes.
   uint64_t needed = framer->never_received ? confirm_ns(framer) : gap_ns(framer);
   if (framer->head == framer->tail && framer->silence_ns >= needed) {
     framer->in_sync = true;
@@ -150,15 +150,16 @@ static enum step look_at_head(cuwb_framer *framer) {
   if (rest > 0) next = cuwb_header_test(&framer->rules, bytes + header.length, rest, false);
   if (next.verdict == CUWB_HEADER_IMPOSSIBLE ||
       cuwb_chain_contradicts_header(framer, header.length)) {
-    // A suspect header was most likely none, and then the frame before it was wrong already.
+    // A suspect header was most likely not a header, and then the frame before it was already
+    // wrong.
     bool was_none =
         header.verdict == CUWB_HEADER_SUSPECT && next.verdict == CUWB_HEADER_IMPOSSIBLE;
     lose_sync(framer, was_none ? framer->previous + 1 : framer->head + 1);
     return AGAIN;
   }
   // A suspect header is usually the result of a lost byte. The frame then ends in the middle of its
-  // own payload, and the rest is about to arrive; so is the rest of an incomplete header, and what
-  // follows a suspect one.
+  // own payload, and the rest is about to arrive. That also holds for the rest of an incomplete
+  // header, and for the bytes after a suspect one.
   bool tentative =
       rest > 0 && !framer->sync_confirmed && !cuwb_chain_is_known(framer, framer->head);
   bool doubtful = false;
@@ -179,9 +180,9 @@ static uint64_t time_of(const cuwb_framer *framer, size_t end) {
   return framer->arrived_ns;
 }
 
-// Returns whether everything undecided is exactly one ordinary response or notification, for which
-// look_at_head could only say FOUND. Nearly always so: it follows a silence, or has the header of
-// the frame before it.
+// Returns whether all undecided bytes are exactly one ordinary response or notification, for which
+// look_at_head could only return FOUND. This is the usual case: the frame follows a silence, or has
+// the header of the frame before it.
 static bool is_one_frame(const cuwb_framer *framer) {
   const uint8_t *bytes = framer->staging + framer->head;
   size_t length = framer->tail - framer->head;
@@ -205,8 +206,8 @@ static bool look(cuwb_framer *framer) {
   return step == FOUND;
 }
 
-// The same where nothing more can be waited for, because there is no room: as after a silence,
-// which gives up bytes that form no frame. Noise can get here, frames of chips cannot.
+// Decides without waiting, because there is no room, as after a silence, which gives up bytes that
+// form no frame. Noise can get here, frames of chips cannot.
 static bool look_without_room(cuwb_framer *framer) {
   uint64_t silence = framer->silence_ns;
   framer->silence_ns = UINT64_MAX;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the files of the framer share.
+// The declarations that the files of the framer share.
 #ifndef CUWB_FRAMING_H
 #define CUWB_FRAMING_H
 
@@ -12,12 +12,12 @@
 
 // --------------------------------------------------------------------------------------- header.c
 //
-// What the first four bytes of a frame say about it.
+// The judgement of a frame's first four bytes.
 
 enum cuwb_verdict {
   // No frame begins like this.
   CUWB_HEADER_IMPOSSIBLE,
-  // Too few bytes to tell; those that have arrived could begin a frame.
+  // Too few bytes to decide; the available ones could begin a frame.
   CUWB_HEADER_PARTIAL,
   // Allowed, but no chip has a reason to send it: a reserved byte is used, or the payload is empty.
   CUWB_HEADER_SUSPECT,
@@ -26,7 +26,7 @@ enum cuwb_verdict {
 
 struct cuwb_header {
   enum cuwb_verdict verdict;
-  // The length of the whole frame, header included; 0 unless the verdict is suspect or good.
+  // The length of the whole frame, including the header; 0 unless the verdict is suspect or good.
   uint32_t length;
 };
 
@@ -52,15 +52,15 @@ cuwb_framing cuwb_framing_normalised(cuwb_framing framing);
 
 // ------------------------------------------------------------------------------- the framer's state
 
-// The last delivered frame (kept to go back to), the one that is arriving, and room to read at
-// least as much again.
+// The last delivered frame (kept to go back to), the arriving frame, and room to read at least as
+// much again.
 #define CUWB_STAGING_LENGTH (3 * CUWB_FRAME_MAX)
 
-// How many reads are remembered with their time. More than a few pile up only while nothing can be
-// decided.
+// The number of reads that are remembered with their time. More than a few accumulate only while
+// nothing can be decided.
 #define CUWB_MARKS 16
 
-// How many headers are remembered. A chip sends the same few again and again.
+// The number of remembered headers. A chip sends the same few repeatedly.
 #define CUWB_KNOWN_HEADERS 64
 
 struct cuwb_mark {
@@ -69,8 +69,8 @@ struct cuwb_mark {
 };
 
 struct cuwb_framer {
-  // What the way of an ordinary frame touches comes first, in two cache lines: what ran while the
-  // reader slept has displaced the others.
+  // The fields that an ordinary frame uses come first, in two cache lines: the programs that ran
+  // while the reader slept have displaced the others.
 
   // Positions count from the start of `staging`; previous <= head <= tail.
   //
@@ -84,7 +84,7 @@ struct cuwb_framer {
   // The length of the frame found at `head`, until it is taken.
   size_t found;
 
-  // When bytes arrived last, and how long it has been silent since.
+  // The time of the last bytes, and the duration of the silence since.
   uint64_t arrived_ns;
   uint64_t silence_ns;
 
@@ -111,7 +111,7 @@ struct cuwb_framer {
   // The headers of the frames taken last, in a ring; the most recent one is before `known_next`.
   uint32_t known[CUWB_KNOWN_HEADERS];
 
-  // Which bytes can be the first of a frame, so that a search can pass over nearly all the others.
+  // The bytes that can be the first of a frame, so that a search can skip nearly all others.
   bool begins[256];
 
   // The reads before the last one that a frame may end with.
@@ -129,7 +129,7 @@ static inline uint32_t cuwb_header_value(const uint8_t *bytes) {
 
 // ---------------------------------------------------------------------------------------- chain.c
 //
-// Chains of frames: how the bytes from some offset on read if a frame begins there.
+// Chains of frames: the interpretation of the bytes from an offset if a frame begins there.
 
 // Chains are compared over this many bytes from `head`, not over a number of frames, which would
 // favour a chain that skips some.
@@ -146,7 +146,7 @@ enum cuwb_chain_end {
 struct cuwb_chain {
   // The number of whole frames.
   unsigned whole;
-  // The weight of all headers, that of an incomplete frame included.
+  // The weight of all headers, including the header of an incomplete frame.
   unsigned weight;
   enum cuwb_chain_end end;
 };
@@ -157,11 +157,11 @@ struct cuwb_chain cuwb_chain_follow(const cuwb_framer *framer, size_t start, siz
 // Returns whether the headers after the first frame confirm it.
 bool cuwb_chain_is_confirmed(const cuwb_framer *framer, struct cuwb_chain chain);
 
-// Returns whether the chain can be believed even though an earlier offset may still begin a longer
+// Returns whether the chain is accepted even though an earlier offset may still begin a longer
 // frame.
 bool cuwb_chain_is_strong(const cuwb_framer *framer, struct cuwb_chain chain);
 
-// Returns whether the header at `at` is one of those taken last.
+// Returns whether the header at `at` is one of the recent headers.
 bool cuwb_chain_is_known(const cuwb_framer *framer, size_t at);
 
 // Returns whether the bytes inside the frame at `head`, and after it, contradict its header, which

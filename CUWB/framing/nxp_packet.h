@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What NXP's two chip families have in common below UCI.
+// The common properties of NXP's two chip families below UCI.
 #ifndef CUWB_NXP_PACKET_H
 #define CUWB_NXP_PACKET_H
 
@@ -18,7 +18,7 @@ static inline uint32_t cuwb_nxp_payload_length(const uint8_t *header) {
   return wide ? header[2] | (uint32_t)header[3] << 8 : header[3];
 }
 
-// Returns whether a header is what an idle bus reads as before the chip has reported its state.
+// Returns whether a header has the bytes of an idle bus, before the chip has reported its state.
 static inline bool cuwb_nxp_is_junk(const uint8_t *header) {
   return header[0] == 0xFF || (header[0] == 0 && header[3] == 0 && header[2] == 0);
 }

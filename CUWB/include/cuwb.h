@@ -24,7 +24,7 @@
 
 // ------------------------------------------------------------------------------------- outcomes
 
-/// How a call ended.
+/// The outcome of a call.
 typedef enum cuwb_outcome {
   CUWB_OK = 0,
   /// The time passed without a whole frame (read), or without room for one (write, connect).
@@ -35,12 +35,12 @@ typedef enum cuwb_outcome {
   CUWB_CLOSED = 3,
   /// The device is lost: unplugged, hung up, or its driver removed.
   CUWB_GONE = 4,
-  /// The next frame is longer than the memory given. It is kept; `cuwb_frame.length` says how much
-  /// memory it needs.
+  /// The next frame is longer than the given memory. It is kept; `cuwb_frame.length` has the
+  /// required size.
   CUWB_TOO_LONG = 5,
   /// The kernel reported an error; `error` is its errno.
   CUWB_FAILED = 6,
-  /// An argument is invalid: a baud rate the kernel does not know, an empty frame.
+  /// An argument is invalid: a baud rate that the kernel does not support, an empty frame.
   CUWB_INVALID = 7,
   /// The host name could not be resolved; `error` is the EAI_ code of getaddrinfo.
   CUWB_UNRESOLVED = 8,
@@ -65,7 +65,7 @@ typedef struct cuwb_result {
 /// 2039 bytes (NXP SR250).
 #define CUWB_FRAME_MAX 8192
 
-/// How the length of a frame is determined, and which bytes may begin a frame.
+/// The rules for the length of a frame, and for the bytes that may begin a frame.
 typedef struct cuwb_framing {
   /// Bit n set: message type n (bits 7..5 of byte 0) may come from the chip. Data 0, command 1,
   /// response 2, notification 3, test 4 and 5.
@@ -84,13 +84,12 @@ typedef struct cuwb_framing {
   uint16_t gap_ms;
 } cuwb_framing;
 
-/// Returns the framing for a chip of which nothing is known yet: responses, notifications, data to
-/// the host.
+/// Returns the framing for an unknown chip: responses, notifications, data to the host.
 cuwb_framing cuwb_framing_default(void);
 
 /// A frame that was read.
 typedef struct cuwb_frame {
-  /// The bytes of the frame, header included.
+  /// The bytes of the frame, including the header.
   uint32_t length;
   /// The bytes that were skipped between the frame before it and this one.
   uint32_t skipped;
@@ -158,7 +157,8 @@ cuwb_result cuwb_read_frame(cuwb_link *link, void *memory, size_t capacity, int3
 cuwb_result cuwb_write_frame(cuwb_link *link, const void *bytes, size_t length,
                              int32_t timeout_ms);
 
-/// Makes the current or next `cuwb_read_frame` return CUWB_WOKEN. Any thread, any time.
+/// Makes the current or next `cuwb_read_frame` return CUWB_WOKEN. Callable from any thread at any
+/// time.
 void cuwb_link_wake(cuwb_link *link);
 
 /// Counters since the link was opened.
@@ -170,8 +170,8 @@ typedef struct cuwb_stats {
   uint64_t bytes_written;
   /// Bytes that were skipped because they could not belong to a frame.
   uint64_t bytes_skipped;
-  /// How often the boundary between frames was lost; on SPI and behind NXP's drivers, how often a
-  /// chip announced a packet and did not deliver it.
+  /// The number of times that the boundary between frames was lost; on SPI and behind NXP's
+  /// drivers, that a chip announced a packet and did not deliver it.
   uint64_t resynchronisations;
 } cuwb_stats;
 
@@ -219,8 +219,8 @@ static inline void cuwb_copy_to_read(void *to, const void *from, size_t count) {
 /// process.
 bool cuwb_has_process_barrier(void);
 
-/// Runs a full memory barrier on every processor that runs a thread of this process: what another
-/// thread has between two accesses as a compiler barrier counts as a full one. membarrier(2) with
+/// Runs a full memory barrier on every processor that runs a thread of this process. It makes a
+/// compiler barrier between two accesses of another thread count as a full one. membarrier(2) with
 /// MEMBARRIER_CMD_PRIVATE_EXPEDITED. To be called only if `cuwb_has_process_barrier`.
 void cuwb_process_barrier(void);
 

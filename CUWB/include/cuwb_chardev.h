@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The vendors' character devices, apart from how they are opened, so that a test can put a model of
-// a driver in their place.
+// The vendors' character devices, separate from opening them, so that a test can replace them by a
+// model of a driver.
 #ifndef CUWB_CHARDEV_H
 #define CUWB_CHARDEV_H
 

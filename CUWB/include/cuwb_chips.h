@@ -22,17 +22,17 @@ typedef enum cuwb_spi_protocol {
   CUWB_SPI_HSSPI = 2,
 } cuwb_spi_protocol;
 
-/// What happens to the chip when it is opened.
+/// The action on the chip when it is opened.
 typedef enum cuwb_start {
-  /// It is switched on if it is off, and left alone otherwise.
+  /// The chip is switched on if it is off, and not changed otherwise.
   CUWB_START_KEEP = 0,
-  /// It is switched off and on; an SR1xx then needs its firmware again.
+  /// The chip is switched off and on; an SR1xx then needs its firmware again.
   CUWB_START_CYCLE = 1,
 } cuwb_start;
 
 /// The lines beside SPI, by their purpose.
 typedef enum cuwb_line {
-  /// From the chip: it has something to send. NXP IRQ, Qorvo SS_IRQ.
+  /// From the chip: it has a packet. NXP IRQ, Qorvo SS_IRQ.
   CUWB_LINE_IRQ = 0,
   /// From the chip: it can take part in a transfer. Qorvo SS_RDY.
   CUWB_LINE_READY = 1,
@@ -55,7 +55,7 @@ typedef enum cuwb_line {
 typedef struct cuwb_spi_options {
   cuwb_spi_protocol protocol;
   cuwb_start start;
-  /// The clock in hertz; 0: what the vendor's driver uses, 16 MHz for NXP and 3 MHz for Qorvo.
+  /// The clock in hertz; 0: the clock of the vendor's driver, 16 MHz for NXP and 3 MHz for Qorvo.
   uint32_t speed_hz;
   /// Each `cuwb_line`.
   const char *_Nullable lines[CUWB_LINES];
@@ -83,7 +83,7 @@ typedef struct cuwb_spi_error_info {
   cuwb_spi_step step;
   /// For the steps about lines: a `cuwb_line`.
   uint32_t line;
-  /// The name of the line's consumer; empty if the kernel does not know it.
+  /// The name of the line's consumer; empty if the kernel does not report it.
   char consumer[32];
 } cuwb_spi_error_info;
 
@@ -96,11 +96,10 @@ cuwb_result cuwb_open_spi(const char *device, const cuwb_spi_options *options,
 /// 4200 bytes.
 uint32_t cuwb_spi_bufsiz(void);
 
-/// Requests a GPIO line that shows something to the outside, apart from any chip.
-///
-/// `line` is as in `cuwb_spi_options`, `high` the level from the first moment on. Returns 0 or an
-/// errno as described at `cuwb_spi_step`; `info->step` and `info->consumer` say more. Closing
-/// *descriptor releases the line, which keeps its level on most GPIO chips.
+/// Requests a GPIO line for a signal to the outside, independent of any chip. `line` is as in
+/// `cuwb_spi_options`, `high` is its level from the start. Returns 0 or an errno as described at
+/// `cuwb_spi_step`; `info->step` and `info->consumer` have the details. Closing *descriptor
+/// releases the line, which keeps its level on most GPIO chips.
 int cuwb_output_open(const char *line, bool high, int *descriptor, cuwb_spi_error_info *info);
 
 /// Sets the level of such a line. Returns 0 or an errno.
@@ -112,7 +111,7 @@ int cuwb_output_set(int descriptor, bool high);
 /// flock, because the drivers admit any number of programs. ENOTTY in `error`: not such a device.
 ///
 /// The drivers have no poll(2), so a thread of the link reads. Closing the link unblocks it with
-/// the driver's own request, and leaves the chip switched on.
+/// the driver's own request, and keeps the chip switched on.
 cuwb_result cuwb_open_srxxx(const char *path, cuwb_start start,
                             cuwb_link *_Nullable *_Nonnull link);
 
@@ -129,8 +128,8 @@ typedef enum cuwb_qm35_state {
 } cuwb_qm35_state;
 
 /// Opens a device of Qorvo's kernel driver: /dev/uci, /dev/uci0. EBUSY in `error`: another program
-/// has it open, or, as `state` tells, the driver is saving the memory of a crashed firmware or
-/// loading another one.
+/// has it open, or the driver is saving the memory of a crashed firmware or loading another one,
+/// according to `state`.
 cuwb_result cuwb_open_qm35(const char *path, cuwb_start start, cuwb_link *_Nullable *_Nonnull link,
                           uint32_t *state);
 
@@ -138,15 +137,15 @@ cuwb_result cuwb_open_qm35(const char *path, cuwb_start start, cuwb_link *_Nulla
 
 /// An NXP board whose microcontroller forwards UCI over USB.
 typedef struct cuwb_bridge_options {
-  /// 3000000 with `rts_cts` is what NXP's own tools set.
+  /// NXP's own tools set 3000000 with `rts_cts`.
   cuwb_serial_options serial;
   /// CUWB_START_CYCLE resets the chip behind the microcontroller.
   cuwb_start start;
-  /// The chip is an SR2xx, which starts in its boot loader and has to be told to leave it.
+  /// The chip is an SR2xx, which starts in its boot loader until the host starts the firmware.
   bool leaves_loader;
 } cuwb_bridge_options;
 
-/// Opens such a board. CUWB_NO_ANSWER: it does not answer the reset as NXP's firmware does.
+/// Opens such a board. CUWB_NO_ANSWER: it does not answer the reset in the form of NXP's firmware.
 cuwb_result cuwb_open_bridge(const char *path, cuwb_bridge_options options,
                              cuwb_link *_Nullable *_Nonnull link);
 

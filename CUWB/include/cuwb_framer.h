@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Finds frames in a byte stream, without a descriptor and without a clock: the caller says what
-// arrived when. The stream links use it, and so can a program that replays a capture.
+// Finds frames in a byte stream, without a descriptor and without a clock: the caller passes bytes
+// and times. The stream links use it, and so can a program that replays a capture.
 //
-// UCI on a serial line has no start marker, no checksum and no sequence number. All that helps is
-// that headers look like headers, that a frame is followed by another one or by silence, and that a
-// chip never pauses for long inside a frame. See CUWB/framing/framer.c for how that is used.
+// UCI on a serial line has no start marker, no checksum and no sequence number. Only three
+// properties help: headers have a recognisable form, another frame or a silence follows a frame,
+// and a chip never pauses for long inside a frame. CUWB/framing/framer.c describes their use.
 #ifndef CUWB_FRAMER_H
 #define CUWB_FRAMER_H
 
@@ -26,11 +26,11 @@ cuwb_framer *_Nullable cuwb_framer_create(cuwb_framing framing, uint64_t now_ns)
 
 void cuwb_framer_destroy(cuwb_framer *_Nullable framer);
 
-/// Replaces the rules, also for what is buffered already.
+/// Replaces the rules, also for bytes that are already buffered.
 void cuwb_framer_set_framing(cuwb_framer *framer, cuwb_framing framing);
 
-/// Returns memory for what arrives next, and its size in *room: never 0 after `cuwb_framer_find`
-/// has returned false.
+/// Returns memory for the next bytes, and its size in *room: never 0 after `cuwb_framer_find` has
+/// returned false.
 uint8_t *cuwb_framer_room(cuwb_framer *framer, size_t *room);
 
 /// Announces that `count` bytes were written into the memory of `cuwb_framer_room`.
@@ -49,19 +49,19 @@ bool cuwb_framer_find(cuwb_framer *framer, cuwb_found *found);
 /// Removes the frame that `cuwb_framer_find` has just returned.
 void cuwb_framer_take(cuwb_framer *framer);
 
-/// Returns when a silence would decide something; UINT64_MAX if only more bytes can.
+/// Returns the time at which a silence would decide something; UINT64_MAX if only more bytes can.
 uint64_t cuwb_framer_deadline(const cuwb_framer *framer);
 
-/// Returns when bytes arrived last, or when listening began.
+/// Returns the time of the last bytes, or of the start.
 uint64_t cuwb_framer_arrival(const cuwb_framer *framer);
 
 /// Returns the silence, in nanoseconds, after which an incomplete frame is given up.
 uint64_t cuwb_framer_gap(const cuwb_framer *framer);
 
-/// Returns how many bytes have been skipped. Any thread.
+/// Returns the number of skipped bytes. Callable from any thread.
 uint64_t cuwb_framer_skipped(const cuwb_framer *framer);
 
-/// Returns how often the boundary between frames was lost. Any thread.
+/// Returns the number of times that the boundary between frames was lost. Callable from any thread.
 uint64_t cuwb_framer_resynchronisations(const cuwb_framer *framer);
 
 #pragma clang assume_nonnull end

@@ -13,7 +13,7 @@
 #pragma clang assume_nonnull begin
 
 /// A part of a transfer during one selection of the chip. Without `out` zeros are sent, without
-/// `in` what arrives is dropped. With a length of 0 the chip is only kept selected.
+/// `in` the received bytes are dropped. With a length of 0 the chip is only kept selected.
 typedef struct cuwb_segment {
   const void *_Nullable out;
   void *_Nullable in;

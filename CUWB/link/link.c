@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What every kind of link has: dispatch, waking, counters.
+// The common parts of all kinds of links: dispatch, waking, counters.
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -59,7 +59,7 @@ void cuwb_close_locked(int fd) {
 cuwb_result cuwb_read_frame(cuwb_link *link, void *memory, size_t capacity, int32_t timeout_ms,
                             cuwb_frame *frame) {
   *frame = (cuwb_frame){0};
-  // Before any frame: otherwise a line that is never silent would hide the wake.
+  // Checked before any frame: otherwise a line that is never silent would hide the wake.
   if (cuwb_link_consume_wake(link)) return cuwb_outcome_of(CUWB_WOKEN);
   return link->ops->read_frame(link, memory, capacity, timeout_ms, frame);
 }
@@ -93,8 +93,8 @@ bool cuwb_link_consume_wake(cuwb_link *link) {
 }
 
 bool cuwb_link_acknowledge_wake(cuwb_link *link) {
-  // The eventfd first, the flag second: a wake in between finds the flag set and counts as this
-  // one. If its thread has not written yet, the next poll ends early and finds no flag.
+  // Clears the eventfd first, the flag second. A wake in between finds the flag set and counts as
+  // this one. If its thread has not written yet, the next poll ends early and finds no flag.
   uint64_t count;
   ssize_t got = read(link->wake_fd, &count, sizeof(count));
   (void)got;

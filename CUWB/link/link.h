@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What every kind of link uses.
+// The declarations that all kinds of links use.
 #ifndef CUWB_LINK_H
 #define CUWB_LINK_H
 
@@ -14,14 +14,14 @@
 
 #define CUWB_NO_DEADLINE UINT64_MAX
 
-// What a kind of link implements. Byte streams share stream.c, chips on SPI share spi/spi_link.c;
+// The functions of a kind of link. Byte streams share stream.c, chips on SPI share spi/spi_link.c;
 // each kind of character device has its own (chardev/).
 struct cuwb_link_ops {
-  // A wake from before the call has been reported already; one that arrives during the call ends it
+  // A wake from before the call has already been reported. One that arrives during the call ends it
   // with CUWB_WOKEN. Counts the frames.
   cuwb_result (*read_frame)(cuwb_link *link, void *memory, size_t capacity, int32_t timeout_ms,
                             cuwb_frame *frame);
-  // NULL where the device says how long a packet is.
+  // NULL where the device reports the length of a packet.
   void (*framing_changed)(cuwb_link *link);
   cuwb_result (*write_frame)(cuwb_link *link, const void *bytes, size_t length,
                              int32_t timeout_ms);
@@ -43,25 +43,25 @@ enum cuwb_medium {
 };
 
 struct cuwb_link {
-  // What each frame of a byte stream touches comes first, in two cache lines.
+  // The fields that each frame of a byte stream uses come first, in two cache lines.
 
   const struct cuwb_link_ops *ops;
-  // Byte streams only.
+  // For byte streams only.
   cuwb_framer *framer;
   int fd;
   // An eventfd for the poll, and a flag so that a read need not ask the kernel for wakes.
   int wake_fd;
   uint32_t wake_pending;
-  // Byte streams only: whether the last read has emptied the kernel's buffer.
+  // For byte streams only: whether the last read has emptied the kernel's buffer.
   bool drained;
   // Each counter has one writing thread; any thread may read it.
   cuwb_stats stats;
 
   cuwb_framing framing;
 
-  // Byte streams only.
+  // For byte streams only.
   enum cuwb_medium medium;
-  // Gives up what the opener has locked, before the descriptor is closed; NULL: nothing.
+  // Releases the locks of the opener, before the descriptor is closed; NULL: there are none.
   void (*unlock)(int fd);
   // Not 0: every written frame is preceded by this byte and the frame's 16-bit big-endian length.
   uint8_t wrapper;
@@ -100,17 +100,18 @@ static inline void cuwb_count(uint64_t *counter, uint64_t amount) {
 // Returns a link without operations, or NULL and the reason in *error.
 cuwb_link *cuwb_link_allocate(int *error);
 
-// Frees what cuwb_link_allocate has allocated. Leaves `fd` open.
+// Frees the memory of cuwb_link_allocate. Does not close `fd`.
 void cuwb_link_free(cuwb_link *link);
 
 // Clears a pending wake. Returns whether there was one.
 bool cuwb_link_consume_wake(cuwb_link *link);
 
-// The same after a poll has found the eventfd readable, which is emptied in any case. Returns false
-// if it was the echo of a wake that has been reported already, or cuwb_link_interrupt_wait.
+// Clears a pending wake after a poll has found the eventfd readable, and empties it in any case.
+// Returns false if it was the echo of a wake that has been reported already, or
+// cuwb_link_interrupt_wait.
 bool cuwb_link_acknowledge_wake(cuwb_link *link);
 
-// Ends the reader's poll without a wake: there is something for it that no descriptor announces.
+// Ends the reader's poll without a wake: it has something to process that no descriptor announces.
 void cuwb_link_interrupt_wait(cuwb_link *link);
 
 // Opens and locks a device of a driver that admits any number of programs. Returns 0 or an errno.
@@ -137,7 +138,7 @@ struct cuwb_packet_queue {
   size_t tail;
 };
 
-// Returns 0 or ENOMEM.
+// Allocates the memory. Returns 0 or ENOMEM.
 int cuwb_packet_queue_create(struct cuwb_packet_queue *queue, size_t capacity);
 
 void cuwb_packet_queue_destroy(struct cuwb_packet_queue *queue);
@@ -149,7 +150,7 @@ static inline bool cuwb_packet_queue_is_empty(const struct cuwb_packet_queue *qu
 // Returns whether there is room for a packet of `length` bytes.
 bool cuwb_packet_queue_has_room(const struct cuwb_packet_queue *queue, size_t length);
 
-// Returns false if there is no room.
+// Adds a packet. Returns false if there is no room.
 bool cuwb_packet_queue_put(struct cuwb_packet_queue *queue, const void *bytes, cuwb_frame frame);
 
 // Removes the oldest packet. CUWB_TIMEOUT: there is none. CUWB_TOO_LONG: it is kept.
@@ -163,7 +164,8 @@ uint64_t cuwb_deadline(int32_t timeout_ms);
 
 void cuwb_sleep_ms(int32_t milliseconds);
 
-// poll(2) until `deadline_ns`, repeated after interruption by a signal. Returns 0 or an errno.
+// Calls poll(2) until `deadline_ns`, and again after interruption by a signal. Returns 0 or an
+// errno.
 int cuwb_poll(struct pollfd *polled, nfds_t count, uint64_t deadline_ns);
 
 // Waits for `events` on `fd` or for a readable `wake_fd` (-1: none) until `deadline_ns`. Returns 0,

@@ -26,13 +26,13 @@ static const uint8_t reset_answer[4] = {0x01, 0x02, 0x03, 0x04};
 #define ANSWER_MS 500
 
 static cuwb_result command(cuwb_link *link, uint8_t type) {
-  // With a length of 0.
+  // A header with a length of 0.
   uint8_t bytes[3] = {type, 0, 0};
   return link->ops->write_frame(link, bytes, sizeof(bytes), ANSWER_MS);
 }
 
-// Reads byte by byte, so that everything after the answer is left to the framer. What the chip sent
-// before comes first.
+// Reads byte by byte, so that the framer gets everything after the answer. Earlier bytes of the
+// chip come first.
 static cuwb_result await_reset_answer(cuwb_link *link) {
   uint8_t last[sizeof(reset_answer)] = {0};
   uint64_t deadline = cuwb_deadline(ANSWER_MS);

@@ -43,7 +43,7 @@ static int make_raw(int fd, uint32_t baud, bool rts_cts) {
   if (tcgetattr(fd, &settings) < 0) return errno;
 
   cfmakeraw(&settings);
-  // What cfmakeraw does not set. A break must not be read as a byte.
+  // Settings that cfmakeraw does not make. A break must not be read as a byte.
   settings.c_iflag &= ~(tcflag_t)(IXOFF | IXANY | INPCK);
   settings.c_iflag |= IGNBRK;
   settings.c_cflag &= ~(tcflag_t)(CSTOPB | CRTSCTS);
@@ -101,9 +101,9 @@ static void unlock(int fd) {
 
 // ------------------------------------------------------------------------------------------- open
 
-// Not every device has these (a pseudo-terminal has neither), and none of them is vital.
+// Some devices do not have these (a pseudo-terminal has neither), and none of them is vital.
 static void set_optional_modes(int fd) {
-  // Without DTR the USB firmware of Qorvo's kits neither listens nor talks.
+  // Without DTR the USB firmware of Qorvo's kits neither receives nor sends.
   int dtr = TIOCM_DTR;
   ioctl(fd, TIOCMBIS, &dtr);
 

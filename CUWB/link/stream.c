@@ -17,8 +17,8 @@
 
 #include "link.h"
 
-// How many reads may follow the deadline as long as each finds something, so that a caller that
-// does not wait gets a frame that is split over a few reads.
+// The number of reads that may follow the deadline as long as each finds something, so that a
+// caller that does not wait gets a frame that is split over a few reads.
 #define READS_PAST_DEADLINE 16
 
 // ---------------------------------------------------------------------------------- how links end
@@ -49,8 +49,8 @@ static cuwb_result refused(const cuwb_link *link, int error) {
 
 // CUWB_OK: something was read. CUWB_TIMEOUT: there is nothing to read at the moment.
 //
-// Inlined, and stream_read is called last in cuwb_read_frame, because kernels make processors
-// forget where functions return to: each function that is left after a system call costs some 8 ns.
+// Inlined, and stream_read is called last in cuwb_read_frame, because kernels clear the processor's
+// prediction of returns: each return after a system call costs some 8 ns.
 __attribute__((always_inline)) static inline cuwb_result read_some(cuwb_link *link) {
   size_t room;
   uint8_t *memory = cuwb_framer_room(link->framer, &room);
@@ -88,11 +88,11 @@ static cuwb_result wait_readable(cuwb_link *link, uint64_t deadline, bool *over)
   if (woken && cuwb_link_acknowledge_wake(link)) return cuwb_outcome_of(CUWB_WOKEN);
   if (seen) {
     link->drained = false;
-    // Nothing depended on the silence while it lasted, but what ends it is the beginning of a
-    // frame. Only the time spent waiting counts: bytes may have arrived during the rest.
+    // Nothing depended on the silence while it lasted, but the byte that ends it begins a frame.
+    // Only the time spent waiting counts: bytes may have arrived during the rest.
     uint64_t now = decision == CUWB_NO_DEADLINE ? cuwb_monotonic_ns() : started;
     if (now - started >= cuwb_framer_gap(link->framer)) cuwb_framer_quiet(link->framer, now);
-    // A hang-up with nothing to read: only read(2) tells what it means.
+    // A hang-up with nothing to read: only read(2) reports its meaning.
     if (!(seen & POLLIN)) {
       cuwb_result result = read_some(link);
       return result.outcome == CUWB_TIMEOUT ? ended(link) : result;
@@ -179,13 +179,13 @@ static ssize_t write_to_pipe(int fd, const struct iovec *parts, int count_of_par
   return count;
 }
 
-// What is left to write of the wrapper and of the frame.
+// The remaining bytes of the wrapper and of the frame.
 struct parts {
   struct iovec at[2];
 };
 
 static ssize_t write_some(const cuwb_link *link, struct parts *left) {
-  // Some devices make a write of its own of an empty part.
+  // Some devices write an empty part separately.
   int first = left->at[0].iov_len == 0;
   struct iovec *parts = left->at + first;
   int count = 2 - first;
@@ -228,7 +228,7 @@ static cuwb_result stream_write(cuwb_link *link, const void *memory, size_t leng
     }
     if (count < 0 && errno == EINTR) continue;
     if (count < 0 && errno != EAGAIN && errno != EWOULDBLOCK) return refused(link, errno);
-    // poll(2) would report the hang-up again and again.
+    // poll(2) would report the hang-up repeatedly.
     if (hung_up) return ended(link);
 
     // The clock is read only if the kernel makes us wait.

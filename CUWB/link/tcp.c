@@ -11,7 +11,7 @@
 
 #include "link.h"
 
-// Returns 0 or an errno; ETIMEDOUT also if `deadline` has passed.
+// Connects. Returns 0 or an errno; ETIMEDOUT also if `deadline` has passed.
 static int finish_connecting(int fd, uint64_t deadline) {
   short seen;
   bool woken;
@@ -23,7 +23,7 @@ static int finish_connecting(int fd, uint64_t deadline) {
   return error;
 }
 
-// Returns a connected descriptor, or -1 and an errno in *error.
+// Connects to one address. Returns a connected descriptor, or -1 and an errno in *error.
 static int connect_to(const struct addrinfo *address, uint64_t deadline, int *error) {
   int fd = socket(address->ai_family, address->ai_socktype | SOCK_NONBLOCK | SOCK_CLOEXEC,
                   address->ai_protocol);
@@ -44,8 +44,8 @@ static int connect_to(const struct addrinfo *address, uint64_t deadline, int *er
   return fd;
 }
 
-// Gives each address an equal share of the remaining time, so that one that never answers does not
-// use up all of it.
+// Gives each address an equal share of the remaining time, so that an address without an answer
+// does not use up all of it.
 static uint64_t share(uint64_t deadline, unsigned addresses) {
   if (deadline == CUWB_NO_DEADLINE) return deadline;
   uint64_t now = cuwb_monotonic_ns();

@@ -78,7 +78,7 @@ void cuwb_futex_wake(uint32_t *word) {
 
 // ---------------------------------------------------------------------------------------- barrier
 
-// From linux/membarrier.h, which kernel headers before 4.14 have without these.
+// Constants of linux/membarrier.h that kernel headers before 4.14 do not have.
 #define MEMBARRIER_PRIVATE_EXPEDITED (1 << 3)
 #define MEMBARRIER_REGISTER_PRIVATE_EXPEDITED (1 << 4)
 
@@ -97,8 +97,8 @@ bool cuwb_has_process_barrier(void) {
 void cuwb_process_barrier(void) {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
   if (syscall(SYS_membarrier, MEMBARRIER_PRIVATE_EXPEDITED, 0, 0) == 0) return;
-  // A filter of system calls that was installed after the first call refuses it. What the other
-  // threads have stored becomes visible by itself within microseconds, so give it that time.
+  // A filter of system calls that was installed after the first call refuses it. The stores of
+  // other threads become visible within microseconds, so this waits for that time.
   cuwb_sleep_ms(2);
 }
 

@@ -15,8 +15,8 @@
 // The name that `gpioinfo` shows as the consumer of our lines.
 #define CONSUMER "swift-uwb"
 
-// How many edges the kernel keeps. An overflow does no harm: only the kinds of edges count, not
-// their number.
+// The number of edges that the kernel keeps. An overflow does no harm: only the kinds of edges
+// count, not their number.
 #define EVENTS 64
 
 // --------------------------------------------------------------------------------- finding a line
@@ -66,7 +66,7 @@ static int find_offset(const char *path, uint32_t offset, struct cuwb_gpio_line 
   return 0;
 }
 
-// Counts the lines of that name on one chip; *offset is that of the last one.
+// Counts the lines of that name on one chip; *offset is the offset of the last one.
 static unsigned count_named(int chip, const char *name, uint32_t *offset) {
   struct gpiochip_info info;
   if (chip_info(chip, &info) != 0) return 0;
@@ -111,7 +111,7 @@ static int find_name(const char *name, struct cuwb_gpio_line *found) {
   if (count == 1) return 0;
   if (found->chip >= 0) cuwb_gpio_release(found);
   if (count > 1) return ENOTUNIQ;
-  // It may be on a chip that this user is not allowed to open.
+  // The line may be on a chip that this user is not allowed to open.
   return denied ? denied : ENOENT;
 }
 
@@ -147,7 +147,7 @@ int cuwb_gpio_request(struct cuwb_gpio_line line, enum cuwb_gpio_use use, int *d
     request.event_buffer_size = EVENTS;
   } else {
     request.config.flags = GPIO_V2_LINE_FLAG_OUTPUT;
-    // From the first moment on, so that a running chip is not switched off.
+    // The level is set from the start, so that a running chip is not switched off.
     request.config.num_attrs = 1;
     request.config.attrs[0].attr.id = GPIO_V2_LINE_ATTR_ID_OUTPUT_VALUES;
     request.config.attrs[0].attr.values = use == CUWB_GPIO_HIGH;

@@ -6,8 +6,8 @@
 //
 // In each selection both sides send a header of four bytes at the same time (flags, upper layer,
 // little-endian length), then the payload goes one way. SS_RDY is high while the chip can take part
-// in a transfer, SS_IRQ while it has something to send. A pre-read asks what that is. The read
-// itself is the next selection, in which the host repeats layer and length.
+// in a transfer, SS_IRQ while it has something to send. A pre-read returns the kind and length of
+// the data. The read itself is the next selection, in which the host repeats layer and length.
 #include <string.h>
 
 #include "spi_chip.h"
@@ -116,8 +116,8 @@ static int wait_ready(struct cuwb_spi_chip *chip) {
     if (error) return error;
     rose |= edges.rising;
     uint64_t now = cuwb_spi_now(chip);
-    // An edge alone is not enough: the boot ROM is known to raise the line for less than 100 ns,
-    // and would take what is sent then for a command.
+    // An edge alone is not enough: the boot ROM raises the line for less than 100 ns, and would
+    // take the transmitted bytes for a command.
     if (high && (rose || now >= settled)) return 0;
     if (now >= deadline) return EAGAIN;
     uint64_t until = high && settled < deadline ? settled : deadline;
@@ -144,7 +144,7 @@ static int exchange(struct cuwb_spi_chip *chip, struct header host, cuwb_segment
         {.out = out, .in = in, .length = sizeof(out)},
         payload,
     };
-    // Only edges after this transfer say anything about the next one.
+    // Only edges after this transfer concern the next one.
     cuwb_edges earlier;
     error = cuwb_spi_take_edges(chip, CUWB_LINE_READY, &earlier);
     if (!error) error = cuwb_spi_transfer(chip, segments, payload.length ? 3 : 2);
@@ -187,11 +187,11 @@ static void deliver_all(struct cuwb_spi_chip *chip, const uint8_t *bytes, size_t
   if (length > 0) cuwb_spi_skip(chip, length);
 }
 
-// Reads what the chip has announced.
+// Reads the announced packet.
 static cuwb_result read_announced(struct cuwb_spi_chip *chip, struct header announced) {
   struct header host = {HOST_READ, announced.layer, announced.length};
-  // Memory dumps and logs are not UCI: of these only the header is read, which is what Qorvo's
-  // driver does with a layer that no program has opened.
+  // Memory dumps and logs are not UCI. Only their header is read, as Qorvo's driver does with a
+  // layer that no program has opened.
   bool wanted = announced.layer == LAYER_UCI && announced.length <= CUWB_FRAME_MAX;
   cuwb_segment payload = {.in = chip->scratch, .length = wanted ? announced.length : 0};
   struct header reply;
@@ -213,7 +213,7 @@ static cuwb_result read_announced(struct cuwb_spi_chip *chip, struct header anno
   return cuwb_outcome_of(CUWB_OK);
 }
 
-// Sets *high to whether the chip has something to send.
+// Sets *high to whether the chip has a packet.
 static int sense_irq(struct cuwb_spi_chip *chip, bool *high) {
   if (chip->was_last) cuwb_spi_pause_since_transfer(chip, BETWEEN_NS);
   chip->was_last = false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spi_chip.h"
 
-// How often the level of IRQ is checked without an edge, in case an edge is missed.
+// The interval at which the level of IRQ is checked without an edge, in case an edge is missed.
 #define LEVEL_CHECK_NS (10 * CUWB_MS)
 
 int cuwb_spi_drive(const struct cuwb_spi_chip *chip, cuwb_line line, bool high) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The state of a chip on SPI, and what its protocols share. A protocol uses only these functions;
-// spi_link.c uses the protocols.
+// The state of a chip on SPI, and the functions that its protocols share. A protocol uses only
+// these functions; spi_link.c uses the protocols.
 #ifndef CUWB_SPI_CHIP_H
 #define CUWB_SPI_CHIP_H
 
@@ -18,15 +18,15 @@
 
 struct cuwb_spi_chip;
 
-// What a protocol implements. Every function is called with the chip's lock held.
+// The functions of a protocol. Each is called with the chip's lock held.
 struct cuwb_spi_protocol_ops {
-  // The lines that the protocol cannot do without, as bits.
+  // The lines that the protocol requires, as bits.
   uint8_t needed;
   // Bytes that the protocol adds to the longest packet.
   uint32_t overhead;
   int (*start)(struct cuwb_spi_chip *chip, cuwb_start start);
-  // Reads what the chip has to send. CUWB_OK: something happened, call again. CUWB_TIMEOUT: the
-  // chip has nothing to send.
+  // Reads the chip's packets. CUWB_OK: something happened, call again. CUWB_TIMEOUT: the chip has
+  // no packet.
   cuwb_result (*receive)(struct cuwb_spi_chip *chip);
   cuwb_result (*send)(struct cuwb_spi_chip *chip, const uint8_t *bytes, size_t length);
 
@@ -48,14 +48,14 @@ struct cuwb_spi_chip {
   pthread_mutex_t lock;
   struct cuwb_packet_queue packets;
 
-  // When the last transfer ended.
+  // The end of the last transfer.
   uint64_t transferred_ns;
   // Failures since the last success, and resets because of them.
   uint32_t failures;
   uint32_t resets;
   // Whether the chip has reported its state since it was switched on (NXP).
   bool is_up;
-  // Whether the last read said that nothing follows, so that IRQ is about to fall (HSSPI).
+  // Whether the last read announced no further packet, so that IRQ is about to fall (HSSPI).
   bool was_last;
   uint8_t scratch[CUWB_FRAME_MAX + 8];
 };
@@ -72,7 +72,7 @@ static inline void cuwb_spi_pause(const struct cuwb_spi_chip *chip, uint64_t dur
   chip->bus.pause(chip->bus.context, duration_ns);
 }
 
-// Does nothing where the line is not connected.
+// Sets a line; does nothing where the line is not connected.
 int cuwb_spi_drive(const struct cuwb_spi_chip *chip, cuwb_line line, bool high);
 
 static inline int cuwb_spi_sense(const struct cuwb_spi_chip *chip, cuwb_line line, bool *high) {
@@ -105,7 +105,7 @@ cuwb_result cuwb_spi_misbehaved(struct cuwb_spi_chip *chip, uint32_t patience);
 // Counts bytes that belong to no packet.
 void cuwb_spi_skip(struct cuwb_spi_chip *chip, uint64_t bytes);
 
-// Returns the lines that a protocol cannot do without, as bits.
+// Returns the lines that a protocol requires, as bits.
 uint8_t cuwb_spi_lines_needed(cuwb_spi_protocol protocol);
 
 // Queues a received packet.

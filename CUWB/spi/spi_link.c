@@ -8,7 +8,7 @@
 // Room for some two hundred notifications that arrive during a write.
 #define QUEUE_CAPACITY (64 * 1024)
 
-// How often the level of IRQ is checked without an edge, in case an edge is missed.
+// The interval at which the level of IRQ is checked without an edge, in case an edge is missed.
 #define LEVEL_CHECK_NS (500 * CUWB_MS)
 
 // ---------------------------------------------------------------------------------------- reading
@@ -44,7 +44,7 @@ static cuwb_result spi_read(cuwb_link *link, void *memory, size_t capacity, int3
         chip->bus.wait(chip->bus.context, 1u << CUWB_LINE_IRQ, link->wake_fd, until, &woken);
     if (error) return cuwb_failed_or_gone(error);
     if (woken && cuwb_link_acknowledge_wake(link)) return cuwb_outcome_of(CUWB_WOKEN);
-    // Look once more after the deadline: what has arrived by then is delivered.
+    // Checks once more after the deadline, so that packets that have arrived by then are delivered.
     over = cuwb_spi_now(chip) >= deadline;
   }
 }
@@ -80,7 +80,7 @@ static cuwb_result spi_boot_begin(cuwb_link *link) {
   struct cuwb_spi_chip *chip = link->device;
   if (!chip->protocol->boot_read) return cuwb_outcome_of(CUWB_INVALID);
   pthread_mutex_lock(&chip->lock);
-  // Without a line that switches the chip off, somebody has to have done so by hand.
+  // Without a line that switches the chip off, the user has to have done so by hand.
   int error = chip->protocol->start(chip, CUWB_START_CYCLE);
   pthread_mutex_unlock(&chip->lock);
   return outcome_of_error(error);

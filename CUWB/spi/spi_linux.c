@@ -150,7 +150,7 @@ static void host_close(void *context) {
 
 // ------------------------------------------------------------------------------------------ open
 
-// Of the outputs, CE and the resets start high, so that a running chip is not disturbed.
+// CE and the resets start high, so that a running chip is not disturbed.
 static enum cuwb_gpio_use use_of(cuwb_line line) {
   if (is_input(line)) return CUWB_GPIO_INPUT;
   return line == CUWB_LINE_POWER ? CUWB_GPIO_HIGH : CUWB_GPIO_LOW;

@@ -17,19 +17,19 @@
 // The pause between header and payload of a write. Source: the predecessor of NXP's driver waits
 // 30 us, NXP's and Google's drivers 100 us.
 #define PAYLOAD_NS (100 * CUWB_US)
-// How long the chip may take to load the packet after RI. Source: NXP's driver.
+// The longest time for the chip to load the packet after RI. Source: NXP's driver.
 #define LOADED_NS (500 * CUWB_MS)
-// When an edge counts as missed, so that the level alone decides. NXP's driver goes by the level
-// after 1 ms, but does not see edges.
+// The time after which an edge counts as missed, so that the level alone decides. NXP's driver uses
+// the level after 1 ms, but does not detect edges.
 #define MISSED_NS (10 * CUWB_MS)
-// How long IRQ may take to fall after a packet was read. Source: NXP's driver.
+// The longest time for IRQ to fall after a packet was read. Source: NXP's driver.
 #define TAKEN_NS (10 * CUWB_MS)
-// How many handshakes in a row may fail: 3 s at the worst.
+// The number of handshakes in a row that may fail: 3 s in the worst case.
 #define PATIENCE 6
-// How many packets in a row may be empty, as when IRQ is stuck or nothing drives MISO.
+// The number of packets in a row that may be empty, as when IRQ is stuck or nothing drives MISO.
 #define EMPTY_PATIENCE 100
-// How many packets are read before a write goes out even though another one waits. Source: Google's
-// driver tries ten times.
+// The number of packets that are read before a write goes out even though another one waits.
+// Source: Google's driver tries ten times.
 #define PACKETS_BEFORE_WRITE 10
 
 static int start(struct cuwb_spi_chip *chip, cuwb_start start) {
@@ -58,8 +58,8 @@ static int wait_loaded(struct cuwb_spi_chip *chip) {
     cuwb_edges edges;
     error = cuwb_spi_take_edges(chip, CUWB_LINE_IRQ, &edges);
     if (error) return error;
-    // Low: the chip has seen RI and is loading. High without an edge: either the pulse was too
-    // short for the host's GPIO, or the chip has not seen RI; the header tells which.
+    // Low: the chip has detected RI and is loading. High without an edge: either the pulse was too
+    // short for the host's GPIO, or the chip has not detected RI; the header shows which.
     bool high;
     error = cuwb_spi_sense(chip, CUWB_LINE_IRQ, &high);
     if (error || high) return error;
@@ -83,13 +83,13 @@ static int read_packet(struct cuwb_spi_chip *chip, uint32_t *length) {
     cuwb_spi_skip(chip, CUWB_HEADER_LENGTH);
     return ETIMEDOUT;
   }
-  // What reading too early looks like; NXP's driver does not deliver it either.
+  // The bytes of a read that came too early; NXP's driver does not deliver them either.
   if (payload == 0) {
     cuwb_spi_skip(chip, CUWB_HEADER_LENGTH);
     return 0;
   }
-  // An edge from before the payload, as a second pulse of IRQ leaves one, does not mean that the
-  // packet was taken: RI would be lowered, and raised again, while IRQ is still high.
+  // An edge from before the payload, such as a second pulse of IRQ, does not mean that the packet
+  // was read. RI would be lowered, and raised again, while IRQ is still high.
   cuwb_edges earlier;
   error = cuwb_spi_take_edges(chip, CUWB_LINE_IRQ, &earlier);
   if (error) return error;
@@ -114,7 +114,7 @@ static int wait_taken(struct cuwb_spi_chip *chip) {
     if (error) return error;
     cuwb_edges edges;
     error = cuwb_spi_take_edges(chip, CUWB_LINE_IRQ, &edges);
-    // It fell, whatever its level is by now.
+    // IRQ fell, whatever its level is by now.
     if (error || edges.falling) return error;
   }
 }
@@ -122,14 +122,14 @@ static int wait_taken(struct cuwb_spi_chip *chip) {
 static cuwb_result receive(struct cuwb_spi_chip *chip) {
   bool high;
   int error = cuwb_spi_sense(chip, CUWB_LINE_IRQ, &high);
-  // Taken just before RI rises, because IRQ is known to pulse twice before RI takes effect.
+  // Cleared just before RI rises, because IRQ may pulse twice before RI takes effect.
   cuwb_edges earlier;
   if (!error) error = cuwb_spi_take_edges(chip, CUWB_LINE_IRQ, &earlier);
   if (error) return cuwb_failed_or_gone(error);
-  // An edge between the two calls can no longer be waited for.
+  // The next wait no longer detects an edge between the two calls.
   if (!high && earlier.rising) error = cuwb_spi_sense(chip, CUWB_LINE_IRQ, &high);
   if (error) return cuwb_failed_or_gone(error);
-  // IRQ may go low by itself after a write.
+  // IRQ may fall by itself after a write.
   if (!high) return cuwb_outcome_of(CUWB_TIMEOUT);
 
   uint32_t length = 0;
@@ -137,7 +137,7 @@ static cuwb_result receive(struct cuwb_spi_chip *chip) {
   if (!error) error = wait_loaded(chip);
   if (!error) error = read_packet(chip, &length);
   if (!error) error = wait_taken(chip);
-  // In any case: with RI high the chip would wait forever.
+  // RI is lowered in any case: with RI high the chip would wait forever.
   int lowered = cuwb_spi_drive(chip, CUWB_LINE_READ, false);
   if (error == ETIMEDOUT) return cuwb_spi_misbehaved(chip, PATIENCE);
   if (error || lowered) return cuwb_failed_or_gone(error ? error : lowered);
@@ -148,7 +148,7 @@ static cuwb_result receive(struct cuwb_spi_chip *chip) {
 }
 
 static cuwb_result send(struct cuwb_spi_chip *chip, const uint8_t *bytes, size_t length) {
-  // A packet that waits is read first: a command that collides with it can lock up the chip's
+  // The waiting packet is read first: a command that collides with it can lock up the chip's
   // interface (Truesense-it/StellaUWB, pull request 9).
   for (unsigned packets = 0; packets < PACKETS_BEFORE_WRITE; packets++) {
     if (!cuwb_spi_has_room(chip)) return cuwb_outcome_of(CUWB_TIMEOUT);

@@ -10,18 +10,19 @@
 #include "../framing/nxp_packet.h"
 #include "spi_chip.h"
 
-// How long RSTN is low. Source: Zephyr port.
+// The time for which RSTN is low. Source: Zephyr port.
 #define RESET_NS (10 * CUWB_MS)
-// From RSTN high to the first notification. Source: Middleware Guide, about 50 ms.
+// The time from RSTN high to the first notification. Source: Middleware Guide, about 50 ms.
 #define BOOT_NS (50 * CUWB_MS)
-// From IRQ to the read. Source: Zephyr port.
+// The pause from IRQ to the read. Source: Zephyr port.
 #define READ_NS (500 * CUWB_US)
-// After a read, and after a write. Source: Zephyr port.
+// The pauses after a read, and after a write. Source: Zephyr port.
 #define AFTER_READ_NS (50 * CUWB_US)
 #define AFTER_WRITE_NS (80 * CUWB_US)
-// Before a write. Source: Zephyr port.
+// The pause before a write. Source: Zephyr port.
 #define BEFORE_WRITE_NS (2 * CUWB_MS)
-// How many reads in a row may bring no packet, as when IRQ is stuck or nothing drives MISO.
+// The number of reads in a row that may return no packet, as when IRQ is stuck or nothing drives
+// MISO.
 #define PATIENCE 100
 
 static const uint8_t to_chip = 0x00;
@@ -50,7 +51,7 @@ static int read_part(struct cuwb_spi_chip *chip, uint8_t *bytes, uint32_t length
 }
 
 static cuwb_result receive(struct cuwb_spi_chip *chip) {
-  // The edges first: a later one is then there for the next wait.
+  // The edges are read first: a later one is then kept for the next wait.
   cuwb_edges earlier;
   bool high;
   int error = cuwb_spi_take_edges(chip, CUWB_LINE_IRQ, &earlier);

@@ -65,7 +65,8 @@ import UWBSimulator
     await chips.end()
   }
 
-  /// The role is the one that the chip lists, and any other that is asked for: only the chip decides.
+  /// The role is the one that the chip supports, or any other requested role: only the chip
+  /// decides.
   @Test func chipsHaveTheirReportedRoles() async throws {
     let plain = try await ChipFixture(phones: [])
     let types = try #require(number(.deviceType, of: plain))

@@ -47,7 +47,7 @@ import UWBSimulator
     await chips.end()
   }
 
-  /// The app ranges with several accessories in one session; here one of them is there.
+  /// The app ranges with several accessories in one session; only one of them exists here.
   @Test(arguments: [true, false]) func accessoriesMayShareARound(_ isOneToMany: Bool) async throws {
     var options = Accessory.Options.patient
     options.isOneToMany = isOneToMany
@@ -158,7 +158,7 @@ import UWBSimulator
       phones.append(phone)
       sessions.append(session)
     }
-    // A controller that stops tells its controlees.
+    // A controller that stops informs its controlees.
     try await sessions[0].close()
     #expect(try await phones[0].next() == .accessoryUwbDidStop)
     #expect(try await phones[1].stop() == .accessoryUwbDidStop)

@@ -26,7 +26,7 @@ import UWBSimulator
     await fixture.end()
   }
 
-  /// An app that is told that the accessory does not range is not ranged with.
+  /// The app does not range after the accessory has reported that it does not range.
   @Test func refusedDataEndsTheSession() async throws {
     var fixture = try await AccessoryFixture()
     #expect(
@@ -82,7 +82,8 @@ import UWBSimulator
     await fixture.end()
   }
 
-  /// Late: the phone no longer ranges. Of another accessory: it ranges with another address.
+  /// Late data: the phone no longer ranges. Data of another accessory: it ranges with another
+  /// address.
   @Test(arguments: ["late", "of another accessory"])
   func unusedDataEndsByInactivity(which: String) async throws {
     var options = Accessory.Options()
@@ -178,7 +179,7 @@ import UWBSimulator
     await fixture.end()
   }
 
-  /// The app is back before the accessory's device: its data is kept until the device is back.
+  /// The app returns before the accessory's device: its data is kept until the device is back.
   @Test(.timeLimit(.minutes(10))) func dataDuringAnOutageStartsAfterIt() async throws {
     var fixture = try await AccessoryFixture(
       phones: [.qm33PDoA], recovery: RecoveryPolicy(limit: .seconds(20)))
@@ -201,7 +202,7 @@ import UWBSimulator
     await fixture.end()
   }
 
-  /// An app that gives up while the device is away is not ranged with later.
+  /// The accessory does not range later with an app that gives up while the device is unplugged.
   @Test(.timeLimit(.minutes(10))) func dataDuringAnOutageCanBeWithdrawn() async throws {
     var fixture = try await AccessoryFixture(recovery: RecoveryPolicy(limit: .seconds(20)))
     let (losses, returns) = (fixture.chips.device.events, fixture.chips.device.events)
@@ -223,7 +224,7 @@ import UWBSimulator
     options.role = .controlee
     var fixture = try await AccessoryFixture(phones: [.qm33PDoA], options: options)
     let session = try await fixture.range().session
-    // A controller that stops tells its controlees.
+    // A controller that stops informs its controlees.
     try await session.close()
     #expect(try await fixture.phone.next() == .accessoryUwbDidStop)
     guard case .byChip(let error) = await fixture.stop(), error.endReason == .stoppedInBand else {

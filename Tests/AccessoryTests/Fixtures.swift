@@ -11,7 +11,8 @@ import UWB
 import UWBLink
 import UWBSimulator
 
-/// Chips in one scene: the accessory's at the origin, those of phones 3, 4, … metres in front of it.
+/// The chips of one scene: the accessory's chip at the origin, the phones' chips 3, 4, … metres in
+/// front of it.
 struct ChipFixture {
   let bench: SimulatedBench
   let device: UWBDevice
@@ -66,13 +67,13 @@ extension Accessory.Options {
 struct AccessoryFixture {
   let chips: ChipFixture
   let accessory: Accessory
-  /// The accessory's, from the beginning.
+  /// The accessory's events from the beginning.
   let events: AsyncStream<Accessory.Event>
   var phone: TestApp
 
   /// - Parameters:
-  ///   - phones: the chips of apps; none: the app only sends messages.
-  ///   - isAsked: the app has already asked for the configuration data.
+  /// - phones: The chips of apps; without any, the app only sends messages.
+  /// - isAsked: Whether the app has already requested the configuration data.
   init(
     _ profile: ChipProfile = .qm33PDoA, phones: [ChipProfile] = [],
     options: Accessory.Options = .patient, recovery: RecoveryPolicy? = nil, as name: String? = nil,
@@ -80,7 +81,8 @@ struct AccessoryFixture {
   ) async throws {
     chips = try await ChipFixture(profile, phones: phones, recovery: recovery)
     accessory = try Accessory(chips.device, options: options)
-    // An accessory keeps the newest 256 only, and measures while a test waits for something else.
+    // An accessory keeps only the newest 256, and continues to measure while a test waits for
+    // another event.
     let (all, continuation) = AsyncStream<Accessory.Event>.makeStream()
     let newest = accessory.events
     Task {
@@ -111,7 +113,7 @@ struct AccessoryFixture {
     return (data, session)
   }
 
-  /// The next refusal of a message.
+  /// Returns the next refusal of a message.
   func refusal() async -> AccessoryError? {
     await events.first { event in
       guard case .refused(_, let error) = event else { return nil }
@@ -119,7 +121,7 @@ struct AccessoryFixture {
     }
   }
 
-  /// The next reason why ranging stopped.
+  /// Returns the next reason for an end of ranging.
   func stop() async -> Accessory.StopReason? {
     await events.first { event in
       guard case .stopped(_, let reason) = event else { return nil }
@@ -133,7 +135,7 @@ struct AccessoryFixture {
   }
 }
 
-/// An app on a phone, step by step.
+/// An app on a phone, in single steps.
 struct TestApp {
   let channel: SocketChannel
   var incoming: AsyncStream<[UInt8]>.Iterator
@@ -197,7 +199,7 @@ struct TestApp {
 }
 
 extension AsyncStream {
-  /// The first element that `body` makes something of.
+  /// Returns the first non-nil result of `body` for an element.
   func first<Value>(_ body: (Element) -> Value?) async -> Value? {
     for await element in self {
       if let value = body(element) { return value }
@@ -206,7 +208,7 @@ extension AsyncStream {
   }
 }
 
-/// The mean of the next measured distances, in metres.
+/// Returns the mean of the next measured distances, in metres.
 func meanDistance(
   _ stream: RangingStream<RangingMeasurement>, of count: Int = 10
 ) async throws -> Double {

@@ -36,7 +36,7 @@ import UWBSimulator
     for kind in [RegionChange.Kind.entered, .dwelled] {
       let change = try #require(await Self.change(in: changes))
       #expect(change.kind == kind && abs(change.estimate.distance - 1) < 0.3)
-      // The app is told, with nothing in between.
+      // The app receives it without other messages in between.
       guard case .regionChanged(let notice) = try await fixture.phone.next() else {
         Issue.record("the app was not told")
         break
@@ -63,7 +63,7 @@ import UWBSimulator
     await fixture.end()
   }
 
-  /// Nothing comes from the accessory's own chip, which may come back.
+  /// The accessory's own chip sends nothing, and may return.
   @Test func aPhoneLeavesAlsoWhileTheDeviceIsLost() async throws {
     var fixture = try await AccessoryFixture(
       phones: [.qm33PDoA], options: try Self.options(9, absence: 0.5), recovery: .init())
@@ -83,7 +83,7 @@ import UWBSimulator
     let changes = fixture.accessory.events
     _ = try await fixture.range()
     #expect(await Self.change(in: changes)?.kind == .entered)
-    // An app that was not asked about hears nothing of regions.
+    // An app that did not request them receives no messages about regions.
     #expect(try await fixture.phone.stop() == .accessoryUwbDidStop)
     var order: [String] = []
     for await event in changes {

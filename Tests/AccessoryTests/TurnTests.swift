@@ -10,7 +10,7 @@ import UWBSimulator
 
 /// Apps that restart, connect twice, or are not measured.
 @Suite(.timeLimit(.minutes(10))) struct TurnTests {
-  /// The names of the events up to a certain one.
+  /// The names of the events up to a given event.
   private func names(
     _ events: AsyncStream<Accessory.Event>, until isLast: (Accessory.Event) -> Bool
   ) async -> [String] {
@@ -143,13 +143,13 @@ import UWBSimulator
     await chips.end()
   }
 
-  /// A channel without messages and without ranging is closed, one that ranges is not.
+  /// A channel without messages and without ranging is closed; a channel that ranges is not.
   @Test(.timeLimit(.minutes(10))) func idleChannelsAreClosed() async throws {
     var options = Accessory.Options()
     options.idleTimeout = .seconds(1)
     options.inactivityTimeout = nil
     var fixture = try await AccessoryFixture(options: options)
-    // From the beginning: there may be more failed rounds than events that wait.
+    // Read from the beginning: there may be more failed rounds than events that wait.
     let events = fixture.events
     async let reported = names(events, ends: 2)
     let data = try fixture.phone.shareable()

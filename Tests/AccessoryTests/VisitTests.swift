@@ -3,7 +3,7 @@ import Accessory
 import CUWBTestSupport
 import Testing
 
-/// What apps that come and go keep of the accessory's memory.
+/// The memory that visits of apps occupy in the accessory.
 @Suite(
   .enabled(if: cuwb_test_allocations_are_counted(), "the allocator is replaced"),
   .timeLimit(.minutes(10)))
@@ -16,8 +16,8 @@ struct VisitTests {
       let chips = try await ChipFixture(phones: [])
       let accessory = try Accessory(chips.device, options: .patient)
       var events = accessory.events.makeAsyncIterator()
-      // Dispatch keeps what it has freed, up to a limit for each thread, so that it may grow at
-      // times. What each visit keeps grows each time.
+      // Dispatch keeps freed memory, up to a limit for each thread, so the heap may grow at times.
+      // Memory that each visit keeps grows each time.
       var kept: [Int] = []
       for _ in 0..<5 {
         let before = cuwb_test_bytes_in_use()
@@ -31,7 +31,7 @@ struct VisitTests {
   }
 }
 
-/// Visits an accessory, and leaves after each step in turn: connected, asked, ranged.
+/// Visits an accessory, and disconnects after each step in turn: connected, asked, ranged.
 private func visit(
   _ accessory: Accessory, _ events: inout AsyncStream<Accessory.Event>.Iterator, times: Int
 ) async throws {

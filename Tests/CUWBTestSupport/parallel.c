@@ -3,9 +3,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/// Limits how many tests run at once, unless the environment or an option does. Swift Testing starts all
-/// of them together, and on a machine with two processors chips and programs then wait for seconds: longer
-/// than the time limits that are tested. It reads the variable when it starts, so this runs before.
+/// Limits the number of tests that run at once, unless the environment or an option does. Swift
+/// Testing starts all of them together, and on a machine with two processors chips and programs
+/// then wait for seconds: longer than the time limits that are tested. It reads the variable when
+/// it starts, so this runs before.
 __attribute__((constructor)) static void limit_parallel_tests(void)
 {
     char width[16];

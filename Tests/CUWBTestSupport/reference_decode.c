@@ -37,7 +37,7 @@ static inline cuwb_reference_angle angle(const uint8_t *p) {
 static inline bool read_info(const uint8_t *frame, size_t length,
                              cuwb_reference_session_info *info) {
   if (length < HEADER + SESSION_INFO_HEADER) return false;
-  // A whole notification of group 2 with opcode 0, as long as it says.
+  // A whole notification of group 2 with opcode 0, whose length agrees with its header.
   size_t payload = frame[1] & 0x80 ? u16(frame + 2) : frame[3];
   if (frame[0] != 0x62 || (frame[1] & 0x3F) != 0 || HEADER + payload > length) return false;
   const uint8_t *p = frame + HEADER;

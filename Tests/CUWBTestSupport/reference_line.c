@@ -49,7 +49,7 @@ struct uring {
   unsigned *tail, *indices, *completed_head, *completed_tail;
   struct io_uring_sqe *requests;
   struct io_uring_cqe *completions;
-  // Requests that the kernel has not seen yet.
+  // Requests that the kernel has not processed yet.
   unsigned pending;
 };
 
@@ -70,9 +70,9 @@ static void request(struct uring *ring, struct io_uring_sqe wanted) {
   ring->pending++;
 }
 
-// Fails where the kernel has no io_uring, or permits none. Belongs to the calling thread.
+// Fails where the kernel has no io_uring, or does not permit it. Belongs to the calling thread.
 static bool uring_open(struct uring *ring, int wake) {
-  // The kernel does its part on this thread, in the call that waits: the cheapest of its modes.
+  // The kernel does its part on this thread, in the call that waits: its cheapest mode.
   struct io_uring_params params = {.flags = IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN};
   int fd = (int)syscall(SYS_io_uring_setup, 4, &params);
   if (fd < 0) return false;
@@ -134,11 +134,11 @@ static ssize_t poll_and_read(int fd, int wake, void *memory, size_t room) {
 struct cuwb_reference_reader {
   int host;
   enum cuwb_reference_wait wait;
-  // Nothing is written to it: a reader that can be cancelled waits for it too.
+  // Nothing is written to it: a reader that can be cancelled also waits for it.
   int wake;
   struct uring ring;
   uint64_t *arrived;
-  // Of the hand-over only.
+  // Used by the hand-over only.
   uint64_t *received;
   void (*volatile handler)(cuwb_reference_reader *, const uint8_t *, size_t);
   uint8_t landing[512];

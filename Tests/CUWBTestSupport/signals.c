@@ -19,8 +19,9 @@ static void say_and_end(int number, siginfo_t *from, void *context)
 
 static void ignore(int number) { (void)number; }
 
-/// `swift test` does not say that a signal ended the tests, nor which. A program under test that has gone
-/// makes a write to its pipe fail here instead; programs that the tests start have the default action.
+/// `swift test` does not report that a signal ended the tests, nor which signal. A write to the
+/// pipe of a program that has exited fails here instead. Programs that the tests start have the
+/// default action.
 __attribute__((constructor)) static void say_which_signal_ends(void)
 {
     struct sigaction action;

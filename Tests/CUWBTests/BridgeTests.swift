@@ -29,7 +29,7 @@ struct BridgeTests {
     let stale: [UInt8] = [0x01, 0x02, 0x62, 0x00, 0x00]
     let worker = Worker {
       #expect(board.receive(3) == Self.resetCommand)
-      // What the chip sent before comes first.
+      // Earlier bytes of the chip come first.
       board.send(stale + [0x01, 0x02, 0x03, 0x04])
       #expect(board.receive(3) == Self.leaveLoaderCommand)
       board.send(Self.initialising + Self.ready)

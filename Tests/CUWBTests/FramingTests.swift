@@ -174,7 +174,7 @@ struct DamagedFramingTests {
     for cut in 0..<cuts {
       var wire = Wire(seed: UInt64(cut) + 1_000)
       var pieces = wire.frames(atLeast: 14)
-      // Somewhere in one of the first frames, weighted by bytes as chance would.
+      // A random position in one of the first frames, weighted by bytes.
       var offset = Int.random(in: 0..<pieces.prefix(4).joined().count, using: &wire.generator)
       while offset >= pieces[0].count {
         offset -= pieces[0].count
@@ -224,7 +224,7 @@ struct DamagedFramingTests {
     line.quiet(milliseconds: 50)
     line.arrive(sent[0])
     line.arrive(sent[1].dropLast())
-    // Completes the damaged frame with a byte that is not its own.
+    // Completes the damaged frame with a byte of another frame.
     line.arrive(sent[2].prefix(1))
     #expect(line.frames.count == 2)
     line.arrive(sent[2].dropFirst())
@@ -308,7 +308,7 @@ struct DamagedFramingTests {
       var sent: UInt64 = 0
       var delivered = 0
       for _ in 0..<40 {
-        // `arrive` stops the program where there is no room.
+        // `arrive` traps where there is no room.
         line.arrive((0..<4_096).map { _ in UInt8.random(in: 0...255, using: &generator) })
         sent += 4_096
         delivered = line.frames.reduce(0) { $0 + $1.count }
@@ -318,8 +318,8 @@ struct DamagedFramingTests {
     }
   }
 
-  /// The most that has to be kept: the last frame, one of doubtful length, and one after it that is
-  /// about to show whether it was.
+  /// The most bytes that have to be kept: the last frame, a frame of doubtful length, and a frame
+  /// after it that is about to decide.
   @Test("The longest frames with doubtful headers leave room")
   func doubtfulFramesLeaveRoom() {
     var line = SimulatedLine()

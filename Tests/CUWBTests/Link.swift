@@ -110,7 +110,7 @@ final class Peer: @unchecked Sendable {
     }
   }
 
-  /// Exactly `count` bytes, fewer at the end of the stream.
+  /// Returns exactly `count` bytes, or fewer at the end of the stream.
   func receive(_ count: Int) -> [UInt8] {
     var bytes: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: count)
@@ -135,7 +135,7 @@ func pipeEnds() -> (reading: Int32, writing: Int32) {
   return (ends[0], ends[1])
 }
 
-/// Both sides of a pseudo-terminal, and the name of the one that looks like a serial device.
+/// Both sides of a pseudo-terminal, and the name of the side that resembles a serial device.
 func pseudoTerminal() -> (master: Peer, slave: Peer, path: String) {
   var terminal = cuwb_test_terminal()
   precondition(cuwb_test_open_terminal(&terminal))

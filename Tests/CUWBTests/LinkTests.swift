@@ -165,11 +165,11 @@ struct EndTests {
     #expect(link.write(ready) == .closed)
   }
 
-  // In a process of its own, because what a signal does is the whole process's.
+  // In a process of its own, because the action of a signal belongs to the whole process.
   @Test("Writing to a closed pipe fails without a signal")
   func pipeWrite() async {
     await #expect(processExitsWith: .success) {
-      // The process that started the tests may ignore it.
+      // The process that started the tests may ignore the signal.
       signal(SIGPIPE, SIG_DFL)
       let (reading, writing) = pipeEnds()
       let link = try Link(descriptor: writing)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rings of frames between two threads with which the ring in Swift is compared, all of them doing
-// the same work: two in C, and those of well-known libraries whose headers were found.
+// Rings of frames between two threads that do the same work as the ring in Swift: two in C, and
+// rings of well-known libraries whose headers were found.
 #ifndef CUWB_RING_PEER_H
 #define CUWB_RING_PEER_H
 
@@ -13,16 +13,16 @@
 extern "C" {
 #endif
 
-/// As long as a control packet gets, rounded up.
+/// The greatest length of a control packet, rounded up.
 enum { CUWB_RING_FRAME_LENGTH = 264 };
 /// Slots of each ring.
 enum { CUWB_RING_CAPACITY = 128 };
 
 typedef struct cuwb_ring_peer {
   const char *name;
-  /// What Debian calls the package of the header; NULL for the two in C.
+  /// The Debian package of the header; NULL for the two in C.
   const char *package;
-  /// Whether the header was there when this was compiled. The functions are NULL otherwise.
+  /// Whether the header was found when this was compiled. The functions are NULL otherwise.
   bool is_present;
 
   void *(*create)(void);
@@ -42,15 +42,15 @@ typedef struct cuwb_ring_peer {
   /// is written to `nanoseconds`.
   void (*call)(void *there, void *back, const uint8_t *frame, uint32_t *nanoseconds, size_t count);
 
-  /// The other side: answers each frame from `there` with a copy through `back`.
+  /// The other side answers each frame from `there` with a copy through `back`.
   void (*answer)(void *there, void *back, size_t count);
 } cuwb_ring_peer;
 
 /// Each side keeps its own index and a copy of the other's, read again only when the copy says
 /// "full" or "empty"; the published indices are far apart; slots are as large as those in Swift.
 extern const cuwb_ring_peer cuwb_spinning_ring;
-/// The same, and the producer looks after each frame whether the consumer sleeps, as a ring must
-/// whose consumer may sleep. It orders the two with a full fence.
+/// As the ring above, but the producer checks after each frame whether the consumer sleeps, as a
+/// ring must whose consumer may sleep. A full fence orders the two accesses.
 extern const cuwb_ring_peer cuwb_waking_ring;
 
 /// boost::lockfree::spsc_queue.

@@ -13,7 +13,7 @@ package enum Chips {
     String(decoding: PackageResources.org_swift_uwb_Chips_varlink, as: UTF8.self)
   }
 
-  /// The methods, with their interface, after which a connection leaves varlink.
+  /// The methods, with their interface, after which a connection no longer carries varlink.
   package static let upgrading: Set<String> = ["\(interface).Attach"]
 
   /// The users who may join a session and see its measurements.

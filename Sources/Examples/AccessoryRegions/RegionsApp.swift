@@ -86,8 +86,8 @@ final class RegionsApp: NSObject, NISessionDelegate, @unchecked Sendable {
   ) {
     guard reason == .timeout else { return note("the accessory ended") }
     note("timeout")
-    // It was near when it was last measured, so try again with the same configuration, for which
-    // the session makes new shareable data.
+    // The object was near when it was last measured, so the app tries again with the same
+    // configuration, for which the session creates new shareable data.
     guard let smoothed, smoothed < 6, let configuration else { return }
     self.smoothed = nil
     note("retry")
@@ -103,8 +103,8 @@ final class RegionsApp: NSObject, NISessionDelegate, @unchecked Sendable {
   }
 }
 
-/// An accessory moves towards the phone and away again, through two regions; then it is out of
-/// range for a while, and comes back.
+/// An accessory moves towards the phone and away again, through two regions. It is then out of
+/// range for a while, and returns.
 @main
 enum Main {
   static func main() async throws {
@@ -121,11 +121,11 @@ enum Main {
     app.onEvent = { entry in
       switch entry {
       case "left 3.0 m": served.chip.placement = Placement(at: SIMD3(500, 0, 1))
-      // In range again while the app tries.
+      // The accessory is in range again while the app tries.
       case "retry": served.chip.placement = Placement(at: SIMD3(2, 0, 1), yaw: 180)
       case "first distance" where app.log.contains("retry"):
         let entries = app.log.filter(expected.contains)
-        // The first distance of all comes before the others.
+        // The first distance arrives before the others.
         guard Array(entries.dropFirst()) == expected else { fail("unexpected events: \(app.log)") }
         succeed("two regions, a timeout and a retry, as expected")
       default: break

@@ -12,7 +12,7 @@ import UWBSimulator
 /// All code runs on `queue`, which is also the delegate's.
 final class BackgroundApp: NSObject, NISessionDelegate, @unchecked Sendable {
   let queue = DispatchQueue(label: "app")
-  /// What happens, in words.
+  /// The events in words.
   let entries: AsyncStream<String>
   private let entry: AsyncStream<String>.Continuation
   private let session = NISession()
@@ -22,8 +22,8 @@ final class BackgroundApp: NSObject, NISessionDelegate, @unchecked Sendable {
   private(set) var updates = 0
 
   /// - Parameters:
-  ///   - identifier: on a phone, that of the `CBPeripheral`.
-  ///   - connect: on a phone, by a `CBCentralManager`.
+  /// - identifier: on a phone, the identifier of the `CBPeripheral`.
+  /// - connect: on a phone, a connection by a `CBCentralManager`.
   init(
     _ identifier: UUID, connect: @escaping @Sendable () async throws -> any DataChannel
   ) {
@@ -43,7 +43,7 @@ final class BackgroundApp: NSObject, NISessionDelegate, @unchecked Sendable {
 
   func start() { channel.start() }
 
-  /// Ends ranging, after which the accessory says that it has stopped.
+  /// Ends ranging, after which the accessory reports that it has stopped.
   func stop() {
     session.invalidate()
     channel.sendData(Data([MessageId.stop.rawValue]))
@@ -99,8 +99,8 @@ final class BackgroundApp: NSObject, NISessionDelegate, @unchecked Sendable {
   }
 }
 
-/// An accessory on one Bluetooth adapter and an app on another one: without pairing the session
-/// ends, with it the session goes on in the background. Needs bluetoothd and two adapters that hear
+/// An accessory on one Bluetooth adapter and an app on another one. Without pairing the session
+/// ends; with pairing it continues in the background. Needs bluetoothd and two adapters in range of
 /// each other, as in Tests/VirtualBench.
 @main
 enum Main {
@@ -123,7 +123,8 @@ enum Main {
 
     let central = try await BluetoothCentral.open(adapter: last)
     for await found in try await central.accessories() where found.name == "Door" {
-      // Each app has a session of its own; the first one ends because they are not paired.
+      // Each app has a session of its own; the first session ends because the devices are not
+      // paired.
       let stranger = BackgroundApp(found.identifier) { try await central.connect(to: found) }
       stranger.start()
       loop: for await entry in stranger.entries {
@@ -151,7 +152,7 @@ enum Main {
       switch entry {
       case "distance" where isBack: app.queue.sync { app.stop() }
       case "distance":
-        // On a phone this is its user's doing.
+        // On a phone the user does this.
         NISession.isInBackground = true
         let before = app.queue.sync { app.updates }
         var rounds = 0

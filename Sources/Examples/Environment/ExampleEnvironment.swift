@@ -8,7 +8,7 @@ import UWB
 import UWBLink
 public import UWBSimulator
 
-/// Replaces hardware in the examples: simulated chips in one scene, that of the phone and those of
+/// Replaces hardware in the examples: simulated chips in one scene, for the phone and for
 /// accessories that listen at sockets.
 public final class ExampleEnvironment: Sendable {
   /// The scene.
@@ -30,27 +30,26 @@ public final class ExampleEnvironment: Sendable {
 
   /// An accessory with its own chip, which serves apps at a socket.
   public struct Served: Sendable {
-    /// Its chip, which can be moved.
+    /// The accessory's chip, which can be moved.
     public let chip: SimulatedBench.Chip
     /// The accessory.
     public let accessory: Accessory
-    /// Its socket.
+    /// The path of its socket.
     public let endpoint: ChannelEndpoint
   }
 
   /// Adds an accessory to the scene.
-  ///
-  /// - Parameter interval: the ranging interval that it asks for, in milliseconds.
+  /// - Parameter interval: the ranging interval that it requests, in milliseconds.
   public func serve(
     _ name: String, at placement: Placement, interval: UInt16 = 60
   ) async throws -> Served {
     let chip = try bench.add(profile: .qm33, placement: placement, name: name)
     let device = try await UWBDevice.open(.serial(path: FilePath(chip.path)))
     var options = Accessory.Options()
-    // Only version 2.0 lets an accessory ask for an interval.
+    // Only from version 2.0 can an accessory request an interval.
     options.version = .v20
     options.request = .init(slotsPerRound: 6, interval: interval)
-    // Waits for an app that may come back.
+    // Waits for an app that may return.
     options.inactivityTimeout = .seconds(60)
     let accessory = try Accessory(device, options: options)
     let listener = try await SocketListener(.tcp(host: "127.0.0.1", port: 0))
@@ -132,20 +131,20 @@ public final class DataCommunicationChannel: @unchecked Sendable {
     }
   }
 
-  /// Sends a message after those before it.
+  /// Sends a message after earlier messages.
   public func sendData(_ data: Data) { outgoing.continuation.yield([UInt8](data)) }
 
-  /// Disconnects after the messages that are to be sent.
+  /// Disconnects after the pending messages.
   public func stop() { outgoing.continuation.finish() }
 }
 
-/// First byte of each message between an app and an accessory.
+/// The first byte of each message between an app and an accessory.
 public enum MessageId: UInt8 {
-  // From the accessory.
+  // Messages from the accessory.
   case accessoryConfigurationData = 0x1
   case accessoryUwbDidStart = 0x2
   case accessoryUwbDidStop = 0x3
-  // From the app.
+  // Messages from the app.
   case initialize = 0xA
   case configureAndStart = 0xB
   case stop = 0xC

@@ -80,8 +80,8 @@ final class FinderApp: NSObject, NISessionDelegate, @unchecked Sendable {
   }
 }
 
-/// A user walks in a circle with a phone that faces x, raising and lowering it. The keys lie
-/// behind. The chip measures distances only; the movement determines the direction.
+/// A user walks in a circle with a phone that faces x, raising and lowering it. The keys lie behind
+/// the user. The chip measures distances only; the movement determines the direction.
 @main
 enum Main {
   static func main() async throws {
@@ -110,7 +110,7 @@ enum Main {
     app.queue.sync {
       app.onAngle = { object in
         guard let angle = object.horizontalAngle else { return }
-        // Positive is to the right; behind is beyond a quarter turn.
+        // Positive angles are to the right; angles beyond a quarter turn are behind the user.
         let truth = environment.phone.position.direction(to: keys.chip.position, yaw: 0).azimuth
         let error = (Double(angle) * 180 / .pi - truth).remainder(dividingBy: 360)
         guard abs(error) < 10, abs(angle) > .pi / 2, !app.hints.isEmpty else { return }

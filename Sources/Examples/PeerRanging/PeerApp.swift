@@ -71,8 +71,8 @@ func meet(
 
 /// Two processes, each with a chip, find each other, exchange tokens and range. The first one also
 /// simulates the chips, and starts the second one with the name of its chip. They meet in the
-/// network, or over Bluetooth LE where they are given an adapter each, which have to hear each
-/// other: hci0 hci1.
+/// network, or over Bluetooth LE with one adapter each as arguments: hci0 hci1. The adapters have
+/// to be in range of each other.
 @main
 enum Main {
   static func main() async throws {
@@ -115,7 +115,7 @@ enum Main {
     }
     let nearby = try await NINearbyPeers(
       service: service, name: "Alice", over: transport(adapter))
-    // Here a program compares the codes; in the field, two people do.
+    // Here a program compares the codes; in the field, two users do.
     let connection = try await meet(alice, nearby) { code in
       print("Alice's code is \(code)")
       let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)

@@ -17,7 +17,7 @@ final class HouseApp: NSObject, NISessionDelegate, @unchecked Sendable {
   private var sessions: [String: NISession] = [:]
   private var channels: [String: DataCommunicationChannel] = [:]
   private(set) var distances: [String: [Float]] = [:]
-  /// The one that the person looks for, whose distance is shown; the others range on.
+  /// The accessory that the user looks for, whose distance is shown; the others keep ranging.
   var chosen: String?
   private(set) var shown = 0
 
@@ -78,8 +78,8 @@ final class HouseApp: NSObject, NISessionDelegate, @unchecked Sendable {
 }
 
 /// A phone ranges with three accessories at the same time, and shows the distance of the chosen
-/// one: over sockets, or over Bluetooth LE where it is given an adapter for each of them and then
-/// its own, which all have to hear each other: hci0 hci1 hci2 hci3.
+/// one. It uses sockets, or Bluetooth LE with an adapter for each accessory and then its own: hci0
+/// hci1 hci2 hci3. The adapters have to be in range of each other.
 @main
 enum Main {
   static func main() async throws {
@@ -140,7 +140,7 @@ enum Main {
     }
   }
 
-  /// Looks for accessories as a phone does, and connects to each that is found.
+  /// Looks for accessories as a phone does, and connects to each accessory that it finds.
   private static func find(
     _ names: Set<String>, on adapter: String, for app: HouseApp
   ) async throws -> BluetoothCentral {

@@ -14,7 +14,8 @@ package struct VarlinkService: Sendable {
   ///
   /// - Parameters:
   ///   - interfaces: The descriptions of the interfaces, in the varlink language.
-  ///   - upgrading: The methods, with their interfaces, after which a connection leaves varlink.
+  ///  - upgrading: The methods, with their interfaces, after which a connection no longer carries
+  ///    varlink.
   /// - Throws: `VarlinkInterfaceError`.
   package init(
     vendor: String, product: String, version: String, url: String, interfaces: [String],

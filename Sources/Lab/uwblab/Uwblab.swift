@@ -18,7 +18,7 @@ struct Uwblab: AsyncParsableCommand {
     version: Program.versionText(of: "uwblab"),
     subcommands: [Compute.self, Calibrate.self])
 
-  /// What errors of the argument parser begin with.
+  /// The prefix of the argument parser's errors.
   static var _errorPrefix: String { "\(Program.name): " }
 
   static func main() async {

@@ -78,8 +78,8 @@ package struct Permissions: Sendable {
 }
 
 extension Permissions {
-  /// - Parameter group: The group whose members may start sessions; nil if each user may who can
-  ///   connect.
+  /// - Parameter group: The group whose members may start sessions; nil if every connected user
+  ///   may.
   package init(group: (name: String, id: UInt32)?) {
     self.init()
     self.group = group

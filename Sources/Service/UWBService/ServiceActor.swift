@@ -25,7 +25,7 @@ import System
     if !ServiceQueue.shared.runIfIdle(body) { ServiceQueue.shared.later(body) }
   }
 
-  /// Whether so many jobs are pending that threads of chips must not add more.
+  /// Whether the number of pending jobs is so high that threads of chips must not add more.
   nonisolated static var isFull: Bool { ServiceQueue.shared.load > 1_024 }
 
   /// Returns when all earlier jobs have run.

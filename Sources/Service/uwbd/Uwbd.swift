@@ -144,8 +144,7 @@ import UWBService
   }
 
   /// Handles an event.
-  ///
-  /// - Returns: Whether the program goes on.
+  /// - Returns: Whether the program continues.
   private func handle(
     _ event: Event, _ service: Service, _ supervisor: Supervisor, _ logger: Logger
   ) async throws -> Bool {

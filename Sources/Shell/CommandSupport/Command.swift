@@ -38,7 +38,7 @@ package protocol LiveCommand: ParsableCommand {
 /// An error of a library that not every program uses.
 package protocol StatusError: Error {
   var exitStatus: ExitStatus { get }
-  /// Whether the commands for boards help.
+  /// Whether to advise the commands for boards after an error.
   var concernsBoards: Bool { get }
 }
 

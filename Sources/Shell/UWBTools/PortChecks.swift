@@ -359,7 +359,7 @@ extension Checkup {
       "Nothing: the reset removes them. They count against the chip's limit until then.")
   }
 
-  // MARK: what is not UCI
+  // MARK: bytes that are not UCI
 
   /// Requests the device information, and returns all bytes that arrive; empty if the device cannot
   /// be opened.

@@ -9,21 +9,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/// Whether allocations are counted at all: not under the sanitizers, which replace malloc
-/// themselves, and not with another C library than glibc.
+/// Whether allocations are counted: not under the sanitizers, which replace malloc themselves, and
+/// not with other C libraries than glibc.
 bool cuwb_test_allocations_are_counted(void);
 
-/// Bytes of the heap that are in use, of all threads, those that malloc keeps ready included; 0
+/// Returns the bytes of the heap in use by all threads, including bytes that malloc keeps ready; 0
 /// where allocations are not counted.
 uint64_t cuwb_test_bytes_in_use(void);
 
 /// Begins or ends counting the allocations of all threads.
 void cuwb_test_count_allocations(bool on);
 
-/// Allocations of all threads while counting was on.
+/// Returns the allocations of all threads while counting was on.
 uint64_t cuwb_test_allocations(void);
 
-/// Allocations of the calling thread since it began, whether counting is on or not.
+/// Returns the allocations of the calling thread since it began, whether counting is on or not.
 uint64_t cuwb_test_thread_allocations(void);
 
 #endif

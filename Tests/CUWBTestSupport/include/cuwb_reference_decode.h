@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a careful C program would do with a SESSION_INFO_NTF of two-way measurements: the reference
-// for the reader in Swift.
+// The work of a careful C program for a SESSION_INFO_NTF of two-way measurements: the reference for
+// the reader in Swift.
 #ifndef CUWB_REFERENCE_DECODE_H
 #define CUWB_REFERENCE_DECODE_H
 
@@ -37,11 +37,12 @@ typedef struct cuwb_reference_session_info {
   bool extended;
 } cuwb_reference_session_info;
 
-/// Reads every field of one whole frame, header included, and adds all of them up. 0 when the frame
-/// is not a complete SESSION_INFO_NTF. `sequence_number` may be NULL.
+/// Reads every field of one whole frame, including its header, and returns their sum; 0 if the
+/// frame is not a complete SESSION_INFO_NTF. `sequence_number` may be NULL.
 uint64_t cuwb_reference_decode(const uint8_t *frame, size_t length, uint32_t *sequence_number);
 
-/// The same for `rounds` times `count` frames of `length` bytes that lie `stride` bytes apart.
+/// Reads `rounds` times `count` frames of `length` bytes that lie `stride` bytes apart, and returns
+/// the sum.
 uint64_t cuwb_reference_decode_all(const uint8_t *frames, size_t length, size_t stride,
                                    size_t count, size_t rounds);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A pseudo-terminal as the line between a chip and its host, and the plainest reader a C program
-// could have at its end: the floor for the way from the line to the fields.
+// A pseudo-terminal as the line between a chip and its host, and the simplest reader of a C program
+// at its end: the lower bound for the path from the line to the fields.
 #ifndef CUWB_REFERENCE_LINE_H
 #define CUWB_REFERENCE_LINE_H
 
@@ -28,7 +28,7 @@ typedef struct cuwb_reference_reader cuwb_reference_reader;
 
 /// The system calls of a reader for each frame.
 enum cuwb_reference_wait {
-  /// A read(2) that blocks. Only a signal could cancel it.
+  /// A read(2) that blocks. Only a signal can cancel it.
   CUWB_REFERENCE_READ,
   /// ppoll(2) for the line and an event descriptor, then read(2): it can be cancelled, and may have
   /// a deadline.
@@ -41,20 +41,21 @@ enum cuwb_reference_wait {
 bool cuwb_reference_has_uring(void);
 
 /// Starts a thread that waits for bytes from `host`, cuts frames out of them, reads all their
-/// fields, and writes the time to `arrived` at the index given by the frame's sequence number.
-/// Frames with a number of `capacity` or more only count. Ends when the chip's end is closed.
+/// fields, and writes the time to `arrived` at the index of the frame's sequence number. Frames
+/// with a number of `capacity` or more are only counted. Ends when the chip's end is closed.
 cuwb_reference_reader *cuwb_reference_reader_start(int host, enum cuwb_reference_wait wait,
                                                    uint64_t *arrived, size_t capacity);
 
-/// The same for the hand-over alone: after each read(2) the time, then the frame is cut out, copied
-/// and given to a function, which takes the time again. In the order of their arrival.
+/// Starts a thread for the hand-over alone. After each read(2) it takes the time, cuts the frame
+/// out, copies it and passes it to a function, which takes the time again. The times are in the
+/// order of arrival.
 cuwb_reference_reader *cuwb_reference_hand_over_start(int host, uint64_t *received,
                                                       uint64_t *entered, size_t capacity);
 
-/// Frames read so far. Any thread.
+/// Returns the frames read so far. Callable from any thread.
 size_t cuwb_reference_reader_count(const cuwb_reference_reader *reader);
 
-/// Waits for the thread to end, which it does once the chip's end is closed. Closes `host`.
+/// Waits for the thread to end, which happens after the chip's end is closed. Closes `host`.
 void cuwb_reference_reader_join(cuwb_reference_reader *reader);
 
 #endif

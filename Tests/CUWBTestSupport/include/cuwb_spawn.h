@@ -4,8 +4,8 @@
 
 #include <sys/types.h>
 
-/// Starts a program that has the default action for each signal, blocks none, leads a process group,
-/// and inherits no other descriptor than the three given, each of them -1 for that of the caller.
+/// Starts a program that has the default action for each signal, blocks none, leads a process
+/// group, and inherits only the three given descriptors, each of them -1 for the caller's own.
 /// Returns 0 or an errno.
 int cuwb_test_spawn(pid_t *pid, const char *path, char *const arguments[], char *const variables[],
                     const char *folder, const int standard[3]);

@@ -12,10 +12,10 @@
 extern "C" {
 #endif
 
-/// CLOCK_MONOTONIC in nanoseconds.
+/// Returns CLOCK_MONOTONIC in nanoseconds.
 uint64_t cuwb_test_now(void);
 
-/// Sleeps until CLOCK_MONOTONIC says `when`, without the slack the kernel gives timers.
+/// Sleeps until CLOCK_MONOTONIC reaches `when`, without the kernel's timer slack.
 void cuwb_test_sleep_until(uint64_t when);
 
 /// Runs `left` and `right` on two processors at once and waits for both. The processors are the
@@ -25,11 +25,12 @@ void cuwb_test_sleep_until(uint64_t when);
 uint64_t cuwb_test_run_pair(void (*left)(void *), void *left_context, void (*right)(void *),
                             void *right_context);
 
-/// Lets two threads, run as above, hand a number to and fro through two cache lines `count` times.
-/// Each round trip is written to `nanoseconds`. The control for everything between two processors.
+/// Lets two threads, run as above, pass a number back and forth through two cache lines `count`
+/// times. Writes each round trip to `nanoseconds`. The control for every measurement between two
+/// processors.
 void cuwb_test_ping_pong(uint32_t *nanoseconds, size_t count);
 
-/// Processors the process may use.
+/// Returns the processors that the process may use.
 int cuwb_test_processors(void);
 
 #ifdef __cplusplus

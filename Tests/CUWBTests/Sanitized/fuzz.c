@@ -40,7 +40,7 @@ static cuwb_framing rules_from(uint8_t byte) {
   return rules;
 }
 
-// The next piece of the input: its first byte says how long it is and how long the pause after.
+// The next piece of the input: its first byte gives its length and the pause after it.
 struct piece {
   const uint8_t *bytes;
   size_t count;
@@ -80,8 +80,8 @@ static void arrive(cuwb_framer *framer, const uint8_t *bytes, size_t count, uint
   cuwb_framer_arrived(framer, count, now);
 }
 
-// After a silence a frame is delivered with its last byte, whatever came before, and so is the one
-// after it.
+// After a silence a frame is delivered with its last byte, whatever came before, and so is the next
+// one.
 static void find_again(cuwb_framer *framer, uint64_t now) {
   for (unsigned number = 0; number < 2; number++) {
     cuwb_found found;
@@ -126,7 +126,7 @@ static void through_framer(const cuwb_framing *rules, const uint8_t *data, size_
   delivered += 2 * sizeof(ready);
   cuwb_framer_ended(framer);
   delivered += drain(framer, rules);
-  // Bytes may be delivered twice, after going back into a frame; none may be forgotten.
+  // Bytes may be delivered twice, after going back into a frame; no byte may be lost.
   if (cuwb_framer_skipped(framer) > arrived) abort();
   if (delivered + cuwb_framer_skipped(framer) < arrived) abort();
   cuwb_framer_destroy(framer);
@@ -184,7 +184,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (size < 2) return 0;
   cuwb_framing rules = rules_from(data[0]);
   through_framer(&rules, data + 1, size - 1);
-  // System calls take most of the time, so not always.
+  // System calls take most of the time, so they are not always made.
   if (data[0] & 32) through_link(&rules, data + 1, size - 1);
   return 0;
 }
@@ -201,8 +201,7 @@ static uint64_t next_random(void) {
   return z ^ (z >> 31);
 }
 
-// Half noise, half headers with something after them, because noise alone hardly ever
-// contains a header.
+// Half noise, half headers followed by bytes, because noise alone hardly ever contains a header.
 static size_t make_input(uint8_t *input, size_t capacity) {
   static const uint8_t first[] = {0x60, 0x62, 0x72, 0x40, 0x41, 0x02, 0x04, 0x0F, 0x79, 0xA0};
   size_t size = 2 + next_random() % (capacity - 2);

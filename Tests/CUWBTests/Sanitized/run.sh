@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# run.sh [seconds [seed]]: under the address and undefined-behaviour sanitizers, every scenario of
-# Tests/CUWBScenarios, then seeded random inputs for fuzz.c. CC chooses the compiler (clang), LD its
-# linker (lld).
+# run.sh [seconds [seed]]: runs every scenario of Tests/CUWBScenarios, then seeded random inputs for
+# fuzz.c, under the address and undefined-behaviour sanitizers. CC chooses the compiler (clang), LD
+# its linker (lld).
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../../.." && pwd)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Runs every scenario of Tests/CUWBScenarios. With an argument: those whose name contains it.
+// Runs every scenario of Tests/CUWBScenarios. With an argument: the scenarios whose name contains
+// it.
 #include <stdio.h>
 #include <string.h>
 

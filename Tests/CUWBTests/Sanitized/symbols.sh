@@ -23,7 +23,7 @@ readelf -sW ./*.o | awk '$5 == "GLOBAL" && $6 == "DEFAULT" && $7 != "UND" { prin
 while read -r name; do grep -q "[^a-z0-9_]$name(" headers || echo "$name"; done <visible >unwanted
 [ ! -s unwanted ] || fail "visible, but not in CUWB/include"
 
-# Each file before those that it calls, if there is such an order.
+# The files, each before the files that it calls, if there is such an order.
 nm -A --undefined-only ./*.o | grep ' cuwb_' >used
 awk 'NR == FNR { at[$NF] = $1; next } { split($1, file, ":"); split(at[$NF], other, ":")
   print file[1], other[1] }' defined used >calls

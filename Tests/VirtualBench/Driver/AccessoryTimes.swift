@@ -4,15 +4,16 @@ import AccessoryProtocol
 import Channels
 import UWB
 
-/// `VirtualBench accessory-times DEVICE ADAPTER NAME ENDPOINT`: how long an accessory takes over Bluetooth LE,
-/// and over a socket in the same run. Prints a line for each link: the median of five visits.
+/// `VirtualBench accessory-times DEVICE ADAPTER NAME ENDPOINT`: measures an accessory over
+/// Bluetooth LE, and over a socket in the same run. Prints a line for each link: the median of five
+/// visits.
 enum AccessoryTimes {
   private struct Times {
-    /// From the request to be connected to the end of that.
+    /// The time from the request to connect to its end.
     var connected: [UInt64] = []
-    /// From 0x0A to 0x01.
+    /// The time from 0x0A to 0x01.
     var offered: [UInt64] = []
-    /// From the request to be connected to the first distance.
+    /// The time from the request to connect to the first distance.
     var distance: [UInt64] = []
   }
 

@@ -27,7 +27,7 @@ import Glibc
         let adapter = try await bluetooth.adapter(arguments[1], for: .central)
         for step in arguments.dropFirst(2) {
           let start = monotonic()
-          // The clock of the machine skips the time in which nothing happens.
+          // The clock of the machine skips idle time.
           let limit = Task {
             try await Task.sleep(for: .seconds(100))
             fail("\(step) goes on for 100 seconds; these are known: \(bluetooth.devices)")
@@ -137,7 +137,7 @@ import Glibc
       for adapter in bluetooth.adapters where adapter.activeAdvertisements != 0 {
         fail("\(adapter.name) advertises")
       }
-    // Everything that this adapter knows.
+    // Every object that this adapter has.
     case "forget":
       for device in bluetooth.devices where device.isPaired && own(device, adapter, bluetooth) {
         try await bluetooth.removeBond(device.id)
@@ -197,8 +197,9 @@ import Glibc
       try await bluetooth.write(question, to: input)
     }
     for value in expected { try await expect(value, &values) }
-    // One after the other, as the accessory protocol does: without waiting for the answers one in five
-    // is lost between two BlueZ 5.66. ATT does not promise more for either way.
+    // The messages follow each other, as in the accessory protocol. Without waiting for the
+    // answers, one in five is lost between two BlueZ 5.66. ATT does not guarantee more in either
+    // direction.
     for message in (UInt8(0)..<20).map({ [0x0C, $0] }) + [question] {
       try await bluetooth.writeWithoutResponse(message, to: input)
       try await expect(message == question ? answer : message, &values)

@@ -52,7 +52,7 @@ struct Bridge {
     }
   }
 
-  /// What was counted: one line, and one for each violation.
+  /// The counts: one line, and one for each violation.
   var text: String {
     (["\(ledger.packets) packets, \(ledger.resets) resets, \(violations.count) violations"]
       + violations).joined(separator: "\n")

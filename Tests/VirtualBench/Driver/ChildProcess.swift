@@ -9,7 +9,7 @@ struct ChildProcess {
   private var buffer = LineBuffer()
   private(set) var hasEnded = false
 
-  /// Starts a program found in PATH.
+  /// Starts a program that is found in PATH.
   init(_ arguments: [String]) {
     var ends: [Int32] = [0, 0]
     guard pipe(&ends) == 0 else { fail("no pipe: \(lastError)") }
@@ -38,7 +38,7 @@ struct ChildProcess {
     return lines
   }
 
-  /// What a process holds.
+  /// The resources that a process holds.
   struct Resources {
     var descriptors: Int
     var threads: Int
@@ -46,7 +46,7 @@ struct ChildProcess {
     var memory: Int
   }
 
-  /// Returns what it holds now.
+  /// Returns its current resources.
   var resources: Resources {
     let status = text(of: "/proc/\(pid)/status") ?? ""
     let line = status.split(separator: "\n").first { $0.hasPrefix("RssAnon:") }

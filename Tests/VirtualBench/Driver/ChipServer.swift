@@ -11,7 +11,7 @@ struct ChipServer {
   private var chips: [Simulation.ChipID] = []
   private var control: Control.Reader
   private let beginning = monotonic()
-  /// Boards to be plugged in again, and when.
+  /// Boards to be plugged in again, and the times for it.
   private var returns: [(port: Int, at: UInt64)] = []
   /// Boards that are unplugged in the middle of their next notification.
   private var cuts: Set<Int> = []
@@ -83,7 +83,7 @@ struct ChipServer {
     ports[index].closeTerminal()
     if isConfigured {
       ports[index].openTerminal()
-      // The chip behind a bridge starts in its loader, until it is told to leave it.
+      // The chip behind a bridge starts in its loader, until the host starts the firmware.
       if ports[index].bridge == nil { simulation.powerUp(chips[index]) }
     } else {
       simulation.powerDown(chips[index])
@@ -112,7 +112,7 @@ struct ChipServer {
       cuts.remove(index)
       ports[index].send(Array(packet[..<(packet.count / 2)]))
       ports[index].drain()
-      // The half that has left the port is still to cross the USB.
+      // The half that was written to the port still has to be transmitted over USB.
       usleep(20_000)
       pull(index)
       if let returnAfterCut { returns.append((index, now + returnAfterCut)) }

@@ -2,7 +2,7 @@
 
 import Glibc
 
-/// The named pipe through which stages tell the chips' server what to do, a line at a time.
+/// The named pipe through which stages control the chips' server, one command per line.
 enum Control {
   struct Reader {
     let descriptor: Int32

@@ -2,8 +2,8 @@
 
 import Glibc
 
-/// `VirtualBench controller PORT`: a Bluetooth controller that is played outside of the machine. Copies
-/// its packets between a port of the machine and the kernel, until the other end leaves.
+/// `VirtualBench controller PORT`: a Bluetooth controller that is simulated outside of the machine.
+/// Copies its packets between a port of the machine and the kernel, until the other end closes.
 enum ControllerBridge {
   static func run(_ arguments: [String]) {
     guard arguments.count == 1 else { fail("controller PORT") }
@@ -11,7 +11,7 @@ enum ControllerBridge {
     guard port >= 0 else { fail("\(arguments[0]): \(lastError)") }
     let kernel = open("/dev/vhci", O_RDWR | O_CLOEXEC)
     guard kernel >= 0 else { fail("/dev/vhci: \(lastError)") }
-    // Makes the controller at once; otherwise a second passes.
+    // Creates the controller at once; otherwise a second passes.
     write([0xFF, 0x00], to: kernel)
     var incoming: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 4_096)
@@ -31,16 +31,16 @@ enum ControllerBridge {
       if entries[1].revents != 0 {
         let count = read(kernel, &buffer, buffer.count)
         guard count > 0 else { return }
-        // Its number, in answer to the first write.
+        // The controller's number, in answer to the first write.
         if buffer[0] != 0xFF { write(Array(buffer[..<count]), to: port) }
       }
     }
   }
 
-  /// Of the first packet, with the octet for its kind; nil: too little has come.
+  /// The length of the first packet, with the octet for its kind; nil: too few octets have arrived.
   private static func packetLength(_ bytes: [UInt8]) -> Int? {
     guard let kind = bytes.first else { return nil }
-    // Where the length is, and how many octets it has.
+    // The position of the length, and its number of octets.
     let (index, size): (Int, Int) =
       switch kind {
       case 1: (3, 1)

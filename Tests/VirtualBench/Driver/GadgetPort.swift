@@ -2,12 +2,12 @@
 
 import Glibc
 
-/// A board on the virtual USB: a kernel gadget, and the serial port at its other end,
-/// which is where the chip is.
+/// A board on the virtual USB: a kernel gadget, and the serial port at its other end, where the
+/// chip is.
 struct GadgetPort {
   /// /dev/ttyGS0.
   let terminal: String
-  /// Its folder in configfs.
+  /// The gadget's folder in configfs.
   let gadget: String
   /// The controller it is plugged into, such as dummy_udc.0.
   let controller: String
@@ -21,8 +21,8 @@ struct GadgetPort {
   let state: Int32
   private(set) var isConfigured = false
 
-  /// `/dev/ttyGS0,/sys/kernel/config/usb_gadget/NAME,dummy_udc.0`, and perhaps `,bridge`; or
-  /// `pty,LINK`: no cable, but a pseudo-terminal, to compare with.
+  /// `/dev/ttyGS0,/sys/kernel/config/usb_gadget/NAME,dummy_udc.0`, optionally followed by
+  /// `,bridge`; or `pty,LINK` for a pseudo-terminal without a cable, for comparison.
   init(_ text: String) {
     let parts = text.split(separator: ",").map(String.init)
     if parts.count == 2, parts[0] == "pty" {
@@ -84,7 +84,7 @@ struct GadgetPort {
     bridge?.forget()
   }
 
-  /// Returns what the host has sent; nil after a hang-up.
+  /// Returns the bytes from the host; nil after a hang-up.
   mutating func received() -> [UInt8]? {
     var buffer = [UInt8](repeating: 0, count: 4_096)
     let count = read(descriptor, &buffer, buffer.count)
@@ -103,7 +103,7 @@ struct GadgetPort {
     if written > 0 { queue.removeFirst(written) }
   }
 
-  /// Waits until everything sent has left for the host.
+  /// Waits until all bytes have been transmitted to the host.
   func drain() { if descriptor >= 0 { tcdrain(descriptor) } }
 
   var waiting: [pollfd] {

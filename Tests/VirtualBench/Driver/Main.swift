@@ -2,10 +2,9 @@
 
 import Glibc
 
-/// The program of the virtual bench that runs inside of it; `run` in this folder boots the machine.
-///
-/// It simulates chips behind the kernel's virtual devices, unplugs cables, and evaluates what the
-/// kernel has recorded. The stages in `Guest/stages` call it.
+/// The program that runs inside of the virtual bench; `run` in this folder boots the machine. It
+/// simulates chips behind the kernel's virtual devices, unplugs cables, and evaluates the kernel's
+/// records. The stages in `Guest/stages` call it.
 @main
 enum VirtualBench {
   static func main() async {
@@ -67,7 +66,7 @@ func milliseconds(until time: UInt64?, from now: UInt64) -> Int32 {
   time.map { $0 > now ? Int32(clamping: ($0 - now + 999_999) / 1_000_000) : 0 } ?? -1
 }
 
-/// The last error in words.
+/// The text of the last error.
 var lastError: String { String(cString: strerror(errno)) }
 
 /// Writes a text into a file in one write.

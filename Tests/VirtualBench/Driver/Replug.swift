@@ -13,9 +13,9 @@ struct Replug {
   private var slowest: UInt64 = 0
   private var total: UInt64 = 0
 
-  /// How much memory may grow, in kB, because of the allocator itself.
+  /// The growth of memory, in kB, that the allocator itself may cause.
   private static let slack = 1_024
-  /// More than anything takes, even in emulation.
+  /// A time that nothing exceeds, even in emulation.
   private static let limit: UInt64 = 30_000_000_000
 
   static func run(_ arguments: [String]) {
@@ -47,7 +47,7 @@ struct Replug {
     let settled = min(20, (cycles + 1) / 2)
     for cycle in 1...cycles {
       let began = monotonic()
-      // Unplugged for between 20 and 500 ms, the same each time.
+      // Unplugged for between 20 and 500 ms, in the same sequence each time.
       tell("\(how) 0 \(20 + (cycle &* 7_919) % 481)")
       next("cycle \(cycle): the first measurement after the interruption") { $0 == "true" }
       let took = monotonic() - began
@@ -57,13 +57,13 @@ struct Replug {
       let now = child.resources
       most.threads = max(most.threads, now.threads)
       most.memory = max(most.memory, now.memory)
-      // What is allocated once is there after a few.
+      // Memory that is allocated once has been allocated after a few rounds.
       if cycle == settled { (before, most) = (now, now) }
       guard now.descriptors == before.descriptors || cycle < settled else {
         leaves("\(now.descriptors) descriptors after \(cycle) cycles, \(before.descriptors) before")
       }
     }
-    // The pool of threads may add one when it is busy, and keeps it.
+    // The pool of threads may add a thread when it is busy, and keeps it.
     guard most.threads <= before.threads + 1 else {
       leaves("up to \(most.threads) threads, \(before.threads) after the first cycles")
     }
@@ -90,10 +90,10 @@ struct Replug {
   }
 
   private var pending: [String] = []
-  /// The column that says whether the device was lost before the measurement.
+  /// The column with the loss of the device before the measurement.
   private var column: Int?
 
-  /// What a line says in that column; nil: it is no measurement.
+  /// Returns the value of a line in that column; nil if it is not a measurement.
   private mutating func isBehindGap(_ line: String) -> String? {
     let fields = line.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
     guard let column, column < fields.count else {

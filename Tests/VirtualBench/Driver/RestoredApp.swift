@@ -7,11 +7,11 @@ import NearbyInteraction
 import System
 import UWBLink
 
-/// `VirtualBench restored-app FOLDER ADAPTER NAME`: an app that pairs with the accessory NAME over Bluetooth
-/// LE and ranges with it, through the service at FOLDER/control, until it is killed. Run again it finds in
-/// FOLDER what it needs to go on with its session, and ends after five distances.
+/// `VirtualBench restored-app FOLDER ADAPTER NAME`: an app that pairs with the accessory NAME over
+/// Bluetooth LE and ranges with it, through the service at FOLDER/control, until it is killed. When
+/// it runs again, it resumes its session from the state in FOLDER, and ends after five distances.
 ///
-/// `VirtualBench sequence FOLDER` prints the number of each measurement that the service has.
+/// `VirtualBench sequence FOLDER` prints the number of each measurement of the service.
 enum RestoredApp {
   static func run(_ arguments: [String]) async {
     guard arguments.count == 3 else { fail("restored-app FOLDER ADAPTER NAME") }

@@ -4,8 +4,8 @@ import UCI
 import UWB
 import UWBLink
 
-/// `rounds DEVICE COUNT FILE [--controlee]`: ranges this number of rounds, and notes when each
-/// measurement came to it, on a thread that waits for it. A controlee ends with the controller.
+/// `rounds DEVICE COUNT FILE [--controlee]`: ranges for this number of rounds, and records the
+/// arrival of each measurement on a thread that waits for it. A controlee ends with the controller.
 enum Rounds {
   static func run(_ arguments: [String]) async {
     var arguments = arguments

@@ -7,8 +7,8 @@ import UWB
 import UWBLink
 
 /// `sessions DEVICE COUNT FILE`: one session ranges while another one is created, configured and
-/// removed COUNT times, so that commands and notifications collide. Writes to FILE when each
-/// measurement arrived on the reader's thread.
+/// removed COUNT times, so that commands and notifications collide. Writes to FILE the time at
+/// which each measurement arrived on the reader's thread.
 enum Sessions {
   static func run(_ arguments: [String]) async {
     guard arguments.count == 3, let count = Int(arguments[1]) else {

@@ -2,8 +2,8 @@
 
 import Glibc
 
-/// When each measurement of a chip's latest session was ready for its host: sequence number
-/// and nanoseconds of CLOCK_MONOTONIC.
+/// The time at which each measurement of a chip's latest session was ready for its host: sequence
+/// number and nanoseconds of CLOCK_MONOTONIC.
 struct Stamps {
   private var times: [(sequence: UInt32, time: UInt64)] = []
 
@@ -15,7 +15,7 @@ struct Stamps {
     times.append((sequence, monotonic()))
   }
 
-  /// One line for each.
+  /// One line for each measurement.
   func save(to path: String) {
     Stamps.save(times.map { "\($0.sequence) \($0.time)" }, to: path)
   }
@@ -34,7 +34,7 @@ struct Stamps {
     guard rename(path + ".new", path) == 0 else { fail("\(path): \(lastError)") }
   }
 
-  /// Returns the lines of such a file.
+  /// Returns the lines of a file that `write` created.
   static func load(_ path: String) -> [UInt32: UInt64] {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { fail("\(path): \(lastError)") }
@@ -54,8 +54,8 @@ struct Stamps {
   }
 }
 
-/// `latency LABEL HAD TAKEN ROUNDS TABLE`: whether the program took every measurement that the chip
-/// had, and how long each was on its way; adds a line to a table.
+/// `latency LABEL HAD TAKEN ROUNDS TABLE`: checks that the program received every measurement of
+/// the chip, and computes the latency of each; adds a line to a table.
 enum Latency {
   static func run(_ arguments: [String]) {
     guard arguments.count == 5, let rounds = Int(arguments[3]) else {

@@ -2,9 +2,9 @@
 
 import Glibc
 
-/// `usbmon BUS [--until PREFIX]`: what the host's driver says to a CDC-ACM device, in words, until
-/// SIGTERM or until a line begins like this. Source: Documentation/usb/usbmon of the kernel, text
-/// interface "1u"; CDC PSTN 1.2, table 13, for the requests.
+/// `usbmon BUS [--until PREFIX]`: prints the requests of the host's driver to a CDC-ACM device,
+/// until SIGTERM or until a line with this beginning. Source: Documentation/usb/usbmon of the
+/// kernel, text interface "1u"; CDC PSTN 1.2, table 13, for the requests.
 enum USBMonitor {
   static func run(_ arguments: [String]) {
     var arguments = arguments
@@ -51,7 +51,7 @@ enum USBMonitor {
   }
 }
 
-/// `order PREFIX…`: whether lines with these beginnings come in this order on standard input.
+/// `order PREFIX…`: checks that lines with these beginnings arrive in this order on standard input.
 enum Order {
   static func run(_ prefixes: [String]) {
     var wanted = prefixes[...]

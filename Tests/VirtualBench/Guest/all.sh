@@ -12,7 +12,7 @@ for stage in /bench/stages/*.sh; do
   name=$(basename "$stage" .sh)
   case ,$BENCH_STAGES, in ,, | *,$name,*) ;; *) continue ;; esac
   echo "--- $name (at $(cut -d. -f1 /proc/uptime) s)"
-  # In a subshell: stages share nothing but the machine.
+  # In a subshell, so that stages share nothing except the machine.
   sh -c ". /bench/checks.sh; . $stage; finish" || failed=1
 done
 if [ -s /run/latency ]; then

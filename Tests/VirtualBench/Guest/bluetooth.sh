@@ -22,7 +22,7 @@ start_daemon() { # options of bluetoothd
   bluetoothd -n "$@" >&4 2>&4 &
   daemon=$!
 }
-# bluetoothd has not ended by itself.
+# bluetoothd has not exited by itself.
 daemon_runs() {
   ps | grep -q "[b]luetoothd -n" || {
     local got=0
@@ -35,7 +35,7 @@ start_controllers() {
   btvirt -L -l2 >&4 2>&4 &
   controllers=$!
 }
-# eventually COMMAND…: it succeeds within half a minute, or as often as `patience` says.
+# eventually COMMAND…: checks that it succeeds within half a minute, or within `patience` attempts.
 eventually() {
   local try=0
   until "$@"; do
@@ -44,7 +44,7 @@ eventually() {
     usleep 200000
   done
 }
-# await TEXT [COUNT]: the accessory has printed it so many times.
+# await TEXT [COUNT]: waits until the accessory has printed it COUNT times.
 await() {
   eventually said "$@" || {
     cat $accessory
@@ -71,8 +71,8 @@ end_serving() {
   wait $server 2>/dev/null
 }
 
-# Gets ready for controllers that are outside of this machine (Host/phone.py), and ends the stage where there
-# are none. $1: the last of their ports, which becomes $port; then settings.
+# Prepares for controllers outside of this machine (Host/phone.py), and ends the stage if there are
+# none. $1: the last of their ports, which becomes $port; then settings.
 prepare_outside() {
   modprobe -a virtio_pci virtio_console 2>&4
   port=$(ls /dev/vport*p"$1" 2>&4) || {
@@ -83,7 +83,7 @@ prepare_outside() {
   }
   shift
   prepare_bluetooth
-  # Time goes on here while what is outside is slow.
+  # Time passes in the machine while the programs outside are slow.
   patience=3000
   dbus-daemon --system --fork --nopidfile
   settings "$@"

@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Sourced by stages: USB boards, plugged into the kernel's virtual controllers (dummy_hcd) as
-# gadgets, with the ids and texts of real ones. Behind each is a simulated chip.
+# gadgets, with the ids and texts of real ones. Each has a simulated chip.
 gadgets=/sys/kernel/config/usb_gadget
 chips=/run/chips
 
-# board NAME VENDOR PRODUCT RELEASE MANUFACTURER PRODUCT-TEXT SERIAL PORTS: makes one with this
-# number of serial ports; the kernel calls their other ends /dev/ttyGS0, 1, … in the order they are
-# made.
+# board NAME VENDOR PRODUCT RELEASE MANUFACTURER PRODUCT-TEXT SERIAL PORTS: creates a board with
+# this number of serial ports; the kernel names their other ends /dev/ttyGS0, 1, … in the order of
+# creation.
 board() {
   local folder=$gadgets/$1 index=0
   mkdir -p "$folder/strings/0x409" "$folder/configs/c.1/strings/0x409"
   echo "$2" >"$folder/idVendor"
   echo "$3" >"$folder/idProduct"
   echo "$4" >"$folder/bcdDevice"
-  # As composite devices report it.
+  # The device class that composite devices report.
   echo 0xEF >"$folder/bDeviceClass"
   echo 2 >"$folder/bDeviceSubClass"
   echo 1 >"$folder/bDeviceProtocol"
@@ -27,8 +27,8 @@ board() {
     index=$((index + 1))
   done
 }
-# plug NAME CONTROLLER: plugs it in and waits until the host has its ports and udev has handled
-# them.
+# plug NAME CONTROLLER: plugs the board in and waits until the host has its ports and udev has
+# handled them.
 plug() {
   local bus tries=0
   bus=$(cat /sys/devices/platform/dummy_hcd."${2#*.}"/usb*/busnum)
@@ -56,8 +56,8 @@ make_boards() {
   board stranger 0x1915 0x520F 0x0100 "Nordic Semiconductor" "Another Product" 112233445566 1
 }
 
-# Simulated chips behind boards, served until the stage ends: TERMINAL,BOARD,CONTROLLER[,bridge]…,
-# and one on the pseudo-terminal /run/peer.
+# Starts simulated chips for boards, served until the stage ends:
+# TERMINAL,BOARD,CONTROLLER[,bridge]…, and one on the pseudo-terminal /run/peer.
 start_chips() {
   local arguments='' port rest
   for port in "$@"; do

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Sourced by stages: chips of the module uwb_bench, whose chips are models that count what
-# the host did.
+# Sourced by stages: chips of the module uwb_bench, whose chips are models that count the host's
+# actions.
 . /bench/ranging.sh
 chips=/run/chip
 
@@ -9,12 +9,12 @@ chips=/run/chip
 chip() {
   insmod /bench/uwb_bench.ko chip="$1"
   bus=$(basename "$(ls -d /sys/bus/spi/devices/spi*.0)")
-  # As on a board whose device tree names the chip: no kernel driver claims it.
+  # Like a board whose device tree names the chip: no kernel driver claims it.
   echo spidev >"/sys/bus/spi/devices/$bus/driver_override"
   echo "$bus" >/sys/bus/spi/drivers/spidev/bind
   node=/dev/spidev${bus#spi}
   gpio=$(basename "$(ls -d /sys/devices/platform/uwb-bench/gpiochip[0-9]*)")
-  # The devices named by the rules of an earlier chip exist again.
+  # The devices in the rules of an earlier chip exist again.
   udevadm settle
   start_model "$@"
 }
@@ -37,7 +37,7 @@ chip_ends() {
   wait $model_process 2>/dev/null
   rmmod uwb_bench
 }
-# ledger [TEXT]: prints what the model has counted, which has to contain TEXT.
+# ledger [TEXT]: prints the counts of the model, which have to contain TEXT.
 ledger() {
   rm -f /tmp/ledger
   timeout 20 VirtualBench tell $chips "report /tmp/ledger"
@@ -45,7 +45,7 @@ ledger() {
   cat /tmp/ledger
   grep -q -e "${1:-}" /tmp/ledger
 }
-# kept WHAT: the model has seen no violation.
+# kept WHAT: checks that the model has counted no violation.
 kept() {
   check "$1" ledger " 0 violations"
   note "$(head -n 1 /tmp/ledger)"

@@ -10,7 +10,7 @@ package protocol JSONValue {
 extension JSONValue {
   /// The value on one line.
   package var json: String { "\(node)" }
-  /// As a cell of a table.
+  /// Returns the value as a cell of a table.
   package var plain: String { node.string ?? json }
 }
 
@@ -73,7 +73,7 @@ package struct JSONEntry: Sendable {
     /// Whether it may be missing.
     package var isOptional: Bool
 
-    /// - Parameter path: the key; one that ends with `?` is optional.
+    /// - Parameter path: the key; a key that ends with `?` is optional.
     package init(_ path: String, _ meaning: String) {
       isOptional = path.hasSuffix("?")
       self.path = isOptional ? String(path.dropLast()) : path
@@ -122,7 +122,7 @@ package struct JSONTable<Object>: Sendable {
   }
 
   /// - Parameters:
-  ///   - path: the key; one that ends with `?` is omitted without a value, others are null.
+  ///  - path: the key; a key that ends with `?` is omitted without a value, others are null.
   ///   - value: the value; nil where there is none.
   package mutating func key(
     _ path: String, _ meaning: String, _ value: @escaping @Sendable (Object) -> (any JSONValue)?

@@ -180,7 +180,7 @@ public struct RangeEstimator: Sendable, Hashable {
   /// before the first valid sample.
   public func prediction(at time: Double) -> RangeEstimate? {
     motion.map {
-      // Beyond a day there is nothing left to predict.
+      // Beyond a day, a prediction has no information.
       let dt = min(max(0, time - $0.time), 86_400)
       var next = $0
       next.advance(dt, densities)

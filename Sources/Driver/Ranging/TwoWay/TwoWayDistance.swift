@@ -56,9 +56,8 @@ public struct TwoWayParameters: Sendable, Hashable {
   public var counter = TickCounter.bits40
   /// Metres per second.
   public var speedOfLight = SpeedOfLight.inAir
-  /// One standard deviation of the noise of a reception stamp in seconds. 100 ps is what receivers
-  /// of 500 MHz show with line of sight: 2.1 cm of a single-sided distance. Transmission stamps are
-  /// exact.
+  /// One standard deviation of the noise of a reception stamp in seconds. Receivers of 500 MHz have
+  /// 100 ps with line of sight: 2.1 cm of a single-sided distance. Transmission stamps are exact.
   public var stampDeviation = 100e-12
   /// The greatest relative offset of two clocks. IEEE 802.15.4 allows 20 ppm at each end; this
   /// leaves room for worse crystals.

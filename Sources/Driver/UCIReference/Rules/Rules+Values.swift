@@ -2,7 +2,7 @@
 
 import UCI
 
-// Each parameter by itself: its length, its range, its version, its position in the list.
+// Checks each parameter by itself: its length, its range, its version, its position in the list.
 extension ConfigurationCheck {
   mutating func lengthsAndRanges() {
     var seen: Set<UInt8> = []

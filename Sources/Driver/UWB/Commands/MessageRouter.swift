@@ -156,7 +156,7 @@ final class MessageRouter: @unchecked Sendable {
     _ round: borrowing RoundNotification, _ token: UInt32, isDiagnostics: Bool = false
   ) -> Bool {
     var isTaken = false
-    // By index: without optimisation an iterator allocates.
+    // Uses an index: without optimisation an iterator allocates.
     for index in 0..<current.count where current[index].token == token {
       let subscription = current[index].subscription
       if isDiagnostics, !subscription.includesDiagnostics { continue }

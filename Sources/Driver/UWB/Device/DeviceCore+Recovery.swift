@@ -64,7 +64,7 @@ extension DeviceCore {
       engine.resume()
       broadcast.send(.lost(cause))
     } else {
-      // Also during a recovery: its commands fail, and it begins again.
+      // The device may be lost during a recovery: its commands fail, and it begins again.
       engine.interrupt(cause)
       // Streams that were just resumed are interrupted again.
       router.interrupt(cause)

@@ -71,8 +71,8 @@ public struct NXPBoard: Sendable, Hashable {
     ],
     calibration: [receiveDelay(channel: 9, antennas: 1...4, raw: 0x3AD0)])
 
-  /// For any board: deep power-down after half a second of idleness, waiting-time extensions, and
-  /// the vendor's part of measurements.
+  /// The preparation of any board: deep power-down after half a second of idleness, waiting-time
+  /// extensions, and the vendor's part of measurements.
   private static let common: [TLV] = [
     TLV(.dpdWakeupSource, [0x00]),
     TLV(.wtxCount, [0x14]),

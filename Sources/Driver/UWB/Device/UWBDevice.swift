@@ -282,7 +282,7 @@ public final class UWBDevice: Sendable {
   ///   - configuration: One end of the session.
   ///   - checked: As in `makeSession`.
   ///   - body: Uses the session.
-  /// - Throws: `DriverError` as `any Error`, or what `body` throws.
+  /// - Throws: `DriverError` as `any Error`, or the error of `body`.
   public nonisolated(nonsending) func withSession<R: Sendable>(
     _ configuration: SessionConfiguration, checked: Bool = true,
     _ body: nonisolated(nonsending) (UWBSession) async throws -> R
@@ -306,7 +306,7 @@ public final class UWBDevice: Sendable {
   ///   - configuration: One end of the session.
   ///   - settings: The assumptions of the estimates, from a calibration for example.
   ///   - body: Uses the estimates.
-  /// - Throws: `DriverError` as `any Error`, or what `body` throws.
+  /// - Throws: `DriverError` as `any Error`, or the error of `body`.
   public nonisolated(nonsending) func range<R: Sendable>(
     with configuration: SessionConfiguration, settings: EstimationSettings = EstimationSettings(),
     _ body: nonisolated(nonsending) (RangingStream<EstimatedMeasurement>) async throws -> R

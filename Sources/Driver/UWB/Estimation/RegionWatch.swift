@@ -92,7 +92,7 @@ package final class RegionWatch: Sendable {
       body(&state, now)
       let deadline = state.peers.values.lazy.compactMap(\.tracker.deadline).min()
       if let deadline, state.timer == nil {
-        // In a task: a callback may take its time, which the queue of the timers must not.
+        // Runs in a task: a callback may take long, which the queue of the timers must not.
         state.timer = clock.timer(.seconds(max(0.001, deadline - now))) { [weak self] in
           Task { [weak self] in self?.advance() }
         }
@@ -106,7 +106,7 @@ package final class RegionWatch: Sendable {
     }
   }
 
-  /// Returns the next change to report; nil while another thread reports, which goes on with it.
+  /// Returns the next change to report; nil while another thread reports, which continues with it.
   private func nextReport(_ state: inout State) -> (RegionChange, EstimatedMeasurement)? {
     guard !state.isReporting else { return nil }
     guard !state.changes.isEmpty else {

@@ -40,7 +40,7 @@ extension UWBDevice {
     return response.handle ?? Self.testSessionID
   }
 
-  /// Ends a test. One that has ended by itself cannot be stopped any more, so the chip's answer
+  /// Ends a test. A test that has ended by itself cannot be stopped any more, so the chip's answer
   /// does not matter.
   private func endTest(_ token: UInt32) async throws(DriverError) {
     _ = try await send(TestStopSession())

@@ -11,7 +11,7 @@ package struct VarlinkCall: Sendable, Hashable {
   package var more: Bool
   /// Whether the client expects no reply.
   package var oneway: Bool
-  /// Whether the client wants the connection to leave varlink after the reply.
+  /// Whether the client requests that the connection no longer carries varlink after the reply.
   package var upgrade: Bool
 
   package init(

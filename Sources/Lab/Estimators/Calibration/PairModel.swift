@@ -47,7 +47,8 @@ struct PairModel {
           var pair = AntennaPair(.baseline(x: x, y: y, z: z))
           var mean = PhasorMean()
           for known in thinned { mean.add(pair.residual(known.phase, known.sample)) }
-          // Of two equally good baselines the shorter one: a sector does not determine the rest.
+          // Returns the shorter one of two equally good baselines: a sector does not determine the
+          // rest.
           let concentration =
             mean.concentration - Self.lengthCost * (x * x + y * y + z * z).squareRoot()
           guard concentration > best.concentration else { continue }

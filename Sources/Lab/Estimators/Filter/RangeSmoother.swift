@@ -224,7 +224,7 @@ private struct ForwardPass {
     steps.append(step)
   }
 
-  /// Starts the filter where the samples first agreed with the one that was too much for it.
+  /// Restarts the filter at the first sample that agrees with the sample that was rejected.
   private mutating func restart(_ step: Step) {
     if support == 1 {
       // All others contradicted the single sample that started the filter.

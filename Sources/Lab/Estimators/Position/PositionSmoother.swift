@@ -114,8 +114,8 @@ public struct PositionSmoother: Sendable {
     return smoother
   }
 
-  /// Filters with each acceleration, and chooses at each time the one that predicted the
-  /// measurements of the last seconds best.
+  /// Filters with each acceleration, and chooses at each time the one with the best predictions of
+  /// the last seconds.
   private func likeliestAtEachTime(_ samples: [PositionSample]) -> [Point?] {
     let paths = accelerations.map { moving($0).once(samples, live: true) }
     guard paths.count > 1 else { return paths.first?.points ?? [] }

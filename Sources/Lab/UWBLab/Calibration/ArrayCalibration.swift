@@ -92,7 +92,7 @@ package struct ArrayCalibration {
     return axes.allSatisfy { abs(($0 * first).sum()) > cos(10 * .pi / 180) }
   }
 
-  /// Whether left and right change the phases of a line, so that tables of angles describe it.
+  /// Whether left and right differ in the phases of a line, so that tables of angles describe it.
   private var isSideBySide: Bool { axes.allSatisfy { abs($0.y) > cos(45 * .pi / 180) } }
 
   private var text: String {

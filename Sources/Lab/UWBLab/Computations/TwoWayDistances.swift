@@ -129,8 +129,8 @@ extension CSVTable {
       suggestion: "Give --counter-bits 32 (or 40, if that is right nevertheless).")
   }
 
-  /// Checks that the intervals of polls by their timestamps agree with the column `time`, as those
-  /// of nanoseconds and picoseconds do not when they are taken for ticks.
+  /// Checks that the intervals between polls agree with the column `time`. Timestamps in
+  /// nanoseconds or picoseconds that are taken for ticks do not agree.
   private func checkUnit(_ polls: Column, _ reader: TableReader) throws(LabError) {
     guard let time = reader.lookUp("time", .time) else { return }
     var before: [String: (time: Double, poll: Double)] = [:]

@@ -9,9 +9,9 @@ open class NIDLTDOAConfiguration: NIConfiguration, @unchecked Sendable {
   /// The way in which anchors are found. Linux hosts do not search for them: the session has the
   /// parameters of `NIDLTDOAConfiguration.radio`, by default FiRa's.
   public enum DiscoveryMethod: Int, Sendable, BitwiseCopyable {
-    /// By Wi-Fi.
+    /// Announced by Wi-Fi.
     case wiFi = 0
-    /// By Bluetooth Low Energy.
+    /// Announced by Bluetooth Low Energy.
     case bluetoothLowEnergy = 1
   }
 

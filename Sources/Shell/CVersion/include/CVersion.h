@@ -5,8 +5,8 @@
 /// The version of the package, which packaging/tarball reads as well.
 const char *_Nonnull cversion_number(void);
 
-/// The commit that was built, as UWB_COMMIT said; empty where it was not set. In C, because only C
-/// targets can be given values when they are built.
+/// The commit of the build, from UWB_COMMIT; empty where it was not set. In C, because only C
+/// targets can be given values at build time.
 const char *_Nonnull cversion_commit(void);
 
 #endif

@@ -6,16 +6,16 @@ package import UCI
 public struct ChipProfile: Sendable {
   /// The firmware's way of splitting received bytes into packets.
   package enum Reception: Hashable, Sendable {
-    /// By the header: type, group and a length of 8 or 16 bits, as specified.
+    /// The header gives it: type, group and a length of 8 or 16 bits, as specified.
     case byHeader
-    /// By the fourth byte as the length, for every type. A packet that is still incomplete this
-    /// many nanoseconds after it began is dropped with the chunk that arrives then.
+    /// The fourth byte gives it for every type. An incomplete packet is dropped this many
+    /// nanoseconds after it began, with the chunk that arrives then.
     case fourthByte(garbageTimeout: UInt64)
   }
 
   /// The time at which the chip reports READY again.
   package enum ReadyRule: Hashable, Sendable {
-    /// After the IDLE of the last active session.
+    /// The chip reports it after the IDLE of the last active session.
     case afterStop
     /// Only with the DEINIT that follows, before its response.
     case beforeDeinitResponse

@@ -7,7 +7,7 @@ import Glibc
 /// The chip's end of the kernel's SPI controller, GPIO chip and vendor's device: /dev/uwb-bench of
 /// `Module`. Numbers as in `Module/uwb_bench.h`.
 struct BenchDevice {
-  /// What the host has done.
+  /// Actions of the host.
   enum Event {
     /// The chip was selected while the host sent these bytes; it has to answer as many.
     case selected([UInt8], chip_selection)
@@ -28,7 +28,7 @@ struct BenchDevice {
     guard descriptor >= 0 else { fail("\(path): \(lastError)") }
   }
 
-  /// Returns the next thing the host has done; nil: nothing.
+  /// Returns the next action of the host; nil if there is none.
   mutating func next() -> Event? {
     let count = read(descriptor, &buffer, buffer.count)
     guard count >= Self.header else { return nil }
@@ -56,13 +56,13 @@ struct BenchDevice {
     }
   }
 
-  /// Sends what the chip sends in the selection that the host waits for.
+  /// Sends the chip's bytes for the selection that the host waits for.
   func answer(_ bytes: [UInt8]) { Self.put(to: descriptor, kind: 3, bytes: bytes) }
 
-  /// Sets what the vendor's device (Qorvo's) says of its state.
+  /// Sets the state that the vendor's device (Qorvo's) reports.
   func report(state: UInt32) { Self.put(to: descriptor, kind: 8, level: state) }
 
-  /// What a model calls when it changes a line or has bytes for the vendor's device.
+  /// The functions that a model calls when it changes a line or has bytes for the vendor's device.
   var callbacks: chip_callbacks {
     chip_callbacks(
       context: UnsafeMutableRawPointer(bitPattern: UInt(descriptor)),

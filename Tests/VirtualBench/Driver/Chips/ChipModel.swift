@@ -8,7 +8,7 @@ struct ChipModel {
   private let device: BenchDevice
   private let answersWrites: Bool
 
-  /// nil: there is no such chip or fault.
+  /// Returns nil if there is no such chip or fault.
   init?(_ kind: String, _ faults: String, startsInLoader: Bool, _ device: BenchDevice) {
     guard let raw = chip_model_create(kind, startsInLoader, faults, device.callbacks) else {
       return nil
@@ -19,13 +19,14 @@ struct ChipModel {
     answersWrites = kind == "uci"
   }
 
-  /// When the model has to be advanced next, in nanoseconds of CLOCK_MONOTONIC; nil: no time.
+  /// The time at which the model has to be advanced next, in nanoseconds of CLOCK_MONOTONIC; nil:
+  /// none.
   var due: UInt64? {
     let due = chip_model_due(raw)
     return due == .max ? nil : due
   }
 
-  /// What the model has counted: one line, and one for each violation.
+  /// The counts of the model: one line, and one for each violation.
   var ledger: String { String(cString: chip_model_ledger(raw)) }
 
   func advance() { chip_model_advance(raw, monotonic()) }
@@ -39,7 +40,7 @@ struct ChipModel {
       var answer = [UInt8](repeating: 0, count: bytes.count)
       chip_model_selected(raw, &selection, bytes, &answer)
       device.answer(answer)
-      // What was to change after the selection.
+      // Changes that follow the selection.
       advance()
     case .line(let line, let high, let time): chip_model_driven(raw, line, high, time)
     case .control(let number, let value): chip_model_control(raw, number, value)

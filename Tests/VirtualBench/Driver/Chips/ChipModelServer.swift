@@ -78,7 +78,7 @@ struct ChipModelServer {
     for line in control.lines() { obey(line) }
   }
 
-  /// Waits until there is something to do for the host, the simulation or the model.
+  /// Waits until the host, the simulation or the model needs an action.
   private func wait() {
     var waiting = [device.descriptor, terminal, control.descriptor].map {
       pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
@@ -95,8 +95,9 @@ struct ChipModelServer {
       &waiting, nfds_t(waiting.count), left < 1_000_000 ? 0 : milliseconds(until: next, from: now))
   }
 
-  /// `report FILE`: what the model has counted. `stamps FILE FILE`: when the chip and its peer had
-  /// their measurements. `state N`: what the vendor's device says of itself.
+  /// `report FILE`: writes the counts of the model. `stamps FILE FILE`: writes the times of the
+  /// measurements of the chip and its peer. `state N`: sets the state that the vendor's device
+  /// reports.
   private func obey(_ line: String) {
     let words = line.split(separator: " ").map(String.init)
     switch (words.first, words.count) {

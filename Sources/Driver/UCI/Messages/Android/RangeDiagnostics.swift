@@ -127,7 +127,7 @@ public struct RangeDiagnosticsView: ~Escapable {
       let head = Head(
         index: index, message: try reader.u8("message"), action: try reader.u8("action"),
         antennaSet: try reader.u8("antenna set"))
-      // In Int: without optimisation other ranges allocate.
+      // Computed in Int: without optimisation other ranges allocate.
       for _ in 0..<Int(try reader.u8("number of items")) {
         let type = try reader.u8("item type")
         let length = Int(try reader.u16("item length"))

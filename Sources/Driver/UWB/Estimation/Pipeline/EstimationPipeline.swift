@@ -41,7 +41,7 @@ package struct EstimationPipeline: Sendable {
     var tails: [PeerDiagnostics] = []
 
     var hasSuccess: Bool {
-      // By index: without optimisation iterators allocate.
+      // Uses an index: without optimisation iterators allocate.
       for index in 0..<measurements.count where measurements[index].result.status.isSuccess {
         return true
       }
@@ -255,7 +255,7 @@ extension EstimationPipeline.Reports {
     of result: TwoWayMeasurement, _ index: Int, among all: [RangingMeasurement]
   ) -> PeerDiagnostics? {
     guard result.status.isSuccess else { return nil }
-    // By index: without optimisation iterators allocate.
+    // Uses an index: without optimisation iterators allocate.
     var sum = PeerDiagnostics()
     if all.count == 1 {
       for index in 0..<frames.count { sum.join(frames[index].seen) }
