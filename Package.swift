@@ -33,8 +33,7 @@ let package = Package(
     // For apps that write `import simd`, and bring no module of that name themselves.
     .library(name: "simd", targets: ["simd"]),
     .library(name: "UWBSimulator", targets: ["UWBSimulator"]),
-    .library(name: "Estimators", targets: ["Estimators"]),
-    .library(name: "UWBLab", targets: ["UWBLab"]),
+    .library(name: "UWBLab", targets: ["Estimators", "UWBLab"]),
     .executable(name: "uwbctl", targets: ["uwbctl"]),
     .executable(name: "uwblab", targets: ["uwblab"]),
     .executable(name: "uwbd", targets: ["uwbd"]),

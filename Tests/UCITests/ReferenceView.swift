@@ -201,7 +201,7 @@ enum ReferenceView {
     let control = measurement.control
     var view: [String: JSON] = [
       "status": JSON(measurement.status.rawValue), "message_type": JSON(measurement.messageType),
-      "tx_timestamp_type": JSON(control.isCommonTimeBase ? 1 : 0),
+      "tx_timestamp_type": JSON(measurement.isCommonTimeBase ? 1 : 0),
       "block_index": JSON(measurement.blockIndex), "round_index": JSON(measurement.roundIndex),
       "nlos": JSON(measurement.lineOfSight.rawValue), "rssi": JSON(measurement.rawRSSI),
       "anchor_cfo": JSON(UInt16(bitPattern: measurement.rawAnchorClockOffset)),

@@ -143,7 +143,7 @@ enum TwoWayVectors {
     #expect(measurement.peer == MACAddress(0x2201))
     #expect(measurement.txTimestamp == 0x11_2233_4455)
     #expect(measurement.rxTimestamp == 0x1122_3344_5566_7788)
-    #expect(measurement.control.isCommonTimeBase)
+    #expect(measurement.isCommonTimeBase)
     #expect(measurement.rawClockOffset == -16)
     #expect(measurement.rssiDBm == -65)
     #expect(measurement.location.count == 10)

@@ -144,15 +144,15 @@ package struct PhasorMean: Sendable, Hashable {
 }
 
 /// Conversion between the azimuth and the angle to the plane of a pair of antennas.
-public enum Cone {
+package enum Cone {
   /// Returns the azimuth in radians for a measured `cone` angle and an `elevation`, both in
   /// radians: sin(cone) = sin(azimuth)·cos(elevation), limited to a right angle.
-  public static func azimuth(cone: Double, elevation: Double) -> Double {
+  package static func azimuth(cone: Double, elevation: Double) -> Double {
     clampedAsin(sin(cone) / max(1e-9, cos(elevation)))
   }
 
   /// Returns the angle to the plane of the pair for azimuth and elevation, all in radians.
-  public static func cone(azimuth: Double, elevation: Double) -> Double {
+  package static func cone(azimuth: Double, elevation: Double) -> Double {
     clampedAsin(sin(azimuth) * cos(elevation))
   }
 }

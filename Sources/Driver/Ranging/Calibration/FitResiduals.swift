@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The residuals of a calibration at the measurements it was fitted to.
-public struct FitResiduals: Sendable, Hashable {
+package struct FitResiduals: Sendable, Hashable {
   /// Measurements used.
-  public var count: Int
+  package var count: Int
   /// Root of the mean square in the unit of the quantity.
-  public var rms: Double
+  package var rms: Double
   /// Median of the magnitude.
-  public var median: Double
+  package var median: Double
   /// The 95th percentile of the magnitude.
-  public var percentile95: Double
+  package var percentile95: Double
 
   package init(_ residuals: [Double]) {
     count = residuals.count

@@ -18,7 +18,7 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
   /// The delays of single peers in metres, by their names.
   public var peerDelays: [String: Double]?
   /// Delays of single antennas.
-  public var antennaDelays: [Antenna]?
+  package var antennaDelays: [Antenna]?
   /// Sums of two delays, for boards whose own delay is unknown.
   package var pairDelays: [PairDelay]?
   package var powerBiasKnots: [PowerBias.Knot]?
@@ -32,7 +32,7 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
   /// Positions of antennas in metres, device frame: x forward, y left, z up.
   package var antennas: [String: [Double]]?
   /// Pairs of antennas.
-  public var pairs: [Pair]?
+  package var pairs: [Pair]?
   /// The UWB channel: 5, 6, 8 or 9.
   package var channel: Int?
   /// The carrier in hertz.
@@ -64,7 +64,7 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
   }
 
   /// The delay of one antenna of one board.
-  public struct Antenna: Codable, Sendable, Hashable {
+  package struct Antenna: Codable, Sendable, Hashable {
     package var board: String
     /// 9 if missing.
     package var channel: Int?
@@ -245,7 +245,7 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
   }
 
   /// A pair of antennas.
-  public struct Pair: Codable, Sendable, Hashable {
+  package struct Pair: Codable, Sendable, Hashable {
     /// The name of its phase difference, and of the column in a table.
     package var column: String
     /// Two names of `antennas`: the phase is the phase of the first minus the phase of the second.
@@ -355,7 +355,7 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
 
   /// Returns the metres that each antenna of one board adds to every distance, sending and
   /// receiving together.
-  public func delays(of board: String) -> [AntennaPort: Double] {
+  package func delays(of board: String) -> [AntennaPort: Double] {
     var result: [AntennaPort: Double] = [:]
     for antenna in antennaDelays ?? [] where antenna.board == board && antenna.delay.isFinite {
       result[antenna.name.port] = antenna.delay

@@ -20,11 +20,11 @@ public struct DownlinkTDoAMessage: Hashable, Sendable {
   public var elevation = Angle.none
   /// Received power as an unsigned Q7.1 magnitude: -rawRSSI/2 dBm; 0 and 255: not
   /// available.
-  public var rawRSSI: UInt8 = 0
+  package var rawRSSI: UInt8 = 0
   /// Clock offset between the responder and the initiator in Q6.10 ppm.
-  public var rawAnchorClockOffset: Int16 = 0
+  package var rawAnchorClockOffset: Int16 = 0
   /// Clock offset measured by the tag in Q6.10 ppm.
-  public var rawClockOffset: Int16 = 0
+  package var rawClockOffset: Int16 = 0
   /// The reply time of the initiator in ticks.
   public var initiatorReplyTime: UInt32 = 0
   /// The reply time of the responder in ticks.
@@ -47,24 +47,22 @@ public struct DownlinkTDoAMessage: Hashable, Sendable {
 @dynamicMemberLookup
 public struct DownlinkTDoAMeasurement: MeasurementFields, Hashable, Sendable {
   /// The contents of a measurement: the message control field.
-  public struct Control: WireCode, Hashable {
+  package struct Control: WireCode, Hashable {
     /// The field on the wire.
-    public let rawValue: UInt16
+    package let rawValue: UInt16
     /// Creates a field from any value.
-    public init(rawValue: UInt16) { self.rawValue = rawValue }
+    package init(rawValue: UInt16) { self.rawValue = rawValue }
 
-    /// Whether the TX timestamp is in the time base common to all anchors, not in the anchor's own.
-    public var isCommonTimeBase: Bool { rawValue & 1 != 0 }
     /// Bytes of the TX timestamp: 5 or 8.
-    public var txTimestampLength: Int { Self.timestampLength(rawValue >> 1) }
+    package var txTimestampLength: Int { Self.timestampLength(rawValue >> 1) }
     /// Bytes of the RX timestamp: 5 or 8.
-    public var rxTimestampLength: Int { Self.timestampLength(rawValue >> 3) }
+    package var rxTimestampLength: Int { Self.timestampLength(rawValue >> 3) }
     /// The form of the location of the anchor: 0 none, 1 WGS-84, 2 relative.
-    public var locationType: UInt8 { UInt8(rawValue >> 5 & 3) }
+    package var locationType: UInt8 { UInt8(rawValue >> 5 & 3) }
     /// Bytes of the location; nil for the reserved code.
-    public var locationLength: Int? { [0, 12, 10, nil][Int(locationType)] }
+    package var locationLength: Int? { [0, 12, 10, nil][Int(locationType)] }
     /// The number of listed active ranging rounds, 0…15.
-    public var activeRoundCount: Int { Int(rawValue >> 7 & 15) }
+    package var activeRoundCount: Int { Int(rawValue >> 7 & 15) }
 
     // Reserved codes are read like 40 bits: test vectors of AOSP use them this way.
     private static func timestampLength(_ code: UInt16) -> Int { code & 3 == 1 ? 8 : 5 }
@@ -73,13 +71,15 @@ public struct DownlinkTDoAMeasurement: MeasurementFields, Hashable, Sendable {
   /// The common part of both versions.
   public var message = DownlinkTDoAMessage()
   /// The optional parts and their lengths. The fields below have to agree with it.
-  public var control = Control(rawValue: 0)
+  package var control = Control(rawValue: 0)
+  /// Whether the TX timestamp is in the time base common to all anchors, not in the anchor's own.
+  public var isCommonTimeBase: Bool { control.rawValue & 1 != 0 }
   /// The time at which the anchor sent the message, in ticks; 40 or 64 bits.
   public var txTimestamp: UInt64 = 0
   /// The time at which the tag received it, in ticks; 40 or 64 bits.
   public var rxTimestamp: UInt64 = 0
   /// The raw location of the anchor: none, 12 bytes WGS-84 or 10 bytes relative.
-  public var location: [UInt8] = []
+  package var location: [UInt8] = []
   /// Indexes of the rounds in which the anchor is active.
   public var activeRounds: [UInt8] = []
 
@@ -122,32 +122,32 @@ public struct DownlinkTDoAMeasurement: MeasurementFields, Hashable, Sendable {
 @dynamicMemberLookup
 public struct DownlinkTDoAMeasurementV2: MeasurementFields, Hashable, Sendable {
   /// The contents of a measurement: the message control field.
-  public struct Control: WireCode, Hashable {
+  package struct Control: WireCode, Hashable {
     /// The field on the wire.
-    public let rawValue: UInt32
+    package let rawValue: UInt32
     /// Creates a field from any value.
-    public init(rawValue: UInt32) { self.rawValue = rawValue }
+    package init(rawValue: UInt32) { self.rawValue = rawValue }
 
-    /// Whether the TX timestamp is in the time base common to all anchors, not in the anchor's own.
-    public var isCommonTimeBase: Bool { rawValue & 1 != 0 }
     /// Whether active ranging rounds are listed.
-    public var hasActiveRounds: Bool { rawValue & 2 != 0 }
+    package var hasActiveRounds: Bool { rawValue & 2 != 0 }
     /// Whether the location of the anchor is included.
-    public var hasLocation: Bool { rawValue & 4 != 0 }
+    package var hasLocation: Bool { rawValue & 4 != 0 }
     /// Whether the cluster of clusters to which the anchor belongs is included.
-    public var hasSuperclusterID: Bool { rawValue & 8 != 0 }
+    package var hasSuperclusterID: Bool { rawValue & 8 != 0 }
   }
 
   /// The common part of both versions.
   public var message = DownlinkTDoAMessage()
   /// The announced bytes of the measurement, including these two. Some encoders announce too few.
-  public var announcedLength: UInt16 = 0
+  package var announcedLength: UInt16 = 0
   /// The raw time of reception at the tag, in ticks: at most 255 bytes, little-endian.
-  public var rxTimestampBytes: [UInt8] = []
+  package var rxTimestampBytes: [UInt8] = []
   /// The optional parts. The fields below have to agree with it.
-  public var control = Control(rawValue: 0)
+  package var control = Control(rawValue: 0)
+  /// Whether the TX timestamp is in the time base common to all anchors, not in the anchor's own.
+  public var isCommonTimeBase: Bool { control.rawValue & 1 != 0 }
   /// The raw time of sending at the anchor, in ticks: at most 255 bytes, little-endian.
-  public var txTimestampBytes: [UInt8] = []
+  package var txTimestampBytes: [UInt8] = []
   /// Indexes of the rounds in which the anchor is active; nil where they are not listed.
   public var activeRounds: [UInt8]?
   /// The raw location of the anchor, its type in the first byte; nil where it is missing.
@@ -155,7 +155,7 @@ public struct DownlinkTDoAMeasurementV2: MeasurementFields, Hashable, Sendable {
   /// The cluster of clusters to which the anchor belongs; nil where it is missing.
   public var superclusterID: UInt8?
   /// Bytes of unknown meaning between the fields and the announced end.
-  public var unknownBytes: [UInt8] = []
+  package var unknownBytes: [UInt8] = []
 
   /// The time of reception at the tag, in ticks; nil if it is unknown or longer than 64 bits.
   public var rxTimestamp: UInt64? { TLV(0, rxTimestampBytes).integer }

@@ -36,18 +36,18 @@ public struct OneWayAoAMeasurement: MeasurementFields, Hashable, Sendable {
 /// An uplink-TDoA measurement of a SESSION_INFO_NTF, at an anchor. Its length depends on `control`.
 public struct UplinkTDoAMeasurement: MeasurementFields, Hashable, Sendable {
   /// The contents of a measurement: the message control field.
-  public struct Control: RawRepresentable, Hashable, Sendable {
+  package struct Control: RawRepresentable, Hashable, Sendable {
     /// The field on the wire; the upper byte is 0 where the field has only one.
-    public let rawValue: UInt16
+    package let rawValue: UInt16
     /// Creates a field from any value.
-    public init(rawValue: UInt16) { self.rawValue = rawValue }
+    package init(rawValue: UInt16) { self.rawValue = rawValue }
 
     /// Bytes of the device id: 0, 2, 4 or 8.
-    public var deviceIDLength: Int { [0, 2, 4, 8][Int(rawValue & 3)] }
+    package var deviceIDLength: Int { [0, 2, 4, 8][Int(rawValue & 3)] }
     /// Bytes of the TX timestamp: 0, 5 or 8.
-    public var txTimestampLength: Int { rawValue & 8 != 0 ? 8 : rawValue & 4 != 0 ? 5 : 0 }
+    package var txTimestampLength: Int { rawValue & 8 != 0 ? 8 : rawValue & 4 != 0 ? 5 : 0 }
     /// Bytes of the RX timestamp: 5 or 8.
-    public var rxTimestampLength: Int { rawValue & 16 != 0 ? 8 : 5 }
+    package var rxTimestampLength: Int { rawValue & 16 != 0 ? 8 : 5 }
   }
 
   /// The device whose frame was received.
@@ -55,9 +55,9 @@ public struct UplinkTDoAMeasurement: MeasurementFields, Hashable, Sendable {
   /// Whether it was measured; if not, the reason.
   public var status = Status.ok
   /// The optional parts and their lengths. The fields below have to agree with it.
-  public var control = Control(rawValue: 0)
+  package var control = Control(rawValue: 0)
   /// Bytes of `control` on the wire: 1, or 2 on some chips.
-  public var controlLength = 1
+  package var controlLength = 1
   /// The sender: 0 a tag, 1 an anchor that synchronises others.
   public var frameType: UInt8 = 0
   /// The chip's judgement of the path.

@@ -106,7 +106,7 @@ extension UplinkTDoAMeasurement {
 extension DownlinkTDoAMeasurement {
   var fieldValue: FieldValue {
     message.fieldValue(
-      isCommonTimeBase: control.isCommonTimeBase, tx: txTimestamp, rx: rxTimestamp,
+      isCommonTimeBase: isCommonTimeBase, tx: txTimestamp, rx: rxTimestamp,
       location: location, activeRounds: activeRounds,
       more: [Field("anchor_location", anchorLocation.map(\.fieldValue) ?? .null)])
   }
@@ -117,7 +117,7 @@ extension DownlinkTDoAMeasurementV2 {
     var more = [Field("supercluster_id", .number(superclusterID))]
     if !unknownBytes.isEmpty { more.append(Field("unknown", .bytes(unknownBytes))) }
     return message.fieldValue(
-      isCommonTimeBase: control.isCommonTimeBase, tx: txTimestamp, rx: rxTimestamp,
+      isCommonTimeBase: isCommonTimeBase, tx: txTimestamp, rx: rxTimestamp,
       location: location ?? [], activeRounds: activeRounds ?? [], more: more)
   }
 }

@@ -120,10 +120,6 @@ public struct Capabilities: Hashable, Sendable {
   public var roles: Roles? {
     integer(.deviceRoles).map { Roles(rawValue: UInt16(truncatingIfNeeded: $0)) }
   }
-  /// The methods of ranging, one bit for each value of RANGING_ROUND_USAGE.
-  public var rangingMethods: UInt16? {
-    integer(.rangingMethod).map { UInt16(truncatingIfNeeded: $0) }
-  }
   /// STS modes.
   public var stsModes: STSModes? {
     integer(.stsConfig).map { STSModes(rawValue: UInt8(truncatingIfNeeded: $0)) }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
-public import Ranging
+package import Ranging
 
 /// A pair of antennas, and its phase difference for each direction.
 ///
 /// Device frame: x forward, y to the left, z up. Azimuth is counted from x towards y, elevation
 /// from there towards z.
-public struct AntennaPair: Sendable {
+package struct AntennaPair: Sendable {
   /// The dependence of the phase on the direction.
-  public enum Model: Sendable {
+  package enum Model: Sendable {
     /// 2π times the projection of the baseline: the position of the first antenna minus the
     /// position of the second, in wavelengths.
     case baseline(x: Double, y: Double, z: Double)
@@ -32,7 +32,7 @@ public struct AntennaPair: Sendable {
 
   /// Creates a pair. The measured noise of single frames is 3.5 to 5 degrees. With an error of the
   /// model of 7 degrees, the stated deviations agree with recordings of other boards.
-  public init(
+  package init(
     _ model: Model, offset: Double = 0, harmonics: [(cosine: Double, sine: Double)] = [],
     phaseDeviation: Double = 5 * .pi / 180, modelDeviation: Double = 7 * .pi / 180
   ) {

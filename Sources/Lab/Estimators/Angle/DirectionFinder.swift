@@ -40,7 +40,7 @@ public struct DirectionFinder: Sendable {
   /// - Parameters:
   ///   - pairs: the pairs of antennas, each with its table of phases.
   ///   - elevation: radians, assumed if the antennas do not determine it.
-  public init?(_ pairs: [AntennaPair], elevation: Double = 0) {
+  package init?(_ pairs: [AntennaPair], elevation: Double = 0) {
     guard !pairs.isEmpty else { return nil }
     self.pairs = pairs
     isCircle = pairs.contains { $0.resolves.front }
@@ -102,7 +102,7 @@ public struct DirectionFinder: Sendable {
   ///     decreases makes the row independent of the one before.
   ///   - live: whether each direction uses only the rows up to its own.
   /// - Returns: nil for rows without a phase.
-  public func directions(
+  package func directions(
     _ rows: [(time: Double, phases: [Double?])], live: Bool = false
   ) -> [Direction?] {
     if live {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Ranging
+package import Ranging
 
 /// The delay of each antenna, from measured and true distances between pairs of boards.
 ///
@@ -9,27 +9,27 @@ public import Ranging
 /// contradict the others are left out, as far as they can be identified.
 ///
 /// Source of the model: Decawave APS014, "Antenna delay calibration".
-public struct AntennaDelayFit: Sendable {
+package struct AntennaDelayFit: Sendable {
   /// Model parameters and known delays.
-  public struct Parameters: Sendable, Hashable {
+  package struct Parameters: Sendable, Hashable {
     /// Error of a placement that averaging does not reduce (tape measure, static reflections), in
     /// metres, one standard deviation.
     package var placementDeviation = 0.02
     /// Standard deviations beyond which placements are outliers.
     package var gate = 3.5
     /// Delays in metres that are already known, such as the delays of a reference board.
-    public var known: [BoardAntenna: Double] = [:]
+    package var known: [BoardAntenna: Double] = [:]
 
     /// Creates parameters for indoor measurements with a tape measure.
-    public init() {}
+    package init() {}
   }
 
   /// A delay with its uncertainty.
-  public struct Delay: Sendable, Hashable {
+  package struct Delay: Sendable, Hashable {
     /// Metres that the antenna adds to every distance.
-    public var metres: Double
+    package var metres: Double
     /// One standard deviation in metres.
-    public var standardDeviation: Double
+    package var standardDeviation: Double
 
     package init(metres: Double, standardDeviation: Double) {
       self.metres = metres
@@ -68,31 +68,31 @@ public struct AntennaDelayFit: Sendable {
   }
 
   /// The sum of two delays, which is the only result of a single pair.
-  public struct Sum: Sendable, Hashable {
+  package struct Sum: Sendable, Hashable {
     /// One end.
-    public var a: BoardAntenna
+    package var a: BoardAntenna
     /// The other end.
-    public var b: BoardAntenna
+    package var b: BoardAntenna
     /// The sum.
-    public var delay: Delay
+    package var delay: Delay
   }
 
   /// The delays that are determined.
-  public let delays: [BoardAntenna: Delay]
+  package let delays: [BoardAntenna: Delay]
   /// Antennas of which only sums are determined, in connected groups. A group has no triangle (or
   /// other odd ring) of boards and no known board.
-  public let undetermined: [[BoardAntenna]]
+  package let undetermined: [[BoardAntenna]]
   /// The sum of delays of each measured pair.
-  public let sums: [Sum]
+  package let sums: [Sum]
   /// All placements, ordered by pair.
   package let placements: [Placement]
   /// Placements beyond the required number. With 0, a wrong one could not be detected.
-  public let redundancy: Int
+  package let redundancy: Int
   /// Residuals of the used placements in metres.
-  public let residuals: FitResiduals
+  package let residuals: FitResiduals
 
   /// Fits delays to measurements.
-  public init(
+  package init(
     _ measurements: [DelayMeasurement], _ parameters: Parameters = Parameters()
   ) throws(FitFailure) {
     for one in measurements where one.a == one.b { throw .sameAntenna(one.a) }

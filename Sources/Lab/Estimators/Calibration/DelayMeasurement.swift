@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Ranging
+package import Ranging
 
 /// A distance between two boards, measured where the truth is known.
-public struct DelayMeasurement: Sendable, Hashable {
+package struct DelayMeasurement: Sendable, Hashable {
   package var a: BoardAntenna
   package var b: BoardAntenna
   /// Metres, including the delays.
@@ -12,7 +12,7 @@ public struct DelayMeasurement: Sendable, Hashable {
   package var truth: Double
 
   /// Creates a measurement.
-  public init(_ a: BoardAntenna, _ b: BoardAntenna, measured: Double, truth: Double) {
+  package init(_ a: BoardAntenna, _ b: BoardAntenna, measured: Double, truth: Double) {
     (self.a, self.b) = (a, b)
     (self.measured, self.truth) = (measured, truth)
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Ranging
+package import Ranging
 
 /// Why a calibration could not be computed.
-public enum FitFailure: Error, Sendable, Hashable, CustomStringConvertible {
+package enum FitFailure: Error, Sendable, Hashable, CustomStringConvertible {
   /// There are too few usable measurements.
   case tooFew(Int, needed: Int)
   /// The angles are all within this many radians, too few for a curve.
@@ -14,7 +14,7 @@ public enum FitFailure: Error, Sendable, Hashable, CustomStringConvertible {
   case sameAntenna(BoardAntenna)
 
   /// The cause as a sentence.
-  public var description: String {
+  package var description: String {
     switch self {
     case .tooFew(let count, let needed):
       "There are \(count) usable measurements; it takes \(needed)."

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Ranging
+package import Ranging
 
 /// A phase difference measured at a known angle.
-public struct PhaseSample: Sendable, Hashable {
+package struct PhaseSample: Sendable, Hashable {
   /// The angle to the plane in the middle of the pair, in radians (`Cone`).
   package var angle: Double
   /// The phase difference in radians, wrapped or not.
   package var phase: Double
 
   /// Creates a sample.
-  public init(angle: Double, phase: Double) {
+  package init(angle: Double, phase: Double) {
     self.angle = angle
     self.phase = phase
   }
@@ -21,7 +21,7 @@ public struct PhaseSample: Sendable, Hashable {
 ///
 /// Phases are wrapped and some are outliers. The curve is unwrapped from angle to angle and then
 /// fitted robustly to the wrapped residuals.
-public struct PhaseTableFit: Sendable {
+package struct PhaseTableFit: Sendable {
   package struct Parameters: Sendable, Hashable {
     /// The least spacing of the table in radians. Vendors' tables have 6 degrees.
     package var spacing = 6 * Double.pi / 180
@@ -37,12 +37,12 @@ public struct PhaseTableFit: Sendable {
   }
 
   /// The table; 0 straight ahead if that was measured.
-  public let table: PhaseTable
+  package let table: PhaseTable
   /// The phase straight ahead in -π..<π, from cables and chips. 0 if nothing was measured there;
   /// the table then contains the offset.
-  public let offset: Double
+  package let offset: Double
   /// Noise of one phase in radians, one standard deviation.
-  public let phaseDeviation: Double
+  package let phaseDeviation: Double
   /// Radians by which the curve had to be changed to become monotonic. If it is much more than the
   /// noise, the phase of this pair does not determine the angle everywhere.
   package let flattened: Double
@@ -51,12 +51,12 @@ public struct PhaseTableFit: Sendable {
   /// Whether each sample was used.
   package let isUsed: [Bool]
   /// Residuals of the used samples in radians of phase.
-  public let residuals: FitResiduals
+  package let residuals: FitResiduals
   /// Residuals of the used samples in radians of angle.
-  public let angleResiduals: FitResiduals
+  package let angleResiduals: FitResiduals
 
   /// Fits the table to samples.
-  public init(_ samples: [PhaseSample]) throws(FitFailure) { try self.init(samples, Parameters()) }
+  package init(_ samples: [PhaseSample]) throws(FitFailure) { try self.init(samples, Parameters()) }
 
   /// - Parameter rounds: how often outliers and noise are estimated.
   package init(

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Ranging
+package import Ranging
 
 /// A distance measured where the truth is known.
-public struct KnownRange: Sendable, Hashable {
+package struct KnownRange: Sendable, Hashable {
   /// Metres, without any correction.
   package var measured: Double
   /// Metres, antenna to antenna.
@@ -14,7 +14,7 @@ public struct KnownRange: Sendable, Hashable {
   package var pair: Int
 
   /// Creates a range.
-  public init(measured: Double, truth: Double, power: Double? = nil, pair: Int = 0) {
+  package init(measured: Double, truth: Double, power: Double? = nil, pair: Int = 0) {
     self.measured = measured
     self.truth = truth
     self.power = power
@@ -24,7 +24,7 @@ public struct KnownRange: Sendable, Hashable {
 
 /// The delay of each pair of boards and the bias by received level, fitted together to distances
 /// with known truth.
-public struct RangeBiasFit: Sendable {
+package struct RangeBiasFit: Sendable {
   /// The least spacing of the table in dB; wider if there are few data.
   private static let spacing = 1.0
   /// Change of the slope within a decibel, in metres per decibel, one standard deviation. Vendors'
@@ -36,16 +36,16 @@ public struct RangeBiasFit: Sendable {
   private static let grossError = 5.0
 
   /// Metres that both antenna delays of each pair add, at the mean level of all measurements.
-  public let delays: [Double]
+  package let delays: [Double]
   /// Metres that the level adds to the delay; empty if levels are unknown.
-  public let powerBias: PowerBias
+  package let powerBias: PowerBias
   /// Residuals of the used measurements, in metres.
-  public let residuals: FitResiduals
+  package let residuals: FitResiduals
   /// Positions that each pair was measured at, on average.
   package let positions: Int
 
   /// Fits delays and table; returns nil if some pair has no usable measurement.
-  public init?(_ ranges: [KnownRange]) {
+  package init?(_ ranges: [KnownRange]) {
     let finite = ranges.filter {
       $0.measured.isFinite && $0.truth.isFinite && ($0.power ?? 0).isFinite && $0.pair >= 0
     }

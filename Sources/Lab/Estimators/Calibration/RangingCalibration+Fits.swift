@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Ranging
+package import Ranging
 
 extension RangingCalibration.Antenna {
   /// Creates an entry from the result of a fit.
-  public init(_ antenna: BoardAntenna, _ delay: AntennaDelayFit.Delay) {
+  package init(_ antenna: BoardAntenna, _ delay: AntennaDelayFit.Delay) {
     self.init(antenna, delay: delay.metres, standardDeviation: delay.standardDeviation)
   }
 }
@@ -18,7 +18,7 @@ extension RangingCalibration.PairDelay {
 
 extension RangingCalibration.Pair {
   /// Creates a pair from the result of a fit; `column` names its phase difference.
-  public init(column: String, _ fit: PhaseTableFit) {
+  package init(column: String, _ fit: PhaseTableFit) {
     self.init(column: column)
     table = zip(fit.table.angles, fit.table.phases).map {
       RangingCalibration.Point(angleDegrees: $0 * 180 / .pi, phase: $1)

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
-public import Ranging
+package import Ranging
 
 /// Calibrates a pair of antennas from a walk around it: a path of positions over time, and the
 /// phases measured meanwhile, by another clock.
 ///
 /// The lag between the clocks is estimated: only with the right lag do a sweep to the left and one
 /// to the right show the same curve.
-public struct WalkaroundCalibration: Sendable {
+package struct WalkaroundCalibration: Sendable {
   /// A point of the path in the frame of the antennas.
-  public struct Point: Sendable, Hashable {
+  package struct Point: Sendable, Hashable {
     /// Seconds.
     package var time: Double
     /// Radians, from the device's x towards its y.
@@ -19,7 +19,7 @@ public struct WalkaroundCalibration: Sendable {
     package var elevation: Double
 
     /// Creates a point.
-    public init(time: Double, azimuth: Double, elevation: Double = 0) {
+    package init(time: Double, azimuth: Double, elevation: Double = 0) {
       self.time = time
       self.azimuth = azimuth
       self.elevation = elevation
@@ -27,7 +27,7 @@ public struct WalkaroundCalibration: Sendable {
 
     /// Creates a point from a position in the world and the pose of the antennas: x forward, y
     /// left, z up.
-    public init(time: Double, position: SIMD3<Double>, antennas: Pose) {
+    package init(time: Double, position: SIMD3<Double>, antennas: Pose) {
       let seen = antennas.toDevice(position - antennas.position)
       let flat = (seen.x * seen.x + seen.y * seen.y).squareRoot()
       self.init(
@@ -49,23 +49,23 @@ public struct WalkaroundCalibration: Sendable {
   }
 
   /// Offset and table.
-  public let fit: PhaseTableFit
+  package let fit: PhaseTableFit
   /// The phases with their angles.
   package let samples: [PhaseSample]
   /// The index of each sample's phase.
   package let indices: [Int]
   /// Seconds to add to the times of the phases.
-  public let lag: Double
+  package let lag: Double
   /// Whether the lag could be estimated, which takes a walk in both directions; otherwise 0 was
   /// assumed.
-  public let isLagKnown: Bool
+  package let isLagKnown: Bool
 
   /// Estimates the lag and fits the table.
   ///
   /// - Parameters:
   ///   - path: the positions of the peer over time.
   ///   - phases: radians over seconds on a clock that may be off by a second.
-  public init(
+  package init(
     path: [Point], phases: [(time: Double, phase: Double)]
   ) throws(FitFailure) {
     try self.init(path: path, phases: phases, Parameters())

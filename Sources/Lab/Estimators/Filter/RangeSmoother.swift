@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-public import Ranging
+package import Ranging
 
 /// Smooths the distance to one peer over a whole recording.
 ///
@@ -10,16 +10,16 @@ public import Ranging
 /// stretches in which the filter detected too late that the peer turned or was moved.
 ///
 /// Allocates: for recordings, not for live measurements.
-public struct RangeSmoother: Sendable {
+package struct RangeSmoother: Sendable {
   package let parameters: RangeEstimator.Parameters
 
   /// Creates a smoother.
-  public init(_ parameters: RangeEstimator.Parameters = RangeEstimator.Parameters()) {
+  package init(_ parameters: RangeEstimator.Parameters = RangeEstimator.Parameters()) {
     self.parameters = parameters
   }
 
   /// Returns the estimate for each sample at its time; nil for invalid samples.
-  public func smoothed(_ samples: [RangeSample]) -> [RangeEstimate?] {
+  package func smoothed(_ samples: [RangeSample]) -> [RangeEstimate?] {
     var result = [RangeEstimate?](repeating: nil, count: samples.count)
     var stretch: [Int] = []
     var latest = -Double.infinity

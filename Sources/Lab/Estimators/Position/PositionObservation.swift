@@ -3,9 +3,9 @@
 internal import Ranging
 
 /// One measurement that depends on a position.
-public struct PositionObservation: Sendable, Hashable {
+package struct PositionObservation: Sendable, Hashable {
   /// The quantity measured, with the anchor positions in metres.
-  public enum Kind: Sendable, Hashable {
+  package enum Kind: Sendable, Hashable {
     /// The distance to an anchor.
     case range(SIMD3<Double>)
     /// The distance to the second anchor minus the distance to the first.
@@ -18,7 +18,7 @@ public struct PositionObservation: Sendable, Hashable {
   package var standardDeviation: Double
 
   /// Creates an observation of `value` metres.
-  public init(_ kind: Kind, _ value: Double, standardDeviation: Double = 0.15) {
+  package init(_ kind: Kind, _ value: Double, standardDeviation: Double = 0.15) {
     self.kind = kind
     self.value = value
     self.standardDeviation = standardDeviation
@@ -50,14 +50,14 @@ public struct PositionObservation: Sendable, Hashable {
 }
 
 /// The prior knowledge of the height.
-public struct HeightPrior: Sendable, Hashable {
+package struct HeightPrior: Sendable, Hashable {
   /// Metres.
   package var height: Double
   /// One standard deviation in metres; very small when the height is known.
   package var standardDeviation: Double
 
   /// Creates a prior of `height` metres.
-  public init(_ height: Double, standardDeviation: Double) {
+  package init(_ height: Double, standardDeviation: Double) {
     self.height = height
     self.standardDeviation = standardDeviation
   }

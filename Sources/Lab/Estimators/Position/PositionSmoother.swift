@@ -4,7 +4,7 @@ internal import Glibc
 internal import Ranging
 
 /// One measurement to an anchor in a recording.
-public struct PositionSample: Sendable, Hashable {
+package struct PositionSample: Sendable, Hashable {
   /// Seconds.
   package var time: Double
   package var observation: PositionObservation
@@ -15,7 +15,7 @@ public struct PositionSample: Sendable, Hashable {
   package var reference: Int?
 
   /// Creates a sample.
-  public init(time: Double, observation: PositionObservation, source: Int, reference: Int? = nil) {
+  package init(time: Double, observation: PositionObservation, source: Int, reference: Int? = nil) {
     (self.time, self.observation) = (time, observation)
     (self.source, self.reference) = (source, reference)
   }
@@ -80,7 +80,7 @@ public struct PositionSmoother: Sendable {
   /// Creates a smoother for people, trolleys and drones.
   ///
   /// - Parameter height: the prior knowledge of the height, if any.
-  public init(height: HeightPrior? = nil) {
+  package init(height: HeightPrior? = nil) {
     parameters = PositionTracker.Parameters()
     parameters.height = height
   }
@@ -93,7 +93,7 @@ public struct PositionSmoother: Sendable {
   ///   - samples: in order of time.
   ///   - live: whether each position uses only the samples until its time.
   /// - Returns: nil for samples at which no position could be determined.
-  public func path(_ samples: [PositionSample], live: Bool = false) -> [Point?] {
+  package func path(_ samples: [PositionSample], live: Bool = false) -> [Point?] {
     if live { return likeliestAtEachTime(samples) }
     var best = self
     var most = -Double.infinity

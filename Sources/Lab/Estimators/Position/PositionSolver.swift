@@ -35,21 +35,21 @@ public struct GeometryWarnings: OptionSet, Sendable, Hashable {
 ///
 /// The method is robust non-linear least squares from several starting points, so neither an
 /// outlier nor a mirror image is accepted as the position.
-public struct PositionSolver: Sendable {
+package struct PositionSolver: Sendable {
   /// See `RangeEstimator.Parameters.tailFreedom`.
   package var tailFreedom = 4.0
   /// The prior knowledge of the height.
   package var height: HeightPrior?
 
   /// Creates a solver; without `height` nothing is assumed about it.
-  public init(height: HeightPrior? = nil) { self.height = height }
+  package init(height: HeightPrior? = nil) { self.height = height }
 
   /// Returns the position; nil when the measurements do not determine one.
   ///
   /// - Parameters:
   ///   - observations: ranges and differences of ranges, all of one time.
   ///   - guess: an additional starting point in metres, for example the last position.
-  public func solve(
+  package func solve(
     _ observations: [PositionObservation], near guess: SIMD3<Double>? = nil
   ) -> PositionEstimate? {
     candidates(observations, near: guess).first

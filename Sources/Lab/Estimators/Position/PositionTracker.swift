@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Glibc
-public import Ranging
+package import Ranging
 
 /// Tracks a moving position together with the errors of the anchors, measurement by measurement.
 ///
@@ -10,7 +10,7 @@ public import Ranging
 /// and the error that changes slowly. Where measurements cannot separate an error from the
 /// position, both stay uncertain together. Measurements need not be simultaneous. Does not allocate
 /// for a measurement.
-public struct PositionTracker: Sendable {
+package struct PositionTracker: Sendable {
   /// The model of the movement, and the limits for measurements.
   package struct Parameters: Sendable, Hashable {
     /// Spectral density of the acceleration in m²/s³; see `RangeEstimator.Parameters`.
@@ -72,7 +72,7 @@ public struct PositionTracker: Sendable {
   ///   - start: the first position.
   ///   - time: seconds.
   ///   - sources: how many anchors there are.
-  public init(at start: PositionEstimate, time: Double, sources: Int) {
+  package init(at start: PositionEstimate, time: Double, sources: Int) {
     self.init(at: start, time: time, sources: sources, errors: PositionErrorModel(), Parameters())
   }
 
@@ -123,14 +123,14 @@ public struct PositionTracker: Sendable {
   }
 
   /// Metres.
-  public var position: SIMD3<Double> { SIMD3<Double>(mean[0], mean[1], mean[2]) }
+  package var position: SIMD3<Double> { SIMD3<Double>(mean[0], mean[1], mean[2]) }
 
   /// Metres per second.
-  public var velocity: SIMD3<Double> { SIMD3<Double>(mean[3], mean[4], mean[5]) }
+  package var velocity: SIMD3<Double> { SIMD3<Double>(mean[3], mean[4], mean[5]) }
 
   /// The covariance of the position in square metres, widened by the innovations of the last
   /// seconds.
-  public var covariance: Symmetric3 {
+  package var covariance: Symmetric3 {
     Symmetric3(
       xx: states[0], xy: states[1], xz: states[2], yy: states[size + 1],
       yz: states[size + 2], zz: states[2 * size + 2]
@@ -190,7 +190,7 @@ public struct PositionTracker: Sendable {
   ///
   /// - Returns: whether it was used; false for outliers and for anchors of `sources` or above.
   @discardableResult
-  public mutating func update(_ sample: PositionSample) -> Bool {
+  package mutating func update(_ sample: PositionSample) -> Bool {
     let observation = sample.observation
     guard sample.time.isFinite, observation.value.isFinite, observation.standardDeviation > 0,
       (0..<sources).contains(sample.source), (0..<sources).contains(sample.reference ?? 0)
