@@ -10,14 +10,15 @@ internal import Glibc
 package final class DescriptorWatch: @unchecked Sendable {
   // Sendable: dispatch sources are thread-safe, though not marked so on Linux.
   private let source: any DispatchSourceRead
-  /// The epoll descriptor; negative if the system has none free.
-  private let set: Int32
+  /// The epoll descriptor; nil once it is closed, and if the system had none free.
+  private let set: Locked<Int32?>
 
   private init(
     _ set: Int32, or descriptor: Int32, in queue: DispatchQueue,
     ready: @escaping @Sendable () -> Bool, ended: @escaping @Sendable () -> Void
   ) {
-    self.set = set
+    let open = Locked(set < 0 ? nil : set)
+    self.set = open
     source = DispatchSource.makeReadSource(
       fileDescriptor: set < 0 ? descriptor : set, queue: queue)
     // Cancellation releases the handlers, which breaks the reference cycle.
@@ -25,7 +26,7 @@ package final class DescriptorWatch: @unchecked Sendable {
       if !ready() { source.cancel() }
     }
     source.setCancelHandler {
-      if set >= 0 { close(set) }
+      open.withLock { if let set = $0.take() { close(set) } }
       ended()
     }
     source.resume()
@@ -64,21 +65,31 @@ package final class DescriptorWatch: @unchecked Sendable {
 
   /// Watches a further descriptor until it is closed. Each change is reported once.
   package func add(_ descriptor: Int32, as number: Int) {
-    cuwb_watch_set(set, descriptor, UInt64(number), false, true)
+    change(descriptor, number, waitsForRoom: false, isNew: true)
   }
 
   /// Changes the events that are reported for an added descriptor.
   ///
   /// - Parameter waitsForRoom: Whether to report when the descriptor is writable.
   package func change(_ descriptor: Int32, as number: Int, waitsForRoom: Bool) {
-    cuwb_watch_set(set, descriptor, UInt64(number), waitsForRoom, false)
+    change(descriptor, number, waitsForRoom: waitsForRoom, isNew: false)
+  }
+
+  private func change(_ descriptor: Int32, _ number: Int, waitsForRoom: Bool, isNew: Bool) {
+    set.withLock { set in
+      guard let set else { return }
+      cuwb_watch_set(set, descriptor, UInt64(number), waitsForRoom, isNew)
+    }
   }
 
   /// Returns the numbers of up to eight added descriptors with events. `ready` is called again for
   /// the rest, so that each turn is short.
   package func next() -> [Int] {
     var numbers = [UInt64](repeating: 0, count: 8)
-    let count = unsafe cuwb_watch_take(set, &numbers, Int32(numbers.count))
+    let count = set.withLock { set in
+      guard let set else { return Int32(0) }
+      return unsafe cuwb_watch_take(set, &numbers, Int32(numbers.count))
+    }
     return numbers.prefix(Int(max(0, count))).map(Int.init)
   }
 }
