@@ -40,25 +40,22 @@ internal import CUWB
 
 /// A one-time event that tasks and threads can wait for.
 package final class Latch: Sendable {
-  private struct State {
-    var isOpen = false
-    var waiting: [@Sendable () -> Void] = []
+  /// The calls that wait for the event, by numbers; nil after the event.
+  private struct Waiting {
+    var calls: [Int: @Sendable () -> Void]? = [:]
+    var number = 0
   }
-  private let state = Locked(State())
+  private let waiting = Locked(Waiting())
 
   package init() {}
 
   /// Whether the event has occurred. Callable from any thread.
-  package var isOpen: Bool { state.withLock { $0.isOpen } }
+  package var isOpen: Bool { waiting.withLock { $0.calls == nil } }
 
   /// Marks the event as occurred, and resumes all waiters. Callable from any thread.
   package func open() {
-    let waiting = state.withLock { state in
-      state.isOpen = true
-      defer { state.waiting = [] }
-      return state.waiting
-    }
-    for wake in waiting { wake() }
+    let calls = waiting.withLock { $0.calls.take() }
+    for (_, wake) in (calls ?? [:]).sorted(by: { $0.key < $1.key }) { wake() }
   }
 
   /// Waits for the event, even in a cancelled task.
@@ -68,17 +65,14 @@ package final class Latch: Sendable {
 
   /// Waits for the event up to a time limit; returns whether it has occurred.
   package func wait(milliseconds: Int32) async -> Bool {
-    // Otherwise a time-out of zero could come first.
-    if isOpen { return true }
+    var timer: OneShotTimer?
+    defer { timer?.cancel() }
     return await withCheckedContinuation { continuation in
-      // The earlier of event and time-out resumes the task.
-      let waiting = Locked<CheckedContinuation<Bool, Never>?>(continuation)
-      let timer = OneShotTimer(after: .milliseconds(milliseconds)) {
-        waiting.withLock { $0.take() }?.resume(returning: false)
-      }
-      whenOpen {
-        waiting.withLock { $0.take() }?.resume(returning: true)
-        timer.cancel()
+      guard let number = whenOpen({ continuation.resume(returning: true) }) else { return }
+      timer = OneShotTimer(after: .milliseconds(milliseconds)) { [self] in
+        // The earlier of event and time-out removes the call.
+        let call = waiting.withLock { $0.calls?.removeValue(forKey: number) }
+        if call != nil { continuation.resume(returning: false) }
       }
     }
   }
@@ -90,11 +84,18 @@ package final class Latch: Sendable {
     event.sleep()
   }
 
-  private func whenOpen(_ wake: @escaping @Sendable () -> Void) {
-    let isOpen = state.withLock { state in
-      if !state.isOpen { state.waiting.append(wake) }
-      return state.isOpen
+  /// Calls a function at the event, or at once after it.
+  ///
+  /// - Returns: The number of the waiting call; nil if the event has occurred.
+  @discardableResult
+  private func whenOpen(_ wake: @escaping @Sendable () -> Void) -> Int? {
+    let number: Int? = waiting.withLock { waiting in
+      guard waiting.calls != nil else { return nil }
+      waiting.number += 1
+      waiting.calls?[waiting.number] = wake
+      return waiting.number
     }
-    if isOpen { wake() }
+    if number == nil { wake() }
+    return number
   }
 }
