@@ -153,6 +153,19 @@ import UWBLink
     await device.close()
   }
 
+  @Test func aSessionThatTheChipStopsWithoutAReasonHasEnded() async throws {
+    let (device, chip) = try await Self.open()
+    let session = try await device.makeSession(Self.configuration)
+    let (stream, events) = (session.measurements(), device.events)
+    try await session.start()
+    chip.say(bytes("61 02 00 06 01 00 00 00 03 00"))
+    for try await _ in stream {}
+    var ends = events.compactMap { $0.end(of: session) }.makeAsyncIterator()
+    #expect(await ends.next() == .sessionEnded(.idle, .managementCommand))
+    try await session.stop()
+    await device.close()
+  }
+
   @Test func whyASessionEndedIsKeptUnlessItWasStopped() async throws {
     let (device, chip) = try await Self.open()
     let session = try await device.makeSession(Self.configuration)

@@ -84,8 +84,9 @@ extension CommandEngine {
         chip.data[token] = DataState()
       }
     }
-    report(.sessionStatus(status))
+    // The session has the reason of its end before subscribers of events ask for it.
     changeStreams(status, wasActive)
+    report(.sessionStatus(status))
     update { $0.ending = nil }
   }
 

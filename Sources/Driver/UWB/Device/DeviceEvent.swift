@@ -36,11 +36,8 @@ extension DeviceEvent {
   /// Returns the cause if this event ends the session without a request; nil for other events.
   package func end(of session: UWBSession) -> DriverError? {
     switch self {
-    case .sessionStatus(let status):
-      guard status.sessionToken == session.token, status.state != .active,
-        status.reason != .managementCommand
-      else { return nil }
-      return .sessionEnded(status.state, status.reason)
+    case .sessionStatus(let status) where status.sessionToken == session.token:
+      return session.unexpectedEnd
     case .sessionLost(session.configuration.sessionID, let error): return error
     case .disconnected(let error): return .link(error)
     default: return nil

@@ -10,6 +10,14 @@ final class SessionRecord: Sendable {
   /// The profile from which an NXP chip makes the session instead, parameters included.
   let profile: NXPSetProfile?
 
+  private enum End {
+    case none
+    /// This program stopped it.
+    case requested
+    /// The chip or the peer ended it.
+    case unexpected(SessionStatusNotification)
+  }
+
   private struct State {
     /// The token on the chip, or the last one.
     var token: UInt32
@@ -18,10 +26,8 @@ final class SessionRecord: Sendable {
     var isOver = false
     /// Whether it was ranging when it was lost, and has to range again.
     var shouldResume = false
-    /// Whether this program stopped it.
-    var isStopped = false
-    /// The reason why it stopped ranging otherwise.
-    var end: SessionStatusNotification?
+    /// The end of the last ranging.
+    var end = End.none
     /// The present controlees in the order of addition; nil while they have not been changed.
     var controlees: [UpdateMulticastList.Controlee]?
     /// Later changes of parameters, the last value of each: before the start, and while ranging.
@@ -81,22 +87,24 @@ final class SessionRecord: Sendable {
 
   // MARK: the end of ranging
 
-  func willStart() {
-    state.withLock {
-      $0.isStopped = false
-      $0.end = nil
-    }
-  }
+  func willStart() { state.withLock { $0.end = .none } }
 
-  func willStop() { state.withLock { $0.isStopped = true } }
+  /// Records that this program stops it. An earlier end stays the end.
+  func willStop() { state.withLock { if case .none = $0.end { $0.end = .requested } } }
 
   /// Records the chip's report that it no longer ranges.
   func rangingEnded(_ status: SessionStatusNotification) {
-    state.withLock { if !$0.isStopped { $0.end = status } }
+    state.withLock { state in
+      if case .requested = state.end { return }
+      state.end = .unexpected(status)
+    }
   }
 
   /// The end of ranging that this program did not request.
-  var unexpectedEnd: SessionStatusNotification? { state.withLock { $0.end } }
+  var unexpectedEnd: DriverError? {
+    guard case .unexpected(let status) = state.withLock({ $0.end }) else { return nil }
+    return .sessionEnded(status.state, status.reason)
+  }
 
   // MARK: data
 

@@ -34,9 +34,7 @@ public final class UWBSession: Sendable {
   /// The reason why ranging ended although this program did not stop it: the chip or the peer has
   /// ended it, and `endReason` has its reason. Nil while it ranges, and after this program stopped
   /// it.
-  public var unexpectedEnd: DriverError? {
-    record.unexpectedEnd.map { .sessionEnded($0.state, $0.reason) }
-  }
+  public var unexpectedEnd: DriverError? { record.unexpectedEnd }
 
   /// Starts ranging and waits until the chip reports ACTIVE. Waits for a device that is lost before
   /// that and recovered (`UWBDevice.Options.recovery`).
