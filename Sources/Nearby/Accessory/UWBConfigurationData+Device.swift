@@ -66,7 +66,7 @@ private struct Maker {
       // Version 1.1.0 is 00 00 01 01 on the wire.
       let numbers = chip.firmware.split { $0 == "." || $0 == "-" }.compactMap { UInt8($0) }
       if numbers.count >= 2 {
-        middleware = UInt32(numbers[0]) << 24 | UInt32(numbers[1]) << 16
+        middleware = UInt32(littleEndianBytes: [0, 0, numbers[1], numbers[0]])
       }
     case .nxp(let chip):
       manufacturer = 0x0010_1132

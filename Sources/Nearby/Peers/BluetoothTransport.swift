@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Channels
 internal import Bluetooth
+internal import Channels
 internal import System
+internal import UCI
 
 /// The transport of peers over Bluetooth LE. Each program advertises a service and scans for it.
 /// The inviting program connects.
@@ -91,7 +92,7 @@ final class BluetoothTransport: PeerTransport {
     known.withLock { known in
       switch sighting {
       case .heard(let device, let data):
-        let id = data.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        let id = UInt64(littleEndianBytes: data)
         // The advertisement may be received before the name.
         guard data.count == 8, id != 0, known[id] == nil, known.count < capacity,
           let name = device.name.flatMap({ PeerAnnouncement.name($0.utf8) })

@@ -48,7 +48,7 @@ extension PeerIdentity {
     var addresses = [first.address, second.address]
     if addresses[0] == addresses[1] { addresses[1] = addresses[1] == 1 ? 2 : addresses[1] - 1 }
     if !isFirst { addresses.reverse() }
-    let id = derived[..<4].reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+    let id = UInt32(littleEndianBytes: derived)
     var session = SessionConfiguration(
       role: firstControls == isFirst ? .controller : .controlee, sessionID: max(1, id),
       address: MACAddress(addresses[0]), peers: [MACAddress(addresses[1])])

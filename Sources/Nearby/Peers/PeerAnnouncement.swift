@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import UCI
 
 /// An announcement of a program, sent once a second to its networks, so that peers find it.
 ///
@@ -43,16 +44,13 @@ package struct PeerAnnouncement: Sendable, Hashable {
       Self.isService(service), let name = Self.name(bytes[end...])
     else { return nil }
     self.init(
-      id: bytes[5..<13].reversed().reduce(0) { $0 << 8 | UInt64($1) },
-      port: UInt16(bytes[13]) | UInt16(bytes[14]) << 8, service: service, name: name)
+      id: UInt64(littleEndianBytes: bytes[5..<13]),
+      port: UInt16(littleEndianBytes: bytes[13..<15]), service: service, name: name)
   }
 
   package var bytes: [UInt8] {
-    var bytes = Self.magic + [Self.version]
-    for byte in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: id >> (8 * byte))) }
-    bytes += [UInt8(truncatingIfNeeded: port), UInt8(port >> 8), UInt8(service.utf8.count)]
-    bytes += service.utf8
-    return bytes + name.utf8
+    let numbers = id.littleEndianBytes + port.littleEndianBytes + [UInt8(service.utf8.count)]
+    return Self.magic + [Self.version] + numbers + service.utf8 + name.utf8
   }
 
   package static func isService(_ text: String) -> Bool {

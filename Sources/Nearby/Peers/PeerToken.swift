@@ -85,7 +85,7 @@ extension PeerToken {
     guard Self.checksum(Array(bytes.dropLast(4))) == Array(bytes.suffix(4)) else {
       throw .malformed(field: "checksum", reason: "does not match")
     }
-    func number(_ offset: Int) -> UInt16 { UInt16(bytes[offset]) | UInt16(bytes[offset + 1]) << 8 }
+    func number(_ offset: Int) -> UInt16 { UInt16(littleEndianBytes: bytes[offset...]) }
     guard (1...0xFFFD).contains(number(8)) else {
       throw .malformed(field: "address", reason: "is \(number(8)), not 1 to 65533")
     }

@@ -28,14 +28,14 @@ public struct MACAddress: Hashable, Sendable, ExpressibleByIntegerLiteral {
 
   /// The bytes in the order of the wire.
   public var bytes: [UInt8] {
-    (0..<(isExtended ? 8 : 2)).map { UInt8(truncatingIfNeeded: value >> (8 * UInt64($0))) }
+    Array(value.littleEndianBytes.prefix(isExtended ? 8 : 2))
   }
 
   /// Reads two or eight bytes in the order of the wire; nil for any other number of bytes.
   public init?(bytes: some Collection<UInt8>) {
     guard bytes.count == 2 || bytes.count == 8 else { return nil }
     isExtended = bytes.count == 8
-    value = bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    value = UInt64(littleEndianBytes: bytes)
   }
 
   /// Reads hexadecimal digits, most significant first: `0001`, `0x1`, or eight bytes with colons.

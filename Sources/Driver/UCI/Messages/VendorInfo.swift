@@ -27,15 +27,12 @@ public struct QorvoDeviceInfo: Hashable, Sendable {
   public init?(_ bytes: [UInt8]) {
     guard bytes.count == 51 || bytes.count == 52 else { return nil }
     let version = bytes.count - 48
-    func number(_ range: Range<Int>) -> UInt64 {
-      bytes[range].reversed().reduce(0) { $0 << 8 | UInt64($1) }
-    }
     let base = version + 8
-    deviceID = UInt32(number(base + 35..<base + 39))
+    deviceID = UInt32(littleEndianBytes: bytes[(base + 35)...])
     guard deviceID >> 16 == 0xDECA else { return nil }
     let plain = bytes[0..<3].map(String.init).joined(separator: ".")
     firmware = version == 4 && bytes[3] != 0 ? "\(plain)-rc\(bytes[3])" : plain
-    build = number(version..<base)
+    build = UInt64(littleEndianBytes: bytes[version...])
     oemVersion = bytes[base..<base + 3].map(String.init).joined(separator: ".")
     let id = bytes[base + 3..<base + 35]
     socID = Array(id[..<(id.lastIndex { $0 != 0 }.map { $0 + 1 } ?? id.startIndex)])

@@ -18,8 +18,7 @@ public struct TLV: Hashable, Sendable {
 
   /// The value as an unsigned little-endian number; nil when it is empty or longer than 8 bytes.
   public var integer: UInt64? {
-    guard (1...8).contains(value.count) else { return nil }
-    return value.reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    (1...8).contains(value.count) ? UInt64(littleEndianBytes: value) : nil
   }
 }
 

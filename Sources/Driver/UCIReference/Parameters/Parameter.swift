@@ -155,7 +155,7 @@ extension Parameter {
     case .fixedPoint(let fraction):
       guard let list = value.chunks(of: 2) else { return .bytes(value) }
       return .list(
-        list.map { .decimal(Double(Int16($0[0]) | Int16($0[1]) << 8) / Double(1 << fraction)) })
+        list.map { .decimal(Double(Int16(littleEndianBytes: $0)) / Double(1 << fraction)) })
     case .addresses:
       // Extended addresses cannot be distinguished from four short ones. A value of exactly eight
       // bytes is one extended address where the parameter has only one address.

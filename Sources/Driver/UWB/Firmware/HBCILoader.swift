@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+internal import UCI
 internal import UWBLink
 
 /// Loads firmware into an SR1xx, until the chip runs it. Blocks; not for threads of tasks.
@@ -139,7 +140,7 @@ struct HBCILoader<Port: LoaderPort> {
   ) throws(FirmwareError) -> [UInt8] {
     try send(HBCI.header(.general, .query, instruction), step)
     let header = try receive(HBCI.headerLength, step)
-    let length = Int(header[2]) | Int(header[3]) << 8
+    let length = Int(UInt16(littleEndianBytes: header[2...]))
     guard header[0] == HBCI.Kind.answer.rawValue, header[1] == instruction,
       (2...HBCI.answerLength + 1).contains(length)
     else { throw .wrongAnswer(step: step, header) }
@@ -189,7 +190,7 @@ enum HBCI {
   static func header(
     _ class: Class, _ kind: Kind, _ instruction: UInt8, length: UInt16 = 0
   ) -> [UInt8] {
-    [`class`.rawValue | kind.rawValue, instruction, UInt8(length & 0xFF), UInt8(length >> 8)]
+    [`class`.rawValue | kind.rawValue, instruction] + length.littleEndianBytes
   }
 
   static let acknowledgement = header(.general, .acknowledgement, acknowledged)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Ranging
+internal import UCI
 
 /// The content of `AccessoryMessage.regionChanged`: the phone has entered, left or stayed in a
 /// region of the accessory.
@@ -38,21 +39,18 @@ public struct RegionNotice: Sendable, Hashable {
     guard 9...40 ~= bytes.count, 1...Self.kinds.count ~= Int(bytes[1]),
       let name = RegionRules.Region.name(bytes[8...])
     else { throw AccessoryError(.damagedMessage(Self.identifier)) }
-    let millimetres = (0..<4).reduce(UInt32(0)) { $0 | UInt32(bytes[2 + $1]) << (8 * $1) }
     kind = Self.kinds[Int(bytes[1]) - 1]
     region = name
-    distance = Double(Int32(bitPattern: millimetres)) / 1_000
-    standardDeviation = Double(UInt16(bytes[6]) | UInt16(bytes[7]) << 8) / 1_000
+    distance = Double(Int32(littleEndianBytes: bytes[2...])) / 1_000
+    standardDeviation = Double(UInt16(littleEndianBytes: bytes[6...])) / 1_000
   }
 
   var bytes: [UInt8] {
     let rounded = (distance * 1_000).rounded()
-    let millimetres = UInt32(bitPattern: Int32(max(-0x8000_0000, min(0x7FFF_FFFF, rounded))))
+    let millimetres = Int32(max(-0x8000_0000, min(0x7FFF_FFFF, rounded)))
     let deviation = UInt16(max(0, min(65_535, (standardDeviation * 1_000).rounded())))
     let kind = Self.kinds.firstIndex(of: kind).map { UInt8($0 + 1) } ?? 0
-    var bytes = [Self.identifier, kind]
-    for byte in 0..<4 { bytes.append(UInt8(truncatingIfNeeded: millimetres >> (8 * byte))) }
-    bytes += [UInt8(truncatingIfNeeded: deviation), UInt8(deviation >> 8)]
-    return bytes + region.utf8
+    return [Self.identifier, kind] + millimetres.littleEndianBytes + deviation.littleEndianBytes
+      + region.utf8
   }
 }

@@ -153,7 +153,7 @@ extension CalibrationStore {
         receive: ticks(keys["ant_set0.rx_ants"]?.first))
     }
     if let list = parameters?[NXPParameter(channel: channel, number: 0x02)], list.count >= 4 {
-      let quarters = Double(UInt16(list[2]) | UInt16(list[3]) << 8)
+      let quarters = Double(UInt16(littleEndianBytes: list[2...]))
       return AntennaDelays(
         receive: (2 * quarters / 400 / TwoWayStamps.metresPerTick).rounded())
     }

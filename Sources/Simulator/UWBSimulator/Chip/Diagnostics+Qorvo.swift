@@ -121,12 +121,10 @@ extension Double {
 
 extension Collection<UInt8> {
   /// The number in little-endian bytes.
-  var number: UInt64 { reversed().reduce(0) { $0 << 8 | UInt64($1) } }
+  var number: UInt64 { UInt64(littleEndianBytes: self) }
 }
 
 extension FixedWidthInteger {
   /// The number in little-endian bytes.
-  var bytes: [UInt8] {
-    (0..<Self.bitWidth / 8).map { UInt8(truncatingIfNeeded: self >> ($0 * 8)) }
-  }
+  var bytes: [UInt8] { littleEndianBytes }
 }

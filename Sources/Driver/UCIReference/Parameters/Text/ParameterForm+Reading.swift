@@ -114,8 +114,7 @@ extension ParameterForm {
       guard abs(value) <= 180 * 128 else {
         throw .outOfRange(parameter: name, value: shown(text), accepted: accepted)
       }
-      let word = UInt16(bitPattern: Int16(value))
-      bytes += [UInt8(truncatingIfNeeded: word), UInt8(truncatingIfNeeded: word >> 8)]
+      bytes += Int16(value).littleEndianBytes
     }
     guard fits(bytes.count) else { throw unreadable(text) }
     return bytes

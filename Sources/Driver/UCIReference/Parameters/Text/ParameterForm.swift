@@ -172,7 +172,7 @@ extension ParameterForm {
   private func angles(_ bytes: [UInt8]) -> String? {
     var texts: [String] = []
     for index in stride(from: 0, to: bytes.count - 1, by: 2) {
-      let value = Int16(bitPattern: UInt16(bytes[index]) | UInt16(bytes[index + 1]) << 8)
+      let value = Int16(littleEndianBytes: bytes[index...])
       let magnitude = Int(value.magnitude)
       guard magnitude <= 180 * 128 else { return nil }
       var text = (value < 0 ? "-" : "") + "\(magnitude / 128)"
