@@ -375,7 +375,7 @@ struct PublishedCapabilityTests {
     #expect(strange.angles?.rawValue == 0xFF)
     #expect(strange.maxSessions == 4_294_967_295)
     #expect(strange.maxDataPayloadSize == nil && strange.roles == nil)
-    #expect(strange.minRangingIntervalMilliseconds == nil && strange.rangingMethods == nil)
+    #expect(strange.minRangingIntervalMilliseconds == nil)
     #expect(Capabilities([]).numbering == .fira2)
   }
 }
