@@ -47,6 +47,7 @@ def blocking() -> None:
             check(not session.joined, "the session was there")
             found = uwb.Recording()
             for m in session.measurements():
+                assert isinstance(m, uwb.Measurement), m
                 found.append(m)
                 if len(found) == 10:
                     break
@@ -107,6 +108,7 @@ async def with_asyncio() -> None:
         async with await service.start(PROFILE) as session:
             numbers = []
             async for m in session.measurements(keep="newest"):
+                assert isinstance(m, uwb.Measurement), m
                 numbers.append(m.sequence)
                 if len(numbers) == 10:
                     break
@@ -152,22 +154,29 @@ def kill_service() -> None:
 
 
 def restarted() -> None:
-    """Measurements go on with a service that was restarted."""
+    """Measurements go on with a service that was killed, after a value for the interruption."""
+
+    def check_events(before: uwb.Event, events: list[uwb.Event]) -> None:
+        check(isinstance(before, uwb.Measurement), "nothing is measured")
+        interruptions = [event for event in events if isinstance(event, uwb.Interruption)]
+        check([event.cause for event in interruptions] == ["service"], events)
+        first = events[events.index(interruptions[0]) + 1]
+        check(isinstance(first, uwb.Measurement) and first.after_interruption, first)
+
     with uwb.connect(PATH) as service, service.start(PROFILE) as session:
-        found = session.measurements(reconnect=60)
-        next(found)
+        found = session.measurements()
+        before = next(found)
         kill_service()
-        for _ in range(10):
-            next(found)
+        check_events(before, [next(found) for _ in range(10)])
         check(len(service.chips()[0].sessions) == 1, "there is no session, or more than one")
 
     async def main() -> None:
         async with uwb.aio.connect(PATH) as service, await service.start(PROFILE) as session:
-            found = session.measurements(reconnect=60)
-            await anext(found)
+            found = session.measurements()
+            before = await anext(found)
             kill_service()
-            for _ in range(10):
-                await anext(found)
+            check_events(before, [await anext(found) for _ in range(10)])
+            check(len(await service.record(count=5)) == 5, "nothing was recorded")
 
     asyncio.run(main())
     print("uwb: measurements go on after a restart of the service")
@@ -227,7 +236,7 @@ def given_up() -> None:
                     except KeyboardInterrupt:
                         pass
                 check_usable()
-            check(next(session.measurements()).peer == "0x0001", "nothing is measured")
+            check(isinstance(next(session.measurements()), uwb.Measurement), "nothing is measured")
             doomed = service.start(second)
             with stopped():
                 try:
@@ -273,8 +282,16 @@ async def cancelled() -> None:
             check([c.chip for c in await service.chips()] == [chip], "the answer is that of another call")
             while [s.session_id for s in (await service.chips())[0].sessions] != [session.session_id]:
                 pass
-        check((await anext(session.measurements())).peer == "0x0001", "nothing is measured")
-    print("uwb.aio: cancelled calls")
+        check(isinstance(await anext(session.measurements()), uwb.Measurement), "nothing is measured")
+    async with uwb.aio.connect(PATH, timeout=0.5) as service:
+        with stopped():
+            try:
+                await service.describe()
+                check(False, "a service that is stopped answers")
+            except TimeoutError:
+                pass
+        check([c.chip for c in await service.chips()] == [chip], "the answer is that of another call")
+    print("uwb.aio: cancelled calls, and one that times out")
 
 
 blocking()

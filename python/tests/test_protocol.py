@@ -204,6 +204,7 @@ class FakeServiceTests(unittest.TestCase):
                 async with await service.start({"session_id": 7}) as session:
                     numbers = []
                     async for m in session.measurements():
+                        assert isinstance(m, uwb.Measurement)
                         numbers.append(m.sequence)
                         if len(numbers) == 5:
                             break

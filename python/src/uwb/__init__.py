@@ -1,10 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Distances and angles from UWB chips, through the service `uwbd`."""
 
-from ._client import Client, Session, connect
-from ._model import Borrower, Chip, Info, Measurement, Owner, Recording, SessionState
+from ._client import Client, Session, Stream, connect
+from ._model import (
+    Borrower,
+    Chip,
+    Event,
+    Info,
+    Interruption,
+    Measurement,
+    Owner,
+    Recording,
+    SessionState,
+)
 from ._protocol import (
-    Busy,
     Busy,
     ChipUnavailable,
     Conflict,
@@ -27,13 +36,14 @@ __all__ = [
     "Borrower",
     "Busy",
     "Chip",
-    "Busy",
     "ChipUnavailable",
     "Client",
     "Conflict",
     "ConnectionLost",
     "Denied",
+    "Event",
     "Info",
+    "Interruption",
     "InvalidProfile",
     "Measurement",
     "NoChip",
@@ -48,5 +58,6 @@ __all__ = [
     "Session",
     "SessionEnded",
     "SessionState",
+    "Stream",
     "connect",
 ]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The client that blocks."""
+"""The client whose calls block."""
 
 from __future__ import annotations
 
@@ -7,33 +7,29 @@ import os
 import socket
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
 from typing import Any
 
-from ._model import Chip, Info, Measurement, Recording
+from ._model import Chip, Event, Events, Info, Measurement, Recording
 from ._protocol import (
-    Busy,
-    ChipUnavailable,
+    NOT_YET,
+    Attempt,
     ConnectionLost,
     Keep,
-    NoChip,
     Profile,
     Protocol,
     Reply,
     ServiceError,
     SessionEnded,
     Share,
+    StartCall,
     check,
     default_path,
-    pauses,
+    late,
+    log,
     profile_parameters,
     retry_pause,
     try_to_connect,
 )
-
-
-def _late(what: str) -> TimeoutError:
-    return TimeoutError(f"{what} in time: see what the service does, or give it a longer timeout.")
 
 
 class Connection:
@@ -49,7 +45,7 @@ class Connection:
             end = self._end()
             while not try_to_connect(self._socket, path):
                 if end is not None and time.monotonic() >= end:
-                    raise _late(f"The service at {path} has not accepted a connection")
+                    raise late(f"The service at {path} has not accepted a connection")
                 time.sleep(retry_pause())
         except BaseException:
             self.close()
@@ -58,6 +54,17 @@ class Connection:
     def close(self) -> None:
         self._socket.close()
 
+    @property
+    def is_lost(self) -> bool:
+        """Whether the service has closed it."""
+        try:
+            self._socket.settimeout(0)
+            return not self._socket.recv(1, socket.MSG_PEEK)
+        except BlockingIOError:
+            return False
+        except OSError:
+            return True
+
     def _end(self) -> float | None:
         return None if self._timeout is None else time.monotonic() + self._timeout
 
@@ -65,7 +72,7 @@ class Connection:
         """Has the next operation take until then at most; None: for ever."""
         left = None if end is None else end - time.monotonic()
         if left is not None and left <= 0:
-            raise _late(f"The service has not answered {method}")
+            raise late(f"The service has not answered {method}")
         try:
             if left != self._socket.gettimeout():
                 self._socket.settimeout(left)
@@ -78,7 +85,7 @@ class Connection:
         try:
             self._socket.sendall(message)
         except TimeoutError:
-            raise _late(f"The service has not received {method}") from None
+            raise late(f"The service has not received {method}") from None
         except BrokenPipeError:
             # The service may have refused the connection before.
             pass
@@ -106,8 +113,11 @@ class Connection:
     def call(self, method: str, /, **parameters: Any) -> Reply:
         """Makes a call. Without its reply the connection is of no use any more: close it."""
         end = self._end()
+        log.debug("call %s", method)
         self._send(end, method, False, parameters)
-        return self.receive(end, method)
+        reply = self.receive(end, method)
+        log.debug("%s: %s", method, reply.error or "done")
+        return reply
 
 
 class Session:
@@ -126,9 +136,12 @@ class Session:
         peer: str | None = None,
         keep: Keep = "all",
         queue: int = 1_000,
-        reconnect: float = 0,
-    ) -> Iterator[Measurement]:
-        """What it measures from now on; `SessionEnded` when it ends."""
+        reconnect: float = 60,
+    ) -> Stream:
+        """Returns the session's measurements from now on, as `Client.measurements` does.
+
+        `SessionEnded` is raised when the session ends.
+        """
         return self._client.measurements(
             chip=self.chip,
             session_id=self.session_id,
@@ -139,7 +152,11 @@ class Session:
         )
 
     def stop(self) -> None:
+        """Releases the session. It ends unless another program holds it."""
         self._client.stop(self.session_id, chip=self.chip)
+
+    def __repr__(self) -> str:
+        return f"<uwb.Session {self.session_id} on {self.chip}>"
 
     def __enter__(self) -> Session:
         return self
@@ -152,11 +169,110 @@ class Session:
             pass
 
 
-class Client:
-    """A user of the service, in one thread at a time.
+class Stream:
+    """Measurements, with a value for each interruption between them: iterate over it.
 
-    Each session, and each listener, has a connection of its own: a call that is given up ends no
-    session, except one that it was to start or stop.
+    A step that is interrupted, by Ctrl-C for example, loses nothing: the next one continues.
+    """
+
+    _connection: Connection | None = None
+
+    def __init__(self, client: Client, parameters: dict[str, Any], reconnect: float) -> None:
+        self._client = client
+        self._parameters = parameters
+        self._reconnect = reconnect
+        self._events = Events()
+        self._ready: deque[Event] = deque()
+        # Set from the loss of the connection to the first measurement after it.
+        self._attempt: Attempt | None = None
+        self._connection = client._monitor(**parameters)
+
+    def close(self) -> None:
+        """Ends the stream. The session continues."""
+        self._attempt = None
+        connection, self._connection = self._connection, None
+        if connection:
+            connection.close()
+
+    def __del__(self) -> None:
+        self.close()
+
+    def __enter__(self) -> Stream:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def __iter__(self) -> Stream:
+        return self
+
+    def __next__(self) -> Event:
+        return self._next(None)
+
+    def _next(self, end: float | None) -> Event:
+        """Returns the next event, which happens until then; None: waits without a limit."""
+        while not self._ready:
+            if self._connection:
+                self._receive(self._connection, end)
+            elif self._attempt:
+                self._connect(self._attempt, end)
+            else:
+                raise StopIteration
+        return self._ready.popleft()
+
+    def _receive(self, connection: Connection, end: float | None) -> None:
+        try:
+            reply = connection.receive(end)
+            self._ready.extend(self._events.received(reply.result()))
+            self._attempt = None
+            if not reply.continues:
+                self.close()
+        except TimeoutError:
+            raise
+        except NOT_YET as error:
+            if isinstance(error, ConnectionLost) and self._reconnect:
+                self._lose(error)
+            elif self._attempt is None or self._attempt.is_over:
+                self.close()
+                raise
+            self._connection = None
+            connection.close()
+        except Exception:
+            self.close()
+            raise
+
+    def _lose(self, lost: ConnectionLost) -> None:
+        if self._attempt is None or self._attempt.is_over:
+            log.warning("interrupted: %s", lost)
+            self._ready.append(self._events.lost(lost))
+            self._attempt = Attempt(lost, self._reconnect)
+
+    def _connect(self, attempt: Attempt, end: float | None) -> None:
+        """Connects to a service that was restarted, and starts the sessions of the client."""
+        if attempt.is_over or self._client.is_closed:
+            self.close()
+            raise attempt.lost
+        pause = attempt.pause()
+        if end is not None and time.monotonic() + pause > end:
+            time.sleep(max(0, end - time.monotonic()))
+            raise late("The service has not returned")
+        time.sleep(pause)
+        try:
+            self._client._restore()
+            self._connection = self._client._monitor(**self._parameters)
+            log.info("connected again")
+        except NOT_YET as error:
+            log.debug("not yet: %s", type(error).__name__)
+        except Exception:
+            self.close()
+            raise
+
+
+class Client:
+    """A user of the service, in one thread at a time; `connect` makes one.
+
+    Each session, and each stream, has a connection of its own, on which no other call is made. A
+    call that is given up ends no session, except one that it was to start or stop.
     """
 
     def __init__(self, path: str, timeout: float | None) -> None:
@@ -164,7 +280,7 @@ class Client:
         self._timeout = timeout
         # The connections of the sessions that the client holds, with their parameters for the next
         # service.
-        self._held: dict[tuple[str, int], tuple[Connection, dict[str, Any]]] = {}
+        self._held: dict[tuple[str, int], tuple[Connection, StartCall]] = {}
         # At most one connection without a call and without a session. None: the client is closed.
         self._idle: list[Connection] | None = []
         try:
@@ -173,15 +289,27 @@ class Client:
         except BaseException:
             self.close()
             raise
-        #: The name of the service.
+        #: The version of the service.
         self.version: str = info.get("version", "")
+        log.debug("connected to the service %s at %s", self.version, path)
+
+    def __repr__(self) -> str:
+        return f"<uwb.Client of {self._path}>"
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether `close` was called."""
+        return self._idle is None
 
     def _open(self) -> Connection:
-        if self._idle is None:
+        if self.is_closed:
             raise ConnectionLost("The client was closed.")
         return Connection(self._path, self._timeout)
 
     def _call(self, method: str, /, **parameters: Any) -> dict[str, Any]:
+        while self._idle and self._idle[-1].is_lost:
+            # The service was restarted.
+            self._idle.pop().close()
         connection = self._idle.pop() if self._idle else self._open()
         try:
             reply = connection.call(method, **parameters)
@@ -196,7 +324,7 @@ class Client:
         return reply.result()
 
     def close(self) -> None:
-        """Lets go of all sessions."""
+        """Releases all sessions of this client."""
         idle, self._idle = self._idle or [], None
         while idle:
             idle.pop().close()
@@ -210,9 +338,11 @@ class Client:
         self.close()
 
     def chips(self) -> list[Chip]:
+        """Returns the chips that the service has, with their sessions."""
         return [Chip.from_json(chip) for chip in self._call("List").get("chips", [])]
 
     def describe(self, chip: str | None = None) -> Info:
+        """Returns the description that a chip gives of itself; the chip may be the only one."""
         return Info.from_json(self._call("Describe", chip=chip).get("info", {}))
 
     def start(
@@ -245,7 +375,8 @@ class Client:
             session = Session(self, *key, result["joined"])
             before = self._held.get(key)
             # The same chip, even if there are more chips later.
-            self._held[key] = connection, {**parameters, "chip": result["chip"]}
+            self._held[key] = connection, StartCall({**parameters, "chip": result["chip"]})
+            log.info("session %d on %s: %s", key[1], key[0], "joined" if session.joined else "started")
             if before:
                 before[0].close()
             return session
@@ -256,6 +387,7 @@ class Client:
             raise
 
     def stop(self, session_id: int, *, chip: str | None = None) -> None:
+        """Releases a session of this client, on the connection that owns it."""
         keys = [key for key in self._held if key[1] == session_id and chip in (None, key[0])]
         if not keys:
             # The session has ended, or belongs to another program. The error of the service names
@@ -269,32 +401,19 @@ class Client:
                 connection.close()
                 self._held.pop(key, None)
 
-    def _reconnect(self, lost: ConnectionLost, seconds: float) -> None:
-        """Connects to a service that was restarted, and starts the sessions that it held."""
-        for pause in pauses(seconds):
-            time.sleep(pause)
-            if self._idle is None:
-                break
-            started: dict[tuple[str, int], Connection] = {}
-            try:
-                while self._idle:
-                    self._idle.pop().close()
-                self._call("org.varlink.service.GetInfo")
-                for key, (_, parameters) in list(self._held.items()):
-                    started[key] = self._open()
-                    started[key].call("Start", **parameters).result()
-                for key in list(started):
-                    if held := self._held.get(key):
-                        self._held[key] = started.pop(key), held[1]
-                        held[0].close()
-                return
-            except (Busy, ChipUnavailable, ConnectionLost, NoChip, TimeoutError):
-                # The service has not found or opened it yet.
-                continue
-            finally:
-                for connection in started.values():
-                    connection.close()
-        raise lost
+    def _restore(self) -> None:
+        """Starts the sessions that it held at a service that was restarted."""
+        self._call("org.varlink.service.GetInfo")
+        for key, (connection, start) in list(self._held.items()):
+            if connection.is_lost:
+                again = self._open()
+                try:
+                    again.call("Start", **start.parameters).result()
+                    self._held[key] = again, start
+                except BaseException:
+                    again.close()
+                    raise
+                connection.close()
 
     def measurements(
         self,
@@ -304,22 +423,20 @@ class Client:
         peer: str | None = None,
         keep: Keep = "all",
         queue: int = 1_000,
-        reconnect: float = 0,
-    ) -> Iterator[Measurement]:
-        """What is measured from this call on.
+        reconnect: float = 60,
+    ) -> Stream:
+        """Returns the measurements from this call on, and an `Interruption` where they have a gap.
 
-        keep      -- what the service drops when they are not taken in time: all but the newest of
-                     each peer, or (all) the oldest when more than `queue` wait
-        reconnect -- for how many seconds to wait for a service that was restarted: the sessions of
-                     this client are started again, and measurements go on
+        keep      -- the measurements that the service drops when they are not taken in time: all
+                     but the newest of each peer, or (all) the oldest when more than `queue` wait
+        reconnect -- the seconds to wait for a service that was restarted or killed: the sessions of
+                     this client start again, and the stream goes on. After this time, or at once
+                     with 0, `ConnectionLost` is raised
         """
-
-        def monitor() -> Connection:
-            return self._monitor(
-                chip=chip, session_id=session_id, peer=peer, keep=keep, queue=queue
-            )
-
-        return self._listen(monitor, monitor(), reconnect)
+        parameters = {
+            "chip": chip, "session_id": session_id, "peer": peer, "keep": keep, "queue": queue,
+        }
+        return Stream(self, parameters, reconnect)
 
     def _monitor(self, **parameters: Any) -> Connection:
         connection = self._open()
@@ -330,26 +447,6 @@ class Client:
             raise
         return connection
 
-    def _listen(
-        self, monitor: Callable[[], Connection], connection: Connection, reconnect: float
-    ) -> Iterator[Measurement]:
-        try:
-            while True:
-                try:
-                    while True:
-                        reply = connection.receive()
-                        yield Measurement.from_json(reply.result())
-                        if not reply.continues:
-                            return
-                except ConnectionLost as lost:
-                    connection.close()
-                    if not reconnect:
-                        raise
-                    self._reconnect(lost, reconnect)
-                    connection = monitor()
-        finally:
-            connection.close()
-
     def record(
         self,
         *,
@@ -358,28 +455,33 @@ class Client:
         chip: str | None = None,
         session_id: int | None = None,
         peer: str | None = None,
+        reconnect: float = 60,
     ) -> Recording:
-        """Measurements for some seconds, or so many of them; fewer when a session that is named ends."""
+        """Returns the measurements of some seconds, or this number of them.
+
+        There are fewer when a session that is named ends. See `measurements` for `reconnect`.
+        """
         if seconds is None and count is None:
             raise ValueError("record takes seconds or count")
-        connection = self._monitor(chip=chip, session_id=session_id, peer=peer, queue=10_000)
         end = None if seconds is None else time.monotonic() + seconds
         found = Recording()
-        try:
+        with self.measurements(
+            chip=chip, session_id=session_id, peer=peer, queue=10_000, reconnect=reconnect
+        ) as stream:
             while count is None or len(found) < count:
                 try:
-                    found.append(Measurement.from_json(connection.receive(end).result()))
-                except (TimeoutError, SessionEnded):
+                    event = stream._next(end)
+                except (StopIteration, TimeoutError, SessionEnded):
                     break
-        finally:
-            connection.close()
+                if isinstance(event, Measurement):
+                    found.append(event)
         return found
 
 
 def connect(path: str | os.PathLike[str] | None = None, *, timeout: float | None = 30) -> Client:
     """Connects to the service.
 
-    path    -- its socket; by default what UWBD_SOCKET names, or /run/uwbd/control
-    timeout -- for how many seconds an answer may take
+    path    -- its socket; by default the path in UWBD_SOCKET, or /run/uwbd/control
+    timeout -- the seconds that an answer may take; None: no limit
     """
     return Client(default_path() if path is None else os.fspath(path), timeout)

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the service tells, as values."""
+"""The replies of the service as values."""
 
 from __future__ import annotations
 
 import json
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timedelta, timezone
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union
 
 if TYPE_CHECKING:
     import numpy
@@ -84,6 +84,7 @@ class Chip:
 
     @classmethod
     def from_json(cls, members: Mapping[str, Any]) -> Chip:
+        """Makes a chip of a member of the reply to List."""
         sessions = tuple(
             _made(
                 SessionState,
@@ -100,7 +101,7 @@ class Chip:
 
 @dataclass(frozen=True, slots=True)
 class Info:
-    """What a chip says about itself."""
+    """The description that a chip gives of itself."""
 
     device: str = ""
     family: str = ""
@@ -115,6 +116,7 @@ class Info:
 
     @classmethod
     def from_json(cls, members: Mapping[str, Any]) -> Info:
+        """Makes a description of the reply to Describe."""
         return _made(
             cls,
             members,
@@ -125,8 +127,10 @@ class Info:
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """One measurement of a peer. None: it is not known. The fields from `time_s` on are those of
-    `uwbctl json range`, which says what they mean."""
+    """One measurement of a peer. None: it is not known.
+
+    `uwbctl json range` describes the fields from `time_s` on.
+    """
 
     chip: str = ""
     session_id: int = 0
@@ -154,6 +158,7 @@ class Measurement:
     rssi_dbm: float | None = None
     nlos: bool | None = None
     lost_before: int = 0
+    #: Whether an interruption precedes this measurement: rounds are missing.
     after_interruption: bool = False
     computed_m: float | None = None
     computed_sd_m: float | None = None
@@ -185,7 +190,7 @@ class Measurement:
 
     @classmethod
     def from_json(cls, parameters: Mapping[str, Any]) -> Measurement:
-        """From a reply of Monitor."""
+        """Makes a measurement of a reply to Monitor."""
         measurement = parameters.get("measurement") or {}
         return _made(
             cls,
@@ -198,7 +203,7 @@ class Measurement:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """As a reply of Monitor."""
+        """Returns the reply to Monitor."""
         outer = {"chip", "session_id", "time", "monotonic_ns", "lost", "extra"}
         inner = {name: getattr(self, name) for name in _COLUMNS if name not in outer}
         return {
@@ -211,21 +216,78 @@ class Measurement:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class Interruption:
+    """A gap in a stream. It goes on with the next measurement, without a call of the program.
+
+    cause      -- `"service"`: the service was restarted or killed, or has closed the connection.
+                  It is reported at once; the client then connects again and starts its sessions.
+                  `"chip"`: the chip was lost and found, while the service ran. It is reported when
+                  the session ranges again
+    reason     -- a text for users
+    chip       -- the chip, for the cause `"chip"`
+    session_id -- the session, for the cause `"chip"`
+
+    In both cases the next measurement of each session has `after_interruption`.
+    """
+
+    cause: Literal["service", "chip"]
+    reason: str = ""
+    chip: str | None = None
+    session_id: int | None = None
+
+
+Event = Union[Measurement, Interruption]
+"""A value of a stream."""
+
+
+class Events:
+    """Makes events of the replies to Monitor."""
+
+    def __init__(self) -> None:
+        self._seen: set[tuple[str, int]] = set()
+        # Sessions whose next measurement follows an interruption of the service.
+        self._interrupted: set[tuple[str, int]] = set()
+
+    def lost(self, error: Exception) -> Interruption:
+        """Returns the interruption that begins when the connection is lost."""
+        self._interrupted = set(self._seen)
+        return Interruption("service", str(error))
+
+    def received(self, parameters: Mapping[str, Any]) -> list[Event]:
+        """Returns the events of a reply, in their order."""
+        measurement = Measurement.from_json(parameters)
+        key = measurement.chip, measurement.session_id
+        self._seen.add(key)
+        if key in self._interrupted:
+            self._interrupted.discard(key)
+            return [replace(measurement, after_interruption=True)]
+        if measurement.after_interruption:
+            return [Interruption("chip", "The chip was lost and found.", *key), measurement]
+        return [measurement]
+
+
 _COLUMNS = [entry.name for entry in fields(Measurement) if entry.name != "extra"]
 
 
 class Recording(list[Measurement]):
-    """Measurements in their order."""
+    """A list of measurements in their order.
+
+    An interruption leaves a mark: the next measurement has `after_interruption`.
+    """
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A table with the columns of `uwbctl range --format csv`, and the time as index."""
+        """Returns a table with the columns of `uwbctl range --format csv`.
+
+        The index is the time.
+        """
         import pandas
 
         rows = [[getattr(m, name) for name in _COLUMNS] for m in self]
         return pandas.DataFrame(rows, columns=_COLUMNS).set_index("time")
 
     def to_numpy(self) -> numpy.ndarray[Any, Any]:
-        """A structured array of the numbers; what is not known is NaN there."""
+        """Returns a structured array of the numbers; unknown values are NaN."""
         import numpy
 
         kinds: list[tuple[str, str]] = [("time", "datetime64[us]"), ("monotonic_ns", "i8")]
@@ -244,15 +306,17 @@ class Recording(list[Measurement]):
         return numpy.array(rows, dtype=kinds)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """One object a line."""
+        """Writes one object a line, as the service sends it."""
         with open(path, "w", encoding="utf-8") as file:
             file.writelines(json.dumps(m.to_json(), allow_nan=False) + "\n" for m in self)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Recording:
+        """Reads a file that `save` has written."""
         with open(path, encoding="utf-8") as file:
             return cls.from_json(json.loads(line) for line in file if line.strip())
 
     @classmethod
     def from_json(cls, replies: Iterable[Mapping[str, Any]]) -> Recording:
+        """Makes a recording of replies to Monitor."""
         return cls(Measurement.from_json(reply) for reply in replies)

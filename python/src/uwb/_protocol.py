@@ -1,19 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is said to the service, without any input or output."""
+"""The messages of the service, without any input or output."""
 
 from __future__ import annotations
 
 import json
+import logging
 import os
 import random
 import socket
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 INTERFACE = "org.swift-uwb.Chips"
 DEFAULT_PATH = "/run/uwbd/control"
+
+#: Names methods, sessions and errors; never the parameters of a call, which have the keys.
+log = logging.getLogger("uwb")
+log.addHandler(logging.NullHandler())
 
 Keep = Literal["all", "newest"]
 Share = Literal["user", "everyone"]
@@ -24,18 +29,39 @@ def default_path() -> str:
     return os.environ.get("UWBD_SOCKET", DEFAULT_PATH)
 
 
-def pauses(seconds: float) -> Iterator[float]:
-    """Seconds to wait before each attempt to reach a service again, within this time."""
-    end = time.monotonic() + seconds
-    pause = 0.1
-    while time.monotonic() < end:
-        # Random, so that programs do not retry at the same time.
-        yield pause * random.uniform(0.5, 1)
-        pause = min(2 * pause, 2.0)
+def late(what: str) -> TimeoutError:
+    return TimeoutError(f"{what} in time: see what the service does, or give it a longer timeout.")
 
 
 class ConnectionLost(ConnectionError):
-    """There is no service, or it has gone."""
+    """There is no service, or it has closed the connection."""
+
+
+class Attempt:
+    """The time in which a service that was lost has to return."""
+
+    def __init__(self, lost: ConnectionLost, seconds: float) -> None:
+        self.lost = lost
+        self._pause = 0.1
+        self._end = time.monotonic() + seconds
+
+    @property
+    def is_over(self) -> bool:
+        return time.monotonic() >= self._end
+
+    def pause(self) -> float:
+        """Returns the seconds until the next try."""
+        # Random, so that programs do not retry at the same time.
+        pause = self._pause * random.uniform(0.5, 1)
+        self._pause = min(2 * self._pause, 2.0)
+        return pause
+
+
+@dataclass(frozen=True, slots=True)
+class StartCall:
+    """The parameters of Start for the next service. They have the keys, so no text shows them."""
+
+    parameters: dict[str, Any] = field(repr=False)
 
 
 def try_to_connect(connection: socket.socket, path: str) -> bool:
@@ -58,7 +84,7 @@ def retry_pause() -> float:
 
 
 class ProtocolError(Exception):
-    """What came is not varlink."""
+    """The message received is not varlink."""
 
 
 class ServiceError(Exception):
@@ -71,11 +97,12 @@ class ServiceError(Exception):
 
     @property
     def reason(self) -> str | None:
+        """The cause, as a text for users."""
         return _text(self.parameters.get("reason"))
 
     @property
     def advice(self) -> str | None:
-        """What to do about it."""
+        """The next step, as a text for users."""
         return _text(self.parameters.get("advice"))
 
     def __str__(self) -> str:
@@ -87,7 +114,7 @@ class ServiceError(Exception):
 
 
 class NoChip(ServiceError):
-    """There is no such chip, or it is not said which of several."""
+    """There is no such chip, or the call names none of several."""
 
 
 class ChipUnavailable(ServiceError):
@@ -138,13 +165,18 @@ _ERRORS: dict[str, type[ServiceError]] = {
 }
 
 
+# A service that was restarted has not found or opened the chip yet, or another program has not
+# started its session yet.
+NOT_YET = (Busy, ChipUnavailable, ConnectionLost, NoChip, NoSession, TimeoutError)
+
+
 def _text(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What the service has answered."""
+    """A message of the service."""
 
     parameters: dict[str, Any]
     #: Whether another reply to the same call follows.

@@ -6,31 +6,70 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
+import sys
 from collections import deque
-from collections.abc import AsyncIterator, Generator
+from collections.abc import Generator
+from contextlib import suppress
 from typing import Any
 
-from ._model import Chip, Info, Measurement
+from ._model import Chip, Event, Events, Info, Measurement, Recording
 from ._protocol import (
-    Busy,
-    ChipUnavailable,
+    NOT_YET,
+    Attempt,
     ConnectionLost,
     Keep,
-    NoChip,
     Profile,
     Protocol,
     Reply,
     ServiceError,
+    SessionEnded,
     Share,
+    StartCall,
     check,
     default_path,
-    pauses,
+    late,
+    log,
     profile_parameters,
     retry_pause,
     try_to_connect,
 )
 
-__all__ = ["Client", "Session", "connect"]
+__all__ = ["Client", "Session", "Stream", "connect"]
+
+
+class _Limit:
+    """Is asyncio.timeout, which Python 3.10 does not have; None: no limit."""
+
+    def __init__(self, seconds: float | None, what: str) -> None:
+        self._seconds = seconds
+        self._what = what
+        self._timer: asyncio.TimerHandle | None = None
+        self._has_passed = False
+        self._cancellations = 0
+
+    async def __aenter__(self) -> None:
+        task = asyncio.current_task()
+        if self._seconds is None or task is None:
+            return
+        if sys.version_info >= (3, 11):
+            self._cancellations = task.cancelling()
+
+        def cancel() -> None:
+            self._has_passed = True
+            task.cancel()
+
+        self._timer = asyncio.get_running_loop().call_later(self._seconds, cancel)
+
+    async def __aexit__(self, kind: type[BaseException] | None, *exception: object) -> None:
+        if self._timer:
+            self._timer.cancel()
+        task = asyncio.current_task()
+        if not self._has_passed or task is None:
+            return
+        # Another cancellation goes on.
+        others = task.uncancel() > self._cancellations if sys.version_info >= (3, 11) else False
+        if kind is asyncio.CancelledError and not others:
+            raise late(self._what) from None
 
 
 class _Connection:
@@ -56,6 +95,11 @@ class _Connection:
         # Bytes that the service has not received yet are of no use to it.
         self._writer.transport.abort()
 
+    @property
+    def is_lost(self) -> bool:
+        """Whether the service has closed it."""
+        return self._reader.at_eof() or self._reader.exception() is not None
+
     async def _send(self, method: str, more: bool, parameters: dict[str, Any]) -> None:
         try:
             self._writer.write(self._protocol.call(method, more=more, **parameters))
@@ -79,8 +123,11 @@ class _Connection:
 
     async def call(self, method: str, /, **parameters: Any) -> Reply:
         """Makes a call. Without its reply the connection is of no use any more: close it."""
+        log.debug("call %s", method)
         await self._send(method, False, parameters)
-        return await self.receive()
+        reply = await self.receive()
+        log.debug("%s: %s", method, reply.error or "done")
+        return reply
 
 
 class Session:
@@ -99,9 +146,12 @@ class Session:
         peer: str | None = None,
         keep: Keep = "all",
         queue: int = 1_000,
-        reconnect: float = 0,
-    ) -> AsyncIterator[Measurement]:
-        """What it measures from now on; `SessionEnded` when it ends."""
+        reconnect: float = 60,
+    ) -> Stream:
+        """Returns the session's measurements, as `Client.measurements` does.
+
+        `SessionEnded` is raised when the session ends.
+        """
         return self._client.measurements(
             chip=self.chip,
             session_id=self.session_id,
@@ -112,7 +162,11 @@ class Session:
         )
 
     async def stop(self) -> None:
+        """Releases the session. It ends unless another program holds it."""
         await self._client.stop(self.session_id, chip=self.chip)
+
+    def __repr__(self) -> str:
+        return f"<uwb.aio.Session {self.session_id} on {self.chip}>"
 
     async def __aenter__(self) -> Session:
         return self
@@ -125,36 +179,153 @@ class Session:
             pass
 
 
-class Client:
-    """A user of the service.
+class Stream:
+    """Measurements, with a value for each interruption between them: iterate over it.
 
-    Each session, and each listener, has a connection of its own: a call that is cancelled ends no
-    session, except one that it was to start or stop.
+    A step that is cancelled, by `asyncio.timeout` for example, loses nothing: the next one
+    continues.
     """
 
-    def __init__(self, path: str) -> None:
+    _connection: _Connection | None = None
+
+    def __init__(self, client: Client, parameters: dict[str, Any], reconnect: float) -> None:
+        self._client = client
+        self._parameters = parameters
+        self._reconnect = reconnect
+        self._events = Events()
+        self._ready: deque[Event] = deque()
+        # Set from the loss of the connection to the first measurement after it.
+        self._attempt: Attempt | None = None
+        self._is_closed = False
+
+    def _close(self) -> None:
+        self._is_closed = True
+        connection, self._connection = self._connection, None
+        if connection:
+            connection.close()
+
+    async def aclose(self) -> None:
+        """Ends the stream. The session continues."""
+        self._close()
+
+    def __del__(self) -> None:
+        # The loop may have ended.
+        with suppress(RuntimeError):
+            self._close()
+
+    async def __aenter__(self) -> Stream:
+        return self
+
+    async def __aexit__(self, *exception: object) -> None:
+        self._close()
+
+    def __aiter__(self) -> Stream:
+        return self
+
+    async def __anext__(self) -> Event:
+        while not self._ready:
+            if self._is_closed:
+                raise StopAsyncIteration
+            if self._connection:
+                await self._receive(self._connection)
+            elif self._attempt:
+                await self._connect_again(self._attempt)
+            else:
+                await self._connect()
+        return self._ready.popleft()
+
+    async def _receive(self, connection: _Connection) -> None:
+        try:
+            reply = await connection.receive()
+            self._ready.extend(self._events.received(reply.result()))
+            self._attempt = None
+            if not reply.continues:
+                self._close()
+        except NOT_YET as error:
+            if isinstance(error, ConnectionLost) and self._reconnect:
+                self._lose(error)
+            elif self._attempt is None or self._attempt.is_over:
+                self._close()
+                raise
+            self._connection = None
+            connection.close()
+        except Exception:
+            self._close()
+            raise
+
+    def _lose(self, lost: ConnectionLost) -> None:
+        if self._attempt is None or self._attempt.is_over:
+            log.warning("interrupted: %s", lost)
+            self._ready.append(self._events.lost(lost))
+            self._attempt = Attempt(lost, self._reconnect)
+
+    async def _connect(self) -> None:
+        self._connection = await self._client._monitor(**self._parameters)
+
+    async def _connect_again(self, attempt: Attempt) -> None:
+        """Connects to a service that was restarted, and starts the sessions of the client."""
+        if attempt.is_over or self._client.is_closed:
+            self._close()
+            raise attempt.lost
+        await asyncio.sleep(attempt.pause())
+        try:
+            await self._client._restore()
+            await self._connect()
+            log.info("connected again")
+        except NOT_YET as error:
+            log.debug("not yet: %s", type(error).__name__)
+        except Exception:
+            self._close()
+            raise
+
+
+class Client:
+    """A user of the service; `connect` makes one.
+
+    Each session, and each stream, has a connection of its own, on which no other call is made. A
+    call that is cancelled ends no session, except one that it was to start or stop.
+    """
+
+    def __init__(self, path: str, timeout: float | None) -> None:
         self._path = path
+        self._timeout = timeout
         # The connections of the sessions that the client holds, with their parameters for the next
         # service.
-        self._held: dict[tuple[str, int], tuple[_Connection, dict[str, Any]]] = {}
+        self._held: dict[tuple[str, int], tuple[_Connection, StartCall]] = {}
         # At most one connection without a call and without a session. None: the client is closed.
         self._idle: list[_Connection] | None = []
         # One connection is enough for calls.
         self._turn = asyncio.Lock()
-        #: The name of the service.
+        # Several streams may lose the service at once.
+        self._restoring = asyncio.Lock()
+        #: The version of the service.
         self.version = ""
 
+    def __repr__(self) -> str:
+        return f"<uwb.aio.Client of {self._path}>"
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether `close` was called."""
+        return self._idle is None
+
+    def _limit(self, method: str) -> _Limit:
+        return _Limit(self._timeout, f"The service has not answered {method}")
+
     async def _open(self) -> _Connection:
-        if self._idle is None:
+        if self.is_closed:
             raise ConnectionLost("The client was closed.")
         connection = await _Connection.open(self._path)
-        if self._idle is None:
+        if self.is_closed:
             connection.close()
             raise ConnectionLost("The client was closed.")
         return connection
 
     async def _call(self, method: str, /, **parameters: Any) -> dict[str, Any]:
-        async with self._turn:
+        async with self._limit(method), self._turn:
+            while self._idle and self._idle[-1].is_lost:
+                # The service was restarted.
+                self._idle.pop().close()
             connection = self._idle.pop() if self._idle else await self._open()
             try:
                 reply = await connection.call(method, **parameters)
@@ -169,7 +340,7 @@ class Client:
             return reply.result()
 
     async def close(self) -> None:
-        """Lets go of all sessions."""
+        """Releases all sessions of this client."""
         idle, self._idle = self._idle or [], None
         while idle:
             idle.pop().close()
@@ -183,9 +354,11 @@ class Client:
         await self.close()
 
     async def chips(self) -> list[Chip]:
+        """Returns the chips that the service has, with their sessions."""
         return [Chip.from_json(chip) for chip in (await self._call("List")).get("chips", [])]
 
     async def describe(self, chip: str | None = None) -> Info:
+        """Returns the description that a chip gives of itself; the chip may be the only one."""
         return Info.from_json((await self._call("Describe", chip=chip)).get("info", {}))
 
     async def start(
@@ -203,25 +376,28 @@ class Client:
             "share": share,
             "linger_ms": round(linger * 1_000),
         }
-        connection = await self._open()
-        try:
-            result = (await connection.call("Start", **parameters)).result()
-            if self._idle is None:
-                raise ConnectionLost("The client was closed.")
-            key = result["chip"], result["session_id"]
-            session = Session(self, *key, result["joined"])
-            before = self._held.get(key)
-            # The same chip, even if there are more chips later.
-            self._held[key] = connection, {**parameters, "chip": result["chip"]}
-        except BaseException:
-            # The service ends the session that the call starts, as after a crash of the program.
-            connection.close()
-            raise
+        async with self._limit("Start"):
+            connection = await self._open()
+            try:
+                result = (await connection.call("Start", **parameters)).result()
+                if self.is_closed:
+                    raise ConnectionLost("The client was closed.")
+            except BaseException:
+                # The service ends the session that the call starts, as after a crash.
+                connection.close()
+                raise
+        key = result["chip"], result["session_id"]
+        session = Session(self, *key, result["joined"])
+        before = self._held.get(key)
+        # The same chip, even if there are more chips later.
+        self._held[key] = connection, StartCall({**parameters, "chip": result["chip"]})
+        log.info("session %d on %s: %s", key[1], key[0], "joined" if session.joined else "started")
         if before:
             before[0].close()
         return session
 
     async def stop(self, session_id: int, *, chip: str | None = None) -> None:
+        """Releases a session of this client, on the connection that owns it."""
         keys = [key for key in self._held if key[1] == session_id and chip in (None, key[0])]
         if not keys:
             # The session has ended, or belongs to another program. The error of the service names
@@ -230,37 +406,46 @@ class Client:
         for key in keys:
             connection, _ = self._held.pop(key)
             try:
-                (await connection.call("Stop", session_id=session_id, chip=key[0])).result()
+                async with self._limit("Stop"):
+                    (await connection.call("Stop", session_id=session_id, chip=key[0])).result()
             finally:
                 connection.close()
 
-    async def _reconnect(self, lost: ConnectionLost, seconds: float) -> None:
-        for pause in pauses(seconds):
-            await asyncio.sleep(pause)
-            if self._idle is None:
-                break
-            started: dict[tuple[str, int], _Connection] = {}
-            try:
-                while self._idle:
-                    self._idle.pop().close()
-                await self._call("org.varlink.service.GetInfo")
-                for key, (_, parameters) in list(self._held.items()):
-                    started[key] = await self._open()
-                    (await started[key].call("Start", **parameters)).result()
-                for key in list(started):
-                    if held := self._held.get(key):
-                        self._held[key] = started.pop(key), held[1]
-                        held[0].close()
-                return
-            except (Busy, ChipUnavailable, ConnectionLost, NoChip):
-                # The service has not found or opened it yet.
-                continue
-            finally:
-                for connection in started.values():
-                    connection.close()
-        raise lost
+    async def _restore(self) -> None:
+        """Starts the sessions that it held at a service that was restarted."""
+        async with self._restoring:
+            await self._call("org.varlink.service.GetInfo")
+            for key, (connection, start) in list(self._held.items()):
+                if connection.is_lost:
+                    await self._start_again(key, start)
 
-    async def measurements(
+    async def _start_again(self, key: tuple[str, int], start: StartCall) -> None:
+        async with self._limit("Start"):
+            again = await self._open()
+            try:
+                (await again.call("Start", **start.parameters)).result()
+            except BaseException:
+                again.close()
+                raise
+        held = self._held.get(key)
+        if held and held[1] is start:
+            self._held[key] = again, start
+            held[0].close()
+        else:
+            # It was stopped meanwhile.
+            again.close()
+
+    async def _monitor(self, **parameters: Any) -> _Connection:
+        async with self._limit("Monitor"):
+            connection = await self._open()
+            try:
+                await connection.listen(**parameters)
+                return connection
+            except BaseException:
+                connection.close()
+                raise
+
+    def measurements(
         self,
         *,
         chip: str | None = None,
@@ -268,37 +453,59 @@ class Client:
         peer: str | None = None,
         keep: Keep = "all",
         queue: int = 1_000,
-        reconnect: float = 0,
-    ) -> AsyncIterator[Measurement]:
-        """What is measured from the first step of the loop on; see `uwb.Client.measurements`."""
-        while True:
-            connection = await self._open()
-            try:
-                await connection.listen(
-                    chip=chip, session_id=session_id, peer=peer, keep=keep, queue=queue
-                )
-                while True:
-                    reply = await connection.receive()
-                    yield Measurement.from_json(reply.result())
-                    if not reply.continues:
-                        return
-            except ConnectionLost as lost:
-                if not reconnect:
-                    raise
-                await self._reconnect(lost, reconnect)
-            finally:
-                connection.close()
+        reconnect: float = 60,
+    ) -> Stream:
+        """Returns the measurements from the first step of the loop on.
+
+        See `uwb.Client.measurements`. A step waits without a limit: use `asyncio.timeout`.
+        """
+        parameters = {
+            "chip": chip, "session_id": session_id, "peer": peer, "keep": keep, "queue": queue,
+        }
+        return Stream(self, parameters, reconnect)
+
+    async def record(
+        self,
+        *,
+        seconds: float | None = None,
+        count: int | None = None,
+        chip: str | None = None,
+        session_id: int | None = None,
+        peer: str | None = None,
+        reconnect: float = 60,
+    ) -> Recording:
+        """Returns the measurements of some seconds, or this number of them.
+
+        See `uwb.Client.record`.
+        """
+        if seconds is None and count is None:
+            raise ValueError("record takes seconds or count")
+        found = Recording()
+        async with self.measurements(
+            chip=chip, session_id=session_id, peer=peer, queue=10_000, reconnect=reconnect
+        ) as stream:
+            await stream._connect()
+            with suppress(asyncio.TimeoutError, TimeoutError, SessionEnded):
+                async with _Limit(seconds, "Everything is recorded"):
+                    while count is None or len(found) < count:
+                        event = await anext(stream, None)
+                        if event is None:
+                            break
+                        if isinstance(event, Measurement):
+                            found.append(event)
+        return found
 
 
 class _Connecting:
     """Both `async with connect()` and `await connect()`."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, timeout: float | None) -> None:
         self._path = path
+        self._timeout = timeout
         self._client: Client | None = None
 
     async def _open(self) -> Client:
-        client = Client(self._path)
+        client = Client(self._path, self._timeout)
         try:
             info = await client._call("org.varlink.service.GetInfo")
             check(info)
@@ -306,6 +513,7 @@ class _Connecting:
             await client.close()
             raise
         client.version = info.get("version", "")
+        log.debug("connected to the service %s at %s", client.version, self._path)
         return client
 
     def __await__(self) -> Generator[Any, None, Client]:
@@ -320,6 +528,11 @@ class _Connecting:
             await self._client.close()
 
 
-def connect(path: str | os.PathLike[str] | None = None) -> _Connecting:
-    """Connects to the service: by default what UWBD_SOCKET names, or /run/uwbd/control."""
-    return _Connecting(default_path() if path is None else os.fspath(path))
+def connect(
+    path: str | os.PathLike[str] | None = None, *, timeout: float | None = 30
+) -> _Connecting:
+    """Connects to the service, by `async with connect()` or `await connect()`; see `uwb.connect`.
+
+    A call that takes longer than the time-out raises `TimeoutError`, as in `asyncio.timeout`.
+    """
+    return _Connecting(default_path() if path is None else os.fspath(path), timeout)

@@ -11,9 +11,10 @@ import socketserver
 import tempfile
 import threading
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import Any
 
-from ._model import Measurement
+from ._model import Event, Interruption
 from ._protocol import INTERFACE
 
 __all__ = ["FakeService"]
@@ -33,14 +34,18 @@ def _session_id(text: str) -> int | None:
 
 
 class FakeService:
-    """Answers like `uwbd` with one chip, whose sessions measure what a recording has: all at once, and
-    once for each listener, whose session then ends.
+    """Answers like `uwbd` with one chip, whose sessions measure a recording.
+
+    They measure all of it at once, once for each stream, whose session then ends.
+
+    At an `Interruption` in the recording, the service closes all its connections, as it does when
+    it restarts. The next stream gets the rest of the recording.
 
         with FakeService(uwb.Recording.load("walk.jsonl")) as fake, uwb.connect(fake.path) as service:
             ...
     """
 
-    def __init__(self, recording: Iterable[Measurement], *, chip: str = "fake") -> None:
+    def __init__(self, recording: Iterable[Event], *, chip: str = "fake") -> None:
         self.chip = chip
         self._recording = list(recording)
         self._folder = tempfile.TemporaryDirectory()
@@ -48,18 +53,25 @@ class FakeService:
         self.path = os.path.join(self._folder.name, "control")
         #: The profiles of started sessions: members, or the texts of files.
         self.started: list[dict[str, Any] | str] = []
+        #: The methods that were called, a list for each connection.
+        self.calls: list[list[str]] = []
+        self._position = 0
+        # In the order of their beginnings: a stream ends after its session's connection.
+        self._connections: dict[socket.socket, None] = {}
         service = self
 
         class Handler(socketserver.BaseRequestHandler):
             def handle(self) -> None:
+                service._connections[self.request] = None
                 service._serve(self.request)
+                del service._connections[self.request]
 
         class Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
             daemon_threads = True
             block_on_close = False
 
         self._server = Server(self.path, Handler)
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
 
     def __enter__(self) -> FakeService:
         self._thread.start()
@@ -70,13 +82,23 @@ class FakeService:
         self._server.server_close()
         self._folder.cleanup()
 
+    def restart(self) -> None:
+        """Closes all connections, as a service that restarts does."""
+        for connection in list(self._connections):
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+
     def _serve(self, connection: socket.socket) -> None:
         rest = b""
+        calls: list[str] = []
+        self.calls.append(calls)
         try:
             while data := connection.recv(65_536):
                 *messages, rest = (rest + data).split(b"\0")
                 for message in messages:
-                    for reply in self._answers(json.loads(message)):
+                    call = json.loads(message)
+                    calls.append(str(call.get("method")).rpartition(".")[2])
+                    for reply in self._answers(call):
                         connection.sendall(json.dumps(reply).encode() + b"\0")
         except OSError:
             return
@@ -120,7 +142,11 @@ class FakeService:
 
     def _monitor(self, wanted: dict[str, Any], more: bool) -> Iterator[dict[str, Any]]:
         number = wanted.get("session_id")
-        for measurement in self._recording:
+        for index, measurement in enumerate(self._recording[self._position :], self._position + 1):
+            if isinstance(measurement, Interruption):
+                self._position = index
+                self.restart()
+                return
             if wanted.get("peer") not in (None, measurement.peer):
                 continue
             reply = measurement.to_json()
