@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks the files and the description in the built packages: see .ci/python.
+
+distribution.py WHEEL SOURCE WHEEL-OF-SOURCE
+"""
+
+from __future__ import annotations
+
+import email
+import sys
+import tarfile
+import zipfile
+
+WHEEL, SOURCE, FROM_SOURCE = sys.argv[1:]
+
+
+def files(path: str) -> dict[str, bytes]:
+    with zipfile.ZipFile(path) as wheel:
+        return {name: wheel.read(name) for name in wheel.namelist()}
+
+
+def check(holds: object, text: str) -> None:
+    if not holds:
+        sys.exit(f"python: {text}")
+
+
+wheel = files(WHEEL)
+with tarfile.open(SOURCE) as archive:
+    source = {name.partition("/")[2] for name in archive.getnames()}
+check(wheel == files(FROM_SOURCE), "the wheel of the source distribution differs")
+check({"LICENSE", "README.md", "examples/range.py", "tests/test_streams.py"} <= source, "a file is missing")
+check("uwb/py.typed" in wheel, "the wheel has no py.typed")
+licences = [text for name, text in wheel.items() if name.endswith("dist-info/licenses/LICENSE")]
+check(licences and b"Apache License" in licences[0], "the wheel has no licence")
+metadata = email.message_from_bytes(next(v for k, v in wheel.items() if k.endswith("/METADATA")))
+check(metadata["License-Expression"] == "Apache-2.0", "the description has no licence")
+links = {value.partition(",")[0] for value in metadata.get_all("Project-URL", [])}
+check({"Homepage", "Documentation", "Source", "Issues", "Changelog"} <= links, f"links are missing: {links}")
+check("Requires-Dist" not in metadata, "it has dependencies")
+print(f"uwb: {len(wheel)} files in the wheel, {len(source)} in the source distribution")
