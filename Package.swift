@@ -129,13 +129,13 @@ let package = Package(
       ],
       path: "Sources/Lab/UWBLab", swiftSettings: strict + lifetimes),
 
-    // What services and their clients say to each other.
+    // Messages, servers and clients of local services.
     .target(
-      name: "Varlink", dependencies: ["JSON"], path: "Sources/Ground/Varlink",
-      swiftSettings: strict),
+      name: "Varlink", dependencies: ["JSON", "System", system], path: "Sources/Ground/Varlink",
+      swiftSettings: memorySafe),
     // The interface of the service that shares chips, for the service and for its clients.
     .target(
-      name: "ChipSharing", dependencies: ["JSON", "System", "Varlink", system],
+      name: "ChipSharing", dependencies: ["JSON", "Varlink", system],
       path: "Sources/Driver/ChipSharing", resources: [.embedInCode("org.swift-uwb.Chips.varlink")],
       swiftSettings: memorySafe),
 
@@ -352,7 +352,8 @@ let package = Package(
       name: "ChipSharingTests", dependencies: ["ChipSharing", "JSON", "Varlink"],
       swiftSettings: strict),
     .testTarget(
-      name: "VarlinkTests", dependencies: ["JSON", "Varlink"], swiftSettings: strict),
+      name: "VarlinkTests", dependencies: ["JSON", "System", "UWBTestSupport", "Varlink"],
+      swiftSettings: strict),
     // Programs in processes of their own.
     .target(
       name: "ProgramTestSupport",

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import Glibc
 internal import JSON
-internal import System
 package import SystemPackage
 internal import Varlink
 
@@ -16,8 +14,6 @@ package enum ChipService {
     case rejected(ServiceError)
   }
 
-  /// The time-out in seconds for connecting, and for a reply.
-  private static let patience = 5
   /// The time-out in seconds for a reply that waits up to 10 s for the chip to open.
   private static let patienceForOpening = 15
   /// The time-out in seconds for a reply after sessions have ended and the chip is closed.
@@ -81,79 +77,19 @@ package enum ChipService {
   }
 
   private static func call(
-    _ call: ChipCall, at socket: FilePath, patience: Int = ChipService.patience
+    _ call: ChipCall, at socket: FilePath, patience: Int = 5
   ) throws(Failure) -> (descriptor: FileDescriptor, reply: VarlinkReply) {
-    let descriptor: FileDescriptor
-    do throws(Errno) { descriptor = try connected(to: socket, patience) } catch {
-      throw .unreachable(error)
-    }
-    do throws(Failure) {
-      let reply = try answer(to: call.message, descriptor)
-      if let error = ServiceError(reply) { throw Failure.rejected(error) }
-      return (descriptor, reply)
+    let called: (descriptor: FileDescriptor, reply: VarlinkReply)
+    do throws(VarlinkClient.Failure) {
+      called = try VarlinkClient.call(call.message, at: socket.string, patience: patience)
     } catch {
-      try? descriptor.close()
-      throw error
-    }
-  }
-
-  private static func answer(
-    to call: VarlinkCall, _ descriptor: FileDescriptor
-  ) throws(Failure) -> VarlinkReply {
-    do throws(Errno) {
-      try send(call.bytes, descriptor)
-      let message = try receive(descriptor)
-      if let reply = try? VarlinkReply(message) { return reply }
-      throw .badMessage
-    } catch { throw .silent(error) }
-  }
-
-  private static func connected(
-    to path: FilePath, _ patience: Int
-  ) throws(Errno) -> FileDescriptor {
-    let number = Glibc.socket(
-      AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-    guard number >= 0 else { throw Errno(rawValue: errno) }
-    // The time-out for sending also limits connecting (socket(7)).
-    for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
-      var time = timeval(tv_sec: patience, tv_usec: 0)
-      unsafe setsockopt(
-        number, SOL_SOCKET, option, &time, socklen_t(MemoryLayout<timeval>.size))
-    }
-    let result = unsafe withUnixAddress(path.string) {
-      unsafe connect(number, $0, $1) == 0 ? nil : Errno(rawValue: errno)
-    }
-    if case .some(.none) = result { return FileDescriptor(rawValue: number) }
-    _ = Glibc.close(number)
-    throw (result ?? .fileNameTooLong) ?? .fileNameTooLong
-  }
-
-  private static func send(_ bytes: [UInt8], _ descriptor: FileDescriptor) throws(Errno) {
-    var sent = 0
-    while sent < bytes.count {
-      let count = unsafe bytes.withUnsafeBytes {
-        unsafe Glibc.send(
-          descriptor.rawValue, $0.baseAddress! + sent, bytes.count - sent, Int32(MSG_NOSIGNAL))
+      switch error {
+      case .unreachable(let error): throw .unreachable(error)
+      case .silent(let error): throw .silent(error)
       }
-      if count < 0, errno != EINTR { throw Errno(rawValue: errno) }
-      sent += max(count, 0)
     }
-  }
-
-  /// Receives one message without its zero byte, and no byte after it.
-  private static func receive(_ descriptor: FileDescriptor) throws(Errno) -> [UInt8] {
-    var message: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 4_096)
-    while message.count < 1 << 20 {
-      var count = unsafe recv(descriptor.rawValue, &buffer, buffer.count, Int32(MSG_PEEK))
-      let end = buffer.prefix(max(count, 0)).firstIndex(of: 0)
-      if count > 0 { count = unsafe recv(descriptor.rawValue, &buffer, (end ?? count - 1) + 1, 0) }
-      if count < 0, errno == EINTR { continue }
-      if count < 0 { throw Errno(rawValue: errno) }
-      guard count > 0 else { throw .connectionReset }
-      message += buffer.prefix(end ?? count)
-      if end != nil { return message }
-    }
-    throw .badMessage
+    guard let error = ServiceError(called.reply) else { return called }
+    try? called.descriptor.close()
+    throw .rejected(error)
   }
 }

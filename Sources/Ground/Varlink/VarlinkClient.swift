@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+internal import Glibc
+internal import System
+package import SystemPackage
+
+/// Calls services. All calls block.
+package enum VarlinkClient {
+  /// The reason why a call has no reply.
+  package enum Failure: Error, Sendable, Hashable {
+    /// No program accepts the connection. The time-out is `wouldBlock`.
+    case unreachable(Errno)
+    /// The service does not answer, or the connection has ended.
+    case silent(Errno)
+  }
+
+  /// Sends the first call over a new connection, and returns both the connection and the reply.
+  ///
+  /// - Parameters:
+  ///   - path: The path of the service's Unix socket.
+  ///   - patience: The time-out in seconds for connecting, and for the reply.
+  package static func call(
+    _ call: VarlinkCall, at path: String, patience: Int = 5
+  ) throws(Failure) -> (descriptor: FileDescriptor, reply: VarlinkReply) {
+    let descriptor: FileDescriptor
+    do throws(Errno) { descriptor = try connected(to: path, patience) } catch {
+      throw .unreachable(error)
+    }
+    do throws(Errno) {
+      try send(call.bytes, descriptor)
+      let message = try receive(descriptor)
+      guard let reply = try? VarlinkReply(message) else { throw Errno.badMessage }
+      return (descriptor, reply)
+    } catch {
+      try? descriptor.close()
+      throw .silent(error)
+    }
+  }
+
+  private static func connected(
+    to path: String, _ patience: Int
+  ) throws(Errno) -> FileDescriptor {
+    let number = Glibc.socket(
+      AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    guard number >= 0 else { throw Errno(rawValue: errno) }
+    // The time-out for sending also limits connecting (socket(7)).
+    for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
+      var time = timeval(tv_sec: patience, tv_usec: 0)
+      unsafe setsockopt(
+        number, SOL_SOCKET, option, &time, socklen_t(MemoryLayout<timeval>.size))
+    }
+    let result = unsafe withUnixAddress(path) {
+      unsafe connect(number, $0, $1) == 0 ? nil : Errno(rawValue: errno)
+    }
+    if case .some(.none) = result { return FileDescriptor(rawValue: number) }
+    _ = Glibc.close(number)
+    throw (result ?? .fileNameTooLong) ?? .fileNameTooLong
+  }
+
+  private static func send(_ bytes: [UInt8], _ descriptor: FileDescriptor) throws(Errno) {
+    var sent = 0
+    while sent < bytes.count {
+      let count = unsafe bytes.withUnsafeBytes {
+        unsafe Glibc.send(
+          descriptor.rawValue, $0.baseAddress! + sent, bytes.count - sent, Int32(MSG_NOSIGNAL))
+      }
+      if count < 0, errno != EINTR { throw Errno(rawValue: errno) }
+      sent += max(count, 0)
+    }
+  }
+
+  /// Receives one message without its zero byte, and no byte after it.
+  private static func receive(_ descriptor: FileDescriptor) throws(Errno) -> [UInt8] {
+    var message: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 4_096)
+    while message.count < 1 << 20 {
+      var count = unsafe recv(descriptor.rawValue, &buffer, buffer.count, Int32(MSG_PEEK))
+      let end = buffer.prefix(max(count, 0)).firstIndex(of: 0)
+      if count > 0 { count = unsafe recv(descriptor.rawValue, &buffer, (end ?? count - 1) + 1, 0) }
+      if count < 0, errno == EINTR { continue }
+      if count < 0 { throw Errno(rawValue: errno) }
+      guard count > 0 else { throw .connectionReset }
+      message += buffer.prefix(end ?? count)
+      if end != nil { return message }
+    }
+    throw .badMessage
+  }
+}
