@@ -3,6 +3,7 @@ import Logging
 import Testing
 import UWBLink
 import UWBSimulator
+import Varlink
 
 @testable import UWBService
 

@@ -18,7 +18,8 @@ package struct VarlinkService: Sendable {
   ///    varlink.
   /// - Throws: `VarlinkInterfaceError`.
   package init(
-    vendor: String, product: String, version: String, url: String, interfaces: [String],
+    vendor: String = "swift-uwb", product: String, version: String,
+    url: String = "https://github.com/swift-uwb/swift-uwb", interfaces: [String],
     upgrading: Set<String> = []
   ) throws(VarlinkInterfaceError) {
     self.upgrading = upgrading

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ChipSharing
+import Varlink
 
 /// An event of a chip or of one of its sessions, for all connections.
 enum ChipEvent {

@@ -26,7 +26,9 @@ extension ChipCall {
 extension Service {
   /// Performs a call whose parameters have their types: at once, or after the chips that it waits
   /// for have been opened.
-  func perform(_ method: String, _ message: VarlinkCall, for client: Client) -> Client.Outcome {
+  func perform(_ method: String, _ message: VarlinkCall, for client: Client)
+    -> VarlinkConnection.Outcome
+  {
     let call: ChipCall
     do throws(ServiceError) { call = try ChipCall(method, message.parameters) } catch {
       return .reply(error.reply.bytes)
@@ -42,7 +44,7 @@ extension Service {
         for chip in opening { await chip.waitWhileOpening() }
         // The program may have disconnected meanwhile.
         guard !client.isClosed else { return }
-        client.answer(
+        client.connection.answer(
           outcome { () throws(ServiceError) in try perform(call, message, for: client) })
       }
       return .later
@@ -52,12 +54,14 @@ extension Service {
   /// Handles the disconnection of borrowers, which may be noticed after the next call otherwise, so
   /// that no call is refused because of them.
   private func serveFormerBorrowers() {
-    for client in clients.values where !client.borrowed.isEmpty && client.hasHungUp {
-      client.isReady()
+    for client in clients.values where !client.borrowed.isEmpty && client.connection.hasHungUp {
+      client.connection.isReady()
     }
   }
 
-  private func outcome(_ body: () throws(ServiceError) -> Client.Outcome) -> Client.Outcome {
+  private func outcome(_ body: () throws(ServiceError) -> VarlinkConnection.Outcome)
+    -> VarlinkConnection.Outcome
+  {
     do throws(ServiceError) { return try body() } catch { return .reply(error.reply.bytes) }
   }
 
@@ -73,7 +77,7 @@ extension Service {
 
   private func perform(
     _ call: ChipCall, _ message: VarlinkCall, for client: Client
-  ) throws(ServiceError) -> Client.Outcome {
+  ) throws(ServiceError) -> VarlinkConnection.Outcome {
     switch call {
     case .list: return reply(.chips(chips.map(\.shown)))
     case .monitor(let monitor):
@@ -96,12 +100,12 @@ extension Service {
     case .attach(let name, let linger):
       let chip = try chip(name)
       let virtual = VirtualChip(chip, try chip.openDevice(), client, self, linger: linger)
-      return .attach(virtual, reply: ChipReply.chip(chip.name).bytes)
+      return .upgrade(virtual, reply: ChipReply.chip(chip.name).bytes)
     case .borrow(let name, let reason): return try borrow(try chip(name), reason, for: client)
     }
   }
 
-  private func reply(_ reply: ChipReply) -> Client.Outcome { .reply(reply.bytes) }
+  private func reply(_ reply: ChipReply) -> VarlinkConnection.Outcome { .reply(reply.bytes) }
 
   private func chip(named name: String) -> SharedChip? {
     chips.first { $0.name == name || $0.place == name }
@@ -132,14 +136,14 @@ extension Service {
   private func start(
     _ profile: ChipCall.Profile, on chip: SharedChip, _ share: Chips.Share, linger: Duration,
     for client: Client
-  ) throws(ServiceError) -> Client.Outcome {
+  ) throws(ServiceError) -> VarlinkConnection.Outcome {
     let profile = try session(profile, for: try chip.openDevice())
     Task {
       do throws(Refusal) {
         let (session, joined) = try await client.start(profile, on: chip, share, linger: linger)
-        client.answer(
+        client.connection.answer(
           reply(.started(chip: chip.name, sessionID: session.id, joined: joined)))
-      } catch { client.answer(.reply(error.error.reply.bytes)) }
+      } catch { client.connection.answer(.reply(error.error.reply.bytes)) }
     }
     return .later
   }
@@ -161,7 +165,7 @@ extension Service {
 
   private func borrow(
     _ chip: SharedChip, _ reason: String, for client: Client
-  ) throws(ServiceError) -> Client.Outcome {
+  ) throws(ServiceError) -> VarlinkConnection.Outcome {
     try chip.checkLending(to: client.number)
     let reason = printable(reason)
     guard !reason.isEmpty, reason.utf8.count <= 200 else {
@@ -171,7 +175,7 @@ extension Service {
     chip.lend(to: SharedChip.Borrower(user: client.user, reason: reason))
     Task {
       await chip.waitUntilClosed()
-      client.answer(reply(.chip(chip.name)))
+      client.connection.answer(reply(.chip(chip.name)))
     }
     return .later
   }
@@ -180,7 +184,7 @@ extension Service {
 
   private func monitor(
     _ wanted: ChipCall.Monitor, isOneway: Bool, for client: Client
-  ) throws(ServiceError) -> Client.Outcome {
+  ) throws(ServiceError) -> VarlinkConnection.Outcome {
     var wanted = wanted
     if wanted.chip != nil { wanted.chip = try chip(wanted.chip).name }
     if let id = wanted.sessionID {
@@ -198,6 +202,6 @@ extension Service {
           session.chip, sessionID: id, "It is ending.", advice: "Start it again.")
       }
     }
-    return isOneway ? .reply([]) : .monitor(Client.Monitor(wanted))
+    return isOneway ? .reply([]) : .stream(Monitor(wanted, client.connection))
   }
 }

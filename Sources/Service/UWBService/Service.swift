@@ -2,7 +2,6 @@
 import ChipSharing
 import Glibc
 package import Logging
-import System
 package import UWBLink
 package import Varlink
 
@@ -20,18 +19,12 @@ package struct HeldProfile: Sendable {
 
 /// The service: the shared chips and the connected clients.
 @ServiceActor package final class Service: ChipObserver {
-  nonisolated let varlink: VarlinkService
   nonisolated let logger: Logger
   let permissions: Permissions
   private(set) var chips: [SharedChip] = []
   private let ports: (any PortKeeper)?
   var clients: [Int: Client] = [:]
-  private var nextNumber = 0
-  /// The sockets of all clients.
-  private(set) lazy var watch = DescriptorWatch(in: ServiceQueue.shared.queue) { [weak self] in
-    ServiceQueue.shared.handle { self?.serve() }
-  }
-  private var acceptor: Acceptor?
+  private let server: VarlinkServer
   private var idle: (time: Duration, body: @Sendable () -> Void)?
   private var idleTimer: Task<Void, Never>?
 
@@ -39,10 +32,10 @@ package struct HeldProfile: Sendable {
     _ chips: [(name: String, endpoint: LinkEndpoint)], _ permissions: Permissions, version: String,
     ports: (any PortKeeper)? = nil, logger: Logger
   ) throws(VarlinkInterfaceError) {
-    varlink = try VarlinkService(
-      vendor: "swift-uwb", product: "uwbd", version: version,
-      url: "https://github.com/swift-uwb/swift-uwb", interfaces: [Chips.description],
-      upgrading: Chips.upgrading)
+    server = VarlinkServer(
+      try VarlinkService(
+        product: "uwbd", version: version, interfaces: [Chips.description],
+        upgrading: Chips.upgrading))
     self.permissions = permissions
     self.logger = logger
     self.ports = ports
@@ -72,25 +65,20 @@ package struct HeldProfile: Sendable {
   ///
   /// - Parameter socket: A non-blocking socket that listens. The service closes it when it stops.
   package func start(listeningAt socket: Int32) {
-    // Not at the first client, when no descriptor may be left.
-    _ = watch
-    for chip in chips { chip.start() }
-    acceptor = Acceptor(socket) { [weak self] descriptor in
+    server.start(listeningAt: socket) { [weak self] descriptor in
       if let self { accept(descriptor) } else { close(descriptor) }
     }
+    for chip in chips { chip.start() }
   }
 
   /// Closes all connections, ends all sessions, and closes the chips.
   ///
   /// Connections come first: clients then wait for the next service, as after a crash.
   package func stop() async {
-    acceptor?.stop()
-    acceptor = nil
-    for client in clients.values { client.close() }
+    server.stop()
     await withTaskGroup { group in
       for chip in chips { group.addTask { await chip.stop() } }
     }
-    watch.cancel()
   }
 
   /// Replaces the sessions that the service holds for itself. Releases each held session that is
@@ -139,15 +127,6 @@ package struct HeldProfile: Sendable {
 
   // MARK: clients
 
-  /// Reads from clients that have sent data, and removes clients that have disconnected.
-  ///
-  /// - Returns: The number of clients served.
-  @discardableResult private func serve() -> Int {
-    let numbers = watch.next()
-    for number in numbers { clients[number]?.isReady() }
-    return numbers.count
-  }
-
   private func accept(_ descriptor: Int32) {
     guard let user = permissions.user(descriptor) else {
       close(descriptor)
@@ -160,8 +139,8 @@ package struct HeldProfile: Sendable {
       close(descriptor)
       return
     }
-    nextNumber += 1
-    clients[nextNumber] = Client(descriptor, number: nextNumber, user, self)
+    let client = Client(server.connect(descriptor), user, self)
+    clients[client.number] = client
   }
 
   /// Returns the error for a user who reaches a limit of connections, or nil if the user may
@@ -175,7 +154,9 @@ package struct HeldProfile: Sendable {
         try permissions.checkConnection(of: user, beside: clients.values.lazy.map(\.user))
         return nil
       } catch {
-        guard served <= clients.count, case let count = serve(), count > 0 else { return error }
+        guard served <= clients.count, case let count = server.serve(), count > 0 else {
+          return error
+        }
         served += count
       }
     }

@@ -7,6 +7,7 @@ import System
 import UCI
 import UWB
 import UWBLink
+import Varlink
 
 /// A chip that the service owns for its whole life. The service opens the chip when it is present,
 /// and again after it was lost.

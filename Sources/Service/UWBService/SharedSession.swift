@@ -6,6 +6,7 @@ import System
 import UCI
 import UCIReference
 import UWB
+import Varlink
 
 /// A session on a chip with the clients that own it. The session ends with its last owner.
 @ServiceActor final class SharedSession {

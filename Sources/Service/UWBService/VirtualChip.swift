@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import ChipSharing
-import System
 import Logging
+import System
 import UCI
 import UWB
+import Varlink
 
 /// The chip that a client sees after `Attach`: it speaks UCI, and has only the client's sessions.
 ///
 /// Each session becomes a shared session of the service when the client starts it.
-@ServiceActor final class VirtualChip {
+@ServiceActor final class VirtualChip: VarlinkUpgrade {
   private struct Session {
     var type: SessionType
     var parameters: [TLV] = []
@@ -270,8 +271,8 @@ import UWB
   /// Forwards a notification about a session, or drops it while too many bytes are unsent.
   func relay(_ packet: [UInt8], of session: SharedSession, begins: Bool) {
     guard let client, sessions[session.id]?.shared === session else { return }
-    if begins { drops = client.backlog > Self.mostBytes }
-    if drops { client.closeIfStuck() } else { client.send(packet) }
+    if begins { drops = client.connection.backlog > Self.mostBytes }
+    if drops { client.connection.closeIfStuck() } else { client.connection.send(packet) }
   }
 
   /// Reports a session that ended by itself. If the cause concerns the whole chip, closes the
@@ -304,7 +305,7 @@ import UWB
 
   private func send(_ type: MessageType, _ opcode: Opcode, _ payload: [UInt8]) {
     for packet in Segmentation.packets(type: type, opcode: opcode, payload: payload) {
-      client?.send(packet)
+      client?.connection.send(packet)
     }
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import Dispatch
-import Glibc
-import System
+internal import Dispatch
+internal import Glibc
+internal import System
 
 /// Accepts connections at a listening socket.
 @ServiceActor final class Acceptor {

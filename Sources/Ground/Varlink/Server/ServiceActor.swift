@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-import Dispatch
-import Glibc
-import System
+internal import Dispatch
+internal import Glibc
+internal import System
 
-/// The actor that serves all clients, on one queue. Its functions must not block.
+/// The actor of the program's varlink servers, on one queue. Its functions must not block.
 @globalActor package actor ServiceActor {
   package static let shared = ServiceActor()
 
   nonisolated package var unownedExecutor: UnownedSerialExecutor {
-    ServiceQueue.shared.asUnownedSerialExecutor()
+    unsafe ServiceQueue.shared.asUnownedSerialExecutor()
   }
 
   /// Calls `body` synchronously from a job or handler of the queue.
@@ -21,22 +21,24 @@ import System
   ///
   /// An idle queue runs `body` at once on the calling thread, because to wake another thread takes
   /// longer than most jobs.
-  nonisolated static func atOnceOrLater(_ body: @escaping @Sendable @ServiceActor () -> Void) {
+  nonisolated package static func atOnceOrLater(
+    _ body: @escaping @Sendable @ServiceActor () -> Void
+  ) {
     if !ServiceQueue.shared.runIfIdle(body) { ServiceQueue.shared.later(body) }
   }
 
   /// Whether the number of pending jobs is so high that threads of chips must not add more.
-  nonisolated static var isFull: Bool { ServiceQueue.shared.load > 1_024 }
+  nonisolated package static var isFull: Bool { ServiceQueue.shared.load > 1_024 }
 
   /// Returns when all earlier jobs have run.
-  @ServiceActor static func turn() async {}
+  @ServiceActor package static func turn() async {}
 }
 
 /// The queue of `ServiceActor`. It runs the actor's jobs and the handlers of descriptors.
-final class ServiceQueue: SerialExecutor {
-  static let shared = ServiceQueue()
+package final class ServiceQueue: SerialExecutor {
+  package static let shared = ServiceQueue()
 
-  let queue = DispatchQueue(label: "uwbd")
+  let queue = DispatchQueue(label: "varlink")
 
   private struct State {
     /// The number of jobs and handlers that run or wait.
@@ -50,16 +52,16 @@ final class ServiceQueue: SerialExecutor {
 
   var load: Int { state.withLock { $0.pending } }
 
-  func enqueue(_ job: consuming ExecutorJob) {
+  package func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
     state.withLock { $0.pending += 1 }
     queue.async { [self] in
-      gate.withLock { _ in run { job.runSynchronously(on: asUnownedSerialExecutor()) } }
+      gate.withLock { _ in run { unsafe job.runSynchronously(on: asUnownedSerialExecutor()) } }
     }
   }
 
   /// Calls `body` on the queue after all earlier jobs.
-  func later(_ body: @escaping @Sendable @ServiceActor () -> Void) {
+  package func later(_ body: @escaping @Sendable @ServiceActor () -> Void) {
     state.withLock { $0.pending += 1 }
     queue.async { [self] in
       gate.withLock { _ in run { ServiceActor.assumeIsolated(body) } }
@@ -67,7 +69,7 @@ final class ServiceQueue: SerialExecutor {
   }
 
   /// Calls `body` on the queue after a time.
-  func later(after time: Duration, _ body: @escaping @Sendable @ServiceActor () -> Void) {
+  package func later(after time: Duration, _ body: @escaping @Sendable @ServiceActor () -> Void) {
     let milliseconds = DispatchTimeInterval.milliseconds(Int(time / .milliseconds(1)))
     queue.asyncAfter(deadline: .now() + milliseconds) { [self] in handle(body) }
   }
@@ -103,9 +105,9 @@ final class ServiceQueue: SerialExecutor {
     }
   }
 
-  func checkIsolated() {
+  package func checkIsolated() {
     precondition(
       state.withLock { $0.thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false },
-      "not on the queue of the service")
+      "not on the queue of the servers")
   }
 }

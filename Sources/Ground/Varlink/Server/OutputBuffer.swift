@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-import Glibc
+internal import Glibc
 
-/// The bytes to send to a client.
-struct OutputBuffer {
+/// The bytes to send over a connection.
+package struct OutputBuffer {
   private var bytes: [UInt8] = []
   /// The number of bytes at the beginning that are sent.
   private var sent = 0
-  /// The time since which the client has accepted no bytes; nil while it accepts them.
+  /// The time since which the other end has accepted no bytes; nil while it accepts them.
   private(set) var blockedSince: ContinuousClock.Instant?
 
   enum Result { case accepted, blocked, failed }
 
   /// The number of unsent bytes.
-  var count: Int { bytes.count - sent }
-  var isEmpty: Bool { count == 0 }
+  package var count: Int { bytes.count - sent }
+  package var isEmpty: Bool { count == 0 }
 
-  mutating func append(_ more: [UInt8]) { encode { $0 += more } }
+  package mutating func append(_ more: [UInt8]) { encode { $0 += more } }
 
   /// Appends the bytes that `body` appends.
-  mutating func encode(_ body: (inout [UInt8]) -> Void) {
+  package mutating func encode(_ body: (inout [UInt8]) -> Void) {
     if sent > 0 {
       bytes.removeFirst(sent)
       sent = 0
@@ -28,14 +28,14 @@ struct OutputBuffer {
 
   /// Sends the bytes with one call of send(2).
   mutating func send(to socket: Int32) -> Result {
-    let count = bytes.withUnsafeBytes {
-      Glibc.send(socket, $0.baseAddress! + sent, $0.count - sent, Int32(MSG_NOSIGNAL))
+    let count = unsafe bytes.withUnsafeBytes {
+      unsafe Glibc.send(socket, $0.baseAddress! + sent, $0.count - sent, Int32(MSG_NOSIGNAL))
     }
     guard count < 0 else {
       sent += count
       blockedSince = nil
       if sent == bytes.count {
-        // Room for some measurements stays, so that a fast client costs no allocations.
+        // Room for some replies stays, so that a fast client costs no allocations.
         bytes.removeAll(keepingCapacity: bytes.capacity <= 4_096)
         sent = 0
       }

@@ -2,8 +2,7 @@
 import System
 import Testing
 import UWBTestSupport
-
-@testable import UWBService
+import Varlink
 
 @Suite(.ownThreads, .timeLimit(.minutes(10))) struct ServiceActorTests {
   @Test func aBusyActorDelaysNoThread() async {
