@@ -352,7 +352,7 @@ let package = Package(
       name: "ChipSharingTests", dependencies: ["ChipSharing", "JSON", "Varlink"],
       swiftSettings: strict),
     .testTarget(
-      name: "VarlinkTests", dependencies: ["JSON", "System", "UWBTestSupport", "Varlink"],
+      name: "VarlinkTests", dependencies: ["JSON", "System", "UWBTestSupport", "Varlink", system],
       swiftSettings: strict),
     // Programs in processes of their own.
     .target(
