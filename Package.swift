@@ -101,8 +101,8 @@ let package = Package(
     .target(
       name: "NearbyInteraction",
       dependencies: [
-        "SIMDMath", "AccessoryProtocol", "Channels", "Peers", "UCI", "UCIReference", "UWBLink",
-        "UWB", "Ranging", "System", deque, system,
+        "SIMDMath", "AccessoryProtocol", "Channels", "JSON", "Peers", "UCI", "UCIReference",
+        "UWBLink", "UWB", "Ranging", "System", deque, system,
       ],
       path: "Sources/Nearby/NearbyInteraction", swiftSettings: memorySafe + lifetimes),
 

@@ -43,9 +43,7 @@ open class NIDLTDOAConfiguration: NIConfiguration, @unchecked Sendable {
     networkIdentifier = coder.decodeInteger(forKey: "network")
     discoveryMethod = method
     super.init(coder: coder)
-    guard let data = coder.decodeObject(of: NSData.self, forKey: "radio"),
-      let radio = try? JSONDecoder().decode(Radio.self, from: Data(referencing: data))
-    else { return nil }
+    guard let radio = coder.decode(json: Radio.self, forKey: "radio") else { return nil }
     self.radio = radio
   }
 
@@ -53,9 +51,7 @@ open class NIDLTDOAConfiguration: NIConfiguration, @unchecked Sendable {
   open override func encode(with coder: NSCoder) {
     coder.encode(networkIdentifier, forKey: "network")
     coder.encode(discoveryMethod.rawValue, forKey: "method")
-    if let data = try? JSONEncoder().encode(radio) {
-      coder.encode(NSData(data: data), forKey: "radio")
-    }
+    coder.encode(json: radio, forKey: "radio")
   }
 
   /// Returns an independent copy.

@@ -34,8 +34,9 @@ open class NIDLTDOAMeasurement: NSObject, NSCopying, NSSecureCoding, @unchecked 
     var address: Int
     var clusterInitiatorAddress = 0
     var type: Int
-    var rawTransmitTime: UInt64
-    var rawReceiveTime: UInt64
+    /// The bits of the raw times: JSON's whole numbers are signed.
+    var rawTransmitTime: Int64
+    var rawReceiveTime: Int64
     var signalStrength: Double
     var carrierFrequencyOffset: Double
     var responderClockFrequencyOffset: Double?
@@ -62,13 +63,13 @@ open class NIDLTDOAMeasurement: NSObject, NSCopying, NSSecureCoding, @unchecked 
   /// The kind of message.
   public var measurementType: NIDLTDOAMeasurementType { .init(rawValue: values.type) ?? .poll }
   /// The time of transmission in seconds of the anchors' clock.
-  public var transmitTime: Double { Double(values.rawTransmitTime) / Self.ticksPerSecond }
+  public var transmitTime: Double { Double(rawTransmitTime) / Self.ticksPerSecond }
   /// The time of reception in seconds of the chip's clock.
-  public var receiveTime: Double { Double(values.rawReceiveTime) / Self.ticksPerSecond }
+  public var receiveTime: Double { Double(rawReceiveTime) / Self.ticksPerSecond }
   /// The time of transmission in ticks of 15.65 ps.
-  public var rawTransmitTime: UInt64 { values.rawTransmitTime }
+  public var rawTransmitTime: UInt64 { UInt64(bitPattern: values.rawTransmitTime) }
   /// The time of reception in ticks of 15.65 ps.
-  public var rawReceiveTime: UInt64 { values.rawReceiveTime }
+  public var rawReceiveTime: UInt64 { UInt64(bitPattern: values.rawReceiveTime) }
   /// The received power in dBm; 0 if the chip does not report it.
   public var signalStrength: Double { values.signalStrength }
   /// The offset of the anchor's clock rate from the chip's, positive if the anchor's is faster;
@@ -92,18 +93,14 @@ open class NIDLTDOAMeasurement: NSObject, NSCopying, NSSecureCoding, @unchecked 
 
   /// Decodes an archived instance.
   public required init?(coder: NSCoder) {
-    guard let data = coder.decodeObject(of: NSData.self, forKey: "values"),
-      let values = try? JSONDecoder().decode(Values.self, from: Data(referencing: data))
-    else { return nil }
+    guard let values = coder.decode(json: Values.self, forKey: "values") else { return nil }
     self.values = values
     super.init()
   }
 
   /// Encodes the instance.
   open func encode(with coder: NSCoder) {
-    if let data = try? JSONEncoder().encode(values) {
-      coder.encode(NSData(data: data), forKey: "values")
-    }
+    coder.encode(json: values, forKey: "values")
   }
 
   /// Returns the instance itself, which is immutable.

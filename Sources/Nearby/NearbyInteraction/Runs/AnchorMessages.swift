@@ -36,7 +36,8 @@ struct AnchorMessages: Sendable {
       initiator.map { $0.block == message.blockIndex && $0.round == message.roundIndex } ?? false
     var values = NIDLTDOAMeasurement.Values(
       address: address, clusterInitiatorAddress: isSameRound ? initiator?.address ?? 0 : 0,
-      type: type.rawValue, rawTransmitTime: sent, rawReceiveTime: received,
+      type: type.rawValue, rawTransmitTime: Int64(bitPattern: sent),
+      rawReceiveTime: Int64(bitPattern: received),
       signalStrength: message.rssiDBm ?? 0,
       carrierFrequencyOffset: message.clockOffsetPPM * 1e-6,
       responderClockFrequencyOffset: type == .response ? message.anchorClockOffsetPPM * 1e-6 : nil,
