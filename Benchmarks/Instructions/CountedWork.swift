@@ -80,7 +80,7 @@ enum CountedWork: String, CaseIterable {
     return batches * EstimationFigures.batch
   }
 
-  /// From the frame to the delegate's method on its queue, one after the other.
+  /// The path from the frame to the delegate's method on its queue, one frame after the other.
   private static func deliver(_ count: Int) -> Int {
     final class Delegate: NSObject, NISessionDelegate {
       let arrived = DispatchSemaphore(value: 0)

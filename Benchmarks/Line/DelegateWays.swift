@@ -25,7 +25,7 @@ final class QueueWay: ReaderWay {
   }
 }
 
-/// To the delegate of an `NISession`, on a queue.
+/// The path to the delegate of an `NISession`, on a queue.
 final class DelegateWay: ReaderWay {
   private final class Delegate: NSObject, NISessionDelegate {
     let destination: Destination

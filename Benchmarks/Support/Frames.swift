@@ -23,7 +23,7 @@ final class Frames: @unchecked Sendable {
 
   deinit { bytes.deallocate() }
 
-  /// One frame. Its distances are those of a peer that is 4 m away.
+  /// Returns one frame. Its distances correspond to a peer that is 4 m away.
   static func frame(number: UInt32, measurements: Int, _ random: inout SplitMix) -> [UInt8] {
     let payload = payload(number: number, measurements: measurements, &random)
     let header = PacketHeader(.notification, .sessionInfo, payloadLength: payload.count)

@@ -75,7 +75,7 @@ final class PrivateBus: Sendable {
 }
 
 extension Trait where Self == ConditionTrait {
-  /// For tests that need the message bus's daemon.
+  /// A trait of tests that need the message bus's daemon.
   static var bus: Self {
     .enabled(if: PrivateBus.program != nil, "dbus-daemon is not installed")
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // No code: checks at compile time, on every architecture, that the kernel's headers agree with its
-// binary interface (values: Linux 6.1 on x86-64), and that the request numbers are those of the
+// binary interface (values: Linux 6.1 on x86-64), and that the request numbers agree with the
 // vendors' drivers (values: the sources named in ioctl_requests.h).
 #include <linux/gpio.h>
 #include <linux/spi/spidev.h>

@@ -84,7 +84,7 @@ static void no_loader(void) {
   close_packets();
 }
 
-// A file of its own, because a link locks what it opens.
+// A file of its own, because a link locks the file that it opens.
 static int make_file(char *path) {
   strcpy(path, "/tmp/cuwb-scenario-XXXXXX");
   return mkstemp(path);

@@ -9,7 +9,7 @@
 #include "../ChipModels/chip_model.h"
 #include "scenario.h"
 
-// One selection of the chip, or one line set by the host.
+// One selection of the chip, or one line that the host has set.
 struct entry {
   uint64_t begin_ns;
   uint64_t end_ns;

@@ -19,7 +19,7 @@
 
 static bool counting;
 static uint64_t of_all_threads;
-// In the executable itself, so that reaching it cannot allocate.
+// Defined in the executable itself, so that access to it cannot allocate.
 static _Thread_local uint64_t of_this_thread __attribute__((tls_model("initial-exec")));
 
 bool cuwb_test_allocations_are_counted(void) {

@@ -111,7 +111,7 @@ import Testing
   /// In a process of its own, because it limits the descriptors.
   @Test func aListenerPausesWithoutDescriptors() async {
     await #expect(processExitsWith: .success) {
-      // Each pause reports itself and lasts until the test lets it go on.
+      // Each pause reports itself and lasts until the test ends it.
       let (paused, goOn) = (AsyncStream<Void>.makeStream(), DispatchSemaphore(value: 0))
       let listener = try await SocketListener(.tcp(host: "127.0.0.1", port: 0)) {
         paused.continuation.yield()

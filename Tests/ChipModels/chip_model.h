@@ -19,7 +19,7 @@ enum chip_fault_kind {
   CHIP_FLIPPED_BIT,     // a bit of the data that is loaded into the chip is inverted
   CHIP_FLIPPED_ANSWER,  // a bit of the boot loader's answer is inverted
   CHIP_ABSENT,          // the chip does not take part in a transfer
-  CHIP_TRANSFER_ERROR,  // the chip's header says that the transfer has failed
+  CHIP_TRANSFER_ERROR,  // the chip's header reports that the transfer has failed
   CHIP_OTHER_LENGTH,    // a read has another length than announced
   CHIP_LATE,            // the firmware has no packet yet although SS_IRQ is high
   CHIP_SHORT_READY,     // SS_RDY is high for less than 100 ns before it is meant
@@ -60,7 +60,7 @@ enum chip_count {
 struct chip_packet {
   uint8_t *bytes;
   uint32_t length;
-  // Of HSSPI.
+  // Used by HSSPI only.
   uint8_t layer;
 };
 

@@ -21,7 +21,7 @@ enum {
 #define FASTEST_HZ 20000000
 #define LONGEST_BLOCK 2048
 
-// From RESET, and from being woken, to SS_RDY.
+// The times from RESET, and from waking, to SS_RDY.
 #define BOOTING_NS (400 * MS)
 #define WAKING_NS (1 * MS)
 

@@ -22,7 +22,7 @@ struct sr2xx_model {
   bool is_loading;
   struct hdll_rom rom;
 
-  // From the end of one packet until IRQ rises for the next one.
+  // The time from the end of one packet until IRQ rises for the next one.
   uint64_t next_ns;
 };
 

@@ -107,7 +107,7 @@ import Testing
     }
   }
 
-  /// With four boards an error of one pair looks exactly like one of the opposite pair.
+  /// With four boards an error of one pair looks exactly like an error of the opposite pair.
   @Test func `Four boards do not determine which pair is wrong`() throws {
     let field = Field([0.15, 0.12, 0.19, 0.14], seed: 6, wrong: [((0, 1), 0.4)])
     let fit = try AntennaDelayFit(field.measurements)

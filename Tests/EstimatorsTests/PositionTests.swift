@@ -153,7 +153,8 @@ import UWBTestSupport
     }
   }
 
-  /// Thirty walks, ranges or differences of them, through rooms whose anchors err as the model says.
+  /// Thirty walks with ranges or differences of ranges, through rooms whose anchors have the errors
+  /// of the model.
   @Test(arguments: [false, true]) func `The covariance of a path matches its error`(
     differences: Bool
   ) throws {

@@ -5,7 +5,7 @@ import RangingScenes
 import Testing
 import UWBTestSupport
 
-/// Directions whose phases are nearly those of another direction.
+/// Directions whose phases are nearly the phases of another direction.
 @Suite("Sides of rings", .ownThreads, .timeLimit(.minutes(10)))
 struct SideTests {
   private static func share(_ told: [RingScene.Told]) -> Double {

@@ -8,10 +8,9 @@
 #
 # run.sh --check: checks the types of the fuzzers against the debug build, and runs nothing.
 #
-#   UWB_CORPUS=folder    more seeds, from uci-frames.jsonl in it
-#   UWB_FUZZ_KEEP=folder what is found goes on from run to run (otherwise from nothing)
-#   UWB_FUZZ_ASAN=0      without AddressSanitizer, twice as fast, built apart in .build-fuzz-plain
-#   UWB_FUZZ_JOBS=n      at a time
+#  UWB_CORPUS=folder  more seeds, from uci-frames.jsonl in it UWB_FUZZ_KEEP=folder results are kept
+#  from run to run (otherwise each run starts empty) UWB_FUZZ_ASAN=0   without AddressSanitizer,
+#  twice as fast, built apart in .build-fuzz-plain UWB_FUZZ_JOBS=n   at a time
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)

@@ -157,7 +157,7 @@ package enum Damage: CaseIterable {
   }
 }
 
-/// Compares the frames that were sent with those that arrived.
+/// Compares the sent frames with the received ones.
 package struct Comparison {
   package var lost: [Int] = []
   package var bogus = 0

@@ -43,7 +43,7 @@ import UWBTestSupport
         writer.u16(anchor.address)
         writer.u8(anchor.address == lost ? 0x21 : 0)
         writer.u8(slot == 0 ? 0 : slot == order.count - 1 ? 2 : 1)
-        // In the common time base, 64-bit timestamps, location relative.
+        // The common time base, 64-bit timestamps, a relative location.
         writer.u16(1 | 1 << 1 | 1 << 3 | 2 << 5)
         writer.u16(block)
         writer.bytes([0, 0xFF, 0, 0, 0, 0, 0, 0, 140])

@@ -60,10 +60,10 @@ import UWBTestSupport
     let state = Locked(State())
     /// DEVICE_ROLES includes the role of a tag.
     let roles: [UInt8]
-    /// Of SESSION_UPDATE_DT_TAG_RANGING_ROUNDS_RSP.
+    /// The fields of SESSION_UPDATE_DT_TAG_RANGING_ROUNDS_RSP.
     let roundStatus: UInt8
 
-    /// Of SESSION_SET_APP_CONFIG_RSP.
+    /// The fields of SESSION_SET_APP_CONFIG_RSP.
     let configurationStatus: UInt8
 
     init(

@@ -208,7 +208,7 @@ import UWBSimulator
       // Everything that the process opens only once is open now.
       #expect(try await sessionsLeft() == 0)
       let descriptors = try count("fd")
-      // Dispatch starts and ends threads by itself; one leaked by every tenth run would be five.
+      // Dispatch starts and ends threads itself. A leak of one in every tenth run would be five.
       var threads: [Int] = []
       for number in 2...101 {
         try await cycle(number)

@@ -132,7 +132,7 @@ import Testing
     }
     #expect(reasons.contains(.insufficientHorizontalSweep))
     let seen = try walk(track, to: target) { Double(atan2($0.x, -$0.z)) }.last
-    // It is behind the device at the end.
+    // The target is behind the device at the end.
     #expect(abs(try #require(seen.horizontalAngle) - atan2(x, 2 - 5)) < 0.15)
   }
 

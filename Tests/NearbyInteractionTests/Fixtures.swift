@@ -87,7 +87,7 @@ final class TestAccessory: Sendable {
     var options = Accessory.Options()
     options.role = role
     options.updateRate = rate
-    // Only version 2.0 lets an accessory ask for an interval.
+    // Only from version 2.0 can an accessory request an interval.
     options.version = .v20
     options.request = .init(slotsPerRound: 6, slotDuration: 2_400, interval: interval)
     accessory = try Accessory(device, options: options)

@@ -130,7 +130,7 @@ import Testing
       return
     }
     #expect(error.code == .sessionFailed && run.machine.phase == .invalidated)
-    // The cause, and what to try.
+    // The cause, and the next step.
     #expect(error.description.contains("no device") && error.description.contains("Plug it in"))
     run.report(.available)
     #expect(run.calls.count == 2)

@@ -109,7 +109,7 @@ package final class ChildProcess {
 
   /// Waits for the end.
   package func outcome() -> Outcome {
-    // Both at once: either may exceed the capacity of a pipe.
+    // Both streams are read at once: either may exceed the capacity of a pipe.
     let said = Mutex(Data())
     let reading = DispatchGroup()
     let complaints = complaints.fileHandleForReading

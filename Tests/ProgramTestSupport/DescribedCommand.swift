@@ -18,7 +18,7 @@ package struct DescribedCommand: Decodable, Sendable {
   package var arguments: [Argument]?
   var subcommands: [DescribedCommand]?
 
-  /// This command and all below it, with their paths.
+  /// The command and all commands below it, with their paths.
   private func all(_ path: [String] = []) -> [(path: [String], command: DescribedCommand)] {
     let here = path + [commandName]
     return [(here, self)] + (subcommands ?? []).flatMap { $0.all(here) }

@@ -143,7 +143,7 @@ package struct TerminalScreen {
   }
 
   package mutating func write(_ text: String) {
-    // Not by characters: "\r\n" is one.
+    // Not character by character, because "\r\n" is one character.
     for scalar in text.unicodeScalars {
       if let begun = sequence {
         sequence = begun + String(scalar)

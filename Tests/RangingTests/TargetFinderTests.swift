@@ -150,7 +150,7 @@ import UWBTestSupport
   }
 
   @Test func `Converts between world and device`() {
-    // A quarter turn to the left: what is ahead is then to the right.
+    // A quarter turn to the left: ahead becomes right.
     let half = 0.5.squareRoot()
     let pose = Pose(position: SIMD3<Double>(1, 1, 0), w: 2 * half, z: 2 * half)
     #expect(abs(pose.azimuth(of: SIMD3<Double>(2, 1, 0)) + .pi / 2) < 1e-12)

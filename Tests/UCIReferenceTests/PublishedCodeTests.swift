@@ -203,7 +203,8 @@ struct PublishedCodeTests {
         StateChangeReason(rawValue: code).explanation, StateChangeReason(rawValue: code).description
       )
     #expect(explained?.name == row[3])
-    // Without the vendor the number stays a number, and the sentence names whose meaning it is.
+    // Without the vendor the number stays a number, and the sentence names the vendor of the
+    // meaning.
     #expect(plain.hasSuffix("_0x" + row[2]))
     #expect(words?.contains(vendor.title) == true)
     #expect(words?.contains(try #require(explained?.meaning)) == true)
@@ -269,7 +270,7 @@ struct PublishedCodeTests {
     #expect((MulticastStatus(rawValue: code).explanation == nil) == name.contains("0x"))
   }
 
-  // Whatever a sentence names has that name elsewhere, or the user looks for it in vain.
+  // Every name in a sentence has to exist elsewhere, where users look for it.
   @Test(
     "Each parameter, code and message that an explanation names exists",
     arguments: CodeFamily.allCases)

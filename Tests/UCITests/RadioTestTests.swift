@@ -6,7 +6,8 @@ import UCITestSupport
 
 @testable import UCI
 
-// Constructed by the layouts of AOSP's packet description; Qorvo's by those of UWB Qorvo Tools.
+// Constructed by the layouts of AOSP's packet description. Qorvo's messages are constructed by UWB
+// Qorvo Tools.
 @Suite struct RadioTestTests {
   static let vectors = [
     "2d00000e 00000000 02 00 04 e8030000 04 01 01", "4d000002 00 00", "4d000004 04 01 09 04",

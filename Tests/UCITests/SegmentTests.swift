@@ -63,7 +63,7 @@ import UCITestSupport
     #expect(try take(bytes("71020002 0102"), &reassembler) == .incomplete)
     #expect(try take(bytes("61020001 03"), &reassembler) == .completed)
     #expect(joined(reassembler) == [1, 2, 3])
-    // The same opcode in a response is another message.
+    // A response with this opcode is another message.
     #expect(try take(bytes("72000001 aa"), &reassembler) == .incomplete)
     #expect(try take(bytes("52000001 01"), &reassembler) == .incomplete)
     #expect(try take(bytes("42000001 02"), &reassembler) == .completed)

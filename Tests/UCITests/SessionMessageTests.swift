@@ -5,7 +5,7 @@ import UCITestSupport
 
 @testable import UCI
 
-// Multicast and data frames are those of google/pica 0.1.12 unless said otherwise.
+// Multicast and data frames are from google/pica 0.1.12 unless noted otherwise.
 @Suite struct SessionMessageTests {
   @Test func sessionIsInitialised() throws {
     let command = try #require(try decode("21000005 4ab1d7bf 00", as: SessionInit.self))

@@ -177,7 +177,7 @@ import UCITestSupport
     #expect(tail.rawRSSI == [-16_384, -16_640])
     #expect(tail.phases.map(\.rawPDoA) == [1600] && tail.phases.map(\.index) == [832])
     #expect(tail.rest == [0x00, 0x00, 0x02, 0x00, 0xBE])
-    // One byte too many and one too few for its phases.
+    // One byte too many and one byte too few for the phases.
     for body in ["0b00 0a 00c0 00bf 01 4006 4003 00", "0900 08 00c0 00bf 01 4006 40"] {
       #expect(NXPOneWayTail(bytes(body), behind: .uplinkTDoA([])) == nil, "\(body)")
     }

@@ -25,7 +25,7 @@ import UCITestSupport
         let message = try Message(packet: bytes(packet), dialect: dialect)
         if case .opaque = message.content { Issue.record("\(packet) was not understood") }
         #expect(!message.fields(dialect: dialect).isEmpty)
-        // Of another vendor it is something else.
+        // For another vendor, the number has another meaning.
         if case .opaque = try Message(packet: bytes(packet)).content { continue }
         Issue.record("\(packet) was understood without knowing the vendor")
       }
@@ -116,7 +116,7 @@ import UCITestSupport
     #expect(!plain.fields(dialect: nxp).description.contains("secret"))
   }
 
-  /// Without the values of secrets.
+  /// The text without the values of secrets.
   private func isHidden(_ value: FieldValue) -> Bool {
     switch value {
     case .secret: true

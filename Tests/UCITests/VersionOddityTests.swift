@@ -63,7 +63,7 @@ import UCITestSupport
     for packet in ["2f000000", "6e060001 02", "6b310001 01", "690a0008 4433221100000000"] {
       #expect(try !isUnderstood(packet, .assumed), "\(packet)")
     }
-    // What a vendor's chip says it is decides, not the group.
+    // The vendor of a vendor's chip decides, not the group.
     var dialect = Dialect.assumed
     let sr250 = "4002001b 00 0300 0200 0200 0200 11 000f 53523235305f413156325f50524f44"
     dialect.learn(from: try Message(packet: bytes(sr250)))
@@ -86,7 +86,7 @@ import UCITestSupport
       let list = try decode("41070005 00 01 c000 00", as: MulticastListResponse.self)
       #expect(list?.controlees?.count == 1)
     }
-    // Both forms fit: only here the version is asked.
+    // Both forms fit the length, so the version decides here only.
     let both = "61070014 07000000 05 02 c000 00000000 00 c100 00000000 00"
     func entries(_ generation: Dialect.Generation) throws -> Int? {
       try decode(
@@ -168,7 +168,7 @@ import UCITestSupport
 
   @Test("The numbers are those of UCI, not of a vendor's header")
   func numbersOfUCI() {
-    // In Qorvo's own enumerations the statuses count on behind 17, 0 is NLoS, and schedules begin
+    // In Qorvo's own enumerations the statuses continue after 17, 0 is NLoS, and schedules begin
     // with 1.
     #expect(Status.rangingTxFailed.rawValue == 0x20)
     #expect(Status.rangingRxTimeout.rawValue == 0x21)

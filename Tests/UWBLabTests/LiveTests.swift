@@ -179,7 +179,7 @@ import UWBTestSupport
     for cells in good { #expect(abs((Double(cells[width]) ?? 0) - 10) < 0.05, "\(cells)") }
   }
 
-  /// Each computation names the column that is missing, and the columns that there are.
+  /// Each computation names the missing column, and the existing ones.
   @Test(arguments: Kind.allCases) func missingColumnsAreNamed(_ kind: Kind) throws {
     let names = Self.header(kind).split(separator: ",").map(String.init)
     let optional = [

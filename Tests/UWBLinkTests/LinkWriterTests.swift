@@ -23,7 +23,7 @@ struct LinkWriterTests {
     }
   }
 
-  /// One byte of each of the first 200 frames of four bytes.
+  /// The first byte of each of the first 200 frames of four bytes.
   private static func bytes(_ offset: Int, of frames: [UInt8]) -> [UInt8] {
     (0..<200).map { frames[4 * $0 + offset] }
   }

@@ -5,10 +5,10 @@ import Testing
 /// delay stores.
 ///
 /// A store goes into a buffer of its thread, which reads its own stores from there; each buffered
-/// store reaches memory at any later time, those to different variables in any order. A release
-/// store is one that waits for all stores before it. Loads are in program order; that a processor
-/// runs one early is the same as that the stores before it are late. This allows more than x86-64
-/// does (which keeps stores in order), and what arm64 allows these programs to see.
+/// store reaches memory at any later time, stores to different variables in any order. A release
+/// store waits for all stores before it. Loads are in program order; a load that a processor runs
+/// early is equivalent to late stores before it. This allows more than x86-64 does (which keeps
+/// stores in order), and as much as arm64 allows for these programs.
 ///
 /// `explored` follows every interleaving of two threads from the first state on.
 private struct SleepModel: Hashable {
@@ -143,7 +143,7 @@ private struct SleepModel: Hashable {
       next.consumer.buffer.append(Store(variable: .sleeping, value: 1, isRelease: false))
     case 4:
       if barriers.consumer != .none { next.flush(\.consumer) }
-      // On every processor that runs a thread of the process.
+      // The barrier acts on every processor that runs a thread of the process.
       if barriers.consumer == .process { next.flush(\.producer) }
     case 5:
       if head > consumer.count {

@@ -230,7 +230,7 @@ struct DiffDeviceTests {
     let channel = try #require(try found(["CHANNEL_NUMBER=6"]).first)
     #expect(channel.effect == .notKnown && channel.name == "CHANNEL_NUMBER")
     #expect(channel.first == "6" && channel.second == nil)
-    // The same chip with other channels: some in common, none.
+    // A chip of the same kind with other channels: some in common, none.
     for (mask, effect) in [
       (UInt8(0b1001), SessionDifference.Effect.doesNotMatter), (0b10, .preventsRanging),
     ] {

@@ -30,7 +30,7 @@ import Testing
     framing.append([1, 2, 3, 4, 0, 1, 2, 3, 4, 5])
     #expect(try framing.next() == [1, 2, 3, 4])
     #expect(throws: VarlinkMessageError.tooLong(limit: 4)) { try framing.next() }
-    // The same where the buffer already has the end.
+    // The buffer already contains the end.
     framing = VarlinkFraming(limit: 4)
     framing.append([1, 2, 3, 4, 5, 0])
     #expect(throws: VarlinkMessageError.tooLong(limit: 4)) { try framing.next() }

@@ -152,7 +152,7 @@ import UWBSimulator
   @Test(.timeLimit(.minutes(10)), arguments: [true, false])
   func bothFindEachOtherAfterLosingTheirChips(isAppFirst: Bool) async throws {
     let stage = try Stage()
-    // A pseudo-terminal that was opened by its number cannot come back.
+    // A pseudo-terminal that was opened by its number cannot return.
     let links = ["accessory", "phone"].map { "/tmp/uwbctl-test-\(UUID().uuidString)-\($0)" }
     defer { for link in links { try? FileManager.default.removeItem(atPath: link) } }
     try stage.accessory.link(at: links[0])

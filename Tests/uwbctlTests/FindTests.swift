@@ -80,7 +80,7 @@ import uwbctl
     pair.bench.stop()
   }
 
-  /// The statuses are those of the other commands.
+  /// The statuses are the ones of the other commands.
   @Test(
     arguments: [
       ("/dev/does-not-exist", 69, "/dev/does-not-exist"), ("/dev/null", 64, "not a serial device"),

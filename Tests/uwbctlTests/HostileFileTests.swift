@@ -213,7 +213,7 @@ import UWBTools
     }
   }
 
-  /// The file exists, as something that must stay what it is.
+  /// The file exists, and must keep its content.
   @Test func onlyRegularFilesAreReplaced() throws {
     let folder = try folder()
     defer { folder.remove() }
@@ -347,7 +347,7 @@ import UWBTools
     }
   }
 
-  /// In a disk of 16 kB, where this user may create one.
+  /// On a disk of 16 kB, where this user may create one.
   @Test func fullDisksAreSaid() throws {
     let folder = try folder()
     defer { folder.remove() }

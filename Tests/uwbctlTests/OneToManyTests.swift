@@ -102,7 +102,7 @@ import UWBTestSupport
     _ = try second.read(until: Self.measured)
     let removed = try stage.multicast("remove", "0002")
     #expect(removed.status == 0, "\(removed.output)\(removed.complaints)")
-    // With two controlees, every other line is of the second.
+    // With two controlees, every other line belongs to the second one.
     var alone = 0
     for _ in 0..<20_000 where alone < 10 {
       let line = try controller.read(until: "\n")

@@ -56,7 +56,7 @@ import uwbctl
     var text = """
       # JSON keys
 
-      What each command prints with `--format json`.
+      The output of each command with `--format json`.
 
       ## Overview
 

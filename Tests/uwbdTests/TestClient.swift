@@ -35,7 +35,7 @@ final class TestClient: Sendable {
   private let isOpen = Flag()
   private final class Flag: @unchecked Sendable { var value = true }
 
-  /// As the exit of the program does.
+  /// Closes the socket, as the exit of the program does.
   func close() {
     guard isOpen.value else { return }
     isOpen.value = false

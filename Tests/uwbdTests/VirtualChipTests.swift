@@ -80,7 +80,7 @@ import Varlink
       try await take(1, stream)
       #expect(try watcher.measurements(3).found.count == 3)
       try await session.close()
-      // The same check from the other program.
+      // The check from the other program.
       let owner = try bench.client()
       #expect(try owner.call("Start", ServiceBench.start()).error == nil)
       let refused = await #expect(throws: DriverError.self) {

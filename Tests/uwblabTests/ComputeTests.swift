@@ -21,7 +21,7 @@ import UWBTestSupport
     return try folder.read("out.csv")
   }
 
-  /// Each kind of bad input ends with its status.
+  /// Each kind of bad input has its status.
   @Test(arguments: [
     (["ds-twr"], "t1,t2,t3,t4,t5,t6"), (["ss-twr"], "t1,t2,t3,t4"), (["filter"], "time_s,range_m"),
     (["find"], "time_s,x,y,z,qw,qx,qy,qz,range_m"),

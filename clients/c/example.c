@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Prints the distances to all peers: example [PROFILE [COUNT]]. With a profile it starts the session; without,
-// it listens to those of other programs.
+// Prints the distances to all peers: example [PROFILE [COUNT]]. With a profile it starts the
+// session; without, it listens to sessions of other programs.
 //
 //   cc example.c $(pkg-config --cflags --libs uwb) -o example
 #include <math.h>

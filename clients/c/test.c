@@ -91,7 +91,7 @@ static void reconnects(void) {
       close(held[1]);
       close(held[2]);
     }
-    // Then a service that refuses.
+    // Then a service that refuses connections.
     int control = accepted(listening);
     hear(control);
     const char error[] = "{\"error\":\"a.Denied\",\"parameters\":{\"reason\":\"No.\"}}";
@@ -213,7 +213,7 @@ static void numbers(void) {
       {"137E-2", 1.37},
       {"1.5e+3", 1500},
       {"0.1000000000000000055511151231257827", 0.1},
-      // In the middle between two values, and just above it.
+      // A number in the middle between two values, and one just above it.
       {"9007199254740993", 9007199254740992},
       {"9007199254740993.000000000000000000000000000001", 9007199254740994},
       {"2.2250738585072011e-308", 2.2250738585072011e-308},

@@ -274,7 +274,7 @@ static int send_call(uwb_client *client, struct connection *connection, const ch
     } else if (errno == EAGAIN || (errno == EINTR && milliseconds() >= end)) {
       return fail(client, "The service has not received a call in time. Try again later.");
     } else if (errno != EINTR) {
-      return fail(client, "The service has gone: %s.", strerror(errno));
+      return fail(client, "The service has disconnected: %s.", strerror(errno));
     }
   }
   return 0;
@@ -292,7 +292,7 @@ static const char *next_message(uwb_client *client, struct connection *connectio
       connection->taken = (size_t)(end - input->bytes) + 1;
       const char *stop = skip_value(message, 0);
       if (*message != '{' || !stop || *skip_blanks(stop)) {
-        fail(client, "The service says what is not JSON.");
+        fail(client, "The service sent invalid JSON.");
         return NULL;
       }
       return message;

@@ -32,10 +32,10 @@ typedef struct cuwb_ring_peer {
   /// of the frames' 64-bit words, so that every byte is read.
   uint64_t (*same_thread)(void *ring, const uint8_t *frame, size_t count);
 
-  /// Puts `count` frames in, spinning while the ring is full. One thread.
+  /// Puts `count` frames in, spinning while the ring is full. Called by one thread.
   void (*produce)(void *ring, const uint8_t *frame, size_t count);
 
-  /// Takes `count` frames out, spinning while it is empty. One other thread.
+  /// Takes `count` frames out, spinning while it is empty. Called by another thread.
   uint64_t (*consume)(void *ring, size_t count);
 
   /// Sends a frame through `there` and waits for one from `back`, `count` times; the time of each
@@ -47,7 +47,8 @@ typedef struct cuwb_ring_peer {
 } cuwb_ring_peer;
 
 /// Each side keeps its own index and a copy of the other's, read again only when the copy says
-/// "full" or "empty"; the published indices are far apart; slots are as large as those in Swift.
+/// "full" or "empty"; the published indices are far apart; slots are as large as the slots in
+/// Swift.
 extern const cuwb_ring_peer cuwb_spinning_ring;
 /// As the ring above, but the producer checks after each frame whether the consumer sleeps, as a
 /// ring must whose consumer may sleep. A full fence orders the two accesses.

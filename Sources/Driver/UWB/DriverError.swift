@@ -133,8 +133,8 @@ extension DriverError {
       sentence: "The device refused \(command): ",
       // Chips refuse a second session when it is made, uwbd when it starts.
       suggestion: status == .sessionDuplicate && command == "SESSION_START_CMD"
-        ? "A program ranges with this session id and other parameters, or has gone and lets its session "
-          + "wait for it (uwbctl list). Give the same parameters to share the session, wait until it "
+        ? "A program ranges with this session id and other parameters, or has exited and lets its "
+          + "session wait for it (uwbctl list). Give the same parameters to share the session, wait until it "
           + "has ended, or choose another session id."
         : nil)
   }
@@ -171,7 +171,7 @@ extension DriverError {
       suggestion: resetIt)
   }
   package static let deviceRestarted = DriverError(
-    code: .deviceRestarted, sentence: "The device restarted by itself; its sessions are gone.",
+    code: .deviceRestarted, sentence: "The device restarted by itself; its sessions are lost.",
     suggestion: "Check the power and the cable of the board; with UWBDevice.Options.recovery the "
       + "driver builds its sessions again.")
   package static let recovering = DriverError(

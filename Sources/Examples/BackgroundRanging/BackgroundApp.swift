@@ -143,7 +143,7 @@ enum Main {
       await central.close()
       succeed("ranged in the background, as expected")
     }
-    fail("the accessory was not heard")
+    fail("the accessory was not found")
   }
 
   private static func range(_ app: BackgroundApp, with accessory: Accessory) async throws {
@@ -162,7 +162,7 @@ enum Main {
         }
         let after = app.queue.sync { app.updates }
         guard after == before else { fail("updates in the background") }
-        print("the accessory measured \(rounds) times, and the app was told nothing")
+        print("the accessory measured \(rounds) times, and the app received nothing")
         isBack = true
         NISession.isInBackground = false
       case "accessory stopped ranging": return

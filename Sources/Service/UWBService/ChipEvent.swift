@@ -23,7 +23,7 @@ enum ChipEvent {
 /// The users who may see a session.
 enum Audience {
   case everyone
-  /// A user, and root.
+  /// One user, and root.
   case user(UInt32)
 
   func includes(_ user: PeerCredentials) -> Bool {

@@ -121,7 +121,7 @@ extension Service {
     guard let first = chips.first else {
       throw .noChip(
         "There is no chip yet.",
-        advice: "Plug in a board; uwbctl list shows what is there.")
+        advice: "Plug in a board; uwbctl list shows the boards.")
     }
     guard chips.count == 1 else {
       throw .noChip(

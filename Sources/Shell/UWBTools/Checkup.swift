@@ -146,7 +146,7 @@ package struct Finding: Sendable, Equatable {
   package static let json = JSONTable<Finding>("doctor", each: "check") {
     $0.key("check", "name of the check") { $0.check.rawValue }
     $0.key("verdict", "ok, warn, fail or skipped") { $0.verdict.rawValue }
-    $0.key("text", "what was found") { $0.text }
-    $0.key("advice", "what to do") { $0.advice }
+    $0.key("text", "the finding") { $0.text }
+    $0.key("advice", "the next step") { $0.advice }
   }
 }

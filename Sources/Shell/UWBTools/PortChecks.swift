@@ -121,7 +121,7 @@ extension Checkup {
     guard let rule = machine.installedRule else {
       return .warn(
         .udevRule, "The udev rules are not installed.",
-        "sudo uwbctl setup --install (uwbctl setup shows what it does)")
+        "sudo uwbctl setup --install (uwbctl setup shows the changes)")
     }
     return .warn(
       .udevRule, "\(rule) is installed, but not in effect for this port.",

@@ -97,7 +97,7 @@ struct AccessoryPrinter: Sendable {
       "version?": "version of the configuration data", "session_id?": "session id",
       "status?": "status name of the measurement", "distance_cm?": "centimetres",
       "azimuth_deg?": "degrees", "elevation_deg?": "degrees", "cause?": "cause in words",
-      "next_step?": "what to do", "region?": "region that the phone entered, stayed in or left",
+      "next_step?": "the next step", "region?": "region that the phone entered, stayed in or left",
       "change?": "entered, dwelled or left",
       "distance_m?": "smoothed distance, metres; the last one for a phone that is silent",
       "distance_sd_m?": "its standard deviation, metres",

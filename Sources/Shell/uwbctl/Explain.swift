@@ -9,7 +9,7 @@ import UWBTools
 
 struct Explain: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Explain a status, a reason or another code, and what to try.",
+    abstract: "Explain a status, a reason or another code, and the next step.",
     discussion: """
       For example:
         uwbctl explain 0x21
@@ -56,7 +56,7 @@ struct Explain: AsyncParsableCommand {
     $0.key("name", "name") { $0.explanation.name }
     $0.key("meaning", "explanation") { $0.explanation.meaning }
     $0.key("causes", "likely causes") { $0.explanation.causes }
-    $0.key("to_try", "what to do") { $0.explanation.recoverySuggestions }
+    $0.key("to_try", "the next step") { $0.explanation.recoverySuggestions }
     $0.key("vendors", "vendors that use it; empty for all") {
       $0.explanation.vendors.map(\.rawValue)
     }

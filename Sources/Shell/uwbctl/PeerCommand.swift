@@ -175,7 +175,7 @@ struct PeerCommand: Command {
       await connection.refuse()
       throw Failure(
         .notConfirmed, "The code was not confirmed.",
-        try: "If the other machine shows another code, somebody interferes: "
+        try: "If the other machine shows another code, another program interferes: "
           + "use another network. Otherwise answer y on both machines.")
     }
     let session = try identity.session(with: await connection.confirmed())

@@ -127,6 +127,6 @@ extension ConfigurationProblem {
     $0.key("severity", "prevents ranging, refused, warning or advice") { $0.severity.word }
     $0.key("sentence", "description") { $0.sentence }
     $0.key("parameters", "names of the parameters concerned") { $0.parameters.map(\.name) }
-    $0.key("next_step", "what to do") { $0.recoverySuggestion }
+    $0.key("next_step", "the next step") { $0.recoverySuggestion }
   }
 }

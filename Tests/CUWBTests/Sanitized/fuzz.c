@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Arbitrary bytes, in arbitrary pieces and with arbitrary pauses, through the framer alone and
-// through a link on a socket pair. Under the sanitizers; traps when a frame is not as long as its
-// header says. With -fsanitize=fuzzer -DFUZZER this is a libFuzzer target; otherwise main() runs
-// seeded random inputs.
+// through a link on a socket pair. Runs under the sanitizers, and traps if the length of a frame
+// disagrees with its header. With -fsanitize=fuzzer -DFUZZER this is a libFuzzer target; otherwise
+// main() runs seeded random inputs.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# Checks what CUWB adds to a program's symbols: every global symbol begins with cuwb_, only what
-# CUWB/include declares is visible outside, and no two source files need each other.
+# Checks the symbols that CUWB adds to a program: every global symbol begins with cuwb_, only
+# declarations of CUWB/include are visible outside, and no two source files need each other.
 set -eu
 root=$(cd "$(dirname "$0")/../../.." && pwd)
 work=$(mktemp -d)

@@ -26,7 +26,8 @@ struct ParameterNotationTests {
   func session(number: UInt8) throws {
     for value in Self.samples() where !value.isEmpty {
       let tlv = TLV(number, value)
-      // Four bytes are FiRa 1.x's form of the initiation time, and its text says only so much.
+      // Four bytes are FiRa 1.x's form of the initiation time, and the text does not mention
+      // another form.
       let generation: Dialect.Generation =
         number == AppConfigID.uwbInitiationTime.rawValue && value.count == 4 ? .fira1 : .fira2
       let text = tlv.appConfigText(includingSecrets: true)

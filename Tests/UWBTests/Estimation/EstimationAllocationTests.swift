@@ -9,7 +9,8 @@ import UCI
 import UWB
 import UWBSimulator
 
-/// From frames on a line to estimates, nothing is allocated. Each thread counts its own.
+/// The path from frames on a line to estimates allocates nothing. Each thread counts its own
+/// allocations.
 @Suite(.serialized, .enabled(if: cuwb_test_allocations_are_counted()), .timeLimit(.minutes(10)))
 struct EstimateAllocationTests {
   /// The allocations of the reader's thread at some estimates.

@@ -37,7 +37,7 @@ import UCI
       #expect(rounds.uses == [use])
       #expect(rounds.given[0].noAzimuth == .noPhases)
     }
-    // The same frame, received: arcsin(0.2505 rad / π) is 4.574 degrees.
+    // The frame as received: arcsin(0.2505 rad / π) is 4.574 degrees.
     let turned = sent.replacing("01 00 01 02 03 01", with: "01 01 00 02 03 01")
     // The axis of the vector is Y; this device's azimuth is measured along X.
     for (axis, isAzimuth) in [("01", false), ("00", true)] {

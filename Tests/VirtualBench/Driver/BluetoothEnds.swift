@@ -4,8 +4,8 @@ import Bluetooth
 import Glibc
 
 /// `bluetooth accessory ADAPTER [refuse]`: serves a data channel and an encrypted value until it is
-/// killed, and prints what happens. `bluetooth app ADAPTER STEP…`: the other side, which ends with 1
-/// and the reason if a step fails.
+/// killed, and prints what happens. `bluetooth app ADAPTER STEP…`: the other side, which exits with
+/// 1 and prints the reason if a step fails.
 @BluetoothActor enum BluetoothEnds {
   private static let service: BluetoothUUID = "6E400001-B5A3-F393-E0A9-E50E24DCCA9E"
   private static let rx: BluetoothUUID = "6E400002-B5A3-F393-E0A9-E50E24DCCA9E"

@@ -24,7 +24,7 @@ enum USBMonitor {
     }
   }
 
-  /// One line of the kernel's: TAG TIME S Co:1:002:0 s 21 22 0001 0000 0000 0.
+  /// One line of the kernel: TAG TIME S Co:1:002:0 s 21 22 0001 0000 0000 0.
   static func explain(_ line: String) -> String? {
     let words = line.split(separator: " ").map(String.init)
     guard words.count > 4, words[2] == "S" else { return nil }

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# boot.sh PACKAGES KERNEL WORK LENGTH FAULT FIRST STAGES [PYTHON]: boots WORK/image with this first process
-# (busybox or systemd), and passes on what its stages print. With a Python that has bumble, phone.py plays
-# phones for it. Called by run.
+# boot.sh PACKAGES KERNEL WORK LENGTH FAULT FIRST STAGES [PYTHON]: boots WORK/image with this first
+# process (busybox or systemd), and passes on the output of its stages. With a Python that has
+# bumble, phone.py simulates phones for it. Called by run.
 set -euo pipefail
 packages=$1 kernel=$2 work=$3 length=$4 fault=$5 first=$6 stages=$7 python=${8-}
 

@@ -2,7 +2,7 @@
 #
 # Sourced by run: makes the initial file system of the virtual machine.
 
-# Kernel modules that the stages use; those they depend on follow.
+# Kernel modules that the stages use; their dependencies follow.
 kernel_modules=(dummy_hcd libcomposite usb_f_acm cdc-acm usbmon cuse)
 # Without a random generator the kernel has no key exchange; it only reports that a test of the
 # exchange failed. The phones of 75-phones connect through a port.
@@ -21,8 +21,8 @@ copy_module() { # its name, into this folder
   done
 }
 
-# A program and the libraries it loads; what is not in the machine's own folders is taken from the
-# packages. Path in the image: as on this machine, or as in the package.
+# A program and the libraries it loads; files that are not in the machine's own folders are taken
+# from the packages. Path in the image: as on this machine, or as in the package.
 copy_program() { # from, to, into
   local library path
   install -D "$1" "$3$2"

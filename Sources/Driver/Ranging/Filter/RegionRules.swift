@@ -124,7 +124,7 @@ public struct RegionChange: Sendable, Hashable {
     case distance
     /// The peer was not measured for the time of the rules.
     case silence
-    /// Ranging with it has ended.
+    /// Ranging with the peer has ended.
     case ended
   }
 

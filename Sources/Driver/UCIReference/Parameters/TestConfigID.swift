@@ -42,7 +42,7 @@ package struct TestConfigID: TabulatedID {
       summary: "How many frames are sent or expected."),
     .init(
       TestConfigID(0x01), "T_GAP", [4], unit: "us", range: whole, default: 2000,
-      summary: "From the start of a frame to that of the next."),
+      summary: "From the start of a frame to the start of the next."),
     .init(
       TestConfigID(0x02), "T_START", [4], unit: "us", range: whole, default: 450,
       summary: "Taken to be how much earlier than a frame the receiver is switched on."),

@@ -28,7 +28,7 @@ package struct NXPAppConfigID: ByteParameterID {
     .init(0x40, "RSSI_AVERAGING_COUNT", summary: "Values over which RSSI is averaged."),
     .init(0x60, "CIR_CAPTURE_MODE", format: .bytes), .init(0x62, "SYNC_ATTEMPTS"),
     .init(0x63, "SCHEDULE_ATTEMPTS"),
-    .init(0x64, "SCHEDULER_STATUS_NTF", summary: "Whether the scheduler reports what it did."),
+    .init(0x64, "SCHEDULER_STATUS_NTF", summary: "Whether the scheduler reports its actions."),
     .init(0x65, "TX_POWER_DELTA_FCC"),
     .init(
       0x66, "TEST_KDF_FEATURE", format: .bytes, secret: true, summary: "Test of the key derivation."
@@ -152,6 +152,7 @@ package struct RadarConfigID: ByteParameterID {
       0x0A, "NUMBER_OF_BURSTS", [2], unit: "bursts", range: 0...65535,
       summary: "Bursts after which the session stops."),
     .init(
-      0x0B, "RADAR_DATA_TYPE", [1, 2], values: [0: "sweep samples"], summary: "What is reported."),
+      0x0B, "RADAR_DATA_TYPE", [1, 2], values: [0: "sweep samples"],
+      summary: "The contents of reports."),
   ])
 }

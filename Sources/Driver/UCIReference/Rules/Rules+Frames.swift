@@ -83,7 +83,7 @@ extension ConfigurationCheck {
     if [2, 4].contains(config), isControlee, !isSet(.subSessionID) {
       add(
         .preventsRanging, "A controlee with a key of its own lacks SUB_SESSION_ID.",
-        [.subSessionID], try: "Set the one that the controller has for this controlee.")
+        [.subSessionID], try: "Set the id that the controller has for this controlee.")
     }
     if config == 4, isControlee, !isSet(.subSessionKey) {
       add(

@@ -35,7 +35,7 @@ extension ConfigurationCheck {
     if id == .channelNumber, ![5, 6, 8, 9, 10, 12, 13, 14].contains(value) {
       return add(
         .refusedByChip, "There is no UWB channel \(value).", [id],
-        try: "Use 9, or 5: these are what nearly every chip has.")
+        try: "Use 9, or 5: nearly every chip has these.")
     }
     // A code without a meaning in the specification, between others that have one.
     let isUnnamed = row.format == .number && !row.values.isEmpty && row.values[value] == nil

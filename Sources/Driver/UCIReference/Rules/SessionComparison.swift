@@ -84,7 +84,7 @@ extension SessionPeerConfiguration {
       found.append(
         .init(
           .preventsRanging, "SESSION_ID", "\(a)", "\(b)",
-          "The keys on the air are derived from it, and no error tells of the mistake."))
+          "The keys on the air are derived from it, and no error reports the mistake."))
     }
     let (a, b) = (parameters.type, other.parameters.type)
     if a != b {
@@ -189,7 +189,7 @@ extension SessionPeerConfiguration {
     let (known, missing) = a == nil ? (other, self) : (self, other)
     if missing.isReadBack {
       guard isAgreed(id), unused(id, other) == nil else { return disagreement(id, other) }
-      return (.notKnown, "The chip does not tell it.")
+      return (.notKnown, "The chip does not report it.")
     }
     if let number = missing.parameters.defaultNumber(id) {
       guard known.parameters.number(id) != number else { return nil }

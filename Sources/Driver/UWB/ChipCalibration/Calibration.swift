@@ -133,8 +133,8 @@ extension CalibrationError: DescribedError {
   public var recoverySuggestion: String? {
     switch self {
     case .unsupported:
-      "Open the device as a chip of its maker, if you know who that is."
-    case .refused: "This firmware may not have it; reading the calibration shows what it has."
+      "Open the device as a chip of its maker, if you know the maker."
+    case .refused: "This firmware may not have it; reading the calibration lists its values."
     case .device(let error): error.recoverySuggestion
     default: nil
     }

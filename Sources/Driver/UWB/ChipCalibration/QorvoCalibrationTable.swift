@@ -16,7 +16,7 @@ enum QorvoCalibrationTable {
   private static let radians = CalibrationForm.signed(2, fraction: 11)
 
   private static let rows: [Row] = [
-    Row("ant#.transceiver", .words(["tx", "rxa", "rxb"]), "What the antenna is connected to."),
+    Row("ant#.transceiver", .words(["tx", "rxa", "rxb"]), "The connection of the antenna."),
     Row("ant#.port", u8, "Antenna port 1…4; 15 is none."),
     Row("ant#.lna", .flag), Row("ant#.pa", .flag),
     Row("ant#.ext_sw_cfg", u8, "Bits of the external switch."),
@@ -24,7 +24,7 @@ enum QorvoCalibrationTable {
       "ant#.ch#.ant_delay", u32, unit: "ticks",
       "Antenna delay in ticks of 15.65 ps, 4.69 mm of distance each."),
     Row("ant#.ch#.tx_bypass_delay_offset", i8), Row("ant#.ch#.rx_bypass_delay_offset", i8),
-    Row("ant#.ch#.pa_gain_offset", i8, "In -0.25 dB; -128: what the chip's memory says."),
+    Row("ant#.ch#.pa_gain_offset", i8, "In -0.25 dB; -128: the value in the chip's memory."),
     Row("ant#.ch#.pg_count", u8, "Target of the pulse generator's calibration."),
     Row("ant#.ch#.pg_delay", u8, "Bandwidth of the pulse generator."),
     Row("ant#.ch#.rssi_offset_q3", .signed(1, fraction: 3), unit: "dB"),
@@ -48,7 +48,7 @@ enum QorvoCalibrationTable {
       "pdoa_lut#.data", .list(radians, count: 62), unit: "rad",
       "31 times a phase difference and its angle."),
     Row("ch#.wifi_coex_enabled", .flag), Row("ch#.pll_locking_code", u8),
-    Row("xtal_trim", u8, "0…127, some 0.8 ppm a step; 255: what the chip's memory says."),
+    Row("xtal_trim", u8, "0…127, some 0.8 ppm a step; 255: the value in the chip's memory."),
     Row("restricted_channels", u16, "Bit n forbids channel n."),
     Row("alternate_pulse_shape", .words(["none", "japan"])),
     Row("wifi_coex_mode", u8), Row("wifi_coex_time_gap", u8),

@@ -152,7 +152,7 @@ extension CommandEngine {
       // may be a late one, but it answers a query that was sent after every caller's command.
       return all.first { !state.responses.contains($0.opcode) } ?? all[0]
     }
-    logger.debug("ask, to tell late answers apart", metadata: ["command": "\(question.name)"])
+    logger.debug("ask, to identify late answers", metadata: ["command": "\(question.name)"])
     guard try await exchange(question) != nil else {
       throw .noAnswer(command: question.name, milliseconds: question.milliseconds, garbage: 0)
     }

@@ -172,7 +172,7 @@ enum HDLL {
     case 0x96: "the image is for another revision of the chip"
     case 0x97: "the version of the certificate is too old"
     case 0x98: "the version of the firmware is too old"
-    case 0x99: "what would load it into memory was refused"
+    case 0x99: "the code that loads it into memory was refused"
     case 0xA0, 0xA1, 0xA2: "the image could not be decrypted"
     case 0xB0, 0xB1: "its cache failed"
     case 0xB2: "its life cycle could not be changed"

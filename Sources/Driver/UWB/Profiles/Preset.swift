@@ -16,20 +16,20 @@ public enum Preset: String, Sendable, CaseIterable {
   package var remarks: [String] {
     switch self {
     case .firaStatic:
-      ["FiRa's defaults with a static STS. The vendor id and IV are those of public samples."]
+      ["FiRa's defaults with a static STS. The vendor id and IV are from public samples."]
     case .qorvoKit:
-      ["What run_fira_twr of Qorvo's QM33 SDK sends without options."]
+      ["The session of run_fira_twr in Qorvo's QM33 SDK, without options."]
     case .android:
       [
-        "What androidx.core.uwb uses for CONFIG_UNICAST_DS_TWR with frequent updates.",
+        "The session of androidx.core.uwb for CONFIG_UNICAST_DS_TWR with frequent updates.",
         "Source: the published settings of github.com/sasodoma/uwb-ranging.",
-        "Session id, addresses and the eight bytes of the STS are whatever the phone's app says.",
+        "Session id, addresses and the eight bytes of the STS come from the phone's app.",
       ]
     case .nearbyInteraction:
       [
-        "What an iPhone asks for: DS-TWR deferred, SP3, vendor id 0x004C in the order 4C 00.",
-        "Session id, preamble, channel, slots, interval, IV and the phone's address come anew with",
-        "each session in its shareable configuration data; those here are of one capture.",
+        "The request of an iPhone: DS-TWR deferred, SP3, vendor id 0x004C in the order 4C 00.",
+        "Session id, preamble, channel, slots, interval, IV and the phone's address change with",
+        "each session in its shareable configuration data; the values here are from one capture.",
       ]
     }
   }

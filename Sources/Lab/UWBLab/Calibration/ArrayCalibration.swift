@@ -36,7 +36,7 @@ package struct ArrayCalibration {
     let cause: String
     var suggestion = Self.suggestion
     if isLine {
-      cause = "its pairs are all along one line, and cannot tell one side of it from the other"
+      cause = "its pairs are all along one line, and cannot distinguish its two sides"
       suggestion =
         isSideBySide
         ? "Take out the rows from behind, so that each pair gets a table."
@@ -45,14 +45,14 @@ package struct ArrayCalibration {
     } else if let (name, from, to) = gap {
       cause =
         "nothing was measured between \(degrees(from)) and \(degrees(to)) by the pair \(printable(name)), "
-        + "so that nobody knows what belongs there"
+        + "so the phases there are unknown"
     } else if fit.residuals.count == 0 || fit.residuals.rms > 20 * .pi / 180 {
       cause =
         "directions that had no part in it would be \(degrees(fit.residuals.rms, 0)) off (RMS)"
     } else if 5 * fit.otherSides > count || 2 * fit.ambiguous > count {
       cause =
-        "of \(count) directions that had no part in it, \(fit.ambiguous) cannot be told, and "
-        + "\(fit.otherSides) are told on another side"
+        "of \(count) directions that had no part in it, \(fit.ambiguous) are ambiguous, and "
+        + "\(fit.otherSides) are on the wrong side"
     } else {
       return nil
     }
@@ -118,7 +118,7 @@ package struct ArrayCalibration {
       + "\(degrees(rests.median, 2)), 95 % below \(degrees(rests.percentile95, 2))\n"
     if fit.ambiguous + fit.otherSides > 0 {
       text +=
-        "  Without \(fit.ambiguous) rows that fit two directions, and \(fit.otherSides) that told another side\n"
+        "  Without \(fit.ambiguous) rows that fit two directions, and \(fit.otherSides) on the wrong side\n"
     }
     return text
       + "  Errors within one stated deviation: \(fixed(fit.shares.one * 100, 0)) %, within two: "

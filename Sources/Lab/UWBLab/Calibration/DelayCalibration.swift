@@ -129,7 +129,7 @@ extension AntennaDelayFit {
     }
     for group in undetermined {
       text +=
-        "Only sums are known of \(group.map(name).joined(separator: ", ")), and the file has those: single "
+        "Only sums are known of \(group.map(name).joined(separator: ", ")), and the file has these sums: single "
         + "delays need three boards in a triangle, or one whose delay is known (--known).\n"
     }
     let loose = Set(undetermined.joined())

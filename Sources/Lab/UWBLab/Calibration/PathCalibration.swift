@@ -96,7 +96,7 @@ package struct PathCalibration {
     let (here, limit) = (fit.balancedAccuracy, max(0.55, rule ?? 0))
     guard here <= limit else { return nil }
     return .insufficient(
-      "In rooms that were not learned, \(percent(here)) of paths are told"
+      "In rooms that were not learned, \(percent(here)) of paths are recognised"
         + (rule.map { ", and \(percent($0)) by the rules without learning." }
           ?? ", and half of them by chance."),
       suggestion: "Add diagnostics (--column), rooms, or positions in each room.")
@@ -104,7 +104,7 @@ package struct PathCalibration {
 
   private func text(_ fit: PathFit, _ rule: Double?) -> String {
     var table = TextTable()
-    table.add("room left out", "rows", "blocked", "told right", "AUC")
+    table.add("room left out", "rows", "blocked", "correct", "AUC")
     for room in fit.model.rooms ?? [] {
       table.add(
         room.name.isEmpty ? "(no name)" : printable(room.name), "\(room.rows)", "\(room.blocked)",

@@ -108,7 +108,7 @@ private struct Epochs {
     let biasColumn = reader.find("bias_sigma", .length)
     if isDifference, calibration != nil {
       throw LabError(
-        .badTable, "A calibration of distances says nothing of differences (tdoa).",
+        .badTable, "A calibration of distances does not apply to differences (tdoa).",
         suggestion: "Leave out --calibration, or give ranges.")
     }
     var calibrator = try RangeCalibrator(calibration, &reader)

@@ -82,7 +82,7 @@ extension ComputedTable {
       if let name = reader.table.header.first(where: { $0.lowercased() == truth.lowercased() }) {
         throw LabError(
           .badTable,
-          "The unit of \(printable(name)) is not that of what is computed (\(first.name)).")
+          "The unit of \(printable(name)) differs from the computed quantity (\(first.name)).")
       }
       let unit = first.quantity.units.first.map { "_" + $0.suffix } ?? ""
       let name = stated.count > 1 ? "\(truth)_\(first.name)\(unit)" : truth

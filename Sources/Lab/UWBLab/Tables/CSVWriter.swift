@@ -67,7 +67,7 @@ package struct CSVWriter: Sendable {
   package mutating func flush() throws(LabError) {
     do { try descriptor.writeAll(buffer) } catch {
       throw error as? Errno == .brokenPipe
-        ? LabError(.outputClosed, "The reader of the output has gone away.") : .notWritten(error)
+        ? LabError(.outputClosed, "The reader of the output has exited.") : .notWritten(error)
     }
     buffer.removeAll(keepingCapacity: true)
   }

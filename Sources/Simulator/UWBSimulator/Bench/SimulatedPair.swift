@@ -7,7 +7,7 @@ public import SystemPackage
 public final class SimulatedPair: Sendable {
   /// The movement of the controlees.
   public enum Movement: String, CaseIterable, Sendable {
-    /// They rest.
+    /// The boards do not move.
     case still = "static"
     /// They move back and forth over one metre in ten seconds.
     case walk

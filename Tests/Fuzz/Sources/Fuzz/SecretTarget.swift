@@ -3,10 +3,10 @@ internal import UCI
 internal import UCIReference
 internal import UWB
 
-/// No byte of a key gets into a capture, whatever message carries it. Byte 0: what carries the keys
-/// and how it is cut; then, for a list of parameters or controlees, an identifier and a length for
-/// each. Values of secrets are bytes 0xB6 and 0xB7, all others 0x0D, so that the two
-/// differ.
+/// No byte of a key gets into a capture, whatever message carries it. Byte 0: the message that
+/// carries the keys, and its segmentation; then, for a list of parameters or controlees, an
+/// identifier and a length for each. Values of secrets are bytes 0xB6 and 0xB7, all others 0x0D, so
+/// that the two differ.
 enum SecretTarget: Target {
   static let name = "secrets"
   private static let key: [UInt8] = [0xB6, 0xB7]

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-// One thread only, as libFuzzer has.
+// There is only one thread, as in libFuzzer.
 static bool counting;
 static ptrdiff_t in_use, most;
 static size_t allocations;

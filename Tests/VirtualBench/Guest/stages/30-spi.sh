@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# NXP's chips on SPI through the kernel's spidev and GPIO code; the controller and the lines are
-# those of the module uwb_bench.
+# NXP's chips on SPI through the kernel's spidev and GPIO code; the module uwb_bench provides the
+# controller and the lines.
 . /bench/chip.sh
 uwbctl setup --install >&4 2>&4
 count=$(rounds 100 1000)

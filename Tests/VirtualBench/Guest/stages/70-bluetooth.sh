@@ -171,7 +171,7 @@ start_daemon -f /tmp/main.conf
 check "… and registers everything when it is back" await "registered .* again" 3
 check "… with the bond: connects, reads, talks" app connect bonded read talk disconnect
 
-# --- the adapters are gone
+# --- the adapters are removed
 kill -9 $controllers
 check "the adapters gone: the accessory is told" await "lost the adapter"
 eventually test ! -e /sys/class/bluetooth/hci0
@@ -211,8 +211,8 @@ check "… with distances" says '"found".*"distance_m":'
 check "both ends keep keys" bonds_are 2
 check "it ranges with the stored keys" find_door 0 -n 5
 end_serving
-# The chips walk back and forth between 2 m and 3 m. A line of the kernel's GPIO code, which ends
-# high if nobody sets it.
+# The chips walk back and forth between 2 m and 3 m. A line of the kernel's GPIO code, which stays
+# high if no program sets it.
 insmod /bench/uwb_bench.ko
 chmod 666 /dev/gpiochip*
 chmod 755 /sys/kernel/debug

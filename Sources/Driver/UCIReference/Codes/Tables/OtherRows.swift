@@ -31,7 +31,7 @@ extension DataTransferStatus {
     .init(1, "OK", "The data was sent for good."),
     .init(
       2, "ERROR_DATA_TRANSFER", "The transfer failed.",
-      causes: ["a peer that did not hear it", "ranging that stopped meanwhile"],
+      causes: ["a peer that did not receive it", "ranging that stopped meanwhile"],
       try: ["Send it again while ranging works; raise DATA_REPETITION_COUNT."]),
     .init(
       3, "ERROR_NO_CREDIT_AVAILABLE", "The host sent without credit.",

@@ -52,7 +52,7 @@ extension StateChangeReason {
     .init(
       0x3F, "REF_UWB_SESSION_LOST", "The reference session was lost.",
       causes: ["the reference session was stopped"],
-      try: ["Set the bit of SESSION_TIME_BASE that lets this session go on without it."]),
+      try: ["Set the bit of SESSION_TIME_BASE that lets this session continue without it."]),
     .init(
       0x40, "DT_ANCHOR_RANGING_ROUNDS_NOT_CONFIGURED",
       "The ranging rounds of the DT-anchor are not configured.",
@@ -151,7 +151,7 @@ extension StateChangeReason {
     .init(
       0x35, "INVALID_DST_ADDRESS_LIST",
       "The destination addresses do not fit the number of controlees.",
-      causes: ["DST_MAC_ADDRESS missing, or of another length than the address mode says"],
+      causes: ["DST_MAC_ADDRESS missing, or of another length than the address mode requires"],
       try: ["Make NUMBER_OF_CONTROLEES the number of addresses in DST_MAC_ADDRESS."]),
     .init(
       0x36, "INVALID_OR_NOT_FOUND_SUB_SESSION_ID", "The sub-session id is missing or wrong.",

@@ -7,17 +7,17 @@ import UCI
 // real chips.
 extension Status {
   static let general: [CodeExplanation] = [
-    .init(0x00, "OK", "The chip did what it was asked."),
+    .init(0x00, "OK", "The chip executed the command."),
     .init(
       0x01, "REJECTED", "The command is not allowed in the current state of the chip or session.",
       causes: [
         "a session that is not in the state the command needs", "a chip that was not reset",
-      ], try: ["Look at the session's state first; reset the chip if it is not what it should be."]),
+      ], try: ["Check the session's state first; reset the chip if the state is wrong."]),
     .init(
       0x02, "FAILED", "The chip tried and failed without saying why.",
       causes: [
         "a parameter that this firmware cannot combine with the others",
-        "a state left behind by an earlier program",
+        "a state that an earlier program caused",
       ],
       try: [
         "Reset the chip and try again.",
@@ -25,13 +25,13 @@ extension Status {
       ]),
     .init(
       0x03, "SYNTAX_ERROR",
-      "The command was malformed: its length or layout is not what this firmware expects.",
+      "The command was malformed: this firmware expects another length or layout.",
       causes: [
         "a firmware that follows another version of UCI",
         "a reset command without its payload byte", "bytes lost on the line",
       ],
       try: [
-        "Compare the chip's UCI version with that of the command.",
+        "Compare the chip's UCI version with the version of the command.",
         "Look for resynchronisations in the statistics: the line may lose bytes.",
       ]),
     .init(
@@ -51,11 +51,11 @@ extension Status {
     .init(
       0x07, "UNKNOWN_GID", "This firmware does not know the message group.",
       causes: ["a vendor group of another vendor", "a firmware without this feature"],
-      try: ["Check who made the chip."]),
+      try: ["Check the maker of the chip."]),
     .init(
       0x08, "UNKNOWN_OID", "This firmware does not know the message.",
       causes: ["a firmware that follows an older version of UCI"],
-      try: ["Compare the chip's UCI version with that of the command."]),
+      try: ["Compare the chip's UCI version with the version of the command."]),
     .init(
       0x09, "READ_ONLY", "The parameter can be read but not written.",
       try: ["Leave the parameter out."]),
@@ -79,7 +79,7 @@ extension Status {
       ], try: ["Use the handle that SESSION_INIT_RSP returned."]),
     .init(
       0x12, "ERROR_SESSION_DUPLICATE", "A session with this id exists already.",
-      causes: ["a session that an earlier program left behind"],
+      causes: ["a session of an earlier program"],
       try: ["Deinitialise that session, reset the chip, or choose another session id."]),
     .init(
       0x13, "ERROR_SESSION_ACTIVE", "The session is ranging; stop it first.",
@@ -90,7 +90,7 @@ extension Status {
       ]),
     .init(
       0x14, "ERROR_MAX_SESSIONS_EXCEEDED", "The chip has no room for another session.",
-      causes: ["sessions that an earlier program left behind"],
+      causes: ["sessions of an earlier program"],
       try: ["Deinitialise other sessions, or reset the chip."]),
     .init(
       0x15, "ERROR_SESSION_NOT_CONFIGURED",
@@ -155,7 +155,7 @@ extension Status {
       ], try: ["Use longer slots; end other sessions."]),
     .init(
       0x21, "RANGING_RX_TIMEOUT",
-      "No answer was heard in time: the peer is off, out of range, or set up differently.",
+      "No answer was received in time: the peer is off, out of range, or set up differently.",
       causes: [
         "a peer that is not started",
         "a different session id: it enters the key derivation, so nothing else shows the mistake",
@@ -172,7 +172,7 @@ extension Status {
       ]),
     .init(
       0x22, "RANGING_RX_PHY_DEC_FAILED",
-      "A frame was heard but its header could not be decoded: interference, or a different "
+      "A frame was received but its header could not be decoded: interference, or a different "
         + "preamble, SFD or PRF.",
       causes: [
         "a different SFD, PRF mode, PHR data rate or RFRAME configuration",
@@ -184,7 +184,7 @@ extension Status {
       ]),
     .init(
       0x23, "RANGING_RX_PHY_TOA_FAILED",
-      "A frame was heard but its time of arrival could not be found: weak or blocked signal.",
+      "A frame was received but its time of arrival could not be found: weak or blocked signal.",
       causes: ["a body, metal or a wall between the antennas", "a long distance"],
       try: ["Bring the boards into line of sight.", "Turn the antennas towards each other."]),
     .init(
@@ -200,8 +200,8 @@ extension Status {
       ]),
     .init(
       0x25, "RANGING_RX_MAC_DEC_FAILED",
-      "A frame was heard but its content could not be decoded: a different session id, key or FCS "
-        + "type.",
+      "A frame was received but its content could not be decoded: a different session id, key or "
+        + "FCS type.",
       causes: [
         "a different session id or key", "a different MAC_FCS_TYPE or MAC_ADDRESS_MODE",
         "a frame of another network",

@@ -56,7 +56,7 @@ extension AppConfigTable {
     .init(0xB4, "RADAR_NUMBER_OF_BURSTS", [], unit: "bursts", vendors: [.qorvo]),
     .init(
       0xB5, "RADAR_DATA_TYPE", [], values: [0: "sweep samples"], vendors: [.qorvo],
-      summary: "What is reported."),
+      summary: "The contents of reports."),
     .init(0xB6, "RADAR_ANTENNA_GROUP", [], vendors: [.qorvo]),
     .init(0xB7, "RADAR_TX_PROFILE", [], vendors: [.qorvo]),
     .init(
@@ -79,7 +79,7 @@ extension AppConfigTable {
       0xE9, "DIAGNOSTICS_FRAME_REPORTS_FIELDS", [1, 4], format: .mask, default: 0,
       values: [
         0: "RSSI", 1: "AoA", 2: "CIR (old)", 3: "CFO", 4: "emitter", 5: "segments", 6: "CIR",
-      ], vendors: [.android, .qorvo], summary: "What range diagnostics hold."),
+      ], vendors: [.android, .qorvo], summary: "The contents of range diagnostics."),
     .init(
       0xEA, "ANTENNA_MODE_OR_PAYLOAD_ENCRYPTION", [1], vendors: [.unknown],
       summary: "Antenna mode on Android, MAC payload encryption on Qorvo."),

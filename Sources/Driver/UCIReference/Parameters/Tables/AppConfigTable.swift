@@ -66,14 +66,14 @@ extension AppConfigTable {
       values: [
         0: "responder", 1: "initiator", 2: "UT-sync anchor", 3: "UT-anchor", 4: "UT-tag",
         5: "advertiser", 6: "observer", 7: "DT-anchor", 8: "DT-tag",
-      ], mandatory: true, summary: "What this device does in a round."),
+      ], mandatory: true, summary: "The role of this device in a round."),
     .init(
       0x1E, "RESPONDER_SLOT_INDEX", [1], unit: "slots", range: 1...255, default: 1,
       scope: .controlee, summary: "Slot of this responder; NXP has it at 0xA2."),
     .init(
       .scheduleMode, "SCHEDULE_MODE", [1], range: 0...2, default: 1,
       values: [0: "contention based", 1: "time scheduled", 2: "hybrid"], scope: .equalOnBothPeers,
-      mandatory: true, summary: "Who sends when."),
+      mandatory: true, summary: "The scheduling of transmissions."),
     .init(
       .sessionPriority, "SESSION_PRIORITY", [1], range: 1...100, default: 50,
       summary: "Which session wins when two collide; 100 first."),
@@ -83,7 +83,7 @@ extension AppConfigTable {
       summary: "Length of addresses; has to come before them."),
     .init(
       .inBandTerminationAttemptCount, "IN_BAND_TERMINATION_ATTEMPT_COUNT", [1], range: 0...10,
-      default: 1, scope: .controller, summary: "How often the controller says that it ends."),
+      default: 1, scope: .controller, summary: "How often the controller announces its end."),
   ]
 
   // Times of rounds, and the values reported.
@@ -172,7 +172,7 @@ extension AppConfigTable {
     .init(
       .resultReportConfig, "RESULT_REPORT_CONFIG", [1], format: .mask, range: 0...15, default: 1,
       values: [0: "ToF", 1: "azimuth", 2: "elevation", 3: "FoM"], scope: .equalOnBothPeers,
-      summary: "What a peer reports in band."),
+      summary: "The values that a peer reports in band."),
     .init(
       0x47, "SESSION_DATA_TRANSFER_STATUS_NTF_CONFIG", [1], range: 0...1, default: 0, values: onOff,
       summary: "Whether to report each repetition of data."),
@@ -280,7 +280,8 @@ extension AppConfigTable {
       0x34, "UL_TDOA_RANDOM_WINDOW", [4], unit: "ms", range: 0...4294967295, default: 0,
       summary: "Milliseconds by which a UT-tag varies its interval."),
     .init(
-      0x37, "UL_TDOA_NTF_REPORT_CONFIG", [], format: .bytes, summary: "What a UT-anchor reports."),
+      0x37, "UL_TDOA_NTF_REPORT_CONFIG", [], format: .bytes,
+      summary: "The values that a UT-anchor reports."),
     .init(
       0x38, "UL_TDOA_DEVICE_ID", [1, 3, 5, 9], format: .bytes,
       summary: "A code for its length, then the id of a UT-tag."),

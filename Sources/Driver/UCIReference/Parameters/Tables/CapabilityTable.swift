@@ -86,12 +86,12 @@ extension CapabilityTable {
       summary: "Versions of the MAC."),
     row(
       .deviceType, nil, 0x04, [1], format: .mask, values: bits("controller", "controlee"),
-      summary: "What the device can be in a session; NXP uses further bits."),
+      summary: "The device types in a session; NXP uses further bits."),
     row(
       .deviceRoles, 0x02, 0x05, [1, 2], format: .mask,
       values: bits(
         "responder", "initiator", "UT-sync anchor", "UT-anchor", "UT-tag", "advertiser", "observer",
-        "DT-anchor", "DT-tag"), summary: "What the device can be in a round."),
+        "DT-anchor", "DT-tag"), summary: "The roles of the device in a round."),
     row(
       .rangingMethod, 0x03, 0x06, [1, 2], format: .mask,
       values: bits(
@@ -118,7 +118,8 @@ extension CapabilityTable {
       values: bits("interval based", "block based"), summary: "How time can be divided."),
     row(
       .scheduleMode, 0x07, 0x0A, [1], format: .mask,
-      values: bits("contention based", "time scheduled", "hybrid"), summary: "Who can send when."),
+      values: bits("contention based", "time scheduled", "hybrid"),
+      summary: "The supported scheduling of transmissions."),
     row(
       .hoppingMode, 0x08, 0x0B, [1], values: yesNo,
       summary: "Whether rounds can hop within a block."),
@@ -221,7 +222,7 @@ extension CapabilityTable {
     both("ALIRO_MAC_MODES", 0xAC, [], format: .bytes, summary: "Aliro: modes of the MAC."),
     both(
       "RADAR_SUPPORT", 0xB0, [1], format: .mask, values: bits("sweep samples"),
-      summary: "What radar reports."),
+      summary: "The contents of radar reports."),
     both(
       "NXP_MAX_UCI_PAYLOAD", 0xB1, [2], unit: "bytes", vendors: [.nxp],
       older: Key(number: 0xE3, subID: 0x00), summary: "Longest payload of a message."),

@@ -24,7 +24,7 @@ enum DeviceConfigTable {
     .init(
       .deviceState, "DEVICE_STATE", [1],
       values: [0: "initialising", 1: "ready", 2: "active", 0xFF: "error"], readOnly: true,
-      summary: "What the chip is doing."),
+      summary: "The state of the chip."),
     .init(
       .lowPowerMode, "LOW_POWER_MODE", [1], range: 0...1, default: 1, values: onOff,
       summary: "Whether the chip may sleep between rounds."),
@@ -33,7 +33,7 @@ enum DeviceConfigTable {
   static let qorvo: [DeviceConfigParameter] = [
     .init(
       DeviceConfigID(0xA0), "CHANNEL_NUMBER", [1], range: 5...14, vendors: [.qorvo],
-      summary: "Channel that is used where a session says none."),
+      summary: "Channel of sessions that set none."),
     .init(
       DeviceConfigID(0xA9), "PM_MIN_INACTIVITY_S4", [4], unit: "ms", range: 0...4_294_967_295,
       vendors: [.qorvo],
@@ -56,7 +56,7 @@ enum DeviceConfigTable {
   static let nxp: [DeviceConfigParameter] = [
     e4(0x00, "DELAY_CALIBRATION", format: .bytes, summary: "Older firmware only."),
     e4(0x01, "AOA_CONTROL", format: .bytes, summary: "Older firmware only."),
-    e4(0x02, "DPD_WAKEUP_SOURCE", [1], summary: "What ends deep power-down, as bits."),
+    e4(0x02, "DPD_WAKEUP_SOURCE", [1], summary: "The events that end deep power-down, as bits."),
     e4(
       0x03, "WTX_COUNT", [1], range: 0...255, summary: "How often the chip may ask for more time."),
     e4(
@@ -65,7 +65,7 @@ enum DeviceConfigTable {
     e4(0x05, "WIFI_COEX_CH5", [4], format: .bytes, summary: "Coexistence with Wi-Fi on channel 5."),
     e4(0x06, "DUAL_AOA_GPIO", [1], summary: "Pin that switches between two pairs of antennas."),
     e4(0x07, "SESSION_HANDLE_ENABLE", summary: "Whether sessions are named by handles."),
-    e4(0x08, "GPIO_USAGE", format: .bytes, summary: "What pins are used for."),
+    e4(0x08, "GPIO_USAGE", format: .bytes, summary: "The uses of pins."),
     e4(0x26, "BASEBAND_CONFIG", [1], summary: "Transmitter's baseband."),
     e4(
       0x27, "DDFS_TONE_CONFIG", [72], format: .bytes,
@@ -86,7 +86,8 @@ enum DeviceConfigTable {
       0x36, "INITIAL_RX_OFFSET_RELATIVE", [2],
       summary: "How much earlier the receiver is switched on."),
     e4(
-      0x39, "WLAN_CHANNEL_INFO", format: .bytes, summary: "What the chip knows of Wi-Fi channels."),
+      0x39, "WLAN_CHANNEL_INFO", format: .bytes,
+      summary: "The chip's information about Wi-Fi channels."),
     e4(0x3A, "CLOCK_CONFIG_SR2XX", format: .bytes, summary: "Where an SR2xx has its clocks from."),
     e4(
       0x3B, "DDFS_TONE_PER_PULSE_SHAPE", format: .bytes,
