@@ -69,7 +69,7 @@ class Connection:
         return None if self._timeout is None else time.monotonic() + self._timeout
 
     def _wait(self, end: float | None, method: str) -> None:
-        """Has the next operation take until then at most; None: for ever."""
+        """Sets the deadline of the next operation; None: no limit."""
         left = None if end is None else end - time.monotonic()
         if left is not None and left <= 0:
             raise late(f"The service has not answered {method}")
@@ -90,10 +90,10 @@ class Connection:
             # The service may have refused the connection before.
             pass
         except OSError as error:
-            raise ConnectionLost(f"The service has gone: {error}.") from None
+            raise ConnectionLost(f"The service has disconnected: {error}.") from None
 
     def receive(self, end: float | None = None, method: str = "Monitor") -> Reply:
-        """The next reply, which comes until then; None: for ever."""
+        """Returns the next reply before a deadline; None: no limit."""
         while not self._replies:
             self._wait(end, method)
             try:
@@ -101,7 +101,7 @@ class Connection:
             except TimeoutError:
                 continue
             except OSError as error:
-                raise ConnectionLost(f"The service has gone: {error}.") from None
+                raise ConnectionLost(f"The service has disconnected: {error}.") from None
             if not data:
                 raise ConnectionLost("The service has closed the connection.")
             self._replies.extend(self._protocol.receive(data))
@@ -111,7 +111,7 @@ class Connection:
         self._send(self._end(), "Monitor", True, parameters)
 
     def call(self, method: str, /, **parameters: Any) -> Reply:
-        """Makes a call. Without its reply the connection is of no use any more: close it."""
+        """Makes a call. Without its reply the connection is unusable: close it."""
         end = self._end()
         log.debug("call %s", method)
         self._send(end, method, False, parameters)
@@ -357,8 +357,8 @@ class Client:
 
         profile -- its members, or the path of a file in any form that uwbctl accepts;
                    `InvalidProfile` names the line of an error
-        share   -- who may join it and see what it measures
-        linger  -- for how many seconds the session stays when this program has crashed
+        share   -- the users who may join it and see its measurements
+        linger  -- the seconds for which the session stays after a crash of this program
         """
         parameters = {
             **profile_parameters(profile),

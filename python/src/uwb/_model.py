@@ -60,7 +60,7 @@ class SessionState:
 
 @dataclass(frozen=True, slots=True)
 class Borrower:
-    """A program that has a chip to itself."""
+    """A program that uses a chip exclusively."""
 
     user: Owner = Owner()
     #: The kind of use.

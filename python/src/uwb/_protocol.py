@@ -30,7 +30,7 @@ def default_path() -> str:
 
 
 def late(what: str) -> TimeoutError:
-    return TimeoutError(f"{what} in time: see what the service does, or give it a longer timeout.")
+    return TimeoutError(f"{what} in time: check the service, or set a longer timeout.")
 
 
 class ConnectionLost(ConnectionError):
@@ -79,7 +79,7 @@ def try_to_connect(connection: socket.socket, path: str) -> bool:
 
 
 def retry_pause() -> float:
-    """Seconds until a service that had no room may have some."""
+    """Returns the seconds until a full service may have room."""
     return random.uniform(0.01, 0.02)
 
 
@@ -88,7 +88,7 @@ class ProtocolError(Exception):
 
 
 class ServiceError(Exception):
-    """The service has refused a call."""
+    """The service refused a call."""
 
     def __init__(self, error: str, parameters: Mapping[str, Any]) -> None:
         super().__init__(error, parameters)
@@ -122,7 +122,7 @@ class ChipUnavailable(ServiceError):
 
 
 class Busy(ServiceError):
-    """Another program has the chip to itself, or those that hold its sessions keep it."""
+    """Another program uses the chip exclusively, or programs with sessions keep it."""
 
 
 class InvalidProfile(ServiceError):

@@ -105,14 +105,14 @@ class _Connection:
             self._writer.write(self._protocol.call(method, more=more, **parameters))
             await self._writer.drain()
         except OSError as error:
-            raise ConnectionLost(f"The service has gone: {error}.") from None
+            raise ConnectionLost(f"The service has disconnected: {error}.") from None
 
     async def receive(self) -> Reply:
         while not self._replies:
             try:
                 data = await self._reader.read(65_536)
             except OSError as error:
-                raise ConnectionLost(f"The service has gone: {error}.") from None
+                raise ConnectionLost(f"The service has disconnected: {error}.") from None
             if not data:
                 raise ConnectionLost("The service has closed the connection.")
             self._replies.extend(self._protocol.receive(data))
@@ -122,7 +122,7 @@ class _Connection:
         await self._send("Monitor", True, parameters)
 
     async def call(self, method: str, /, **parameters: Any) -> Reply:
-        """Makes a call. Without its reply the connection is of no use any more: close it."""
+        """Makes a call. Without its reply the connection is unusable: close it."""
         log.debug("call %s", method)
         await self._send(method, False, parameters)
         reply = await self.receive()
