@@ -115,7 +115,7 @@ import UWB
     }
   }
 
-  /// BlueZ before 5.76 serves one at a time.
+  /// BlueZ before 5.76 serves one phone at a time.
   @Test func aSecondPhoneWantsThePlace() async {
     await #expect(processExitsWith: .success) {
       try await Faults.repeated(version: 0x0542) { stage, number in

@@ -100,7 +100,7 @@ import Testing
     #expect(changes.count { $0.status == .converged } == 1, "\(changes)")
   }
 
-  /// Short gaps of the odometry are not reported as darkness; its end is.
+  /// Short gaps of the odometry are not reported as darkness; the end of the odometry is.
   @Test func shortGapsBetweenPosesAreNotReported() throws {
     let track = PoseTrack(validity: .milliseconds(10))
     let finder = MotionFinder(track)

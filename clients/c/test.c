@@ -270,7 +270,8 @@ static void strings(void) {
   }
 }
 
-/// test [COMMA]: in the locale of the environment, whose decimal mark is a comma with an argument.
+/// test [COMMA]: tests in the locale of the environment. With an argument, its decimal mark is a
+/// comma.
 int main(int arguments, char **argument) {
   assert(setlocale(LC_ALL, ""));
   assert(arguments < 2 || !strcmp(localeconv()->decimal_point, argument[1]));

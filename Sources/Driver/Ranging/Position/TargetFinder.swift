@@ -209,7 +209,7 @@ public struct TargetFinder: Sendable {
     return true
   }
 
-  /// Removes every second one of the older half.
+  /// Removes every second sighting of the older half.
   private mutating func thin() {
     let half = sightings.count / 2
     var kept: [Sighting] = []

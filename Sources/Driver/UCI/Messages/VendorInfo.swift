@@ -42,7 +42,7 @@ public struct QorvoDeviceInfo: Hashable, Sendable {
 
 /// NXP's list of parameters in CORE_GET_DEVICE_INFO_RSP.
 public struct NXPDeviceInfo: Hashable, Sendable {
-  /// Every parameter, in its order.
+  /// All parameters, in the order of the message.
   public let parameters: [TLV]
 
   /// Reads the vendor's bytes; nil when they are not a list that begins with a device name.

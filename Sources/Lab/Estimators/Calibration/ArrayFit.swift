@@ -43,8 +43,8 @@ package struct ArrayFit: Sendable {
   package let residuals: FitResiduals
   /// The shares of the errors within one and two stated deviations, of rows with a direction.
   package let shares: (one: Double, two: Double)
-  /// Single rows without a direction, because two are nearly as likely, and rows with one farther
-  /// off.
+  /// The numbers of rows without a direction, because two directions are nearly as likely, and of
+  /// rows whose direction is on another side.
   package let ambiguous: Int
   package let otherSides: Int
 
