@@ -147,7 +147,8 @@ final class RawClient {
   /// The bytes that have arrived; empty when the connection has ended.
   func read() -> [UInt8] {
     var buffer = [UInt8](repeating: 0, count: 4_096)
-    return Array(buffer.prefix(max(0, Glibc.read(descriptor, &buffer, buffer.count))))
+    let count = Glibc.read(descriptor, &buffer, buffer.count)
+    return Array(buffer.prefix(max(0, count)))
   }
 
   /// The next reply; nil when the connection has ended.

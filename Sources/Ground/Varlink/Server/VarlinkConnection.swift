@@ -242,7 +242,7 @@ extension VarlinkHandler {
       if !call.oneway { send(reply) }
     case .stream(let stream):
       phase = .streaming(stream, more: call.more)
-      if inputHasEnded { close() }
+      if inputHasEnded { close() } else { flush() }
     case .upgrade(let upgrade, let reply):
       // A client must not send more before it has the reply.
       guard framing.count == 0 else { return close() }
