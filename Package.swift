@@ -157,9 +157,10 @@ let package = Package(
       dependencies: [
         "ChipSharing", "CommandSupport", "JSON", "UCI", "UCIReference", "UWBLink", "UWB", "Ranging",
         "AccessoryProtocol", "Bluetooth", "Channels", "Peers", "UWBSimulator", "Formats", "System",
-        system, arguments,
+        "Varlink", system, arguments,
       ],
-      path: "Sources/Shell/UWBTools", resources: [.embedInCode("uwb.rules")],
+      path: "Sources/Shell/UWBTools",
+      resources: [.embedInCode("uwb.rules"), .embedInCode("org.swift-uwb.Range.varlink")],
       swiftSettings: strict + lifetimes),
     .executableTarget(
       name: "uwbctl",

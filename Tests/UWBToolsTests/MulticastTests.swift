@@ -50,9 +50,35 @@ import UWBTools
   }
 
   private static func ask(
-    _ action: ControlRequest.Action, _ addresses: [UInt16], _ path: String
-  ) async throws -> ControlReply {
-    try await apart { try RunningRanges.ask(.init(action: action, addresses: addresses), at: path) }
+    _ call: RangeCall, _ addresses: [UInt16], _ path: String
+  ) async throws -> RunningRange {
+    let addresses = try addresses.map {
+      try #require(ShortAddress(argument: MACAddress($0).description))
+    }
+    return try await apart { try RunningRanges.ask(call, addresses, at: path) }
+  }
+
+  /// Sends the octets of a program that is not part of this package.
+  ///
+  /// - Returns: The replies without their zero bytes. The connection may end before all arrive.
+  private static func octets(
+    _ message: String, replies: Int, _ path: String
+  ) async throws -> [String] {
+    try await apart {
+      let stranger = try SocketAddress.withSocket(.unix(path: path), forListening: false) {
+        connect($0, $1, $2) == 0 ? nil : Errno(rawValue: errno)
+      }
+      defer { try? stranger.close() }
+      try stranger.writeAll(message.utf8)
+      var bytes: [UInt8] = []
+      var buffer = [UInt8](repeating: 0, count: 4_096)
+      while bytes.count(where: { $0 == 0 }) < replies {
+        let count = try buffer.withUnsafeMutableBytes { try stranger.read(into: $0) }
+        guard count > 0 else { break }
+        bytes += buffer[..<count]
+      }
+      return bytes.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
+    }
   }
 
   @Test func controleesAreAddedAndRemoved() async throws {
@@ -62,15 +88,14 @@ import UWBTools
       let found = ranges.matching(device: "here", session: 77, pid: getpid())
       let path = try #require(found.first).path
       #expect(found.count == 1 && path == control.path)
-      #expect(found[0].about.controlees == [1, 2])
+      #expect(found[0].about.controlees == ["0x0001", "0x0002"])
 
       var reply = try await Self.ask(.add, [3, 2], path)
-      #expect(reply.controlees == [1, 2, 3])
+      #expect(reply.controlees == ["0x0001", "0x0002", "0x0003"])
       #expect(reply.outcomes.map(\.code) == [0, 8])
       reply = try await Self.ask(.remove, [1, 9], path)
-      #expect(reply.controlees == [2, 3])
+      #expect(reply.controlees == ["0x0002", "0x0003"])
       #expect(reply.outcomes.map(\.code) == [0, 7])
-      #expect(reply.error == nil)
 
       #expect(ranges.matching(device: "there", session: nil, pid: nil).isEmpty)
       #expect(ranges.matching(device: nil, session: 1, pid: nil).isEmpty)
@@ -81,26 +106,60 @@ import UWBTools
   @Test func aSessionOfTwoStaysOneToOne() async throws {
     let folder = Self.folder()
     try await Self.ranging(peers: 1, folder: folder) { control in
-      let reply = try await Self.ask(.add, [2], control.path)
-      #expect(reply.error?.contains("REJECTED") == true)
-      #expect(reply.suggestion?.contains("--one-to-many") == true)
-      #expect(reply.controlees == [1])
+      let path = control.path
+      let failure = await #expect(throws: Failure.self) { try await Self.ask(.add, [2], path) }
+      #expect(failure?.status == .configuration)
+      #expect(failure?.cause?.contains("REJECTED") == true)
+      #expect(failure?.suggestion?.contains("--one-to-many") == true)
+      let running = try await Self.ask(.list, [], path)
+      #expect(running.controlees == ["0x0001"])
     }
   }
 
-  @Test func invalidRequestsAreIgnored() async throws {
+  @Test func invalidRequestsChangeNothing() async throws {
     let folder = Self.folder()
     try await Self.ranging(peers: 2, folder: folder) { control in
       let path = control.path
-      let answer = try await Self.apart {
-        let stranger = try ControlSocket.connect(to: path)
-        defer { try? stranger.close() }
-        try stranger.writeAll("{\"action\":\"explode\"}\n".utf8)
-        var byte: [UInt8] = [0]
-        return try byte.withUnsafeMutableBytes { try stranger.read(into: $0) }
+      for (message, error) in [
+        ("{\"action\":\"explode\"}\n\0", "org.swift-uwb.Range.InvalidMessage"),
+        (#"{"method":"org.swift-uwb.Range.Explode"}"# + "\0", "MethodNotFound"),
+        (#"{"method":"org.swift-uwb.Range.Add"}"# + "\0", "InvalidParameter"),
+        (
+          #"{"method":"org.swift-uwb.Range.Add","parameters":{"addresses":["0x12345"]}}"# + "\0",
+          "InvalidParameter"
+        ),
+      ] {
+        let replies = try await Self.octets(message, replies: 1, path)
+        #expect(replies.count == 1 && replies[0].contains(error), "\(replies)")
       }
-      #expect(answer == 0)
-      #expect(try await Self.running(folder).entries.count == 1)
+      let found = try await Self.running(folder).entries
+      #expect(found.map(\.about.controlees) == [["0x0001", "0x0002"]])
+    }
+  }
+
+  @Test func otherImplementationsOfVarlinkCanCall() async throws {
+    let folder = Self.folder()
+    try await Self.ranging(peers: 2, folder: folder) { control in
+      let messages = [
+        #"{"method":"org.varlink.service.GetInfo"}"#,
+        #"{"method":"org.varlink.service.GetInterfaceDescription","#
+          + #""parameters":{"interface":"org.swift-uwb.Range"}}"#,
+        #"{"method":"org.swift-uwb.Range.List","parameters":{}}"#,
+        #"{"method":"org.swift-uwb.Range.Remove","parameters":{"addresses":["0x0001"]}}"#,
+      ]
+      let replies = try await Self.octets(
+        messages.map { $0 + "\0" }.joined(), replies: 4, control.path)
+      try #require(replies.count == 4, "\(replies)")
+      #expect(replies[0].contains(#""interfaces":["org.varlink.service","org.swift-uwb.Range"]"#))
+      #expect(replies[0].contains(#""product":"uwbctl range""#))
+      #expect(replies[1].contains(#"interface org.swift-uwb.Range\n"#))
+      let running =
+        #""device":"here","outcomes":[],"pid":\#(getpid()),"session":77"#
+      #expect(
+        replies[2] == #"{"parameters":{"running":{"controlees":["0x0001","0x0002"],\#(running)}}}"#)
+      #expect(replies[3].contains(#""controlees":["0x0002"]"#))
+      #expect(
+        replies[3].contains(#""outcomes":[{"address":"0x0001","status":"OK","status_code":0}]"#))
     }
   }
 

@@ -1,25 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Channels
 import ArgumentParser
-import CommandSupport
-import Dispatch
-import Formats
+package import Channels
+package import CommandSupport
 import FoundationEssentials
 import Glibc
 import JSON
+import System
 package import SystemPackage
 import UCI
 package import UWB
+import Varlink
 
 /// Accepts requests to change the controlees of a running `range`. Only that process can use the
-/// port, so `multicast` connects to it.
+/// port, so `multicast` connects to it: the varlink interface org.swift-uwb.Range.
 package final class RangeControl: Sendable {
   package let path: String
-  private let source: Source
-
-  /// Safe because the source is only cancelled, which any thread may do.
-  private struct Source: @unchecked Sendable { let source: any DispatchSourceRead }
+  private let server: VarlinkServer
 
   /// Listens for requests.
   ///
@@ -30,22 +27,17 @@ package final class RangeControl: Sendable {
   package init(
     _ session: UWBSession, device: String, folder: String = ControlSocket.folder
   ) throws {
+    let server = VarlinkServer(
+      try VarlinkService(
+        product: "uwbctl range", version: Program.version, interfaces: [RangeCall.description]))
     try ControlSocket.makeFolder(folder)
-    let path = "\(folder)/range-\(getpid())-\(session.configuration.sessionID).sock"
-    let socket = try ControlSocket.listen(at: path)
-    let queue = DispatchQueue(label: "control", attributes: .concurrent)
-    let source = DispatchSource.makeReadSource(fileDescriptor: socket.rawValue, queue: queue)
-    source.setEventHandler {
-      let number = accept(socket.rawValue, nil, nil)
-      guard number >= 0 else { return }
-      let connection = FileDescriptor(rawValue: number)
-      ControlSocket.setPatience(connection)
-      queue.async { Self.serve(connection, session, device) }
+    path = "\(folder)/range-\(getpid())-\(session.configuration.sessionID).sock"
+    let socket = try ControlSocket.listen(at: path).rawValue
+    let calls = RangeCalls(session, device: device)
+    self.server = server
+    ServiceQueue.shared.later {
+      server.start(listeningAt: socket) { server.connect($0).handler = calls }
     }
-    source.setCancelHandler { try? socket.close() }
-    source.resume()
-    self.path = path
-    self.source = Source(source: source)
   }
 
   deinit { stop() }
@@ -53,73 +45,122 @@ package final class RangeControl: Sendable {
   /// Stops accepting requests, after completing the accepted ones.
   package func stop() {
     unlink(path)
-    source.source.cancel()
+    ServiceQueue.shared.later { [server] in server.stop(answersCalls: true) }
+  }
+}
+
+/// The methods of a running `range`.
+package enum RangeCall: String {
+  case list = "List"
+  case add = "Add"
+  case remove = "Remove"
+
+  static let interface = "org.swift-uwb.Range"
+  static let description = String(
+    decoding: PackageResources.org_swift_uwb_Range_varlink, as: UTF8.self)
+}
+
+/// Performs the calls of a running `range`.
+@ServiceActor private final class RangeCalls: VarlinkHandler {
+  private let session: UWBSession
+  private let device: String
+
+  nonisolated init(_ session: UWBSession, device: String) {
+    (self.session, self.device) = (session, device)
   }
 
-  private static func serve(
-    _ connection: FileDescriptor, _ session: UWBSession, _ device: String
-  ) {
-    guard let request = try? ControlSocket.receive(ControlRequest.self, over: connection) else {
-      try? connection.close()
-      return
+  func perform(
+    _ method: String, _ call: VarlinkCall, over connection: VarlinkConnection
+  ) -> VarlinkConnection.Outcome {
+    let given = call.parameters["addresses"]?.array ?? []
+    let addresses = given.compactMap { ShortAddress(argument: $0.string ?? "")?.value }
+    guard let call = RangeCall(rawValue: method), addresses.count == given.count else {
+      return .reply(VarlinkReply.invalidParameter("addresses").bytes)
     }
     Task {
-      let reply = await answer(request, session, device)
-      try? ControlSocket.send(reply, over: connection)
-      try? connection.close()
+      let reply = await perform(call, addresses.map { MACAddress($0) })
+      connection.answer(.reply(reply.bytes))
     }
+    return .later
   }
 
-  private static func answer(
-    _ request: ControlRequest, _ session: UWBSession, _ device: String
-  ) async -> ControlReply {
-    var reply = ControlReply(
-      pid: getpid(), device: device, session: session.configuration.sessionID, controlees: [])
-    let addresses = request.addresses.map { MACAddress($0) }
+  private func perform(_ call: RangeCall, _ addresses: [MACAddress]) async -> VarlinkReply {
     do throws(DriverError) {
       let outcomes =
-        switch request.action {
+        switch call {
         case .list: [ControleeOutcome]()
         case .add: try await session.addControlees(addresses)
         case .remove: try await session.removeControlees(addresses)
         }
-      reply.outcomes = outcomes.map {
-        .init(
-          address: UInt16(truncatingIfNeeded: $0.address.value), status: "\($0.status)",
-          code: $0.status.rawValue)
-      }
+      let running = RunningRange(
+        pid: getpid(), device: device, session: session.configuration.sessionID,
+        controlees: session.controlees.map(\.description),
+        outcomes: outcomes.map {
+          .init(address: $0.address.description, status: "\($0.status)", code: $0.status.rawValue)
+        })
+      // No number in it is infinite.
+      return VarlinkReply(["running": (try? JSON(encoding: running)) ?? .null])
     } catch {
-      reply.error = error.description
-      reply.suggestion =
+      let advice =
         session.configuration.isOneToMany
         ? error.recoverySuggestion
         : "Start all ends of the session with --one-to-many: a one-to-one session remains so."
+      return VarlinkReply(
+        ["reason": .string(error.description), "advice": advice.map { .string($0) } ?? .null],
+        error: "\(RangeCall.interface).Refused")
     }
-    reply.controlees = session.controlees.map { UInt16(truncatingIfNeeded: $0.value) }
-    return reply
   }
+
+  func rejection(of error: VarlinkMessageError) -> VarlinkReply {
+    VarlinkReply(["reason": .string("\(error)")], error: "\(RangeCall.interface).InvalidMessage")
+  }
+}
+
+/// A running `range` and its controlees.
+package struct RunningRange: Codable, Equatable {
+  package struct Outcome: Codable, Equatable {
+    package var address: String
+    /// The name of the status, and its number, where 0 is success.
+    package var status: String
+    package var code: UInt8
+
+    private enum CodingKeys: String, CodingKey { case address, status, code = "status_code" }
+  }
+
+  /// The process ID of `range`.
+  package var pid: Int32
+  package var device: String
+  package var session: UInt32
+  /// The addresses of the current controlees.
+  package var controlees: [String]
+  /// The result for each requested address.
+  package var outcomes: [Outcome]
 }
 
 /// The running `range` commands of this user.
 package struct RunningRanges {
   package struct Entry {
     package var path: String
-    package var about: ControlReply
+    package var about: RunningRange
   }
 
   package private(set) var entries: [Entry] = []
 
+  package static let noSession = Failure(
+    .unavailable, "No such session is running.",
+    try:
+      "Start uwbctl range as controller in another terminal, as the same user; uwbctl multicast list "
+      + "shows running sessions.")
+
   /// Queries each socket, and removes the sockets of programs that have ended.
   package init(folder: String = ControlSocket.folder) {
     for path in ControlSocket.paths(in: folder) {
-      do throws(ChannelError) {
-        let connection = try ControlSocket.connect(to: path)
-        defer { try? connection.close() }
-        let reply = try? Self.exchange(ControlRequest(action: .list), connection)
-        if let reply { entries.append(Entry(path: path, about: reply)) }
-      } catch {
-        if case .system(.connectionRefused, _) = error.reason { unlink(path) }
-      }
+      do throws(VarlinkClient.Failure) {
+        let reply = try Self.reply(.list, [], path)
+        if let about = try? Self.running(reply) {
+          entries.append(Entry(path: path, about: about))
+        }
+      } catch { if case .unreachable(.connectionRefused) = error { unlink(path) } }
     }
   }
 
@@ -141,27 +182,39 @@ package struct RunningRanges {
     return a == b || real(a) == real(b)
   }
 
-  package static func ask(_ request: ControlRequest, at path: String) throws -> ControlReply {
-    let connection = try ControlSocket.connect(to: path)
-    defer { try? connection.close() }
-    return try exchange(request, connection)
+  /// Calls a running `range`. Blocks until it replies, or for 5 s.
+  package static func ask(
+    _ call: RangeCall, _ addresses: [ShortAddress], at path: String
+  ) throws(Failure) -> RunningRange {
+    guard let reply = try? reply(call, addresses, path) else { throw noSession }
+    if let error = reply.error {
+      throw Failure(
+        .configuration, reply.parameters["reason"]?.string ?? error,
+        try: reply.parameters["advice"]?.string)
+    }
+    guard let running = try? running(reply) else { throw noSession }
+    return running
   }
 
-  private static func exchange(
-    _ request: ControlRequest, _ connection: FileDescriptor
-  ) throws -> ControlReply {
-    try ControlSocket.send(request, over: connection)
-    return try ControlSocket.receive(ControlReply.self, over: connection)
+  private static func reply(
+    _ call: RangeCall, _ addresses: [ShortAddress], _ path: String
+  ) throws(VarlinkClient.Failure) -> VarlinkReply {
+    let addresses = JSON.array(addresses.map { .string(MACAddress($0.value).description) })
+    let called = try VarlinkClient.call(
+      VarlinkCall(
+        "\(RangeCall.interface).\(call.rawValue)", call == .list ? [:] : ["addresses": addresses]),
+      at: path)
+    try? called.descriptor.close()
+    return called.reply
+  }
+
+  private static func running(_ reply: VarlinkReply) throws -> RunningRange {
+    try JSONNode(reply.parameters["running"] ?? .null).decode(ignoresUnknown: true)
   }
 }
 
 /// The sockets of running `range` commands, in a folder that only its owner can enter.
 package enum ControlSocket {
-  /// The greatest length of a request in bytes.
-  static let lineLimit = 65_536
-  /// The time-out for the other end in seconds.
-  package static let patience = 5
-
   /// The folder `$XDG_RUNTIME_DIR/uwbctl`, or a folder of this user in /tmp without that variable.
   package static var folder: String {
     if let base = getenv("XDG_RUNTIME_DIR").map({ String(cString: $0) }), !base.isEmpty {
@@ -190,83 +243,13 @@ package enum ControlSocket {
   /// Listens at an unused path.
   package static func listen(at path: String) throws(ChannelError) -> FileDescriptor {
     unlink(path)
-    return try SocketAddress.withSocket(.unix(path: path), forListening: true) {
+    let socket = try SocketAddress.withSocket(.unix(path: path), forListening: true) {
       bind($0, $1, $2) == 0 && chmod(path, 0o600) == 0 && Glibc.listen($0, 8) == 0
         ? nil : Errno(rawValue: errno)
     }
+    makeNonBlocking(socket.rawValue)
+    return socket
   }
-
-  package static func connect(to path: String) throws(ChannelError) -> FileDescriptor {
-    try SocketAddress.withSocket(.unix(path: path), forListening: false) {
-      setPatience(FileDescriptor(rawValue: $0))
-      return Glibc.connect($0, $1, $2) == 0 ? nil : Errno(rawValue: errno)
-    }
-  }
-
-  /// Sets time-outs, so that a silent other end cannot block this one.
-  static func setPatience(_ descriptor: FileDescriptor) {
-    var time = timeval(tv_sec: patience, tv_usec: 0)
-    for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
-      setsockopt(
-        descriptor.rawValue, SOL_SOCKET, option, &time, socklen_t(MemoryLayout<timeval>.size))
-    }
-  }
-
-  package static func send(_ message: some Encodable, over descriptor: FileDescriptor) throws {
-    try descriptor.writeAll(Array("\(JSON(encoding: message))\n".utf8))
-  }
-
-  /// Receives one line; throws if it is not a message of this type, or after the time-out.
-  package static func receive<M: Decodable>(_ type: M.Type, over descriptor: FileDescriptor) throws
-    -> M
-  {
-    var line: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 4_096)
-    while !line.contains(0x0A), line.count < lineLimit {
-      let count = try buffer.withUnsafeMutableBytes { try descriptor.read(into: $0) }
-      guard count > 0 else { break }
-      line += buffer[..<count]
-    }
-    return try JSONNode(line.prefix { $0 != 0x0A }, .strict).decode(ignoresUnknown: true)
-  }
-}
-
-/// A request to a running `range`: one line of JSON over its socket.
-package struct ControlRequest: Codable, Equatable {
-  package enum Action: String, Codable { case list, add, remove }
-
-  package var action: Action
-  /// The short addresses.
-  package var addresses: [UInt16] = []
-
-  package init(
-    action: Action, addresses: [UInt16] = []
-  ) {
-    self.action = action
-    self.addresses = addresses
-  }
-}
-
-/// The reply of a running `range`: one line of JSON.
-package struct ControlReply: Codable, Equatable {
-  package struct Outcome: Codable, Equatable {
-    package var address: UInt16
-    /// The name of the status, and its number, where 0 is success.
-    package var status: String
-    package var code: UInt8
-  }
-
-  /// The process ID of `range`.
-  package var pid: Int32
-  package var device: String
-  package var session: UInt32
-  /// The current controlees.
-  package var controlees: [UInt16]
-  /// The result for each requested address.
-  package var outcomes: [Outcome] = []
-  /// The cause of a failure, and the next step.
-  package var error: String?
-  package var suggestion: String?
 }
 
 /// A short address in the form that `range` accepts.

@@ -47,7 +47,7 @@ package enum JSONCatalog {
       ConfigGet.json.entry, ConfigSet.json.entry, ParameterRow.json.entry, Reset.json.entry,
       RangeRow.json.entry, RangeRow.json.entry.also("replay"), AccessoryPrinter.json,
       FindPrinter.json, PeerCommand.json, BondRow.json.entry, Replay.json.entry,
-    ] + ["list", "add", "remove"].map { ControlReply.json($0).entry } + RadioTestReport.json + [
+    ] + ["list", "add", "remove"].map { RunningRange.json($0).entry } + RadioTestReport.json + [
       ChipCalibration.List.json.entry, PrintedValue.json.entry, PrintedValue.changed.entry,
       PrintedValue.changed.entry.also("calibrate restore"), frame, Explain.json.entry,
       ConfigurationProblem.json.entry, Diff.json.entry,

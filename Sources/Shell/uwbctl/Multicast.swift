@@ -2,13 +2,7 @@
 
 import ArgumentParser
 import CommandSupport
-import Dispatch
 import Formats
-import FoundationEssentials
-import Glibc
-import SystemPackage
-import UCI
-import UWB
 import UWBTools
 
 struct Multicast: ParsableCommand {
@@ -45,7 +39,7 @@ struct Multicast: ParsableCommand {
 
     func execute() throws {
       let found = target.found
-      guard !found.isEmpty else { throw noSession }
+      guard !found.isEmpty else { throw RunningRanges.noSession }
       print(found.map(\.about), target.format)
     }
   }
@@ -66,54 +60,42 @@ struct Multicast: ParsableCommand {
   }
 }
 
-private let noSession = Failure(
-  .unavailable, "No such session is running.",
-  try:
-    "Start uwbctl range as controller in another terminal, as the same user; uwbctl multicast list "
-    + "shows running sessions.")
-
 private func change(
-  _ action: ControlRequest.Action, _ addresses: [ShortAddress], _ target: Multicast.Target
+  _ call: RangeCall, _ addresses: [ShortAddress], _ target: Multicast.Target
 ) throws {
   let found = target.found
-  guard let entry = found.first else { throw noSession }
+  guard let entry = found.first else { throw RunningRanges.noSession }
   guard found.count == 1 else {
     note("Several sessions are running.")
     for entry in found { standardError.write("  \(summary(entry.about))\n") }
     throw Failure(.usage, try: "Select one with --device, --session or --pid.")
   }
-  let request = ControlRequest(action: action, addresses: addresses.map(\.value))
-  guard let reply = try? RunningRanges.ask(request, at: entry.path) else { throw noSession }
-  if let error = reply.error {
-    throw Failure(.configuration, error, try: reply.suggestion)
-  }
-  print([reply], target.format)
-  guard reply.outcomes.allSatisfy({ $0.code == 0 }) else { throw Failure(.configuration) }
+  let range = try RunningRanges.ask(call, addresses, at: entry.path)
+  print([range], target.format)
+  guard range.outcomes.allSatisfy({ $0.code == 0 }) else { throw Failure(.configuration) }
 }
 
-private func summary(_ reply: ControlReply) -> String {
-  "session \(reply.session) on \(reply.device) (process \(reply.pid)) with "
-    + reply.controlees.map { MACAddress($0).description }.joined(separator: ", ")
+private func summary(_ range: RunningRange) -> String {
+  "session \(range.session) on \(range.device) (process \(range.pid)) with "
+    + range.controlees.joined(separator: ", ")
 }
 
-private func print(_ replies: [ControlReply], _ format: OutputFormat) {
-  format.print(replies, ControlReply.json("list")) { reply in
-    reply.outcomes.map { "\(MACAddress($0.address))  \($0.status) (\($0.code))\n" }.joined()
-      + summary(reply) + "\n"
+private func print(_ ranges: [RunningRange], _ format: OutputFormat) {
+  format.print(ranges, RunningRange.json("list")) { range in
+    range.outcomes.map { "\($0.address)  \($0.status) (\($0.code))\n" }.joined()
+      + summary(range) + "\n"
   }
 }
 
-extension ControlReply {
-  static func json(_ action: String) -> JSONTable<ControlReply> {
+extension RunningRange {
+  static func json(_ action: String) -> JSONTable<RunningRange> {
     JSONTable("multicast \(action)", each: "running session") {
       $0.key("pid", "process id of range") { $0.pid }
       $0.key("device", "as given to range") { $0.device }
       $0.key("session", "session id") { $0.session }
-      $0.key("controlees", "addresses of the controlees") {
-        $0.controlees.map { MACAddress($0).description }
-      }
+      $0.key("controlees", "addresses of the controlees") { $0.controlees }
       $0.list("outcomes", "result for each address", of: \.outcomes) {
-        $0.key("address?", "address") { MACAddress($0.address).description }
+        $0.key("address?", "address") { $0.address }
         $0.key("status?", "status name") { $0.status }
         $0.key("status_code?", "status number, 0 is OK") { $0.code }
       }
