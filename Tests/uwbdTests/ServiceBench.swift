@@ -3,6 +3,7 @@ import Foundation
 import Glibc
 import JSON
 import Logging
+import System
 import SystemPackage
 import UWB
 import UWBLink
@@ -77,14 +78,21 @@ final class ServiceBench: Sendable {
   }
 
   /// Lends a service in this process.
+  ///
+  /// - Parameters:
+  ///   - returns: whether the service opens the chip again after the chip was plugged in again.
+  ///   - clock: the clock of the sessions.
+  ///   - log: receives the messages of the service.
   static func lendService(
-    _ permissions: Permissions = Permissions(),
+    _ permissions: Permissions = Permissions(), chipReturns returns: Bool = false,
+    clock: AlarmClock = .system, log: any LogHandler = SwiftLogNoOpLogHandler(),
     _ body: @Sendable (ServiceBench, Service) async throws -> Void
   ) async throws {
     try await lend { bench in
+      let chip = returns ? bench.link : bench.chip.path
       let service = try await Service(
-        [(bench.chip.path, try LinkEndpoint(bench.chip.path))], permissions, version: "1",
-        logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+        [(chip, try LinkEndpoint(chip))], permissions, version: "1", clock: clock,
+        logger: Logger(label: "test", factory: { _ in log }))
       await service.start(listeningAt: try ListeningSocket.make(at: bench.path, mode: 0o600))
       let result: Result<Void, any Error>
       do { result = .success(try await body(bench, service)) } catch { result = .failure(error) }

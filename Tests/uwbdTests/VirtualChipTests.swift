@@ -3,6 +3,8 @@ import ChipSharing
 import Foundation
 import Glibc
 import JSON
+import Logging
+import System
 import SystemPackage
 import Testing
 import UCI
@@ -431,22 +433,42 @@ import Varlink
     }
   }
 
+  /// Opens a latch at a message.
+  private struct MessageLatch: LogHandler {
+    let message: String
+    let latch: Latch
+    var metadata: Logger.Metadata = [:]
+    var logLevel = Logger.Level.notice
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+      get { metadata[key] }
+      set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) { if "\(event.message)" == message { latch.open() } }
+  }
+
   /// The session of a program that does not return after an outage is kept for a limited time.
   @Test func aSessionOfAProgramThatDoesNotReturnEnds() async throws {
-    try await ServiceBench.lend { bench in
-      let service = try bench.launch(chip: bench.link)
+    let (time, isBack) = (VirtualTime(), Latch())
+    try await ServiceBench.lendService(
+      chipReturns: true, clock: time.clock,
+      log: MessageLatch(message: "back; sessions resumed", latch: isBack)
+    ) { bench, _ in
       let command = try Command(bench, Self.range(bench) + ["--recover", "0"])
       try command.wait()
       bench.chip.unplug()
       command.process.waitUntilExit()
       #expect(command.process.terminationStatus == EX_IOERR)
       try bench.chip.replug()
-      // The driver of the service restores the session first.
-      await bench.chip.waitForSessions { $0 > 0 }
+      await isBack.wait()
+      time.advance(.milliseconds(9_999))
+      let session = try bench.sessions().first?.object
+      #expect(session?["state"] == .string("waiting"))
+      #expect(bench.chip.sessionCount == 1)
+      time.advance(.milliseconds(1))
       await bench.chip.waitForSessions { $0 == 0 }
-      service.send(SIGTERM)
-      service.waitUntilExit()
-      #expect(service.terminationStatus == 0)
+      #expect(bench.chip.sessionCount == 0)
     }
   }
 }

@@ -2,6 +2,7 @@
 import ChipSharing
 import Glibc
 package import Logging
+package import System
 package import UWBLink
 package import Varlink
 
@@ -23,6 +24,7 @@ package struct HeldProfile: Sendable {
   let permissions: Permissions
   private(set) var chips: [SharedChip] = []
   private let ports: (any PortKeeper)?
+  private let clock: AlarmClock
   var clients: [Int: Client] = [:]
   private let server: VarlinkServer
   private var idle: (time: Duration, body: @Sendable () -> Void)?
@@ -30,7 +32,7 @@ package struct HeldProfile: Sendable {
 
   package init(
     _ chips: [(name: String, endpoint: LinkEndpoint)], _ permissions: Permissions, version: String,
-    ports: (any PortKeeper)? = nil, logger: Logger
+    ports: (any PortKeeper)? = nil, clock: AlarmClock = .system, logger: Logger
   ) throws(VarlinkInterfaceError) {
     server = VarlinkServer(
       try VarlinkService(
@@ -38,7 +40,7 @@ package struct HeldProfile: Sendable {
         upgrading: Chips.upgrading))
     self.permissions = permissions
     self.logger = logger
-    self.ports = ports
+    (self.ports, self.clock) = (ports, clock)
     for chip in chips { _ = make(chip.name, chip.endpoint) }
   }
 
@@ -53,7 +55,7 @@ package struct HeldProfile: Sendable {
 
   private func make(_ name: String, _ endpoint: LinkEndpoint) -> SharedChip {
     let port = ports.map { ($0, "\(type(of: $0).prefix)\(chips.count)") }
-    let chip = SharedChip(endpoint, name: name, port: port, self, logger: logger)
+    let chip = SharedChip(endpoint, name: name, port: port, self, clock: clock, logger: logger)
     chips.append(chip)
     return chip
   }

@@ -41,6 +41,8 @@ import Varlink
   private var waiting: [CheckedContinuation<Void, Never>] = []
   private var patience: Task<Void, Never>?
   let logger: Logger
+  /// The clock of the sessions.
+  let clock: AlarmClock
 
   /// The connection state of a chip.
   enum Phase {
@@ -74,10 +76,10 @@ import Varlink
   ///   - observer: Receives the chip's events. The chip does not keep it alive.
   init(
     _ endpoint: LinkEndpoint, name: String, port: (store: any PortKeeper, name: String)?,
-    _ observer: (any ChipObserver)?, logger: Logger
+    _ observer: (any ChipObserver)?, clock: AlarmClock = .system, logger: Logger
   ) {
     (self.endpoint, self.name, self.port) = (endpoint, name, port)
-    self.observer = observer
+    (self.observer, self.clock) = (observer, clock)
     var logger = logger
     logger[metadataKey: "chip"] = "\(printable(name))"
     self.logger = logger

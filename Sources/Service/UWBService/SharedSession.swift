@@ -19,6 +19,7 @@ import Varlink
   private let uid: UInt32
   private let device: UWBDevice
   private weak var owner: SharedChip?
+  private let clock: AlarmClock
   private let started: Task<Started, any Error>
 
   /// The owners by the number of their connection.
@@ -26,8 +27,10 @@ import Varlink
   /// The time for which the session outlives its last owner.
   private var linger: Duration = .zero
   private var lingering: Task<Void, Never>?
-  /// When the programs that were disconnected with a lost chip are expected back at the latest.
-  private var returnEnd: ContinuousClock.Instant?
+  /// The time of the clock up to which the programs that were disconnected with a lost chip may
+  /// return.
+  private var returnEnd: Duration?
+  private var now: Duration { .nanoseconds(clock.now()) }
   private var ending: Task<Void, Never>?
   private var isRanging = false
   /// The token of the session on the chip; nil until the session has started.
@@ -41,7 +44,7 @@ import Varlink
     uid: UInt32
   ) {
     (self.chip, self.device, self.profile) = (chip.name, device, profile)
-    (self.share, self.uid, owner) = (share, uid, chip)
+    (self.share, self.uid, owner, clock) = (share, uid, chip, chip.clock)
     started = Task {
       let configuration = try SessionConfiguration(
         sessionID: profile.sessionID, profile.parameters(for: device.dialect))
@@ -130,9 +133,9 @@ import Varlink
   /// return.
   func release(_ owner: Int, _ why: Release) {
     guard owners.removeValue(forKey: owner) != nil else { return }
-    if why == .interrupted { returnEnd = .now + Self.longestOutage }
+    if why == .interrupted { returnEnd = now + Self.longestOutage }
     guard owners.isEmpty else { return }
-    let left = returnEnd.map { $0 - .now } ?? .zero
+    let left = returnEnd.map { $0 - now } ?? .zero
     endLater(after: max(left, why == .asked ? .zero : linger))
   }
 
@@ -142,15 +145,22 @@ import Varlink
   /// Sets how long it waits for programs that were disconnected, if there are any.
   func awaitOwners(for time: Duration) {
     guard returnEnd != nil else { return }
-    returnEnd = .now + time
+    returnEnd = now + time
     if owners.isEmpty { endLater(after: max(time, linger)) }
   }
 
   private func endLater(after time: Duration) {
     lingering?.cancel()
     guard time > .zero else { return end("Its last owner has released it.") }
+    let isOver = Latch()
+    let timer = clock.timer(time) { isOver.open() }
     lingering = Task {
-      try? await Task.sleep(for: time)
+      await withTaskCancellationHandler {
+        await isOver.wait()
+      } onCancel: {
+        isOver.open()
+      }
+      timer.cancel()
       if !Task.isCancelled, owners.isEmpty { end("Its last owner has released it.") }
     }
   }
