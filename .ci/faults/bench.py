@@ -207,8 +207,9 @@ class Client:
             program.start(bench.file)
             self.process = start_program(bench, """
 service = uwb.connect(path)
-for m in service.start(profile).measurements(reconnect=60):
-    print(time.monotonic(), flush=True)
+for event in service.start(profile).measurements():
+    if isinstance(event, uwb.Measurement):
+        print(time.monotonic(), flush=True)
 """)
             self.times = []
             self.reader = threading.Thread(target=self.read, daemon=True)
