@@ -54,7 +54,6 @@ package struct PeerToken: Sendable, Hashable {
   /// The length of a token of that version in bytes.
   package static let length = 50
   static let magic: [UInt8] = Array("UWBP".utf8)
-  static let keyLength = 32
 
   /// The channels of the chip, as bits in the order of the UCI capability.
   package let channelMask: UInt8

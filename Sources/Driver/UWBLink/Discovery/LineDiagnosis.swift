@@ -12,14 +12,8 @@ package struct ModemLines: OptionSet, Sendable, Hashable {
 
   /// Data terminal ready, an output. USB firmwares send nothing without it.
   package static let dtr = ModemLines(rawValue: 0x002)
-  /// Request to send, an output.
-  package static let rts = ModemLines(rawValue: 0x004)
   /// Clear to send, an input. With hardware flow control the driver sends nothing without it.
   package static let cts = ModemLines(rawValue: 0x020)
-  /// Carrier detect, an input.
-  package static let carrier = ModemLines(rawValue: 0x040)
-  /// Data set ready, an input.
-  package static let dsr = ModemLines(rawValue: 0x100)
 }
 
 extension Link {

@@ -56,11 +56,10 @@ package struct PhaseTableFit: Sendable {
   package let angleResiduals: FitResiduals
 
   /// Fits the table to samples.
-  package init(_ samples: [PhaseSample]) throws(FitFailure) { try self.init(samples, Parameters()) }
-
+  ///
   /// - Parameter rounds: how often outliers and noise are estimated.
   package init(
-    _ samples: [PhaseSample], _ parameters: Parameters, rounds: Int = 20
+    _ samples: [PhaseSample], _ parameters: Parameters = Parameters(), rounds: Int = 20
   ) throws(FitFailure) {
     let usable = samples.indices.filter {
       abs(samples[$0].angle) <= 2 * .pi && abs(samples[$0].phase) < 1e6

@@ -66,13 +66,8 @@ package struct WalkaroundCalibration: Sendable {
   ///   - path: the positions of the peer over time.
   ///   - phases: radians over seconds on a clock that may be off by a second.
   package init(
-    path: [Point], phases: [(time: Double, phase: Double)]
-  ) throws(FitFailure) {
-    try self.init(path: path, phases: phases, Parameters())
-  }
-
-  package init(
-    path: [Point], phases: [(time: Double, phase: Double)], _ parameters: Parameters
+    path: [Point], phases: [(time: Double, phase: Double)],
+    _ parameters: Parameters = Parameters()
   ) throws(FitFailure) {
     let path = WalkPath(path, gap: parameters.gap)
     func fitted(

@@ -72,10 +72,6 @@ package struct PositionTracker: Sendable {
   ///   - start: the first position.
   ///   - time: seconds.
   ///   - sources: how many anchors there are.
-  package init(at start: PositionEstimate, time: Double, sources: Int) {
-    self.init(at: start, time: time, sources: sources, errors: PositionErrorModel(), Parameters())
-  }
-
   package init(
     at start: PositionEstimate, time: Double, sources: Int, errors: PositionErrorModel,
     _ parameters: Parameters
@@ -124,9 +120,6 @@ package struct PositionTracker: Sendable {
 
   /// Metres.
   package var position: SIMD3<Double> { SIMD3<Double>(mean[0], mean[1], mean[2]) }
-
-  /// Metres per second.
-  package var velocity: SIMD3<Double> { SIMD3<Double>(mean[3], mean[4], mean[5]) }
 
   /// The covariance of the position in square metres, widened by the innovations of the last
   /// seconds.

@@ -115,13 +115,6 @@ package enum ATTError: Error, Sendable, Hashable {
     }
   }
 
-  /// Returns the largest notification to a device in bytes; nil if it has not subscribed.
-  package func messageLimit(
-    _ characteristic: GATTCharacteristic, _ device: BluetoothDeviceID
-  ) -> Int? {
-    subscription(characteristic, device)?.messageLimit
-  }
-
   /// Notifies a device of a value.
   ///
   /// - Throws: `BluetoothError` with the reason `messageSize` if the value does not fit; nothing
