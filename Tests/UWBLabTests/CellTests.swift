@@ -173,22 +173,40 @@ import UWBTestSupport
     ] {
       let table = try CSVTable(Array("x,\(header)\n1,2.5\n".utf8), format)
       let column = try TableReader(table).require(name, quantity)
-      #expect(column.name == header && column.index == 1 && !column.isAssumed)
+      #expect(column.name == header && column.index == 1)
       #expect(TableReader(table).value(0, column) == 2.5 * factor)
     }
   }
 
-  /// Without either, the first unit applies; only angles are questioned.
+  /// Without either, the first unit applies; but angles need theirs.
   @Test(arguments: quantities.indices)
   func theFirstUnitIsUsual(_ index: Int) throws {
     let (name, quantity) = Self.quantities[index]
     let reader = TableReader(try CSVTable(text: "\(name)\n90\n"))
-    let column = try reader.require(name, quantity)
-    var status = RowStatus.ok
-    let value = reader.value(0, column, &status)
-    #expect(column.isAssumed == (quantity == .angle))
-    #expect(value == (quantity == .angle ? nil : 90 * (quantity.units[0].factor)))
-    #expect(status == (quantity == .angle ? .tooLarge(name, 90) : .ok))
+    guard quantity == .angle else {
+      #expect(
+        reader.value(0, try reader.require(name, quantity)) == 90 * quantity.units[0].factor)
+      return
+    }
+    let error = #expect(throws: LabError.self) { try reader.require(name, quantity) }
+    #expect(error?.line == 1 && error?.description.contains(name) == true)
+    #expect(error?.recoverySuggestion?.contains("--unit \(name)=deg") == true)
+  }
+
+  /// The option is not ignored beside a column whose name has a unit.
+  @Test(arguments: [
+    ("range=cm", "range,range_m"), ("RANGE=cm", "Range,Range_M"), ("t1=ns", "t1_ticks,t1"),
+  ])
+  func theOptionConflictsWithANameThatHasAUnit(_ option: String, _ header: String) throws {
+    var format = CSVTable.Format()
+    let isSet = format.setUnits(option)
+    #expect(isSet)
+    let error = #expect(throws: LabError.self) {
+      try CSVTable(Array("\n\(header)\n1,2\n".utf8), format)
+    }
+    #expect(error?.code == .badTable && error?.line == 2)
+    let names = header.split(separator: ",")
+    #expect(names.allSatisfy { error?.description.lowercased().contains($0.lowercased()) == true })
   }
 
   @Test(arguments: quantities.indices)
@@ -226,7 +244,7 @@ import UWBTestSupport
   /// The name of each status, and whether a row with it is unusable.
   @Test(arguments: [
     (RowStatus.ok, "ok", false), (.missing("Range m"), "missing_range_m", true),
-    (.invalid("T-1"), "invalid_t_1", true), (.tooLarge("yaw", 90), "too_large_yaw", true),
+    (.invalid("T-1"), "invalid_t_1", true),
     (.unknown("anchor"), "unknown_anchor", true), (.result("outlier"), "outlier", false),
     (.noPosition, "no_position", false), (.exchangedStamps, "exchanged_stamps", false),
   ])

@@ -77,9 +77,9 @@ import UWBTestSupport
   /// Columns of phases and of directions, by their usual names or by others.
   @Test(arguments: [
     ("azimuth_deg,pdoa_rad", [String](), ["pdoa_rad"]),
-    ("angle_deg,PDOA_1,pdoa_2", [], ["PDOA_1", "pdoa_2"]),
-    ("angle_deg,p12,pdoa", ["p12"], ["p12"]),
-    ("azimuth_deg,p12,p13", ["p13", "p12"], ["p13", "p12"]),
+    ("angle_deg,PDOA_1_RAD,pdoa_2_rad", [], ["PDOA_1_RAD", "pdoa_2_rad"]),
+    ("angle_deg,p12_rad,pdoa", ["p12_rad"], ["p12_rad"]),
+    ("azimuth_deg,p12_rad,p13_rad", ["p13_rad", "p12_rad"], ["p13_rad", "p12_rad"]),
   ])
   func columnsOfPhases(_ header: String, wanted: [String], found: [String]) throws {
     let cells = header.split(separator: ",").map { _ in "1" }.joined(separator: ",")

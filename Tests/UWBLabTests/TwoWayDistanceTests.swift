@@ -177,10 +177,10 @@ import UWBTestSupport
   func aCounterThatWrapsNeedsItsWidth(_ text: String, line: Int?) throws {
     let table = try CSVTable(text: text)
     guard let line else {
-      #expect(throws: Never.self) { try table.checkCounterWidth() }
+      #expect(throws: Never.self) { try table.checkPolls() }
       return
     }
-    let error = #expect(throws: LabError.self) { try table.checkCounterWidth() }
+    let error = #expect(throws: LabError.self) { try table.checkPolls() }
     #expect(error?.line == line)
     #expect(error?.recoverySuggestion?.contains("--counter-bits 32") == true)
   }
@@ -189,13 +189,13 @@ import UWBTestSupport
   func timestampsAgreeWithTheColumnOfTimes(_ unit: String, each: Int) throws {
     let table = try CSVTable(text: "time_s,t1\n0,0\n0.1,\(each)\n0.2,\(2 * each)\n")
     guard unit != "ticks" else {
-      #expect(throws: Never.self) { try table.checkCounterWidth() }
+      #expect(throws: Never.self) { try table.checkPolls() }
       return
     }
-    let error = #expect(throws: LabError.self) { try table.checkCounterWidth() }
+    let error = #expect(throws: LabError.self) { try table.checkPolls() }
     #expect(error?.recoverySuggestion?.contains("--unit t1,t2,t3,t4=\(unit)") == true)
     let named = try CSVTable(text: "time_s,t1_\(unit)\n0,0\n0.1,\(each)\n0.2,\(2 * each)\n")
-    #expect(throws: Never.self) { try named.checkCounterWidth() }
+    #expect(throws: Never.self) { try named.checkPolls() }
   }
 
   @Test func aSecondResponseTellsTheClocks() throws {

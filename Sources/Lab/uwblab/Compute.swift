@@ -14,9 +14,9 @@ struct Compute: ParsableCommand {
     discussion: """
       Columns are found by name, in any order; the suffix of a name is its unit (time_s or \
       time_ms, range_m or range_cm, azimuth_rad or azimuth_deg). --unit gives the unit of columns \
-      without one; otherwise it is the first of these. The output has every column of the input, \
-      followed by the computed ones. A row that cannot be computed has empty cells and the reason \
-      as its status.
+      without one; otherwise it is the first of these. Angles need their unit. The output has \
+      every column of the input, followed by the computed ones. A row that cannot be computed has \
+      empty cells and the reason as its status.
 
       With --live, rows are read and written one by one, so a command can be part of a pipe that \
       never ends: uwbctl range --format csv | uwblab compute filter --live. Ctrl-C ends it in order.
@@ -201,7 +201,7 @@ struct ComputeAngle: TableCommand {
     abstract: "Compute angles from phase differences of pairs of antennas.",
     discussion: """
       Input: time_s, and for each pair a column with its phase difference (first antenna minus \
-      second), in radians unless its name ends in _deg, wrapped or not [, peer].
+      second), such as pdoa_rad or pdoa_deg, wrapped or not [, peer].
       Output: azimuth_deg (0 forward, positive to the left), elevation_deg (positive upwards; the \
       assumed one, if the antennas do not determine it), sigma_deg of the azimuth, status \
       (ambiguous: another direction is nearly as likely).
@@ -215,8 +215,8 @@ struct ComputeAngle: TableCommand {
       or
         {"channel": 5,
          "antennas": {"1": [0.02, 0, 0], "2": [0, 0.02, 0], "3": [-0.02, 0, 0]},
-         "pairs": [{"column": "p12", "antennas": ["1", "2"]},
-                   {"column": "p13", "antennas": ["1", "3"]}]}
+         "pairs": [{"column": "p12_rad", "antennas": ["1", "2"]},
+                   {"column": "p13_rad", "antennas": ["1", "3"]}]}
       Each pair may have offset_rad, noise_rad, an axis (side by side: [0, 1, 0]), and harmonics \
       [{"cos_rad", "sin_rad"}, …] of the azimuth. Instead of channel: frequency_hz or \
       wavelength_m; spacing_wavelengths needs neither. elevation_deg: the elevation to assume.

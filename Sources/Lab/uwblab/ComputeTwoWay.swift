@@ -44,9 +44,9 @@ struct RadioOptions: ParsableArguments {
     }
   }
 
-  /// Unless the width was given, stamps must not appear to have another width.
+  /// Unless the width was given, stamps must not appear to have another width or unit.
   func check(_ table: CSVTable) throws(LabError) {
-    if counterBits == nil { try table.checkCounterWidth() }
+    if counterBits == nil { try table.checkPolls() }
   }
 
   var parameters: TwoWayParameters {

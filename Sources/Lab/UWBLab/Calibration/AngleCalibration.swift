@@ -115,19 +115,19 @@ extension CSVTable {
 
   /// Reads phases at known angles (columns `angle`, or `azimuth` and optionally `elevation`).
   ///
-  /// - Parameter column: the phases, in radians unless its name ends in `_deg`.
+  /// - Parameter column: the phases.
   /// - Throws: `LabError` when a column is missing or no row can be used.
   package func phaseSamples(_ column: String) throws(LabError) -> LabRows<PhaseSample> {
     var reader = TableReader(self)
     let phase = try reader.phaseColumn(column)
-    let azimuth = reader.find("azimuth", .angle)
+    let azimuth = try reader.findAngle("azimuth")
     let angle = azimuth == nil ? try reader.require("angle", .angle) : nil
-    let elevation = reader.find("elevation", .angle)
+    let elevation = try reader.findAngle("elevation")
     return try reader.rows { [reader] row, status in
       let value = reader.value(row, phase, &status)
       let seen = (angle ?? azimuth).flatMap { reader.value(row, $0, &status) }
       guard let value, let seen else { return nil }
-      let height = reader.optional(row, elevation, &status) ?? 0
+      let height = reader.value(row, elevation) ?? 0
       return PhaseSample(
         angle: azimuth == nil ? seen : Cone.cone(azimuth: seen, elevation: height), phase: value)
     }
@@ -141,18 +141,18 @@ extension CSVTable {
     _ columns: [String]
   ) throws(LabError) -> LabRows<ArraySample>? {
     var reader = TableReader(self)
-    guard let azimuth = reader.find("azimuth", .angle) ?? reader.find("angle", .angle) else {
-      return nil
-    }
-    let elevation = reader.find("elevation", .angle)
+    var azimuth = try reader.findAngle("azimuth")
+    if azimuth == nil { azimuth = try reader.findAngle("angle") }
+    guard let azimuth else { return nil }
+    let elevation = try reader.findAngle("elevation")
     var phases: [Column] = []
     for column in columns { phases.append(try reader.phaseColumn(column)) }
     return try reader.rows { [reader, phases] row, status in
       guard let seen = reader.value(row, azimuth, &status) else { return nil }
-      let measured = phases.map { reader.optional(row, $0, &status) }
+      let measured = phases.map { reader.value(row, $0) }
       if measured.allSatisfy({ $0 == nil }) { _ = reader.value(row, phases[0], &status) }
       return ArraySample(
-        azimuth: seen, elevation: reader.optional(row, elevation, &status) ?? 0, phases: measured)
+        azimuth: seen, elevation: reader.value(row, elevation) ?? 0, phases: measured)
     }
   }
 
@@ -181,8 +181,8 @@ extension CSVTable {
   ) throws(LabError) -> LabRows<WalkaroundCalibration.Point> {
     var reader = TableReader(self)
     let time = try reader.require("time", .time)
-    let azimuth = reader.find("azimuth", .angle)
-    let elevation = reader.find("elevation", .angle)
+    let azimuth = try reader.findAngle("azimuth")
+    let elevation = try reader.findAngle("elevation")
     let x = azimuth == nil ? try reader.require("x", .length) : nil
     let y = azimuth == nil ? try reader.require("y", .length) : nil
     let z = reader.find("z", .length)
@@ -194,7 +194,7 @@ extension CSVTable {
       guard let seconds, let first, let second else { return nil }
       guard azimuth == nil else {
         return WalkaroundCalibration.Point(
-          time: seconds, azimuth: first, elevation: reader.optional(row, elevation, &status) ?? 0)
+          time: seconds, azimuth: first, elevation: reader.value(row, elevation) ?? 0)
       }
       let there = SIMD3<Double>(first, second, reader.value(row, z) ?? position.z)
       return WalkaroundCalibration.Point(time: seconds, position: there, antennas: pose)

@@ -80,7 +80,7 @@ private struct PhaseColumns {
   ) -> (ComputedRow<DirectionFinder.Direction>, [Double?]) {
     var status = RowStatus.ok
     let seconds = reader.value(row, time, &status)
-    let phases = columns.map { reader.optional(row, $0, &status) }
+    let phases = columns.map { reader.value(row, $0) }
     if phases.allSatisfy({ $0 == nil }) { _ = reader.value(row, columns[0], &status) }
     return (ComputedRow(row: row, peer: reader.peer(row), time: seconds, state: status), phases)
   }

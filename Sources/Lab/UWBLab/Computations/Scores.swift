@@ -68,14 +68,8 @@ extension ComputedTable {
       if column == nil, index == single { column = self.column(truth, estimate.quantity) }
       let constant = index == 0 ? Double(truth) : nil
       guard column != nil || constant != nil else { continue }
-      func known(_ row: Int) -> Double? { constant ?? reader.value(row, column) }
-      for row in rows {
-        guard let column, let number = reader.table.number(row.row, column.index),
-          column.isImpossible(number)
-        else { continue }
-        throw .impossibleAngle(reader.table.line(row.row), column.name, number)
-      }
-      scores.append(Score(estimate, rows, truth: known))
+      column = try column.map(reader.withUnit)
+      scores.append(Score(estimate, rows) { constant ?? reader.value($0, column) })
     }
     guard let first = stated.first?.1 else { return [] }
     guard !scores.isEmpty else {

@@ -31,7 +31,7 @@ extension CSVTable {
     let time = try reader.require("time", .time)
     let range = try reader.require("range", .length)
     let pose = try PoseColumns(&reader)
-    let azimuth = reader.find("azimuth", .angle)
+    let azimuth = try reader.findAngle("azimuth")
     var finders: [String: TargetFinder] = [:]
     return RowComputation(
       reader,
@@ -50,7 +50,7 @@ extension CSVTable {
       let measured = reader.value(row, range, &status)
       var result = ComputedRow<TargetEstimate>(
         row: row, peer: reader.peer(row), time: seconds, state: status)
-      let bearing = reader.optional(row, azimuth, &result.state)
+      let bearing = reader.value(row, azimuth)
       guard result.state.isOK, let pose, let seconds, let measured,
         let corrected = calibrator.corrected(
           measured, row, peer: result.peer, time: seconds, reader, &result.state)
@@ -89,7 +89,7 @@ private struct PoseColumns {
     x = try reader.require("x", .length)
     y = try reader.require("y", .length)
     z = reader.find("z", .length)
-    yaw = reader.has("qw", .number) ? nil : reader.find("yaw", .angle)
+    yaw = reader.has("qw", .number) ? nil : try reader.findAngle("yaw")
     guard yaw != nil || ["qw", "qx", "qy", "qz"].contains(where: { reader.has($0, .number) }) else {
       throw LabError(
         .badTable, "The input has neither yaw_deg nor qw, qx, qy and qz.",

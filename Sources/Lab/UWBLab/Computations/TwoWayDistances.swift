@@ -108,20 +108,33 @@ extension CSVTable {
     return ranges.calibration(fit)
   }
 
-  /// Checks the usual width of the counter, 40 bits: a timestamp of a poll that is smaller than the
-  /// one before has wrapped, and timestamps that wrap need all bits.
-  package func checkCounterWidth() throws(LabError) {
+  /// Checks that the timestamps of polls have the unit of their column, and a counter of the usual
+  /// width, 40 bits.
+  ///
+  /// - Intervals of polls agree with the column `time`, if there is one. Intervals of nanoseconds
+  ///   and picoseconds do not when they are taken for ticks.
+  /// - A timestamp that is smaller than the one before has wrapped, and timestamps that wrap need
+  ///   all bits.
+  package func checkPolls() throws(LabError) {
     let reader = TableReader(self)
-    let polls = try reader.require("t1", .ticks)
-    try checkUnit(polls, reader)
-    var (last, wrapped) = ([String: Double](), Int?.none)
-    for row in 0..<rowCount {
+    let (polls, time) = (try reader.require("t1", .ticks), reader.lookUp("time", .time))
+    var last: [String: (seconds: Double?, stamp: Double)] = [:]
+    var (ratios, wrapped, isWide) = ([Double](), Int?.none, false)
+    for row in 0..<rowCount where row < 1000 || !isWide {
       guard let stamp = number(row, polls.index).map({ $0 * polls.factor }) else { continue }
-      guard -0x1p31..<0x1p32 ~= stamp else { return }
-      let before = last.updateValue(stamp, forKey: reader.peer(row))
-      if wrapped == nil, stamp < before ?? stamp { wrapped = row }
+      isWide = isWide || !(-0x1p31..<0x1p32 ~= stamp)
+      let seconds = reader.value(row, time)
+      guard let before = last.updateValue((seconds, stamp), forKey: reader.peer(row)) else {
+        continue
+      }
+      if stamp < before.stamp { wrapped = wrapped ?? row }
+      guard row < 1000, stamp > before.stamp, let seconds, let earlier = before.seconds,
+        seconds > earlier
+      else { continue }
+      ratios.append((seconds - earlier) / ((stamp - before.stamp) * DeviceTick.seconds))
     }
-    guard let wrapped else { return }
+    try checkUnit(of: polls, ratios)
+    guard let wrapped, !isWide else { return }
     throw .table(
       line(wrapped),
       "\(polls.name) is smaller than before, and no timestamp in the column needs more than 32 bits "
@@ -129,21 +142,8 @@ extension CSVTable {
       suggestion: "Give --counter-bits 32 (or 40, if that is right nevertheless).")
   }
 
-  /// Checks that the intervals between polls agree with the column `time`. Timestamps in
-  /// nanoseconds or picoseconds that are taken for ticks do not agree.
-  private func checkUnit(_ polls: Column, _ reader: TableReader) throws(LabError) {
-    guard let time = reader.lookUp("time", .time) else { return }
-    var before: [String: (time: Double, poll: Double)] = [:]
-    var ratios: [Double] = []
-    for row in 0..<min(rowCount, 1000) {
-      guard let seconds = reader.value(row, time), let stamp = number(row, polls.index) else {
-        continue
-      }
-      let last = before.updateValue((seconds, stamp), forKey: reader.peer(row))
-      guard let last, seconds > last.time, stamp > last.poll else { continue }
-      let stamped = (stamp - last.poll) * polls.factor * DeviceTick.seconds
-      ratios.append((seconds - last.time) / stamped)
-    }
+  /// - Parameter ratios: the intervals by the column `time`, divided by the intervals of `polls`.
+  private func checkUnit(of polls: Column, _ ratios: [Double]) throws(LabError) {
     let ratio = ratios.sorted().dropFirst(ratios.count / 2).first ?? 1
     for unit in ["ns", "ps"] {
       let factor = Quantity.ticks.units.first { $0.suffix == unit }?.factor ?? 1

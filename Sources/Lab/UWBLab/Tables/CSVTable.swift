@@ -117,9 +117,17 @@ public struct CSVTable: Sendable {
 
   private mutating func setNames(_ units: [String: String]) throws(LabError) {
     names = header.map { $0.lowercased() }
-    for (name, unit) in units {
+    for (name, unit) in units.sorted(by: { $0.key < $1.key }) {
       guard let index = names.firstIndex(of: name.lowercased()) else {
         throw .missingColumn(name, of: self)
+      }
+      let others = Quantity.allUnits.map { "\(name)_\($0)".lowercased() }
+      if let other = header.first(where: { others.contains($0.lowercased()) }) {
+        throw .table(
+          headerLine,
+          "--unit gives the column \(printable(name)) the unit \(unit), but the table also has "
+            + "the column \(printable(other)).",
+          suggestion: "Take one of the two columns out of the table, or leave out --unit.")
       }
       names[index] += "_" + unit
     }

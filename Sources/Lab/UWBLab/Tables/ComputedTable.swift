@@ -37,11 +37,11 @@ public struct ComputedTable<Value> {
   init(
     _ reader: TableReader, _ rows: [ComputedRow<Value>], _ columns: [OutputColumn<Value>],
     missing: LabError? = nil, draw: @escaping ([ComputedRow<Value>]) -> [Chart]
-  ) throws(LabError) {
+  ) {
     (self.reader, self.rows, self.columns, self.draw) = (reader, rows, columns, draw)
     let input = reader.table
     var problems = RowProblems()
-    for row in rows { try problems.add(row.state, line: input.line(row.row)) }
+    for row in rows { problems.add(row.state, line: input.line(row.row)) }
     do throws(LabError) {
       warnings = reader.warnings + (try problems.warnings(for: input, of: input.rowCount))
       problem = missing ?? Self.emptiness(input, rows)

@@ -25,14 +25,12 @@ package struct RowComputation<Value> {
   }
 
   /// Computes the whole table.
-  ///
-  /// - Throws: `LabError` when the unit of a column cannot be right.
-  package func table() throws(LabError) -> ComputedTable<Value> {
+  package func table() -> ComputedTable<Value> {
     var rows: [ComputedRow<Value>] = []
     rows.reserveCapacity(reader.table.rowCount)
     for row in 0..<reader.table.rowCount { rows.append(compute(reader, row)) }
     finish?(&rows)
-    return try ComputedTable(reader, rows, columns, draw: draw)
+    return ComputedTable(reader, rows, columns, draw: draw)
   }
 
   /// Reads a table row by row, and writes the results of each row before it waits for the next one.
@@ -61,7 +59,7 @@ package struct RowComputation<Value> {
         swap(&computation.reader.table, &rows.table)
         let row = computation.compute(computation.reader, 0)
         let line = computation.reader.table.line(0)
-        try problems.add(row.state, line: line)
+        problems.add(row.state, line: line)
         try writer.add(row, of: computation.reader.table)
         swap(&computation.reader.table, &rows.table)
         total += 1

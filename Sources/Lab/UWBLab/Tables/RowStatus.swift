@@ -7,8 +7,6 @@ enum RowStatus: Equatable {
   case ok
   /// A cell is empty, or not a number; the name of its column.
   case missing(String), invalid(String)
-  /// A number is not possible in radians, the usual unit of a column without one.
-  case tooLarge(String, Double)
   /// A file has no such `anchor`, `board_a` or `board_b` as the row names.
   case unknown(String)
   /// The word of a computation for its result, or for the lack of one.
@@ -25,7 +23,7 @@ enum RowStatus: Equatable {
   var isProblem: Bool {
     switch self {
     case .ok, .result: false
-    case .missing, .invalid, .tooLarge, .unknown: true
+    case .missing, .invalid, .unknown: true
     }
   }
 
@@ -35,7 +33,6 @@ enum RowStatus: Equatable {
     case .ok: "ok"
     case .missing(let column): "missing_" + Self.word(column)
     case .invalid(let column): "invalid_" + Self.word(column)
-    case .tooLarge(let column, _): "too_large_" + Self.word(column)
     case .unknown(let kind): "unknown_" + kind
     case .result(let word): word
     }
@@ -80,13 +77,8 @@ struct RowProblems {
   private var first: (line: Int, status: RowStatus)?
 
   /// Adds the status of a row.
-  ///
-  /// - Throws: `LabError` when the unit of a column cannot be right.
-  mutating func add(_ status: RowStatus, line: @autoclosure () -> Int) throws(LabError) {
+  mutating func add(_ status: RowStatus, line: @autoclosure () -> Int) {
     guard status.isProblem else { return }
-    if case .tooLarge(let column, let number) = status {
-      throw .impossibleAngle(line(), column, number)
-    }
     count += 1
     if first == nil { first = (line(), status) }
   }
@@ -122,15 +114,5 @@ extension LabError {
       "Nothing could be computed from any of the \(count) rows. The first is line \(line): "
         + "\(status.word).",
       suggestion: status.hint)
-  }
-
-  static func impossibleAngle(_ line: Int?, _ column: String, _ number: Double) -> LabError {
-    let place = line.map { "Line \($0): " } ?? ""
-    return LabError(
-      .badTable, line: line,
-      "\(place)\(printable(column)) is \(fixed(number, 1)), more than two turns in radians.",
-      suggestion:
-        "Give --unit \(printable(column))=deg, or \(printable(column))=rad if radians are "
-        + "right; or call the column \(printable(column))_deg.")
   }
 }

@@ -4,7 +4,7 @@ import Formats
 import Ranging
 
 /// The quantity of a column. The suffix of its name is the unit; without one it is the first unit
-/// here.
+/// here. Angles need theirs: numbers do not reveal whether they are radians or degrees.
 enum Quantity: CaseIterable {
   case time, length, angle, level, ratioOfLevels, ratio, ticks, number
 
@@ -38,11 +38,7 @@ struct Column {
   /// Whether its cells may hold a date instead.
   var isTime = false
   /// Whether neither its name nor an option has the unit of its angles.
-  var isAssumed = false
-
-  /// Returns whether the number cannot be an angle in the assumed unit: radians of more than two
-  /// turns, which also applies to phases of antennas less than two wavelengths apart.
-  func isImpossible(_ number: Double) -> Bool { isAssumed && abs(number) > 4 * .pi }
+  var lacksUnit = false
 }
 
 /// Finds columns by quantity and reads cells in their units.
@@ -71,11 +67,27 @@ struct TableReader {
     return nil
   }
 
+  /// Returns a column of angles; nil when there is none.
+  mutating func findAngle(_ name: String) throws(LabError) -> Column? {
+    try find(name, .angle).map(withUnit)
+  }
+
+  /// Returns the column.
+  ///
+  /// - Throws: `LabError` when it has angles without a unit.
+  func withUnit(_ column: Column) throws(LabError) -> Column {
+    guard column.lacksUnit else { return column }
+    let name = printable(column.name)
+    throw .table(
+      table.headerLine, "the column \(name) has angles, and no unit.",
+      suggestion: "Give --unit \(name)=deg or --unit \(name)=rad, or call it \(name)_deg.")
+  }
+
   func has(_ name: String, _ quantity: Quantity) -> Bool { lookUp(name, quantity) != nil }
 
   /// Returns the column, which the computation needs.
   func require(_ name: String, _ quantity: Quantity = .number) throws(LabError) -> Column {
-    if let column = lookUp(name, quantity) { return column }
+    if let column = lookUp(name, quantity) { return try withUnit(column) }
     if let other = unknownUnit(name, quantity) {
       throw .table(
         table.headerLine, "the unit of the column \(other) is unknown.",
@@ -85,19 +97,15 @@ struct TableReader {
     throw .missingColumn(quantity == .ticks ? name : name + unit, of: table)
   }
 
-  /// Returns the column of exactly this name with phases, in radians unless the name ends in `_deg`
-  /// or the format of the table has another unit.
+  /// Returns the column of exactly this name with phases.
   func phaseColumn(_ name: String) throws(LabError) -> Column {
     guard let index = table.header.firstIndex(of: name) else {
       throw .missingColumn(name, of: table)
     }
-    let (isDegrees, isRadians) = (has(index, "_deg"), has(index, "_rad"))
-    return Column(
-      index: index, factor: isDegrees ? .pi / 180 : 1, name: name,
-      isAssumed: !isDegrees && !isRadians)
+    let unit = Quantity.angle.units.first { table.names[index].hasSuffix("_" + $0.suffix) }
+    return try withUnit(
+      Column(index: index, factor: unit?.factor ?? 1, name: name, lacksUnit: unit == nil))
   }
-
-  private func has(_ index: Int, _ unit: String) -> Bool { table.names[index].hasSuffix(unit) }
 
   /// - Parameter name: the name, with or without a unit.
   func lookUp(_ name: String, _ quantity: Quantity) -> Column? {
@@ -111,7 +119,7 @@ struct TableReader {
         guard let index = table.names.firstIndex(of: candidate) else { continue }
         return Column(
           index: index, factor: factor, name: table.header[index], isTime: quantity == .time,
-          isAssumed: quantity == .angle && candidate == name && ownUnit == nil)
+          lacksUnit: quantity == .angle && candidate == name && ownUnit == nil)
       }
     }
     return nil
@@ -138,18 +146,8 @@ struct TableReader {
   /// Returns the number in a cell, in the unit of the quantity. Nil when there is none; `status`
   /// then records it.
   func value(_ row: Int, _ column: Column, _ status: inout RowStatus) -> Double? {
-    if let number = optional(row, column, &status) { return number }
-    status.blame(blank(row, column))
-    return nil
-  }
-
-  /// Returns the number in a cell that may have none.
-  func optional(_ row: Int, _ column: Column?, _ status: inout RowStatus) -> Double? {
-    guard let column else { return nil }
     if let number = value(row, column) { return number }
-    if let number = table.number(row, column.index), column.isImpossible(number) {
-      status.blame(.tooLarge(column.name, number))
-    }
+    status.blame(blank(row, column))
     return nil
   }
 
@@ -161,7 +159,7 @@ struct TableReader {
     }
     let value = number * column.factor
     // Larger numbers cannot be measurements, and their squares exceed the precision.
-    return abs(value) <= 1e12 && !column.isImpossible(number) ? value : nil
+    return abs(value) <= 1e12 ? value : nil
   }
 
   /// Returns the status of a row that needs the number in a cell without one.
@@ -207,7 +205,7 @@ struct TableReader {
     for row in 0..<table.rowCount {
       var status = RowStatus.ok
       if let value = body(row, &status), status.isOK { result.values.append(value) }
-      try problems.add(status, line: table.line(row))
+      problems.add(status, line: table.line(row))
     }
     if table.rowCount == 0 { throw .noRows(table) }
     result.warnings += try problems.warnings(for: table, of: table.rowCount)

@@ -85,11 +85,11 @@ enum TableTarget: Target {
     let calibration = try RangingCalibration(file: InputPath.holding(Array(geometry.utf8)))
     switch choice {
     case 0:
-      try? table.checkCounterWidth()
+      try? table.checkPolls()
       try finish(try table.doubleSidedDistances())
       try finish(try table.doubleSidedDistances(calibration: calibration))
     case 1:
-      try? table.checkCounterWidth()
+      try? table.checkPolls()
       try finish(try table.singleSidedDistances())
       _ = try table.singleSidedCalibration(truth: "truth_m").summary
     case 2:
