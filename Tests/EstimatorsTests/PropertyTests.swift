@@ -70,18 +70,39 @@ import UWBTestSupport
     var noise = Noise(seed: 17)
     let target = SIMD3<Double>(2, -1.5, 1)
     for _ in 0..<2 {
-      let turn = noise.uniform(-.pi, .pi)
-      let shift = SIMD3<Double>(
-        noise.uniform(-500, 500), noise.uniform(-500, 500), noise.uniform(-5, 5))
-      func moved(_ v: SIMD3<Double>) -> SIMD3<Double> {
-        SIMD3<Double>(
-          cosine(turn) * v.x - sine(turn) * v.y + shift.x,
-          sine(turn) * v.x + cosine(turn) * v.y + shift.y, v.z + shift.z)
-      }
-      let anchors = PositionTests.anchors.map(moved)
-      let found = try #require(PositionSolver().solve(PositionTests.ranges(moved(target), anchors)))
-      #expect((found.position - moved(target)).length < 1e-3)
+      let world = MovedWorld(&noise)
+      let (anchors, place) = (PositionTests.anchors.map(world.place), world.place(of: target))
+      let found = try #require(PositionSolver().solve(PositionTests.ranges(place, anchors)))
+      #expect((found.position - place).length < 1e-3)
     }
+  }
+
+  /// A device that was carried away, with or without a pause: its position is computed from scratch
+  /// from the first measurement at the other place on.
+  @Test(arguments: [(true, false), (true, true), (false, true)])
+  func `Another place begins another path`(_ hasPause: Bool, live: Bool) throws {
+    var noise = Noise(seed: 23)
+    let places = [SIMD3<Double>(1, 1, 1), SIMD3<Double>(5, 4, 1)]
+    var samples: [PositionSample] = []
+    for step in 0..<60 {
+      let time = 0.1 * Double(step) + (hasPause && step >= 30 ? 20 : 0)
+      let ranges = PositionTests.ranges(places[step / 30]).enumerated()
+      for (source, var range) in ranges {
+        range.value += 0.02 * noise.normal()
+        samples.append(PositionSample(time: time, observation: range, source: source))
+      }
+    }
+    var smoother = PositionSmoother(height: HeightPrior(1, standardDeviation: 0.05))
+    smoother.accelerations = [1]
+    let path = smoother.path(samples, live: live)
+    #expect(path.count == samples.count)
+    let first = try #require(path[samples.count / 2])
+    #expect((first.estimate.position - places[1]).length < 0.3, "\(first)")
+    #expect(first.isAccepted && first.time == samples[samples.count / 2].time)
+    let last = try #require(path.last.flatMap { $0 })
+    #expect((last.estimate.position - places[1]).length < 0.3 && last.isAccepted, "\(last)")
+    let before = try #require(path[samples.count / 2 - 1])
+    #expect((before.estimate.position - places[0]).length < 0.3, "\(before)")
   }
 
   /// A fast object that turns sharply, without an option for it: lost at times, and found again.

@@ -113,25 +113,19 @@ import UWBTestSupport
     let target = SIMD3<Double>(2, -1.5, 1)
     let walk = TargetFinderTests.walk(seed: 18, target: target)
     for _ in 0..<2 {
-      let turn = noise.uniform(-.pi, .pi)
-      let shift = SIMD3<Double>(
-        noise.uniform(-500, 500), noise.uniform(-500, 500), noise.uniform(-5, 5))
-      func moved(_ v: SIMD3<Double>) -> SIMD3<Double> {
-        SIMD3<Double>(
-          cosine(turn) * v.x - sine(turn) * v.y + shift.x,
-          sine(turn) * v.x + cosine(turn) * v.y + shift.y, v.z + shift.z)
-      }
+      let world = MovedWorld(&noise)
       var (plain, other) = (TargetFinder(), TargetFinder())
       for sighting in walk {
         var turned = sighting
         turned.pose = Pose(
-          position: moved(sighting.pose.position), w: cosine(turn / 2), z: sine(turn / 2))
+          position: world.place(of: sighting.pose.position), w: cosine(world.turn / 2),
+          z: sine(world.turn / 2))
         let a = plain.update(sighting)
         let b = other.update(turned)
         #expect(a?.isConverged == b?.isConverged)
       }
       let (a, b) = (try #require(plain.estimate), try #require(other.estimate))
-      #expect((moved(a.position) - b.position).length < 0.02)
+      #expect((world.place(of: a.position) - b.position).length < 0.02)
       #expect(abs(wrap(a.horizontalAngle - b.horizontalAngle)) < 0.01)
     }
   }
