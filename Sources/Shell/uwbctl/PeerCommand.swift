@@ -239,12 +239,10 @@ struct PeerCommand: Command {
     case timeOut
   }
 
-  /// Ranges until there are enough distances, or until the time limit.
-  private func follow(
-    _ session: UWBSession, _ connection: NIPeerConnection, _ printer: FindPrinter
-  ) async throws {
-    let peer = printable(connection.name)
-    let hasEnded = Failure(.sessionEnded, "\(peer) has ended.", try: "Start both again.")
+  /// Returns all that happens while ranging, and the tasks that watch for it.
+  private func inputs(
+    _ session: UWBSession, _ connection: NIPeerConnection
+  ) -> (AsyncStream<Input>, [Task<Void, Never>]) {
     let (inputs, input) = AsyncStream<Input>.makeStream()
     var settings = EstimationSettings()
     settings.expectsDiagnostics = false
@@ -268,6 +266,16 @@ struct PeerCommand: Command {
           input.yield(.timeOut)
         })
     }
+    return (inputs, sources)
+  }
+
+  /// Ranges until there are enough distances, or until the time limit.
+  private func follow(
+    _ session: UWBSession, _ connection: NIPeerConnection, _ printer: FindPrinter
+  ) async throws {
+    let peer = printable(connection.name)
+    let hasEnded = Failure(.sessionEnded, "\(peer) has ended.", try: "Start both again.")
+    let (inputs, sources) = inputs(session, connection)
     defer { for source in sources { source.cancel() } }
     try await session.start()
     printer.print(.started)

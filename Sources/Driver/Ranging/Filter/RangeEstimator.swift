@@ -138,38 +138,63 @@ public struct RangeEstimator: Sendable, Hashable {
     if parameters.learnsAcceleration { next.mix(min(dt / parameters.movementTime, 0.5)) }
     next.advance(dt, densities)
     if support < 2 { next.rr += parameters.initialDoubt * parameters.initialDoubt }
-    let own = variance(of: sample)
-    let variance = own * noise.factor
-    let innovation = sample.distance - next.r
-    let total = next.rr + variance
-    let normalised = innovation * innovation / total
-    let likelihood = logLikelihoods(normalised, total)
-    if isOutlier(normalised, total, next.weight) {
-      rejections += 1
-      // The likelihood of a wrong sample according to `isOutlier`.
-      logLikelihood -= part * parameters.gate * parameters.gate / 2
-      // With two samples, gross errors are too long (corrupt time stamps, detours).
-      if support < 2, sample.distance < reported(next).r {
-        return start(sample, .restartedAfterRejections)
-      }
-      let limit =
-        support < 2 ? parameters.unconfirmedRejectionLimit : parameters.rejectionLimit
-      if rejections >= limit { return start(sample, .restartedAfterRejections) }
-      return estimate(next, .rejectedAsOutlier)
+    let residual = Residual(sample, next, own: variance(of: sample), noise)
+    let likelihood = logLikelihoods(residual.normalised, residual.total)
+    if isOutlier(residual.normalised, residual.total, next.weight) {
+      return reject(sample, next, part)
     }
     logLikelihood += part * likelihood[0]
     if parameters.learnsAcceleration { weigh(&next, likelihood, part) }
+    return accept(sample, &next, residual, part)
+  }
+
+  /// The difference of a sample from its prediction by each model.
+  private struct Residual {
+    /// The variance of the sample, as stated and with the learned noise.
+    let own, variance: Double
+    let innovation, total, normalised: RangeMotion.Lanes
+
+    @inline(__always)
+    init(_ sample: RangeSample, _ next: RangeMotion, own: Double, _ noise: RangeNoise) {
+      self.own = own
+      variance = own * noise.factor
+      innovation = sample.distance - next.r
+      total = next.rr + variance
+      normalised = innovation * innovation / total
+    }
+  }
+
+  private mutating func reject(
+    _ sample: RangeSample, _ next: RangeMotion, _ part: Double
+  ) -> RangeEstimate {
+    rejections += 1
+    // The likelihood of a wrong sample according to `isOutlier`.
+    logLikelihood -= part * parameters.gate * parameters.gate / 2
+    // With two samples, gross errors are too long (corrupt time stamps, detours).
+    let mayStart = support < 2 && sample.distance < reported(next).r
+    let limit = support < 2 ? parameters.unconfirmedRejectionLimit : parameters.rejectionLimit
+    if mayStart || rejections >= limit { return start(sample, .restartedAfterRejections) }
+    return estimate(next, .rejectedAsOutlier)
+  }
+
+  @inline(__always)
+  private mutating func accept(
+    _ sample: RangeSample, _ next: inout RangeMotion, _ residual: Residual, _ part: Double
+  ) -> RangeEstimate {
+    let (own, total) = (residual.own, residual.total)
     if parameters.learnsNoise, sample.nonLineOfSight != true {
       // Limits the influence of a sample that hardly agrees.
-      let excess = pointwiseMin(normalised, RangeMotion.Lanes(repeating: 9)) * total - next.rr
+      let excess =
+        pointwiseMin(residual.normalised, RangeMotion.Lanes(repeating: 9)) * total - next.rr
       noise.update(
         (next.weight * excess).sum() / own,
         of: (next.weight * total).sum() / own)
     }
-    let tails = 1 + normalised / parameters.tailFreedom
-    let gain = (next.weight * next.rr / (next.rr + tails * (variance / part))).sum()
+    let tails = 1 + residual.normalised / parameters.tailFreedom
+    let variance = tails * (residual.variance / part)
+    let gain = (next.weight * next.rr / (next.rr + variance)).sum()
     shared += gain * (inflation(of: sample) - shared)
-    next.update(innovation, noise: tails * (variance / part))
+    next.update(residual.innovation, noise: variance)
     motion = next
     rejections = 0
     support = 2

@@ -60,11 +60,33 @@ package struct RangeBiasFit: Sendable {
 
     let powers = used.compactMap(\.power)
     let knots = Self.knots(powers.count == used.count ? powers : [])
-    let errors = used.map { $0.measured - $0.truth }
-    let terms = used.map { range in
-      Self.terms(of: range, knots: knots, pairs: pairs)
+    let terms = used.map { Self.terms(of: $0, knots: knots, pairs: pairs) }
+    guard
+      let (solution, remaining) = Self.fit(
+        used.map { $0.measured - $0.truth }, terms, pairs: pairs, knots: knots)
+    else { return nil }
+    // Only the sum of delay and table is determined: the table has a mean of 0.
+    let mean =
+      knots.isEmpty
+      ? 0
+      : terms.reduce(0.0) { sum, terms in
+        sum + terms.dropFirst().reduce(0) { $0 + $1.coefficient * solution[$1.index] }
+      } / Double(used.count)
+    delays = solution[..<pairs].map { $0 + mean }
+    powerBias = PowerBias(
+      zip(knots, solution[pairs...]).map { PowerBias.Knot(power: $0, bias: $1 - mean) })
+    residuals = FitResiduals(remaining)
+    let known = Dictionary(grouping: used, by: \.pair).values.map {
+      placements($0.map(\.truth)).count
     }
-    var weights = [Double](repeating: 1, count: used.count)
+    positions = max(1, known.reduce(0, +) / pairs)
+  }
+
+  /// Returns delays and table, and the remaining errors, which count less the larger they are.
+  private static func fit(
+    _ errors: [Double], _ terms: [[Term]], pairs: Int, knots: [Double]
+  ) -> (solution: [Double], remaining: [Double])? {
+    var weights = [Double](repeating: 1, count: errors.count)
     var solution = [Double](repeating: 0, count: pairs + knots.count)
     var remaining = errors
     var noise = 0.05
@@ -76,7 +98,7 @@ package struct RangeBiasFit: Sendable {
       if knots.count >= 2 {
         // The table bends little, and is 0 where there are no data.
         equations.smooth(
-          pairs..<solution.count, step: knots[1] - knots[0], bend: Self.bend, noise: noise)
+          pairs..<solution.count, step: knots[1] - knots[0], bend: bend, noise: noise)
         for index in pairs..<solution.count { equations.add(index, index, noise * noise) }
       }
       guard let next = equations.solved() else { return nil }
@@ -86,27 +108,12 @@ package struct RangeBiasFit: Sendable {
           errors[index] - terms[index].reduce(0) { $0 + $1.coefficient * next[$1.index] }
       }
       noise = max(1e-4, 1.4826 * remaining.map { abs($0) }.quantile(0.5))
-      let limit = Self.tail * noise
+      let limit = tail * noise
       for index in errors.indices {
         weights[index] = abs(remaining[index]) <= limit ? 1 : limit / abs(remaining[index])
       }
     }
-    // Only the sum of delay and table is determined: the table has a mean of 0.
-    let table = Array(solution[pairs...])
-    let mean =
-      knots.isEmpty
-      ? 0
-      : used.indices.reduce(0.0) { sum, index in
-        sum + terms[index].dropFirst().reduce(0) { $0 + $1.coefficient * solution[$1.index] }
-      } / Double(used.count)
-    delays = solution[..<pairs].map { $0 + mean }
-    powerBias = PowerBias(
-      zip(knots, table).map { PowerBias.Knot(power: $0, bias: $1 - mean) })
-    residuals = FitResiduals(remaining)
-    let known = Dictionary(grouping: used, by: \.pair).values.map {
-      placements($0.map(\.truth)).count
-    }
-    positions = max(1, known.reduce(0, +) / pairs)
+    return (solution, remaining)
   }
 
   /// Returns the levels of the table: evenly over all but the outermost measurements.
@@ -118,9 +125,9 @@ package struct RangeBiasFit: Sendable {
     return (0...intervals).map { low + width * Double($0) / Double(intervals) }
   }
 
-  private static func terms(
-    of range: KnownRange, knots: [Double], pairs: Int
-  ) -> [(index: Int, coefficient: Double)] {
+  private typealias Term = (index: Int, coefficient: Double)
+
+  private static func terms(of range: KnownRange, knots: [Double], pairs: Int) -> [Term] {
     let own = (index: range.pair, coefficient: 1.0)
     guard let power = range.power, let low = knots.first, let high = knots.last else {
       return [own]

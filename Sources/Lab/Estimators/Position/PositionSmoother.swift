@@ -140,12 +140,7 @@ public struct PositionSmoother: Sendable {
     _ samples: [PositionSample], live: Bool
   ) -> (points: [Point?], evidence: [Double]) {
     let sources = (samples.map { max($0.source, $0.reference ?? 0) }.max() ?? -1) + 1
-    var points = [Point?](repeating: nil, count: samples.count)
-    var evidence = [Double](repeating: 0, count: samples.count)
-    /// The samples of each mark, and the width of covariances at that time.
-    var marks: [(samples: Range<Int>, width: Double)] = []
-    var filter: PositionTracker?
-    var warnings: GeometryWarnings = []
+    var pass = Pass(samples, sources: sources)
     var isLost = true
     var index = 0
     /// The sample at which the position was computed, and the one before which it was consistent.
@@ -153,67 +148,32 @@ public struct PositionSmoother: Sendable {
     while index < samples.count {
       let time = samples[index].time
       let end = samples[index...].firstIndex { $0.time != time } ?? samples.count
-      if let before = index > 0 ? samples[index - 1].time : nil, time - before > gap {
-        isLost = true
-      }
+      if index > 0, time - samples[index - 1].time > gap { isLost = true }
       if isLost {
-        guard let initial = begin(samples, index, filter, sources, live: live) else {
+        guard let initial = begin(samples, index, pass.filter, sources, live: live) else {
           // Without a position here, the next sample may have one.
           index = end
           continue
         }
-        if filter == nil {
-          filter = PositionTracker(
-            at: initial, time: time, sources: sources, errors: errors, parameters)
-          if !live { filter?.history = SmootherHistory(sources: sources) }
-        } else {
-          filter?.restart(at: initial, time: time)
-        }
-        warnings = initial.warnings
+        pass.start(at: initial, time: time, self, isSmoothed: !live)
         isLost = false
         (start, consistent) = (index, index)
       }
-      guard filter != nil else { break }
-      var wasUsed: [Bool] = []
-      for sample in samples[index..<end] { wasUsed.append(filter?.update(sample) ?? false) }
-      for one in index..<end { evidence[one] = filter?.logLikelihood ?? 0 }
-      if filter?.rejectionBalance == 0 { consistent = end }
-      if let marked = filter?.mark() {
-        marks.append((index..<end, filter?.recordedWidth ?? 1))
-        for (offset, isAccepted) in wasUsed.enumerated() {
-          points[index + offset] = Point(
-            time: time,
-            estimate: PositionEstimate(
-              position: marked.position, covariance: marked.covariance, warnings: warnings),
-            isAccepted: isAccepted)
-        }
-      }
+      pass.take(index..<end)
+      let balance = pass.filter?.rejectionBalance ?? 0
+      if balance == 0 { consistent = end }
       index = end
-      if filter?.rejectionBalance ?? 0 >= max(parameters.rejectionLimit, 2 * sources) {
+      if balance >= max(parameters.rejectionLimit, 2 * sources) {
         // Compute the position again from the last consistent sample, but not twice from one.
         isLost = true
         if consistent > start {
-          for lost in consistent..<index { points[lost] = nil }
+          for lost in consistent..<index { pass.points[lost] = nil }
           index = consistent
         }
       }
     }
-    guard let history = filter?.history else { return (points, evidence) }
-    var later = 0
-    for (mark, state) in zip(marks, history.smoothed()) {
-      // The widths learned on both sides.
-      let time = samples[mark.samples.lowerBound].time
-      while later + 1 < marks.count,
-        samples[marks[later + 1].samples.lowerBound].time <= time + 10
-      {
-        later += 1
-      }
-      for index in mark.samples where points[index] != nil {
-        points[index]?.estimate.position = state.position
-        points[index]?.estimate.covariance = state.covariance.scaled(marks[later].width)
-      }
-    }
-    return (points, evidence)
+    pass.smooth()
+    return (pass.points, pass.evidence)
   }
 
   /// Computes the position from the measurements of a short time.
@@ -245,6 +205,70 @@ public struct PositionSmoother: Sendable {
       }
     }
     return best
+  }
+}
+
+/// A pass through a recording: the tracker, and its results at each sample.
+private struct Pass {
+  private let samples: [PositionSample]
+  private let sources: Int
+  private(set) var filter: PositionTracker?
+  var points: [PositionSmoother.Point?]
+  private(set) var evidence: [Double]
+  /// The samples of each mark, and the width of covariances at that time.
+  private var marks: [(samples: Range<Int>, width: Double)] = []
+  private var warnings: GeometryWarnings = []
+
+  init(_ samples: [PositionSample], sources: Int) {
+    (self.samples, self.sources) = (samples, sources)
+    points = Array(repeating: nil, count: samples.count)
+    evidence = Array(repeating: 0, count: samples.count)
+  }
+
+  mutating func start(
+    at initial: PositionEstimate, time: Double, _ smoother: PositionSmoother, isSmoothed: Bool
+  ) {
+    warnings = initial.warnings
+    guard filter == nil else {
+      filter?.restart(at: initial, time: time)
+      return
+    }
+    filter = PositionTracker(
+      at: initial, time: time, sources: sources, errors: smoother.errors, smoother.parameters)
+    if isSmoothed { filter?.history = SmootherHistory(sources: sources) }
+  }
+
+  /// Updates the tracker with samples of one time.
+  mutating func take(_ range: Range<Int>) {
+    let wasUsed = range.map { filter?.update(samples[$0]) ?? false }
+    for index in range { evidence[index] = filter?.logLikelihood ?? 0 }
+    guard let marked = filter?.mark() else { return }
+    marks.append((range, filter?.recordedWidth ?? 1))
+    let estimate = PositionEstimate(
+      position: marked.position, covariance: marked.covariance, warnings: warnings)
+    for (index, isAccepted) in zip(range, wasUsed) {
+      points[index] = PositionSmoother.Point(
+        time: samples[index].time, estimate: estimate, isAccepted: isAccepted)
+    }
+  }
+
+  /// Corrects each position by later samples, if the tracker has a history.
+  mutating func smooth() {
+    guard let history = filter?.history else { return }
+    var later = 0
+    for (mark, state) in zip(marks, history.smoothed()) {
+      // The widths learned on both sides.
+      let time = samples[mark.samples.lowerBound].time
+      while later + 1 < marks.count,
+        samples[marks[later + 1].samples.lowerBound].time <= time + 10
+      {
+        later += 1
+      }
+      for index in mark.samples where points[index] != nil {
+        points[index]?.estimate.position = state.position
+        points[index]?.estimate.covariance = state.covariance.scaled(marks[later].width)
+      }
+    }
   }
 }
 

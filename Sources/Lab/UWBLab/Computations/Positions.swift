@@ -55,7 +55,7 @@ extension CSVTable {
       epochs.track(with: smoother, live: live)
     }
     epochs.setStatuses()
-    return try ComputedTable(
+    return ComputedTable(
       reader, epochs.rows,
       [
         .length("x", \.position.x) { $0.covariance.xx.squareRoot() },
@@ -96,79 +96,30 @@ private struct Epochs {
   init(
     _ table: TableReader, _ anchors: Anchors, sigma: Double, _ calibration: RangingCalibration?
   ) throws(LabError) {
-    var reader = table
-    let timeColumn = try reader.require("time", .time)
-    let isDifference =
-      reader.find("tdoa", .length) != nil
-      || reader.has("anchor_a", .number) && !reader.has("range", .length)
-    let value = try reader.require(isDifference ? "tdoa" : "range", .length)
-    let first = try reader.require(isDifference ? "anchor_a" : "anchor")
-    let second = isDifference ? try reader.require("anchor_b") : nil
-    let sigmaColumn = reader.find("sigma", .length)
-    let biasColumn = reader.find("bias_sigma", .length)
-    if isDifference, calibration != nil {
-      throw LabError(
-        .badTable, "A calibration of distances does not apply to differences (tdoa).",
-        suggestion: "Leave out --calibration, or give ranges.")
-    }
-    var calibrator = try RangeCalibrator(calibration, &reader)
-    let path = try calibration?.path.map { learned throws(LabError) in
-      try PathColumns(&reader, learned)
-    }
-    var sources: [String: Int] = [:]
-    func source(_ anchor: String) -> Int {
-      let number = sources[anchor] ?? sources.count
-      sources[anchor] = number
-      return number
-    }
-    for row in 0..<reader.table.rowCount {
-      var status = RowStatus.ok
-      let peer = reader.peer(row)
-      let time = reader.value(row, timeColumn, &status)
-      let measured = reader.value(row, value, &status)
-      var index = byPeer[peer]?.last ?? -1
-      if time == nil || index < 0 || rows[index].time != time {
-        index = rows.count
-        rows.append(ComputedRow(row: row, peer: peer, time: time))
-        samples.append([])
-        if time != nil { byPeer[peer, default: []].append(index) }
-      }
-      let (a, b) = (reader.text(row, first), second.map { reader.text(row, $0) })
-      let from = anchors.byName[a]
-      let to = b.map { anchors.byName[$0] } ?? from
-      guard let time, let measured, let from, let to else {
-        status.blame(.unknown("anchor"))
-        for name in [a, b] {
-          if let name, anchors.byName[name] == nil { unknown[name, default: 0] += 1 }
-        }
-        if rows[index].state.isOK { rows[index].state = status }
+    var columns = try AnchorColumns(table, sigma: sigma, calibration)
+    for row in 0..<table.table.rowCount {
+      let measured = columns.take(row, anchors)
+      let index = index(of: row, peer: measured.peer, time: measured.time)
+      for name in measured.unknown { unknown[name, default: 0] += 1 }
+      guard let sample = measured.sample else {
+        if rows[index].state.isOK { rows[index].state = measured.status }
         continue
       }
-      guard
-        let corrected = calibrator.corrected(
-          measured, row, anchor: a, peer: peer, time: time, reader, &status)
-      else {
-        if rows[index].state.isOK { rows[index].state = status }
-        continue
+      if measured.deviation > 0 {
+        errors[sample.source] = max(errors[sample.source] ?? 0, measured.deviation)
       }
-      let number = source(b ?? a)
-      if corrected.deviation > 0 {
-        errors[number] = max(errors[number] ?? 0, corrected.deviation)
-      }
-      // The tracker already assumes constant errors of ranges.
-      let deviation = reader.deviation(row, sigmaColumn, constant: biasColumn, usual: sigma)
-      let blocked = path?.probability(row, distance: measured, reader)
-      let effect = path?.model.effect(probability: blocked, on: deviation * deviation, slow: 1)
-      let observation = PositionObservation(
-        isDifference ? .difference(from.position, to.position) : .range(from.position),
-        corrected.range - (effect?.excess ?? 0) - (isDifference ? to.bias - from.bias : from.bias),
-        standardDeviation: effect?.variance.squareRoot() ?? deviation)
-      samples[index].append(
-        PositionSample(
-          time: time, observation: observation, source: number,
-          reference: isDifference ? source(a) : nil))
+      samples[index].append(sample)
     }
     for (row, samples) in zip(rows, samples) { used[row.row] = samples.count }
+  }
+
+  /// Returns the index of the epoch of a row, which may be a new one.
+  private mutating func index(of row: Int, peer: String, time: Double?) -> Int {
+    if let time, let last = byPeer[peer]?.last, rows[last].time == time { return last }
+    rows.append(ComputedRow(row: row, peer: peer, time: time))
+    samples.append([])
+    if time != nil { byPeer[peer, default: []].append(rows.count - 1) }
+    return rows.count - 1
   }
 
   /// The error for unknown anchors.
@@ -214,5 +165,92 @@ private struct Epochs {
     ]
     let words = names.compactMap { estimate.warnings.contains($0.0) ? $0.1 : nil }
     return words.isEmpty ? .ok : .result(words.joined(separator: "+"))
+  }
+}
+
+/// The columns of measurements to anchors.
+private struct AnchorColumns {
+  private var reader: TableReader
+  private let time, value, first: Column
+  /// The second anchor of a difference; nil for ranges.
+  private let second: Column?
+  private let sigmaColumn, biasColumn: Column?
+  private let sigma: Double
+  private var calibrator: RangeCalibrator
+  private let path: PathColumns?
+  /// The index of each anchor.
+  private var sources: [String: Int] = [:]
+
+  /// A row: its measurement, or the reason why it has none.
+  struct Measured {
+    var peer: String
+    var time: Double?
+    var status = RowStatus.ok
+    var sample: PositionSample?
+    /// The deviation of the correction of this anchor.
+    var deviation = 0.0
+    var unknown: [String] = []
+  }
+
+  init(
+    _ table: TableReader, sigma: Double, _ calibration: RangingCalibration?
+  ) throws(LabError) {
+    var reader = table
+    time = try reader.require("time", .time)
+    let isDifference =
+      reader.find("tdoa", .length) != nil
+      || reader.has("anchor_a", .number) && !reader.has("range", .length)
+    value = try reader.require(isDifference ? "tdoa" : "range", .length)
+    first = try reader.require(isDifference ? "anchor_a" : "anchor")
+    second = isDifference ? try reader.require("anchor_b") : nil
+    (sigmaColumn, biasColumn) = (reader.find("sigma", .length), reader.find("bias_sigma", .length))
+    if isDifference, calibration != nil {
+      throw LabError(
+        .badTable, "A calibration of distances does not apply to differences (tdoa).",
+        suggestion: "Leave out --calibration, or give ranges.")
+    }
+    calibrator = try RangeCalibrator(calibration, &reader)
+    path = try calibration?.path.map { learned throws(LabError) in
+      try PathColumns(&reader, learned)
+    }
+    (self.reader, self.sigma) = (reader, sigma)
+  }
+
+  mutating func take(_ row: Int, _ anchors: Anchors) -> Measured {
+    var result = Measured(peer: reader.peer(row))
+    result.time = reader.value(row, time, &result.status)
+    let measured = reader.value(row, value, &result.status)
+    let (a, b) = (reader.text(row, first), second.map { reader.text(row, $0) })
+    guard let time = result.time, let measured, let from = anchors.byName[a],
+      let to = b.map({ anchors.byName[$0] }) ?? from
+    else {
+      result.status.blame(.unknown("anchor"))
+      result.unknown = [a, b].compactMap { $0 }.filter { anchors.byName[$0] == nil }
+      return result
+    }
+    guard
+      let corrected = calibrator.corrected(
+        measured, row, anchor: a, peer: result.peer, time: time, reader, &result.status)
+    else { return result }
+    // The tracker already assumes constant errors of ranges.
+    let deviation = reader.deviation(row, sigmaColumn, constant: biasColumn, usual: sigma)
+    let blocked = path?.probability(row, distance: measured, reader)
+    let effect = path?.model.effect(probability: blocked, on: deviation * deviation, slow: 1)
+    let observation = PositionObservation(
+      b == nil ? .range(from.position) : .difference(from.position, to.position),
+      corrected.range - (effect?.excess ?? 0) - (b == nil ? from.bias : to.bias - from.bias),
+      standardDeviation: effect?.variance.squareRoot() ?? deviation)
+    result.deviation = corrected.deviation
+    let source = source(b ?? a)
+    result.sample = PositionSample(
+      time: time, observation: observation, source: source,
+      reference: b == nil ? nil : self.source(a))
+    return result
+  }
+
+  private mutating func source(_ anchor: String) -> Int {
+    let number = sources[anchor] ?? sources.count
+    sources[anchor] = number
+    return number
   }
 }
