@@ -53,6 +53,38 @@ import UWBTestSupport
     }
   }
 
+  /// The columns of `uwbctl range --format csv`, and anchors at one height.
+  @Test func peersAreTheAnchorsWhereNoColumnIs() throws {
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    let file = try folder.write(
+      #"{"0x0001": [0, 0, 2], "0x0002": [6, 0, 2], "0x0003": [3, 5, 2]}"#, to: "anchors.json")
+    let text = """
+      time_s,session,peer,status,distance_cm
+      0,1,0x0001,OK,269
+      0,1,0x0002,OK,439
+      0,1,0x0003,OK,377
+      1,1,0x0001,OK,269
+      1,1,0x0002,RANGING_RX_TIMEOUT,
+      1,1,0x0003,OK,377
+      """
+    let anchors = try Anchors(file: file)
+    for motion in [CSVTable.Motion.independent, .tracked()] {
+      let known = try ComputedText(
+        try CSVTable(text: text).positions(anchors, height: 1, motion: motion))
+      #expect(known.column("used") == ["3", "2"])
+      #expect(abs(known.numbers("x_m")[0] - 2) < 0.05 && abs(known.numbers("y_m")[0] - 1.5) < 0.05)
+      #expect(known.column("status")[0] == "ok")
+    }
+    let unknown = try ComputedText(
+      try CSVTable(text: text).positions(anchors, motion: .independent))
+    #expect(unknown.column("status")[0].contains("coplanar"))
+    let error = #expect(throws: LabError.self) {
+      try CSVTable(text: "time_s,range_m\n0,1\n").positions(anchors)
+    }
+    #expect(error?.description.contains("anchor") == true)
+  }
+
   @Test func rangeDifferencesGivePositions() throws {
     let folder = try TemporaryFolder()
     defer { folder.remove() }

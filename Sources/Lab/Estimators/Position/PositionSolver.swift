@@ -67,6 +67,7 @@ package struct PositionSolver: Sendable {
     let middle = anchors.reduce(.zero, +) * (1 / Double(anchors.count))
     let reach = max(1, anchors.map { ($0 - middle).length }.max() ?? 1)
     let prior = height ?? HeightPrior(middle.z, standardDeviation: 3 * reach)
+    let heightIsKnown = (height?.standardDeviation ?? 1) < 0.1
     let far = usable.reduce(reach) { far, one in
       if case .range = one.kind { return max(far, min(one.value, 100 * reach)) }
       return far
@@ -84,7 +85,7 @@ package struct PositionSolver: Sendable {
       let angle = Double(turn) * .pi / 4
       let arm = SIMD3<Double>(cos(angle), sin(angle), 0)
       for distance in [0.5 * reach, far] {
-        for lift in (height?.standardDeviation ?? 1) < 0.1 ? [0] : [-0.5, 0.5] {
+        for lift in heightIsKnown ? [0] : [-0.5, 0.5] {
           search(
             from:
               SIMD3<Double>(middle.x, middle.y, prior.height) + arm * distance
@@ -99,7 +100,7 @@ package struct PositionSolver: Sendable {
     if found.contains(where: { $0.position != best.position && $0.cost < best.cost + 2 }) {
       warnings.insert(.mirror)
     }
-    if isCoplanar(anchors) { warnings.insert(.coplanar) }
+    if isCoplanar(anchors), !heightIsKnown { warnings.insert(.coplanar) }
     let noise = usable.map(\.standardDeviation).min() ?? 1
     if (covariance.xx + covariance.yy).squareRoot() > 5 * noise { warnings.insert(.dilution) }
     if best.cost > 3 * Double(usable.count) { warnings.insert(.inconsistent) }

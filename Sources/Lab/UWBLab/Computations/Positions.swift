@@ -201,7 +201,7 @@ private struct AnchorColumns {
       reader.find("tdoa", .length) != nil
       || reader.has("anchor_a", .number) && !reader.has("range", .length)
     value = try reader.require(isDifference ? "tdoa" : "range", .length)
-    first = try reader.require(isDifference ? "anchor_a" : "anchor")
+    first = try isDifference ? reader.require("anchor_a") : reader.takeAnchors()
     second = isDifference ? try reader.require("anchor_b") : nil
     (sigmaColumn, biasColumn) = (reader.find("sigma", .length), reader.find("bias_sigma", .length))
     if isDifference, calibration != nil {

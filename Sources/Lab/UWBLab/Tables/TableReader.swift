@@ -97,6 +97,15 @@ struct TableReader {
     throw .missingColumn(quantity == .ticks ? name : name + unit, of: table)
   }
 
+  /// Returns the column of anchors. Where there is none, the peers are the anchors, and all rows
+  /// belong to one device, as in the output of `uwbctl range`.
+  mutating func takeAnchors() throws(LabError) -> Column {
+    if let column = lookUp("anchor", .number) { return column }
+    guard let peers = peerColumn else { return try require("anchor") }
+    peerColumn = nil
+    return peers
+  }
+
   /// Returns the column of exactly this name with phases.
   func phaseColumn(_ name: String) throws(LabError) -> Column {
     guard let index = table.header.firstIndex(of: name) else {
