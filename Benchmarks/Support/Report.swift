@@ -27,8 +27,12 @@ struct Limit {
   var kind: Kind
   /// The measured figure, and the cause of the distance to it.
   var reason: String
+  /// Whether the figure depends on caches or on a second processor, which other processes use.
+  var needsIdleMachine: Bool
 
-  init(_ kind: Kind, reason: String) { (self.kind, self.reason) = (kind, reason) }
+  init(_ kind: Kind, reason: String, needsIdleMachine: Bool = false) {
+    (self.kind, self.reason, self.needsIdleMachine) = (kind, reason, needsIdleMachine)
+  }
 }
 
 /// One line of the table.

@@ -42,6 +42,8 @@ import Testing
     ("{\"a\":}", "line 1, column 6: there is '}' where a value should be"),
     ("{\n \"a\":1,\n \"a\":2}", "line 3, column 2: a is here twice"),
     ("{\"a\":\"\n\"}", "line 1, column 7: this text has no end"),
+    // It may be a key of a session.
+    ("[C0FFEE00]", "line 1, column 2: a value in hexadecimal digits lacks its quotation marks"),
     ("[tru]", "line 1, column 2: 'tru' lacks its quotation marks"),
     ("[Infinity]", "line 1, column 2: 'Infinity' lacks its quotation marks"),
     (#"["\q"]"#, "line 1, column 5: the escape sequence is unknown"),

@@ -67,6 +67,7 @@ import UWBTestSupport
       1,1,0x0001,OK,269
       1,1,0x0002,RANGING_RX_TIMEOUT,
       1,1,0x0003,OK,377
+      1,1,0x0000,RANGING_RX_TIMEOUT,
       """
     let anchors = try Anchors(file: file)
     for motion in [CSVTable.Motion.independent, .tracked()] {

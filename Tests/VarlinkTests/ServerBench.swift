@@ -28,7 +28,7 @@ import Varlink
   private init() throws {
     folder = try TemporaryFolder()
     path = folder.path("socket")
-    server = VarlinkServer(
+    server = try VarlinkServer(
       try VarlinkService(
         product: "bench", version: "1", interfaces: [Self.interface],
         upgrading: ["org.example.test.Mirror"]))

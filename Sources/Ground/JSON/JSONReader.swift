@@ -184,10 +184,16 @@ private struct JSONReader {
     let first = bytes[beginning]
     guard
       0x30...0x39 ~= first || first == UInt8(ascii: "-") || isLenient && "+.".utf8.contains(first)
-    else { throw JSONError(place, "'\(word.prefix(40))' lacks its quotation marks") }
+    else { throw JSONError(place, "\(Self.shown(word)) lacks its quotation marks") }
     if isLenient { return .number(word) }
     position = beginning
     return .number(try number())
+  }
+
+  /// Returns a word for an error text; without its letters where it may be a key.
+  private static func shown(_ word: String) -> String {
+    let isKey = word.count >= 8 && word.allSatisfy(\.isHexDigit)
+    return isKey ? "a value in hexadecimal digits" : "'\(word.prefix(40))'"
   }
 
   /// Skips letters, digits and the other characters of numbers and names.

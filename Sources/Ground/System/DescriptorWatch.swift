@@ -2,6 +2,7 @@
 internal import CUWB
 package import Dispatch
 internal import Glibc
+package import SystemPackage
 
 /// A watch of descriptors: an epoll descriptor, which Dispatch watches in turn.
 ///
@@ -47,11 +48,22 @@ package final class DescriptorWatch: @unchecked Sendable {
       ready: readable, ended: ended)
   }
 
+  /// Opens the epoll descriptor of a watch to which descriptors are added.
+  package static func openSet() throws(Errno) -> Int32 {
+    let set = cuwb_watch_open()
+    guard set >= 0 else { throw Errno(rawValue: errno) }
+    return set
+  }
+
   /// Starts a watch to which descriptors are added.
   ///
-  /// - Parameter ready: called on `queue` while `next()` returns numbers.
-  package convenience init(in queue: DispatchQueue, ready: @escaping @Sendable () -> Void) {
-    self.init(cuwb_watch_open(), or: -1, in: queue) {
+  /// - Parameters:
+  ///   - set: a descriptor of `openSet()`, which the watch closes.
+  ///   - ready: called on `queue` while `next()` returns numbers.
+  package convenience init(
+    _ set: Int32, in queue: DispatchQueue, ready: @escaping @Sendable () -> Void
+  ) {
+    self.init(set, or: set, in: queue) {
       ready()
       return true
     } ended: {

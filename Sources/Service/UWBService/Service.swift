@@ -33,8 +33,8 @@ package struct HeldProfile: Sendable {
   package init(
     _ chips: [(name: String, endpoint: LinkEndpoint)], _ permissions: Permissions, version: String,
     ports: (any PortKeeper)? = nil, clock: AlarmClock = .system, logger: Logger
-  ) throws(VarlinkInterfaceError) {
-    server = VarlinkServer(
+  ) throws {
+    server = try VarlinkServer(
       try VarlinkService(
         product: "uwbd", version: version, interfaces: [Chips.description],
         upgrading: Chips.upgrading))

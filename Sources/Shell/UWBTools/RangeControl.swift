@@ -27,7 +27,7 @@ package final class RangeControl: Sendable {
   package init(
     _ session: UWBSession, device: String, folder: String = ControlSocket.folder
   ) throws {
-    let server = VarlinkServer(
+    let server = try VarlinkServer(
       try VarlinkService(
         product: "uwbctl range", version: Program.version, interfaces: [RangeCall.description]))
     try ControlSocket.makeFolder(folder)
@@ -36,7 +36,14 @@ package final class RangeControl: Sendable {
     let calls = RangeCalls(session, device: device)
     self.server = server
     ServiceQueue.shared.later {
-      server.start(listeningAt: socket) { server.connect($0).handler = calls }
+      server.start(listeningAt: socket) { descriptor in
+        // Silent clients must not take the descriptors that the device needs to come back.
+        guard server.connectionCount < 32 else {
+          close(descriptor)
+          return
+        }
+        server.connect(descriptor).handler = calls
+      }
     }
   }
 

@@ -76,13 +76,13 @@ private func change(
 }
 
 private func summary(_ range: RunningRange) -> String {
-  "session \(range.session) on \(range.device) (process \(range.pid)) with "
-    + range.controlees.joined(separator: ", ")
+  "session \(range.session) on \(printable(range.device)) (process \(range.pid)) with "
+    + printable(range.controlees.joined(separator: ", "))
 }
 
 private func print(_ ranges: [RunningRange], _ format: OutputFormat) {
   format.print(ranges, RunningRange.json("list")) { range in
-    range.outcomes.map { "\($0.address)  \($0.status) (\($0.code))\n" }.joined()
+    range.outcomes.map { printable("\($0.address)  \($0.status) (\($0.code))") + "\n" }.joined()
       + summary(range) + "\n"
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
 internal import System
+package import SystemPackage
 
 /// Accepts connections, reads their calls and sends the replies.
 @ServiceActor package final class VarlinkServer {
@@ -9,11 +10,21 @@ internal import System
   private var nextNumber = 0
   private var acceptor: Acceptor?
   /// The sockets of all connections.
-  private(set) lazy var watch = DescriptorWatch(in: ServiceQueue.shared.queue) { [weak self] in
+  private(set) lazy var watch = DescriptorWatch(set, in: ServiceQueue.shared.queue) { [weak self] in
     ServiceQueue.shared.handle { self?.serve() }
   }
+  private nonisolated let set: Int32
 
-  nonisolated package init(_ service: VarlinkService) { self.service = service }
+  /// Creates a server, which `start` starts.
+  ///
+  /// - Throws: `Errno` when no descriptor is left for the watch of its sockets.
+  nonisolated package init(_ service: VarlinkService) throws(Errno) {
+    self.service = service
+    set = try DescriptorWatch.openSet()
+  }
+
+  /// The number of open connections.
+  package var connectionCount: Int { connections.count }
 
   /// Accepts connections.
   ///
@@ -23,7 +34,6 @@ internal import System
   package func start(
     listeningAt socket: Int32, _ accepted: @escaping @ServiceActor (Int32) -> Void
   ) {
-    // Not at the first client, when no descriptor may be left.
     _ = watch
     acceptor = Acceptor(socket, accepted)
   }

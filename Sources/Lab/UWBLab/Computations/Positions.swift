@@ -220,8 +220,9 @@ private struct AnchorColumns {
     var result = Measured(peer: reader.peer(row))
     result.time = reader.value(row, time, &result.status)
     let measured = reader.value(row, value, &result.status)
+    guard let time = result.time, let measured else { return result }
     let (a, b) = (reader.text(row, first), second.map { reader.text(row, $0) })
-    guard let time = result.time, let measured, let from = anchors.byName[a],
+    guard let from = anchors.byName[a],
       let to = b.map({ anchors.byName[$0] }) ?? from
     else {
       result.status.blame(.unknown("anchor"))
