@@ -10,6 +10,7 @@ import logging
 import threading
 import unittest
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import uwb
@@ -126,6 +127,21 @@ class StreamTests(unittest.TestCase):
                     self.assertEqual(story([next(stream) for _ in range(5)]), [1, 2, "service", -1, 2])
             with BusyService(dict(refused)) as fake:
                 self.assertEqual(story(asyncio.run(main(fake))), [1, 2, "service", -1, 2])
+
+    def test_short_steps_do_not_stop_the_reconnection(self) -> None:
+        async def main(fake: FakeService) -> list[uwb.Event]:
+            events: list[uwb.Event] = []
+            async with uwb.aio.connect(fake.path) as service:
+                async with await service.start({"session_id": 7}) as session:
+                    stream = session.measurements()
+                    while len(events) < 5:
+                        # Shorter than each pause before a try.
+                        with suppress(asyncio.TimeoutError):
+                            events.append(await asyncio.wait_for(anext(stream), 0.01))
+            return events
+
+        with BusyService({"Start": "NoChip"}) as fake:
+            self.assertEqual(story(asyncio.run(main(fake))), [1, 2, "service", -1, 2])
 
     def test_a_session_that_is_refused_ends_the_stream(self) -> None:
         with BusyService({"Start": "Refused"}) as fake, uwb.connect(fake.path) as service:

@@ -196,10 +196,14 @@ class Stream:
         self._ready: deque[Event] = deque()
         # Set from the loss of the connection to the first measurement after it.
         self._attempt: Attempt | None = None
+        # One try to connect again. A step that is cancelled does not cancel it.
+        self._try: asyncio.Task[None] | None = None
         self._is_closed = False
 
     def _close(self) -> None:
         self._is_closed = True
+        if self._try:
+            self._try.cancel()
         connection, self._connection = self._connection, None
         if connection:
             connection.close()
@@ -267,16 +271,23 @@ class Stream:
         if attempt.is_over or self._client.is_closed:
             self._close()
             raise attempt.lost
-        await asyncio.sleep(attempt.pause())
+        task = self._try = self._try or asyncio.create_task(self._try_again(attempt))
         try:
-            await self._client._restore()
-            await self._connect()
+            await asyncio.shield(task)
             log.info("connected again")
         except NOT_YET as error:
             log.debug("not yet: %s", type(error).__name__)
         except Exception:
             self._close()
             raise
+        finally:
+            if task.done():
+                self._try = None
+
+    async def _try_again(self, attempt: Attempt) -> None:
+        await asyncio.sleep(attempt.pause())
+        await self._client._restore()
+        await self._connect()
 
 
 class Client:
