@@ -11,7 +11,7 @@ public struct ClockOffset: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - value: 1e-6 is one ppm.
-  ///  - standardDeviation: carrier recovery has 0.1 ppm for one frame.
+  ///   - standardDeviation: carrier recovery has 0.1 ppm for one frame.
   @inlinable
   public init(_ value: Double, standardDeviation: Double = 0.1e-6) {
     self.value = value
