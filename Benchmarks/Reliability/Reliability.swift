@@ -16,8 +16,8 @@ struct Reliability {
   var rate: Double { Double(good) / Double(max(1, trials)) }
   var isMet: Bool { trials > 0 && rate >= aim }
 
-  /// Whether other processes used the processors during each of `Gate.tries` tries that missed the
-  /// aim. The figure is not judged then, because it depends on the real clock.
+  /// Whether other processes used the processors during each try. A figure that misses its aim is
+  /// not judged then, because it depends on the real clock.
   var isDisturbed = false
 
   static func rows(_ settings: Settings) -> [Reliability] {
@@ -27,17 +27,13 @@ struct Reliability {
 
   /// Measures until each figure has met its aim, at most `Gate.tries` times.
   private static func timed(_ group: () -> [Reliability]) -> [Reliability] {
-    var isDisturbed = true
-    for number in 1... {
-      let before = Processors()
-      var rows = group()
-      isDisturbed = Processors().areShared(since: before) && isDisturbed
-      if number == Gate.tries {
-        for index in rows.indices { rows[index].isDisturbed = isDisturbed }
-      }
-      if number == Gate.tries || rows.allSatisfy(\.isMet) { return rows }
+    var (rows, isDisturbed) = Processors.watch(group)
+    for _ in 1..<Gate.tries where !rows.allSatisfy(\.isMet) {
+      let (next, areShared) = Processors.watch(group)
+      (rows, isDisturbed) = (next, isDisturbed && areShared)
     }
-    return []
+    for index in rows.indices { rows[index].isDisturbed = isDisturbed }
+    return rows
   }
 
   /// Prints a table. Returns whether every aim was met.

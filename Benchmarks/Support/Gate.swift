@@ -21,6 +21,7 @@ struct Gate {
   }
 
   static let tries = 3
+
   private var figures: [(name: String, reason: String, tries: [Try])] = []
 
   /// Measures a group until each of its figures was within its limit once, or `tries` times.
@@ -35,9 +36,7 @@ struct Gate {
 
   /// Returns the rows, and whether each figure has been within its limit, now or in an earlier try.
   private mutating func measureOnce(_ group: () -> [Row]) -> (rows: [Row], isWithin: Bool) {
-    let before = Processors()
-    let rows = group()
-    let isDisturbed = Processors().areShared(since: before)
+    let (rows, isDisturbed) = Processors.watch(group)
     var isWithin = true
     for row in rows {
       guard let limit = row.limit, let judged = row.judged else { continue }
@@ -72,12 +71,20 @@ struct Gate {
 
 /// The times of all processors, and of this process.
 struct Processors {
+  /// Calls `body`. Returns its result, and whether other processes used more than a fifth of the
+  /// processors meanwhile.
+  static func watch<Result>(_ body: () -> Result) -> (result: Result, areShared: Bool) {
+    let before = Processors()
+    let result = body()
+    return (result, Processors().areShared(since: before))
+  }
+
   /// Ticks of the kernel for all processes, and for all processes and idling.
   private let busy: Double
   private let all: Double
   private let ownSeconds: Double
 
-  init() {
+  private init() {
     // cpu user nice system idle iowait irq softirq steal: proc_stat(5)
     let file = try? String(contentsOfFile: "/proc/stat", encoding: .ascii)
     let ticks = (file ?? "").prefix { $0 != "\n" }.split(separator: " ").dropFirst().prefix(8)
@@ -90,9 +97,8 @@ struct Processors {
     ownSeconds = seconds(usage.ru_utime) + seconds(usage.ru_stime)
   }
 
-  /// Returns whether other processes used more than a fifth of the processors. On an idle machine
-  /// they use less than 0.02, and one compiler on two processors uses 0.5.
-  func areShared(since start: Processors) -> Bool {
+  /// On an idle machine others use less than 0.02, and one compiler on two processors uses 0.5.
+  private func areShared(since start: Processors) -> Bool {
     let own = (ownSeconds - start.ownSeconds) * Double(sysconf(Int32(_SC_CLK_TCK)))
     return busy - start.busy - own > 0.2 * max(1, all - start.all)
   }
