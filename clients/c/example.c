@@ -11,13 +11,17 @@
 #include <string.h>
 #include <uwb.h>
 
-static void print(const struct uwb_measurement *m, void *context) {
+static void print(const struct uwb_event *event, void *context) {
   long *left = context;
-  // A peer that did not answer.
-  if (isnan(m->distance_m)) return;
-  printf("%s  %.3f ± %.3f m\n", m->peer, m->distance_m, m->distance_sd_m);
-  fflush(stdout);
-  --*left;
+  const struct uwb_measurement *m = event->measurement;
+  if (event->interruption) {
+    fprintf(stderr, "example: %s Waiting for it.\n", event->interruption->reason);
+  } else if (m && !isnan(m->distance_m)) {
+    // Other measurements are of a peer that did not answer.
+    printf("%s  %.3f ± %.3f m\n", m->peer, m->distance_m, m->distance_sd_m);
+    fflush(stdout);
+    --*left;
+  }
 }
 
 static char *read_file(const char *path) {
@@ -42,16 +46,18 @@ int main(int count, char **arguments) {
   uwb_client *client = uwb_open(NULL);
   if (!client) return failed("There is no memory.");
   int result = 0;
-  if (uwb_last_error(client) || uwb_monitor(client, NULL, NULL, print, &left) ||
-      (profile && uwb_start(client, profile, NULL))) {
+  if (uwb_last_error(client) || uwb_monitor(client, NULL, print, &left) ||
+      (profile && uwb_start(client, profile, NULL, NULL))) {
     result = failed(uwb_last_error(client));
   }
   while (!result && left > 0) {
     struct pollfd polled = {.fd = uwb_fd(client), .events = POLLIN};
     poll(&polled, 1, -1);
     if (uwb_dispatch(client) >= 0) continue;
-    fprintf(stderr, "example: %s Waiting for it.\n", uwb_last_error(client));
-    if (uwb_reconnect(client, 60)) result = failed(uwb_last_error(client));
+    // After a restart of the service the stream goes on.
+    if (uwb_last_code(client) != UWB_DISCONNECTED || uwb_reconnect(client, 60)) {
+      result = failed(uwb_last_error(client));
+    }
   }
   uwb_close(client);
   return result;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads replies as a whole, octet by octet, and with random damage. .ci/c compiles it with
-// sanitizers. The second socket stands in for the service.
+// Reads replies as a whole, octet by octet, and with random damage, and calls everything from
+// callbacks. .ci/c compiles it with sanitizers. The second socket stands in for the service.
+//
+// With FUZZER defined it is a target of libFuzzer instead.
 #include "uwb.c"
 
 #include <assert.h>
@@ -15,22 +17,45 @@ static const char reply[] =
     "\"OK\",\"estimate_m\":1.37,\"estimate_sd_m\":2e-2,\"azimuth_deg\":null,\"nlos\":true,\"later\":"
     "{\"a\":[1,[],{}]}}},\"continues\":true}";
 
+static const char chip_list[] =
+    "{\"parameters\":{\"chips\":[{\"chip\":\"/dev/ttyACM0\",\"problem\":null,\"sessions\":[{\"session_id\":"
+    "42,\"state\":\"ranging\",\"share\":\"everyone\",\"owners\":[{\"uid\":1000,\"pid\":7},{\"uid\":0,"
+    "\"pid\":8}],\"counters\":{\"measured\":9,\"failed\":1,\"missing\":2}},{\"session_id\":7,\"state\":"
+    "\"waiting\",\"share\":\"user\",\"owners\":[]}],\"borrower\":null,\"serial\":\"C0FFEE\"},{\"chip\":"
+    "\"tcp:\\u00e4\\ud83d\\udce1\",\"problem\":\"It is gone.\",\"sessions\":[],\"borrower\":{\"user\":{"
+    "\"uid\":0,\"pid\":1},\"reason\":\"uwbctl reset\",\"since_us\":1}}]}}";
+
+static const char description[] =
+    "{\"parameters\":{\"chip\":\"a\",\"info\":{\"device\":\"DW3720\",\"family\":\"qorvo\",\"channels\":[5,"
+    "9],\"capabilities\":[]}}}";
+
+static const char conflict[] =
+    "{\"error\":\"org.swift-uwb.Chips.Conflict\",\"parameters\":{\"chip\":\"a\",\"session_id\":42,"
+    "\"owners\":[],\"differences\":[{\"parameter\":\"CHANNEL_NUMBER\",\"present\":\"9\",\"wanted\":\"5\"},"
+    "{\"parameter\":\"STS_LENGTH\",\"present\":null,\"wanted\":\"1\"}]}}";
+
+static const char change[] =
+    "{\"parameters\":{\"run\":\"r1\",\"lost\":4,\"event\":{\"sequence\":12,\"monotonic_us\":5,\"utc_us\":6,"
+    "\"kind\":\"session_left\",\"chip\":\"a\",\"session_id\":42,\"user\":{\"uid\":1,\"pid\":2},\"reason\":"
+    "\"It crashed.\"}},\"continues\":true}";
+
 static struct uwb_measurement last;
 
-static void take(const struct uwb_measurement *measurement, void *context) {
-  last = *measurement;
-  last.status = strcmp(measurement->peer, "0x0001") ? "" : "same";
+static void take(const struct uwb_event *event, void *context) {
   ++*(long *)context;
+  if (!event->measurement) return;
+  last = *event->measurement;
+  last.chip = strcmp(last.chip, "a\"b") ? "" : "same";
+  last.status = strcmp(last.peer, "0x0001") ? "" : "same";
 }
 
 static uwb_client *made(int *service, long *count) {
   int ends[2];
   assert(!socketpair(AF_UNIX, SOCK_STREAM, 0, ends));
-  uwb_client *client = calloc(1, sizeof *client);
-  assert(client);
-  client->plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-  client->idle.fd = -1;
+  uwb_client *client = uwb_open("");
+  assert(client && uwb_last_code(client) == UWB_INVALID_ARGUMENT);
   client->listening.fd = ends[0];
+  append_text(&client->listen, "{");
   client->body = take;
   client->context = count;
   *service = ends[1];
@@ -66,10 +91,9 @@ static void reconnects(void) {
   snprintf(address.sun_path, sizeof address.sun_path, "%s/control", folder);
   long count = 0;
   uwb_client *client = uwb_open(address.sun_path);
-  assert(uwb_last_error(client) && uwb_reconnect(client, 0) == -1);
+  assert(uwb_last_code(client) == UWB_DISCONNECTED && uwb_reconnect(client, 0) == -1);
   int listening = socket(AF_UNIX, SOCK_STREAM, 0);
   assert(!bind(listening, (struct sockaddr *)&address, sizeof address) && !listen(listening, 8));
-  const char started[] = "{\"parameters\":{}}";
   pid_t service = fork();
   if (!service) {
     // Twice the same sequence: the profiles in their order, then the listener.
@@ -81,7 +105,10 @@ static void reconnects(void) {
         held[profile] = accepted(listening);
         hear(held[profile]);
         assert(strstr(heard, ".Start\"") && strstr(heard, wanted));
-        say(held[profile], started, sizeof started);
+        char started[80];
+        int length = snprintf(
+            started, sizeof started, "{\"parameters\":{\"session_id\":%d}}", profile);
+        say(held[profile], started, (size_t)length + 1);
       }
       int monitor = accepted(listening);
       hear(monitor);
@@ -99,17 +126,20 @@ static void reconnects(void) {
     _exit(0);
   }
   assert(!uwb_reconnect(client, 60));
-  assert(!uwb_start(client, "{session_id: 1}", NULL));
-  assert(!uwb_start(client, "{session_id: 2}", NULL));
-  assert(!uwb_monitor(client, NULL, "0x0001", take, &count));
-  assert(uwb_monitor(client, NULL, NULL, take, &count) == -1);
+  assert(!uwb_start(client, "{session_id: 1}", NULL, NULL));
+  assert(!uwb_start(client, "{session_id: 2}", NULL, NULL));
+  const char *const peers[] = {"0x0001", NULL};
+  const struct uwb_monitor_options options = {.size = sizeof options, .peers = peers};
+  assert(!uwb_monitor(client, &options, take, &count));
   for (int round = 1; round <= 2; round++) {
     int result;
     while ((result = uwb_dispatch(client)) >= 0) {
       struct pollfd polled = {.fd = uwb_fd(client), .events = POLLIN};
       poll(&polled, 1, -1);
     }
-    assert(count == round);
+    // Each round has a measurement, and the interruption after it.
+    assert(count == 2 * round && uwb_last_code(client) == UWB_DISCONNECTED && uwb_fd(client) == -1);
+    assert(last.after_interruption == (round == 2));
     if (round == 1) assert(!uwb_reconnect(client, 60));
   }
   assert(uwb_reconnect(client, 0) == -1 && !strcmp(uwb_last_error(client), "No."));
@@ -124,7 +154,7 @@ static void reconnects(void) {
 static void ignore(int number) { (void)number; }
 
 /// Delivers a signal every 5 ms, which interrupts system calls, or stops the signals.
-static void interrupt(bool often) {
+static void alarms(bool often) {
   sigaction(SIGALRM, &(struct sigaction){.sa_handler = ignore}, NULL);
   struct timeval pause = {0, often ? 5000 : 0};
   setitimer(ITIMER_REAL, &(struct itimerval){pause, pause}, NULL);
@@ -143,8 +173,8 @@ static void gives_up(void) {
   int waiting = socket(AF_UNIX, SOCK_STREAM, 0);
   assert(!connect(waiting, (struct sockaddr *)&address, sizeof address));
   for (int often = 0; often < 2; often++) {
-    interrupt(often);
-    client->patience = 100;
+    alarms(often);
+    uwb_set_timeout(client, 100);
     assert(uwb_reconnect(client, 0) == -1 && strstr(uwb_last_error(client), "has not accepted"));
   }
   assert(!close(waiting) && !close(accepted(listening)) && !listen(listening, 8));
@@ -153,14 +183,15 @@ static void gives_up(void) {
   memset(profile + 1, ' ', sizeof profile - 3);
   profile[sizeof profile - 2] = '}';
   for (int often = 0; often < 2; often++) {
-    interrupt(often);
-    assert(uwb_start(client, profile, NULL) == -1);
+    alarms(often);
+    assert(uwb_start(client, profile, NULL, NULL) == -1);
     assert(strstr(uwb_last_error(client), "has not received"));
     assert(!close(accepted(listening)));
   }
-  interrupt(false);
-  client->patience = 30000;
-  const char started[] = "{\"parameters\":{}}";
+  alarms(false);
+  uwb_set_timeout(client, 30000);
+  const char started[] = "{\"parameters\":{\"session_id\":1}}";
+  const char later[] = "{\"parameters\":{\"session_id\":4}}";
   pid_t service = fork();
   if (!service) {
     int held = accepted(listening);
@@ -179,20 +210,20 @@ static void gives_up(void) {
     say(next, error, sizeof error);
     hear(next);
     assert(strstr(heard, "{session_id: 4}"));
-    say(next, started, sizeof started);
+    say(next, later, sizeof later);
     assert(recv(held, heard, 1, MSG_DONTWAIT) == -1 && errno == EAGAIN);
     _exit(0);
   }
-  assert(!uwb_start(client, "{session_id: 1}", NULL));
-  interrupt(true);
-  client->patience = 100;
-  assert(uwb_start(client, "{session_id: 2}", NULL) == -1);
+  assert(!uwb_start(client, "{session_id: 1}", NULL, NULL));
+  alarms(true);
+  uwb_set_timeout(client, 100);
+  assert(uwb_start(client, "{session_id: 2}", NULL, NULL) == -1);
   assert(strstr(uwb_last_error(client), "does not answer"));
-  interrupt(false);
-  client->patience = 30000;
-  assert(uwb_start(client, "{session_id: 3}", NULL) == -1);
+  alarms(false);
+  uwb_set_timeout(client, 30000);
+  assert(uwb_start(client, "{session_id: 3}", NULL, NULL) == -1);
   assert(!strcmp(uwb_last_error(client), "No."));
-  assert(!uwb_start(client, "{session_id: 4}", NULL));
+  assert(!uwb_start(client, "{session_id: 4}", NULL, NULL));
   int status;
   assert(waitpid(service, &status, 0) == service && !status);
   uwb_close(client);
@@ -270,6 +301,335 @@ static void strings(void) {
   }
 }
 
+/// A client that has a connection for one call. The replies are there before the call.
+static uwb_client *calling(int *service, const char *reply_to_call) {
+  int ends[2];
+  assert(!socketpair(AF_UNIX, SOCK_STREAM, 0, ends));
+  uwb_client *client = uwb_open("");
+  client->idle.fd = ends[0];
+  *service = ends[1];
+  if (reply_to_call) say(*service, reply_to_call, strlen(reply_to_call) + 1);
+  return client;
+}
+
+static void done(uwb_client *client, int service) {
+  uwb_close(client);
+  close(service);
+}
+
+/// The list, the description and the service have their members, and later lists replace them.
+static void lists(void) {
+  int service;
+  uwb_client *client = calling(&service, chip_list);
+  const struct uwb_chip *const *chips = uwb_list(client);
+  assert(chips && chips[0] && chips[1] && !chips[2]);
+  assert(!strcmp(chips[0]->chip, "/dev/ttyACM0") && !chips[0]->problem && !chips[0]->borrowed);
+  assert(!strcmp(chips[0]->serial, "C0FFEE") && !chips[0]->model);
+  const struct uwb_session *session = chips[0]->sessions[0];
+  assert(session->session_id == 42 && session->for_everyone && !strcmp(session->state, "ranging"));
+  assert(session->owner_count == 2 && session->owners[1].pid == 8 && session->owners[0].uid == 1000);
+  assert(session->counters.measured == 9 && session->counters.missing == 2);
+  assert(!chips[0]->sessions[1]->for_everyone && !chips[0]->sessions[2]);
+  // Escaped characters, inside and outside the first plane.
+  assert(!strcmp(chips[1]->chip, "tcp:\u00E4\U0001F4E1") && !chips[1]->sessions[0]);
+  assert(!strcmp(chips[1]->borrowed, "uwbctl reset") && !strcmp(chips[1]->problem, "It is gone."));
+  assert(chips[1]->json[0] == '{' && chips[1]->json[strlen(chips[1]->json) - 1] == '}');
+  say(service, description, sizeof description);
+  const struct uwb_info *info = uwb_describe(client, "a");
+  assert(info && !strcmp(info->device, "DW3720") && info->channel_count == 2 && !info->uci);
+  assert(info->channels[1] == 9);
+  const char none[] = "{\"parameters\":{\"chips\":[]}}";
+  say(service, none, sizeof none);
+  assert((chips = uwb_list(client)) && !chips[0]);
+  // An older service, and a newer one.
+  const char unknown[] = "{\"error\":\"org.varlink.service.MethodNotFound\",\"parameters\":{}}";
+  say(service, unknown, sizeof unknown);
+  const char old[] = "{\"parameters\":{\"version\":\"0.1.0\",\"interfaces\":[]}}";
+  say(service, old, sizeof old);
+  const struct uwb_service *found = uwb_service_info(client);
+  assert(found && !strcmp(found->version, "0.1.0") && found->protocol == 1 && !found->run);
+  assert(!found->features[0]);
+  const char new[] =
+      "{\"parameters\":{\"version\":\"0.2.0\",\"protocol\":2,\"features\":[\"watch\",\"peers\"],"
+      "\"run\":\"r1\",\"host\":\"h\"}}";
+  say(service, new, sizeof new);
+  found = uwb_service_info(client);
+  assert(found && found->protocol == 2 && !strcmp(found->run, "r1") && !found->features[2]);
+  assert(!strcmp(found->features[1], "peers") && !strcmp(uwb_version(), UWB_VERSION));
+  done(client, service);
+}
+
+/// Errors have a code, a sentence and their parameters, and the connection is used again.
+static void errors(void) {
+  static const struct {
+    const char *reply, *text;
+    enum uwb_code code;
+  } cases[] = {
+      {conflict,
+       "Session 42 is there with other parameters: CHANNEL_NUMBER is 9, not 5; STS_LENGTH is unset, "
+       "not 1.",
+       UWB_CONFLICT},
+      {"{\"error\":\"org.swift-uwb.Chips.Denied\",\"parameters\":{\"reason\":\"No.\",\"advice\":\"Ask.\"}}",
+       "No. Ask.", UWB_DENIED},
+      {"{\"error\":\"org.swift-uwb.Chips.Later\"}", "Later", UWB_OTHER_ERROR},
+      {"{\"error\":\"org.varlink.service.InvalidParameter\",\"parameters\":{\"parameter\":\"peer_ms\"}}",
+       "The service does not accept the parameter peer_ms: its value is out of range, or the service "
+       "is older.",
+       UWB_INVALID_ARGUMENT},
+      {"{\"error\":\"org.varlink.service.MethodNotFound\"}",
+       "The service is older, and does not support this call.", UWB_NOT_SUPPORTED},
+      {"{\"error\":7}", "The service reports an error.", UWB_OTHER_ERROR},
+  };
+  int service;
+  uwb_client *client = calling(&service, cases[0].reply);
+  for (size_t index = 0; index < sizeof cases / sizeof *cases; index++) {
+    if (index) say(service, cases[index].reply, strlen(cases[index].reply) + 1);
+    struct uwb_started started = {.size = sizeof started};
+    assert(uwb_start(client, "{}", NULL, &started) == -1);
+    assert(uwb_last_code(client) == cases[index].code);
+    assert(index == 5 || !strcmp(uwb_last_error(client), cases[index].text));
+    assert(!strcmp(uwb_last_error_json(client), cases[index].reply));
+  }
+  // Errors of the client itself have no JSON.
+  assert(uwb_dispatch(client) == -1 && uwb_last_code(client) == UWB_INVALID_ARGUMENT);
+  assert(!uwb_last_error_json(client));
+  const struct uwb_start_options unset = {0};
+  assert(uwb_start(client, "{}", &unset, NULL) == -1 && strstr(uwb_last_error(client), "size"));
+  // The service refuses the connection before the call.
+  say(service, cases[1].reply, strlen(cases[1].reply) + 1);
+  close(service);
+  assert(uwb_start(client, "{}", NULL, NULL) == -1 && uwb_last_code(client) == UWB_DENIED);
+  uwb_close(client);
+}
+
+/// A session has its options, its own connection, and ends by itself for good.
+static void sessions(void) {
+  int service;
+  const char started[] = "{\"parameters\":{\"chip\":\"a\",\"session_id\":42,\"joined\":true}}";
+  const char stopped[] = "{\"parameters\":{}}";
+  uwb_client *client = calling(&service, started);
+  const struct uwb_start_options options = {
+      .size = sizeof options, .for_user_only = 1, .linger_ms = 500};
+  struct uwb_started found = {.size = sizeof found};
+  assert(!uwb_start(client, "{}", &options, &found));
+  assert(found.session_id == 42 && found.joined && !strcmp(found.chip, "a"));
+  hear(service);
+  assert(strstr(heard, "\"share\":\"user\",\"linger_ms\":500}}") && !strstr(heard, "chip"));
+  // It starts again on the same chip.
+  assert(strstr(client->held->call.bytes, "\"chip\":\"a\"") && client->idle.fd == -1);
+  say(service, stopped, sizeof stopped);
+  assert(!uwb_stop(client, NULL, 42) && !client->held);
+  hear(service);
+  assert(strstr(heard, ".Stop\",\"parameters\":{\"session_id\":42}}"));
+  assert(recv(service, heard, 1, 0) == 0);
+  // A program that was built with a shorter structure.
+  close(service);
+  uwb_close(client);
+  client = calling(&service, started);
+  memset(&found, 0x55, sizeof found);
+  found.size = offsetof(struct uwb_started, joined);
+  assert(!uwb_start(client, "{}", NULL, &found) && found.session_id == 42);
+  assert(found.joined == 0x55555555 && client->held);
+  // The session ends by itself, as its listener receives.
+  int ends[2];
+  long count = 0;
+  assert(!socketpair(AF_UNIX, SOCK_STREAM, 0, ends));
+  client->listening.fd = ends[0];
+  append_text(&client->listen, "{");
+  client->body = take;
+  client->context = &count;
+  const char ended[] =
+      "{\"error\":\"org.swift-uwb.Chips.SessionEnded\",\"parameters\":{\"chip\":\"a\",\"session_id\":42,"
+      "\"reason\":\"It ended.\"}}";
+  say(ends[1], ended, sizeof ended);
+  assert(uwb_dispatch(client) == -1 && uwb_last_code(client) == UWB_SESSION_ENDED && !count);
+  assert(!client->held && uwb_fd(client) == -1);
+  close(ends[1]);
+  done(client, service);
+}
+
+/// The calls of listeners have the options, and a listener replaces the one before.
+static void listeners(void) {
+  char folder[] = "/tmp/uwbXXXXXX";
+  assert(mkdtemp(folder));
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  snprintf(address.sun_path, sizeof address.sun_path, "%s/control", folder);
+  int listening = socket(AF_UNIX, SOCK_STREAM, 0);
+  assert(!bind(listening, (struct sockaddr *)&address, sizeof address) && !listen(listening, 8));
+  uwb_client *client = uwb_open(address.sun_path);
+  close(accepted(listening));
+  const char *const peers[] = {"0x0001", "0x0002", NULL};
+  uint32_t session = 0;
+  const struct uwb_monitor_options options = {
+      .size = sizeof options, .chip = "a", .session_id = &session, .peers = peers, .newest_only = 1,
+      .queue = 5, .every_ms = 6, .peer_ms = 7, .identity = 1, .changes = 1};
+  long count = 0;
+  assert(!uwb_monitor(client, &options, take, &count));
+  int first = accepted(listening);
+  hear(first);
+  assert(strstr(
+      heard,
+      "{\"chip\":\"a\",\"session_id\":0,\"peers\":[\"0x0001\",\"0x0002\"],\"keep\":\"newest\","
+      "\"queue\":5,\"every_ms\":6,\"peer_ms\":7,\"identity\":true,\"events\":true}}"));
+  const struct uwb_watch_options watch = {.size = sizeof watch, .run = "r0", .after = 3};
+  assert(!uwb_watch(client, &watch, take, &count));
+  assert(recv(first, heard, 1, 0) == 0);
+  int second = accepted(listening);
+  hear(second);
+  assert(strstr(heard, ".Watch\",\"more\":true,\"parameters\":{\"run\":\"r0\",\"after\":3}}"));
+  say(second, change, sizeof change);
+  assert(uwb_dispatch(client) == 1 && count == 1);
+  // It goes on with the change after the last one, and restores no session.
+  close(second);
+  assert(uwb_dispatch(client) == -1 && count == 2 && !uwb_reconnect(client, 60));
+  close(accepted(listening));
+  int third = accepted(listening);
+  hear(third);
+  assert(strstr(heard, "\"run\":\"r1\",\"after\":12}}"));
+  // The service does not have the chip again yet.
+  const char none[] = "{\"error\":\"org.swift-uwb.Chips.NoChip\",\"parameters\":{\"reason\":\"None.\"}}";
+  say(third, none, sizeof none);
+  assert(uwb_dispatch(client) == -1 && uwb_last_code(client) == UWB_DISCONNECTED && count == 2);
+  assert(!strcmp(uwb_last_error(client), "None.") && !uwb_reconnect(client, 60));
+  assert(!uwb_monitor(client, NULL, NULL, NULL) && uwb_fd(client) == -1);
+  uwb_close(client);
+  close(first);
+  close(third);
+  close(listening);
+  unlink(address.sun_path);
+  rmdir(folder);
+}
+
+static long causes[2];
+
+static void cause(const struct uwb_event *event, void *context) {
+  (void)context;
+  if (event->interruption) causes[event->interruption->cause]++;
+}
+
+/// An interruption is a value: of the chip before the measurement after it, of the service once.
+static void interruptions(void) {
+  static const char after[] =
+      "{\"parameters\":{\"chip\":\"a\",\"session_id\":1,\"measurement\":{\"after_interruption\":true}}}";
+  long count = 0;
+  int service;
+  uwb_client *client = made(&service, &count);
+  client->body = cause;
+  say(service, after, sizeof after);
+  assert(uwb_dispatch(client) == 2 && causes[UWB_CAUSE_CHIP] == 1);
+  close(service);
+  assert(uwb_dispatch(client) == -1 && causes[UWB_CAUSE_SERVICE] == 1);
+  assert(uwb_last_code(client) == UWB_DISCONNECTED && strstr(uwb_last_error(client), "closed"));
+  // The interruption of the service is not one of the chip, too.
+  int ends[2];
+  assert(!socketpair(AF_UNIX, SOCK_STREAM, 0, ends));
+  client->listening.fd = ends[0];
+  say(ends[1], after, sizeof after);
+  assert(uwb_dispatch(client) == 1 && causes[UWB_CAUSE_CHIP] == 1 && causes[UWB_CAUSE_SERVICE] == 1);
+  uwb_close(client);
+  close(ends[1]);
+}
+
+// Calls of callbacks.
+enum { closes, monitors, reconnects_too, starts, dispatches, lists_too, call_count };
+
+static int wanted;
+static uwb_client *calls_back;
+
+static void call_back(const struct uwb_event *event, void *context) {
+  ++*(long *)context;
+  uwb_client *client = calls_back;
+  if (wanted == closes) uwb_close(client);
+  if (wanted == monitors) uwb_monitor(client, NULL, take, context);
+  if (wanted == reconnects_too) uwb_reconnect(client, 0);
+  if (wanted == starts) uwb_start(client, "{}", NULL, NULL);
+  if (wanted == dispatches) uwb_dispatch(client);
+  if (wanted == lists_too) uwb_list(client);
+  // The event is still valid.
+  if (event->measurement) {
+    assert(!strcmp(event->measurement->peer, "0x0001") && !strcmp(event->measurement->json, reply));
+  } else {
+    assert(event->interruption && *event->interruption->reason);
+  }
+}
+
+/// Each call may be made within an event, whether it is a measurement or an interruption.
+static void callbacks(void) {
+  for (wanted = 0; wanted < call_count; wanted++) {
+    for (int lost = 0; lost < 2; lost++) {
+      long count = 0;
+      int service;
+      uwb_client *client = calls_back = made(&service, &count);
+      client->body = call_back;
+      for (int index = 0; index < 3; index++) {
+        if (!lost) say(service, reply, sizeof reply);
+      }
+      if (lost) close(service);
+      int result = uwb_dispatch(client);
+      // Closing and another listener, which has no service here, end the loop.
+      bool ends = wanted == closes || wanted == monitors;
+      assert(count == (lost || ends ? 1 : 3));
+      assert(wanted == dispatches || result == (ends && !lost ? 1 : lost && wanted != closes ? -1 : lost ? 0 : 3));
+      if (!lost) close(service);
+      if (wanted != closes) uwb_close(client);
+    }
+  }
+}
+
+/// Reads bytes as the reply to each call and as events.
+static void read_all(const char *bytes, size_t size) {
+  long count = 0;
+  for (int call = 0; call < 6; call++) {
+    int service;
+    uwb_client *client = call ? calling(&service, NULL) : made(&service, &count);
+    say(service, bytes, size);
+    // Nothing else follows, so that no call waits.
+    shutdown(service, SHUT_WR);
+    if (call == 0) while (uwb_dispatch(client) > 0) {}
+    if (call == 1) uwb_list(client);
+    if (call == 2) uwb_describe(client, NULL);
+    if (call == 3) uwb_service_info(client);
+    if (call == 4) uwb_start(client, "{}", NULL, NULL);
+    if (call == 5) uwb_stop(client, NULL, 42);
+    if (uwb_last_code(client)) assert(*uwb_last_error(client));
+    done(client, service);
+  }
+}
+
+#ifdef FUZZER
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
+  // A larger message may not fit into the socket.
+  if (size && size < 65536) read_all((const char *)bytes, size);
+  return 0;
+}
+#define main unused_main
+#endif
+
+static void damages(void) {
+  static const struct {
+    const char *bytes;
+    size_t size;
+  } replies[] = {
+      {reply, sizeof reply},
+      {chip_list, sizeof chip_list},
+      {description, sizeof description},
+      {conflict, sizeof conflict},
+      {change, sizeof change},
+  };
+  srandom(1);
+  for (int round = 0; round < 50000; round++) {
+    size_t index = (size_t)round % (sizeof replies / sizeof *replies), size = replies[index].size;
+    char damaged[2048];
+    memcpy(damaged, replies[index].bytes, size);
+    for (long changes = random() % 6; changes >= 0; changes--) {
+      static const char tokens[] = "{}[]\",:\\n0-ud";
+      damaged[random() % (long)size] =
+          random() % 2 ? tokens[random() % (long)(sizeof tokens - 1)] : (char)random();
+    }
+    read_all(damaged, size);
+  }
+}
+
 /// test [COMMA]: tests in the locale of the environment. With an argument, its decimal mark is a
 /// comma.
 int main(int arguments, char **argument) {
@@ -282,6 +642,7 @@ int main(int arguments, char **argument) {
   assert(uwb_dispatch(client) == 1 && count == 1 && !uwb_last_error(client));
   assert(last.distance_m == 1.37 && last.distance_sd_m == 0.02 && isnan(last.azimuth_deg));
   assert(last.nlos == 1 && last.lost == 3 && last.sequence == 7 && !strcmp(last.status, "same"));
+  assert(!strcmp(last.chip, "same") && !last.after_interruption && !last.serial);
   for (size_t index = 0; index < sizeof reply; index++) {
     say(service, reply + index, 1);
     assert(uwb_dispatch(client) == (index == sizeof reply - 1));
@@ -297,24 +658,16 @@ int main(int arguments, char **argument) {
   assert(uwb_dispatch(client) == -1);
   uwb_close(client);
   numbers();
-
-  srandom(1);
-  for (int round = 0; round < 200000; round++) {
-    char damaged[sizeof reply + 1];
-    memcpy(damaged, reply, sizeof reply);
-    for (long changes = random() % 6; changes >= 0; changes--) {
-      static const char tokens[] = "{}[]\",:\\n0-";
-      damaged[random() % (long)sizeof reply] =
-          random() % 2 ? tokens[random() % (long)(sizeof tokens - 1)] : (char)random();
-    }
-    client = made(&service, &count);
-    say(service, damaged, sizeof reply);
-    while (uwb_dispatch(client) > 0) {}
-    close(service);
-    uwb_close(client);
-  }
   strings();
+  lists();
+  errors();
+  sessions();
+  listeners();
+  interruptions();
+  callbacks();
+  damages();
   reconnects();
   gives_up();
-  puts("the reader: whole, in pieces, 200,000 times damaged; a restart; calls that are given up");
+  puts("the reader: whole, in pieces, 50,000 times damaged; callbacks; restarts; calls given up");
+  return 0;
 }
