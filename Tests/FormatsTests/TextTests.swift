@@ -28,6 +28,29 @@ import UWBTestSupport
         + #""numbers":[1,2]}"#)
   }
 
+  @Test func tablesAppendTheTextOfTheirObjects() {
+    let table = JSONTable<Double>("test", each: "test") {
+      $0.key("text", "") { "a\"b\u{9B}\($0 > 0)" }
+      $0.key("none", "") { _ in nil as Int? }
+      $0.key("optional?", "") { $0 > 0 ? 1 : nil }
+      $0.key("number", "") { Int64($0 / 2) }
+      $0.key("most", "") { _ in UInt64.max }
+      $0.key("least", "") { _ in Int64.min }
+      $0.key("rounded", "") { Fixed($0, 0) }
+      $0.key("fraction", "") { Fixed($0 / 3, 4) }
+      $0.key("tiny", "") { Fixed(-$0 / 1e9, 3) }
+      $0.key("infinite", "") { Fixed($0 / 0, 3) }
+      $0.key("huge", "") { Fixed($0 * 1e20, 2) }
+      $0.key("flag", "") { $0 > 0 }
+      $0.key("list", "") { [$0 > 0] }
+    }
+    for value in [0.0, 1, -1, 12.3456, -1_234.5, 9.9999999] {
+      let text = table.line(value)
+      #expect(text == table.object(value).json + "\n")
+      #expect(text.contains(#""list":[\#(value > 0)]}"#))
+    }
+  }
+
   @Test func columnsAreAsWideAsTheirWidestCell() {
     var table = TextTable(indent: "  ")
     table.add("a", "first", "long last cell")

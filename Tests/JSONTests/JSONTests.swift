@@ -18,6 +18,16 @@ import Testing
     #expect(try read("\(value)") == value)
   }
 
+  @Test(arguments: [0, 9, 10, 99, 100, 1_048_576, .max]) func digitsAreAppended(_ number: UInt64) {
+    var bytes = Array("x".utf8)
+    bytes.appendDigits(number)
+    bytes.append(UInt8(ascii: " "))
+    bytes.appendDigits(number, width: 4)
+    let digits = "\(number)"
+    let zeros = String(repeating: "0", count: max(0, 4 - digits.count))
+    #expect(String(decoding: bytes, as: UTF8.self) == "x\(digits) \(zeros)\(digits)")
+  }
+
   @Test(arguments: [
     ("", 0), ("nul", 0), ("[1,]", 3), ("[1 2]", 3), ("{\"a\":1,}", 7), ("{a:1}", 1), ("01", 2),
     ("+1", 0), (".5", 0), ("1.", 2), ("1e", 2), ("1e999", 5), ("\"\u{1}\"", 1), ("\"a", 2),

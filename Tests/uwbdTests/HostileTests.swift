@@ -85,9 +85,9 @@ import Varlink
   private func measurement(_ number: Int, _ peer: UInt16) -> PublishedMeasurement {
     PublishedMeasurement(
       chip: "x", sessionID: 1, peer: MACAddress(peer), audience: .everyone,
-      reply: MeasurementReply(
-        chip: "x", sessionID: 1, monotonic: UInt64(number), utc: 0,
-        measurement: "\"\(String(repeating: "x", count: 300))\""))
+      reply: MeasurementReply(chip: "x", sessionID: 1, monotonic: UInt64(number), utc: 0) {
+        $0 += "\"\(String(repeating: "x", count: 300))\"".utf8
+      })
   }
 
   @Test func theQueueKeepsWhatIsAskedFor() {

@@ -18,7 +18,11 @@ package enum ChipReply: Sendable {
     case .chips(let chips): return VarlinkReply(["chips": chips.json]).bytes
     case .description(let chip, let info):
       var bytes: [UInt8] = []
-      EncodedReply(["chip": "\(JSON.string(chip))", "info": info]).append(to: &bytes)
+      EncodedReply { text in
+        text += #""chip":"#.utf8
+        text.appendJSON(chip)
+        text += #","info":\#(info)"#.utf8
+      }.append(to: &bytes)
       return bytes
     case .started(let chip, let id, let joined):
       return VarlinkReply([
@@ -37,14 +41,24 @@ package struct MeasurementReply: Sendable {
   /// - Parameters:
   ///   - monotonic: Microseconds of CLOCK_MONOTONIC.
   ///   - utc: Microseconds since 1970.
-  ///   - measurement: The measurement as JSON.
+  ///   - appendMeasurement: Appends the measurement as JSON.
   package init(
-    chip: String, sessionID: UInt32, monotonic: UInt64, utc: UInt64, measurement: String
+    chip: String, sessionID: UInt32, monotonic: UInt64, utc: UInt64,
+    _ appendMeasurement: (inout [UInt8]) -> Void
   ) {
-    reply = EncodedReply([
-      "chip": "\(JSON.string(chip))", "session_id": "\(sessionID)", "monotonic_us": "\(monotonic)",
-      "utc_us": "\(utc)", "measurement": measurement,
-    ])
+    // Measurements take about 1,000 bytes.
+    reply = EncodedReply(capacity: 1_400) { text in
+      text += #""chip":"#.utf8
+      text.appendJSON(chip)
+      text += #","session_id":"#.utf8
+      text.appendDigits(UInt64(sessionID))
+      text += #","monotonic_us":"#.utf8
+      text.appendDigits(monotonic)
+      text += #","utc_us":"#.utf8
+      text.appendDigits(utc)
+      text += #","measurement":"#.utf8
+      appendMeasurement(&text)
+    }
   }
 
   /// Appends the message of one client.
@@ -53,6 +67,6 @@ package struct MeasurementReply: Sendable {
   ///   - lost: The number of measurements dropped for this client just before.
   ///   - continues: Whether the client receives further replies to its call.
   package func append(to output: inout [UInt8], lost: Int, continues: Bool) {
-    reply.append(to: &output, own: ("lost", lost), continues: continues)
+    reply.append(to: &output, own: ("lost", UInt64(lost)), continues: continues)
   }
 }

@@ -49,16 +49,26 @@ package struct TextTable {
 /// Returns a number with the given count of decimal places; `null` when it is not finite, with an
 /// exponent when it is too large to be written out.
 package func fixed(_ value: Double, _ digits: Int) -> String {
-  guard value.isFinite else { return "null" }
-  var scale = 1.0
-  for _ in 0..<digits { scale *= 10 }
-  guard abs(value) * scale < 1e18 else { return "\(value)" }
-  let scaled = Int((abs(value) * scale).rounded())
-  let whole = scaled / Int(scale)
-  let sign = value < 0 && scaled > 0 ? "-" : ""
-  guard digits > 0 else { return "\(sign)\(whole)" }
-  let rest = String(scaled % Int(scale))
-  return "\(sign)\(whole)." + String(repeating: "0", count: digits - rest.count) + rest
+  var text: [UInt8] = []
+  text.appendFixed(value, digits)
+  return String(decoding: text, as: UTF8.self)
+}
+
+extension [UInt8] {
+  /// Appends a number as `fixed(_:_:)` returns it.
+  mutating func appendFixed(_ value: Double, _ digits: Int) {
+    guard value.isFinite else { return self += "null".utf8 }
+    var scale = 1.0
+    for _ in 0..<digits { scale *= 10 }
+    guard abs(value) * scale < 1e18 else { return self += "\(value)".utf8 }
+    let scaled = UInt64((abs(value) * scale).rounded())
+    let (whole, rest) = scaled.quotientAndRemainder(dividingBy: UInt64(scale))
+    if value < 0, scaled > 0 { append(UInt8(ascii: "-")) }
+    appendDigits(whole)
+    guard digits > 0 else { return }
+    append(UInt8(ascii: "."))
+    appendDigits(rest, width: digits)
+  }
 }
 
 /// Returns bytes as two hexadecimal digits each.

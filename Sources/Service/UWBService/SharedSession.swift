@@ -241,7 +241,7 @@ import Varlink
     return PublishedMeasurement(
       chip: chip, sessionID: id, peer: estimate.peer, audience: audience,
       reply: MeasurementReply(
-        chip: chip, sessionID: id, monotonic: time / 1_000, utc: utc / 1_000,
-        measurement: RangeRow.json.object(row).json))
+        chip: chip, sessionID: id, monotonic: time / 1_000, utc: utc / 1_000
+      ) { RangeRow.json.append(row, to: &$0) })
   }
 }

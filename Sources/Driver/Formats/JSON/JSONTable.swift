@@ -5,9 +5,12 @@ package import JSON
 /// A value in JSON.
 package protocol JSONValue {
   var node: JSONNode { get }
+  /// Appends the value on one line.
+  func append(to text: inout [UInt8])
 }
 
 extension JSONValue {
+  package func append(to text: inout [UInt8]) { text += "\(node)".utf8 }
   /// The value on one line.
   package var json: String { "\(node)" }
   /// Returns the value as a cell of a table.
@@ -16,6 +19,10 @@ extension JSONValue {
 
 extension JSONValue where Self: BinaryInteger {
   package var node: JSONNode { JSONNode(.number("\(self)")) }
+  package func append(to text: inout [UInt8]) {
+    if self < 0 { text.append(UInt8(ascii: "-")) }
+    text.appendDigits(UInt64(magnitude))
+  }
 }
 
 extension Int: JSONValue {}
@@ -28,10 +35,12 @@ extension UInt64: JSONValue {}
 
 extension Bool: JSONValue {
   package var node: JSONNode { JSONNode(.bool(self)) }
+  package func append(to text: inout [UInt8]) { text += (self ? "true" : "false").utf8 }
 }
 
 extension String: JSONValue {
   package var node: JSONNode { JSONNode(.string(self)) }
+  package func append(to text: inout [UInt8]) { text.appendJSON(self) }
 }
 
 extension Array: JSONValue where Element: JSONValue {
@@ -40,12 +49,16 @@ extension Array: JSONValue where Element: JSONValue {
 
 /// A number with a fixed count of decimal places.
 package struct Fixed: JSONValue {
-  package let node: JSONNode
+  private let value: Double
+  private let digits: Int
 
   package init?(_ value: Double?, _ digits: Int) {
     guard let value else { return nil }
-    node = JSONNode(.number(fixed(value, digits)))
+    (self.value, self.digits) = (value, digits)
   }
+
+  package var node: JSONNode { JSONNode(.number(fixed(value, digits))) }
+  package func append(to text: inout [UInt8]) { text.appendFixed(value, digits) }
 }
 
 /// A JSON object on one line, with its keys in the order given. Keys are in snake case and never
@@ -112,6 +125,8 @@ package struct JSONTable<Object>: Sendable {
   package private(set) var values:
     [(key: JSONEntry.Key, value: @Sendable (Object) -> (any JSONValue)?)] =
       []
+  /// The key of each value as JSON, with its colon.
+  private var names: [[UInt8]] = []
 
   /// - Parameters:
   ///   - command: without `uwbctl`.
@@ -130,6 +145,9 @@ package struct JSONTable<Object>: Sendable {
     let key = JSONEntry.Key(path, meaning)
     entry.keys.append(key)
     values.append((key, value))
+    var name: [UInt8] = []
+    name.appendJSON(key.path)
+    names.append(name + [UInt8(ascii: ":")])
   }
 
   /// Adds a list of objects.
@@ -155,5 +173,22 @@ package struct JSONTable<Object>: Sendable {
     return line
   }
 
-  package func line(_ object: Object) -> String { self.object(object).json + "\n" }
+  /// Appends an object on one line.
+  package func append(_ object: Object, to text: inout [UInt8]) {
+    text.append(UInt8(ascii: "{"))
+    for index in values.indices {
+      let value = values[index].value(object)
+      if value == nil, values[index].key.isOptional { continue }
+      if text.last != UInt8(ascii: "{") { text.append(UInt8(ascii: ",")) }
+      text += names[index]
+      if let value { value.append(to: &text) } else { text += "null".utf8 }
+    }
+    text.append(UInt8(ascii: "}"))
+  }
+
+  package func line(_ object: Object) -> String {
+    var text: [UInt8] = []
+    append(object, to: &text)
+    return String(decoding: text, as: UTF8.self) + "\n"
+  }
 }
