@@ -365,7 +365,7 @@ let package = Package(
       dependencies: [
         "uwbctl", "uwblab", "CommandSupport", "UWBTools", "Formats", "ProgramTestSupport", "UCI",
         "UWB", "UWBLink", "Ranging", "UWBSimulator", "UWBTestSupport", "Accessory",
-        "AccessoryProtocol", "Channels", arguments, system,
+        "AccessoryProtocol", "Channels", "Peers", "System", arguments, system,
       ],
       swiftSettings: strict + lifetimes),
     .testTarget(

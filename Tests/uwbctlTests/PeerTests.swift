@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Channels
 import Foundation
 import ProgramTestSupport
+import System
 import Testing
 import UWBTestSupport
 import UWBSimulator
 import UWBTools
 import uwbctl
+
+@testable import Peers
 
 /// `uwbctl peer` in two processes, each with a chip of one scene, and people who answer.
 @Suite(.ownThreads, .timeLimit(.minutes(10))) struct PeerTests {
@@ -81,6 +85,39 @@ import uwbctl
     bob.kill()
     let outcome = alice.outcome()
     #expect(outcome.status == 85, "\(outcome.complaints)")
+    stage.bench.stop()
+  }
+
+  /// Eve announces a listener that never answers, and keeps nine silent connections.
+  @Test func silentConnectionsDoNotKeepMachinesApart() async throws {
+    let stage = try Stage()
+    let listener = try await SocketListener(.tcp(host: "0.0.0.0", port: 0))
+    guard case .tcp(_, let port) = listener.endpoint else { throw NIPeerError.closed }
+    let known = Locked<Set<UInt64>>([])
+    let (found, find) = AsyncStream<ChannelEndpoint>.makeStream()
+    // Others invite her, because her number is the highest.
+    let eve = PeerAnnouncement(id: .max, port: port, service: stage.service, name: "Eve")
+    let beacon = try PeerBeacon(eve, every: .milliseconds(50)) { heard in
+      let (other, address) = (heard.announcement, heard.address)
+      guard other.service == eve.service, other.id != eve.id, other.port != 0 else { return }
+      guard known.withLock({ $0.insert(other.id).inserted }) else { return }
+      find.yield(.tcp(host: address, port: other.port))
+    } tick: {
+    }
+    var calls = found.makeAsyncIterator()
+    var silent: [SocketChannel] = []
+    let alice = try stage.start(0, "Alice", more: ["-n", "3"])
+    let first = try #require(await calls.next())
+    for _ in 0..<9 { silent.append(try await SocketChannel.connect(to: first)) }
+    _ = try alice.read(until: "Eve")
+    let bob = try stage.start(1, "Bob")
+    let outcome = alice.outcome()
+    #expect(outcome.status == 0, "\(outcome.complaints)")
+    #expect(try Self.events(outcome, "found").count == 3)
+    #expect(bob.outcome().status == 85)
+    for channel in silent { channel.close() }
+    beacon.close()
+    listener.close()
     stage.bench.stop()
   }
 

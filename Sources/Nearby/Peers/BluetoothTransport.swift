@@ -24,7 +24,7 @@ internal import UCI
 /// the program with the lower number invites. Unsubscribing counts as disconnecting.
 final class BluetoothTransport: PeerTransport {
   let id: UInt64
-  var channels: AsyncStream<any DataChannel> { listener.channels }
+  let arrivals: AsyncStream<PeerArrival>
   /// Always true, because the programs in range are not known in advance.
   let hasNetwork = true
 
@@ -66,6 +66,15 @@ final class BluetoothTransport: PeerTransport {
       }
     } catch {
       throw .bluetooth(error)
+    }
+    let (arrivals, arrival) = AsyncStream<PeerArrival>.makeStream()
+    self.arrivals = arrivals
+    Task { [accepted = listener.channels] in
+      for await channel in accepted {
+        let address = (channel as? BluetoothChannel)?.name ?? ""
+        arrival.yield(PeerArrival(channel: channel, address: address))
+      }
+      arrival.finish()
     }
     looking = Task { [central] in
       while !Task.isCancelled {

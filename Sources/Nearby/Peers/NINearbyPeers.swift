@@ -11,15 +11,19 @@ internal import System
 /// ```swift
 /// let nearby = try await NINearbyPeers(service: "my-app", name: "Alice")
 /// for await event in nearby.events {
-///   let connection: NIPeerConnection
-///   switch event {
-///   case .found(let peer) where nearby.isToInvite(peer):
-///     connection = try await nearby.invite(peer, to: session)
-///   case .invited(let invitation): connection = try await invitation.accept(session)
-///   default: continue
+///   do {
+///     let connection: NIPeerConnection
+///     switch event {
+///     case .found(let peer) where nearby.isToInvite(peer):
+///       connection = try await nearby.invite(peer, to: session)
+///     case .invited(let invitation): connection = try await invitation.accept(session)
+///     default: continue
+///     }
+///     print("Does the other machine show \(connection.code), too?")
+///     session.run(NINearbyPeerConfiguration(peerToken: try await connection.confirm()))
+///   } catch {
+///     print(error)  // The peer is found again.
 ///   }
-///   print("Does the other machine show \(connection.code), too?")
-///   session.run(NINearbyPeerConfiguration(peerToken: try await connection.confirm()))
 /// }
 /// ```
 ///
@@ -40,7 +44,8 @@ public final class NINearbyPeers: Sendable {
 
   /// An event of the search for peers. Later versions may add cases, so a `switch` needs a default.
   public enum Event: Sendable {
-    /// A peer of the same service was found.
+    /// A peer of the same service was found. It is found again, after a pause, if an invitation to
+    /// it has failed for another reason than its refusal.
     case found(Peer)
     /// A peer has closed, or was not received for five seconds, over Bluetooth LE for thirty.
     case lost(Peer)
@@ -56,6 +61,17 @@ public final class NINearbyPeers: Sendable {
     var person = Duration.seconds(120)
     /// The time between announcements.
     var announcement = Duration.seconds(1)
+    /// The time before a peer is found again after a failed invitation. It doubles with each
+    /// failure, up to 32 times.
+    var pause = Duration.seconds(1)
+    /// The time after which the next invitation is accepted, although the inviter of an accepted
+    /// one has not sent its token.
+    var turn = Duration.seconds(1)
+    /// Starts a timer. Tests have their own clock.
+    var timer: Timer = OneShotTimer.init
+
+    typealias Timer =
+      @Sendable (Duration, @escaping @Sendable () -> Void) -> OneShotTimer
 
     package init() {}
   }
@@ -67,18 +83,17 @@ public final class NINearbyPeers: Sendable {
 
   private struct State {
     var peers: [UInt64: Peer] = [:]
-    var pending = 0
+    var pending = PendingConnections()
+    /// The failed invitations, and the timers after which their peers are found again.
+    var failures: [UInt64: (count: Int, timer: OneShotTimer)] = [:]
   }
 
-  /// The number of invitations that can wait for an answer.
-  private static let capacity = 8
-
   /// The number of connections whose invitation has not arrived or not been answered.
-  var pending: Int { state.withLock { $0.pending } }
+  var pending: Int { state.withLock { $0.pending.entries.count } }
 
   let transport: any PeerTransport
   private let name: String
-  private let limits: Limits
+  let limits: Limits
   private let state: Locked<State>
   private let sink: AsyncStream<Event>.Continuation
   private let serving = Locked<Task<Void, Never>?>(nil)
@@ -101,13 +116,33 @@ public final class NINearbyPeers: Sendable {
   /// Starts to announce this program, with limits and a bus for tests.
   ///
   /// - Parameter bus: the D-Bus address of the bus for Bluetooth; nil for the system bus.
-  package init(
+  package convenience init(
     service: String, name: String, over transport: Transport = .network, limits: Limits,
     bus: String? = nil
   ) async throws(NIPeerError) {
     guard PeerAnnouncement.isService(service), PeerAnnouncement.name(name.utf8) != nil,
       transport == .network || name.utf8.count <= Self.longestBluetoothName
     else { throw .invalidName }
+    try await self.init(name: name, limits: limits) { report async throws(NIPeerError) in
+      switch transport {
+      case .network:
+        try await NetworkTransport(
+          service: service, name: name, every: limits.announcement, report: report)
+      case .bluetooth(let adapter):
+        try await BluetoothTransport(
+          service: service, name: name, adapter: adapter, bus: bus, report: report)
+      }
+    }
+  }
+
+  /// Starts to look for others over any transport.
+  ///
+  /// - Parameter start: starts the transport, which reports the peers that it finds and loses.
+  init(
+    name: String, limits: Limits,
+    over start: (@escaping @Sendable (PeerSighting) -> Void) async throws(NIPeerError) ->
+      any PeerTransport
+  ) async throws(NIPeerError) {
     (self.name, self.limits) = (name, limits)
     let (events, sink) = AsyncStream<Event>.makeStream(bufferingPolicy: .bufferingNewest(256))
     (self.events, self.sink) = (events, sink)
@@ -121,22 +156,18 @@ public final class NINearbyPeers: Sendable {
           state.peers[id] = peer
           sink.yield(.found(peer))
         case .lost(let id):
+          state.failures[id] = nil
           if let peer = state.peers.removeValue(forKey: id) { sink.yield(.lost(peer)) }
         }
       }
     }
-    switch transport {
-    case .network:
-      self.transport = try await NetworkTransport(
-        service: service, name: name, every: limits.announcement, report: report)
-    case .bluetooth(let adapter):
-      self.transport = try await BluetoothTransport(
-        service: service, name: name, adapter: adapter, bus: bus, report: report)
-    }
-    let task = Task { [weak self, channels = self.transport.channels] in
+    transport = try await start(report)
+    let task = Task { [weak self, arrivals = transport.arrivals] in
       await withDiscardingTaskGroup { group in
-        for await channel in channels {
-          group.addTask { [weak self] in await self?.serve(channel) }
+        for await arrival in arrivals {
+          // In the order of arrival, because a later connection may replace an earlier one.
+          guard let id = self?.admit(arrival) else { continue }
+          group.addTask { [weak self] in await self?.serve(arrival.channel, id) }
         }
         group.cancelAll()
       }
@@ -151,6 +182,7 @@ public final class NINearbyPeers: Sendable {
   public func close() {
     transport.close()
     serving.withLock { $0.take() }?.cancel()
+    state.withLock { $0.failures = [:] }
     sink.finish()
   }
 
@@ -170,11 +202,39 @@ public final class NINearbyPeers: Sendable {
   /// find. The other end waits for the invitation.
   public func isToInvite(_ peer: Peer) -> Bool { transport.id < peer.id }
 
-  /// Invites a peer, and exchanges tokens after its user has accepted.
+  /// Invites a peer, and exchanges tokens after its user has accepted. After a failure, the peer is
+  /// found again.
   package func invite(
     _ peer: Peer, as identity: PeerIdentity
   ) async throws -> NIPeerConnection {
-    let wire = PeerWire(try await transport.connect(to: peer.id), transport)
+    do {
+      return try await exchange(with: peer, as: identity)
+    } catch {
+      if !Task.isCancelled { findAgain(peer, after: error) }
+      throw error
+    }
+  }
+
+  /// Reports a peer once more, unless it has refused or the two chips cannot range.
+  private func findAgain(_ peer: Peer, after error: any Error) {
+    guard let code = (error as? NIPeerError)?.code,
+      [.unreachable, .silent, .vanished, .damaged].contains(code)
+    else { return }
+    state.withLock { state in
+      guard state.peers[peer.id] != nil else { return }
+      let before = state.failures[peer.id]?.count ?? 0
+      let timer = limits.timer(limits.pause * (1 << min(before, 5))) { [weak self] in
+        guard let self else { return }
+        self.state.withLock { if let peer = $0.peers[peer.id] { sink.yield(.found(peer)) } }
+      }
+      state.failures[peer.id] = (before + 1, timer)
+    }
+  }
+
+  private func exchange(
+    with peer: Peer, as identity: PeerIdentity
+  ) async throws -> NIPeerConnection {
+    let wire = PeerWire(try await transport.connect(to: peer.id), transport, timer: limits.timer)
     do {
       let own = PeerOpening(identity)
       try await wire.send(.invitation(commitment: own.commitment, name: name))
@@ -195,20 +255,25 @@ public final class NINearbyPeers: Sendable {
     }
   }
 
-  /// Waits for an invitation, and then for the answer to it.
-  private func serve(_ channel: any DataChannel) async {
-    let isAccepted = state.withLock { state in
-      guard state.pending < Self.capacity else { return false }
-      state.pending += 1
-      return true
+  /// Returns the number of a new connection; nil if it was closed because there is no place for it.
+  private func admit(_ arrival: PeerArrival) -> Int? {
+    let (id, replaced) = state.withLock { state in
+      state.pending.add(from: arrival.address) { arrival.channel.close() }
     }
-    guard isAccepted else { return channel.close() }
-    defer { state.withLock { $0.pending -= 1 } }
-    let wire = PeerWire(channel, transport)
+    replaced?.end()
+    if id == nil { arrival.channel.close() }
+    return id
+  }
+
+  /// Waits for an invitation, and then for the answer to it.
+  private func serve(_ channel: any DataChannel, _ id: Int) async {
+    defer { state.withLock { $0.pending.remove(id) } }
+    let wire = PeerWire(channel, transport, timer: limits.timer)
     let first = try? await wire.next(within: limits.message)
     guard case .invitation(let commitment, let other)? = first else { return channel.close() }
     let invitation = NIPeerInvitation(
       wire, from: other, commitment: commitment, to: name, limits)
+    state.withLock { $0.pending.invites(id) { invitation.end() } }
     sink.yield(.invited(invitation))
     await invitation.wait(limits.person)
   }

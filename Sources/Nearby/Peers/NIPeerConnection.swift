@@ -61,7 +61,7 @@ public final class NIPeerConnection: Sendable {
   package func confirmed() async throws -> PeerToken {
     // If sending fails, the connection has ended, and `end` has the cause.
     try? await wire.send(.confirmation(proof: proof))
-    let timer = OneShotTimer(after: limits.person) { [weak self] in self?.fail(.silent) }
+    let timer = limits.timer(limits.person) { [weak self] in self?.fail(.silent) }
     defer { timer.cancel() }
     await withTaskCancellationHandler {
       await wait { $0.isConfirmed || $0.end != nil }

@@ -59,9 +59,12 @@ public final class NIPeerInvitation: Sendable {
     return isFirst
   }
 
+  /// Refuses the invitation if it has no answer, without waiting.
+  func end() { answer.finish() }
+
   /// Waits for the answer, and refuses the invitation after the limit.
   func wait(_ limit: Duration) async {
-    let timer = OneShotTimer(after: limit) { [answer] in answer.finish() }
+    let timer = limits.timer(limit) { [answer] in answer.finish() }
     defer { timer.cancel() }
     for await _ in answered {}
     await refuse()

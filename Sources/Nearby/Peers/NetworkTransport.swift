@@ -5,7 +5,7 @@ internal import System
 /// The transport of peers in the local network: announcements by UDP, messages over TCP.
 final class NetworkTransport: PeerTransport {
   let id: UInt64
-  let channels: AsyncStream<any DataChannel>
+  let arrivals: AsyncStream<PeerArrival>
   let listener: SocketListener
   private let beacon: PeerBeacon
   private let roster: Locked<PeerRoster>
@@ -38,10 +38,12 @@ final class NetworkTransport: PeerTransport {
         for change in roster.expire(at: now()) { report(roster.sighting(change)) }
       }
     }
-    let (channels, arrival) = AsyncStream<any DataChannel>.makeStream()
-    self.channels = channels
+    let (arrivals, arrival) = AsyncStream<PeerArrival>.makeStream()
+    self.arrivals = arrivals
     Task { [accepted = listener.channels] in
-      for await channel in accepted { arrival.yield(channel) }
+      for await channel in accepted {
+        arrival.yield(PeerArrival(channel: channel, address: channel.host ?? ""))
+      }
       arrival.finish()
     }
   }

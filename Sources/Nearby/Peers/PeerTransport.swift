@@ -23,13 +23,20 @@ protocol PeerTransport: AnyObject, Sendable {
   /// Whether programs of other machines can be reached.
   var hasNetwork: Bool { get }
   /// The connections from other programs, for one consumer. The stream ends with `close()`.
-  var channels: AsyncStream<any DataChannel> { get }
+  var arrivals: AsyncStream<PeerArrival> { get }
   func connect(to id: UInt64) async throws(NIPeerError) -> any DataChannel
   /// Stops advertising and browsing. Connections stay open.
   func close()
   /// Stops advertising and browsing, ends connections that would outlast the program, and waits for
   /// their end.
   func end() async
+}
+
+/// A connection from another program.
+struct PeerArrival: Sendable {
+  let channel: any DataChannel
+  /// The address of the other machine, which counts its connections.
+  let address: String
 }
 
 /// The discovery or the loss of a peer.

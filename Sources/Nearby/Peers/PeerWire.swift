@@ -9,8 +9,13 @@ struct PeerWire: Sendable {
   /// The transport, which has to exist while the channel is in use.
   private let transport: any PeerTransport
 
-  init(_ channel: any DataChannel, _ transport: any PeerTransport) {
-    (self.channel, self.transport) = (channel, transport)
+  private let timer: NINearbyPeers.Limits.Timer
+
+  init(
+    _ channel: any DataChannel, _ transport: any PeerTransport,
+    timer: @escaping NINearbyPeers.Limits.Timer = OneShotTimer.init
+  ) {
+    (self.channel, self.transport, self.timer) = (channel, transport, timer)
   }
 
   func send(_ message: PeerMessage) async throws(NIPeerError) {
@@ -24,7 +29,7 @@ struct PeerWire: Sendable {
   func next(within limit: Duration? = nil) async throws(NIPeerError) -> PeerMessage {
     let isLate = Locked(false)
     let timer = limit.map { limit in
-      OneShotTimer(after: limit) { [channel] in
+      self.timer(limit) { [channel] in
         isLate.withLock { $0 = true }
         channel.close()
       }

@@ -96,46 +96,12 @@ struct PeerCommand: Command {
     let identity = try Self.identity(of: device)
     let nearby = try await NINearbyPeers(service: service, name: "simulated peer")
     defer { nearby.close() }
-    guard let connection = try await meet(nearby, identity, to: nil, { _ in }) else { return }
+    guard let connection = await nearby.meet(as: identity) else { return }
     let session = try identity.session(with: await connection.confirmed())
     try await device.withSession(session) { session in
       try await session.start()
       _ = await connection.ended()
     }
-  }
-
-  /// An event before ranging begins.
-  private enum Step {
-    case found(String)
-    case invited(String)
-    case failed(NIPeerError)
-  }
-
-  /// Connects to a peer.
-  ///
-  /// - Parameter name: The name of the peer; nil for any.
-  /// - Returns: The connection; nil if the task was cancelled.
-  private static func meet(
-    _ nearby: NINearbyPeers, _ identity: PeerIdentity, to name: String?, _ say: (Step) -> Void
-  ) async throws -> NIPeerConnection? {
-    for await event in nearby.events {
-      do {
-        switch event {
-        case .found(let peer) where name == nil || peer.name == name:
-          say(.found(peer.name))
-          if nearby.isToInvite(peer) { return try await nearby.invite(peer, as: identity) }
-        case .invited(let invitation) where name == nil || invitation.name == name:
-          say(.invited(invitation.name))
-          return try await invitation.accept(as: identity)
-        case .invited(let invitation): await invitation.refuse()
-        default: break
-        }
-      } catch let error as NIPeerError {
-        // Another peer may be the right one.
-        say(.failed(error))
-      }
-    }
-    return nil
   }
 
   private func range(
@@ -195,10 +161,10 @@ struct PeerCommand: Command {
       }
     }
     defer { timer?.cancel() }
-    let connection = try await Self.meet(nearby, identity, to: to) { step in
+    let connection = await nearby.meet(as: identity, named: to) { step in
       switch step {
-      case .found(let name):
-        printer.say("peer_found", "found \(printable(name))", ["name": name])
+      case .found(let peer):
+        printer.say("peer_found", "found \(printable(peer.name))", ["name": peer.name])
       case .invited(let name):
         printer.say("invited", "\(printable(name)) invites", ["name": name])
       case .failed(let error):

@@ -85,15 +85,27 @@ package enum SocketAddress {
       && address.dropFirst(isMapped ? 12 : 10).allSatisfy { $0 == 0 }
   }
 
+  /// Returns the address of the host at the other end of a connection, as bytes in hexadecimal; nil
+  /// for a Unix socket.
+  static func peer(of descriptor: FileDescriptor) -> String? {
+    internetAddress(of: descriptor, isPeer: true).map { bytes, family in
+      bytes[family == AF_INET ? 4..<8 : 8..<24].map { String($0, radix: 16) }.joined(separator: ":")
+    }
+  }
+
   /// Returns the address of an IPv4 or IPv6 socket; nil for other sockets.
+  ///
+  /// - Parameter isPeer: whether the address is the one of the other end.
   private static func internetAddress(
-    of descriptor: FileDescriptor
+    of descriptor: FileDescriptor, isPeer: Bool = false
   ) -> (bytes: [UInt8], family: Int32)? {
     var storage = sockaddr_storage()
     var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
     let known = unsafe withUnsafeMutablePointer(to: &storage) {
       unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        unsafe getsockname(descriptor.rawValue, $0, &length)
+        isPeer
+          ? unsafe getpeername(descriptor.rawValue, $0, &length)
+          : unsafe getsockname(descriptor.rawValue, $0, &length)
       }
     }
     let family = Int32(storage.ss_family)

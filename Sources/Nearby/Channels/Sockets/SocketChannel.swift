@@ -10,6 +10,8 @@ package import SystemPackage
 /// buffer, which holds thousands of messages. If the buffer is full, the peer has stopped reading.
 /// The channel then ends with `ChannelError.Code.failed`.
 public final class SocketChannel: DataChannel {
+  /// The address of the host at the other end; nil for a Unix socket.
+  package let host: String?
   private let inbox = MessageInbox()
   private let watch: DescriptorWatch
   private let descriptor: FileDescriptor
@@ -19,6 +21,7 @@ public final class SocketChannel: DataChannel {
   /// Creates a channel on a connected socket, which it closes at its end.
   package init(_ descriptor: FileDescriptor) {
     self.descriptor = descriptor
+    host = SocketAddress.peer(of: descriptor)
     let number = descriptor.rawValue
     _ = fcntl(number, F_SETFL, fcntl(number, F_GETFL) | O_NONBLOCK)
     watch = DescriptorWatch(number, label: "uwb data channel") { [inbox] in
