@@ -27,7 +27,7 @@ def many(bench, count):
             try:
                 reply = connection.call("List")
                 served += not reply.error
-                refused += (reply.error or "").endswith("Denied")
+                refused += (reply.error or "").endswith("LimitReached")
             except ConnectionError:
                 refused += 1
         if not half:
@@ -133,6 +133,58 @@ def slow(bench, count):
             reader.kill()
         check(grown <= 2048, f"it took {grown} KiB")
     return f"{seconds} s, in which another hears {heard} measurements; memory {grown:+d} KiB"
+
+
+BUSY = """
+import os, select
+os.setgroups([])
+os.setgid(65534)
+os.setuid(65534)
+protocol = uwb.Protocol()
+calls = (protocol.call("List") + protocol.call("org.varlink.service.GetInterfaceDescription",
+    interface="org.swift-uwb.Chips")) * 8
+others = [socket.socket(socket.AF_UNIX) for _ in range(240)]
+for other in others: other.connect(path)
+poll = select.poll()
+for other in others:
+    other.setblocking(False)
+    poll.register(other, select.POLLIN | select.POLLOUT)
+rest = {other.fileno(): (other, calls) for other in others}
+print("on", flush=True)
+while True:
+    for number, events in poll.poll():
+        other, left = rest[number]
+        try:
+            if events & select.POLLIN: other.recv(65536)
+            if events & select.POLLOUT: rest[number] = other, left[other.send(left):] or calls
+        except OSError: pass
+"""
+
+
+def busy(bench, count):
+    """a user whose 240 connections call as fast as they can, and calls of another user"""
+    if os.geteuid() != 0:
+        return "left out: it needs root"
+    bench.stop()
+    os.chmod(bench.folder, 0o755)
+    bench.options = ["--mode", "0666"]
+    bench.start()
+    bench.check()
+    times = []
+    with start_program(bench, BUSY) as reader:
+        reader.stdout.readline()
+        time.sleep(0.5)
+        for _ in range(5 * count):
+            begin = time.monotonic()
+            with bench.connect() as other:
+                check(not other.call("List").error, "another user is not served")
+            times.append(time.monotonic() - begin)
+    bench.stop()
+    bench.options = []
+    bench.start()
+    check(max(times) < 2, f"a call of another user took {max(times):.1f} s")
+    return (f"{len(times)} calls of another user answered after p50 {percentile(times, 0.5) * 1e3:.1f} ms, "
+            f"at most {max(times) * 1e3:.0f} ms")
 
 
 FLOOD = """

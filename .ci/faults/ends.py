@@ -218,7 +218,7 @@ def users(bench, count):
     os.close(tell)
     try:
         said = json.loads(os.read(told, 1_000) or b"[]")
-        check(said[:5] == ["yes", "yes", "Denied", "Denied", "Denied"], said)
+        check(said[:5] == ["yes", "yes", "Denied", "Denied", "LimitReached"], said)
         bench.check()
     finally:
         os.close(end)
@@ -228,4 +228,4 @@ def users(bench, count):
         bench.stop()
         bench.options = []
         bench.start()
-    return f"Start and Borrow are denied, and so is connection {said[5]}; others are served"
+    return f"Start and Borrow are denied, connection {said[5]} reaches the limit; others are served"

@@ -17,7 +17,8 @@ import Varlink
     .conflict(
       "c", sessionID: .max, owners: [user],
       differences: [Chips.Difference("CHANNEL_NUMBER", present: nil, wanted: "9")]),
-    .denied("a", advice: "b"), .refused("c", "a", advice: "b"),
+    .denied("a", advice: "b"), .limitReached(.connectionsOfUser, most: 250, "a", advice: "b"),
+    .refused("c", "a", advice: "b"),
     .noSession("a", advice: "b"),
     .sessionEnded("c", sessionID: 42, "a", advice: nil),
   ]

@@ -49,6 +49,18 @@ import Varlink
     close(socket)
   }
 
+  /// The number of new descriptors is far below the number of servers, although other tests open
+  /// some.
+  @Test func aServerThatIsNotStartedKeepsNoDescriptor() throws {
+    var last: Int32 = 0
+    for _ in 0..<2_000 {
+      _ = try VarlinkServer(try VarlinkService(product: "bench", version: "1", interfaces: []))
+    }
+    last = dup(STDOUT_FILENO)
+    close(last)
+    #expect(last >= 0 && last < 1_500)
+  }
+
   @Test func callsMayComeInPiecesAndTogether() async throws {
     try await ServerBench.lend { bench in
       let client = try bench.client()

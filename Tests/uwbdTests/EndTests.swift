@@ -29,6 +29,23 @@ import Varlink
     }
   }
 
+  /// Dispatch would abort the program where no descriptor is left for it.
+  @Test(arguments: [6, 10, 11, 31]) func tooLowALimitOfFilesIsAnError(_ limit: Int) throws {
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    let service = try SpawnedProcess(
+      "/bin/sh",
+      [
+        "-c", #"exec 2> "$2/errors"; ulimit -n "$1"; exec "$0" --socket "$2/control" "$2/chip""#,
+        ServiceBench.program, "\(limit)", folder.path(""),
+      ])
+    service.waitUntilExit()
+    #expect(service.terminationStatus == EX_OSERR)
+    let errors = try String(contentsOfFile: folder.path("errors"), encoding: .utf8)
+    #expect(
+      errors.hasPrefix("uwbd: It may open only \(limit) files, and needs 32 or more.\n  try: "))
+  }
+
   @Test func afterACrashTheNextOneEndsWhatIsLeft() async throws {
     try await ServiceBench.lend { bench in
       let first = try bench.launch()

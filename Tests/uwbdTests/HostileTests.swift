@@ -114,6 +114,34 @@ import Varlink
     #expect(drained(&queue) == ["2/2", "3/0", "4/0"])
   }
 
+  @Test func waitingMeasurementsHaveARoomInBytes() {
+    let length = measurement(10, 0).reply.count
+    for rule in [Chips.Keep.all, .newest] {
+      var queue = MeasurementQueue(rule, limit: 10_000)
+      for number in 0..<100 {
+        queue.add(measurement(10 + number % 10, UInt16(number)), room: 3 * length)
+      }
+      #expect(queue.next()?.lost == 97)
+      #expect(queue.next()?.lost == 0)
+      // The newest measurement waits although it has no room.
+      queue.add(measurement(10, 0), room: 0)
+      queue.add(measurement(11, 1), room: 0)
+      #expect(queue.next()?.lost == 2)
+      #expect(queue.next() == nil)
+    }
+  }
+
+  @Test func connectionsShareTheRoomOfTheirUser() {
+    let permissions = Permissions(mostWaiting: (ofAll: 1_000, ofUser: 400))
+    #expect(permissions.room(1, 1) == 400)
+    #expect(permissions.room(2, 2) == 200)
+    // Others reduce it only when there are many of them.
+    #expect(permissions.room(5, 2) == 200)
+    #expect(permissions.room(10, 2) == 100)
+    // The default queue of a program with 25 connections is not reduced.
+    #expect(Permissions().room(25, 25) > 1_000 * 1_200)
+  }
+
   @Test func manyConnectionsComeAndGo() async throws {
     try await ServiceBench.lendService { bench, service in
       for _ in 0..<2_000 { try bench.client().close() }

@@ -120,6 +120,25 @@ import Varlink
     #expect(Set(later.profiles.map(\.file)).isSuperset(of: one.profiles.map(\.file)))
   }
 
+  /// A file that the service may not read, as one of root with mode 0600, has a copy by systemd. A
+  /// link without its file stands for it, because root may read everything.
+  @Test func filesThatOnlyRootReadsHaveCopies() throws {
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    let (sessions, copies) = (folder.path("sessions.d"), folder.path("copies"))
+    for path in [sessions, copies] {
+      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+    }
+    #expect(symlink("/none", "\(sessions)/key.json") == 0)
+    #expect(symlink("/none", "\(sessions)/other.json") == 0)
+    try Data("{}".utf8).write(to: URL(filePath: "\(copies)/sessions.d_key.json"))
+    let found = try #require(ProfileFolder(sessions, chips: ["a"], credentials: copies))
+    #expect(found.profiles.map(\.file) == ["\(sessions)/key.json"])
+    #expect(found.profiles.map(\.text) == [Array("{}".utf8)])
+    #expect(found.problems == ["\(sessions)/other.json cannot be read: there is no such file."])
+    #expect(ProfileFolder(sessions, chips: ["a"], credentials: nil)?.problems.count == 2)
+  }
+
   @Test func itEndsWhenNobodyUsesIt() async throws {
     try await ServiceBench.lend { bench in
       let service = try bench.launch(["--idle", "1"])

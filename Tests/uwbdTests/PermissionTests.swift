@@ -212,10 +212,16 @@ import Varlink
       var clients: [TestClient] = []
       for _ in 0..<4 { clients.append(try users.client(.other)) }
       let refused = try users.connect(.other)
-      #expect(try refused.receive()?.errorName == "Denied")
+      let error = try #require(try refused.receive())
+      #expect(error.errorName == "LimitReached")
+      #expect(error.parameters["limit"] == .string("connections_of_user"))
+      #expect(error.parameters["most"] == .integer(4))
+      #expect(error.parameters["reason"]?.string?.contains("uwbd") == true)
       #expect(try refused.receive() == nil)
       for _ in 4..<10 { clients.append(try users.client(.root)) }
-      #expect(try users.connect(.root).receive()?.parameters["advice"] != nil)
+      let all = try users.connect(.root).receive()
+      #expect(all?.parameters["limit"] == .string("connections"))
+      #expect(all?.parameters["advice"] != nil)
       // A disconnected client makes room, whether or not the service has noticed.
       clients.removeFirst().close()
       #expect(try users.client(.other).call("List").error == nil)
@@ -248,7 +254,7 @@ import Varlink
         programs.clients = [first, try bench.client()]
         return programs.clients[1]
       }
-      #expect(try second.receive()?.errorName == "Denied")
+      #expect(try second.receive()?.errorName == "LimitReached")
       #expect(try second.receive() == nil)
       #expect(try programs.withLock { $0.clients[2] }.call("List").error == nil)
     }

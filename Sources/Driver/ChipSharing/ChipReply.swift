@@ -38,6 +38,9 @@ package enum ChipReply: Sendable {
 package struct MeasurementReply: Sendable {
   private let reply: EncodedReply
 
+  /// The length in bytes, without the parts that differ between clients.
+  package var count: Int { reply.count }
+
   /// - Parameters:
   ///   - monotonic: Microseconds of CLOCK_MONOTONIC.
   ///   - utc: Microseconds since 1970.

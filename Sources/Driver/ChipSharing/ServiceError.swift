@@ -21,6 +21,8 @@ package enum ServiceError: Error, Sendable, Hashable {
     _ chip: String, sessionID: UInt32, owners: [Chips.User], differences: [Chips.Difference])
   /// The user lacks the right to do this.
   case denied(_ reason: String, advice: String)
+  /// As many connections as the service allows are open. The service closes this one.
+  case limitReached(_ limit: Limit, most: Int, _ reason: String, advice: String)
   /// The chip rejects the session.
   case refused(_ chip: String, _ reason: String, advice: String?)
   /// The connection does not own such a session.
@@ -28,6 +30,12 @@ package enum ServiceError: Error, Sendable, Hashable {
   case sessionEnded(_ chip: String, sessionID: UInt32, _ reason: String, advice: String?)
   /// An error that this version does not name.
   case other(VarlinkReply)
+
+  /// A limit of the service.
+  package enum Limit: String, Sendable {
+    case connections
+    case connectionsOfUser = "connections_of_user"
+  }
 }
 
 extension ServiceError {
@@ -40,7 +48,8 @@ extension ServiceError {
     case .other(let reply): reply.parameters["reason"]?.string ?? reply.error ?? ""
     case .invalidMessage(let reason), .noChip(let reason, _), .chipUnavailable(_, let reason, _),
       .busy(_, let reason, _, _, _), .invalidProfile(let reason, _), .denied(let reason, _),
-      .refused(_, let reason, _), .noSession(let reason, _), .sessionEnded(_, _, let reason, _):
+      .limitReached(_, _, let reason, _), .refused(_, let reason, _), .noSession(let reason, _),
+      .sessionEnded(_, _, let reason, _):
       reason
     }
   }
@@ -51,7 +60,7 @@ extension ServiceError {
     case .invalidMessage, .invalidParameter, .conflict: nil
     case .other(let reply): reply.parameters["advice"]?.string
     case .noChip(_, let advice), .busy(_, _, let advice, _, _), .denied(_, let advice),
-      .noSession(_, let advice):
+      .limitReached(_, _, _, let advice), .noSession(_, let advice):
       advice
     case .chipUnavailable(_, _, let advice), .invalidProfile(_, let advice),
       .refused(_, _, let advice), .sessionEnded(_, _, _, let advice):
@@ -87,6 +96,13 @@ extension ServiceError {
         ]
       )
     case .denied: named = ("Denied", explanation())
+    case .limitReached(let limit, let most, _, _):
+      named = (
+        "LimitReached",
+        explanation().merging([
+          "limit": .string(limit.rawValue), "most": .integer(Int64(most)),
+        ]) { $1 }
+      )
     case .refused(let chip, _, _): named = ("Refused", explanation(chip))
     case .noSession: named = ("NoSession", explanation())
     case .sessionEnded(let chip, let id, _, _):
@@ -127,6 +143,10 @@ extension ServiceError {
           chip, sessionID: id, owners: .init(members["owners"]),
           differences: .init(members["differences"]))
       case "Denied": .denied(reason, advice: advice ?? "")
+      case "LimitReached":
+        .limitReached(
+          members["limit"]?.string.flatMap(Limit.init) ?? .connections,
+          most: Int(clamping: members["most"]?.integer ?? 0), reason, advice: advice ?? "")
       case "Refused": .refused(chip, reason, advice: advice)
       case "NoSession": .noSession(reason, advice: advice ?? "")
       case "SessionEnded":

@@ -77,7 +77,9 @@ import Varlink
   func handle(_ event: ChipEvent) {
     switch event {
     case .measured(let measurement):
-      if measurement.audience.includes(user) { monitor?.offer(measurement) }
+      if measurement.audience.includes(user) {
+        monitor?.offer(measurement, room: service.room(of: user))
+      }
     case .notified(let session, let packet, let begins):
       attached?.relay(packet, of: session, begins: begins)
     case .ended(let session, let reason):

@@ -34,9 +34,11 @@ import Varlink
   }
 
   /// Queues a measurement if the client wants it, and sends it if the client accepts bytes.
-  func offer(_ measurement: PublishedMeasurement) {
+  ///
+  /// - Parameter room: The most bytes that may wait.
+  func offer(_ measurement: PublishedMeasurement, room: @autoclosure () -> Int) {
     guard includes(measurement) else { return }
-    queue.add(measurement)
+    queue.add(measurement, room: room())
     guard case .sending = state else { return }
     guard wanted.pause > .zero else { return sendMeasurements() }
     state = .collecting

@@ -40,6 +40,9 @@ package struct Permissions: Sendable {
   var mostClients = 1_000
   /// The greatest number of connections of one user, except root. No user can lock out the others.
   var mostClientsOfUser = 250
+  /// The most bytes of measurements that wait for the programs of all users, and of one user. Each
+  /// connection has an equal share.
+  var mostWaiting = (ofAll: 128 << 20, ofUser: 32 << 20)
   /// Returns the credentials of the other end of a socket.
   var user: @Sendable (Int32) -> PeerCredentials? = { PeerCredentials(of: $0) }
 
@@ -57,23 +60,35 @@ package struct Permissions: Sendable {
         + "next login.")
   }
 
-  /// Checks that a user may connect.
+  /// Returns the error for a user whose connection would exceed a limit, or nil.
   ///
-  /// - Parameter users: The users of the present connections.
-  /// - Throws: `ServiceError`.
-  func checkConnection(
-    of user: PeerCredentials, beside users: some Collection<PeerCredentials>
-  ) throws(ServiceError) {
-    let advice = "End idle programs that are connected, or try again later."
-    guard users.count < mostClients else {
-      throw .denied(
-        "\(mostClients) programs are connected, which is the limit.", advice: advice)
+  /// - Parameters:
+  ///   - connections: The number of present connections.
+  ///   - ofUser: The number of present connections by user ID.
+  func refusal(
+    of user: PeerCredentials, _ connections: Int, _ ofUser: [UInt32: Int]
+  ) -> ServiceError? {
+    if connections >= mostClients {
+      return .limitReached(
+        .connections, most: mostClients,
+        "uwbd serves at most \(mostClients) connections, and has as many.",
+        advice: "End idle programs that are connected, or try again later.")
     }
-    guard user.uid == 0 || users.count(where: { $0.uid == user.uid }) < mostClientsOfUser else {
-      throw .denied(
-        "\(mostClientsOfUser) programs of this user are connected, which is the limit.",
-        advice: advice)
-    }
+    guard user.uid != 0, ofUser[user.uid, default: 0] >= mostClientsOfUser else { return nil }
+    return .limitReached(
+      .connectionsOfUser, most: mostClientsOfUser,
+      "uwbd serves at most \(mostClientsOfUser) connections of a user, and user \(user.uid) has as "
+        + "many.",
+      advice: "End idle programs of this user, or try again later.")
+  }
+
+  /// Returns the most bytes of measurements that wait for one connection.
+  ///
+  /// - Parameters:
+  ///   - connections: The number of all connections.
+  ///   - ofUser: The number of connections of the same user.
+  func room(_ connections: Int, _ ofUser: Int) -> Int {
+    min(mostWaiting.ofAll / max(1, connections), mostWaiting.ofUser / max(1, ofUser))
   }
 }
 

@@ -26,6 +26,8 @@ package struct HeldProfile: Sendable {
   private let ports: (any PortKeeper)?
   private let clock: AlarmClock
   var clients: [Int: Client] = [:]
+  /// The number of connections by user ID.
+  private var connectionsOfUser: [UInt32: Int] = [:]
   private let server: VarlinkServer
   private var idle: (time: Duration, body: @Sendable () -> Void)?
   private var idleTimer: Task<Void, Never>?
@@ -141,32 +143,30 @@ package struct HeldProfile: Sendable {
       close(descriptor)
       return
     }
-    let client = Client(server.connect(descriptor), user, self)
+    let client = Client(server.connect(descriptor, of: user.uid), user, self)
     clients[client.number] = client
+    connectionsOfUser[user.uid, default: 0] += 1
   }
 
   /// Returns the error for a user who reaches a limit of connections, or nil if the user may
   /// connect.
   private func refusal(for user: PeerCredentials) -> ServiceError? {
-    // Closed connections count towards the limit until they are served. The number served is
-    // bounded, because an active client may be ready again each time.
-    var served = 0
-    while true {
-      do throws(ServiceError) {
-        try permissions.checkConnection(of: user, beside: clients.values.lazy.map(\.user))
-        return nil
-      } catch {
-        guard served <= clients.count, case let count = server.serve(), count > 0 else {
-          return error
-        }
-        served += count
-      }
-    }
+    guard permissions.refusal(of: user, clients.count, connectionsOfUser) != nil else { return nil }
+    // Clients that have disconnected count until they are served.
+    for client in clients.values where client.connection.hasHungUp { client.connection.isReady() }
+    return permissions.refusal(of: user, clients.count, connectionsOfUser)
+  }
+
+  /// The greatest number of bytes of measurements that wait for one connection of a user.
+  func room(of user: PeerCredentials) -> Int {
+    permissions.room(clients.count, connectionsOfUser[user.uid, default: 1])
   }
 
   /// Removes a closed connection, releases its sessions and returns its borrowed chips.
   func closed(_ client: Client, _ release: SharedSession.Release) {
     clients[client.number] = nil
+    let left = connectionsOfUser[client.user.uid, default: 1] - 1
+    connectionsOfUser[client.user.uid] = left > 0 ? left : nil
     for session in client.held { session.release(client.number, release) }
     client.held = []
     for chip in client.borrowed { chip.takeBack() }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import FoundationEssentials
+import Glibc
 import System
 import UWBService
 
@@ -11,16 +12,26 @@ struct ProfileFolder: Sendable {
   /// The greatest size of a profile in bytes.
   private static let longest = 65_536
 
+  /// The folder with the copies that systemd makes of files that only root may read, as
+  /// `LoadCredential=` of systemd.exec(5) says. Nil without systemd.
+  static let credentials = getenv("CREDENTIALS_DIRECTORY").map { String(cString: $0) }
+
   /// Reads the files `NAME.json` of a folder. With several chips, files are `CHIP.NAME.json`, where
   /// CHIP is the last part of the chip's name. Blocks.
   ///
-  /// - Parameter held: The chips of files in use. Such a file keeps its chip when further chips
-  ///   appear.
+  /// - Parameters:
+  ///   - held: The chips of files in use. Such a file keeps its chip when further chips appear.
+  ///   - credentials: A folder with copies of files, for the ones that only root may read. The copy
+  ///     of `NAME.json` in `sessions.d` is `sessions.d_NAME.json`.
   /// - Returns: Nil if the folder cannot be read.
-  init?(_ folder: String, chips: [String], held: [String: String] = [:]) {
+  init?(
+    _ folder: String, chips: [String], held: [String: String] = [:],
+    credentials: String? = ProfileFolder.credentials
+  ) {
     guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else {
       return nil
     }
+    let copies = credentials.map { "\($0)/\(Self.lastPart(of: folder))_" }
     for name in names.sorted() where name.hasSuffix(".json") && !name.hasPrefix(".") {
       let file = "\(folder)/\(name)"
       let named = chips.first { name.hasPrefix(Self.lastPart(of: $0) + ".") }
@@ -29,12 +40,23 @@ struct ProfileFolder: Sendable {
         continue
       }
       do throws(FileError) {
-        // Only regular files are read: a pipe might never end.
-        guard try InputFile(file).isRegular else { throw .otherKind("not a file") }
         profiles.append(
-          HeldProfile(
-            chip: chip, file: file, text: try InputFile.bytes(of: file, limit: Self.longest)))
+          HeldProfile(chip: chip, file: file, text: try Self.text(file, copies.map { $0 + name })))
       } catch { problems.append("\(file) cannot be read: \(error).") }
+    }
+  }
+
+  /// Returns the contents of a file, or of its copy if the system does not let this user read it.
+  private static func text(_ file: String, _ copy: String?) throws(FileError) -> [UInt8] {
+    do throws(FileError) {
+      // Only regular files are read: a pipe might never end.
+      guard try InputFile(file).isRegular else { throw .otherKind("not a file") }
+      return try InputFile.bytes(of: file, limit: longest)
+    } catch {
+      guard error.errno != nil, let copy, access(copy, F_OK) == 0 else {
+        throw error
+      }
+      return try InputFile.bytes(of: copy, limit: longest)
     }
   }
 

@@ -76,6 +76,7 @@ import UWBService
   }
 
   func run() async throws {
+    try raiseDescriptorLimit()
     let (events, event) = AsyncStream<Event>.makeStream()
     let signals = receiveSignals(event)
     defer { signals.cancel() }
@@ -87,7 +88,6 @@ import UWBService
     let ports = PortStore(supervisor, inherited: inherited.ports)
     let (listening, isOwn) = try listen(inherited.socket)
     defer { if isOwn { unlink(socket) } }
-    raiseDescriptorLimit()
     let boards = BoardFolder()
     // Lists the boards before the first call, which may name one of them.
     let names = devices.isEmpty ? try await runBlocking { boards.boards } : devices
@@ -136,11 +136,18 @@ import UWBService
   }
 
   /// Raises the limit of descriptors: each client and each chip needs some.
-  private func raiseDescriptorLimit() {
+  ///
+  /// - Throws: `ExitCode` if the limit is so low that Dispatch, which aborts without descriptors,
+  ///   might get none.
+  private func raiseDescriptorLimit() throws {
     var limits = rlimit()
     guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits) == 0 else { return }
     limits.rlim_cur = min(limits.rlim_max, 65_536)
     setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits)
+    guard limits.rlim_max < 32 else { return }
+    throw report(
+      "It may open only \(limits.rlim_max) files, and needs 32 or more.",
+      "Raise the limit: ulimit -Hn 1024, or LimitNOFILE= in the unit.", EX_OSERR)
   }
 
   /// Handles an event.

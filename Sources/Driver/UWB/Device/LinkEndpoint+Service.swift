@@ -68,6 +68,7 @@ extension LinkError {
       let code: Code =
         switch error {
         case .denied: .permissionDenied
+        case .limitReached: .busy
         case .noChip, .chipUnavailable: code == .busy ? .busy : .notFound
         default: code
         }

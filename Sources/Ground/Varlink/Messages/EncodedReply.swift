@@ -6,6 +6,9 @@ package struct EncodedReply: Sendable {
   /// The message up to the end of the parameters.
   private var beginning: [UInt8] = []
 
+  /// The length in bytes, without the parts that differ between connections.
+  package var count: Int { beginning.count }
+
   /// - Parameters:
   ///   - capacity: The expected length of the message in bytes.
   ///   - appendParameters: Appends the members of the parameters, without braces.

@@ -47,6 +47,7 @@ extension VarlinkHandler {
 /// A connection of a client. Its calls are answered one at a time, in order.
 @ServiceActor package final class VarlinkConnection {
   package nonisolated let number: Int
+  nonisolated let user: UInt32
   package var handler: (any VarlinkHandler)?
 
   private enum Phase {
@@ -76,11 +77,11 @@ extension VarlinkHandler {
   private static let patience = Duration.seconds(120)
 
   /// The limits of one turn, so that other clients get theirs.
-  private static let (mostCalls, mostReads, mostBytes) = (16, 4, 4_096)
+  private static let (mostCalls, mostReads, mostBytes) = (4, 4, 4_096)
 
   /// - Parameter descriptor: A non-blocking socket, which the connection closes.
-  init(_ descriptor: Int32, number: Int, _ server: VarlinkServer) {
-    (socket, self.number, self.server) = (descriptor, number, server)
+  init(_ descriptor: Int32, number: Int, of user: UInt32, _ server: VarlinkServer) {
+    (socket, self.number, self.user, self.server) = (descriptor, number, user, server)
   }
 
   package var isClosed: Bool { if case .closed = phase { true } else { false } }
@@ -124,9 +125,15 @@ extension VarlinkHandler {
     phase = .closing
     closeIfDone()
     // A connection that has left varlink sends no more, which would notice that it is stuck.
+    closeOnceStuck()
+  }
+
+  /// Checks until it has closed whether the other end accepts bytes.
+  private func closeOnceStuck() {
     guard !isClosed else { return }
     ServiceQueue.shared.later(after: Self.patience + .seconds(1)) { [weak self] in
       self?.closeIfStuck()
+      self?.closeOnceStuck()
     }
   }
 
@@ -185,13 +192,16 @@ extension VarlinkHandler {
     }
   }
 
-  private func goOnLater() {
+  /// Goes on when it is the turn of the user.
+  func goOnLater() {
     guard !turnIsScheduled else { return }
     turnIsScheduled = true
-    ServiceQueue.shared.later { [weak self] in
-      self?.turnIsScheduled = false
-      self?.isReady()
-    }
+    server.scheduleTurn(of: self)
+  }
+
+  func takeTurn() {
+    turnIsScheduled = false
+    isReady()
   }
 
   private func takeCalls() {
@@ -227,10 +237,10 @@ extension VarlinkHandler {
     case later
   }
 
-  /// Finishes a call whose outcome was `later`, and handles the next calls.
+  /// Finishes a call whose outcome was `later`. The next calls have to wait for their turn.
   package func answer(_ outcome: Outcome) {
     finish(outcome)
-    takeCalls()
+    goOnLater()
   }
 
   private func finish(_ outcome: Outcome) {

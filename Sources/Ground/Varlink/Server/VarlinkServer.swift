@@ -9,11 +9,20 @@ package import SystemPackage
   var connections: [Int: VarlinkConnection] = [:]
   private var nextNumber = 0
   private var acceptor: Acceptor?
-  /// The sockets of all connections.
-  private(set) lazy var watch = DescriptorWatch(set, in: ServiceQueue.shared.queue) { [weak self] in
-    ServiceQueue.shared.handle { self?.serve() }
-  }
+  private var turns = TurnQueue()
+  /// Whether a job for the next turn is already scheduled.
+  private var turnIsScheduled = false
   private nonisolated let set: Int32
+  private var startedWatch: DescriptorWatch?
+  /// The sockets of all connections.
+  var watch: DescriptorWatch {
+    if let startedWatch { return startedWatch }
+    let watch = DescriptorWatch(set, in: ServiceQueue.shared.queue) { [weak self] in
+      ServiceQueue.shared.handle { self?.serve() }
+    }
+    startedWatch = watch
+    return watch
+  }
 
   /// Creates a server, which `start` starts.
   ///
@@ -22,6 +31,9 @@ package import SystemPackage
     self.service = service
     set = try DescriptorWatch.openSet()
   }
+
+  // A watch closes the descriptor itself.
+  deinit { if startedWatch == nil { close(set) } }
 
   /// The number of open connections.
   package var connectionCount: Int { connections.count }
@@ -39,22 +51,41 @@ package import SystemPackage
   }
 
   /// Serves a client, whose calls the handler of the returned connection performs.
-  package func connect(_ descriptor: Int32) -> VarlinkConnection {
+  ///
+  /// - Parameter user: The user of the client. Users have their turns one after the other.
+  package func connect(_ descriptor: Int32, of user: UInt32 = 0) -> VarlinkConnection {
     nextNumber += 1
-    let connection = VarlinkConnection(descriptor, number: nextNumber, self)
+    let connection = VarlinkConnection(descriptor, number: nextNumber, of: user, self)
     connections[nextNumber] = connection
     watch.add(descriptor, as: nextNumber)
     return connection
   }
 
-  /// Reads from clients that have sent data, and closes the connections of clients that have
-  /// disconnected.
-  ///
-  /// - Returns: The number of clients served.
-  @discardableResult package func serve() -> Int {
-    let numbers = watch.next()
-    for number in numbers { connections[number]?.isReady() }
-    return numbers.count
+  /// Gives turns to the clients that have sent data or have disconnected. The first turn is now.
+  private func serve() {
+    for number in watch.next() { connections[number]?.goOnLater() }
+    takeTurn()
+  }
+
+  /// Gives a connection a turn in which it reads and takes calls.
+  func scheduleTurn(of connection: VarlinkConnection) {
+    turns.add(connection.number, of: connection.user)
+    scheduleTurn()
+  }
+
+  private func scheduleTurn() {
+    guard !turnIsScheduled, !turns.isEmpty else { return }
+    turnIsScheduled = true
+    ServiceQueue.shared.later { [weak self] in
+      self?.turnIsScheduled = false
+      self?.takeTurn()
+    }
+  }
+
+  private func takeTurn() {
+    guard let number = turns.next() else { return }
+    connections[number]?.takeTurn()
+    scheduleTurn()
   }
 
   /// Accepts no further connections, and closes the present ones.
