@@ -438,6 +438,7 @@ static void sessions(void) {
   append_text(&client->listen, "{");
   client->body = take;
   client->context = &count;
+  client->heard_starts = client->starts;
   const char ended[] =
       "{\"error\":\"org.swift-uwb.Chips.SessionEnded\",\"parameters\":{\"chip\":\"a\",\"session_id\":42,"
       "\"reason\":\"It ended.\"}}";

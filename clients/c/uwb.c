@@ -67,6 +67,8 @@ struct held {
   struct held *next;
   struct connection connection;
   uint32_t session_id;
+  // The number of the start in this client.
+  uint64_t number;
   char *chip;
   struct text call;
 };
@@ -102,6 +104,9 @@ struct uwb_client {
   // The call of the listener, without its end if it watches: the last change follows.
   struct text listen;
   bool watches;
+  // The starts until now, and when it began to listen: the end of an earlier session does not
+  // concern a later one.
+  uint64_t starts, heard_starts;
   // The last change.
   char run[64];
   uint64_t sequence;
@@ -678,11 +683,15 @@ static void free_held(struct held *held) {
   free(held);
 }
 
-/// Removes the sessions with an ID. chip: NULL: of each chip.
-static void release(uwb_client *client, const char *chip, uint32_t session_id) {
+static bool is_session(const struct held *held, const char *chip, uint32_t session_id) {
+  return held->session_id == session_id && (!chip || !held->chip || !strcmp(chip, held->chip));
+}
+
+/// Removes the sessions with an ID of the first starts. chip: NULL: of each chip.
+static void release(uwb_client *client, const char *chip, uint32_t session_id, uint64_t starts) {
   for (struct held **at = &client->held; *at;) {
     struct held *held = *at;
-    if (held->session_id == session_id && (!chip || !held->chip || !strcmp(chip, held->chip))) {
+    if (held->number <= starts && is_session(held, chip, session_id)) {
       *at = held->next;
       free_held(held);
     } else {
@@ -925,7 +934,8 @@ static struct text start_call(
 
 /// Gives the connection of a successful start to its session, which then is the last one.
 static void hold(uwb_client *client, struct held *session) {
-  release(client, session->chip, session->session_id);
+  release(client, session->chip, session->session_id, client->starts);
+  session->number = ++client->starts;
   session->connection = client->idle;
   client->idle = (struct connection){.fd = -1};
   struct held **last = &client->held;
@@ -979,10 +989,7 @@ int uwb_stop(uwb_client *client, const char *chip, uint32_t session_id) {
   append_number(&call, "session_id", session_id);
   append_string_member(&call, "chip", chip);
   struct held *held = client->held;
-  while (held && (held->session_id != session_id ||
-                  (chip && held->chip && strcmp(chip, held->chip)))) {
-    held = held->next;
-  }
+  while (held && !is_session(held, chip, session_id)) held = held->next;
   // The error of the service names the cause why the client does not hold the session.
   if (!held) return reply_to(client, &call) ? 0 : -1;
   append_text(&call, "}}");
@@ -991,7 +998,7 @@ int uwb_stop(uwb_client *client, const char *chip, uint32_t session_id) {
   if (call.failed) no_memory(client);
   int result = reply && !is_error(client, reply) ? 0 : -1;
   clear(&call);
-  release(client, chip, session_id);
+  release(client, chip, session_id, client->starts);
   return result;
 }
 
@@ -1022,6 +1029,7 @@ static int replace_listener(
   client->watches = watches;
   client->body = body;
   client->context = context;
+  client->heard_starts = client->starts;
   client->interrupted = false;
   client->until = 0;
   if (!body) {
@@ -1273,7 +1281,8 @@ static bool end_listening(uwb_client *client) {
     char *chip = malloc(strlen(reply) + 1), *into = chip;
     const char *name = chip ? string(&into, parameters, "chip") : NULL;
     // It does not start again with the next service.
-    if (name) release(client, name, (uint32_t)integer(parameters, "session_id"));
+    uint32_t session_id = (uint32_t)integer(parameters, "session_id");
+    if (name) release(client, name, session_id, client->heard_starts);
     free(chip);
   }
   clear(&client->listen);

@@ -19,6 +19,8 @@ parser.add_argument("file", help="the file to write")
 parser.add_argument("--seconds", type=float, help="end after this time")
 parser.add_argument("-n", "--count", type=int, help="end after this many measurements")
 options = parser.parse_args()
+if options.seconds is None and options.count is None:
+    parser.error("Name the end: --seconds 30, or --count 100.")
 
 with uwb.connect() as service:
     found = service.record(seconds=options.seconds, count=options.count)

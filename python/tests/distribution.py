@@ -7,6 +7,8 @@ distribution.py WHEEL SOURCE WHEEL-OF-SOURCE
 from __future__ import annotations
 
 import email
+import os
+import re
 import sys
 import tarfile
 import zipfile
@@ -28,7 +30,13 @@ wheel = files(WHEEL)
 with tarfile.open(SOURCE) as archive:
     source = {name.partition("/")[2] for name in archive.getnames()}
 check(wheel == files(FROM_SOURCE), "the wheel of the source distribution differs")
-check({"LICENSE", "README.md", "examples/range.py", "tests/test_streams.py"} <= source, "a file is missing")
+tracked = ["LICENSE", "README.md", "pyproject.toml"]
+for folder in ["src/uwb", "examples", "tests"]:
+    tracked += [f"{folder}/{name}" for name in os.listdir(folder) if not name.startswith("__pycache__")]
+missing = set(tracked) - source
+check(not missing, f"the source distribution has no {missing}")
+modules = {name for name in tracked if name.startswith("src/uwb/")}
+check({f"src/{name}" for name in wheel} >= modules, "the wheel lacks a module")
 check("uwb/py.typed" in wheel, "the wheel has no py.typed")
 licences = [text for name, text in wheel.items() if name.endswith("dist-info/licenses/LICENSE")]
 check(licences and b"Apache License" in licences[0], "the wheel has no licence")
@@ -37,4 +45,8 @@ check(metadata["License-Expression"] == "Apache-2.0", "the description has no li
 links = {value.partition(",")[0] for value in metadata.get_all("Project-URL", [])}
 check({"Homepage", "Documentation", "Source", "Issues", "Changelog"} <= links, f"links are missing: {links}")
 check("Requires-Dist" not in metadata, "it has dependencies")
+readme = metadata.get_payload()
+check("pip install" in str(readme), "the description has no command for installing")
+# On the page of a package, relative links lead nowhere.
+check("](https://" in str(readme) and not re.search(r"\]\((?!https://)", str(readme)), "a link is relative")
 print(f"uwb: {len(wheel)} files in the wheel, {len(source)} in the source distribution")

@@ -132,6 +132,11 @@ def run_all(folder: pathlib.Path, service: Service, one: str, many: str) -> None
         session.stdout.readline()
         threading.Thread(target=session.stdout.read, daemon=True).start()
         lines = run("record_csv.py", "-n", 10, folder / "walk.csv")
+        # Without an end it names the options, instead of a traceback.
+        refused = subprocess.run(
+            [sys.executable, str(EXAMPLES / "record_csv.py"), "none.csv"], capture_output=True, text=True
+        )
+        check(refused.returncode == 2 and "--seconds 30" in refused.stderr, "record_csv.py", refused)
         with open(folder / "walk.csv", encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))
         check(len(rows) == 10 and all(row["peer"] == "0x0001" for row in rows), "record_csv.py", rows)

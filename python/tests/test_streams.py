@@ -7,13 +7,16 @@ import asyncio
 import dataclasses
 import inspect
 import logging
+import signal
 import threading
 import unittest
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
+from unittest.mock import patch
 
 import uwb
+import uwb._protocol
 import uwb.aio
 import uwb.testing
 from test_protocol import LateService, recording
@@ -185,6 +188,82 @@ class StreamTests(unittest.TestCase):
             self.assertEqual(story([next(stream), next(stream)]), [1, 2])
             with self.assertRaises(uwb.ConnectionLost):
                 next(stream)
+
+    def test_a_session_that_has_ended_does_not_start_again(self) -> None:
+        async def main(fake: FakeService) -> None:
+            async with uwb.aio.connect(fake.path) as service:
+                early = service.measurements(session_id=7)
+                self.assertIsInstance(await anext(early), uwb.Measurement)
+                session = await service.start({"session_id": 7})
+                # The end that an earlier stream reports is the end of an earlier session.
+                with self.assertRaises(uwb.SessionEnded):
+                    await anext(early)
+                fake.restart()
+                await asyncio.sleep(0.01)
+                await service._restore()
+                self.assertEqual(len(fake.started), 2)
+                with self.assertRaises(uwb.SessionEnded):
+                    async for _ in session.measurements():
+                        pass
+                fake.restart()
+                await asyncio.sleep(0.01)
+                await service._restore()
+                self.assertEqual(len(fake.started), 2)
+
+        with FakeService(recording(1)) as fake, uwb.connect(fake.path) as service:
+            session = service.start({"session_id": 7})
+            with self.assertRaises(uwb.SessionEnded):
+                list(session.measurements())
+            fake.restart()
+            service._restore()
+            self.assertEqual(fake.started, [{"session_id": 7}])
+        with FakeService(recording(1)) as fake:
+            asyncio.run(main(fake))
+
+    def test_an_interrupted_step_loses_nothing(self) -> None:
+        receive = uwb._protocol.Protocol.receive
+
+        def interrupted(protocol: uwb._protocol.Protocol, data: bytes) -> list[uwb._protocol.Reply]:
+            replies = receive(protocol, data)
+            signal.raise_signal(signal.SIGINT)
+            return replies
+
+        with FakeService(recording(2)) as fake, uwb.connect(fake.path) as service:
+            handler = signal.getsignal(signal.SIGINT)
+            with service.measurements() as stream:
+                with patch("uwb._client.Protocol.receive", interrupted):
+                    with self.assertRaises(KeyboardInterrupt):
+                        next(stream)
+                self.assertEqual(story([next(stream), next(stream)]), [1, 2])
+            self.assertIs(signal.getsignal(signal.SIGINT), handler)
+
+    def test_the_error_of_a_block_is_more_important_than_its_end(self) -> None:
+        def late() -> None:
+            raise TimeoutError("late")
+
+        async def late_too() -> None:
+            late()
+
+        async def main(fake: FakeService) -> None:
+            async with uwb.aio.connect(fake.path) as service:
+                with patch.object(uwb.aio.Session, "stop", lambda _: late_too()):
+                    with self.assertRaises(ZeroDivisionError):
+                        async with await service.start({"session_id": 7}):
+                            raise ZeroDivisionError
+                    with self.assertRaises(TimeoutError):
+                        async with await service.start({"session_id": 7}):
+                            pass
+
+        with FakeService([]) as fake, uwb.connect(fake.path) as service:
+            with patch.object(uwb.Session, "stop", lambda _: late()):
+                with self.assertRaises(ZeroDivisionError):
+                    with service.start({"session_id": 7}):
+                        raise ZeroDivisionError
+                with self.assertRaises(TimeoutError):
+                    with service.start({"session_id": 7}):
+                        pass
+        with FakeService([]) as fake:
+            asyncio.run(main(fake))
 
     def test_pauses_grow(self) -> None:
         attempt = Attempt(uwb.ConnectionLost("gone"), 60)

@@ -4,12 +4,16 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
+import threading
 import time
 from collections import deque
+from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
-from ._model import Chip, Event, Events, Info, Measurement, Recording
+from ._model import Chip, Event, Info, Measurement, Recording
 from ._protocol import (
     NOT_YET,
     Attempt,
@@ -24,12 +28,14 @@ from ._protocol import (
     StartCall,
     check,
     default_path,
+    ended,
     late,
     log,
     profile_parameters,
     retry_pause,
     try_to_connect,
 )
+from ._stream import Progress
 
 
 class Connection:
@@ -68,7 +74,7 @@ class Connection:
     def _end(self) -> float | None:
         return None if self._timeout is None else time.monotonic() + self._timeout
 
-    def _wait(self, end: float | None, method: str) -> None:
+    def _limit(self, end: float | None, method: str) -> None:
         """Sets the deadline of the next operation; None: no limit."""
         left = None if end is None else end - time.monotonic()
         if left is not None and left <= 0:
@@ -81,7 +87,7 @@ class Connection:
 
     def _send(self, end: float | None, method: str, more: bool, parameters: dict[str, Any]) -> None:
         message = self._protocol.call(method, more=more, **parameters)
-        self._wait(end, method)
+        self._limit(end, method)
         try:
             self._socket.sendall(message)
         except TimeoutError:
@@ -92,20 +98,24 @@ class Connection:
         except OSError as error:
             raise ConnectionLost(f"The service has disconnected: {error}.") from None
 
-    def receive(self, end: float | None = None, method: str = "Monitor") -> Reply:
-        """Returns the next reply before a deadline; None: no limit."""
+    def wait(self, end: float | None = None, method: str = "Monitor") -> None:
+        """Waits until bytes have arrived, and takes none."""
         while not self._replies:
-            self._wait(end, method)
+            self._limit(end, method)
             try:
-                data = self._socket.recv(65_536)
+                if self._socket.recv(1, socket.MSG_PEEK):
+                    return
             except TimeoutError:
                 continue
             except OSError as error:
                 raise ConnectionLost(f"The service has disconnected: {error}.") from None
-            if not data:
-                raise ConnectionLost("The service has closed the connection.")
-            self._replies.extend(self._protocol.receive(data))
-        return self._replies.popleft()
+            raise ConnectionLost("The service has closed the connection.")
+
+    def arrived(self) -> Reply | None:
+        """Returns the next reply after `wait`; None: a part of it is missing."""
+        if not self._replies:
+            self._replies.extend(self._protocol.receive(self._socket.recv(65_536)))
+        return self._replies.popleft() if self._replies else None
 
     def listen(self, **parameters: Any) -> None:
         self._send(self._end(), "Monitor", True, parameters)
@@ -115,9 +125,34 @@ class Connection:
         end = self._end()
         log.debug("call %s", method)
         self._send(end, method, False, parameters)
-        reply = self.receive(end, method)
+        reply = None
+        while reply is None:
+            self.wait(end, method)
+            reply = self.arrived()
         log.debug("%s: %s", method, reply.error or "done")
         return reply
+
+
+class _Whole:
+    """Puts Ctrl-C off to the end of a block, which does not wait: nothing is lost in its middle."""
+
+    def __enter__(self) -> None:
+        self._signal: tuple[int, FrameType | None] | None = None
+        self._handler: Callable[[int, FrameType | None], Any] | None = None
+        if threading.current_thread() is threading.main_thread():
+            handler = signal.getsignal(signal.SIGINT)
+            if callable(handler):
+                self._handler = handler
+                signal.signal(signal.SIGINT, self._put_off)
+
+    def _put_off(self, number: int, frame: FrameType | None) -> None:
+        self._signal = number, frame
+
+    def __exit__(self, *exception: object) -> None:
+        if self._handler:
+            signal.signal(signal.SIGINT, self._handler)
+            if self._signal:
+                self._handler(*self._signal)
 
 
 class Session:
@@ -167,6 +202,10 @@ class Session:
         except (ServiceError, ConnectionLost):
             # The session has already ended.
             pass
+        except TimeoutError:
+            # The error of the block is the more important one.
+            if exception[0] is None:
+                raise
 
 
 class Stream:
@@ -176,20 +215,18 @@ class Stream:
     """
 
     _connection: Connection | None = None
+    _is_closed = False
 
     def __init__(self, client: Client, parameters: dict[str, Any], reconnect: float) -> None:
         self._client = client
         self._parameters = parameters
-        self._reconnect = reconnect
-        self._events = Events()
-        self._ready: deque[Event] = deque()
-        # Set from the loss of the connection to the first measurement after it.
-        self._attempt: Attempt | None = None
+        self._progress = Progress(reconnect)
+        self._starts = client._starts
         self._connection = client._monitor(**parameters)
 
     def close(self) -> None:
         """Ends the stream. The session continues."""
-        self._attempt = None
+        self._is_closed = True
         connection, self._connection = self._connection, None
         if connection:
             connection.close()
@@ -211,41 +248,32 @@ class Stream:
 
     def _next(self, end: float | None) -> Event:
         """Returns the next event, which happens until then; None: waits without a limit."""
-        while not self._ready:
+        ready, progress = self._progress.ready, self._progress
+        while not ready:
+            if self._is_closed:
+                raise StopIteration
             if self._connection:
                 self._receive(self._connection, end)
-            elif self._attempt:
-                self._connect(self._attempt, end)
-            else:
-                raise StopIteration
-        return self._ready.popleft()
+            elif progress.attempt:
+                self._connect(progress.attempt, end)
+        return ready.popleft()
 
     def _receive(self, connection: Connection, end: float | None) -> None:
         try:
-            reply = connection.receive(end)
-            self._ready.extend(self._events.received(reply.result()))
-            self._attempt = None
-            if not reply.continues:
-                self.close()
+            connection.wait(end)
+            with _Whole():
+                reply = connection.arrived()
+                if reply and not self._progress.received(reply):
+                    self.close()
         except TimeoutError:
             raise
-        except NOT_YET as error:
-            if isinstance(error, ConnectionLost) and self._reconnect:
-                self._lose(error)
-            elif self._attempt is None or self._attempt.is_over:
+        except Exception as error:
+            if not self._progress.goes_on(error):
+                self._client._forget(error, self._starts)
                 self.close()
                 raise
             self._connection = None
             connection.close()
-        except Exception:
-            self.close()
-            raise
-
-    def _lose(self, lost: ConnectionLost) -> None:
-        if self._attempt is None or self._attempt.is_over:
-            log.warning("interrupted: %s", lost)
-            self._ready.append(self._events.lost(lost))
-            self._attempt = Attempt(lost, self._reconnect)
 
     def _connect(self, attempt: Attempt, end: float | None) -> None:
         """Connects to a service that was restarted, and starts the sessions of the client."""
@@ -281,6 +309,8 @@ class Client:
         # The connections of the sessions that the client holds, with their parameters for the next
         # service.
         self._held: dict[tuple[str, int], tuple[Connection, StartCall]] = {}
+        # Counts the starts, so that the end of an earlier session does not concern a later one.
+        self._starts = 0
         # At most one connection without a call and without a session. None: the client is closed.
         self._idle: list[Connection] | None = []
         try:
@@ -375,7 +405,9 @@ class Client:
             session = Session(self, *key, result["joined"])
             before = self._held.get(key)
             # The same chip, even if there are more chips later.
-            self._held[key] = connection, StartCall({**parameters, "chip": result["chip"]})
+            self._starts += 1
+            call = StartCall({**parameters, "chip": result["chip"]}, self._starts)
+            self._held[key] = connection, call
             log.info("session %d on %s: %s", key[1], key[0], "joined" if session.joined else "started")
             if before:
                 before[0].close()
@@ -400,6 +432,12 @@ class Client:
             finally:
                 connection.close()
                 self._held.pop(key, None)
+
+    def _forget(self, error: Exception, starts: int) -> None:
+        """Does not start a session again that has ended by itself, of the first `starts`."""
+        key = ended(error)
+        if key in self._held and self._held[key][1].number <= starts:
+            self._held.pop(key)[0].close()
 
     def _restore(self) -> None:
         """Starts the sessions that it held at a service that was restarted."""

@@ -62,6 +62,8 @@ class StartCall:
     """The parameters of Start for the next service. They have the keys, so no text shows them."""
 
     parameters: dict[str, Any] = field(repr=False)
+    #: The number of the start in this client.
+    number: int = 0
 
 
 def try_to_connect(connection: socket.socket, path: str) -> bool:
@@ -159,6 +161,13 @@ class NoSession(ServiceError):
 
 class SessionEnded(ServiceError):
     """The session that was named has ended."""
+
+
+def ended(error: Exception) -> tuple[str, int]:
+    """Returns the chip and the session that an error reports as ended."""
+    if not isinstance(error, SessionEnded):
+        return "", -1
+    return error.parameters.get("chip", ""), error.parameters.get("session_id", -1)
 
 
 _ERRORS: dict[str, type[ServiceError]] = {

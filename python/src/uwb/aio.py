@@ -12,7 +12,7 @@ from collections.abc import Generator
 from contextlib import suppress
 from typing import Any
 
-from ._model import Chip, Event, Events, Info, Measurement, Recording
+from ._model import Chip, Event, Info, Measurement, Recording
 from ._protocol import (
     NOT_YET,
     Attempt,
@@ -27,12 +27,14 @@ from ._protocol import (
     StartCall,
     check,
     default_path,
+    ended,
     late,
     log,
     profile_parameters,
     retry_pause,
     try_to_connect,
 )
+from ._stream import Progress
 
 __all__ = ["Client", "Session", "Stream", "connect"]
 
@@ -177,6 +179,10 @@ class Session:
         except (ServiceError, ConnectionLost):
             # The session has already ended.
             pass
+        except TimeoutError:
+            # The error of the block is the more important one.
+            if exception[0] is None:
+                raise
 
 
 class Stream:
@@ -191,11 +197,8 @@ class Stream:
     def __init__(self, client: Client, parameters: dict[str, Any], reconnect: float) -> None:
         self._client = client
         self._parameters = parameters
-        self._reconnect = reconnect
-        self._events = Events()
-        self._ready: deque[Event] = deque()
-        # Set from the loss of the connection to the first measurement after it.
-        self._attempt: Attempt | None = None
+        self._progress = Progress(reconnect)
+        self._starts = client._starts
         # One try to connect again. A step that is cancelled does not cancel it.
         self._try: asyncio.Task[None] | None = None
         self._is_closed = False
@@ -227,41 +230,29 @@ class Stream:
         return self
 
     async def __anext__(self) -> Event:
-        while not self._ready:
+        ready, progress = self._progress.ready, self._progress
+        while not ready:
             if self._is_closed:
                 raise StopAsyncIteration
             if self._connection:
                 await self._receive(self._connection)
-            elif self._attempt:
-                await self._connect_again(self._attempt)
+            elif progress.attempt:
+                await self._connect_again(progress.attempt)
             else:
                 await self._connect()
-        return self._ready.popleft()
+        return ready.popleft()
 
     async def _receive(self, connection: _Connection) -> None:
         try:
-            reply = await connection.receive()
-            self._ready.extend(self._events.received(reply.result()))
-            self._attempt = None
-            if not reply.continues:
+            if not self._progress.received(await connection.receive()):
                 self._close()
-        except NOT_YET as error:
-            if isinstance(error, ConnectionLost) and self._reconnect:
-                self._lose(error)
-            elif self._attempt is None or self._attempt.is_over:
+        except Exception as error:
+            if not self._progress.goes_on(error):
+                self._client._forget(error, self._starts)
                 self._close()
                 raise
             self._connection = None
             connection.close()
-        except Exception:
-            self._close()
-            raise
-
-    def _lose(self, lost: ConnectionLost) -> None:
-        if self._attempt is None or self._attempt.is_over:
-            log.warning("interrupted: %s", lost)
-            self._ready.append(self._events.lost(lost))
-            self._attempt = Attempt(lost, self._reconnect)
 
     async def _connect(self) -> None:
         self._connection = await self._client._monitor(**self._parameters)
@@ -303,6 +294,8 @@ class Client:
         # The connections of the sessions that the client holds, with their parameters for the next
         # service.
         self._held: dict[tuple[str, int], tuple[_Connection, StartCall]] = {}
+        # Counts the starts, so that the end of an earlier session does not concern a later one.
+        self._starts = 0
         # At most one connection without a call and without a session. None: the client is closed.
         self._idle: list[_Connection] | None = []
         # One connection is enough for calls.
@@ -401,7 +394,9 @@ class Client:
         session = Session(self, *key, result["joined"])
         before = self._held.get(key)
         # The same chip, even if there are more chips later.
-        self._held[key] = connection, StartCall({**parameters, "chip": result["chip"]})
+        self._starts += 1
+        call = StartCall({**parameters, "chip": result["chip"]}, self._starts)
+        self._held[key] = connection, call
         log.info("session %d on %s: %s", key[1], key[0], "joined" if session.joined else "started")
         if before:
             before[0].close()
@@ -421,6 +416,12 @@ class Client:
                     (await connection.call("Stop", session_id=session_id, chip=key[0])).result()
             finally:
                 connection.close()
+
+    def _forget(self, error: Exception, starts: int) -> None:
+        """Does not start a session again that has ended by itself, of the first `starts`."""
+        key = ended(error)
+        if key in self._held and self._held[key][1].number <= starts:
+            self._held.pop(key)[0].close()
 
     async def _restore(self) -> None:
         """Starts the sessions that it held at a service that was restarted."""
