@@ -195,7 +195,8 @@ import UWBTestSupport
 
   /// The option is not ignored beside a column whose name has a unit.
   @Test(arguments: [
-    ("range=cm", "range,range_m"), ("RANGE=cm", "Range,Range_M"), ("t1=ns", "t1_ticks,t1"),
+    ("range=cm", "range,range_m"), ("pdoa_deg=rad", "pdoa_deg"), ("RANGE=cm", "Range,Range_M"),
+    ("t1=ns", "t1_ticks,t1"),
   ])
   func theOptionConflictsWithANameThatHasAUnit(_ option: String, _ header: String) throws {
     var format = CSVTable.Format()

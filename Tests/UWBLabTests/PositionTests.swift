@@ -84,6 +84,11 @@ import UWBTestSupport
       try CSVTable(text: "time_s,range_m\n0,1\n").positions(anchors)
     }
     #expect(error?.description.contains("anchor") == true)
+    // The anchors have another name beside the peers.
+    let misspelt = try CSVTable(text: "time_s,peer,anchors,range_m\n0,tag,0x0001,2\n")
+    let problem = try misspelt.positions(anchors).problem
+    #expect(problem?.description.contains("tag (1 rows)") == true)
+    #expect(problem?.recoverySuggestion?.contains("rename it: time_s, peer, anchors") == true)
   }
 
   @Test func rangeDifferencesGivePositions() throws {

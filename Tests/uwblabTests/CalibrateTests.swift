@@ -4,6 +4,7 @@ import ArgumentParser
 import CommandSupport
 import Estimators
 import Foundation
+import ProgramTestSupport
 import Ranging
 import Testing
 import UWB
@@ -71,10 +72,64 @@ import UWBTestSupport
       "board_a,board_b,truth_m,range_m\nA,B,2,2.3\nB,A,4,4.3\n", to: "pairs.csv")
     let file = folder.path("board.json")
     try await run(["delay", "--from", table, "--output", file])
-    #expect(abs((try calibration(folder, "board.json").delay ?? 0) - 0.3) < 1e-9)
+    let found = try calibration(folder, "board.json")
+    #expect(abs((found.delay ?? 0) - 0.3) < 1e-9)
+    let sum = try #require(found.pairDelays?.first)
+    #expect(sum.boards == ["A", "B"] && abs(sum.delay - 0.3) < 1e-9)
+    #expect(0.01...0.02 ~= sum.standardDeviation ?? 0)
     try await run(["delay", "--from", table, "--known", "A=12 cm", "--output", file])
     let known = try calibration(folder, "board.json").antennaDelays
     #expect(abs((known?.first { $0.board == "B" }?.delay ?? 0) - 0.18) < 1e-9)
+  }
+
+  /// The time grows with the number of placements, not with its square or cube.
+  @Test func aThousandBoardsHaveDelays() async throws {
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    func delay(_ board: Int) -> Double { 0.1 + Double(board * 37 % 100) / 1000 }
+    var text = "board_a,board_b,truth_m,range_m\n"
+    for board in 0..<1000 {
+      for other in [board + 1, board + 2] {
+        text += "b\(board),b\(other % 1000),3,\(3 + delay(board) + delay(other % 1000))\n"
+      }
+    }
+    let table = try folder.write(text, to: "pairs.csv")
+    try await run(["delay", "--from", table, "--output", folder.path("board.json")])
+    let delays = try calibration(folder, "board.json").antennaDelays ?? []
+    #expect(delays.count == 1000)
+    for one in delays {
+      let truth = delay(Int(one.board.dropFirst()) ?? 0)
+      #expect(abs(one.delay - truth) < 1e-6 && 0.001...0.1 ~= one.standardDeviation ?? 0)
+    }
+  }
+
+  /// Each board was measured with others at random, so that no order keeps them close together.
+  @Test func tooManyBoardsAreRefusedAtOnce() throws {
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    var text = "board_a,board_b,truth_m,range_m\n"
+    for board in 0..<5000 {
+      for step in [7919, 4391, 1013] { text += "b\(board),b\((board * step + step) % 5003),3,3\n" }
+    }
+    let table = try folder.write(text, to: "pairs.csv")
+    let outcome = try ChildProcess.run(
+      ["calibrate", "delay", "--from", table], program: ChildProcess.uwblab)
+    #expect(outcome.status == 65 && outcome.output.isEmpty)
+    #expect(outcome.complaints.contains("too many to be solved together"), "\(outcome.complaints)")
+  }
+
+  @Test func wideScatterIsMentioned() throws {
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    var text = "board_a,board_b,truth_m,range_m\n"
+    for step in 0..<20 { text += "A,B,2,\(2.3 + 0.04 * Double(step))\nA,C,2,2.3\n" }
+    let table = try folder.write(text, to: "pairs.csv")
+    let outcome = try ChildProcess.run(
+      ["calibrate", "delay", "--from", table], program: ChildProcess.uwblab)
+    #expect(outcome.status == 0)
+    #expect(
+      outcome.complaints.contains("A – B at 2.000 m scatter by 30 cm"), "\(outcome.complaints)")
+    #expect(!outcome.complaints.contains("A – C"))
   }
 
   @Test func badTablesAreErrors() async throws {

@@ -102,5 +102,11 @@ import UWBTestSupport
     #expect(throws: ExitCode(ExitStatus.cannotCreate.rawValue)) {
       try run(options + ["--plot", "/nowhere/plot.svg"], table, in: folder)
     }
+    for name in ["r.png", "plot.svg.pdf"] {
+      let error = #expect(throws: (any Error).self) {
+        try Compute.parseAsRoot(options + ["--plot", name, "in.csv"])
+      }
+      #expect(error.map { Compute.message(for: $0) }?.contains("--plot draws SVG") == true)
+    }
   }
 }

@@ -232,7 +232,8 @@ struct CalibrateDelay: CalibrationCommand {
 
       Output: antenna_delays with board, channel, antenna, delay_m and sigma_m, pair_delays with \
       the sums of boards without a triangle, and residuals. --write adds the delay to the value in \
-      each chip (ant_delay, RX_ANT_DELAY).
+      each chip (ant_delay, RX_ANT_DELAY). 2000 boards are always possible, and more where each was \
+      measured with a few others. --known takes delays from an earlier part.
       """)
 
   @Option(help: "Read measurements from this table (CSV) instead of boards; - is standard input.")
@@ -264,6 +265,7 @@ struct CalibrateDelay: CalibrationCommand {
 
   func calibrate(from table: CSVTable) async throws {
     let fit = try calibration.fit(try table.delayMeasurements().reported)
+    warn(fit.warnings)
     try result.save(fit.report)
     if result.write {
       try await boards.withBench(usual: 3, least: 1) { bench, _ in try await write(fit, bench) }
@@ -278,6 +280,7 @@ struct CalibrateDelay: CalibrationCommand {
         channel: Int(boards.channel), console, isInteractive: !result.consent.yes)
       guard !measurements.isEmpty else { throw Failure(.noPeer, "Nothing was measured.") }
       let fit = try calibration.fit(measurements)
+      warn(fit.warnings)
       try result.save(fit.report)
       if result.write { try await write(fit, bench) }
     }

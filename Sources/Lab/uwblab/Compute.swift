@@ -31,6 +31,13 @@ struct PlotOptions: ParsableArguments {
   @Option(help: "Also draw the results (SVG).", completion: .file(extensions: ["svg"]))
   var plot: String?
 
+  func validate() throws {
+    let name = FilePath(plot ?? "")
+    try require(
+      ["svg", nil].contains(name.extension?.lowercased()),
+      "--plot draws SVG: give a name that ends in .svg, not \(printable(name.string)).")
+  }
+
   /// Draws the charts if requested.
   func write(_ charts: @autoclosure () -> [Chart]) throws(LabError) {
     guard let plot else { return }

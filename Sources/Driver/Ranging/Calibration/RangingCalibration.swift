@@ -344,7 +344,11 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
     than delays: [String: Double]
   ) -> (metres: Double, deviation: Double) {
     let known = delays.values
-    guard !known.isEmpty else { return (delay ?? 0, 0) }
+    guard !known.isEmpty else {
+      // The only sum is the delay.
+      let sum = pairDelays?.count == 1 ? pairDelays?.first : nil
+      return (delay ?? 0, sum?.standardDeviation ?? 0)
+    }
     let count = Double(known.count)
     let metres = delay ?? known.reduce(0, +) / count
     let squares = known.reduce(0) { $0 + ($1 - metres) * ($1 - metres) }

@@ -98,7 +98,7 @@ package struct AntennaDelayFit: Sendable {
     for one in measurements where one.a == one.b { throw .sameAntenna(one.a) }
     let placements = Placement.grouping(measurements)
     guard !placements.isEmpty else { throw .tooFew(0, needed: 1) }
-    var network = DelayNetwork(placements, parameters)
+    var network = try DelayNetwork(placements, parameters)
     guard let solution = network.solved() else { throw .tooFew(placements.count, needed: 3) }
 
     self.placements = placements.indices.map { index in
@@ -107,15 +107,15 @@ package struct AntennaDelayFit: Sendable {
       return placement
     }
     undetermined = network.undetermined
+    let covariance = solution.covariance()
     let loose = Set(network.undetermined.joined())
     var delays = parameters.known.mapValues { Delay(metres: $0, standardDeviation: 0) }
     for (antenna, index) in network.indices where !loose.contains(antenna) {
       delays[antenna] = Delay(
-        metres: solution.values[index], standardDeviation: solution.deviation([index]))
+        metres: solution.values[index], standardDeviation: covariance.deviation([index]))
     }
-    self.delays = delays.filter { entry in
-      placements.contains { $0.a == entry.key || $0.b == entry.key }
-    }
+    let measured = Set(placements.flatMap { [$0.a, $0.b] })
+    self.delays = delays.filter { measured.contains($0.key) }
     var sums: [Sum] = []
     for placement in placements
     where sums.last.map({ $0.a != placement.a || $0.b != placement.b }) ?? true {
@@ -127,7 +127,7 @@ package struct AntennaDelayFit: Sendable {
       sums.append(
         Sum(
           a: placement.a, b: placement.b,
-          delay: Delay(metres: metres, standardDeviation: solution.deviation(unknown))))
+          delay: Delay(metres: metres, standardDeviation: covariance.deviation(unknown))))
     }
     self.sums = sums
     redundancy = solution.redundancy

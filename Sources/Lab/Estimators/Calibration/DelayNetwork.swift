@@ -6,20 +6,28 @@ internal import Ranging
 struct DelayNetwork {
   struct Solution {
     var values: [Double]
-    /// Covariance, row by row.
-    var covariance: [Double]
     /// The residual of each placement in metres.
     var residuals: [Double]
     var redundancy: Int
+    /// The factor of the equations.
+    fileprivate var factor: ProfileMatrix
+    /// The factor of the covariance due to excessive residuals.
+    fileprivate var scale: Double
+
+    /// Computes the covariances.
+    func covariance() -> Covariance { Covariance(inverse: factor.inverse(), scale: scale) }
+  }
+
+  /// The covariances of delays that placements connect.
+  struct Covariance {
+    fileprivate var inverse: ProfileMatrix
+    fileprivate var scale: Double
+
+    /// Returns the variance of the sum of some delays.
+    func variance(_ indices: [Int]) -> Double { max(0, scale * inverse.sum(indices)) }
 
     /// Returns the standard deviation of the sum of some delays.
-    func deviation(_ indices: [Int]) -> Double {
-      var variance = 0.0
-      for row in indices {
-        for column in indices { variance += covariance[row * values.count + column] }
-      }
-      return max(0, variance).squareRoot()
-    }
+    func deviation(_ indices: [Int]) -> Double { variance(indices).squareRoot() }
   }
 
   private let placements: [AntennaDelayFit.Placement]
@@ -32,8 +40,15 @@ struct DelayNetwork {
   private var variances: [Double] = []
   private(set) var undetermined: [[BoardAntenna]] = []
   private(set) var verdicts: [AntennaDelayFit.Verdict]
+  private var profile = MatrixProfile(neighbours: [])
 
-  init(_ placements: [AntennaDelayFit.Placement], _ parameters: AntennaDelayFit.Parameters) {
+  /// The most work of one factorisation: 2000 antennas that have all been measured with each other.
+  private static let limit = 2.7e9
+
+  /// - Throws: `FitFailure` when there are too many antennas.
+  init(
+    _ placements: [AntennaDelayFit.Placement], _ parameters: AntennaDelayFit.Parameters
+  ) throws(FitFailure) {
     self.placements = placements
     self.parameters = parameters
     verdicts = placements.map { _ in .used }
@@ -48,6 +63,13 @@ struct DelayNetwork {
       let mean = placement.spread * placement.spread / Double(placement.count)
       variances.append(parameters.placementDeviation * parameters.placementDeviation + mean)
     }
+    var neighbours = [Set<Int>](repeating: [], count: indices.count)
+    for ends in terms where ends.count == 2 {
+      neighbours[ends[0]].insert(ends[1])
+      neighbours[ends[1]].insert(ends[0])
+    }
+    profile = MatrixProfile(neighbours: neighbours)
+    guard profile.work <= Self.limit else { throw .tooMany(indices.count) }
     undetermined = looseGroups(placements.map { _ in true })
   }
 
@@ -74,8 +96,9 @@ struct DelayNetwork {
       let before = verdicts
       // The uncertainty of the robust solution is unknown.
       let isFirst = round == 0
+      let covariance = isFirst ? nil : current.covariance()
       for index in placements.indices {
-        let scatter = isFirst ? 0 : predictedVariance(index, current)
+        let scatter = covariance?.variance(terms[index]) ?? 0
         let sign = verdicts[index] == .outlier ? 1.0 : -1.0
         let variance = max(0.2 * variances[index], variances[index] + sign * scatter)
         let limit = parameters.gate * (isFirst ? variances[index] : variance).squareRoot()
@@ -100,12 +123,23 @@ struct DelayNetwork {
     guard verdicts.contains(.outlier),
       let all = solution(variances.map { 1 / $0 }, undetermined, isScaled: false)
     else { return }
+    let inverse = all.factor.inverse()
+    // The effect of an error on the own residual, in standard deviations.
+    let effects = placements.indices.map { 1 - inverse.sum(terms[$0]) / variances[$0] }
     let outliers = placements.indices.filter { verdicts[$0] == .outlier }
     for index in outliers {
-      for other in placements.indices where other != index {
-        let shared = projection(index, other, all)
-        let scale = projection(index, index, all) * projection(other, other, all)
-        if scale > 1e-12, shared * shared > 0.95 * scale {
+      // Effects on two residuals can only be alike where both together are hardly above 1: each
+      // error is divided among all residuals.
+      let others = placements.indices.filter { $0 != index && effects[index] + effects[$0] < 1.06 }
+      guard !others.isEmpty else { continue }
+      var error = [Double](repeating: 0, count: indices.count)
+      for term in terms[index] { error[term] = 1 }
+      let shares = all.factor.solved(error)
+      for other in others {
+        let share = terms[other].reduce(0) { $0 + shares[$1] }
+        let shared = share * share / (variances[index] * variances[other])
+        let scale = effects[index] * effects[other]
+        if scale > 1e-12, shared > 0.95 * scale {
           verdicts[index] = .suspect
           verdicts[other] = .suspect
         }
@@ -138,50 +172,33 @@ struct DelayNetwork {
   private func solution(
     _ weights: [Double], _ loose: [[BoardAntenna]], isScaled: Bool = true
   ) -> Solution? {
-    let count = indices.count
-    guard count > 0 else {
-      return Solution(
-        values: [], covariance: [], residuals: observed, redundancy: placements.count)
-    }
-    var equations = NormalEquations(count: count)
+    var (matrix, right) = (ProfileMatrix(profile), [Double](repeating: 0, count: indices.count))
     for index in placements.indices where weights[index] > 0 {
-      equations.observe(terms[index].map { ($0, 1) }, observed[index], weights[index])
+      matrix.add(terms[index], weight: weights[index])
+      for term in terms[index] { right[term] += weights[index] * observed[index] }
     }
     // In these groups the split of the sum between the ends is undetermined. Any choice gives the
     // same sums.
     for group in loose {
       if let first = group.first, let index = indices[first] {
-        equations.observe([(index, 1)], 0, 1 / variances[0])
+        matrix.add([index], weight: 1 / variances[0])
       }
     }
-    guard let values = equations.solved(), var covariance = equations.inverse() else { return nil }
+    guard let factor = matrix.factored() else { return nil }
+    let values = factor.solved(right)
     let residuals = placements.indices.map { index in
       observed[index] - terms[index].reduce(0) { $0 + values[$1] }
     }
     let used = placements.indices.filter { weights[$0] > 0 }
-    let redundancy = used.count - (count - loose.count)
+    let redundancy = used.count - (indices.count - loose.count)
+    var scale = 1.0
     if isScaled, redundancy > 0 {
-      let misfit =
-        used.reduce(0) { $0 + weights[$1] * residuals[$1] * residuals[$1] } / Double(redundancy)
-      if misfit > 1 { for index in covariance.indices { covariance[index] *= misfit } }
+      scale = max(
+        1,
+        used.reduce(0) { $0 + weights[$1] * residuals[$1] * residuals[$1] } / Double(redundancy))
     }
     return Solution(
-      values: values, covariance: covariance, residuals: residuals, redundancy: redundancy)
-  }
-
-  private func predictedVariance(_ index: Int, _ solution: Solution) -> Double {
-    let deviation = solution.deviation(terms[index])
-    return deviation * deviation
-  }
-
-  /// Returns the effect of an error of one placement on the residual of another, in standard
-  /// deviations.
-  private func projection(_ a: Int, _ b: Int, _ solution: Solution) -> Double {
-    var shared = 0.0
-    for row in terms[a] {
-      for column in terms[b] { shared += solution.covariance[row * indices.count + column] }
-    }
-    return (a == b ? 1 : 0) - shared / (variances[a] * variances[b]).squareRoot()
+      values: values, residuals: residuals, redundancy: redundancy, factor: factor, scale: scale)
   }
 
   // MARK: determined delays

@@ -6,6 +6,8 @@ package import Ranging
 package enum FitFailure: Error, Sendable, Hashable, CustomStringConvertible {
   /// There are too few usable measurements.
   case tooFew(Int, needed: Int)
+  /// There are too many antennas for one calculation.
+  case tooMany(Int)
   /// The angles are all within this many radians, too few for a curve.
   case noSweep(Double)
   /// The phase does not depend on the angle: it is constant or noise.
@@ -18,6 +20,9 @@ package enum FitFailure: Error, Sendable, Hashable, CustomStringConvertible {
     switch self {
     case .tooFew(let count, let needed):
       "There are \(count) usable measurements; it takes \(needed)."
+    case .tooMany(let count):
+      "The distances connect \(count) antennas, too many to be solved together. Up to 2000 are "
+        + "always possible, and more where each was measured with a few: divide the table."
     case .noSweep(let radians):
       "The angles are all within \(Int((radians * 180 / .pi).rounded(.up))) degrees."
     case .noCurve:

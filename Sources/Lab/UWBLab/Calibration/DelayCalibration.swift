@@ -89,19 +89,29 @@ extension AntennaDelayFit {
   package var report: CalibrationReport {
     var calibration = RangingCalibration()
     calibration.residuals = .init(residuals)
-    if delays.isEmpty, let sum = sums.first, sums.count == 1 {
-      // Two boards determine only the sum.
-      calibration.delay = sum.delay.metres
-    } else {
-      let single = delays.sorted { $0.key < $1.key }.map {
-        RangingCalibration.Antenna($0.key, $0.value)
-      }
-      calibration.antennaDelays = single.isEmpty ? nil : single
-      let loose = Set(undetermined.joined())
-      let pairs = sums.filter { loose.contains($0.a) || loose.contains($0.b) }
-      calibration.pairDelays = pairs.isEmpty ? nil : pairs.map { .init($0) }
+    // Two boards determine only the sum, which also corrects tables that do not name the boards.
+    if delays.isEmpty, sums.count == 1 { calibration.delay = sums.first?.delay.metres }
+    let single = delays.sorted { $0.key < $1.key }.map {
+      RangingCalibration.Antenna($0.key, $0.value)
     }
+    calibration.antennaDelays = single.isEmpty ? nil : single
+    let loose = Set(undetermined.joined())
+    let pairs = sums.filter { loose.contains($0.a) || loose.contains($0.b) }
+    calibration.pairDelays = pairs.isEmpty ? nil : pairs.map { .init($0) }
     return CalibrationReport(text: text, calibration: calibration, charts: [chart])
+  }
+
+  /// Sentences about placements to doubt.
+  package var warnings: [String] {
+    // Single distances of resting boards in the open scatter by less than 10 cm.
+    let wide = placements.filter { $0.spread > 0.2 }
+    guard let worst = wide.max(by: { $0.spread < $1.spread }) else { return [] }
+    let others = wide.count > 1 ? ", and \(wide.count - 1) more by over 20 cm" : ""
+    return [
+      "The distances of \(name(worst.a)) – \(name(worst.b)) at \(fixed(worst.truth, 3)) m scatter by "
+        + "\(fixed(worst.spread * 100, 0)) cm\(others); a few centimetres are usual. Check the "
+        + "distance, the antennas and the view between them, and measure again."
+    ]
   }
 
   private func name(_ antenna: BoardAntenna) -> String {

@@ -92,11 +92,14 @@ private struct Epochs {
   /// The number of rows that name an unknown anchor.
   private var unknown: [String: Int] = [:]
   private var byPeer: [String: [Int]] = [:]
+  /// The columns of the table, if its peers are the anchors.
+  private let columnsBesidePeers: [String]?
 
   init(
     _ table: TableReader, _ anchors: Anchors, sigma: Double, _ calibration: RangingCalibration?
   ) throws(LabError) {
     var columns = try AnchorColumns(table, sigma: sigma, calibration)
+    columnsBesidePeers = columns.hasPeersAsAnchors ? table.table.header : nil
     for row in 0..<table.table.rowCount {
       let measured = columns.take(row, anchors)
       let index = index(of: row, peer: measured.peer, time: measured.time)
@@ -132,7 +135,11 @@ private struct Epochs {
       "The file does not have the anchors of some rows: " + list.joined(separator: ", ")
         + (names.count > 5 ? " and \(names.count - 5) more." : "."),
       suggestion:
-        "Add their positions to the file of --anchors, or take their rows out of the table.")
+        "Add their positions to the file of --anchors, or take their rows out of the table."
+        + (columnsBesidePeers.map {
+          " Without a column anchor, the peers are the anchors. If another column has the anchors, "
+            + "rename it: \($0.joined(separator: ", "))"
+        } ?? ""))
   }
 
   /// Follows each peer.
@@ -180,6 +187,8 @@ private struct AnchorColumns {
   private let path: PathColumns?
   /// The index of each anchor.
   private var sources: [String: Int] = [:]
+
+  var hasPeersAsAnchors: Bool { reader.hasPeersAsAnchors }
 
   /// A row: its measurement, or the reason why it has none.
   struct Measured {

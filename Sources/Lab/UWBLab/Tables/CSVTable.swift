@@ -121,6 +121,12 @@ public struct CSVTable: Sendable {
       guard let index = names.firstIndex(of: name.lowercased()) else {
         throw .missingColumn(name, of: self)
       }
+      if let own = Quantity.unit(of: names[index], otherThan: unit) {
+        throw .table(
+          headerLine,
+          "--unit gives the column \(printable(name)) the unit \(unit), but its name has \(own).",
+          suggestion: "Leave out --unit, or rename the column.")
+      }
       let others = Quantity.allUnits.map { "\(name)_\($0)".lowercased() }
       if let other = header.first(where: { others.contains($0.lowercased()) }) {
         throw .table(

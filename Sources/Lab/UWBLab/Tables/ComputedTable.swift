@@ -46,7 +46,7 @@ public struct ComputedTable<Value> {
       warnings = reader.warnings + (try problems.warnings(for: input, of: input.rowCount))
       problem = missing ?? Self.emptiness(input, rows)
     } catch {
-      (warnings, problem) = (reader.warnings, error)
+      (warnings, problem) = (reader.warnings, missing ?? error)
     }
   }
 

@@ -27,6 +27,13 @@ enum Quantity: CaseIterable {
     }
   }
 
+  /// Returns the unit at the end of a column's name, if its quantity also has another unit.
+  static func unit(of name: String, otherThan other: String) -> String? {
+    allCases.lazy.map { $0.units.map(\.suffix) }.filter { $0.contains(other) }.joined().first {
+      name.hasSuffix("_" + $0)
+    }
+  }
+
   static let allUnits = Set(allCases.flatMap { $0.units.map(\.suffix) })
 }
 
@@ -47,6 +54,8 @@ struct TableReader {
   /// Warnings about columns that resemble a wanted one, but have an unknown unit.
   private(set) var warnings: [String] = []
   private var peerColumn: Column?
+  /// Whether the peers were taken for anchors.
+  private(set) var hasPeersAsAnchors = false
 
   init(_ table: CSVTable) {
     self.table = table
@@ -102,7 +111,7 @@ struct TableReader {
   mutating func takeAnchors() throws(LabError) -> Column {
     if let column = lookUp("anchor", .number) { return column }
     guard let peers = peerColumn else { return try require("anchor") }
-    peerColumn = nil
+    (peerColumn, hasPeersAsAnchors) = (nil, true)
     return peers
   }
 
