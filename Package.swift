@@ -397,7 +397,7 @@ let package = Package(
         "ChipSharing", "uwbd", "uwbctl", "UWBService", "JSON", "Varlink", "UCI", "UWB", "Formats",
         "UWBLink",
         "UWBSimulator", "Accessory", "AccessoryProtocol", "Channels", "NearbyInteraction",
-        "UWBTestSupport", "System",
+        "CommandSupport", "ProgramTestSupport", "UWBTestSupport", "System",
         logging,
         system,
       ],

@@ -32,14 +32,16 @@ package final class ChildProcess {
   /// - input: The text for its standard input.
   /// - columns: The width of its terminal, if not the default.
   /// - runtime: Its XDG_RUNTIME_DIR, if not the default.
+  /// - service: Its UWBD_SOCKET, if not the default.
   /// - program: Another program than `uwbctl`.
   package init(
     _ arguments: [String], input: Data = Data(), columns: String? = nil, in folder: String? = nil,
-    runtime: String? = nil, program: String = uwbctl
+    runtime: String? = nil, service: String? = nil, program: String = uwbctl
   ) throws {
     let stdin = Pipe()
     var environment = ["COLUMNS": columns]
     if let runtime { environment["XDG_RUNTIME_DIR"] = runtime }
+    if let service { environment["UWBD_SOCKET"] = service }
     process = try SpawnedProcess(
       program, arguments, environment: environment, in: folder,
       standardInput: input.isEmpty ? nil : stdin.fileHandleForReading.fileDescriptor,
@@ -127,10 +129,11 @@ package final class ChildProcess {
   /// Runs the program to its end.
   package static func run(
     _ arguments: [String], input: Data = Data(), columns: String? = nil, in folder: String? = nil,
-    runtime: String? = nil, program: String = uwbctl
+    runtime: String? = nil, service: String? = nil, program: String = uwbctl
   ) throws -> Outcome {
     try ChildProcess(
-      arguments, input: input, columns: columns, in: folder, runtime: runtime, program: program
+      arguments, input: input, columns: columns, in: folder, runtime: runtime, service: service,
+      program: program
     ).outcome()
   }
 

@@ -7,6 +7,7 @@ import Foundation
 import Glibc
 import ProgramTestSupport
 import Synchronization
+import System
 import SystemPackage
 import Testing
 import UCI
@@ -115,6 +116,70 @@ import uwbctl
     #expect(end.complaints.contains("uwbctl range: "), "\(end.complaints)")
   }
 
+  @Test func aTimeLimitWhileTheDeviceIsGoneIsNoSuccess() throws {
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    let bench = SimulatedBench(scene: Scene(seed: 6))
+    let own = try bench.add(profile: .qm33, at: SIMD3(0, 0, 1))
+    try own.link(at: folder.path("board"))
+    bench.start()
+    defer { bench.stop() }
+    let child = try ChildProcess([
+      "range", "--device", folder.path("board"), "-t", "8", "--format", "json",
+    ])
+    _ = try child.read(until: "\n")
+    own.unplug()
+    let end = child.outcome()
+    #expect(end.status == 74, "\(end.complaints)")
+    #expect(end.complaints.contains("The time was over while the device was lost."))
+    #expect(end.complaints.contains(" rounds, "), "\(end.complaints)")
+  }
+
+  /// The action of these signals is to end the program without a word to the chip.
+  @Test(arguments: Signals.ending) func noSignalLeavesASession(_ signal: Int32) throws {
+    let (bench, chip) = try simulatedChip()
+    defer { bench.stop() }
+    let child = try ChildProcess(["range", "--device", chip.path, "--format", "text"])
+    _ = try child.read(until: "\n")
+    #expect(chip.sessionCount == 1)
+    child.process.send(signal)
+    let end = child.outcome()
+    #expect(end.status == 82, "\(end.complaints)")
+    #expect(chip.sessionCount == 0)
+  }
+
+  @Test func aTerminalThatIsClosedIsTheEndOfTheProgram() throws {
+    let (bench, chip) = try simulatedChip()
+    defer { bench.stop() }
+    var (master, slave): (Int32, Int32) = (-1, -1)
+    try #require(openpty(&master, &slave, nil, nil, nil) == 0)
+    let error = Pipe()
+    // Not its controlling terminal: no SIGHUP, only the error of the next line.
+    let child = try SpawnedProcess(
+      ChildProcess.uwbctl, ["range", "--device", chip.path, "--interval", "50"],
+      standardOutput: slave, standardError: error.fileHandleForWriting.fileDescriptor)
+    close(slave)
+    try error.fileHandleForWriting.close()
+    var byte: UInt8 = 0
+    #expect(read(master, &byte, 1) == 1)
+    close(master)
+    let complaints = String(
+      decoding: error.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    #expect(child.terminationStatus == 82, "\(complaints)")
+    #expect(!complaints.contains("standard output"), "\(complaints)")
+    #expect(chip.sessionCount == 0)
+  }
+
+  @Test(arguments: [
+    ["decode", "--file", "/dev/null"], ["decode", "--format", "json"],
+  ])
+  func nothingIsSaidOnStandardError(_ command: [String]) throws {
+    let end = try ChildProcess.run(command)
+    #expect(end.status == 0, "\(end.complaints)")
+    #expect(end.output == "")
+    #expect(end.complaints == "uwbctl decode: There is no frame.\n")
+  }
+
   /// A chip that fails once at its start, and is slow to return.
   private func failingChip(mute isMute: Bool) throws -> ScriptedTerminal {
     let starts = Mutex(0)
@@ -158,7 +223,8 @@ import uwbctl
     let (end, _) = try limited(["range"], failingChip(mute: true)) {
       $0.complaints.contains("0 rounds, ")
     }
-    #expect(end.status == 82, "\(end.complaints)")
+    // The chip has failed, and is not back at the time limit.
+    #expect(end.status == 81, "\(end.complaints)")
     #expect(end.complaints.contains("0 rounds, "), "\(end.complaints)")
   }
 
@@ -228,7 +294,7 @@ import uwbctl
     ) {
       $0.complaints.contains("Waiting for the device")
     }
-    #expect(end.status == 82, "\(end.complaints)")
+    #expect(end.status == 81, "\(end.complaints)")
     #expect(end.complaints.contains("Waiting for the device"), "\(end.complaints)")
   }
 
@@ -406,6 +472,39 @@ import uwbctl
       "\(end.complaints)")
     #expect(end.output.split(separator: "\n").count == 5, "\(end.output)")
     #expect(end.output.contains("#4  no peer was measured"), "\(end.output)")
+  }
+
+  /// A round in which the peer 0001 is measured at two metres.
+  private static func measured(_ sequence: String) -> String {
+    "62 00 00 38 \(sequence) 01000000 00 c8000000 01 00 00 00000000 00000000 01"
+      + "0100 00 00 c800 00000000 00000000 00000000 02 00000000 00000000 00000000"
+  }
+
+  /// A peer that answers every second round, and no more after some rounds.
+  @Test(arguments: [3, 9]) func onlyMeasuredRoundsCount(_ count: Int) throws {
+    let terminal = try ScriptedTerminal { packet in
+      guard (packet[0], packet[1]) == (0x22, 0x00) else { return Self.answer(packet) }
+      // An even round has no measurement; an odd round of the first five pairs has one.
+      var bytes = hexBytes("42 00 00 01 00 61 02 00 06 01 00 00 00 02 00")
+      for number in 0..<30 {
+        let sequence = String(format: "%02x000000", number)
+        bytes += hexBytes(
+          number % 2 == 1 && number < 10
+            ? Self.measured(sequence)
+            : "62 00 00 19 \(sequence) 01000000 00 c8000000 01 00 00 00000000 00000000 00")
+      }
+      return bytes
+    }
+    let end = try ChildProcess.run(["range", "--device", terminal.path, "-n", "\(count)"])
+    terminal.hangUp()
+    if count == 3 {
+      #expect(end.status == 0, "\(end.complaints)")
+      #expect(end.complaints.hasPrefix("6 rounds, "), "\(end.complaints)")
+      #expect(end.complaints.contains(", 3 measured, "), "\(end.complaints)")
+    } else {
+      #expect(end.status == 82, "\(end.complaints)")
+      #expect(end.complaints.contains("Only 5 of 9 rounds were measured"), "\(end.complaints)")
+    }
   }
 
   @Test func theTableSaysWhoIsSilent() throws {

@@ -2,6 +2,7 @@
 import Foundation
 import Glibc
 import JSON
+import System
 import Testing
 import UWBLink
 import UWBSimulator
@@ -13,7 +14,7 @@ import Varlink
 
 /// The program itself, and every way in which it ends.
 @Suite(.ownThreads, .timeLimit(.minutes(10))) struct ServiceEndTests {
-  @Test(arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT])
+  @Test(arguments: Signals.ending)
   func noSignalLeavesASession(_ signal: Int32) async throws {
     try await ServiceBench.lend { bench in
       let service = try bench.launch()

@@ -12,6 +12,16 @@ package enum ChipService {
     /// The service does not answer, or the connection has ended.
     case silent(Errno)
     case rejected(ServiceError)
+
+    /// Whether no service holds the chip.
+    fileprivate var isWithoutChip: Bool {
+      switch self {
+      case .unreachable(.noSuchFileOrDirectory), .unreachable(.notDirectory),
+        .unreachable(.connectionRefused), .rejected(.noChip):
+        true
+      default: false
+      }
+    }
   }
 
   /// The time-out in seconds for a reply that waits up to 10 s for the chip to open.
@@ -22,7 +32,11 @@ package enum ChipService {
   /// Returns the service's name of the device at `place`; nil if no service holds the device.
   ///
   /// The name is stable, while the path changes with each plug.
-  package static func name(of place: String, at socket: FilePath) -> String? {
+  ///
+  /// - Throws: `Failure` if the service does not answer this, and thus may hold the device.
+  package static func name(
+    of place: String, at socket: FilePath
+  ) throws(Failure) -> String? {
     do throws(Failure) {
       let (descriptor, reply) = try call(
         .describe(chip: place), at: socket, patience: patienceForOpening)
@@ -30,8 +44,11 @@ package enum ChipService {
       return reply.parameters["chip"]?.string ?? place
     } catch {
       // The service still holds a chip that it cannot use now.
-      guard case .rejected(.chipUnavailable(let chip, _, _)) = error else { return nil }
-      return chip.isEmpty ? place : chip
+      if case .rejected(.chipUnavailable(let chip, _, _)) = error {
+        return chip.isEmpty ? place : chip
+      }
+      guard error.isWithoutChip else { throw error }
+      return nil
     }
   }
 
@@ -48,11 +65,16 @@ package enum ChipService {
     ).descriptor
   }
 
-  /// Returns the chips of the service; empty without a service or a reply.
-  package static func chips(at socket: FilePath) -> [Chips.Chip] {
-    guard let (descriptor, reply) = try? call(.list, at: socket) else { return [] }
-    try? descriptor.close()
-    return .init(reply.parameters["chips"])
+  /// Returns the chips of the service; empty without a service.
+  package static func chips(at socket: FilePath) throws(Failure) -> [Chips.Chip] {
+    do throws(Failure) {
+      let (descriptor, reply) = try call(.list, at: socket)
+      try? descriptor.close()
+      return .init(reply.parameters["chips"])
+    } catch {
+      guard error.isWithoutChip else { throw error }
+      return []
+    }
   }
 
   /// Makes the service close the chip at `place` until the returned connection closes.
@@ -67,12 +89,8 @@ package enum ChipService {
         .borrow(chip: place, reason: reason), at: socket, patience: patienceForClosing
       ).descriptor
     } catch {
-      switch error {
-      case .unreachable(.noSuchFileOrDirectory), .unreachable(.notDirectory),
-        .unreachable(.connectionRefused), .rejected(.noChip):
-        return nil
-      default: throw error
-      }
+      guard error.isWithoutChip else { throw error }
+      return nil
     }
   }
 

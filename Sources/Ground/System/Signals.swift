@@ -22,6 +22,13 @@ package func withSignalsBlocked(_ body: () -> Int32) -> Int32 {
 
 /// The signals that a program handles itself.
 package enum Signals {
+  /// The signals whose default action ends the program, and which a program can end in order after.
+  /// Errors of the program itself, profilers' SIGPROF and real-time signals are not among them.
+  package static let ending = [
+    SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGXCPU, SIGXFSZ,
+    SIGPOLL, SIGPWR, SIGSTKFLT,
+  ]
+
   /// Calls `body` for each of these signals, on a queue of its own, until the source is cancelled.
   ///
   /// The signal handler writes to a pipe. A signal that arrives during the setup is therefore not

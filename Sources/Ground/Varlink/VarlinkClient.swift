@@ -63,6 +63,8 @@ package enum VarlinkClient {
         unsafe Glibc.send(
           descriptor.rawValue, $0.baseAddress! + sent, bytes.count - sent, Int32(MSG_NOSIGNAL))
       }
+      // A service that refuses the connection may have closed it, after an error for this call.
+      if count < 0, errno == EPIPE { return }
       if count < 0, errno != EINTR { throw Errno(rawValue: errno) }
       sent += max(count, 0)
     }

@@ -125,7 +125,7 @@ import UWBService
     let reloads = sessions != nil
     let first = Locked(FirstSignal())
     signal(SIGPIPE, SIG_IGN)
-    return Signals.receive([SIGINT, SIGTERM, SIGHUP, SIGQUIT]) { number in
+    return Signals.receive(Signals.ending) { number in
       if reloads, number == SIGHUP {
         event.yield(.reload)
         return

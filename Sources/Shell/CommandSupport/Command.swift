@@ -68,12 +68,34 @@ package struct Failure: Error {
     self.init(
       status, (error as? any LocalizedError)?.errorDescription ?? "\(error)",
       try: Self.suggestion(for: error))
+    let link = error as? LinkError ?? (error as? DriverError)?.linkError
+    if let link, let advice = Self.serviceAdvice(after: link) {
+      suggestion = advice
+      return
+    }
     // The suggestion is about boards.
     guard (error as? any StatusError)?.concernsBoards ?? true else { return }
     switch status {
     case .unavailable: suggestion? += " List devices with: uwbctl list"
     case .permission: suggestion? += " Install the rules with: sudo uwbctl setup --install"
     default: break
+    }
+  }
+
+  /// Returns the next step after a device could not be opened, if a service holds it, or is the
+  /// device. Blocks while it asks the service.
+  private static func serviceAdvice(after error: LinkError) -> String? {
+    guard [.busy, .permissionDenied].contains(error.code),
+      let endpoint = try? LinkEndpoint(error.endpoint)
+    else { return nil }
+    if case .service = endpoint { return error.recoverySuggestion }
+    do throws(LinkError) {
+      return try endpoint.inService() == nil
+        ? nil
+        : "The service uwbd shares it: with --exclusive, it closes the chip until the command has "
+          + "ended."
+    } catch {
+      return "The service uwbd may share it. \(error) \(error.recoverySuggestion ?? "")"
     }
   }
 

@@ -24,9 +24,6 @@ package enum Ending {
   }
   private static let state = Mutex(State())
 
-  /// The ending signals. They include SIGQUIT, whose default action would leave a session on the
-  /// chip.
-  private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
   /// The signals after which the screen must be drawn again.
   private static let screenSignals = [SIGWINCH, SIGCONT]
 
@@ -37,7 +34,7 @@ package enum Ending {
   /// second signal, at least a second after the first, ends the program at once.
   package static func cancelling(_ body: @escaping @Sendable () async throws -> Void) async throws {
     state.withLock { $0 = State() }
-    let source = Signals.receive(signals + screenSignals) { received($0) }
+    let source = Signals.receive(Signals.ending + screenSignals) { received($0) }
     defer { source.cancel() }
     // A lost reader must not end the program before the chip is stopped.
     signal(SIGPIPE, SIG_IGN)
@@ -130,6 +127,8 @@ package enum Ending {
       pthread_sigmask(SIG_UNBLOCK, &signals, nil)
       raise(SIGPIPE)
     }
+    // The terminal was closed, which SIGHUP reports as well: either may come first.
+    if error == .ioError, isatty(STDOUT_FILENO) == 0, errno == EIO { return }
     throw Failure(.system, "Cannot write to standard output: \(error).").report()
   }
 

@@ -6,7 +6,12 @@ package import UWB
 
 /// The options for the end of ranging, and for a lost device.
 package struct RunOptions: ParsableArguments {
-  @Option(name: [.customShort("n"), .long], help: "Stop after this many measured ranging rounds.")
+  @Option(
+    name: [.customShort("n"), .long],
+    help: """
+      Stop after this many measured ranging rounds; range stops, too, after as many in a row in \
+      which no peer was measured.
+      """)
   package var count: Int?
   @OptionGroup package var time: TimeLimit
   @Option(
@@ -84,33 +89,43 @@ package struct TimeLimit: ParsableArguments {
   ///
   /// - Parameter device: The device that `body` has opened.
   /// - Returns: The result; nil at the time limit.
+  /// - Throws: the loss of the device if the device was lost at the time limit.
   package func limiting<R: Sendable>(
     _ device: Locked<UWBDevice?>, _ body: @escaping @Sendable () async throws -> R
   ) async throws -> R? {
     let task = Task(executorPreference: Ending.threads) { try await body() }
     let isOver = Locked(false)
+    let outage = Locked<DriverError?>(nil)
     let timer = limit.map { limit in
       Task {
         try await Task.sleep(for: limit)
         isOver.withLock { $0 = true }
+        let loss = device.withLock { $0 }?.outage
+        outage.withLock { $0 = loss }
         task.cancel()
         try await Task.sleep(for: .seconds(2))
         await device.withLock { $0 }?.close(within: .zero)
       }
     }
     defer { timer?.cancel() }
+    var result: R?
     do {
-      return try await withTaskCancellationHandler {
+      result = try await withTaskCancellationHandler {
         try await task.value
       } onCancel: {
         task.cancel()
       }
     } catch let error where isOver.withLock({ $0 }) && Ending.isCancellation(error) {
-      guard device.withLock({ $0 }) == nil else { return nil }
-      throw Failure(
-        .silent, "The time was over before the device had answered.",
-        try: "Give it more time with -t; uwbctl doctor checks a device.")
+      guard device.withLock({ $0 }) != nil else {
+        throw Failure(
+          .silent, "The time was over before the device had answered.",
+          try: "Give it more time with -t; uwbctl doctor checks a device.")
+      }
     }
+    guard let loss = outage.withLock({ $0 }) else { return result }
+    throw Failure(
+      ExitStatus(loss), "The time was over while the device was lost. \(loss)",
+      try: loss.recoverySuggestion)
   }
 }
 

@@ -103,9 +103,10 @@ package struct Finding: Sendable, Equatable {
   package static func fail(_ check: Check, _ error: some LocalizedError, else advice: String)
     -> Finding
   {
-    fail(
-      check, ExitStatus(of: error) ?? .system, error.errorDescription ?? "",
-      error.recoverySuggestion ?? advice)
+    let failure = Failure(error)
+    return fail(
+      check, failure?.status ?? .system, error.errorDescription ?? "",
+      failure?.suggestion ?? advice)
   }
   package static func ok(_ check: Check, _ text: String) -> Finding {
     Finding(check: check, verdict: .ok, text: text)

@@ -19,6 +19,8 @@ package struct DecodeSession {
   /// The number of lines that are not frames.
   package private(set) var failures = 0
   package private(set) var packets = 0
+  /// Whether the input had neither a frame nor an error.
+  package private(set) var isEmpty = true
 
   package init(
     decoder: FrameDecoder, format: FrameFormat, isJSON: Bool,
@@ -61,12 +63,14 @@ package struct DecodeSession {
   }
 
   private mutating func take(_ frame: [UInt8]) throws {
+    isEmpty = false
     let decoded = try decoder.decode(frame)
     try write(isJSON ? format.json(decoded) : format.text(decoded))
   }
 
   private mutating func fail(_ error: String, at origin: FrameOrigin) throws {
     failures += 1
+    isEmpty = false
     if isJSON {
       try write(format.json(error: error, at: origin))
     } else {

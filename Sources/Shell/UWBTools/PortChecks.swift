@@ -131,6 +131,7 @@ extension Checkup {
 
   package func holder(_ path: FilePath) -> Finding {
     let (holders, someHidden) = machine.processes.holders(of: path)
+    if let service = served(holders) { return service }
     guard let first = holders.first else {
       return .ok(
         .holder,
@@ -145,6 +146,23 @@ extension Checkup {
         ? "ModemManager treats the board as a modem; sudo uwbctl setup --install and replug, or: "
           + "sudo systemctl stop ModemManager"
         : "End that program (kill \(first.pid)), then try again.")
+  }
+
+  /// Returns the finding for a device that the service holds; nil if it does not.
+  private func served(_ holders: [PortHolder]) -> Finding? {
+    let exclusive = "uwbctl doctor \(endpoint) --exclusive"
+    do throws(LinkError) {
+      guard case .service(_, let name, _)? = try endpoint.inService(at: machine.serviceSocket)
+      else { return nil }
+      return .fail(
+        .holder, .busy, "The service uwbd shares it as \(name ?? "\(endpoint)").",
+        "Programs use it through the service. To check the chip itself: \(exclusive)")
+    } catch {
+      guard holders.first?.name == "uwbd" else { return nil }
+      return .fail(
+        .holder, .busy, "The service uwbd shares it. \(error)",
+        "\(error.recoverySuggestion ?? "") Then: \(exclusive)")
+    }
   }
 
   private static let modemManager = "ModemManager"
@@ -175,6 +193,7 @@ extension Checkup {
 package struct Machine: Sendable {
   package var discovery = Discovery()
   package var processes = ProcessTable()
+  package var serviceSocket = LinkEndpoint.serviceSocket
   /// The folder of udev's records.
   package var udevRecords: FilePath = "/run/udev/data"
   package var udevRules: [FilePath] = [

@@ -5,6 +5,7 @@ package import ChipSharing
 import CommandSupport
 package import Formats
 import SystemPackage
+import UWB
 package import UWBLink
 
 /// A chip that the service shares.
@@ -16,8 +17,8 @@ package struct SharedPort {
   package init(chip: Chips.Chip, place: String) { (self.chip, self.place) = (chip, place) }
 
   /// Returns the chips of the service; empty without a service.
-  package static func all() -> [SharedPort] {
-    ChipService.chips(at: LinkEndpoint.serviceSocket).map { chip in
+  package static func all() throws(LinkError) -> [SharedPort] {
+    try LinkEndpoint.servedChips().map { chip in
       SharedPort(chip: chip, place: (try? LinkEndpoint(chip.name))?.place ?? chip.name)
     }
   }

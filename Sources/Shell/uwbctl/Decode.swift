@@ -67,6 +67,7 @@ struct Decode: ReportingCommand {
       try readStandardInput(&session)
     }
     session.finish()
+    if session.isEmpty { note("There is no frame.") }
     if session.failures > 0 { throw Failure(.data) }
   }
 

@@ -21,7 +21,11 @@ struct ListCommand: ParsableCommand {
   @Flag(help: "Also list the built-in serial ports of the machine.") var all = false
 
   func run() {
-    let reports = PortReport.all(Discovery(), ProcessTable(), SharedPort.all(), all: all)
+    var shared: [SharedPort] = []
+    do throws(LinkError) { shared = try SharedPort.all() } catch {
+      note(error.description, try: error.recoverySuggestion)
+    }
+    let reports = PortReport.all(Discovery(), ProcessTable(), shared, all: all)
     format.print(reports, PortReport.json, text: \.text)
     if reports.isEmpty {
       note(

@@ -190,19 +190,17 @@ struct RangeCommand: Command {
       ? try? RangeControl(session, device: options.device) : nil
     defer { control?.stop() }
     for try await round in stream {
-      if let count = end.count, printer.summary.rounds == count,
-        round.sequenceNumber != printer.summary.lastSequence
-      {
-        return
+      if isEnough(printer.summary), round.sequenceNumber != printer.summary.lastSequence {
+        return try checkCount(printer.summary)
       }
       printer.take(round, hasRSSI: hasRSSI)
       if case .estimate(let estimate) = round { regions?.update(estimate) }
-      guard let count = end.count, printer.summary.rounds == count else { continue }
+      guard isEnough(printer.summary) else { continue }
       // A round with an entry for each peer, or an empty round, is complete.
-      if case .empty = round { return }
+      if case .empty = round { return try checkCount(printer.summary) }
       // Includes added controlees; peers with extended addresses are in the configuration only.
       let peers = max(session.configuration.peers.count, session.controlees.count)
-      if printer.summary.rowsInRound >= peers { return }
+      if printer.summary.rowsInRound >= peers { return try checkCount(printer.summary) }
     }
     guard !Task.isCancelled, let ending = session.unexpectedEnd else { return }
     let dialect = session.device.dialect
@@ -210,5 +208,19 @@ struct RangeCommand: Command {
       .sessionEnded, ending.description(in: dialect),
       try: ending.recoverySuggestion(in: dialect)
         ?? "Start it again. If it ends again, record the packets with --capture FILE.")
+  }
+
+  /// Returns whether `-n` ends ranging: after its rounds, or after as many in a row without a
+  /// measurement.
+  private func isEnough(_ summary: RangeSummary) -> Bool {
+    end.count.map { max(summary.measuredRounds, summary.silentRounds) >= $0 } ?? false
+  }
+
+  /// Throws if the peers disappeared before enough rounds were measured.
+  private func checkCount(_ summary: RangeSummary) throws {
+    guard let count = end.count, 1..<count ~= summary.measuredRounds else { return }
+    throw Failure(
+      .noPeer, "Only \(summary.measuredRounds) of \(count) rounds were measured, and then none.",
+      try: "Check that the other end still runs, and is near.")
   }
 }

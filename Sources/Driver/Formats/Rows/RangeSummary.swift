@@ -16,6 +16,10 @@ package struct RangeSummary: Sendable {
 
   package private(set) var peers: [MACAddress: Peer] = [:]
   package private(set) var rounds = 0
+  /// Rounds in which a peer was measured.
+  package private(set) var measuredRounds = 0
+  /// The last rounds in a row in which no peer was measured.
+  package private(set) var silentRounds = 0
   /// Rounds without an entry for any peer.
   package private(set) var empty = 0
   package private(set) var missing = 0
@@ -47,6 +51,10 @@ package struct RangeSummary: Sendable {
     rowsInRound += 1
     var peer = peers[row.result.peer] ?? Peer()
     if row.result.distanceCentimetres != nil {
+      if silentRounds > 0 {
+        measuredRounds += 1
+        silentRounds = 0
+      }
       peer.measured += 1
       peer.measuredAt = measurement.receivedAt
     } else {
@@ -73,6 +81,8 @@ package struct RangeSummary: Sendable {
     let before = isFirst ? nil : lastSequences[token]
     guard number != before else { return 0 }
     rounds += 1
+    // Until a row of the round has a distance.
+    silentRounds += 1
     rowsInRound = 0
     lastSequences[token] = number
     lastSequence = number

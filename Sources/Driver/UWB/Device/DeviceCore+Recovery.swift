@@ -72,6 +72,11 @@ extension DeviceCore {
     }
   }
 
+  /// The cause of the loss while the device is being recovered.
+  var outage: DriverError? {
+    state.withLock { if case .recovering(_, let cause) = $0.phase { cause } else { nil } }
+  }
+
   /// Handles a loss seen by a task: interruptions enter the streams on the reader thread.
   func handleLossOnReader(_ cause: DriverError) async {
     await Task(executorPreference: reader) { self.handleLoss(cause) }.value

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import ChipSharing
+package import ChipSharing
 package import SystemPackage
 package import UWBLink
 
@@ -18,10 +18,32 @@ extension LinkEndpoint {
   /// Returns the endpoint in the service at `socket` if the service holds the chip, or else the
   /// chip's own. Blocks.
   package func shared(at socket: FilePath) -> LinkEndpoint {
+    (try? inService(at: socket)) ?? self
+  }
+
+  /// Returns the endpoint in the service at `socket` if the service holds the chip. Blocks.
+  ///
+  /// - Throws: `LinkError` if a service does not answer this, and thus may hold the chip.
+  package func inService(
+    at socket: FilePath = serviceSocket
+  ) throws(LinkError) -> LinkEndpoint? {
     switch self {
-    case .service, .descriptor: self
-    default:
-      ChipService.name(of: place, at: socket).map { .service(socket: socket, chip: $0) } ?? self
+    case .service: return self
+    case .descriptor: return nil
+    default: break
+    }
+    let place = place
+    do throws(ChipService.Failure) {
+      return try ChipService.name(of: place, at: socket).map { .service(socket: socket, chip: $0) }
+    } catch { throw LinkError(error, .service(socket: socket, chip: place), rejected: .busy) }
+  }
+
+  /// Returns the chips of the service at `socket`; empty without a service. Blocks.
+  package static func servedChips(
+    at socket: FilePath = serviceSocket
+  ) throws(LinkError) -> [Chips.Chip] {
+    do throws(ChipService.Failure) { return try ChipService.chips(at: socket) } catch {
+      throw LinkError(error, .service(socket: socket, chip: nil), rejected: .system)
     }
   }
 
@@ -39,6 +61,14 @@ extension LinkEndpoint {
     } catch {
       throw LinkError(error, .service(socket: socket, chip: place), rejected: .busy)
     }
+  }
+}
+
+extension LinkEndpoint {
+  /// The group whose members may connect to the service of this endpoint, unless it is root's.
+  fileprivate var groupOfSocket: String? {
+    guard case .service(let socket, _, _) = self else { return nil }
+    return DeviceAccess(of: socket)?.joinableGroup
   }
 }
 
@@ -84,8 +114,11 @@ extension LinkError {
       switch errno {
       case .permissionDenied:
         (
-          .permissionDenied, "the socket does not admit it",
-          "Ask the administrator for access: the socket's mode and group decide who may connect."
+          .permissionDenied, "the service admits the group of its socket",
+          endpoint.groupOfSocket.map {
+            "Join the group, and log in again: sudo usermod -aG \($0) $USER."
+          }
+            ?? "Ask the administrator for access: the socket's mode and group decide who may connect."
         )
       case .wouldBlock:
         (

@@ -163,6 +163,9 @@ public final class UWBDevice: Sendable {
   /// Whether the device is recovered after a loss: see `Options.recovery`.
   package var isRecoverable: Bool { core.recovery != nil }
 
+  /// The cause of the loss while the device is lost and may return; nil while it works.
+  package var outage: DriverError? { core.outage }
+
   private init(_ endpoint: LinkEndpoint, _ core: DeviceCore, _ identity: Handshake.Identity) {
     self.endpoint = endpoint
     self.core = core
