@@ -42,10 +42,16 @@ import Varlink
 
   private static let calls: [ChipCall] = {
     var monitor = ChipCall.Monitor()
-    (monitor.chip, monitor.sessionID, monitor.peer) = ("c", .max, "0x0001")
+    (monitor.chip, monitor.sessionID, monitor.peers) = ("c", .max, ["0x0001"])
     (monitor.keep, monitor.queue, monitor.pause) = (.newest, 1, .seconds(10))
+    var several = ChipCall.Monitor()
+    (several.peers, several.interval) = (["0x0001", "0x0002"], .seconds(3_600))
+    (several.hasNulls, several.hasIdentity, several.hasEvents) = (false, true, true)
+    var watch = ChipCall.Watch()
+    (watch.run, watch.after, watch.countInterval) = ("ab", 0, .milliseconds(100))
     return [
       .list, .describe(chip: nil), .describe(chip: "c"), .monitor(ChipCall.Monitor()),
+      .service, .watch(ChipCall.Watch()), .watch(watch), .monitor(several),
       .monitor(monitor), .stop(chip: "c", sessionID: 0), .attach(chip: nil, linger: .zero),
       .attach(chip: "c", linger: .seconds(60)), .borrow(chip: "c", reason: "tests"),
       .start(chip: nil, .text("{}"), .everyone, linger: .zero),
@@ -70,6 +76,11 @@ import Varlink
     ("Stop", ["session_id": .integer(1 << 32)], "session_id"), ("Stop", [:], "session_id"),
     ("Monitor", ["queue": .integer(0)], "queue"),
     ("Monitor", ["every_ms": .integer(-1)], "every_ms"),
+    ("Monitor", ["peer_ms": .integer(3_600_001)], "peer_ms"),
+    ("Monitor", ["peers": .array([])], "peers"),
+    ("Monitor", ["peers": .array([.string("1")]), "peer": .string("1")], "peers"),
+    ("Watch", ["after": .integer(-1)], "after"),
+    ("Watch", ["counters_ms": .integer(99)], "counters_ms"),
   ]) func valuesHaveLimits(
     _ method: String, _ parameters: [String: JSON], _ name: String
   ) {
@@ -77,16 +88,61 @@ import Varlink
   }
 
   @Test func chipsAreReadAsWritten() throws {
-    let session = Chips.Session(id: 42, state: "ranging", share: "user", owners: [Self.user])
-    let chips = [
+    var session = Chips.Session(id: 42, state: "ranging", share: "user", owners: [Self.user])
+    (session.address, session.counters.missing) = ("0x0000", 3)
+    var chips = [
       Chips.Chip(name: "c", problem: "lent", sessions: [session], borrower: Self.borrower),
       Chips.Chip(name: "d"),
     ]
-    let reply = try VarlinkReply(Array(ChipReply.chips(chips).bytes.dropLast()))
+    (chips[1].device, chips[1].serial, chips[1].model) = ("usb:7", "7", "QM33")
+    let bytes = ChipReply.chips(chips, run: "ab", sequence: 5).bytes
+    let reply = try VarlinkReply(Array(bytes.dropLast()))
     let fields = try #require(try VarlinkInterface(Chips.description).method("List")).output
     #expect(
       try VarlinkInterface(Chips.description).problem(with: reply.parameters, fields) == nil)
     #expect(reply.parameters["chips"]?.array?.compactMap(Chips.Chip.init) == chips)
+  }
+
+  @Test(arguments: Chips.Event.Kind.allCases)
+  func eventsAreAsTheInterfaceSays(_ kind: Chips.Event.Kind) throws {
+    let event = Chips.Event(
+      kind, chip: "c", sessionID: 42, user: Self.user, reason: "a", counters: Chips.Counters())
+    var bytes: [UInt8] = []
+    EventReply(event, run: "ab").append(to: &bytes, lost: 3, continues: true)
+    let reply = try VarlinkReply(Array(bytes.dropLast()))
+    let interface = try VarlinkInterface(Chips.description)
+    for method in ["Watch", "Monitor"] {
+      let fields = try #require(interface.method(method)).output
+      #expect(interface.problem(with: reply.parameters, fields) == nil)
+    }
+    #expect(reply.parameters["lost"] == .integer(3) && reply.continues)
+    // The description names each kind.
+    #expect(Chips.description.contains(kind.rawValue))
+  }
+
+  @Test func theServiceDescribesItselfAsTheInterfaceSays() throws {
+    let bytes = ChipReply.service(version: "1", run: "ab", host: "h").bytes
+    let reply = try VarlinkReply(Array(bytes.dropLast()))
+    let interface = try VarlinkInterface(Chips.description)
+    let fields = try #require(interface.method("GetService")).output
+    #expect(interface.problem(with: reply.parameters, fields) == nil)
+    #expect(reply.parameters["protocol"] == .integer(2))
+  }
+
+  @Test(arguments: [
+    (#"{"a":null,"b":1,"c":null}"#, #"{"b":1}"#), (#"{"a":null}"#, "{}"),
+    (#"{"a":null,"b":null,"c":{"d":null,"e":2}}"#, #"{"c":{"e":2}}"#),
+    (#"{"a":"x:null,","b":":null\"","c":null}"#, #"{"a":"x:null,","b":":null\""}"#),
+    (#"{"a":[null,null],"b":"\\","c":null,"d":false}"#, #"{"a":[null,null],"b":"\\","d":false}"#),
+  ]) func nullsAreLeftOut(_ measurement: String, _ expected: String) {
+    func bytes(_ text: String) -> [UInt8] {
+      var bytes: [UInt8] = []
+      MeasurementReply(chip: "c", sessionID: 1, monotonic: 1, utc: 2) { $0 += text.utf8 }
+        .withoutNulls.append(to: &bytes, lost: 0, continues: true)
+      return bytes
+    }
+    #expect(bytes(measurement) == bytes(expected))
+    #expect(String(decoding: bytes(measurement), as: UTF8.self).contains(expected))
   }
 
   @Test func aMeasurementIsEncodedOnceForAll() throws {

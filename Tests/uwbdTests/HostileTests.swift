@@ -84,7 +84,7 @@ import Varlink
 
   private func measurement(_ number: Int, _ peer: UInt16) -> PublishedMeasurement {
     PublishedMeasurement(
-      chip: "x", sessionID: 1, peer: MACAddress(peer), audience: .everyone,
+      chip: "x", sessionID: 1, peer: MACAddress(peer), time: UInt64(number), audience: .everyone,
       reply: MeasurementReply(chip: "x", sessionID: 1, monotonic: UInt64(number), utc: 0) {
         $0 += "\"\(String(repeating: "x", count: 300))\"".utf8
       })
@@ -140,6 +140,21 @@ import Varlink
     #expect(permissions.room(10, 2) == 100)
     // The default queue of a program with 25 connections is not reduced.
     #expect(Permissions().room(25, 25) > 1_000 * 1_200)
+  }
+
+  @Test func aPeerIsLimitedToItsRate() {
+    var rate = PeerRate(.nanoseconds(10))
+    let times = [0, 4, 9, 10, 11, 25, 26].filter { rate.passes(measurement($0, 1)) }
+    #expect(times == [0, 10, 25])
+    // Addresses without end, as of a hostile chip, are forgotten when they are silent.
+    var passed = 0
+    for number in 0..<100_000 where rate.passes(measurement(130 + number, UInt16(number % 50_000)))
+    {
+      passed += 1
+    }
+    #expect(passed == 100_000)
+    let isSoon = !rate.passes(measurement(100_130, 49_999))
+    #expect(isSoon)
   }
 
   @Test func manyConnectionsComeAndGo() async throws {

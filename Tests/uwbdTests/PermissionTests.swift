@@ -131,7 +131,9 @@ import Varlink
           ["interface": .string(Chips.interface)]),
       ].allSatisfy { $0.error == nil } ? "yes" : "no"
     },
+    Row("`GetService`", calls: "GetService"),
     Row("`List`", .user, calls: "List"), Row("`Describe`", calls: "Describe"),
+    Row("`Watch`", .user, calls: "Watch", ["after": .integer(0)]),
     Row("`Monitor` of a session for `everyone`", .everyone, calls: "Monitor", stop),
     Row("`Monitor` of one for its `user`", .user, calls: "Monitor", stop),
     Row("`Monitor` of all: those for its `user`", .user) { users, user in

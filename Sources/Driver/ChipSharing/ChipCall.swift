@@ -2,17 +2,22 @@
 package import JSON
 package import Varlink
 
+/// One hour in milliseconds.
+private let hour = 3_600_000
+
 /// A call of the service. Its parameters are within the limits of the interface.
 ///
 /// A chip is named as in the reply of `List`, or by the path of its device without symbolic links;
 /// nil names the only chip.
 package enum ChipCall: Sendable, Hashable {
+  case service
   case list
   case describe(chip: String?)
   /// - Parameter linger: The time for which the session outlives its last connection.
   case start(chip: String?, Profile, Chips.Share, linger: Duration)
   case stop(chip: String?, sessionID: UInt32)
   case monitor(Monitor)
+  case watch(Watch)
   case attach(chip: String?, linger: Duration)
   case borrow(chip: String?, reason: String)
 
@@ -27,13 +32,33 @@ package enum ChipCall: Sendable, Hashable {
     /// The chip, or nil for all chips.
     package var chip: String?
     package var sessionID: UInt32?
-    /// The address of a peer in its text form.
-    package var peer: String?
+    /// The addresses of peers in their text form, or nil for all peers.
+    package var peers: Set<String>?
+    /// The shortest time between two measurements of a peer; sooner ones are left out.
+    package var interval = Duration.zero
     package var keep = Chips.Keep.all
     /// The greatest number of measurements that wait for the client.
     package var queue = 1_000
     /// The time for which measurements are collected before they are sent together.
     package var pause = Duration.zero
+    /// Whether the members of a measurement that are null are sent.
+    package var hasNulls = true
+    /// Whether each measurement has its origin.
+    package var hasIdentity = false
+    /// Whether the changes that concern the measurements are sent.
+    package var hasEvents = false
+
+    package init() {}
+  }
+
+  /// The events that a client wants.
+  package struct Watch: Sendable, Hashable {
+    /// The run of the service that the client has seen.
+    package var run: String?
+    /// The number of the last event that the client has; nil for the present one.
+    package var after: Int?
+    /// The time between two counts of the sessions; nil for none.
+    package var countInterval: Duration?
 
     package init() {}
   }
@@ -41,7 +66,7 @@ package enum ChipCall: Sendable, Hashable {
   /// The name of the chip in the call.
   package var chip: String? {
     switch self {
-    case .list: nil
+    case .service, .list, .watch: nil
     case .describe(let chip), .start(let chip, _, _, _), .stop(let chip, _), .attach(let chip, _),
       .borrow(let chip, _):
       chip
@@ -59,6 +84,7 @@ extension ChipCall {
     let members = Members(values: parameters)
     let chip = members.string("chip")
     switch method {
+    case "GetService": self = .service
     case "List": self = .list
     case "Describe": self = .describe(chip: chip)
     case "Start":
@@ -69,14 +95,15 @@ extension ChipCall {
     case "Stop":
       guard let id = try members.sessionID() else { throw .invalidParameter("session_id") }
       self = .stop(chip: chip, sessionID: id)
-    case "Monitor":
-      var monitor = Monitor()
-      (monitor.chip, monitor.peer) = (chip, members.string("peer"))
-      monitor.sessionID = try members.sessionID()
-      monitor.queue = try members.integer("queue", 1...10_000) ?? monitor.queue
-      monitor.pause = try members.milliseconds("every_ms", 10_000)
-      monitor.keep = members.string("keep").flatMap(Chips.Keep.init) ?? .all
-      self = .monitor(monitor)
+    case "Monitor": self = .monitor(try members.monitor(of: chip))
+    case "Watch":
+      var watch = Watch()
+      watch.run = members.string("run")
+      watch.after = try members.integer("after", 0...Int.max)
+      watch.countInterval = try members.integer("counters_ms", 100...hour).map {
+        .milliseconds($0)
+      }
+      self = .watch(watch)
     case "Attach":
       self = .attach(chip: chip, linger: try members.milliseconds("linger_ms", 60_000))
     case "Borrow": self = .borrow(chip: chip, reason: members.string("reason") ?? "")
@@ -105,6 +132,25 @@ extension ChipCall {
       try integer("session_id", 0...Int(UInt32.max)).map { UInt32($0) }
     }
 
+    func monitor(of chip: String?) throws(ServiceError) -> Monitor {
+      var monitor = Monitor()
+      monitor.chip = chip
+      let peers = values["peers"]?.array?.compactMap(\.string)
+      guard peers.map({ 1...1_000 ~= $0.count && string("peer") == nil }) ?? true else {
+        throw .invalidParameter("peers")
+      }
+      monitor.peers = peers.map { Set($0) } ?? string("peer").map { [$0] }
+      monitor.sessionID = try sessionID()
+      monitor.interval = try milliseconds("peer_ms", hour)
+      monitor.queue = try integer("queue", 1...10_000) ?? monitor.queue
+      monitor.pause = try milliseconds("every_ms", 10_000)
+      monitor.keep = string("keep").flatMap(Chips.Keep.init) ?? .all
+      monitor.hasNulls = values["nulls"]?.bool ?? true
+      monitor.hasIdentity = values["identity"]?.bool ?? false
+      monitor.hasEvents = values["events"]?.bool ?? false
+      return monitor
+    }
+
     func profile() throws(ServiceError) -> Profile {
       switch (values["profile"]?.object, string("profile_text")) {
       case (.some(let members), nil): .object(members)
@@ -122,10 +168,8 @@ extension ChipCall {
     let method: String
     var members: [String: JSON] = [:]
     members["chip"] = chip.map { .string($0) }
-    func milliseconds(_ time: Duration) -> JSON? {
-      time > .zero ? .integer(Int64(time / .milliseconds(1))) : nil
-    }
     switch self {
+    case .service: method = "GetService"
     case .list: method = "List"
     case .describe: method = "Describe"
     case .start(_, let profile, let share, let linger):
@@ -135,25 +179,54 @@ extension ChipCall {
       case .text(let text): members["profile_text"] = .string(text)
       }
       if share != .everyone { members["share"] = .string(share.rawValue) }
-      members["linger_ms"] = milliseconds(linger)
+      members["linger_ms"] = Self.milliseconds(linger)
     case .stop(_, let id):
       method = "Stop"
       members["session_id"] = .integer(Int64(id))
     case .monitor(let monitor):
       method = "Monitor"
-      members["session_id"] = monitor.sessionID.map { .integer(Int64($0)) }
-      members["peer"] = monitor.peer.map { .string($0) }
-      if monitor.keep != .all { members["keep"] = .string(monitor.keep.rawValue) }
-      if monitor.queue != Monitor().queue { members["queue"] = .integer(Int64(monitor.queue)) }
-      members["every_ms"] = milliseconds(monitor.pause)
+      members.merge(monitor.members) { $1 }
+    case .watch(let watch):
+      method = "Watch"
+      members["run"] = watch.run.map { .string($0) }
+      members["after"] = watch.after.map { .integer(Int64($0)) }
+      members["counters_ms"] = watch.countInterval.flatMap(Self.milliseconds)
     case .attach(_, let linger):
       method = "Attach"
-      members["linger_ms"] = milliseconds(linger)
+      members["linger_ms"] = Self.milliseconds(linger)
     case .borrow(_, let reason):
       method = "Borrow"
       members["reason"] = .string(reason)
     }
     let name = "\(Chips.interface).\(method)"
     return VarlinkCall(name, members, upgrade: Chips.upgrading.contains(name))
+  }
+
+  fileprivate static func milliseconds(_ time: Duration) -> JSON? {
+    time > .zero ? .integer(Int64(time / .milliseconds(1))) : nil
+  }
+}
+
+extension ChipCall.Monitor {
+  /// The parameters of the call except the chip.
+  fileprivate var members: [String: JSON] {
+    var members: [String: JSON] = [:]
+    members["session_id"] = sessionID.map { .integer(Int64($0)) }
+    if let peers {
+      // Older services have only `peer`.
+      if peers.count == 1 {
+        members["peer"] = peers.first.map { .string($0) }
+      } else {
+        members["peers"] = .array(peers.sorted().map { .string($0) })
+      }
+    }
+    members["peer_ms"] = ChipCall.milliseconds(interval)
+    if keep != .all { members["keep"] = .string(keep.rawValue) }
+    if queue != ChipCall.Monitor().queue { members["queue"] = .integer(Int64(queue)) }
+    members["every_ms"] = ChipCall.milliseconds(pause)
+    if !hasNulls { members["nulls"] = .bool(false) }
+    if hasIdentity { members["identity"] = .bool(true) }
+    if hasEvents { members["events"] = .bool(true) }
+    return members
   }
 }

@@ -2,9 +2,11 @@
 internal import JSON
 internal import Varlink
 
-/// The reply to a call that succeeded, except the measurements of `Monitor`.
+/// The reply to a call that succeeded, except the replies of `Monitor` and `Watch`.
 package enum ChipReply: Sendable {
-  case chips([Chips.Chip])
+  case service(version: String, run: String, host: String)
+  /// - Parameter sequence: The number of the last event of the run.
+  case chips([Chips.Chip], run: String, sequence: Int)
   /// - Parameter info: The device's description of itself, as JSON.
   case description(chip: String, info: String)
   case started(chip: String, sessionID: UInt32, joined: Bool)
@@ -15,7 +17,16 @@ package enum ChipReply: Sendable {
   /// The encoded message with its zero byte.
   package var bytes: [UInt8] {
     switch self {
-    case .chips(let chips): return VarlinkReply(["chips": chips.json]).bytes
+    case .service(let version, let run, let host):
+      return VarlinkReply([
+        "version": .string(version), "protocol": .integer(Int64(Chips.protocolVersion)),
+        "features": .array(Chips.features.map { .string($0) }), "run": .string(run),
+        "host": .string(host),
+      ]).bytes
+    case .chips(let chips, let run, let sequence):
+      return VarlinkReply([
+        "chips": chips.json, "run": .string(run), "sequence": .integer(Int64(sequence)),
+      ]).bytes
     case .description(let chip, let info):
       var bytes: [UInt8] = []
       EncodedReply { text in
@@ -36,7 +47,7 @@ package enum ChipReply: Sendable {
 
 /// A measurement as a reply of `Monitor`. It is encoded once for all clients that receive it.
 package struct MeasurementReply: Sendable {
-  private let reply: EncodedReply
+  private var reply: EncodedReply
 
   /// The length in bytes, without the parts that differ between clients.
   package var count: Int { reply.count }
@@ -68,6 +79,44 @@ package struct MeasurementReply: Sendable {
   ///
   /// - Parameters:
   ///   - lost: The number of measurements dropped for this client just before.
+  ///   - identity: The origin of the measurement, for a client that wants it.
+  ///   - continues: Whether the client receives further replies to its call.
+  package func append(
+    to output: inout [UInt8], lost: Int, identity: EncodedIdentity? = nil, continues: Bool
+  ) {
+    reply.append(
+      to: &output, own: ("lost", UInt64(lost)), more: identity?.bytes ?? [], continues: continues)
+  }
+
+  /// This reply without the members of the measurement that are null.
+  package var withoutNulls: MeasurementReply {
+    var other = self
+    other.reply = reply.withoutNulls
+    return other
+  }
+}
+
+/// The origin of the measurements of a session, encoded once.
+package struct EncodedIdentity: Sendable {
+  fileprivate let bytes: [UInt8]
+
+  package init(_ identity: Chips.Identity) {
+    bytes = Array(#","identity":\#(identity.json)"#.utf8)
+  }
+}
+
+/// An event as a reply of `Watch` and `Monitor`, encoded once for all clients that receive it.
+package struct EventReply: Sendable {
+  private let reply: EncodedReply
+
+  package init(_ event: Chips.Event, run: String) {
+    reply = EncodedReply { $0 += #""run":\#(JSON.string(run)),"event":\#(event.json)"#.utf8 }
+  }
+
+  /// Appends the message of one client.
+  ///
+  /// - Parameters:
+  ///   - lost: The number of events that this client has missed just before.
   ///   - continues: Whether the client receives further replies to its call.
   package func append(to output: inout [UInt8], lost: Int, continues: Bool) {
     reply.append(to: &output, own: ("lost", UInt64(lost)), continues: continues)

@@ -41,6 +41,9 @@ package enum Chips {
     package var state: String
     package var share: String
     package var owners: [User]
+    /// The chip's own address in the session.
+    package var address: String?
+    package var counters = Counters()
 
     package init(id: UInt32, state: String, share: String, owners: [User]) {
       (self.id, self.state, self.share, self.owners) = (id, state, share, owners)
@@ -67,6 +70,11 @@ package enum Chips {
     package var problem: String?
     package var sessions: [Session]
     package var borrower: Borrower?
+    /// A name that finds the same chip after it was plugged in elsewhere.
+    package var device: String?
+    package var serial: String?
+    /// The family of the chip.
+    package var model: String?
 
     package init(
       name: String, problem: String? = nil, sessions: [Session] = [], borrower: Borrower? = nil
@@ -109,12 +117,14 @@ extension Chips.Session: ChipsValue {
     self.init(
       id: UInt32(clamping: id), state: json["state"]?.string ?? "",
       share: json["share"]?.string ?? "", owners: .init(json["owners"]))
+    address = json["address"]?.string
+    counters = json["counters"].flatMap(Chips.Counters.init) ?? counters
   }
 
   package var json: JSON {
     [
       "session_id": .integer(Int64(id)), "state": .string(state), "share": .string(share),
-      "owners": owners.json,
+      "owners": owners.json, "address": .init(address), "counters": counters.json,
     ]
   }
 }
@@ -136,12 +146,16 @@ extension Chips.Chip: ChipsValue {
     self.init(
       name: name, problem: json["problem"]?.string, sessions: .init(json["sessions"]),
       borrower: json["borrower"].flatMap(Chips.Borrower.init))
+    (device, serial, model) = (
+      json["device"]?.string, json["serial"]?.string, json["model"]?.string
+    )
   }
 
   package var json: JSON {
     [
       "chip": .string(name), "problem": .init(problem), "sessions": sessions.json,
-      "borrower": borrower?.json ?? .null,
+      "borrower": borrower?.json ?? .null, "device": .init(device), "serial": .init(serial),
+      "model": .init(model),
     ]
   }
 }

@@ -17,7 +17,10 @@ enum ChipEvent {
 @ServiceActor protocol ChipObserver: AnyObject {
   /// Whether a client monitors measurements. They are encoded only then.
   var hasListeners: Bool { get }
+  var history: EventHistory { get }
   func handle(_ event: ChipEvent)
+  /// Records an event for the clients that watch.
+  func record(_ event: Chips.Event)
 }
 
 /// The users who may see a session.

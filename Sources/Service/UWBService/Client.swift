@@ -24,7 +24,7 @@ import Varlink
 
   nonisolated var number: Int { connection.number }
   var isClosed: Bool { connection.isClosed }
-  var isMonitoring: Bool { connection.stream != nil }
+  var isMonitoring: Bool { monitor != nil }
 
   /// Closes the connection, and releases the client's sessions and chips.
   ///
@@ -88,6 +88,12 @@ import Varlink
       monitor?.ended(session, reason)
     case .unusable(let chip): if attached?.chip === chip { close(.interrupted) }
     }
+  }
+
+  /// Sends the recorded events that the client has not received.
+  func sendEvents() {
+    (connection.stream as? Watch)?.sendEvents()
+    monitor?.sendEvents()
   }
 
   private var monitor: Monitor? { connection.stream as? Monitor }

@@ -2,23 +2,69 @@
 import ChipSharing
 import DequeModule
 import UWB
+import Varlink
 
 /// A measurement on its way to the clients that monitor it.
 ///
 /// All queues share one object, and differ in references of eight bytes.
-final class PublishedMeasurement: Sendable {
-  let chip: String
-  let sessionID: UInt32
-  let peer: MACAddress
+@ServiceActor final class PublishedMeasurement {
+  nonisolated let chip: String
+  nonisolated let sessionID: UInt32
+  nonisolated let peer: MACAddress
+  /// The time of the measurement in nanoseconds of CLOCK_MONOTONIC.
+  nonisolated let time: UInt64
   /// The users who may see it.
-  let audience: Audience
-  let reply: MeasurementReply
+  nonisolated let audience: Audience
+  /// The number of the last event before it.
+  nonisolated let event: Int
+  nonisolated let identity: EncodedIdentity?
+  nonisolated let reply: MeasurementReply
+  private(set) lazy var withoutNulls = reply.withoutNulls
 
-  init(
-    chip: String, sessionID: UInt32, peer: MACAddress, audience: Audience, reply: MeasurementReply
+  nonisolated init(
+    chip: String, sessionID: UInt32, peer: MACAddress, time: UInt64, audience: Audience,
+    event: Int = 0, identity: EncodedIdentity? = nil, reply: MeasurementReply
   ) {
-    (self.chip, self.sessionID, self.peer) = (chip, sessionID, peer)
-    (self.audience, self.reply) = (audience, reply)
+    (self.chip, self.sessionID, self.peer, self.time) = (chip, sessionID, peer, time)
+    (self.audience, self.event, self.identity, self.reply) = (audience, event, identity, reply)
+  }
+}
+
+/// Limits the measurements of each peer to a rate.
+struct PeerRate {
+  private struct Peer: Hashable {
+    var chip: String
+    var sessionID: UInt32
+    var address: MACAddress
+  }
+
+  /// The shortest time between two measurements of a peer in nanoseconds.
+  private let interval: UInt64
+  /// The times of the last measurements that passed, in nanoseconds.
+  private var passed: [Peer: UInt64] = [:]
+
+  /// The number of peers at which the ones that are silent for longer than the interval are
+  /// forgotten. It doubles while most are not, up to the greatest number.
+  private var limit = 1_024
+  private static let mostPeers = 16_384
+
+  init(_ interval: Duration) { self.interval = UInt64(interval / .nanoseconds(1)) }
+
+  /// Returns whether a measurement passes.
+  mutating func passes(_ measurement: PublishedMeasurement) -> Bool {
+    guard interval > 0 else { return true }
+    let peer = Peer(
+      chip: measurement.chip, sessionID: measurement.sessionID, address: measurement.peer)
+    let time = measurement.time
+    if let before = passed[peer], time < before + interval { return false }
+    if passed.count >= limit {
+      passed = passed.filter { time < $0.value + interval }
+      // More peers than honest chips have in an hour: the limit stays, the rate does not.
+      if passed.count >= Self.mostPeers / 2 { passed = [:] }
+      limit = max(1_024, 2 * passed.count)
+    }
+    passed[peer] = time
+    return true
   }
 }
 
@@ -32,6 +78,7 @@ struct MeasurementQueue {
   private(set) var lost = 0
   /// The length of the waiting measurements in bytes.
   private var bytes = 0
+  var first: PublishedMeasurement? { waiting.first }
 
   init(_ rule: Chips.Keep, limit: Int) { (self.rule, self.limit) = (rule, limit) }
 

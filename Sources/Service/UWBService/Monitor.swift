@@ -8,6 +8,12 @@ import Varlink
   /// The filter. A chip has its name in the list.
   private let wanted: ChipCall.Monitor
   private var queue: MeasurementQueue
+  /// The events of the stream; nil if the client does not want them.
+  private var events: EventCursor?
+  /// The chip whose events concern the stream; nil for all chips.
+  private let eventChip: String?
+  private var isNew = true
+  private var rate: PeerRate
   private var state = State.sending
   private weak var connection: VarlinkConnection?
 
@@ -22,22 +28,32 @@ import Varlink
   /// The bytes of measurements that are encoded for one call of send(2).
   private static let mostEncoded = 32_768
 
-  init(_ wanted: ChipCall.Monitor, _ connection: VarlinkConnection) {
-    (self.wanted, self.connection) = (wanted, connection)
+  init(
+    _ wanted: ChipCall.Monitor, events: EventCursor?, of eventChip: String?,
+    _ connection: VarlinkConnection
+  ) {
+    (self.wanted, self.connection, self.events) = (wanted, connection, events)
+    self.eventChip = eventChip
     queue = MeasurementQueue(wanted.keep, limit: wanted.queue)
+    rate = PeerRate(wanted.interval)
   }
 
   private func includes(_ measurement: PublishedMeasurement) -> Bool {
     wanted.chip ?? measurement.chip == measurement.chip
       && wanted.sessionID ?? measurement.sessionID == measurement.sessionID
-      && wanted.peer.map { $0 == measurement.peer.description } ?? true
+      && wanted.peers.map { $0.contains(measurement.peer.description) } ?? true
+  }
+
+  private func includes(_ event: Chips.Event) -> Bool {
+    eventChip ?? event.chip == event.chip
+      && (event.sessionID == nil || wanted.sessionID ?? event.sessionID == event.sessionID)
   }
 
   /// Queues a measurement if the client wants it, and sends it if the client accepts bytes.
   ///
   /// - Parameter room: The most bytes that may wait.
   func offer(_ measurement: PublishedMeasurement, room: @autoclosure () -> Int) {
-    guard includes(measurement) else { return }
+    guard includes(measurement), rate.passes(measurement) else { return }
     queue.add(measurement, room: room())
     guard case .sending = state else { return }
     guard wanted.pause > .zero else { return sendMeasurements() }
@@ -54,6 +70,11 @@ import Varlink
     if queue.lost > 0 { connection?.closeIfStuck() }
   }
 
+  /// Sends recorded events, unless measurements are being collected, whose events precede them.
+  func sendEvents() {
+    if events != nil { connection?.sendReplies() }
+  }
+
   /// Ends the measurements of a session that the client names.
   func ended(_ session: SharedSession, _ reason: ServiceError) {
     guard wanted.sessionID == session.id, wanted.chip ?? session.chip == session.chip else {
@@ -65,12 +86,33 @@ import Varlink
 
   func appendReplies(to output: inout OutputBuffer, more: Bool) -> Bool {
     if case .collecting = state { return false }
-    while output.count < Self.mostEncoded, let (measurement, lost) = queue.next() {
-      output.encode { measurement.reply.append(to: &$0, lost: lost, continues: more) }
+    while !more || appendEvents(through: queue.first?.event ?? .max, to: &output),
+      let (measurement, lost) = queue.next()
+    {
+      let reply = wanted.hasNulls ? measurement.reply : measurement.withoutNulls
+      let identity = wanted.hasIdentity ? measurement.identity : nil
+      output.encode { reply.append(to: &$0, lost: lost, identity: identity, continues: more) }
       if !more { return true }
     }
     guard output.isEmpty, case .ending(let error) = state else { return false }
     output.append(error.reply.bytes)
     return true
+  }
+
+  /// Appends the events of the stream that happened up to a number.
+  ///
+  /// - Returns: Whether there is room for more.
+  private func appendEvents(through end: Int, to output: inout OutputBuffer) -> Bool {
+    if isNew, let events {
+      let first = events.history.encoded(Chips.Event(.watching), after: events.sequence)
+      output.encode { first.append(to: &$0, lost: 0, continues: true) }
+    }
+    isNew = false
+    while output.count < Self.mostEncoded, let (recorded, lost) = events?.next(through: end) {
+      // A gap is reported with the next event, which concerns the stream or not.
+      guard includes(recorded.event) || lost > 0 else { continue }
+      output.encode { recorded.reply.append(to: &$0, lost: lost, continues: true) }
+    }
+    return output.count < Self.mostEncoded
   }
 }

@@ -10,7 +10,7 @@ extension ChipCall {
   fileprivate var startsSessions: Bool {
     switch self {
     case .start, .attach, .borrow: true
-    case .list, .describe, .stop, .monitor: false
+    case .service, .list, .describe, .stop, .monitor, .watch: false
     }
   }
 
@@ -18,7 +18,7 @@ extension ChipCall {
   fileprivate var needsDevice: Bool {
     switch self {
     case .describe, .start, .attach: true
-    case .list, .stop, .monitor, .borrow: false
+    case .service, .list, .stop, .monitor, .watch, .borrow: false
     }
   }
 }
@@ -79,7 +79,10 @@ extension Service {
     _ call: ChipCall, _ message: VarlinkCall, for client: Client
   ) throws(ServiceError) -> VarlinkConnection.Outcome {
     switch call {
-    case .list: return reply(.chips(chips.map(\.shown)))
+    case .service: return reply(.service(version: version, run: history.run, host: history.host))
+    case .list:
+      return reply(.chips(chips.map(\.shown), run: history.run, sequence: history.last))
+    case .watch(let watch): return try self.watch(watch, isOneway: message.oneway, for: client)
     case .monitor(let monitor):
       return try self.monitor(monitor, isOneway: message.oneway, for: client)
     case .describe(let name):
@@ -187,6 +190,7 @@ extension Service {
   ) throws(ServiceError) -> VarlinkConnection.Outcome {
     var wanted = wanted
     if wanted.chip != nil { wanted.chip = try chip(wanted.chip).name }
+    var eventChip = wanted.chip
     if let id = wanted.sessionID {
       let there = chips.filter { wanted.chip ?? $0.name == $0.name }.compactMap { $0.sessions[id] }
       guard let session = there.first(where: { $0.audience.includes(client.user) }) else {
@@ -201,7 +205,33 @@ extension Service {
         throw .sessionEnded(
           session.chip, sessionID: id, "It is ending.", advice: "Start it again.")
       }
+      eventChip = session.chip
     }
-    return isOneway ? .reply([]) : .stream(Monitor(wanted, client.connection))
+    guard !isOneway else { return .reply([]) }
+    let monitor = Monitor(
+      wanted, events: wanted.hasEvents ? EventCursor(history) : nil, of: eventChip,
+      client.connection)
+    return .stream(monitor)
+  }
+
+  // MARK: events
+
+  private func watch(
+    _ wanted: ChipCall.Watch, isOneway: Bool, for client: Client
+  ) throws(ServiceError) -> VarlinkConnection.Outcome {
+    var after = wanted.after
+    // The client has events of another run only.
+    if let run = wanted.run, run != history.run { after = 0 }
+    guard after ?? 0 <= history.last else { throw .invalidParameter("after") }
+    guard !isOneway else { return .reply([]) }
+    let watch = Watch(
+      EventCursor(history, after: after), every: wanted.countInterval, client.connection
+    ) { [weak self] in
+      guard let self else { return [] }
+      return chips.flatMap { chip in
+        chip.sessions.values.map { $0.event(.counters, counters: $0.counters) }
+      }
+    }
+    return .stream(watch)
   }
 }

@@ -25,6 +25,10 @@ package struct HeldProfile: Sendable {
   private(set) var chips: [SharedChip] = []
   private let ports: (any PortKeeper)?
   private let clock: AlarmClock
+  let history = EventHistory()
+  /// Whether recorded events are about to be sent.
+  private var eventsAreDue = false
+  let version: String
   var clients: [Int: Client] = [:]
   /// The number of connections by user ID.
   private var connectionsOfUser: [UInt32: Int] = [:]
@@ -40,7 +44,7 @@ package struct HeldProfile: Sendable {
       try VarlinkService(
         product: "uwbd", version: version, interfaces: [Chips.description],
         upgrading: Chips.upgrading))
-    self.permissions = permissions
+    (self.permissions, self.version) = (permissions, version)
     self.logger = logger
     (self.ports, self.clock) = (ports, clock)
     for chip in chips { _ = make(chip.name, chip.endpoint) }
@@ -59,6 +63,7 @@ package struct HeldProfile: Sendable {
     let port = ports.map { ($0, "\(type(of: $0).prefix)\(chips.count)") }
     let chip = SharedChip(endpoint, name: name, port: port, self, clock: clock, logger: logger)
     chips.append(chip)
+    record(Chips.Event(.chipAdded, chip: name))
     return chip
   }
 
@@ -180,5 +185,17 @@ package struct HeldProfile: Sendable {
 
   func handle(_ event: ChipEvent) {
     for client in clients.values { client.handle(event) }
+  }
+
+  func record(_ event: Chips.Event) {
+    history.add(event)
+    guard !eventsAreDue else { return }
+    eventsAreDue = true
+    // To send may close connections, in the middle of a change of the chip otherwise.
+    ServiceQueue.shared.later { [weak self] in
+      guard let self else { return }
+      eventsAreDue = false
+      for client in clients.values { client.sendEvents() }
+    }
   }
 }

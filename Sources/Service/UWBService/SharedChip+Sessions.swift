@@ -9,9 +9,11 @@ import UWB
 extension SharedChip {
   /// The chip as clients see it.
   var shown: Chips.Chip {
-    Chips.Chip(
+    var chip = Chips.Chip(
       name: name, problem: problemText,
       sessions: sessions.sorted { $0.key < $1.key }.map(\.value.shown), borrower: borrower?.shown)
+    (chip.device, chip.serial, chip.model) = (identity?.device, identity?.serial, model)
+    return chip
   }
 
   /// Returns the device for a call.
@@ -191,6 +193,7 @@ extension SharedChip {
       found = try await session(with: profile, share, user, isWanted: isWanted)
     } catch { throw .service(error) }
     found.session.add(owner, user, linger: linger)
+    if found.joined { record(found.session.event(.sessionJoined, user: user.shown)) }
     added(found.session)
     do { try await found.session.waitUntilStarted() } catch { throw .chip(name, error) }
     return found

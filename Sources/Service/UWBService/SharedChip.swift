@@ -21,9 +21,12 @@ import Varlink
     didSet { phaseChanged(from: oldValue) }
   }
   var sessions: [UInt32: SharedSession] = [:]
-  /// The path of the device without symbolic links, or the endpoint's name. Nil until the chip has
-  /// been present.
-  private(set) var place: String?
+  /// Nil until the chip has been present.
+  private(set) var identity: ChipIdentity?
+  /// The path of the device without symbolic links, or the endpoint's name.
+  var place: String? { identity?.place }
+  /// The family of the chip; nil until it has been open.
+  private(set) var model: String?
   private weak var observer: (any ChipObserver)?
   /// The profiles of the sessions that the service holds for itself.
   var own: [(file: String, text: [UInt8])] = []
@@ -208,6 +211,7 @@ import Varlink
   }
 
   private func phaseChanged(from before: Phase) {
+    if let event = event(after: before) { observer?.record(event) }
     if case .open = before {
       for session in sessions.values { session.awaitOwners(for: SharedSession.longestOutage) }
       observer?.handle(.unusable(self))
@@ -240,6 +244,7 @@ import Varlink
   private func use(_ device: UWBDevice) async {
     await keepPort()
     if !Task.isCancelled {
+      model = device.profile.name
       phase = .open(device)
       logger.notice(
         "open", metadata: JournalMessage.chipOpened.metadata(["family": "\(device.profile.name)"]))
@@ -251,7 +256,10 @@ import Varlink
       case .recovered:
         await keepPort()
         if !Task.isCancelled { phase = .open(device) }
-        for session in sessions.values { session.awaitOwners(for: Self.returnTime) }
+        for session in sessions.values {
+          session.awaitOwners(for: Self.returnTime)
+          session.chipIsBack()
+        }
         logger.notice("back; sessions resumed", metadata: JournalMessage.chipBack.metadata())
         keepOwn()
       default: break
@@ -274,9 +282,15 @@ import Varlink
     }
   }
 
-  /// Updates `place` if the chip is present, so that calls may name the chip by its path.
+  /// Updates the identity if the chip is present, so that calls may name the chip by its path.
   private func findPlace() async {
-    place = try? await runBlocking { [endpoint] in endpoint.place }
+    guard var found = try? await runBlocking({ [endpoint] in ChipIdentity(of: endpoint) }) else {
+      return
+    }
+    // A chip that is away keeps its names.
+    found.device = found.device ?? identity?.device
+    found.serial = found.serial ?? identity?.serial
+    identity = found
   }
 
   /// Updates `place`, and stores the port's descriptor with systemd.
@@ -317,14 +331,49 @@ import Varlink
     observer?.handle(.notified(session, packet: packet, begins: begins))
   }
 
-  // MARK: events of sessions
+  // MARK: events
+
+  /// Returns the event that a change of the phase is; nil if it is none for clients.
+  private func event(after before: Phase) -> Chips.Event? {
+    switch (before, phase) {
+    case (.open, .open): return nil
+    case (.lost, .open): return Chips.Event(.chipBack, chip: name)
+    case (_, .open): return Chips.Event(.chipOpened, chip: name)
+    case (.lost(_, let last), .lost(_, let cause)), (.failed(let last), .failed(let cause)),
+      (.opening(.some(let last)), .failed(let cause)):
+      guard last != cause else { return nil }
+      return Chips.Event(.chipLost, chip: name, reason: cause.description)
+    case (_, .lost(_, let cause)), (_, .failed(let cause)):
+      return Chips.Event(.chipLost, chip: name, reason: cause.description)
+    case (_, .lent(let borrower)):
+      return Chips.Event(
+        .chipBorrowed, chip: name, user: borrower.user.shown, reason: borrower.reason)
+    case (.lent, .opening): return Chips.Event(.chipReturned, chip: name)
+    case (_, .opening), (_, .closed): return nil
+    }
+  }
 
   var hasListeners: Bool { observer?.hasListeners ?? false }
+  /// The number of the last event of the service.
+  var lastEvent: Int { observer?.history.last ?? 0 }
+
+  func record(_ event: Chips.Event) { observer?.record(event) }
+
+  /// Returns the origin of the measurements of a session.
+  func origin(address: String?) -> Chips.Identity? {
+    (observer?.history).map {
+      Chips.Identity(run: $0.run, host: $0.host, shown, address: address)
+    }
+  }
 
   func publish(_ measurement: PublishedMeasurement) { observer?.handle(.measured(measurement)) }
 
   func sessionEnded(_ session: SharedSession, _ reason: ServiceError) {
     if sessions[session.id] === session { sessions[session.id] = nil }
+    record(
+      session.event(
+        session.token == nil ? .sessionFailed : .sessionEnded, reason: reason.reason,
+        counters: session.counters))
     observer?.handle(.ended(session, reason))
     keepOwn()
   }

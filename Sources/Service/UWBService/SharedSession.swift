@@ -33,6 +33,9 @@ import Varlink
   private var now: Duration { .nanoseconds(clock.now()) }
   private var ending: Task<Void, Never>?
   private var isRanging = false
+  private(set) var counters = Chips.Counters()
+  /// The origin of the measurements, encoded when one is sent; nil after the chip was away.
+  private var identity: EncodedIdentity?
   /// The token of the session on the chip; nil until the session has started.
   private(set) var token: UInt32?
   /// The error that ended the session.
@@ -74,9 +77,25 @@ import Varlink
 
   /// The session as clients see it.
   var shown: Chips.Session {
-    Chips.Session(
+    var session = Chips.Session(
       id: id, state: state, share: share.rawValue,
       owners: owners.sorted { $0.key < $1.key }.map(\.value.shown))
+    (session.address, session.counters) = (address, counters)
+    return session
+  }
+
+  /// The chip's own address in the session.
+  private var address: String? {
+    profile.parameters(for: device.dialect).address?.description
+  }
+
+  /// Returns an event of the session.
+  func event(
+    _ kind: Chips.Event.Kind, user: Chips.User? = nil, reason: String? = nil,
+    counters: Chips.Counters? = nil
+  ) -> Chips.Event {
+    Chips.Event(
+      kind, chip: chip, sessionID: id, user: user, reason: reason, counters: counters)
   }
 
   /// Returns the parameters in which two profiles differ. Key values are omitted, and a missing
@@ -132,7 +151,8 @@ import Varlink
   /// Releases the session for an owner. It ends with the last one, or later if a program may
   /// return.
   func release(_ owner: Int, _ why: Release) {
-    guard owners.removeValue(forKey: owner) != nil else { return }
+    guard let user = owners.removeValue(forKey: owner) else { return }
+    self.owner?.record(event(.sessionLeft, user: user.shown))
     if why == .interrupted { returnEnd = now + Self.longestOutage }
     guard owners.isEmpty else { return }
     let left = returnEnd.map { $0 - now } ?? .zero
@@ -186,11 +206,12 @@ import Varlink
   // MARK: measurements
 
   private func measure() async {
-    guard let (session, rounds) = try? await started.value else {
-      return end("It could not be started.")
-    }
+    let (session, rounds): Started
+    do { (session, rounds) = try await started.value } catch { return end("\(error)") }
     token = session.token
     isRanging = true
+    owner?.record(
+      event(.sessionStarted, user: owners.min { $0.key < $1.key }?.value.shown))
     // The nonisolated functions run on the chip's reader thread while it exists.
     cause = await Task(executorPreference: device.executor) {
       await self.take(rounds, of: session)
@@ -227,6 +248,7 @@ import Varlink
         hasRSSI: device.dialect.generation >= .fira2)
       row.lostBefore = summary.add(row)
       ServiceActor.atOnceOrLater { [self, row] in
+        counters.count(row)
         if let owner, owner.hasListeners { owner.publish(published(row, of: estimate)) }
       }
     }
@@ -235,13 +257,26 @@ import Varlink
   private func published(
     _ row: RangeRow, of estimate: EstimatedMeasurement
   ) -> PublishedMeasurement {
+    let origin = identity ?? owner?.origin(address: address).map { EncodedIdentity($0) }
+    identity = origin
     let time = estimate.measurement.receivedAt
     let now = nanoseconds(of: CLOCK_MONOTONIC)
     let utc = nanoseconds(of: CLOCK_REALTIME) - (now - min(time, now))
     return PublishedMeasurement(
-      chip: chip, sessionID: id, peer: estimate.peer, audience: audience,
+      chip: chip, sessionID: id, peer: estimate.peer, time: time, audience: audience,
+      event: owner?.lastEvent ?? 0, identity: origin,
       reply: MeasurementReply(
         chip: chip, sessionID: id, monotonic: time / 1_000, utc: utc / 1_000
       ) { RangeRow.json.append(row, to: &$0) })
+  }
+
+  /// Handles the return of the chip, perhaps at another place.
+  func chipIsBack() { identity = nil }
+}
+
+extension Chips.Counters {
+  fileprivate mutating func count(_ row: RangeRow) {
+    if row.result.status == .ok { measured += 1 } else { failed += 1 }
+    missing += row.lostBefore
   }
 }
