@@ -23,6 +23,10 @@ import UWBSimulator
     #expect(abs(try #require(own) - 3) < 0.2)
     #expect(fixture.accessory.rangingApps.map(\.name) == ["app 1"])
     #expect(try await fixture.phone.stop() == .accessoryUwbDidStop)
+    let printed = await fixture.events.first { event -> String? in
+      if case .stopped = event { "\(event)" } else { nil }
+    }
+    #expect(printed == "app 1: stopped ranging: the app stopped it")
     #expect(try await fixture.chips.sessions() == 0)
     #expect(fixture.accessory.rangingApps.isEmpty)
     await fixture.end()

@@ -52,7 +52,7 @@ import UWBSimulator
     #expect(fixture.phone.accessory?.uwb.address != before)
     #expect(try await fixture.chips.sessions() == 0 && fixture.accessory.rangingApps.isEmpty)
     let seen = await names(fixture.events) { if case .stopped = $0 { true } else { false } }
-    #expect(seen == ["connected", "offered", "started", "stopped replaced"])
+    #expect(seen == ["connected", "offered", "started", "stopped the app started a new session"])
     await fixture.end()
   }
 
@@ -80,7 +80,7 @@ import UWBSimulator
     }
     #expect(try await fixture.phone.stop() == .accessoryUwbDidStop)
     let seen = await names(fixture.events) { if case .stopped = $0 { true } else { false } }
-    #expect(seen == ["connected", "offered", "started", "stopped byApp"])
+    #expect(seen == ["connected", "offered", "started", "stopped the app stopped it"])
     await fixture.end()
   }
 
@@ -162,7 +162,10 @@ import UWBSimulator
     let seen = await reported
     let closed = #"disconnected closedHere("nothing was received for a long time")"#
     let expected =
-      ["connected", "offered", "started", "connected", closed, "stopped byApp", closed]
+      [
+        "connected", "offered", "started", "connected", closed, "stopped the app stopped it",
+        closed,
+      ]
     // The end of one app may be reported while the other one stops.
     #expect(seen.sorted() == expected.sorted())
     await fixture.end()
@@ -254,7 +257,7 @@ import UWBSimulator
       try await fixture.phone.configure(fixture.phone.shareable()) == .accessoryUwbDidStart)
     await fixture.accessory.close()
     let told = await names(fixture.events) { if case .stopped = $0 { true } else { false } }
-    #expect(told == ["connected", "offered", "started", "stopped closed"])
+    #expect(told == ["connected", "offered", "started", "stopped the accessory is shutting down"])
     await fixture.chips.end()
   }
 

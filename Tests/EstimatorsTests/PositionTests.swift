@@ -17,6 +17,11 @@ import UWBTestSupport
     anchors.map { PositionObservation(.range($0), (position - $0).length, standardDeviation: 0.1) }
   }
 
+  @Test func `Warnings are printed by their names`() {
+    #expect("\(GeometryWarnings())" == "ok")
+    #expect("\([.dilution, .mirror] as GeometryWarnings)" == "mirror+dilution")
+  }
+
   @Test func `Exact ranges determine the position`() throws {
     let position = SIMD3<Double>(2, 3.5, 0.2)
     let found = try #require(PositionSolver().solve(Self.ranges(position)))

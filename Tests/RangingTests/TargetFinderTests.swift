@@ -31,6 +31,10 @@ import UWBTestSupport
     return abs(error - 360 * (error / 360).rounded())
   }
 
+  @Test func `Reasons are printed by their names`() {
+    #expect("\([.movement, .verticalSweep] as TargetEstimate.Reasons)" == "movement+vertical_sweep")
+  }
+
   @Test(arguments: [SIMD3<Double>(-1, -2, 1), SIMD3<Double>(4, 1, 0.8), SIMD3<Double>(-3, 3, 1)])
   func `A walk around a corner locates the target`(_ target: SIMD3<Double>) throws {
     for seed in 1...2 {

@@ -103,3 +103,36 @@ extension Accessory {
     case closed
   }
 }
+
+extension Accessory.Event: CustomStringConvertible {
+  /// The app and the event in words: `app 1: ranging, session 42`.
+  public var description: String {
+    switch self {
+    case .connected(let app): "\(app): connected"
+    case .offered(let app, let data):
+      "\(app): received the configuration data, version \(data.uwb.version)"
+    case .started(let app, let id): "\(app): ranging, session \(id)"
+    case .measured(let app, let measurement): "\(app): \(measurement)"
+    case .regionChanged(let app, let change, _): "\(app): \(change.kind) \(change.region.name)"
+    case .stopped(let app, let reason): "\(app): stopped ranging: \(reason)"
+    case .waiting(let app, let error): "\(app): waiting for the device: \(error)"
+    case .refused(let app, let error): "\(app): refused: \(error)"
+    case .ignored(let app, let error): "\(app): ignored: \(error)"
+    case .disconnected(let app, let error):
+      "\(app): disconnected" + (error.map { ": \($0)" } ?? "")
+    }
+  }
+}
+
+extension Accessory.StopReason: CustomStringConvertible {
+  /// The reason in words.
+  public var description: String {
+    switch self {
+    case .byApp: "the app stopped it"
+    case .replaced: "the app started a new session"
+    case .inactivity: "nothing was measured for a while"
+    case .byChip(let error): error.description
+    case .closed: "the accessory is shutting down"
+    }
+  }
+}

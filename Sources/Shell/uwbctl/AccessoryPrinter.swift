@@ -148,7 +148,7 @@ struct AccessoryPrinter: Sendable {
         ]
       )
     case .stopped(let app, let reason):
-      let words = reason.words
+      let words = reason.description
       return (app, "stopped", "stopped ranging: \(printable(words))", ["cause": words])
     case .waiting(let app, let error):
       let cause = error.description
@@ -175,17 +175,5 @@ struct AccessoryPrinter: Sendable {
     if let azimuth = result.azimuth.valid { line += "  az \(fixed(azimuth, 1))°" }
     if let elevation = result.elevation.valid { line += "  el \(fixed(elevation, 1))°" }
     return line
-  }
-}
-
-extension Accessory.StopReason {
-  fileprivate var words: String {
-    switch self {
-    case .byApp: "the app stopped it"
-    case .replaced: "the app started a new session"
-    case .inactivity: "nothing was measured for a while"
-    case .byChip(let error): error.description
-    case .closed: "the accessory is shutting down"
-    }
   }
 }

@@ -15,6 +15,7 @@ import UCI
     }
     #expect(rounds.uses == [.none, .none, .none])
     #expect(rounds.given.allSatisfy { $0.distance == 4 && $0.noAzimuth == .noAntennaTable })
+    #expect("\(rounds.given[2].measurement)" == "#2 0x0001 4.00 m")
   }
 
   @Test func diagnosticsBehindTheirMeasurement() {

@@ -16,7 +16,7 @@ extension SIMD3 where Scalar == Double {
 
 /// A symmetric 3×3 matrix, such as the covariance of a position.
 public struct Symmetric3: Sendable, Hashable {
-  /// Elements of the upper triangle.
+  /// Elements of the upper triangle: square metres in the covariance of a position.
   public var xx, xy, xz, yy, yz, zz: Double
 
   package init(xx: Double, xy: Double, xz: Double, yy: Double, yz: Double, zz: Double) {

@@ -38,7 +38,7 @@ public struct TargetEstimate: Sendable, Hashable {
   }
 
   /// The reasons why a solution has not converged, as advice to the user.
-  public struct Reasons: OptionSet, Sendable, Hashable {
+  public struct Reasons: OptionSet, Sendable, Hashable, CustomStringConvertible {
     /// One bit for each reason.
     public let rawValue: UInt8
     /// Creates a set from its bits.
@@ -53,6 +53,16 @@ public struct TargetEstimate: Sendable, Hashable {
     public static let signal = Reasons(rawValue: 8)
     /// The ranges indicate a moving target; it has to rest.
     public static let targetMovement = Reasons(rawValue: 16)
+
+    /// The names of the reasons, such as `movement+vertical_sweep`; empty without.
+    public var description: String {
+      let names: [(Self, String)] = [
+        (.movement, "movement"), (.horizontalSweep, "horizontal_sweep"),
+        (.verticalSweep, "vertical_sweep"), (.signal, "signal"),
+        (.targetMovement, "target_movement"),
+      ]
+      return names.compactMap { contains($0.0) ? $0.1 : nil }.joined(separator: "+")
+    }
   }
 
   /// Metres, in the world of the poses.
@@ -61,7 +71,7 @@ public struct TargetEstimate: Sendable, Hashable {
   public var covariance: Symmetric3
   /// The direction from the last pose, in radians from the device's x towards its y.
   public var horizontalAngle: Double
-  /// One standard deviation of `horizontalAngle`.
+  /// One standard deviation of `horizontalAngle` in radians.
   public var angleDeviation: Double
   /// Whether the target is above or below the last pose.
   public var vertical: Vertical

@@ -4,7 +4,7 @@
 public struct ClockOffset: Sendable, Hashable {
   /// (rate of the initiator's clock / rate of the responder's) - 1; 1e-6 is one ppm.
   public var value: Double
-  /// One standard deviation of `value`.
+  /// One standard deviation of `value`; 1e-6 is one ppm.
   public var standardDeviation: Double
 
   /// Creates an offset.

@@ -12,7 +12,7 @@ public struct TwoWayDistance: Sendable, Hashable {
   public var biasDeviation: Double
   /// How much faster the initiator's clock is than the responder's, as a fraction; 1e-6 is one ppm.
   public var clockOffset: Double
-  /// One standard deviation of `clockOffset`.
+  /// One standard deviation of `clockOffset`; 1e-6 is one ppm.
   public var clockOffsetDeviation: Double
 
   /// The part of `standardDeviation` that filters remove.

@@ -106,7 +106,7 @@ extension EstimatedMeasurement: CustomStringConvertible {
     return "\(peer) \(Self.metres(distance)) ± \(Self.metres(distanceDeviation))"
   }
 
-  private static func metres(_ value: Double) -> String {
+  static func metres(_ value: Double) -> String {
     guard abs(value) < 1e9 else { return "\(value) m" }
     let centimetres = Int((abs(value) * 100).rounded())
     let fraction = centimetres % 100

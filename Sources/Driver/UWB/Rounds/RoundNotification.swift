@@ -184,3 +184,12 @@ public struct RangingMeasurement: Sendable, Hashable {
   /// The chip's measurement.
   public var result: TwoWayMeasurement
 }
+
+extension RangingMeasurement: CustomStringConvertible {
+  /// The round, the peer and the chip's distance: `#3 0x0001 2.31 m`; or the reason why there is
+  /// none.
+  public var description: String {
+    let distance = result.distanceCentimetres.map { EstimatedMeasurement.metres(Double($0) / 100) }
+    return "#\(sequenceNumber) \(result.peer) \(distance ?? "\(result.status)")"
+  }
+}

@@ -11,11 +11,11 @@ internal import Ranging
 public struct DirectionFinder: Sendable {
   /// A direction with its uncertainty, in radians.
   public struct Direction: Sendable, Hashable {
-    /// From x towards y.
+    /// The angle in radians, from x towards y.
     public var azimuth: Double
-    /// Towards z; the assumed one if the antennas do not determine it.
+    /// The angle in radians, towards z; the assumed one if the antennas do not determine it.
     public var elevation: Double
-    /// One standard deviation of the azimuth around the likeliest direction.
+    /// One standard deviation of the azimuth in radians, around the likeliest direction.
     public var standardDeviation: Double
     /// The probability that the direction is this one, and not a mirror image or another turn.
     public var probability: Double

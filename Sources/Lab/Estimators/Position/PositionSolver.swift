@@ -31,6 +31,18 @@ public struct GeometryWarnings: OptionSet, Sendable, Hashable {
   public static let inconsistent = GeometryWarnings(rawValue: 8)
 }
 
+extension GeometryWarnings: CustomStringConvertible {
+  /// The names of the warnings, the most important first, such as `mirror+dilution`; `ok` without.
+  public var description: String {
+    let names: [(Self, String)] = [
+      (.inconsistent, "inconsistent"), (.mirror, "mirror"), (.coplanar, "coplanar"),
+      (.dilution, "dilution"),
+    ]
+    return isEmpty
+      ? "ok" : names.compactMap { contains($0.0) ? $0.1 : nil }.joined(separator: "+")
+  }
+}
+
 /// Computes a position from measurements to several anchors.
 ///
 /// The method is robust non-linear least squares from several starting points, so neither an

@@ -166,12 +166,7 @@ private struct Epochs {
   private func status(of row: ComputedRow<PositionEstimate>) -> RowStatus {
     guard let estimate = row.value else { return .noPosition }
     if used[row.row] == 0 { return .result("rejected") }
-    let names: [(GeometryWarnings, String)] = [
-      (.inconsistent, "inconsistent"), (.mirror, "mirror"), (.coplanar, "coplanar"),
-      (.dilution, "dilution"),
-    ]
-    let words = names.compactMap { estimate.warnings.contains($0.0) ? $0.1 : nil }
-    return words.isEmpty ? .ok : .result(words.joined(separator: "+"))
+    return estimate.warnings.isEmpty ? .ok : .result(estimate.warnings.description)
   }
 }
 

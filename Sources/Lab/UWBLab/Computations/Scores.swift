@@ -15,7 +15,7 @@ public struct Score: Sendable {
   package let normalized: [Double]
   let isAngle: Bool
 
-  /// The root of the mean square error.
+  /// The root of the mean square error, in the unit of `errors`.
   public var rmse: Double {
     (errors.reduce(0) { $0 + $1 * $1 } / Double(max(1, errors.count))).squareRoot()
   }

@@ -41,7 +41,7 @@ extension CSVTable {
         .length("z", as: "target_z_m", \.position.z) { $0.covariance.zz.squareRoot() },
         .angle("horizontal_angle", \.horizontalAngle, deviation: \.angleDeviation),
         .degrees("angle_sigma_deg", \.angleDeviation), .text("vertical", \.vertical.word),
-        .flag("converged", \.isConverged), .text("reasons", \.reasons.words),
+        .flag("converged", \.isConverged), .text("reasons", \.reasons.description),
       ]
     ) { [parameters] reader, row in
       var status = RowStatus.ok
@@ -127,17 +127,5 @@ extension TargetEstimate.Vertical {
     case .aboveOrBelow: "above_or_below"
     case .unknown: "unknown"
     }
-  }
-}
-
-extension TargetEstimate.Reasons {
-  /// The words for programs.
-  fileprivate var words: String {
-    let names: [(Self, String)] = [
-      (.movement, "movement"), (.horizontalSweep, "horizontal_sweep"),
-      (.verticalSweep, "vertical_sweep"), (.signal, "signal"),
-      (.targetMovement, "target_movement"),
-    ]
-    return names.compactMap { contains($0.0) ? $0.1 : nil }.joined(separator: "+")
   }
 }

@@ -22,6 +22,10 @@ public final class PoseTrack: PoseSource {
   }
 
   /// Creates a track of recorded poses.
+  ///
+  /// - Parameters:
+  ///   - poses: the poses, in any order; all are kept.
+  ///   - validity: the time for which the last pose is valid.
   public convenience init(_ poses: [DevicePose], validity: Duration = .milliseconds(500)) {
     self.init(capacity: poses.count, validity: validity)
     self.poses.withLock { $0 = poses.sorted { $0.time < $1.time } }
