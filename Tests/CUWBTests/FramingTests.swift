@@ -290,7 +290,7 @@ struct DamagedFramingTests {
       var line = SimulatedLine()
       for _ in 0..<60 {
         let count = Int.random(in: 1...700, using: &generator)
-        line.arrive((0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) })
+        line.arrive(generator.bytes(count))
         if Bool.random(using: &generator) {
           line.quiet(milliseconds: UInt64.random(in: 1...150, using: &generator))
         }
@@ -309,7 +309,7 @@ struct DamagedFramingTests {
       var delivered = 0
       for _ in 0..<40 {
         // `arrive` traps where there is no room.
-        line.arrive((0..<4_096).map { _ in UInt8.random(in: 0...255, using: &generator) })
+        line.arrive(generator.bytes(4_096))
         sent += 4_096
         delivered = line.frames.reduce(0) { $0 + $1.count }
         #expect(sent - line.skipped - UInt64(delivered) <= 3 * 8_192)

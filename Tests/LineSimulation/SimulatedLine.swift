@@ -77,7 +77,7 @@ package struct SimulatedLine: ~Copyable {
       let memory = cuwb_framer_room(framer, &room)
       precondition(room > 0)
       let piece = rest.prefix(room)
-      for (index, byte) in piece.enumerated() { memory[index] = byte }
+      piece.withUnsafeBufferPointer { memory.update(from: $0.baseAddress!, count: $0.count) }
       cuwb_framer_arrived(framer, piece.count, now)
       drain()
       rest = rest.dropFirst(piece.count)
@@ -95,17 +95,21 @@ package struct SimulatedLine: ~Copyable {
   }
 }
 
+/// Returns the bytes of all pieces.
+private func joined(_ pieces: [[UInt8]]) -> ArraySlice<UInt8> {
+  pieces.reduce(into: []) { $0 += $1 }
+}
+
 /// Splits pieces, each a whole or damaged frame, into single reads.
 package func chunks(
   of pieces: [[UInt8]], _ arrival: Arrival, using generator: inout SeededGenerator
 ) -> [Chunk] {
-  let joined = Array(pieces.joined())[...]
   switch arrival {
   case .atOnce:
-    return [(0, joined)]
+    return [(0, joined(pieces))]
   case .backToBack:
     var chunks: [Chunk] = []
-    var rest = joined
+    var rest = joined(pieces)
     var at: UInt64 = 0
     while !rest.isEmpty {
       let piece = rest.prefix(Int.random(in: 1...300, using: &generator))

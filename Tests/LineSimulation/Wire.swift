@@ -15,6 +15,11 @@ package struct SeededGenerator: RandomNumberGenerator {
     z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
     return z ^ (z >> 31)
   }
+
+  package mutating func bytes(_ count: Int) -> [UInt8] {
+    let words = (0..<(count + 7) / 8).map { _ in next() }
+    return words.withUnsafeBytes { Array($0.prefix(count)) }
+  }
 }
 
 /// Frames of chips: layouts seen in the field, with plausible and changing contents.
