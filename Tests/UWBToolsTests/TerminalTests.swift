@@ -34,14 +34,14 @@ import UWBTools
     scalar != "\n" && (scalar.value < 0x20 || (0x7F..<0xA0).contains(scalar.value))
   }
 
-  /// Unchanged frames, and frames with bytes of escape sequences inserted.
-  private func inputs() -> [[UInt8]] {
+  /// Unchanged frames, and frames with bytes of escape sequences inserted, in hexadecimal.
+  private static let lines: [String] = {
     var generator = Generator(state: 0x1B)
     let sequences: [[UInt8]] = [
       Array("\u{1B}[2J".utf8), [0x9B, 0x32, 0x4A], [0xC2, 0x9B], [0x07], [0x0D], [0x00],
       Array("\u{1B}]0;x\u{07}".utf8),
     ]
-    return Self.frames.flatMap { frame -> [[UInt8]] in
+    return frames.flatMap { frame -> [[UInt8]] in
       var inputs = [frame]
       for _ in 0..<40 where frame.count > 6 {
         var changed = frame
@@ -53,8 +53,8 @@ import UWBTools
         inputs.append(changed)
       }
       return inputs
-    }
-  }
+    }.map { $0.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
+  }()
 
   @Test(arguments: [true, false], [Dialect.Vendor.unknown, .qorvo, .nxp, .android])
   func decodedFrames(_ isJSON: Bool, _ vendor: Dialect.Vendor) throws {
@@ -64,8 +64,7 @@ import UWBTools
     var session = DecodeSession(
       decoder: FrameDecoder(vendor: vendor), format: FrameFormat(showSecrets: true),
       isJSON: isJSON, write: { written.all.append($0) }, complain: { written.all.append($0) })
-    for (index, bytes) in inputs().enumerated() {
-      let line = bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    for (index, line) in Self.lines.enumerated() {
       try session.takeLine(line, number: index + 1)
     }
     try session.takeLine("60 01 \u{1B}[2J", number: 1)
