@@ -43,14 +43,15 @@ import UWBTestSupport
       header + "\n" + nans + "\n", header + "\n\"" + nans + "\n", header + "\n" + "x\n",
       header + "\n1,\0\n",
     ]
-    for text in bad {
-      #expect(throws: ExitCode(ExitStatus.data.rawValue), "\(text.debugDescription)") {
-        try run(options, text, in: folder)
-      }
-    }
+    let parsed = try Compute.parseAsRoot(
+      options + [folder.path("in.csv"), "--output", folder.path("out.csv")])
     // A header alone is written, too, and does not count as a result.
-    #expect(throws: ExitCode(ExitStatus.data.rawValue)) {
-      try run(options, header + "\n", in: folder)
+    for text in bad + [header + "\n"] {
+      _ = try folder.write(text, to: "in.csv")
+      #expect(throws: ExitCode(ExitStatus.data.rawValue), "\(text.debugDescription)") {
+        var command = parsed
+        try command.run()
+      }
     }
     let names = try folder.read("out.csv").split(separator: "\n").map { $0.split(separator: ",") }
     #expect(names.count == 1 && (names.first?.count ?? 0) > columns.count)
