@@ -56,27 +56,42 @@ import UWBTools
     return folder
   }
 
-  /// Each is rejected with one sentence, in time, and with less than 1 GB of memory.
-  @Test(arguments: [
-    "/dev/zero", ".", "socket", "tty", "missing", "<(yes $(printf 'x%.0s' {1..500}))",
-    "<(head -c 3M /dev/urandom)",
-    "/dev/full", "/dev/null",
-  ])
-  func whatIsNoFileIsRefused(_ file: String) throws {
+  /// Words of the shell in the place of a file.
+  private static let noFiles = [
+    "directory", "socket", "tty", "missing", "empty", "<(head -c 3M /dev/urandom)",
+  ]
+
+  /// Each reads each of them in this process, and some in a process of its own: rejected with one
+  /// sentence, in time, and with less than 1 GB of memory.
+  @Test(arguments: readers.indices)
+  func whatIsNoFileIsRefused(_ index: Int) async throws {
     let folder = try folder()
     defer { folder.remove() }
     let made = try Self.sh(
       "python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind(\"socket\")' && "
-        + "ln -s /dev/tty tty", in: folder)
+        + "mkdir directory && ln -s /dev/tty tty && ln -s /dev/null empty && "
+        + "head -c 3M /dev/urandom > random", in: folder)
     try #require(made.status == 0, "\(made.complaints)")
+    let reader = Self.readers[index]
     // An empty file has no invalid frame.
-    for reader in Self.readers
-    where file != "/dev/null" || !reader.hasPrefix("uwbctl decode") {
+    let files = Self.noFiles.filter { $0 != "empty" || !reader.hasPrefix("uwbctl decode") }
+    let statuses: Set<Int32> = [64, 65, 66, 69, 78]
+    let command = try Self.parse(reader + " x", in: folder)
+    for file in files {
+      let link = folder.path("x")
+      try? FileManager.default.removeItem(atPath: link)
+      try FileManager.default.createSymbolicLink(
+        atPath: link, withDestinationPath: file.hasPrefix("<") ? "random" : file)
+      let status = await Self.status(command)
+      #expect(statuses.contains(status), "\(reader) \(file): \(status)")
+    }
+    let endless = [
+      index.isMultiple(of: 2) ? "/dev/zero" : "/dev/full", "<(yes $(printf 'x%.0s' {1..500}))",
+    ]
+    for file in endless + [files[index % files.count]] {
       let run = try Self.sh(
         "ulimit -v 3000000; timeout 600 \(Self.variable(reader)) \(file)", in: folder)
-      #expect(
-        [64, 65, 66, 69, 78].contains(run.status),
-        "\(reader) \(file): \(run.status) \(run.complaints)")
+      #expect(statuses.contains(run.status), "\(reader) \(file): \(run.status) \(run.complaints)")
       #expect(run.complaints.contains(reader.prefix(6)), "\(reader): \(run.complaints)")
       #expect(run.complaints.split(separator: "\n").count <= 4, "\(reader): \(run.complaints)")
     }
@@ -156,7 +171,8 @@ import UWBTools
     _ line: String, in folder: TemporaryFolder
   ) throws -> any ParsableCommand {
     let words = line.split(separator: " ").map {
-      $0.hasSuffix(".csv") || $0 == "x" ? folder.path(String($0)) : String($0)
+      $0.hasSuffix(".csv") || $0.hasSuffix(".json") || $0 == "x"
+        ? folder.path(String($0)) : String($0)
     }
     let arguments = Array(words.dropFirst())
     return words[0] == "uwblab"
