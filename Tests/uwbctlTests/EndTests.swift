@@ -532,12 +532,14 @@ import uwbctl
   func noiseIsNotAnUnpluggedDevice(_ arguments: [String], _ expected: Int) async throws {
     let terminal = try ScriptedTerminal { _ in [] }
     let isOver = Flag()
+    var state: UInt32 = 9
+    let noise = (0..<100_000).map { _ -> UInt8 in
+      state = state &* 1_664_525 &+ 1_013_904_223
+      return UInt8(state >> 24)
+    }
     // The thread is abandoned if the terminal accepts no more bytes.
     let thread = Thread {
-      var generator = SystemRandomNumberGenerator()
-      while !isOver.value.load(ordering: .relaxed) {
-        terminal.say((0..<512).map { _ in UInt8.random(in: 0...255, using: &generator) })
-      }
+      while !isOver.value.load(ordering: .relaxed) { terminal.say(noise) }
     }
     thread.start()
     let path = arguments == ["doctor"] ? [terminal.path] : ["--device", terminal.path]
