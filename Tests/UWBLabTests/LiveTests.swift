@@ -148,6 +148,61 @@ import UWBTestSupport
     #expect(live.warnings == whole.warnings && live.warnings.isEmpty == (seed == 1))
   }
 
+  /// Positions of two peers, of which one has no row at some times, and other rows.
+  @Test(arguments: [false, true]) func epochsGiveTheSameAsTheTable(damaged: Bool) throws {
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    let anchors = ["A": (0.0, 0.0, 2.0), "B": (6, 0, 2), "C": (3, 5, 2.5), "D": (0, 5, 1.5)]
+    let list = anchors.map { "\"\($0.key)\": [\($0.value.0), \($0.value.1), \($0.value.2)]" }
+    let file = try folder.write("{\(list.joined(separator: ", "))}", to: "anchors.json")
+    var generator = CellTests.Generator(7)
+    var text = "time_s,anchor,peer,range_m\n"
+    for step in 0..<60 {
+      for (number, (name, place)) in anchors.sorted(by: { $0.key < $1.key }).enumerated() {
+        for peer in 0..<2 where peer == 0 || step % 7 != 3 {
+          let (x, y) = (2 + 0.02 * Double(step), 1.5 + Double(peer))
+          let squares =
+            (x - place.0) * (x - place.0) + (y - place.1) * (y - place.1)
+            + (1 - place.2) * (1 - place.2)
+          let noise = Double.random(in: -0.05...0.05, using: &generator)
+          let range =
+            damaged && step % 9 == 4 && number == 0 ? "x" : "\(squares.squareRoot() + noise)"
+          text += "\(Double(step) / 10),\(name),p\(peer),\(range)\n"
+        }
+      }
+      if damaged, step % 20 == 9 { text += ",A,p0,3\n" }
+    }
+    let places = try Anchors(file: file)
+    let input = try folder.write(text, to: "in.csv")
+    let warnings = try places.locate(
+      from: input, to: folder.path("live.csv"), CSVTable.Format(), sigma: 0.15, height: 1,
+      acceleration: nil, calibration: nil)
+    let whole = try CSVTable(text: text).positions(places, height: 1, motion: .tracked(live: true))
+    try whole.write(to: folder.path("whole.csv"))
+    let lines = try ["live.csv", "whole.csv"].map { try folder.read($0).split(separator: "\n") }
+    #expect(lines[0].count > 110 && lines[0] == lines[1])
+    #expect(warnings == whole.warnings && warnings.isEmpty == !damaged)
+  }
+
+  /// An endless table with ever new peers takes a bounded amount of memory.
+  @Test func silentPeersAreForgotten() throws {
+    let rows = ["0,a,3", "0,b,3"] + (0..<12_000).map { "\(1 + $0 / 1000),\($0),3" }
+    // One of the two is heard again and again.
+    var text = "time_s,peer,range_m\n"
+    for (index, row) in rows.enumerated() {
+      text += row + "\n"
+      if index % 4000 == 3999 { text += "\(1 + index / 1000),b,3\n" }
+    }
+    text += "14,a,3\n14,b,3\n"
+    let lines = try Self.lines(.filter, text, isLive: true).lines
+    #expect(lines[lines.count - 2].hasSuffix(",started"), "\(lines[lines.count - 2])")
+    #expect(!lines[lines.count - 1].hasSuffix(",started"), "\(lines[lines.count - 1])")
+    var peers = RecentPeers<Int>(limit: 2)
+    for peer in ["a", "b", "c", "a", "d", "e", "a"] { peers.update(peer, from: 0) { $0 += 1 } }
+    let counts = ["a", "e", "b"].map { peer in peers.update(peer, from: 0) { $0 } }
+    #expect(counts == [3, 1, 0])
+  }
+
   /// With later rows, rows keep their order and their cells, and at least as many have a result.
   @Test(arguments: Kind.allCases, 5...7)
   func laterRowsOnlyAddResults(_ kind: Kind, seed: Int) throws {

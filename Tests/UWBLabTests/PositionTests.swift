@@ -91,6 +91,22 @@ import UWBTestSupport
     #expect(problem?.recoverySuggestion?.contains("rename it: time_s, peer, anchors") == true)
   }
 
+  /// The memory of a path is bounded; positions of single epochs need none.
+  @Test(arguments: [(1001, 1001), (1000, 34_000)])
+  func pathsWithTooManyAnchorsAreRefused(_ count: Int, rows: Int) throws {
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    let list = (0..<count).map { "\"\($0)\": [\($0 % 40), \($0 / 40), \($0 % 3)]" }
+    let file = try folder.write("{\(list.joined(separator: ", "))}", to: "anchors.json")
+    let text = (0..<rows).map { "0,\($0 % count),5\n" }.joined()
+    let table = try CSVTable(text: "time_s,anchor,range_m\n" + text)
+    let anchors = try Anchors(file: file)
+    let error = #expect(throws: LabError.self) { try table.positions(anchors) }
+    #expect(error?.description.hasPrefix("\(rows) measurements to \(count) anchors take") == true)
+    #expect(error?.recoverySuggestion?.contains("--single") == true)
+    #expect(error?.recoverySuggestion?.contains("--live") == (count == 1000))
+  }
+
   @Test func rangeDifferencesGivePositions() throws {
     let folder = try TemporaryFolder()
     defer { folder.remove() }

@@ -105,6 +105,67 @@ import UWBTestSupport
     #expect(try folder.read("out.csv").split(separator: "\n").map(String.init) == lines)
   }
 
+  /// The output of `uwbctl range --format csv` without renaming: a place for each round, after the
+  /// first row of the next round, once the first second is over.
+  @Test func placesFollowFromTheOutputOfRange() throws {
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    let anchors = try folder.write(
+      #"{"0x0001": [0, 0, 2], "0x0002": [6, 0, 2], "0x0003": [3, 5, 2]}"#, to: "anchors.json")
+    let pipeline = try Pipeline(["locate", "--live", "--anchors", anchors, "--height", "1"])
+    func write(_ round: Int) throws {
+      for (peer, distance) in [("0x0001", 269), ("0x0002", 439), ("0x0003", 377)] {
+        try pipeline.write("\(Double(round) / 5),42,\(round),\(peer),OK,\(distance)\n")
+      }
+    }
+    try pipeline.write("time_s,session,sequence,peer,status,distance_cm\n")
+    #expect(pipeline.readLine()?.hasSuffix("cov_zz,used,status") == true)
+    for round in 0..<7 { try write(round) }
+    for round in 0..<20 {
+      // The row of the next round is written only after the place of this one was read.
+      if round >= 6 { try write(round + 1) }
+      let cells = try #require(pipeline.readLine()).split(separator: ",")
+      #expect(cells[2] == "\(round)" && cells.suffix(2) == ["3", "ok"], "\(cells)")
+      #expect(abs((Double(cells[6]) ?? 0) - 2) < 0.1 && abs((Double(cells[7]) ?? 0) - 1.5) < 0.1)
+    }
+    try pipeline.closeInput()
+    #expect(pipeline.readLine() != nil && pipeline.readLine() == nil)
+    #expect(pipeline.end() == (0, ""))
+  }
+
+  @Test func distancesOfRangeAreFiltered() throws {
+    let pipeline = try Pipeline(["filter", "--live"])
+    try pipeline.write("time_s,session,sequence,peer,status,distance_cm,rssi_dbm\n")
+    #expect(pipeline.readLine()?.contains("distance_cm,rssi_dbm,range_m,sigma_m") == true)
+    for (round, peer) in (0..<8).flatMap({ round in ["0x0001", "0x0002"].map { (round, $0) } }) {
+      let isMeasured = round != 5
+      try pipeline.write(
+        "\(Double(round) / 5),42,\(round),\(peer)," + (isMeasured ? "OK,300,\n" : "RX_TIMEOUT,,\n"))
+      let cells = try #require(pipeline.readLine()).split(
+        separator: ",", omittingEmptySubsequences: false)
+      #expect(cells[7] == (isMeasured ? "3.0000" : ""), "\(cells)")
+    }
+    try pipeline.closeInput()
+    #expect(pipeline.end().status == 0)
+  }
+
+  /// Reading lasts as long as the writer wants; the line disappears when the table is there.
+  @Test func workThatTakesSecondsShowsThem() throws {
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    let pipe = folder.path("ranges.csv")
+    #expect(mkfifo(pipe, 0o600) == 0)
+    let session = try TerminalSession(
+      ["compute", "filter", pipe], program: ChildProcess.uwblab)
+    let writer = try #require(FileHandle(forWritingAtPath: pipe))
+    try session.expect("Reading ")
+    try session.expect(" 2 s")
+    try writer.write(contentsOf: Data("time_s,range_m\n0,3\n1,3\n".utf8))
+    try writer.close()
+    try session.expect(",ok")
+    #expect(try session.status() == 0)
+  }
+
   /// Comments, empty lines and cells over several lines; rows that cannot be used.
   @Test func oddRowsAreReadAsInAFile() throws {
     let pipeline = try Pipeline(["filter", "--live"])

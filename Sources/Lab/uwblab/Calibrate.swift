@@ -82,7 +82,7 @@ extension CalibrationCommand {
       do {
         try await Ending.cancelling {
           if let file = command.from {
-            try await command.calibrate(from: try CSVTable(file: file, command.input.format))
+            try await command.calibrate(from: try command.input.table(in: file))
           } else {
             try await command.calibrateBoards()
           }
@@ -202,9 +202,9 @@ struct BoardOptions: ParsableArguments {
     for (index, (name, delay)) in zip(names, delays).enumerated() {
       var placement = Placement(at: SIMD3(50 + 10 * Double(index), 50, 1), yaw: 180)
       placement.antennaDelayError = delay
-      let board = try bench.add(profile: chip.simChip.profile, placement: placement, name: name)
-      conditions?.apply(to: board)
+      _ = try bench.add(profile: chip.simChip.profile, placement: placement, name: name)
     }
+    conditions?.apply(to: bench.chips)
     bench.start()
     let truth = bench.chips.map { "\($0.name) \(fixed($0.placement.antennaDelayError, 3)) m" }
       .joined(separator: ", ")
@@ -264,7 +264,10 @@ struct CalibrateDelay: CalibrationCommand {
   }
 
   func calibrate(from table: CSVTable) async throws {
-    let fit = try calibration.fit(try table.delayMeasurements().reported)
+    let (calibration, measurements) = (try calibration, try table.delayMeasurements().reported)
+    let fit = try withProgress("Computing \(measurements.count) distances") {
+      () throws(LabError) in try calibration.fit(measurements)
+    }
     warn(fit.warnings)
     try result.save(fit.report)
     if result.write {

@@ -98,7 +98,10 @@ struct CalibrateAngle: CalibrationCommand {
       ArrayCalibration.isNeeded(for: array)
     {
       try require(!result.write, "Chips have tables of single pairs only: use --output.")
-      return try result.save(try calibration.fit(names, array: array).report)
+      return try result.save(
+        try withProgress("Computing \(array.count) rows") {
+          try calibration.fit(names, array: array).report
+        })
     }
     let pairs = try names.map { name in
       guard let path else {

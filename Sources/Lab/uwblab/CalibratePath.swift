@@ -46,8 +46,8 @@ struct CalibratePath: ReportingCommand {
 
   func execute() throws {
     let calibration = try PathCalibration(
-      try CSVTable(file: from, input.format), label: label, room: room, others: columns
+      try input.table(in: from), label: label, room: room, others: columns
     ) { warn([$0]) }
-    try result.save(try calibration.report())
+    try result.save(try withProgress("Learning from the rooms") { try calibration.report() })
   }
 }

@@ -68,6 +68,19 @@ struct TableOptions: ParsableArguments {
     }
   }
 
+  /// Reads a table.
+  ///
+  /// - Parameter file: nil or `-` is standard input.
+  func table(in file: String?) throws(LabError) -> CSVTable {
+    let isInput = file ?? "-" == "-"
+    // A line would disturb rows that are typed.
+    if isInput, standardInput.isTerminal { return try CSVTable(file: file, format) }
+    let name = isInput ? "standard input" : printable(file ?? "")
+    return try withProgress("Reading \(name)") { () throws(LabError) in
+      try CSVTable(file: file, format)
+    }
+  }
+
   var format: CSVTable.Format {
     var format = CSVTable.Format()
     format.header = header
@@ -108,7 +121,10 @@ struct ComputeOptions: ParsableArguments {
     _ compute: (CSVTable) throws(LabError) -> ComputedTable<Value>
   ) throws {
     do throws(LabError) {
-      let result = try compute(try CSVTable(file: file, input.format))
+      let table = try input.table(in: file)
+      let result = try withProgress("Computing \(table.rowCount) rows") { () throws(LabError) in
+        try compute(table)
+      }
       let scores = try truth.map { name throws(LabError) in try result.scores(truth: name) } ?? []
       try plot.write(result.charts(with: scores))
       try result.write(to: output)
@@ -142,6 +158,22 @@ protocol TableCommand: LiveCommand, Sendable {
   func computation(of table: CSVTable) throws(LabError) -> RowComputation<Value>
 }
 
+extension ComputeOptions {
+  /// Computes row by row, until the input or a signal ends it.
+  ///
+  /// - Parameter compute: returns the warnings.
+  func runLive(_ compute: @escaping @Sendable () throws(LabError) -> [String]) async throws {
+    try await reporting {
+      try await Ending.cancelling {
+        do throws(LabError) { warn(try compute()) } catch {
+          guard error.code == .outputClosed else { throw error }
+          Ending.outputFailed(.brokenPipe)
+        }
+      }
+    }
+  }
+}
+
 extension TableCommand {
   var isLive: Bool { option.live && !table.needsWholeTable }
 
@@ -149,20 +181,11 @@ extension TableCommand {
     try table.run { table throws(LabError) in try computation(of: table).table() }
   }
 
-  /// Computes the table row by row, until the input or a signal ends it.
   func runLive() async throws {
     let (command, table) = (self, table)
-    try await reporting {
-      try await Ending.cancelling {
-        do throws(LabError) {
-          warn(
-            try RowComputation.run(from: table.file, to: table.output, table.input.format) {
-              table throws(LabError) in try command.computation(of: table)
-            })
-        } catch {
-          guard error.code == .outputClosed else { throw error }
-          Ending.outputFailed(.brokenPipe)
-        }
+    try await table.runLive { () throws(LabError) in
+      try RowComputation.run(from: table.file, to: table.output, table.input.format) {
+        table throws(LabError) in try command.computation(of: table)
       }
     }
   }
@@ -248,7 +271,7 @@ struct ComputeAngle: TableCommand {
   }
 }
 
-struct ComputeLocate: ParsableCommand {
+struct ComputeLocate: LiveCommand, Sendable {
   static let configuration = CommandConfiguration(
     commandName: "locate",
     abstract: "Compute positions from ranges, or differences of ranges, to several anchors.",
@@ -274,7 +297,11 @@ struct ComputeLocate: ParsableCommand {
   @Option(help: "The known height in metres; overrides the height in the file.") var height: Double?
   @OptionGroup var motion: MotionOption
   @Flag(
-    help: "Use only the rows up to each time; the whole table is read first.")
+    help: """
+      Read and write epoch by epoch, and use only the rows up to each time. An epoch is written \
+      after the first row of another time, in the first second of a peer after this second. With \
+      --plot, --truth or --single, the whole table is read first.
+      """)
   var live = false
   @Flag(help: "Compute each epoch independently.") var single = false
 
@@ -283,6 +310,18 @@ struct ComputeLocate: ParsableCommand {
     try require(
       sigma > 0 && acceleration > 0 && sigma < 1e3 && acceleration < 1e6,
       "--sigma and --acceleration are greater than 0.")
+  }
+
+  var isLive: Bool { live && !single && !table.needsWholeTable }
+
+  func runLive() async throws {
+    let command = self
+    try await table.runLive { () throws(LabError) in
+      try Anchors(file: command.anchors).locate(
+        from: command.table.file, to: command.table.output, command.table.input.format,
+        sigma: command.sigma, height: command.height, acceleration: command.motion.acceleration,
+        calibration: try RangingCalibration?.read(command.known.calibration))
+    }
   }
 
   func run() throws {

@@ -147,7 +147,16 @@ package struct SceneFile: Codable {
     }
   }
 
-  package func apply(to chip: SimulatedBench.Chip) { apply(to: &chip.placement, of: chip.name) }
+  /// Places the chips, and prints a note if the file has others.
+  package func apply(to chips: [SimulatedBench.Chip]) {
+    for chip in chips { apply(to: &chip.placement, of: chip.name) }
+    let names = chips.map(\.name)
+    let others = (self.chips ?? [:]).keys.filter { $0 != "all" && !names.contains($0) }.sorted()
+    guard !others.isEmpty else { return }
+    note(
+      "The scene places \(others.joined(separator: ", ")), but the simulated chips are "
+        + "\(names.joined(separator: ", ")).")
+  }
 
   package func apply(to placement: inout Placement, of name: String) {
     for name in ["all", name] {

@@ -27,7 +27,7 @@ package struct SimulatedPeers {
         : Placement(at: place, yaw: 180)
       return try bench.add(profile: profile, placement: placement, name: "peer \(index + 1)")
     }
-    if let conditions { for chip in bench.chips { conditions.apply(to: chip) } }
+    conditions?.apply(to: bench.chips)
     bench.start()
   }
 

@@ -98,8 +98,8 @@ struct Simulate: ReportingCommand {
     let pair = try SimulatedPair(
       profiles: profile.profiles, controlees: chips - 1, scene: scene,
       movement: SimulatedPair.Movement(rawValue: motion) ?? .walk, distance: distance)
+    conditions?.apply(to: pair.bench.chips)
     for chip in pair.bench.chips {
-      conditions?.apply(to: chip)
       if let link { try chip.link(at: "\(link)-\(chip.name.lowercased())") }
     }
     takeOutput(for: stamps)

@@ -107,7 +107,7 @@ public struct PositionSmoother: Sendable {
     return best.once(samples, live: false).points
   }
 
-  private func moving(_ multiple: Double) -> PositionSmoother {
+  func moving(_ multiple: Double) -> PositionSmoother {
     var smoother = self
     smoother.parameters.accelerationDensity *= multiple
     smoother.parameters.initialVelocity *= max(1, multiple.squareRoot())
@@ -140,44 +140,15 @@ public struct PositionSmoother: Sendable {
     _ samples: [PositionSample], live: Bool
   ) -> (points: [Point?], evidence: [Double]) {
     let sources = (samples.map { max($0.source, $0.reference ?? 0) }.max() ?? -1) + 1
-    var pass = Pass(samples, sources: sources)
-    var isLost = true
-    var index = 0
-    /// The sample at which the position was computed, and the one before which it was consistent.
-    var (start, consistent) = (0, 0)
-    while index < samples.count {
-      let time = samples[index].time
-      let end = samples[index...].firstIndex { $0.time != time } ?? samples.count
-      if index > 0, time - samples[index - 1].time > gap { isLost = true }
-      if isLost {
-        guard let initial = begin(samples, index, pass.filter, sources, live: live) else {
-          // Without a position here, the next sample may have one.
-          index = end
-          continue
-        }
-        pass.start(at: initial, time: time, self, isSmoothed: !live)
-        isLost = false
-        (start, consistent) = (index, index)
-      }
-      pass.take(index..<end)
-      let balance = pass.filter?.rejectionBalance ?? 0
-      if balance == 0 { consistent = end }
-      index = end
-      if balance >= max(parameters.rejectionLimit, 2 * sources) {
-        // Compute the position again from the last consistent sample, but not twice from one.
-        isLost = true
-        if consistent > start {
-          for lost in consistent..<index { pass.points[lost] = nil }
-          index = consistent
-        }
-      }
-    }
+    var pass = PositionPass(self, sources: sources, isSmoothed: !live)
+    pass.add(samples)
+    pass.run(until: .infinity)
     pass.smooth()
     return (pass.points, pass.evidence)
   }
 
   /// Computes the position from the measurements of a short time.
-  private func begin(
+  fileprivate func begin(
     _ samples: [PositionSample], _ index: Int, _ filter: PositionTracker?, _ sources: Int,
     live: Bool
   ) -> PositionEstimate? {
@@ -208,26 +179,97 @@ public struct PositionSmoother: Sendable {
   }
 }
 
-/// A pass through a recording: the tracker, and its results at each sample.
-private struct Pass {
-  private let samples: [PositionSample]
+/// A pass through samples: the tracker, and its results at each sample.
+struct PositionPass: Sendable {
+  private var smoother: PositionSmoother
   private let sources: Int
-  private(set) var filter: PositionTracker?
-  var points: [PositionSmoother.Point?]
-  private(set) var evidence: [Double]
+  private let isSmoothed: Bool
+  private var samples: [PositionSample] = []
+  private var filter: PositionTracker?
+  private(set) var points: [PositionSmoother.Point?] = []
+  private(set) var evidence: [Double] = []
+  /// The next sample.
+  private(set) var index = 0
+  private var isLost = true
+  /// The sample at which the position was computed, and the one before which it was consistent.
+  private var (start, consistent) = (0, 0)
+  /// The number of anchors so far.
+  private var seen = 0
   /// The samples of each mark, and the width of covariances at that time.
   private var marks: [(samples: Range<Int>, width: Double)] = []
   private var warnings: GeometryWarnings = []
 
-  init(_ samples: [PositionSample], sources: Int) {
-    (self.samples, self.sources) = (samples, sources)
-    points = Array(repeating: nil, count: samples.count)
-    evidence = Array(repeating: 0, count: samples.count)
+  /// - Parameter sources: how many anchors there may be.
+  init(_ smoother: PositionSmoother, sources: Int, isSmoothed: Bool) {
+    (self.smoother, self.sources, self.isSmoothed) = (smoother, sources, isSmoothed)
   }
 
-  mutating func start(
-    at initial: PositionEstimate, time: Double, _ smoother: PositionSmoother, isSmoothed: Bool
-  ) {
+  /// Adds later samples, with all samples of their times.
+  ///
+  /// - Parameter errors: additional constant errors of their anchors; see `PositionErrorModel`.
+  mutating func add(_ later: [PositionSample], errors: [Int: Double] = [:]) {
+    for (source, deviation) in errors where smoother.errors.single[source] == nil {
+      smoother.errors.single[source] = deviation
+      filter?.widen(source, by: deviation)
+    }
+    samples += later
+    points += Array(repeating: nil, count: later.count)
+    evidence += Array(repeating: 0, count: later.count)
+    for sample in later { seen = max(seen, 1 + max(sample.source, sample.reference ?? 0)) }
+  }
+
+  /// Takes the samples, except the samples from which a position is computed before all samples
+  /// of its first second are there.
+  ///
+  /// - Parameter now: the time up to which all samples are there, in seconds.
+  mutating func run(until now: Double) {
+    while index < samples.count {
+      let time = samples[index].time
+      let end = samples[index...].firstIndex { $0.time != time } ?? samples.count
+      if index > 0, time - samples[index - 1].time > smoother.gap { isLost = true }
+      if isLost {
+        guard now - time > smoother.initialWindow else { return }
+        guard let initial = smoother.begin(samples, index, filter, sources, live: !isSmoothed)
+        else {
+          // Without a position here, the next sample may have one.
+          index = end
+          continue
+        }
+        start(at: initial, time: time)
+        isLost = false
+        (start, consistent) = (index, index)
+      }
+      take(index..<end)
+      let balance = filter?.rejectionBalance ?? 0
+      if balance == 0 { consistent = end }
+      index = end
+      if balance >= max(smoother.parameters.rejectionLimit, 2 * seen) {
+        // Compute the position again from the last consistent sample, but not twice from one.
+        isLost = true
+        if consistent > start {
+          for lost in consistent..<index { points[lost] = nil }
+          index = consistent
+        }
+      }
+    }
+  }
+
+  func time(of index: Int) -> Double { samples[index].time }
+
+  /// The number of samples at the beginning that are not needed any more.
+  var surplus: Int { min(index, consistent) - 1 }
+
+  /// Removes samples at the beginning.
+  mutating func removeFirst(_ count: Int) {
+    samples.removeFirst(count)
+    points.removeFirst(count)
+    evidence.removeFirst(count)
+    index -= count
+    consistent -= count
+    start -= count
+  }
+
+  private mutating func start(at initial: PositionEstimate, time: Double) {
     warnings = initial.warnings
     guard filter == nil else {
       filter?.restart(at: initial, time: time)
@@ -239,11 +281,11 @@ private struct Pass {
   }
 
   /// Updates the tracker with samples of one time.
-  mutating func take(_ range: Range<Int>) {
+  private mutating func take(_ range: Range<Int>) {
     let wasUsed = range.map { filter?.update(samples[$0]) ?? false }
     for index in range { evidence[index] = filter?.logLikelihood ?? 0 }
     guard let marked = filter?.mark() else { return }
-    marks.append((range, filter?.recordedWidth ?? 1))
+    if isSmoothed { marks.append((range, filter?.recordedWidth ?? 1)) }
     let estimate = PositionEstimate(
       position: marked.position, covariance: marked.covariance, warnings: warnings)
     for (index, isAccepted) in zip(range, wasUsed) {

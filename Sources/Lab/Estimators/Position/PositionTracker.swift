@@ -138,6 +138,12 @@ package struct PositionTracker: Sendable {
     error(of: sample.source) - (sample.reference.map { error(of: $0) } ?? 0)
   }
 
+  /// Adds a deviation in metres to the constant error of an anchor without a measurement so far.
+  mutating func widen(_ source: Int, by deviation: Double) {
+    guard (0..<sources).contains(source) else { return }
+    states[(6 + source) * (size + 1)] += deviation * deviation
+  }
+
   // MARK: time and measurements
 
   /// Predicts the state at a later time in seconds; does nothing for an earlier one.

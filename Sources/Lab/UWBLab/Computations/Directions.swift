@@ -23,15 +23,16 @@ extension CSVTable {
     geometry: RangingCalibration, wander: Double, live: Bool
   ) throws(LabError) -> RowComputation<DirectionFinder.Direction> {
     let columns = try PhaseColumns(self, geometry, wander: wander)
-    var tracks: [String: DirectionFinder.Track] = [:]
+    var tracks = RecentPeers<DirectionFinder.Track>()
     var phases: [[Double?]] = []
     return RowComputation(columns.reader, .directions) { reader, row in
       var (result, measured) = columns.take(row, reader)
       if !live { phases.append(measured) }
       guard live, result.state.isOK else { return result }
       result.set(
-        columns.finder.update(
-          &tracks[result.peer, default: DirectionFinder.Track()], time: result.time ?? 0, measured))
+        tracks.update(result.peer, from: DirectionFinder.Track()) {
+          columns.finder.update(&$0, time: result.time ?? 0, measured)
+        })
       return result
     } finish: { rows in
       if live { return }

@@ -34,7 +34,7 @@ extension CSVTable {
     var measured = try MeasuredRanges(
       self, sigma: sigma, bias: biasDeviation, slow: parameters.slowDeviation, calibration)
     let beginning = measured
-    var estimators: [String: RangeEstimator] = [:]
+    var estimators = RecentPeers<RangeEstimator>()
     /// The samples of a whole table, which the smoother needs.
     var peers: [String: [(row: Int, sample: RangeSample, constant: Double)]] = [:]
     return RowComputation(measured.reader, .filteredRanges(measured.tellsPaths)) { reader, row in
@@ -42,7 +42,9 @@ extension CSVTable {
       var result = taken.result
       guard let sample = taken.sample else { return result }
       if live {
-        result.value = estimators[result.peer, default: RangeEstimator(parameters)].update(sample)
+        result.value = estimators.update(result.peer, from: RangeEstimator(parameters)) {
+          $0.update(sample)
+        }
         result.setStatus(constant: taken.constant)
       } else {
         peers[result.peer, default: []].append((row, sample, taken.constant))

@@ -30,8 +30,7 @@ extension CSVTable {
     _ anchors: Anchors, sigma: Double = 0.15, height: Double? = nil, motion: Motion = .tracked(),
     calibration: RangingCalibration? = nil
   ) throws(LabError) -> ComputedTable<PositionEstimate> {
-    let known = (height ?? anchors.height).map { HeightPrior($0, standardDeviation: 0.02) }
-    let prior = known ?? anchors.usualHeight
+    let prior = anchors.prior(height)
     let reader = TableReader(self)
     var epochs = try Epochs(reader, anchors, sigma: sigma, calibration)
     switch motion {
@@ -42,36 +41,16 @@ extension CSVTable {
           epochs.samples[index].observations(errors: epochs.errors))
       }
     case .tracked(let acceleration, let live):
-      var parameters = PositionTracker.Parameters()
-      parameters.accelerationDensity = acceleration ?? 1
-      parameters.height = prior
-      var smoother = PositionSmoother(parameters)
-      if acceleration != nil { smoother.accelerations = [1] }
-      if let calibration, calibration.hasDistances {
-        smoother.errors.shared = calibration.biasDeviation
-        smoother.errors.own = min(smoother.errors.own, calibration.biasDeviation)
-        smoother.errors.single = epochs.errors
-      }
-      epochs.track(with: smoother, live: live)
+      var smoother = PositionSmoother(prior, acceleration, calibration)
+      if calibration?.hasDistances == true { smoother.errors.single = epochs.errors }
+      try epochs.track(with: smoother, live: live)
     }
     epochs.setStatuses()
     return ComputedTable(
-      reader, epochs.rows,
-      [
-        .length("x", \.position.x) { $0.covariance.xx.squareRoot() },
-        .length("y", \.position.y) { $0.covariance.yy.squareRoot() },
-        .length("z", \.position.z) { $0.covariance.zz.squareRoot() },
-        .number("cov_xx", digits: 6, \.covariance.xx),
-        .number("cov_xy", digits: 6, \.covariance.xy),
-        .number("cov_xz", digits: 6, \.covariance.xz),
-        .number("cov_yy", digits: 6, \.covariance.yy),
-        .number("cov_yz", digits: 6, \.covariance.yz),
-        .number("cov_zz", digits: 6, \.covariance.zz),
-        OutputColumn(name: "used") { [used = epochs.used] in .text("\(used[$0.row] ?? 0)") },
-      ],
+      reader, epochs.rows, .positions,
       missing: epochs.missing
-    ) { [used = epochs.used] rows in
-      let positions = rows.filter { used[$0.row] ?? 0 > 0 }.compactMap { row in
+    ) { rows in
+      let positions = rows.filter { $0.used > 0 }.compactMap { row in
         row.value.map { (row.peer, $0.position, $0.covariance) }
       }
       let landmarks = anchors.byName.sorted { $0.key < $1.key }.map { ($0.key, $0.value.position) }
@@ -84,8 +63,6 @@ extension CSVTable {
 private struct Epochs {
   var rows: [ComputedRow<PositionEstimate>] = []
   private(set) var samples: [[PositionSample]] = []
-  /// The number of used measurements, by the row of the input.
-  private(set) var used: [Int: Int] = [:]
   /// The deviation of the corrections of single anchors beyond the deviation of the whole
   /// calibration, by their index. It is largest for anchors without a correction of their own.
   private(set) var errors: [Int: Double] = [:]
@@ -113,7 +90,7 @@ private struct Epochs {
       }
       samples[index].append(sample)
     }
-    for (row, samples) in zip(rows, samples) { used[row.row] = samples.count }
+    for index in rows.indices { rows[index].used = samples[index].count }
   }
 
   /// Returns the index of the epoch of a row, which may be a new one.
@@ -126,7 +103,82 @@ private struct Epochs {
   }
 
   /// The error for unknown anchors.
-  var missing: LabError? {
+  var missing: LabError? { Anchors.missing(unknown, besidePeers: columnsBesidePeers) }
+
+  /// Follows each peer.
+  ///
+  /// - Throws: `LabError` when that takes too much memory.
+  mutating func track(with smoother: PositionSmoother, live: Bool) throws(LabError) {
+    for indices in byPeer.values {
+      let order = indices.sorted { (rows[$0].time ?? 0) < (rows[$1].time ?? 0) }
+      let list = order.flatMap { samples[$0] }
+      try Self.check(list, live: live)
+      var track = smoother.path(list, live: live)[...]
+      for index in order {
+        let points = track.prefix(samples[index].count)
+        track = track.dropFirst(points.count)
+        rows[index].value = points.last.flatMap { $0?.estimate }
+        rows[index].used = points.count { $0?.isAccepted == true }
+      }
+    }
+  }
+
+  /// Checks the memory for the path of a peer. The tracker has two states for each anchor and a
+  /// matrix of all states, and the smoother has a column of it for each measurement.
+  private static func check(_ samples: [PositionSample], live: Bool) throws(LabError) {
+    let anchors = 1 + (samples.lazy.map { max($0.source, $0.reference ?? 0) }.max() ?? 0)
+    guard anchors > 1000 || !live && samples.count * 2 * anchors > 1 << 26 else { return }
+    throw LabError(
+      .badTable,
+      "\(samples.count) measurements to \(anchors) anchors take too much memory for one path.",
+      suggestion: "Divide the table, or give --single"
+        + (anchors > 1000 ? ": a path has up to 1000 anchors." : " or --live."))
+  }
+
+  /// Sets the status of each epoch that has measurements; problems of single rows are dropped then.
+  mutating func setStatuses() {
+    for index in rows.indices where !samples[index].isEmpty { rows[index].setPositionStatus() }
+  }
+}
+
+extension ComputedRow<PositionEstimate> {
+  mutating func setPositionStatus() {
+    guard let estimate = value else { return state = .noPosition }
+    if used == 0 { return state = .result("rejected") }
+    state = estimate.warnings.isEmpty ? .ok : .result(estimate.warnings.description)
+  }
+}
+
+extension [OutputColumn<PositionEstimate>] {
+  static var positions: Self {
+    [
+      .length("x", \.position.x) { $0.covariance.xx.squareRoot() },
+      .length("y", \.position.y) { $0.covariance.yy.squareRoot() },
+      .length("z", \.position.z) { $0.covariance.zz.squareRoot() },
+      .number("cov_xx", digits: 6, \.covariance.xx),
+      .number("cov_xy", digits: 6, \.covariance.xy),
+      .number("cov_xz", digits: 6, \.covariance.xz),
+      .number("cov_yy", digits: 6, \.covariance.yy),
+      .number("cov_yz", digits: 6, \.covariance.yz),
+      .number("cov_zz", digits: 6, \.covariance.zz),
+      OutputColumn(name: "used") { .text("\($0.used)") },
+    ]
+  }
+}
+
+extension Anchors {
+  /// Returns the prior of the height: the given one, the height in the file, or about the height
+  /// of the anchors.
+  func prior(_ given: Double?) -> HeightPrior {
+    (given ?? height).map { HeightPrior($0, standardDeviation: 0.02) } ?? usualHeight
+  }
+
+  /// Returns the error for rows that name unknown anchors.
+  ///
+  /// - Parameters:
+  ///   - unknown: the number of these rows, by the anchor.
+  ///   - columns: the columns of the table, if its peers are the anchors.
+  static func missing(_ unknown: [String: Int], besidePeers columns: [String]?) -> LabError? {
     guard !unknown.isEmpty else { return nil }
     let names = unknown.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
     let list = names.prefix(5).map { "\($0.key.isEmpty ? "(no name)" : $0.key) (\($0.value) rows)" }
@@ -136,43 +188,30 @@ private struct Epochs {
         + (names.count > 5 ? " and \(names.count - 5) more." : "."),
       suggestion:
         "Add their positions to the file of --anchors, or take their rows out of the table."
-        + (columnsBesidePeers.map {
+        + (columns.map {
           " Without a column anchor, the peers are the anchors. If another column has the anchors, "
             + "rename it: \($0.joined(separator: ", "))"
         } ?? ""))
   }
+}
 
-  /// Follows each peer.
-  mutating func track(with smoother: PositionSmoother, live: Bool) {
-    for indices in byPeer.values {
-      let order = indices.sorted { (rows[$0].time ?? 0) < (rows[$1].time ?? 0) }
-      var track = smoother.path(order.flatMap { samples[$0] }, live: live)[...]
-      for index in order {
-        let points = track.prefix(samples[index].count)
-        track = track.dropFirst(points.count)
-        rows[index].value = points.last.flatMap { $0?.estimate }
-        used[rows[index].row] = points.count { $0?.isAccepted == true }
-      }
+extension PositionSmoother {
+  init(_ height: HeightPrior, _ acceleration: Double?, _ calibration: RangingCalibration?) {
+    var parameters = PositionTracker.Parameters()
+    parameters.accelerationDensity = acceleration ?? 1
+    parameters.height = height
+    self.init(parameters)
+    if acceleration != nil { accelerations = [1] }
+    if let calibration, calibration.hasDistances {
+      errors.shared = calibration.biasDeviation
+      errors.own = min(errors.own, calibration.biasDeviation)
     }
-  }
-
-  /// Sets the status of each epoch that has measurements; problems of single rows are dropped then.
-  mutating func setStatuses() {
-    for index in rows.indices where !samples[index].isEmpty {
-      rows[index].state = status(of: rows[index])
-    }
-  }
-
-  private func status(of row: ComputedRow<PositionEstimate>) -> RowStatus {
-    guard let estimate = row.value else { return .noPosition }
-    if used[row.row] == 0 { return .result("rejected") }
-    return estimate.warnings.isEmpty ? .ok : .result(estimate.warnings.description)
   }
 }
 
 /// The columns of measurements to anchors.
-private struct AnchorColumns {
-  private var reader: TableReader
+struct AnchorColumns {
+  var reader: TableReader
   private let time, value, first: Column
   /// The second anchor of a difference; nil for ranges.
   private let second: Column?

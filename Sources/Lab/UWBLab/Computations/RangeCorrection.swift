@@ -106,7 +106,7 @@ struct RangeCalibrator {
   /// The remaining deviation of the constant error, in metres; nil without calibration.
   let deviation: Double?
   private let power: Column?
-  private var levels: [String: LevelTracker] = [:]
+  private var levels = RecentPeers<LevelTracker>()
 
   init(_ calibration: RangingCalibration?, _ reader: inout TableReader) throws(LabError) {
     power = reader.find("rx_power", .level)
@@ -126,8 +126,10 @@ struct RangeCalibrator {
     _ reader: TableReader, _ status: inout RowStatus
   ) -> (range: Double, deviation: Double)? {
     guard let correction else { return (range, 0) }
-    let level = reader.value(row, power).map {
-      levels[peer + "\n" + (anchor ?? ""), default: LevelTracker()].update($0, time: time)
+    let level = reader.value(row, power).map { level in
+      levels.update(peer + "\n" + (anchor ?? ""), from: LevelTracker()) {
+        $0.update(level, time: time)
+      }
     }
     guard
       let bias = correction.bias(row, peer: anchor ?? peer, power: level, reader, &status)

@@ -32,7 +32,7 @@ extension CSVTable {
     let range = try reader.require("range", .length)
     let pose = try PoseColumns(&reader)
     let azimuth = try reader.findAngle("azimuth")
-    var finders: [String: TargetFinder] = [:]
+    var finders = RecentPeers<TargetFinder>()
     return RowComputation(
       reader,
       [
@@ -59,9 +59,10 @@ extension CSVTable {
       own.biasDeviation =
         (own.biasDeviation * own.biasDeviation + corrected.deviation * corrected.deviation)
         .squareRoot()
-      result.value = finders[result.peer, default: TargetFinder(own)].update(
-        TargetSighting(
-          time: seconds, pose: pose, range: corrected.range, azimuth: bearing))
+      result.value = finders.update(result.peer, from: TargetFinder(own)) {
+        $0.update(
+          TargetSighting(time: seconds, pose: pose, range: corrected.range, azimuth: bearing))
+      }
       if result.value == nil { result.state = .result("no_estimate") }
       return result
     } draw: { [reader] rows in

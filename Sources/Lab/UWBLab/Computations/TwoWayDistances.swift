@@ -32,12 +32,13 @@ extension CSVTable {
     let correction = try distances.correction(calibration)
     // The clock offset from polls applies to the rows before as well.
     let clocks = live ? [:] : distances.clocks(inFirst: 100, usesCarrier: false)
-    var responders = clocks.mapValues { ResponderRanging(parameters, clock: $0) }
+    var responders = RecentPeers<ResponderRanging>(limit: live ? 5000 : .max)
     return distances.computation("Double-sided two-way ranging", correction) {
       [distances] exchange, result, _ in
-      result.setDistance(
-        of: exchange, &responders[result.peer, default: ResponderRanging(parameters)],
-        comparesPolls: distances.canCompare(result))
+      let first = ResponderRanging(parameters, clock: clocks[result.peer])
+      responders.update(result.peer, from: first) {
+        result.setDistance(of: exchange, &$0, comparesPolls: distances.canCompare(result))
+      }
     }
   }
 
@@ -70,13 +71,14 @@ extension CSVTable {
     let correction = try distances.correction(calibration) ?? powerBias.map(RangeCorrection.init)
     // The first clock offset of a peer applies to the rows before as well.
     let first = live ? [:] : distances.clocks(inFirst: rowCount, usesCarrier: true)
-    var clocks: [String: ClockOffsetTracker] = [:]
+    var clocks = RecentPeers<ClockOffsetTracker>(limit: live ? 5000 : .max)
     return distances.computation("Single-sided two-way ranging", correction) {
       [distances] exchange, result, reader in
-      distances.update(
-        &clocks[result.peer, default: ClockOffsetTracker(parameters)], by: exchange, result, reader)
-      result.setDistance(
-        of: exchange, clocks[result.peer]?.offset ?? first[result.peer], parameters)
+      let offset = clocks.update(result.peer, from: ClockOffsetTracker(parameters)) {
+        distances.update(&$0, by: exchange, result, reader)
+        return $0.offset
+      }
+      result.setDistance(of: exchange, offset ?? first[result.peer], parameters)
     }
   }
 
@@ -160,14 +162,14 @@ extension CSVTable {
 /// The received level of each peer, without the noise of single frames.
 private struct ReceivedLevels {
   private let column: Column?
-  private var levels: [String: LevelTracker] = [:]
+  private var levels = RecentPeers<LevelTracker>()
 
   init(_ reader: inout TableReader) { column = reader.find("rx_power", .level) }
 
   /// Returns the level at a row, in dBm.
   mutating func update<Value>(_ row: ComputedRow<Value>, _ reader: TableReader) -> Double? {
-    reader.value(row.row, column).map {
-      levels[row.peer, default: LevelTracker()].update($0, time: row.time)
+    reader.value(row.row, column).map { level in
+      levels.update(row.peer, from: LevelTracker()) { $0.update(level, time: row.time) }
     }
   }
 }

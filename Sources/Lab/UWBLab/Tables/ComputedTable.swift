@@ -16,6 +16,8 @@ public struct ComputedRow<Value> {
   var state = RowStatus.ok
   /// The probability that the direct path was blocked; nil without any evidence.
   var blocked: Double?
+  /// The number of measurements that a position uses.
+  var used = 0
 
   /// `ok`, or one word for the problem.
   public var status: String { state.word }

@@ -85,7 +85,7 @@ package struct RowComputation<Value> {
 }
 
 /// The rows of a table as they arrive.
-private struct TableRows: ~Copyable {
+struct TableRows: ~Copyable {
   /// The header, and the last row.
   var table: CSVTable
   private let name: String

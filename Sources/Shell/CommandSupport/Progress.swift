@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+import Synchronization
+
+/// A line on standard error that is redrawn in place, and disappears at the end.
+private final class ProgressLine: Sendable {
+  private enum State { case hidden, shown, finished }
+  private let state = Mutex(State.hidden)
+
+  func show(_ text: String) {
+    state.withLock { state in
+      guard state != .finished else { return }
+      state = .shown
+      standardError.write("\r\(text.prefix(standardError.size.columns - 1))\u{1B}[K")
+    }
+  }
+
+  func finish() {
+    state.withLock { state in
+      if state == .shown { standardError.write("\r\u{1B}[K") }
+      state = .finished
+    }
+  }
+}
+
+/// Runs `body`. If that takes longer than a second, a line on standard error shows the seconds,
+/// provided that it is a terminal.
+///
+/// - Parameter work: The beginning of the line, such as `Computing 9 rows`.
+package func withProgress<Result, Failure: Error>(
+  _ work: String, _ body: () throws(Failure) -> Result
+) throws(Failure) -> Result {
+  guard standardError.canRedraw else { return try body() }
+  let (line, start) = (ProgressLine(), ContinuousClock.now)
+  let timer = DispatchSource.makeTimerSource()
+  timer.setEventHandler {
+    line.show("\(work): \((ContinuousClock.now - start).components.seconds) s")
+  }
+  timer.schedule(deadline: .now() + 1, repeating: 1)
+  timer.resume()
+  defer {
+    timer.cancel()
+    line.finish()
+  }
+  return try body()
+}

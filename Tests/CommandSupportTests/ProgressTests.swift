@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CommandSupport
+import Formats
+import Testing
+
+/// Without a terminal there is no line; the tests of `uwblab` have one with a terminal.
+@Suite struct ProgressTests {
+  @Test func theResultIsReturned() {
+    #expect(withProgress("Computing") { 6 * 7 } == 42)
+  }
+
+  @Test func errorsKeepTheirType() {
+    let error = #expect(throws: FormatError.self) {
+      try withProgress("Reading") { () throws(FormatError) -> Int in
+        throw FormatError.badFile("a.json", "it is empty")
+      }
+    }
+    #expect(error?.code == .badFile)
+  }
+}
