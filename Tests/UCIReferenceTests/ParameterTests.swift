@@ -207,7 +207,7 @@ import UCITestSupport
     let qorvo = try words(qorvo, Dialect(vendor: .qorvo))
     #expect(qorvo["MAX_DATA_PACKET_PAYLOAD_SIZE"] == "255 bytes")
     #expect(qorvo["AOA_SUPPORT"] == "none")
-    #expect(qorvo["STS_CONFIG"] == "static, provisioned, provisioned, controlee key")
+    #expect(qorvo["STS_CONFIG"] == "static, provisioned, provisioned with controlee key")
   }
 
   @Test("Two bits of Android's capability 0xE5 are swapped against the values they stand for")

@@ -187,7 +187,7 @@ import UWBTestSupport
   /// An endless table with ever new peers takes a bounded amount of memory.
   @Test func silentPeersAreForgotten() throws {
     let rows = ["0,a,3", "0,b,3"] + (0..<12_000).map { "\(1 + $0 / 1000),\($0),3" }
-    // One of the two is heard again and again.
+    // One of the two has rows again and again.
     var text = "time_s,peer,range_m\n"
     for (index, row) in rows.enumerated() {
       text += row + "\n"

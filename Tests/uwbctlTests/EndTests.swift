@@ -309,7 +309,7 @@ import uwbctl
     #expect(end.complaints.contains("The time was over before"), "\(end.complaints)")
   }
 
-  @Test(arguments: [["range"], ["reset"], ["info"]])
+  @Test(arguments: [["range"], ["reset"], ["info", "--reset"]])
   func aRefusedResetIsAFailureOfTheDevice(_ command: [String]) throws {
     let terminal = try rangingChip([.coreDeviceReset: "40 00 00 01 01"])
     let end = try ChildProcess.run(command + ["--device", terminal.path])

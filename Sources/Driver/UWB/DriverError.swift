@@ -95,6 +95,23 @@ public struct DriverError: Error, Sendable, Hashable {
 // Each error with its cause and the next step to try.
 extension DriverError {
   package static let resetIt = "Reset the board or unplug it, then try again."
+  private static let checkBoard =
+    "Check that the board runs UCI firmware and that this is its UCI port (on a DWM3001CDK the "
+    + "USB connector J20, not the J-Link); press its reset button and try again."
+
+  /// Returns the error with the next step for this endpoint: a network has no baud rate and no
+  /// connectors.
+  func at(_ endpoint: LinkEndpoint) -> DriverError {
+    guard case .tcp = endpoint, code == .noAnswer, garbage > 0 || suggestion == Self.checkBoard
+    else { return self }
+    var error = self
+    error.suggestion =
+      garbage > 0
+      ? "Something else listens there: check the port, and the firmware of the chip at the other end."
+      : "Check that the program that listens there passes all bytes on to a chip with UCI firmware, "
+        + "and that it serves one connection at a time."
+    return error
+  }
 
   package static func link(_ error: LinkError) -> DriverError {
     DriverError(code: .link, cause: .link(error))
@@ -112,8 +129,7 @@ extension DriverError {
         // The chip has answered other commands before.
         resetIt
       } else {
-        "Check that the board runs UCI firmware and that this is its UCI port (on a DWM3001CDK the "
-          + "USB connector J20, not the J-Link); press its reset button and try again."
+        checkBoard
       }
     return DriverError(
       code: .noAnswer, command: command, garbage: garbage,
@@ -138,14 +154,19 @@ extension DriverError {
           + "has ended, or choose another session id."
         : nil)
   }
+  /// - Parameter command: the command, if the parameters are not parameters of a session.
   package static func parametersRefused(
-    _ status: Status, _ refused: [RefusedParameter]
+    _ status: Status, _ refused: [RefusedParameter], command: String? = nil
   ) -> DriverError {
     DriverError(
-      code: .parametersRefused, status: status, refusedParameters: refused,
+      code: .parametersRefused, status: status, refusedParameters: refused, command: command,
       sentence: "The device refused the configuration with ",
       suggestion: refused.isEmpty
-        ? nil : accepted(refused) ?? "Leave out or change the parameters named.")
+        ? nil
+        : (command == nil ? accepted(refused) : nil)
+          ?? (refused.allSatisfy { $0.status == .readOnly }
+            ? "Leave out the parameters named: they can only be read."
+            : "Leave out or change the parameters named."))
   }
   package static func malformedAnswer(command: String, _ error: PayloadError) -> DriverError {
     DriverError(
@@ -249,7 +270,9 @@ extension DriverError: DescribedError {
     case nil:
       sentence + words(in: dialect)
         + (refusedParameters.isEmpty
-          ? "" : " Refused: " + refusedParameters.map(Self.words).joined(separator: ", ") + ".")
+          ? ""
+          : " Refused: "
+            + refusedParameters.map { words($0, dialect ?? .assumed) }.joined(separator: ", ") + ".")
     }
   }
 
@@ -269,9 +292,12 @@ extension DriverError: DescribedError {
   }
 
   /// Returns `SLOT_DURATION (INVALID_RANGE)`.
-  private static func words(_ refused: RefusedParameter) -> String {
-    "\(AppConfigID(rawValue: refused.id).name) (0x\(String(refused.id, radix: 16, uppercase: true)), "
-      + "\(refused.status))"
+  private func words(_ refused: RefusedParameter, _ dialect: Dialect) -> String {
+    let name =
+      command == nil
+      ? AppConfigID(rawValue: refused.id).name
+      : DeviceConfigID(TLV(refused.id, [], subID: refused.subID)).name(in: dialect)
+    return "\(name) (0x\(String(refused.id, radix: 16, uppercase: true)), \(refused.status))"
   }
 
   /// The next step to try; nil where there is none beyond the cause itself.

@@ -116,10 +116,14 @@ extension LinkError: DescribedError {
     }
   }
 
+  private var isNetwork: Bool { endpoint.hasPrefix("tcp:") }
+
   /// The next step to try; nil if the cause implies it.
   public var recoverySuggestion: String? {
     if let specificSuggestion { return specificSuggestion }
     return switch code {
+    case .timeout where isNetwork, .deviceGone where isNetwork:
+      "Check the network, and that the program at the other end runs and reads."
     case .notFound: "Check the cable, and the name or path of the device."
     case .ambiguous:
       "Add the interface, such as usb:SERIAL?if=0, or give one of the paths."

@@ -61,8 +61,10 @@ extension Checkup {
     guard median > Self.slow else { return .ok(.roundTrip, text) }
     return .warn(
       .roundTrip, text + ": slow.",
-      "Set the latency timer of an FTDI bridge to 1 ms; avoid USB hubs; use a higher baud rate if the "
-        + "firmware allows it.")
+      device.endpoint.description.hasPrefix("tcp:")
+        ? "Look for delays in the network and in the program at the other end."
+        : "Set the latency timer of an FTDI bridge to 1 ms; avoid USB hubs; use a higher baud rate "
+          + "if the firmware allows it.")
   }
 
   package static func milliseconds(_ duration: Duration) -> String {

@@ -345,12 +345,15 @@ extension Checkup {
       .framing, .protocolError,
       "\(skipped) bytes that are not UCI, \(statistics.framesRead) packets"
         + (sample.map { "; \($0)" } ?? ""),
-      Self.wrongSpeaker)
+      wrongSpeaker)
   }
 
-  static let wrongSpeaker =
-    "The device does not send UCI: it may have other firmware (a command-line or AT build prints "
-    + "text), another baud rate (add ?baud= to the path), or this is the wrong port."
+  private var wrongSpeaker: String {
+    let isNetwork = if case .tcp = endpoint { true } else { false }
+    return "The device does not send UCI: it may have other firmware (a command-line or AT build "
+      + "prints text), " + (isNetwork ? "" : "another baud rate (add ?baud= to the path), ")
+      + "or this is the wrong port."
+  }
 
   // MARK: sessions
 

@@ -96,7 +96,8 @@ struct ConfigSet: Command {
         "\(name): " + (status == .ok ? "set" : "rejected, \(status)") + "\n"
       }
       guard response.status != .ok else { return }
-      throw DriverError.parametersRefused(response.status, refused)
+      throw DriverError.parametersRefused(
+        response.status, refused, command: access.session == nil ? "CORE_SET_CONFIG_CMD" : nil)
     }
   }
 

@@ -3,6 +3,7 @@
 import ArgumentParser
 import CommandSupport
 import Formats
+import FoundationEssentials
 import System
 import UCI
 import UCIReference
@@ -27,7 +28,7 @@ struct Decode: ReportingCommand {
     case auto, qorvo, nxp, android
   }
 
-  @Argument(help: "Frames in hexadecimal, or the bytes of one frame.")
+  @Argument(help: "Frames in hexadecimal, the bytes of one frame, or a file.")
   var hex: [String] = []
 
   @Option(name: .shortAndLong, help: "Read frames from this file.", completion: .file())
@@ -57,18 +58,24 @@ struct Decode: ReportingCommand {
         if Ending.isOutputLost { throw CancellationError() }
       },
       complain: { note($0) })
-    if !hex.isEmpty {
+    if let file = file ?? namedFile {
+      try readFile(file, &session)
+    } else if !hex.isEmpty {
       for (index, text) in FrameText.lines(arguments: hex).enumerated() {
         try session.take(text, at: FrameOrigin(name: "argument", number: index + 1))
       }
-    } else if let file {
-      try readFile(file, &session)
     } else {
       try readStandardInput(&session)
     }
     session.finish()
     if session.isEmpty { note("There is no frame.") }
     if session.failures > 0 { throw Failure(.data) }
+  }
+
+  /// The only argument, if it is not hexadecimal and there is such a file.
+  private var namedFile: String? {
+    guard hex.count == 1, (try? FrameText.frames(hex[0])) == nil else { return nil }
+    return FileManager.default.fileExists(atPath: hex[0]) ? hex[0] : nil
   }
 
   /// Decodes a file while it grows, so that the output of a running program is decoded at once.

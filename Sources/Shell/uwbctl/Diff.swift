@@ -5,6 +5,8 @@ import CommandSupport
 import Formats
 import UCI
 import UCIReference
+import UWB
+import UWBLink
 import UWBTools
 
 struct Diff: Command {
@@ -13,8 +15,9 @@ struct Diff: Command {
     discussion: """
       Each side is a session profile; a capture (pcapng, log or hexadecimal), of which the last \
       configuration of a session is used; the output of caps --format json; or a device, as for range \
-      --device, whose session is read without a reset. Parameters that were \
-      not set are compared with their defaults. For example:
+      --device, whose session is read without a reset. While both ends range, compare the captures \
+      that they write (range --capture). Parameters that were not set are compared with their \
+      defaults. For example:
         uwbctl diff controller.json controlee.json
         uwbctl diff board-a.pcapng board-b.pcapng
         uwbctl diff controller.json /dev/ttyACM0
@@ -80,12 +83,20 @@ struct Diff: Command {
     }
     var wanted = session[...]
     for index in sides.indices where sides[index] == nil {
-      sides[index] = try await DiffSide(
-        device: names[index], chip, capabilities: capabilities, resets: reset,
-        session: wanted.popFirst(), ids: ids)
+      do {
+        sides[index] = try await DiffSide(
+          device: names[index], chip, capabilities: capabilities, resets: reset,
+          session: wanted.popFirst(), ids: ids)
+      } catch let error as DriverError where error.linkError?.code == .busy {
+        throw Failure(.busy, error.description, try: Self.recordIt)
+      }
     }
     return sides.compactMap(\.self)
   }
+
+  private static let recordIt =
+    "Where a program ranges with the device, compare a capture, also while it grows: uwbctl range "
+    + "--capture FILE, or uwbctl monitor --capture FILE with uwbd."
 
   /// Returns the last session of each side, or two sessions with the same ID if there are any.
   private func pair(
@@ -95,7 +106,8 @@ struct Diff: Command {
       throw Failure(
         .data, "\(side.name) has no session.",
         try: DiffSide.isDevice(side.name)
-          ? "Name its session with --session, or compare capabilities with --capabilities." : nil)
+          ? "Name its session with --session, or compare capabilities with --capabilities. "
+            + Self.recordIt : nil)
     }
     let shared = a.last { end in
       end.sessionID != nil && b.contains { $0.sessionID == end.sessionID }

@@ -13,14 +13,17 @@ import UWBTools
 struct Info: ReportingCommand {
   static let configuration = CommandConfiguration(
     abstract: "Show the identity and capabilities of a chip.",
-    discussion: "Resets the chip, which ends its sessions.")
+    discussion: """
+      The chip is reset only with --reset, or if it does not answer otherwise.
+      """)
 
   @OptionGroup(title: "Device") var options: DeviceOptions
   @OptionGroup(title: "Capture") var capture: CaptureOptions
+  @Flag(help: "Reset the chip first, which ends its sessions.") var reset = false
   @Option(help: "Output format.") var format = OutputFormat.text
 
   func execute() async throws {
-    try await options.withDevice(capture) { device, _ in
+    try await options.withDevice(capture, resetPolicy: reset ? .reset : .keepState) { device, _ in
       format.print([device], UWBDevice.json, text: Self.text)
     }
   }

@@ -72,7 +72,13 @@ private func change(
   }
   let range = try RunningRanges.ask(call, addresses, at: entry.path)
   print([range], target.format)
-  guard range.outcomes.allSatisfy({ $0.code == 0 }) else { throw Failure(.configuration) }
+  let refused = range.outcomes.filter { $0.code != 0 }
+  guard let first = refused.first else { return }
+  let names = refused.map(\.address).joined(separator: ", ")
+  throw Failure(
+    .configuration,
+    "The chip did not \(call == .add ? "add" : "remove") \(names): \(first.status).",
+    try: "uwbctl explain \(first.status)")
 }
 
 private func summary(_ range: RunningRange) -> String {

@@ -13,7 +13,8 @@ package struct Uwbctl: AsyncParsableCommand {
     discussion: """
       Commands that need a chip use simulated ones unless --device names a board: "uwbctl range" \
       works without any hardware, and "uwbctl list" shows the boards that are plugged in. uwblab \
-      calibrates boards, and computes from recorded tables.
+      calibrates boards, and computes from recorded tables. uwbd shares boards among programs and \
+      users: see uwbd --help.
 
       Files may be -, which is standard input or standard output.
       """,

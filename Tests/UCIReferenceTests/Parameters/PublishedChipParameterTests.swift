@@ -263,7 +263,7 @@ struct PublishedCapabilityTests {
     RANGING_METHOD 03 06 18 SS-TWR_non-deferred,_DS-TWR_non-deferred
     RANGING_METHOD 03 06 E001 DL-TDoA,_OWR_AoA,_eSS-TWR,_aDS-TWR
     STS_CONFIG 04 07 09 static,_provisioned
-    STS_CONFIG 04 07 06 dynamic,_dynamic,_controlee_key
+    STS_CONFIG 04 07 06 dynamic,_dynamic_with_controlee_key
     MULTI_NODE_MODE 05 08 07 unicast,_one_to_many,_many_to_many
     RANGING_TIME_STRUCT 06 09 02 block_based
     SCHEDULE_MODE 07 0A 05 contention_based,_hybrid
@@ -280,7 +280,7 @@ struct PublishedCapabilityTests {
     AOA_SUPPORT 10 13 06 azimuth_±180°,_elevation
     EXTENDED_MAC_ADDRESS 11 14 01 yes
     SUSPEND_RANGING - 15 00 no
-    SESSION_KEY_LENGTH - 16 02 256_bits,_provisioned_STS
+    SESSION_KEY_LENGTH - 16 02 256_bits_for_provisioned_STS
     DT_ANCHOR_MAX_ACTIVE_RR - 17 0A 10_rounds
     DT_TAG_MAX_ACTIVE_RR - 18 21 33_rounds
     DT_TAG_BLOCK_SKIPPING - 19 01 yes

@@ -3,7 +3,9 @@
 import Testing
 import UWBTestSupport
 import UCI
-import UWB
+import UWBLink
+
+@testable import UWB
 
 @Suite("What the driver's errors say", .ownThreads)
 struct ErrorTextTests {
@@ -64,6 +66,31 @@ struct ErrorTextTests {
     ] {
       let error = DriverError.noAnswer(command: command, milliseconds: 10, garbage: 0)
       #expect(error.recoverySuggestion?.contains(words) == true)
+    }
+  }
+
+  /// Device parameters and session parameters have the same numbers.
+  @Test("A refused parameter of the chip has its own name")
+  func deviceParameters() {
+    let refused = [RefusedParameter(id: 0, status: .readOnly)]
+    let chip = DriverError.parametersRefused(
+      .invalidParameter, refused, command: "CORE_SET_CONFIG_CMD")
+    #expect(chip.description.contains("DEVICE_STATE (0x0, READ_ONLY)"))
+    #expect(chip.recoverySuggestion == "Leave out the parameters named: they can only be read.")
+    let session = DriverError.parametersRefused(.invalidParameter, refused)
+    #expect(session.description.contains("DEVICE_TYPE (0x0, READ_ONLY)"))
+  }
+
+  @Test("A network has no baud rate and no connectors")
+  func networks() throws {
+    for garbage in [UInt64(0), 9] {
+      let error = DriverError.noAnswer(
+        command: "CORE_DEVICE_RESET_CMD", milliseconds: 10, garbage: garbage)
+      let advice = try #require(
+        error.at(.tcp(host: "localhost", port: "4000")).recoverySuggestion)
+      #expect(advice.contains("listens there") && !advice.contains("USB"))
+      #expect(!advice.contains("baud"))
+      #expect(error.at(try LinkEndpoint("/dev/ttyACM0")) == error)
     }
   }
 

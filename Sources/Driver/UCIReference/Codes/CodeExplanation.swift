@@ -132,6 +132,10 @@ package func explanations(
   }
   let wanted = plain(text)
   let exact = all.filter { plain($0.explanation.name) == wanted }
-  return exact.isEmpty && wanted.count >= 3
-    ? all.filter { containsPlain($0.explanation.name, wanted) } : exact
+  if !exact.isEmpty || wanted.count < 3 { return exact }
+  let similar = all.filter { containsPlain($0.explanation.name, wanted) }
+  // Vendors put words such as STATUS and RANGING before some names.
+  let rest = text.drop { $0 != "_" }.dropFirst()
+  return similar.isEmpty && rest.count > 8 && rest.contains("_")
+    ? explanations(of: String(rest)) : similar
 }

@@ -227,7 +227,8 @@ struct Handshake {
     for parameters in board.configuration {
       let response = try await engine.send(SetConfig(parameters), from: .recovery)
       guard response.status == .ok else {
-        throw .parametersRefused(response.status, response.refused ?? [])
+        throw .parametersRefused(
+          response.status, response.refused ?? [], command: "CORE_SET_CONFIG_CMD")
       }
     }
     for command in board.calibration { try await engine.request(command, from: .recovery) }

@@ -142,7 +142,7 @@ public final class UWBDevice: Sendable {
     guard case .failure(let error) = opened else { return try opened.get() }
     core.shutDown()
     await core.waitUntilClosed()
-    throw error
+    throw error.at(endpoint)
   }
 
   /// Starts a device, in a function of its own so that afterwards only the core refers to the link.

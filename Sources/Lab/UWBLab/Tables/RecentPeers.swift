@@ -5,7 +5,7 @@
 struct RecentPeers<State> {
   private let limit: Int
   private var recent: [String: State] = [:]
-  /// The peers before; those of them that have a row again become recent.
+  /// The peers before. A peer that has a row again becomes recent.
   private var earlier: [String: State] = [:]
 
   /// - Parameter limit: the least number of peers to keep; at most twice as many are kept.

@@ -120,10 +120,14 @@ extension Status {
       since: .fira2),
     .init(
       0x1B, "OK_NEGATIVE_DISTANCE_REPORT",
-      "Measured, but the distance came out negative: the boards are very close or their antenna "
-        + "delays are not calibrated.",
+      "Measured, but the distance came out negative: the chip subtracts longer antenna delays than "
+        + "the boards have. Usual with uncalibrated boards side by side.",
       causes: ["boards within a few decimetres", "antenna delays that are not calibrated"],
-      try: ["Move the boards apart, or calibrate the antenna delays."]),
+      try: [
+        "Place the boards two metres apart: the distance should be positive, and off by the same "
+          + "decimetres.",
+        "Calibrate the antenna delays: uwblab calibrate delay.",
+      ]),
     .init(
       0x28, "ERROR_ROUND_INDEX_NOT_ACTIVATED", "The ranging round is not activated.",
       causes: ["a DL-TDoA device whose active rounds were not set"],

@@ -107,7 +107,8 @@ extension CapabilityTable {
     row(
       .stsConfig, 0x04, 0x07, [1], format: .mask,
       values: bits(
-        "static", "dynamic", "dynamic, controlee key", "provisioned", "provisioned, controlee key"),
+        "static", "dynamic", "dynamic with controlee key", "provisioned",
+        "provisioned with controlee key"),
       summary: "Where the scrambled timestamp sequence can come from."),
     row(
       .multiNodeMode, 0x05, 0x08, [1], format: .mask,
@@ -154,7 +155,7 @@ extension CapabilityTable {
     ),
     row(
       .sessionKeyLength, nil, 0x16, [1], format: .mask,
-      values: bits("256 bits, dynamic STS", "256 bits, provisioned STS"),
+      values: bits("256 bits for dynamic STS", "256 bits for provisioned STS"),
       summary: "Keys longer than 128 bits."),
     row(
       "DT_ANCHOR_MAX_ACTIVE_RR", nil, 0x17, [1], unit: "rounds",
