@@ -88,6 +88,9 @@ struct Scale {
   /// The work of the processes of `measure` and of `ServiceFigures`.
   static func runChild(_ arguments: [String]) throws {
     if arguments.count == 2, arguments[0] == "relay" { return try Relay(arguments[1]).run() }
+    if arguments.count == 4, arguments[0] == "packets", let programs = Int(arguments[3]) {
+      return PacketRelay(chip: arguments[1], at: arguments[2], programs: programs).run()
+    }
     let numbers = arguments.dropFirst().prefix(3).compactMap { Int($0) }
     guard arguments.count >= 6, numbers.count == 3 else { throw CocoaError(.featureUnsupported) }
     let (first, frames, hertz) = (numbers[0], numbers[1], numbers[2])

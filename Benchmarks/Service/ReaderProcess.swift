@@ -20,7 +20,9 @@ struct ReaderProcess {
   private let stamps: UnsafePointer<UInt64>
   /// The last connection reads nothing until the others have received everything.
   private let stops: Bool
-  private var owner: Connection
+  /// The connections carry packets of the chip instead of replies.
+  private let isRelayed: Bool
+  private var owner: Connection?
   private var readers: [Connection] = []
   private var delays: [Double] = []
   private var hasBegun = false
@@ -36,7 +38,7 @@ struct ReaderProcess {
   /// - Parameters:
   /// - pause: `every_ms`.
   /// - arguments: the socket, the number of measurements in a frame, and `stop` if one connection
-  ///   stops.
+  ///   stops, or `relay` if the socket is one of `PacketRelay`.
   init(
     connections: Int, frames: Int, seconds: Int, pause: Int, _ arguments: ArraySlice<String>,
     stamps: UnsafePointer<UInt64>
@@ -47,10 +49,11 @@ struct ReaderProcess {
     }
     (self.seconds, self.stamps, wanted) = (seconds, stamps, frames * measurements)
     stops = arguments.contains("stop")
-    owner = try Self.connected(arguments[0])
+    isRelayed = arguments.contains("relay")
+    if !isRelayed { owner = try Self.connected(arguments[0]) }
     for _ in 0..<connections {
       let reader = try Self.connected(arguments[0])
-      Self.call(reader, "Monitor", #"{"every_ms":\#(pause)}"#, more: true)
+      if !isRelayed { Self.call(reader, "Monitor", #"{"every_ms":\#(pause)}"#, more: true) }
       readers.append(reader)
     }
   }
@@ -87,12 +90,7 @@ struct ReaderProcess {
   }
 
   mutating func run() {
-    Self.call(owner, "Start", #"{"profile":\#(Self.session)}"#)
-    let answered = recv(owner.descriptor, &buffer, buffer.count, 0)
-    guard answered > 0, !buffer.starts(with: Array(#"{"error"#.utf8)) else {
-      print(String(decoding: buffer[..<max(0, answered)], as: UTF8.self))
-      exit(1)
-    }
+    if let owner { startSession(owner) }
     let end = cuwb_test_now() + UInt64(seconds + 20) * 1_000_000_000
     let first = stops ? readers.count - 1 : readers.count
     while readers[..<first].contains(where: { $0.received + $0.lost < wanted }),
@@ -108,9 +106,18 @@ struct ReaderProcess {
     let lost = readers.map(\.lost)
     print(
       figures.p50, figures.p99, missing, lost.dropLast(readers.count - first).reduce(0, +),
-      lost.suffix(readers.count - first).reduce(0, +))
+      lost.suffix(readers.count - first).reduce(0, +), figures.p90, figures.p999)
     fflush(nil)
     while Glibc.read(STDIN_FILENO, &buffer, 1) > 0 {}
+  }
+
+  private mutating func startSession(_ owner: Connection) {
+    Self.call(owner, "Start", #"{"profile":\#(Self.session)}"#)
+    let answered = recv(owner.descriptor, &buffer, buffer.count, 0)
+    guard answered > 0, !buffer.starts(with: Array(#"{"error"#.utf8)) else {
+      print(String(decoding: buffer[..<max(0, answered)], as: UTF8.self))
+      exit(1)
+    }
   }
 
   private mutating func read(_ range: Range<Int>, waitsFor milliseconds: Int32) {
@@ -127,24 +134,37 @@ struct ReaderProcess {
 
   private mutating func take(_ bytes: ArraySlice<UInt8>, _ index: Int, at time: UInt64) {
     var rest = (readers[index].rest + bytes)[...]
-    while let end = rest.firstIndex(of: 0) {
+    while isRelayed, rest.count >= 4, case let length = 4 + Int(rest[rest.startIndex + 3]),
+      rest.count >= length
+    {
+      let packet = Array(rest.prefix(length))
+      rest = rest.dropFirst(length)
+      // Session information begins with its number.
+      guard packet[0] == 0x62, packet[1] == 0, length >= 8 else { continue }
+      let number = packet[4..<8].reversed().reduce(0) { $0 << 8 | Int($1) }
+      take(number - ChipProcess.firstNumber, lost: 0, index, at: time)
+    }
+    while !isRelayed, let end = rest.firstIndex(of: 0) {
       let message = rest[..<end]
       rest = rest[(end + 1)...]
       let number = Self.number("\"sequence\":", message) - ChipProcess.firstNumber
-      guard number >= 0 else { continue }
-      readers[index].received += 1
-      readers[index].lost += Self.number("\"lost\":", message)
-      // Measurements that waited for the stopped connection have no useful times.
-      if !stops || index < readers.count - 1 {
-        delays.append(Double(time - stamps[number]) / 1_000)
-      }
-      if !hasBegun {
-        hasBegun = true
-        print("begin")
-        fflush(nil)
-      }
+      take(number, lost: Self.number("\"lost\":", message), index, at: time)
     }
     readers[index].rest = Array(rest)
+  }
+
+  private mutating func take(_ number: Int, lost: Int, _ index: Int, at time: UInt64) {
+    guard number >= 0 else { return }
+    readers[index].received += 1
+    readers[index].lost += lost
+    // Measurements that waited for the stopped connection have no useful times.
+    if !stops || index < readers.count - 1 {
+      delays.append(Double(time - stamps[number]) / 1_000)
+    }
+    guard !hasBegun else { return }
+    hasBegun = true
+    print("begin")
+    fflush(nil)
   }
 
   /// The number of a key; -1: there is none.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
+import System
 import SystemPackage
 import UWBSimulator
 
@@ -29,6 +30,42 @@ struct Relay {
         guard polled[source == chip ? 0 : 1].revents != 0 else { continue }
         let count = read(source, &buffer, buffer.count)
         if count > 0 { _ = write(target, buffer, count) }
+      }
+    }
+  }
+}
+
+/// A process that sends each packet of a chip to all programs, as a few lines of C would. Prints a
+/// line when it accepts them.
+struct PacketRelay {
+  private let chip: Int32
+  private let listener: Int32
+  private let programs: Int
+
+  /// - Parameters:
+  ///   - path: the socket.
+  ///   - programs: the number of programs, for which it waits.
+  init(chip: String, at path: String, programs: Int) {
+    self.programs = programs
+    self.chip = open(chip, O_RDWR | O_NOCTTY | O_CLOEXEC)
+    listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    _ = withUnixAddress(path) { bind(listener, $0, $1) }
+    listen(listener, 128)
+    print("on")
+    fflush(nil)
+  }
+
+  /// Starts the session, and runs until a program disconnects.
+  func run() {
+    let connections = (0..<programs).map { _ in accept(listener, nil, nil) }
+    // SESSION_START
+    _ = write(chip, [0x22, 0x00, 0x00, 0x04, 42, 0, 0, 0], 8)
+    var buffer = [UInt8](repeating: 0, count: 4_096)
+    while true {
+      let count = read(chip, &buffer, buffer.count)
+      guard count > 0 else { return }
+      for connection in connections {
+        guard send(connection, buffer, count, Int32(MSG_NOSIGNAL)) == count else { return }
       }
     }
   }

@@ -15,6 +15,7 @@ struct ServiceFigures {
     print("\n" + Report.machine)
     print("| figure | measured | compared with | aim |\n|---|---|---|---|")
     do {
+      figures.isWell = try HopFigures.measure(seconds: figures.seconds)
       try figures.measureDelay(rounds: settings.quick ? 1 : 3)
       try figures.measureReaders()
       try figures.measureRest()
@@ -38,7 +39,7 @@ struct ServiceFigures {
   // MARK: the service
 
   /// The service, with chips.
-  private final class Bench {
+  final class Bench {
     let chips: Child
     let paths: [String]
     let service: Child

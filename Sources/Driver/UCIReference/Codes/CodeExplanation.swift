@@ -44,11 +44,16 @@ public struct CodeExplanation: Hashable, Sendable {
 /// The explanations of one kind of code.
 struct CodeTable: Sendable {
   private let rows: [UInt8: [CodeExplanation]]
+  private let shared: [UInt8: CodeExplanation]
   let all: [CodeExplanation]
 
   init(_ parts: [CodeExplanation]...) {
     all = parts.flatMap(\.self)
     rows = Dictionary(grouping: all, by: \.code)
+    shared = rows.compactMapValues { rows in
+      let shared = rows.filter(\.vendors.isEmpty)
+      return shared.first { $0.generations.contains(Dialect.assumed.generation) } ?? shared.first
+    }
   }
 
   /// Returns every meaning of a code.
@@ -73,10 +78,7 @@ struct CodeTable: Sendable {
 
   /// Returns the meaning that all vendors share, in the specification that is assumed of an
   /// unidentified chip; nil where there is none.
-  func shared(_ code: UInt8) -> CodeExplanation? {
-    let shared = meanings(of: code).filter(\.vendors.isEmpty)
-    return shared.first { $0.generations.contains(Dialect.assumed.generation) } ?? shared.first
-  }
+  func shared(_ code: UInt8) -> CodeExplanation? { shared[code] }
 }
 
 extension Dialect.Vendor {
