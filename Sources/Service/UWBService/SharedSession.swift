@@ -267,7 +267,7 @@ import Varlink
       event: owner?.lastEvent ?? 0, identity: origin,
       reply: MeasurementReply(
         chip: chip, sessionID: id, monotonic: time / 1_000, utc: utc / 1_000
-      ) { RangeRow.json.append(row, to: &$0) })
+      ) { row.append(to: &$0) })
   }
 
   /// Handles the return of the chip, perhaps at another place.

@@ -118,6 +118,11 @@ extension RangeRow {
   }
 }
 
+extension RangeRow {
+  /// Appends the measurement as JSON. In this module, the table is specialised for rows.
+  package func append(to text: inout [UInt8]) { Self.json.append(self, to: &text) }
+}
+
 extension EstimatedMeasurement {
   /// The number of frames or antennas that the diagnostics cover.
   fileprivate var frames: Int {

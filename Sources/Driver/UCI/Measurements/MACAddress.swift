@@ -70,8 +70,10 @@ extension FixedWidthInteger {
 extension MACAddress: CustomStringConvertible {
   /// Hexadecimal, most significant byte first: `0x0001`.
   public var description: String {
-    let digits = String(value, radix: 16)
-    let width = isExtended ? 16 : 4
-    return "0x" + String(repeating: "0", count: max(0, width - digits.count)) + digits
+    let digits = stride(from: isExtended ? 60 : 12, through: 0, by: -4).map { shift in
+      let digit = UInt8(truncatingIfNeeded: value >> shift) & 15
+      return digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") - 10 + digit
+    }
+    return String(decoding: [UInt8(ascii: "0"), UInt8(ascii: "x")] + digits, as: UTF8.self)
   }
 }
