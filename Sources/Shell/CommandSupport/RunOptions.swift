@@ -87,27 +87,32 @@ package struct TimeLimit: ParsableArguments {
   /// At the limit, `body` is cancelled as by a signal. A chip that does not end its sessions within
   /// two seconds is closed anyway.
   ///
-  /// - Parameter device: The device that `body` has opened.
+  /// - Parameters:
+  ///   - device: The device that `body` has opened.
+  ///   - clock: The clock of the limit.
   /// - Returns: The result; nil at the time limit.
   /// - Throws: the loss of the device if the device was lost at the time limit.
   package func limiting<R: Sendable>(
-    _ device: Locked<UWBDevice?>, _ body: @escaping @Sendable () async throws -> R
+    _ device: Locked<UWBDevice?>, clock: AlarmClock = .system,
+    _ body: @escaping @Sendable () async throws -> R
   ) async throws -> R? {
     let task = Task(executorPreference: Ending.threads) { try await body() }
     let isOver = Locked(false)
     let outage = Locked<DriverError?>(nil)
-    let timer = limit.map { limit in
-      Task {
-        try await Task.sleep(for: limit)
-        isOver.withLock { $0 = true }
-        let loss = device.withLock { $0 }?.outage
-        outage.withLock { $0 = loss }
-        task.cancel()
-        try await Task.sleep(for: .seconds(2))
-        await device.withLock { $0 }?.close(within: .zero)
-      }
+    let timers = limit.map { limit in
+      [
+        clock.timer(limit) {
+          isOver.withLock { $0 = true }
+          let loss = device.withLock { $0 }?.outage
+          outage.withLock { $0 = loss }
+          task.cancel()
+        },
+        clock.timer(limit + .seconds(2)) {
+          Task { await device.withLock { $0 }?.close(within: .zero) }
+        },
+      ]
     }
-    defer { timer?.cancel() }
+    defer { for timer in timers ?? [] { timer.cancel() } }
     var result: R?
     do {
       result = try await withTaskCancellationHandler {
@@ -132,14 +137,16 @@ package struct TimeLimit: ParsableArguments {
 extension DeviceOptions {
   /// Opens the device as above for a command that ranges, until its time limit.
   ///
+  /// - Parameter clock: The clock of the time limit.
   /// - Returns: The result; nil at the time limit.
   package func withDevice<R: Sendable>(
     _ capture: CaptureOptions? = nil, peers count: Int, _ end: RunOptions,
+    clock: AlarmClock = .system,
     _ body: @escaping @Sendable (UWBDevice, SimulatedPeers?) async throws -> R
   ) async throws -> R? {
     noteSimulation()
     let opened = Locked<UWBDevice?>(nil)
-    return try await end.time.limiting(opened) {
+    return try await end.time.limiting(opened, clock: clock) {
       try await withDevice(capture, peers: count, recovery: end.recovery) { device, simulated in
         opened.withLock { $0 = device }
         return try await body(device, simulated)
