@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CommandSupport
+import Formats
 import Foundation
 import Glibc
 import ProgramTestSupport
 import Testing
+import UWBSimulator
 import UWBTestSupport
 
 /// The contents of a terminal's screen, whatever its size.
@@ -27,15 +29,19 @@ import UWBTestSupport
     try #require(lines.count == 5, "\(lines)")
     for (title, isShown) in [
       ("peer", true), ("distance", true), ("estimate ± sd", true), ("ok/failed", true),
-      ("azimuth", columns != 60), ("RSSI", columns != 60), ("speed", columns == 132),
+      ("azimuth", columns != 60), ("trend", columns != 60), ("RSSI", columns == 132),
+      ("age", true), ("speed", columns == 132),
       ("elevation", columns == 132), ("path", columns == 132),
     ] {
       #expect(lines[0].contains(title) == isShown, "\(title) in: \(lines[0])")
     }
     // Titles and cells end in the same column.
-    for line in lines[1...3] { #expect(line.count == lines[0].count, "\(line)") }
+    let (title, age) = ("ok/failed", Set(lines[1...3].map { $0.suffix(2) }))
+    let end = try #require(lines[0].firstRange(of: title)).upperBound
+    let width = lines[0].distance(from: lines[0].startIndex, to: end)
+    for line in lines[1...3] { #expect(line.prefix(width).hasSuffix(" 5/0"), "\(line)") }
+    #expect(age == [" s"], "\(lines)")
     #expect(lines[1].hasPrefix("0x0001") && lines[3].hasPrefix("0x0003"))
-    #expect(lines[1].hasSuffix(" 5/0"))
     #expect(lines[4].hasPrefix("5 rounds, ") && lines[4].hasSuffix(", 0 lost"))
   }
 
@@ -63,21 +69,25 @@ import UWBTestSupport
     session.resize(columns: 60, rows: 24)
     // Output for the old size may still arrive.
     func header() -> String { session.screen.lines.first ?? "" }
-    for _ in 0..<100 where !header().hasSuffix("ok/failed") { try session.expect("ok/failed") }
-    #expect(header().hasSuffix("ok/failed") && header().count < 60, "\(session.screen.lines)")
+    for _ in 0..<100
+    where !header().hasSuffix("ok/failed  age") || header().contains("trend") {
+      try session.expect("ok/failed")
+    }
+    #expect(header().hasSuffix("ok/failed  age") && header().count < 60, "\(session.screen.lines)")
     let wraps = session.screen.wraps
     try session.expect("lost")
     #expect(session.screen.lines.count == 5, "\(session.screen.lines)")
     session.resize(columns: 100, rows: 10)
     for _ in 0..<100 where !header().contains("RSSI") { try session.expect("ok/failed") }
-    #expect(header().contains("RSSI"), "\(session.screen.lines)")
+    #expect(header().contains("RSSI") && header().contains("trend"), "\(session.screen.lines)")
     try session.expect("lost")
     #expect(session.screen.lines.count == 5, "\(session.screen.lines)")
     #expect(session.screen.wraps == wraps)
     session.interrupt()
     #expect(try session.status() == 0)
-    // The summary, in two lines.
-    #expect(session.screen.lines.count == 7, "\(session.screen.lines)")
+    // One summary, in two lines.
+    #expect(session.screen.lines.count == 6, "\(session.screen.lines)")
+    #expect(session.screen.lines.count { $0.contains(" rounds, ") } == 1)
     #expect(session.screen.lines.last?.hasPrefix("  ") == true)
   }
 
@@ -115,7 +125,8 @@ import UWBTestSupport
     #expect(try session.status() == 0)
     #expect(session.screen.wraps == 0)
     #expect(session.screen.lines.contains("the accessory has started ranging"))
-    #expect(session.screen.lines.last?.contains(" m ±") == true)
+    #expect(session.screen.lines.contains { $0.contains(" m ±") })
+    #expect(session.screen.lines.last?.hasPrefix("3 distances, ") == true)
   }
 
   @Test(arguments: [60, 80])
@@ -138,6 +149,135 @@ import UWBTestSupport
     #expect(!session.seen.contains("\u{1B}"), "\(session.seen)")
     #expect(session.seen.contains(" m"), "\(session.seen)")
   }
+
+  // MARK: colours and symbols
+
+  @Test func verdictsHaveColours() throws {
+    let session = try TerminalSession(["doctor", "/dev/null"], rows: 60)
+    #expect(try session.status() != 0)
+    #expect(session.screen.styles.contains("[1;31m"), "\(session.seen)")
+    #expect(session.screen.lines.contains { $0.hasPrefix("FAIL  ") }, "\(session.screen.lines)")
+    let plain = try ChildProcess.run(["doctor", "sim"])
+    #expect(!plain.output.contains("\u{1B}"))
+  }
+
+  @Test(arguments: [["NO_COLOR": "1"], ["TERM": "dumb"]], ["doctor", "range"])
+  func coloursCanBeTurnedOff(_ environment: [String: String], _ command: String) throws {
+    let arguments = command == "doctor" ? ["doctor", "sim"] : ["range", "-n", "2"]
+    let session = try TerminalSession(
+      arguments, kind: environment["TERM"] ?? "xterm", environment: environment)
+    #expect(try session.status() == 0)
+    #expect(session.screen.styles == [])
+  }
+
+  /// The controlee never starts, so the peer is silent.
+  @Test func silentPeersHaveAColour() throws {
+    let (bench, chip) = try simulatedChip()
+    let session = try TerminalSession(["range", "--device", chip.path, "--interval", "50"])
+    try session.expect("silent ")
+    #expect(session.screen.styles.contains("[33m"), "\(session.seen)")
+    session.interrupt()
+    #expect(try session.status() == 82)
+    bench.stop()
+  }
+
+  @Test func otherLocalesShowASCII() throws {
+    for (locale, bars) in [("C", "_.-:=+*#"), ("de_DE.UTF-8", "▁▂▃▄▅▆▇█")] {
+      let session = try TerminalSession(
+        ["range", "-n", "3", "--interval", "50"], environment: ["LC_ALL": locale])
+      #expect(try session.status() == 0)
+      let text = session.screen.lines.joined(separator: "\n")
+      #expect(text.contains(where: bars.contains), "\(text)")
+      #expect(text.utf8.contains { $0 >= 0x80 } == (locale != "C"), "\(text)")
+    }
+  }
+
+  @Test(arguments: [20, 40, 80, 200], [Self.three, ["find"], ["accessory", "--listen", "tcp:0"]])
+  func liveLinesFitEveryWidth(_ columns: Int, _ command: [String]) throws {
+    let session = try TerminalSession(
+      command + ["-n", "5"], columns: columns, rows: 50, isComplete: false)
+    #expect(try session.status() == 0)
+    // The words of other lines may be longer than the narrowest window.
+    #expect(columns == 20 || session.screen.wraps == 0, "\(session.screen.lines)")
+    #expect(session.screen.unknown == [])
+    #expect(session.screen.lines.contains { $0.contains(" m") }, "\(session.screen.lines)")
+  }
+
+  @Test(arguments: [
+    ("abc", 2, "ab"), ("abc", 3, "abc"), ("東京 1", 3, "東"), ("東京 1", 4, "東京"), ("", 0, ""),
+    ("e\u{301}e\u{301}", 1, "e\u{301}"), ("\u{1B}[31mabc\u{1B}[0m", 2, "\u{1B}[31mab\u{1B}[0m"),
+    ("👩‍👩‍👧x", 2, "👩‍👩‍👧"),
+  ])
+  func linesAreCutAtColumns(_ line: String, _ width: Int, _ result: String) {
+    #expect(line.cut(to: width) == result)
+  }
+
+  @Test func wideCharactersTakeTwoColumns() {
+    #expect("東京".columns == 4 && "東京".left(6) == "東京  " && "東京".right(5) == " 東京")
+    #expect("東京 東京".wrapped(to: 5, indent: 1) == "東京\n 東京")
+  }
+
+  // MARK: keys
+
+  @Test(arguments: [Self.three, ["find"], ["accessory", "--listen", "tcp:0"]])
+  func qEndsAndTheModeOfTheTerminalIsRestored(_ command: [String]) throws {
+    let session = try TerminalSession(command)
+    try session.expect(" m ")
+    #expect(session.isRaw)
+    session.press("q")
+    #expect(try session.status() == 0)
+    #expect(!session.isRaw)
+    let lines = session.screen.lines
+    #expect(lines.count { $0.contains("measured,") || $0.contains(" to ") } == 1, "\(lines)")
+  }
+
+  @Test(arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT])
+  func everyEndRestoresTheModeOfTheTerminal(_ signal: Int32) throws {
+    let session = try TerminalSession(Self.three)
+    try session.expect("lists keys")
+    #expect(session.isRaw)
+    session.signal(signal)
+    #expect(try session.status() == 0)
+    #expect(!session.isRaw)
+  }
+
+  @Test func pPausesAndTheQuestionMarkShowsTheKeys() throws {
+    let session = try TerminalSession(Self.three)
+    try session.expect("lists keys")
+    session.press("?")
+    try session.expect("q ends, p pauses")
+    session.press("p")
+    for text in ["paused", "hides this"] { try session.expect(text) }
+    // Each drawing of a pause is the same, whatever is measured meanwhile.
+    let before = session.screen.lines
+    session.resize(columns: 78, rows: 24)
+    for _ in 0..<2 { try session.expect("hides this") }
+    #expect(session.screen.lines == before)
+    session.press("p?")
+    func notes() -> Int {
+      session.screen.lines.count { $0.contains("paused") || $0.contains("hides this") }
+    }
+    for _ in 0..<100 where notes() > 0 { try session.expect("lists keys") }
+    #expect(notes() == 0)
+    session.press("q")
+    #expect(try session.status() == 0)
+  }
+
+  @Test func theModeIsRestoredWhileStopped() throws {
+    let session = try TerminalSession(Self.three)
+    try session.expect("lists keys")
+    session.signal(SIGTSTP)
+    while session.state != "T" { sched_yield() }
+    #expect(!session.isRaw)
+    session.signal(SIGCONT)
+    for _ in 0..<100 where !session.isRaw { try session.expect("lists keys") }
+    #expect(session.isRaw)
+    session.press("q")
+    #expect(try session.status() == 0)
+    #expect(!session.isRaw)
+  }
+
+  // MARK: width
 
   @Test(arguments: [1, 10, 20, 30])
   func doctorDoesNotNeedAWideWindow(_ columns: Int) throws {

@@ -19,9 +19,11 @@ package final class TerminalSession {
   /// - columns: The width; 0: the terminal does not report it.
   /// - isComplete: Standard error is on the terminal as well.
   /// - kind: The kind of terminal, as in TERM.
+  /// - environment: Further differences from the environment of this process.
   package init(
     _ arguments: [String], columns: Int = 80, rows: Int = 24, isComplete: Bool = true,
-    kind: String = "xterm", program: String = ChildProcess.uwbctl
+    kind: String = "xterm", environment: [String: String?] = [:],
+    program: String = ChildProcess.uwbctl
   ) throws {
     var slave: Int32 = -1
     var size = winsize()
@@ -31,7 +33,9 @@ package final class TerminalSession {
     let null = isComplete ? slave : open("/dev/null", O_WRONLY | O_CLOEXEC)
     defer { if !isComplete { close(null) } }
     process = try SpawnedProcess(
-      program, arguments, environment: ["TERM": kind], standardInput: slave,
+      program, arguments,
+      environment: ["TERM": kind, "LC_ALL": "C.UTF-8", "NO_COLOR": nil]
+        .merging(environment) { $1 }, standardInput: slave,
       standardOutput: slave, standardError: null)
     // Closed here, so that reading ends when the program does.
     close(slave)
@@ -72,11 +76,23 @@ package final class TerminalSession {
     if let range = seen.range(of: text) { seen = String(seen[range.upperBound...]) }
   }
 
-  package func answer(_ text: String) {
-    _ = (text + "\n").withCString { write(master, $0, strlen($0)) }
+  package func answer(_ text: String) { press(text + "\n") }
+  /// Types keys.
+  package func press(_ keys: String) { _ = keys.withCString { write(master, $0, strlen($0)) } }
+  /// Whether the terminal passes each key at once, without showing it.
+  package var isRaw: Bool {
+    var mode = termios()
+    return tcgetattr(master, &mode) == 0 && mode.c_lflag & tcflag_t(ICANON | ECHO) == 0
   }
   package func interrupt() { process.interrupt() }
   package func signal(_ number: Int32) { process.send(number) }
+
+  /// The state of the process as in proc(5), such as `T` while it is stopped.
+  package var state: String? {
+    let status = try? String(
+      contentsOfFile: "/proc/\(process.processIdentifier)/stat", encoding: .utf8)
+    return status?.split(separator: ")").last?.split(separator: " ").first.map(String.init)
+  }
 
   /// For example, the output of a shell after Ctrl-Z.
   package func writeFromElsewhere(_ text: String) { screen.write(text) }
@@ -110,6 +126,8 @@ package struct TerminalScreen {
   package private(set) var wraps = 0
   /// Sequences that it does not support.
   package private(set) var unknown: [String] = []
+  /// The sequences of colours and weights.
+  package private(set) var styles: [String] = []
   /// The lines that were scrolled off at the top.
   package private(set) var history: [String] = []
 
@@ -188,6 +206,7 @@ package struct TerminalScreen {
       for row in y + 1..<max(rows, y + 1) { clear(row) }
     case "[2J": for row in 0..<rows { clear(row) }
     case "[H": (x, y) = (0, 0)
+    case let code where code.hasPrefix("[") && code.hasSuffix("m"): styles.append(code)
     default:
       if code.hasSuffix("A"), let count = Int(code.dropFirst().dropLast()) {
         y = max(0, y - count)

@@ -169,8 +169,9 @@ import UWBTools
     let ok = Finding.ok(.device, "")
     let warn = Finding.warn(.stale, "", "")
     let fail = Finding.fail(.reset, .silent, "", "")
-    #expect(Finding.summary([ok]) == "All checks passed.\n")
-    #expect(Finding.summary([ok, warn, fail, warn]) == "1 failure, 2 warnings.\n")
+    #expect(Finding.summary([ok], on: standardOutput) == "All checks passed.\n")
+    #expect(
+      Finding.summary([ok, warn, fail, warn], on: standardOutput) == "1 failure, 2 warnings.\n")
   }
 
   @Test func linesCannotControlATerminal() {

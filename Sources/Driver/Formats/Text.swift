@@ -79,11 +79,40 @@ package func hexDigits(_ bytes: some Sequence<UInt8>, separator: String = "") ->
 extension String {
   /// Returns the text padded on the left to a width.
   package func right(_ width: Int) -> String {
-    String(repeating: " ", count: max(0, width - count)) + self
+    String(repeating: " ", count: max(0, width - columns)) + self
   }
 
   /// Returns the text padded on the right to a width.
   package func left(_ width: Int) -> String {
-    self + String(repeating: " ", count: max(0, width - count))
+    self + String(repeating: " ", count: max(0, width - columns))
+  }
+
+  /// The width on a terminal: East Asian characters and emoji are two columns wide.
+  package var columns: Int {
+    var (isPlain, bytes) = (true, 0)
+    for byte in utf8 {
+      isPlain = isPlain && byte < 0x80
+      bytes += 1
+    }
+    return isPlain ? bytes : reduce(0) { $0 + $1.columns }
+  }
+}
+
+extension Character {
+  /// The width on a terminal: 0, 1 or 2 columns.
+  package var columns: Int {
+    guard let first = unicodeScalars.first, first.value >= 0x300 else { return 1 }
+    switch first.properties.generalCategory {
+    case .nonspacingMark, .enclosingMark, .format: return 0
+    default: break
+    }
+    // The wide and fullwidth characters of Unicode Standard Annex 11, in blocks.
+    switch first.value {
+    case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xA960...0xA97C, 0xAC00...0xD7A3,
+      0xF900...0xFAFF, 0xFE30...0xFE6F, 0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x1F1E6...0x1F1FF,
+      0x1F300...0x1F64F, 0x1F680...0x1F6FF, 0x1F900...0x1F9FF, 0x20000...0x3FFFD:
+      return 2
+    default: return 1
+    }
   }
 }

@@ -33,7 +33,8 @@ package enum Signals {
   ///
   /// The signal handler writes to a pipe. A signal that arrives during the setup is therefore not
   /// lost, and child processes do not inherit an ignored signal. An ignored SIGHUP stays ignored,
-  /// because nohup starts programs that way to let them outlive their terminal.
+  /// because nohup starts programs that way to let them outlive their terminal. An ignored SIGTSTP
+  /// stays ignored as well: shells without job control start programs that way.
   package static func receive(
     _ numbers: [Int32], _ body: @escaping @Sendable (Int32) -> Void
   ) -> Receiver {
@@ -45,7 +46,7 @@ package enum Signals {
       while let number = signalPipe.next() { body(Int32(number)) }
     }
     source.resume()
-    for number in numbers where number != SIGHUP || !isIgnored(number) {
+    for number in numbers where ![SIGHUP, SIGTSTP].contains(number) || !isIgnored(number) {
       var action = sigaction()
       action.sa_flags = SA_RESTART
       unsafe action.__sigaction_handler.sa_handler = { number in
@@ -65,6 +66,19 @@ package enum Signals {
     fileprivate let source: (any DispatchSourceRead)?
 
     package func cancel() { source?.cancel() }
+  }
+
+  /// Stops the program as SIGTSTP does by default. Returns after it was continued.
+  package static func stop() {
+    var (action, before) = (sigaction(), sigaction())
+    unsafe sigaction(SIGTSTP, &action, &before)
+    // The threads of Dispatch block the signal.
+    var signals = sigset_t()
+    unsafe sigaddset(&signals, SIGTSTP)
+    unsafe pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+    raise(SIGTSTP)
+    unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
+    unsafe sigaction(SIGTSTP, &before, nil)
   }
 
   /// Reports whether the program has been stopped and continued (SIGCONT) since the last call.

@@ -25,7 +25,7 @@ package enum Ending {
   private static let state = Mutex(State())
 
   /// The signals after which the screen must be drawn again.
-  private static let screenSignals = [SIGWINCH, SIGCONT]
+  private static let screenSignals = [SIGWINCH, SIGCONT, SIGTSTP]
 
   /// The threads of commands, which may block on pipes.
   package static let threads = BlockingThreads(limit: 64)
@@ -58,6 +58,11 @@ package enum Ending {
   }
 
   private static func received(_ number: Int32) {
+    if number == SIGTSTP {
+      Keys.turnOff()
+      Signals.stop()
+      return
+    }
     if screenSignals.contains(number) {
       state.withLock { $0.screenChanged }?()
       return
@@ -67,10 +72,14 @@ package enum Ending {
     }
     if isSecond {
       exits?()
+      Keys.turnOff()
       _exit(128 + number)
     }
     cancel?()
   }
+
+  /// Ends the command as Ctrl-C does.
+  static func endByKey() { state.withLock { $0.cancel }?() }
 
   /// Calls `body` after the window changes its size, and after Ctrl-Z and `fg`; nil removes the
   /// call.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Formats
 import Glibc
 import System
 import Synchronization
@@ -8,27 +9,41 @@ import SystemPackage
 /// Lines at the end of a terminal's output that are redrawn in place, such as a table.
 ///
 /// They are redrawn each second, after a change of the window's size, and after Ctrl-Z and `fg`.
-/// Other output to the terminal must use `write`.
+/// Other output to the terminal must use `write`. With keys, `q` ends the command as Ctrl-C does,
+/// `p` pauses, and `?` shows the keys.
 package final class LiveLines: Sendable {
   private struct State {
     /// The widths of the lines on the screen, above the cursor.
     var drawn: [Int] = []
+    /// The lines of the last drawing, which a pause keeps.
+    var last: [String] = []
+    var isPaused = false
+    var showsKeys = false
     var isFinished = false
     var clock: Task<Void, Never>?
   }
 
   private let output: Output
   private let state = Mutex(State())
+  private let hasKeys: Bool
   private let lines: @Sendable (Output.Size) -> [String]
+
+  /// The words for the keys at the end of a line; empty without keys.
+  package static var keyHint: String { Keys.areOn ? ", ? lists keys" : "" }
 
   /// Starts drawing.
   ///
-  /// - Parameter lines: Returns the current lines, which are cut to the size. Called on any thread.
+  /// - Parameters:
+  ///   - keys: Whether keys of the terminal control the view. No other part of the program may read
+  ///     standard input.
+  ///   - lines: Returns the current lines, which are cut to the size. Called on any thread.
   package init(
-    on output: Output = standardOutput, _ lines: @escaping @Sendable (Output.Size) -> [String]
+    on output: Output = standardOutput, keys: Bool = false,
+    _ lines: @escaping @Sendable (Output.Size) -> [String]
   ) {
     self.output = output
     self.lines = lines
+    hasKeys = keys
     Ending.onScreenChange { [weak self] in self?.draw() }
     let clock = Task { [weak self] in
       while (try? await Task.sleep(for: .seconds(1))) != nil { self?.draw() }
@@ -46,7 +61,7 @@ package final class LiveLines: Sendable {
   /// - Parameter stream: The destination of the text.
   package func write(_ text: String, to stream: Output) {
     state.withLock { state in
-      guard !state.isFinished, stream.isTerminal, !Self.isInBackground(output) else {
+      guard !state.isFinished, stream.isTerminal, output.isInForeground else {
         return stream.write(text)
       }
       output.write(up(&state) + "\u{1B}[J")
@@ -58,27 +73,44 @@ package final class LiveLines: Sendable {
 
   /// Draws the lines for the last time; later output follows them.
   package func finish() {
+    if hasKeys { Keys.turnOff() }
     state.withLock { state in
-      draw(&state)
+      (state.isPaused, state.showsKeys) = (false, false)
+      draw(&state, isLast: true)
       state.isFinished = true
       state.clock?.cancel()
     }
     Ending.onScreenChange(nil)
   }
 
-  private func draw(_ state: inout State) {
+  private func pressed(_ key: UInt8) {
+    switch key {
+    case UInt8(ascii: "q"): Ending.endByKey()
+    case UInt8(ascii: "p"): state.withLock { $0.isPaused.toggle() }
+    case UInt8(ascii: "?"): state.withLock { $0.showsKeys.toggle() }
+    default: return
+    }
+    draw()
+  }
+
+  private func draw(_ state: inout State, isLast: Bool = false) {
     // In the background, the terminal belongs to another program.
-    guard !state.isFinished, !Self.isInBackground(output) else { return }
+    guard !state.isFinished, output.isInForeground else { return }
+    if hasKeys, !isLast { Keys.turnOn { [weak self] in self?.pressed($0) } }
     let start = up(&state)
     let size = output.size
     // Leaves the last column free, because some terminals wrap there. The cursor stays below the
     // lines.
-    let shown = lines(size).prefix(max(1, size.rows - 1)).map {
-      String($0.prefix(max(1, size.columns - 1)))
+    if !state.isPaused { state.last = lines(size) }
+    let notes =
+      (state.isPaused ? ["paused; p continues"] : [])
+      + (state.showsKeys ? ["q ends, p pauses and continues, ? hides this line"] : [])
+    let shown = (state.last.prefix(max(1, size.rows - 1 - notes.count)) + notes).map {
+      $0.cut(to: max(1, size.columns - 1))
     }
     // Clears each line to its end, and the screen below the lines.
     output.write(start + shown.map { "\($0)\u{1B}[K\n" }.joined() + "\u{1B}[J")
-    state.drawn = shown.map(\.count)
+    state.drawn = shown.map(\.columns)
   }
 
   /// Returns the sequence that moves the cursor up to the first line on the screen.
@@ -88,10 +120,5 @@ package final class LiveLines: Sendable {
     // The terminal has rearranged lines that are now too long, so the screen is cleared.
     if state.drawn.contains(where: { $0 > output.size.columns }) { return "\u{1B}[H\u{1B}[2J" }
     return "\r\u{1B}[\(state.drawn.count)A"
-  }
-
-  private static func isInBackground(_ output: Output) -> Bool {
-    let group = tcgetpgrp(output.descriptor.rawValue)
-    return group >= 0 && group != getpgrp()
   }
 }

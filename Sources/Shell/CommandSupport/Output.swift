@@ -15,6 +15,12 @@ package struct Output: Sendable {
   /// Whether the stream is a terminal.
   package var isTerminal: Bool { isatty(descriptor.rawValue) != 0 }
 
+  /// Whether this program may use the terminal: it is in the foreground, or without job control.
+  var isInForeground: Bool {
+    let group = tcgetpgrp(descriptor.rawValue)
+    return group < 0 || group == getpgrp()
+  }
+
   /// Whether lines can be redrawn in place: the stream is a terminal, and not a dumb one such as an
   /// editor's shell.
   package var canRedraw: Bool {
@@ -23,6 +29,7 @@ package struct Output: Sendable {
 
   /// Writes a whole text. If standard output fails, the command ends in order.
   package func write(_ text: String) {
+    let text = Self.isUTF8 || !isTerminal ? text : Self.inASCII(text)
     do { try descriptor.writeAll(text.utf8) } catch {
       // A failure of standard error cannot be reported, and results do not depend on it.
       guard descriptor == .standardOutput else { return }
@@ -63,9 +70,10 @@ extension String {
     var lines: [String] = []
     var rest = self[...]
     let margin = String(repeating: " ", count: indent)
-    while case let room = max(1, width - (lines.isEmpty ? 0 : indent)), rest.count > room {
+    while case let room = max(1, width - (lines.isEmpty ? 0 : indent)),
+      case let limit = rest.index(ofColumn: room), limit < rest.endIndex
+    {
       let first = rest.firstIndex { $0 != " " } ?? rest.startIndex
-      let limit = rest.index(rest.startIndex, offsetBy: room)
       // A space may be at the limit, and the spaces at the beginning may exceed it.
       let last = first <= limit ? rest[first...limit].lastIndex(of: " ") : nil
       let cut = last ?? rest[max(first, limit)...].firstIndex(of: " ")
@@ -77,9 +85,36 @@ extension String {
     return lines.joined(separator: "\n" + margin)
   }
 
+  /// Returns the text up to a column of a terminal. Sequences of styles have no width, and no style
+  /// outlasts the text.
+  package func cut(to width: Int) -> String {
+    guard columns > width else { return self }
+    guard contains("\u{1B}") else { return String(self[..<self[...].index(ofColumn: width)]) }
+    var (result, left, isSequence) = ("", width, false)
+    for character in self {
+      if character == "\u{1B}" { isSequence = true }
+      if !isSequence { left -= character.columns }
+      if isSequence || left >= 0 { result.append(character) }
+      if isSequence, character.isLetter { isSequence = false }
+    }
+    return result
+  }
+
   /// The text without trailing spaces.
   private var trimmingBlanks: String {
     String(self[..<(lastIndex { $0 != " " }.map { index(after: $0) } ?? startIndex)])
+  }
+}
+
+extension Substring {
+  /// Returns the index of the first character that ends beyond a column; the end if none does.
+  fileprivate func index(ofColumn width: Int) -> Index {
+    var left = width
+    for index in indices {
+      left -= self[index].columns
+      if left < 0 { return index }
+    }
+    return endIndex
   }
 }
 

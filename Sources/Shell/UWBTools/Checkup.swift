@@ -127,21 +127,30 @@ package struct Finding: Sendable, Equatable {
 
   /// Formats the finding as `FAIL  permission      …`, with the next step on a second line.
   package func text(on output: Output) -> String {
-    let word = verdict == .fail ? "FAIL" : verdict == .skipped ? "–" : verdict.rawValue
+    let (word, style): (String, Style) =
+      switch verdict {
+      case .ok: ("ok", .good)
+      case .warn: ("warn", .warning)
+      case .fail: ("FAIL", .bad)
+      case .skipped: ("–", .faint)
+      }
     let lines =
       ["\(word.left(6))\(check.title.left(16))\(printable(text))"]
       + (advice.map { ["\("".left(22))do: \(printable($0))"] } ?? [])
-    return lines.map { output.wrapped($0, indent: 22) + "\n" }.joined()
+    let plain = lines.map { output.wrapped($0, indent: 22) + "\n" }.joined()
+    return output.styled(word, style) + plain.dropFirst(word.count)
   }
 
   /// Counts failures and warnings in one line.
-  package static func summary(_ findings: [Finding]) -> String {
+  package static func summary(_ findings: [Finding], on output: Output) -> String {
     func count(_ verdict: Finding.Verdict, _ word: String) -> String? {
       let count = findings.count { $0.verdict == verdict }
       return count == 0 ? nil : "\(count) \(word)\(count == 1 ? "" : "s")"
     }
     let bad = [count(.fail, "failure"), count(.warn, "warning")].compactMap { $0 }
-    return bad.isEmpty ? "All checks passed.\n" : bad.joined(separator: ", ") + ".\n"
+    let hasFailed = findings.contains { $0.verdict == .fail }
+    let text = bad.isEmpty ? "All checks passed." : bad.joined(separator: ", ") + "."
+    return output.styled(text, hasFailed ? .bad : bad.isEmpty ? .good : .warning) + "\n"
   }
 
   package static let json = JSONTable<Finding>("doctor", each: "check") {

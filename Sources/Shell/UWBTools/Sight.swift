@@ -12,7 +12,7 @@ import UWBLink
 
 /// The position of the accessory relative to the chip.
 package struct Sight: Sendable {
-  private let distance: Double
+  package let distance: Double
   private let deviation: Double
   private let isOutlier: Bool
   private let blocked: Double?
@@ -29,7 +29,7 @@ package struct Sight: Sendable {
   }
 
   /// The reliability of the measurement in one word.
-  private var quality: String {
+  package var quality: String {
     let blocked = blocked ?? 0
     if isOutlier || blocked > 0.5 || deviation > 0.3 { return "poor" }
     return blocked > 0.25 || deviation > 0.1 ? "fair" : "good"

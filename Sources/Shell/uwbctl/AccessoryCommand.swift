@@ -23,7 +23,7 @@ struct AccessoryCommand: Command {
       tcp:0.0.0.0:port everyone in all its networks. Apps are not authenticated: each can range with the \
       chip and so measure its distance. With ble, phones find the accessory over Bluetooth LE, which \
       needs bluetoothd; --pairing controls whether phones may pair. Without --device, embedded simulated \
-      chips play both sides. Stops on Ctrl-C.
+      chips play both sides. Stops on Ctrl-C. On a terminal, ? lists the keys.
       """)
 
   enum Rate: String, ExpressibleByArgument, CaseIterable {
@@ -61,7 +61,10 @@ struct AccessoryCommand: Command {
       listeners.append(try await SocketListener(endpoint))
     }
     let peripheral = self.accessory.isOnBluetooth ? bluetooth.peripheral : nil
-    let printer = AccessoryPrinter(format)
+    // The question about pairing reads standard input.
+    let isAsked = self.accessory.isOnBluetooth && bluetooth.pairing == .ask
+    let printer = AccessoryPrinter(format, live: !isAsked)
+    defer { printer.finish() }
     let actions = try RegionActions(regions)
     actions.report { printer.print($0) }
     for listener in listeners { printer.print(listening: listener) }

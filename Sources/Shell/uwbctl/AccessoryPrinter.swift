@@ -7,31 +7,121 @@ import ArgumentParser
 import CommandSupport
 import Formats
 import Ranging
+import Synchronization
 import UCI
 import UWB
 import UWBLink
 import UWBTools
 
-/// Prints the events of an accessory and its apps.
-struct AccessoryPrinter: Sendable {
-  private let format: OutputFormat
+/// Prints the events of an accessory and its apps. On a terminal, each app has an updated line with
+/// its last measurement.
+final class AccessoryPrinter: Sendable {
+  private struct Row {
+    var app: Accessory.App
+    var text: String
+    var hasFailed: Bool
+    var trend = Trend()
+    /// CLOCK_MONOTONIC in nanoseconds; nil before the first measurement.
+    var measuredAt: UInt64?
+  }
 
-  init(_ format: OutputFormat) { self.format = format }
+  private struct State {
+    /// The apps that range, in the order in which they began.
+    var rows: [Row] = []
+    var apps: Set<Accessory.App> = []
+    var measured = 0
+    var failed = 0
+    var live: LiveLines?
+  }
+
+  private let format: OutputFormat
+  private let state = Mutex(State())
+
+  /// - Parameter live: Whether measurements have updated lines with keys, where the terminal can.
+  init(_ format: OutputFormat, live isLive: Bool) {
+    self.format = format
+    guard isLive, format == .text, standardOutput.canRedraw else { return }
+    let live = LiveLines(keys: true) { [weak self] in self?.lines($0) ?? [] }
+    state.withLock { $0.live = live }
+  }
+
+  private func lines(_ size: Output.Size) -> [String] {
+    let (now, rows) = (PacketLink.now(), state.withLock { $0.rows })
+    return rows.prefix(max(1, size.rows - 2)).map { row in
+      let age = row.measuredAt.map { Double(now &- min($0, now)) / 1e9 }
+      let isSilent = (age ?? 0) >= 2
+      let note = isSilent ? "silent \(Int(age ?? 0)) s" : ""
+      let trend = row.trend.text(columns: 16, until: now, isUTF8: Output.isUTF8)
+      return standardOutput.styled(
+        "\(printable(row.app.name))  \(row.text)", row.hasFailed ? .bad : nil)
+        + "  \(trend)  " + standardOutput.styled(note, .warning)
+    }
+  }
+
+  /// Updates the line of an app.
+  ///
+  /// - Returns: Whether the event needs no line of its own.
+  private func update(_ event: Accessory.Event) -> Bool {
+    let live = state.withLock { state -> LiveLines? in
+      switch event {
+      case .measured(let app, let measurement):
+        let result = measurement.result
+        let index = state.rows.firstIndex { $0.app == app } ?? state.rows.count
+        if index == state.rows.count {
+          state.rows.append(Row(app: app, text: "", hasFailed: false))
+        }
+        state.rows[index].text = Self.text(result)
+        state.rows[index].hasFailed = !result.status.isSuccess
+        guard let centimetres = result.distanceCentimetres else {
+          state.failed += 1
+          return state.live
+        }
+        state.measured += 1
+        state.rows[index].measuredAt = measurement.receivedAt
+        state.rows[index].trend.add(Double(centimetres) / 100, at: measurement.receivedAt)
+        return state.live
+      case .connected(let app): state.apps.insert(app)
+      case .stopped(let app, _), .disconnected(let app, _): state.rows.removeAll { $0.app == app }
+      default: break
+      }
+      return nil
+    }
+    live?.draw()
+    return live != nil
+  }
+
+  /// Ends the updated lines, and prints the summary on standard error.
+  func finish() {
+    let (live, apps, measured, failed) = state.withLock {
+      ($0.live, $0.apps.count, $0.measured, $0.failed)
+    }
+    live?.finish()
+    guard format == .text else { return }
+    standardError.write(
+      "\(apps) \(apps == 1 ? "app" : "apps"), \(measured) measured, \(failed) failed\n")
+  }
+
+  /// Writes a line above the updated ones.
+  private func write(_ line: String, to stream: Output = standardOutput) {
+    guard let live = state.withLock({ $0.live }) else { return stream.write(line) }
+    let lines = line.split(separator: "\n").map { stream.wrapped(String($0), indent: 2) + "\n" }
+    live.write(lines.joined(), to: stream)
+  }
 
   func print(listening listener: SocketListener) {
     let (endpoint, isOpen) = (listener.endpoint.description, listener.isOnAllInterfaces)
     let line: JSONLine = [
       "event": "listening", "app": nil, "endpoint": endpoint, "all_interfaces": isOpen,
     ]
-    standardOutput.write(
+    write(
       format == .json ? line.json + "\n" : "listening at \(printable(endpoint))\n")
     guard isOpen else { return }
-    standardError.write(
+    write(
       """
       Everyone in every network of this machine can connect and range, without authentication.
         try: tcp:PORT for this machine only, tcp:ADDRESS:PORT for one network, unix:/PATH for one user
 
-      """)
+      """, to: standardError)
   }
 
   func print(_ event: BluetoothPeripheral.Event) {
@@ -41,9 +131,10 @@ struct AccessoryPrinter: Sendable {
         ["event": "listening", "app": nil, "endpoint": "ble:\(adapter)"],
         "listening at ble:\(adapter)")
     case .servesOnePhone:
-      note(
-        "This BlueZ sends each notification to every phone, so one phone is served at a time.",
-        try: "Use BlueZ 5.76 or later: bluetoothd --version.")
+      write(
+        message(
+          "This BlueZ sends each notification to every phone, so one phone is served at a time.",
+          try: "Use BlueZ 5.76 or later: bluetoothd --version."), to: standardError)
     case .refused(let phone):
       let cause = "Another phone is being served."
       print(
@@ -62,15 +153,15 @@ struct AccessoryPrinter: Sendable {
   }
 
   private func print(_ line: JSONLine, _ text: String) {
-    standardOutput.write((format == .json ? line.json : text) + "\n")
+    write((format == .json ? line.json : text) + "\n")
   }
 
   func print(_ event: Accessory.Event) {
+    if update(event) { return }
     let (app, word, text, values) = Self.described(event)
     var line: JSONLine = ["event": word, "app": app.name]
     for (key, value) in values { line.add(key, value) }
-    standardOutput.write(
-      (format == .json ? line.json : "\(printable(app.name)): \(text ?? word)") + "\n")
+    write((format == .json ? line.json : "\(printable(app.name)): \(text ?? word)") + "\n")
   }
 
   /// Prints the end of a command: as JSON always, as text only if the command failed.
@@ -81,9 +172,9 @@ struct AccessoryPrinter: Sendable {
         "region": ended.job.region, "change": ended.job.change.rawValue,
         "exit_status": ended.outcome.status, "cause": ended.complaint,
       ]
-      return standardOutput.write(line.json + "\n")
+      return write(line.json + "\n")
     }
-    if let complaint = ended.complaint { standardOutput.write(complaint + "\n") }
+    if let complaint = ended.complaint { write(complaint + "\n") }
   }
 
   static let json = JSONEntry(

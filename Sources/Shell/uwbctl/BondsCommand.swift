@@ -9,7 +9,7 @@ import UWBTools
 struct BondsCommand: Command {
   static let configuration = CommandConfiguration(
     commandName: "bonds",
-    abstract: "List the devices that are paired over Bluetooth, or forget some.",
+    abstract: "List devices paired over Bluetooth, or forget some.",
     discussion: """
       bluetoothd keeps the keys of phones and accessories that are paired, as it does those of keyboards \
       and headsets. A phone that has forgotten this machine cannot pair again while its keys are kept \

@@ -10,7 +10,7 @@ import UWBTools
 
 struct Config: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Read, set and list parameters of a chip and of its sessions.",
+    abstract: "Read, set and list parameters of chips and sessions.",
     subcommands: [ConfigList.self, ConfigGet.self, ConfigSet.self])
 }
 

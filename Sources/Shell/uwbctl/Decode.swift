@@ -13,7 +13,7 @@ import UWBTools
 
 struct Decode: ReportingCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Decode UCI frames given in hexadecimal, or in a capture.",
+    abstract: "Decode UCI frames in hexadecimal, or in a capture.",
     discussion: """
       Frames are read from the arguments, from a file, or else from standard input: one frame, or \
       several in a row, on a line. Blank lines and lines that begin with # are skipped. A file may \

@@ -11,7 +11,7 @@ import UWBTools
 
 struct Diff: Command {
   static let configuration = CommandConfiguration(
-    abstract: "Compare two ends of a session and show what prevents ranging.",
+    abstract: "Compare two ends of a session that do not range.",
     discussion: """
       Each side is a session profile; a capture (pcapng, log or hexadecimal), of which the last \
       configuration of a session is used; the output of caps --format json; or a device, as for range \

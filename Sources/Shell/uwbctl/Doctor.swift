@@ -23,19 +23,30 @@ struct Doctor: Command {
       FAIL determines the exit status; warnings do not affect it.
       """)
 
-  @Argument(help: "The device, as for --device of other commands, or ble.") var device: String?
+  @Argument(
+    help: ArgumentHelp(
+      "The device, as for --device of other commands, or ble.", valueName: "device"))
+  var place: String?
+  @Option(
+    name: .shortAndLong, help: "The device, as in other commands, in place of the argument.",
+    completion: DeviceOptions.completion)
+  var device: String?
   @OptionGroup(title: "Device") var options: ChipOptions
   @OptionGroup(title: "Capture") var capture: CaptureOptions
   @Option(help: "Output format; json is one object a line.") var format = OutputFormat.text
 
+  func validate() throws {
+    try require(place == nil || device == nil, "Give either DEVICE or --device.")
+  }
+
   func execute() async throws {
-    var chosen = device
+    var chosen = place ?? device
     if chosen == nil { chosen = try await onlyBoard() }
     guard let device = chosen else { throw Failure(.unavailable) }
     let findings =
       device == AccessoryOptions.bluetooth
       ? try await BluetoothCheckup().run(report) : try await check(device)
-    if format == .text { standardOutput.write(Finding.summary(findings)) }
+    if format == .text { standardOutput.write(Finding.summary(findings, on: standardOutput)) }
     if let first = findings.first(where: { $0.verdict == .fail }) {
       throw Failure(first.status)
     }

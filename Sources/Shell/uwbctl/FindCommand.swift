@@ -15,13 +15,13 @@ import UWBTools
 struct FindCommand: Command {
   static let configuration = CommandConfiguration(
     commandName: "find",
-    abstract: "Find a Nearby Interaction accessory: show its distance and direction.",
+    abstract: "Show the distance and direction of an accessory.",
     discussion: """
       Acts as the app: connects to an accessory, such as uwbctl accessory, ranges with it and shows its \
       smoothed distance and its direction as seen from the chip. Tries again when the accessory falls \
       silent. --ble searches over Bluetooth LE for kits with the Nordic UART Service or Qorvo's QNIS, \
       which needs bluetoothd. Without --device, embedded simulated chips play both sides. Stops on \
-      Ctrl-C, and when the accessory closes the connection.
+      Ctrl-C, and when the accessory closes the connection. On a terminal, ? lists the keys.
       """)
 
   @OptionGroup(title: "Device") var options: DeviceOptions
@@ -49,7 +49,8 @@ struct FindCommand: Command {
   }
 
   func execute() async throws {
-    let printer = FindPrinter(format ?? (standardOutput.isTerminal ? .text : .json))
+    let printer = FindPrinter(
+      format ?? (standardOutput.isTerminal ? .text : .json), keys: !bluetooth.list)
     defer { printer.finish() }
     if bluetooth.list { return try await bluetooth.list(printer) }
     let found = try await options.withDevice(peers: 1, end) { device, simulated in

@@ -14,43 +14,65 @@ import UWBTools
 /// Prints the position of an accessory: one updated line on a terminal, or else a line for each
 /// event.
 final class FindPrinter: Sendable {
+  private struct State {
+    /// The last measurement, and its time (CLOCK_MONOTONIC in nanoseconds).
+    var sight: Sight?
+    var measuredAt: UInt64 = 0
+    var trend = Trend()
+    var count = 0
+    /// The shortest and the longest distance in metres.
+    var range = (least: Double.infinity, most: -Double.infinity)
+  }
+
   private let format: OutputFormat
-  /// The text of the updated line; empty before the first measurement.
-  private let update = Mutex("")
+  private let state = Mutex(State())
   private let live = Mutex<LiveLines?>(nil)
   /// The name of the peer in texts, such as `the accessory`.
   private let subject: String
 
-  init(_ format: OutputFormat, of subject: String = "the accessory") {
+  /// - Parameter keys: Whether keys control the updated line; see `LiveLines`.
+  init(_ format: OutputFormat, of subject: String = "the accessory", keys: Bool = false) {
     (self.format, self.subject) = (format, subject)
     guard format == .text, standardOutput.canRedraw else { return }
-    let live = LiveLines { [weak self] in self?.lines($0) ?? [] }
+    let live = LiveLines(keys: keys) { [weak self] in self?.lines($0) ?? [] }
     self.live.withLock { $0 = live }
   }
 
   private func lines(_ size: Output.Size) -> [String] {
-    let text = update.withLock { $0 }
-    guard !text.isEmpty else { return [] }
-    return text.wrapped(to: max(20, size.columns - 1), indent: 3).split(separator: "\n")
-      .map(String.init)
+    let now = PacketLink.now()
+    let state = state.withLock { $0 }
+    guard let sight = state.sight else { return [] }
+    let trend = state.trend.text(columns: Self.trend, until: now, isUTF8: Output.isUTF8)
+    let age = Double(now &- state.measuredAt) / 1e9
+    let note = age >= 2 ? "silent \(Int(age)) s" : ""
+    let parts = [sight.text, String(trend.drop { $0 == " " }), note]
+    let text = parts.filter { !$0.isEmpty }.joined(separator: "   ")
+    let (style, isSilent): (Style, Bool) = (sight.style, !note.isEmpty)
+    return text.wrapped(to: max(20, size.columns - 1), indent: 3).split(separator: "\n").map {
+      let (marked, style) = isSilent ? (note, .warning) : (sight.quality, style)
+      return String($0).replacing(
+        marked, with: standardOutput.styled(marked, style), maxReplacements: 1)
+    }
   }
 
   func print(_ event: AccessoryFinder.Event) {
     let (word, text, values) = described(event)
-    // Measurements overwrite the line; other events stay visible.
-    if case .found = event {
-      say(word, text, values, overwrites: true)
-    } else {
-      say(word, text, values)
+    guard case .found(let sight) = event else { return say(word, text, values) }
+    state.withLock { state in
+      (state.sight, state.measuredAt) = (sight, PacketLink.now())
+      state.trend.add(sight.distance, at: state.measuredAt)
+      state.count += 1
+      state.range = (min(state.range.least, sight.distance), max(state.range.most, sight.distance))
     }
+    // Measurements overwrite the line; other events stay visible.
+    if let live = live.withLock({ $0 }) { live.draw() } else { say(word, text, values) }
   }
 
   /// Prints an event.
   ///
   /// - Parameter word: The stable name of the event for programs.
   func say(
-    _ word: String, _ text: String?, _ values: KeyValuePairs<String, (any JSONValue)?>,
-    overwrites: Bool = false
+    _ word: String, _ text: String?, _ values: KeyValuePairs<String, (any JSONValue)?>
   ) {
     if case .json = format {
       var line: JSONLine = ["event": word]
@@ -59,16 +81,21 @@ final class FindPrinter: Sendable {
     }
     guard let text else { return }
     guard let live = live.withLock({ $0 }) else { return standardOutput.write(text + "\n") }
-    if overwrites {
-      update.withLock { $0 = text }
-      live.draw()
-    } else {
-      live.write(standardOutput.wrapped(text, indent: 2) + "\n", to: standardOutput)
-    }
+    live.write(standardOutput.wrapped(text, indent: 2) + "\n", to: standardOutput)
   }
 
-  /// Ends the updated line.
-  func finish() { live.withLock { $0 }?.finish() }
+  /// Ends the updated line, and prints the summary on standard error.
+  func finish() {
+    live.withLock { $0 }?.finish()
+    let (count, range) = state.withLock { ($0.count, $0.range) }
+    guard format == .text, count > 0 else { return }
+    let ends = "\(fixed(range.least, 2)) to \(fixed(range.most, 2)) m"
+    let text = "\(count) \(count == 1 ? "distance" : "distances"), \(ends)"
+    standardError.write(standardError.wrapped(text, indent: 2) + "\n")
+  }
+
+  /// The seconds of the trend.
+  private static let trend = 16
 
   static let json = JSONEntry(
     "find", each: "event",
@@ -113,6 +140,16 @@ final class FindPrinter: Sendable {
     case .suspended: ("suspended", "waiting for the chip", [:])
     case .suspensionEnded: ("suspension_ended", "the chip is back", [:])
     case .invalidated(let error): ("invalidated", nil, ["cause": error.description])
+    }
+  }
+}
+
+extension Sight {
+  fileprivate var style: Style {
+    switch quality {
+    case "good": .good
+    case "fair": .warning
+    default: .bad
     }
   }
 }

@@ -10,7 +10,7 @@ import UWBTools
 struct ListCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list",
-    abstract: "List UWB boards, debug probes and other serial ports of USB devices.",
+    abstract: "List UWB boards and other serial ports of USB devices.",
     discussion: """
       Shows the kernel's information, without opening a port. "open as" is a name for --device that does \
       not depend on the USB socket. To find out whether a device speaks UCI, use uwbctl doctor. For \

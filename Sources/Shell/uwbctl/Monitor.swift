@@ -42,7 +42,7 @@ struct Monitor: Command {
 struct CaptureCommand: Command {
   static let configuration = CommandConfiguration(
     commandName: "capture",
-    abstract: "Record the packets on a link in a file (pcapng) until interrupted.",
+    abstract: "Record the packets on a link in a file (pcapng).",
     discussion: """
       Sends nothing to the chip, except with --reset; with --proxy another program uses the chip \
       through this one. To see the packets as well, use monitor --capture FILE; most commands record \

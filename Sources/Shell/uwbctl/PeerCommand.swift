@@ -12,7 +12,7 @@ import UWBTools
 struct PeerCommand: Command {
   static let configuration = CommandConfiguration(
     commandName: "peer",
-    abstract: "Find another Linux machine, exchange tokens and range with it.",
+    abstract: "Find another Linux machine, and range with it.",
     discussion: """
       Start it on both machines. They find each other by UDP announcements to 239.255.85.87, port 7701, \
       and exchange tokens over TCP. With --ble they use Bluetooth LE for both, which needs bluetoothd on \

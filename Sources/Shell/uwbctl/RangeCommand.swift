@@ -25,6 +25,7 @@ struct RangeCommand: Command {
         uwbctl range --device /dev/ttyACM0 --responders 2
         uwbctl range --device /dev/ttyACM1 --role controlee --one-to-many
         uwbctl range --device /dev/ttyACM2 --role controlee --one-to-many --address 0002
+      On a terminal, ? lists the keys.
       """)
 
   @OptionGroup(title: "Device") var options: DeviceOptions

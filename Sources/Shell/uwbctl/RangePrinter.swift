@@ -24,6 +24,7 @@ final class RangePrinter: Sendable {
     /// The origin of printed times.
     var start: UInt64?
     var drawnAt: UInt64 = 0
+    var trends: [MACAddress: Trend] = [:]
     var table = RangeTable()
     var live: LiveLines?
     var isFinished = false
@@ -72,7 +73,7 @@ final class RangePrinter: Sendable {
     switch format {
     case .csv: standardOutput.write(Self.csv(Self.columns.map(\.key.path)))
     case .table:
-      let live = LiveLines { [weak self] in self?.lines($0) ?? [] }
+      let live = LiveLines(keys: true) { [weak self] in self?.lines($0) ?? [] }
       state.withLock { $0.live = live }
       live.draw()
     case .text, .json: break
@@ -98,6 +99,10 @@ final class RangePrinter: Sendable {
         seconds: state.seconds(of: measurement.receivedAt), measurement: measurement,
         computed: computed, hasRSSI: hasRSSI)
       row.lostBefore = state.summary.add(row)
+      if let centimetres = row.result.distanceCentimetres {
+        state.trends[row.result.peer, default: Trend()].add(
+          row.estimate?.distance ?? Double(centimetres) / 100, at: measurement.receivedAt)
+      }
       return row
     }
     switch format {
@@ -165,7 +170,7 @@ final class RangePrinter: Sendable {
       let most = max(1, size.rows - 4)
       let rows = (peers + others).prefix(most).map { address in
         RangeTable.Row(
-          address: address, peer: summary.peers[address],
+          address: address, peer: summary.peers[address], trend: state.trends[address], now: now,
           silence: silence(of: address, summary, now))
       }
       var lines = state.table.lines(rows, columns: size.columns - 1)
@@ -177,7 +182,12 @@ final class RangePrinter: Sendable {
         }
       }
       if hidden > 0 { lines.append("… and \(hidden) more peers; enlarge the window to see them") }
-      lines.append(summary.line + (state.isFinished ? "" : "; Ctrl-C ends"))
+      // The summary on standard error follows the last table.
+      if !state.isFinished {
+        lines.append(summary.line + "; Ctrl-C ends" + LiveLines.keyHint)
+      } else if !standardError.isTerminal {
+        lines.append(summary.line)
+      }
       return lines
     }
   }

@@ -13,6 +13,9 @@ struct RangeTable {
   struct Row {
     var address: MACAddress
     var peer: RangeSummary.Peer?
+    var trend: Trend?
+    /// The present time, CLOCK_MONOTONIC in nanoseconds.
+    var now: UInt64 = 0
     /// Seconds without a measurement; nil while the gap is too short to show.
     var silence: Double?
   }
@@ -37,19 +40,20 @@ struct RangeTable {
         "\(fixed($0.distance, 3)) ±\(fixed($0.standardDeviation, 3)) m"
       }
     },
-    Column(title: "speed", width: 9, rank: 6) { row in
+    Column(title: "trend", width: leastTrend, rank: 3) { _ in "" },
+    Column(title: "speed", width: 9, rank: 7) { row in
       text(row.last?.estimate) { "\(fixed($0.velocity, 2)) m/s" }
     },
     Column(title: "azimuth", width: 7, rank: 2) { row in
       text(row.last?.result.azimuth.valid) { "\(fixed($0, 1))°" }
     },
-    Column(title: "elevation", width: 9, rank: 5) { row in
+    Column(title: "elevation", width: 9, rank: 6) { row in
       text(row.last?.result.elevation.valid) { "\(fixed($0, 1))°" }
     },
-    Column(title: "RSSI", width: 9, rank: 3) { row in
+    Column(title: "RSSI", width: 9, rank: 4) { row in
       text(row.last?.rssi) { "\(fixed($0, 1)) dBm" }
     },
-    Column(title: "path", width: 4, rank: 4) { row in
+    Column(title: "path", width: 4, rank: 5) { row in
       text(row.last?.nonLineOfSight) { $0 ? "NLoS" : "LoS" }
     },
     Column(title: "ok/failed", width: 9, rank: 0) { row in
@@ -57,6 +61,10 @@ struct RangeTable {
     },
   ]
 
+  private static let trend = columns.firstIndex { $0.title == "trend" } ?? 0
+  /// The seconds of the trend, in a narrow window and in a wide one.
+  private static let leastTrend = 8
+  private static let mostTrend = 32
   private static let gap = 2
   /// The width of a note such as `silent 59 min`.
   private static let noteWidth = 13
@@ -66,21 +74,30 @@ struct RangeTable {
 
   /// Returns the header and a line for each row, without line feeds.
   mutating func lines(_ rows: [Row], columns available: Int) -> [String] {
-    let cells = rows.map { row in Self.columns.map { $0.cell(row) } }
+    var cells = rows.map { row in Self.columns.map { $0.cell(row) } }
     for line in cells {
       for (index, cell) in line.enumerated() { widths[index] = max(widths[index], cell.count) }
     }
+    widths[Self.trend] = Self.leastTrend
     let shown = shown(in: available)
+    let used = shown.reduce(-Self.gap) { $0 + widths[$1] + Self.gap }
+    let free = available - used - Self.gap - Self.noteWidth
+    widths[Self.trend] += min(max(0, free), Self.mostTrend - Self.leastTrend)
+    for (index, row) in rows.enumerated() {
+      cells[index][Self.trend] =
+        row.trend?.text(columns: widths[Self.trend], until: row.now, isUTF8: Output.isUTF8)
+        ?? ""
+    }
     func line(_ cells: [String]) -> String {
       shown.map { index in
         // The first column names the row.
         index == 0 ? cells[0].left(widths[0]) : cells[index].right(widths[index] + Self.gap)
       }.joined()
     }
-    let used = line(Self.columns.map(\.title)).count
-    return [line(Self.columns.map(\.title))]
+    let title = line(Self.columns.map(\.title))
+    return [title + "  age"]
       + zip(rows, cells).map { row, cells in
-        let note = row.note(room: available - used - Self.gap)
+        let note = row.note(room: available - title.columns - Self.gap)
         return line(cells) + (note.isEmpty ? "" : String(repeating: " ", count: Self.gap) + note)
       }
   }
@@ -109,17 +126,21 @@ struct RangeTable {
 extension RangeTable.Row {
   fileprivate var last: RangeRow? { peer?.last }
 
-  /// Returns `silent 12 s`, with the reason if there is room, or the reason of a failed round.
+  /// Returns the age of the last measurement, as in `0.2 s` or `silent 12 s`, with the reason of a
+  /// failed round. After a long silence, the reason is left out where there is no room.
   fileprivate func note(room: Int) -> String {
     let status = last.flatMap { $0.result.status.isSuccess ? nil : "\($0.result.status)" }
-    guard let silence else { return status ?? "" }
-    let words = "silent " + Self.duration(silence)
-    let both = words + (status.map { ", \($0)" } ?? "")
-    return both.count <= room ? both : words
+    let age = peer?.measuredAt.map { Self.duration(Double(now &- min($0, now)) / 1e9) } ?? ""
+    let words = silence.map { "silent " + Self.duration($0) } ?? age
+    let both = words + (words.isEmpty ? "" : ", ") + (status ?? "")
+    let note = status == nil || silence != nil && both.count > room ? words : both
+    let style: Style? = silence != nil ? .warning : status != nil ? .bad : nil
+    return standardOutput.styled(note, style)
   }
 
   private static func duration(_ seconds: Double) -> String {
     switch seconds {
+    case ..<1: "\(fixed(seconds, 1)) s"
     case ..<60: "\(Int(seconds)) s"
     case ..<3_600: "\(Int(seconds / 60)) min"
     default: "\(Int(min(seconds, 1e9) / 3_600)) h"

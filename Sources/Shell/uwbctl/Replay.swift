@@ -11,7 +11,7 @@ import UWBTools
 
 struct Replay: Command {
   static let configuration = CommandConfiguration(
-    abstract: "Print the ranging measurements of a capture, or simulate the recorded chip.",
+    abstract: "Print measurements of a capture, or act as its chip.",
     discussion: """
       FILE is a capture of range --capture, another pcapng file with UCI packets, a log of NXP's or \
       Android's stack, or packets in hexadecimal, one or several on a line.

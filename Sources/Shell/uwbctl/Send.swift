@@ -10,7 +10,7 @@ import UWBTools
 
 struct Send: Command {
   static let configuration = CommandConfiguration(
-    abstract: "Send packets given in hexadecimal, and show the answers of the chip.",
+    abstract: "Send packets in hexadecimal, and show the answers.",
     discussion: """
       For example:
         uwbctl send --device /dev/ttyACM0 20 02 00 00

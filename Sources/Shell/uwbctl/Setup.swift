@@ -11,7 +11,7 @@ import UWBTools
 
 struct Setup: ReportingCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Show, install or remove the udev rules for UWB devices.",
+    abstract: "Show, install or remove the udev rules for devices.",
     discussion: """
       Without --install or --remove, prints what would change. The rules give access to UWB boards to \
       the logged-in user and to the group \(UdevRules.group), create stable names below /dev/uwb, and \

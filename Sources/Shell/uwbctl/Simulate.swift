@@ -11,7 +11,7 @@ import UWBTools
 
 struct Simulate: ReportingCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Run simulated UWB chips on pseudo-terminals until interrupted.",
+    abstract: "Run simulated UWB chips on pseudo-terminals.",
     discussion: """
       Prints one line for each chip: its name, its profile and the path to open instead of a serial \
       port. The chips share one scene, so that they can range with each other. Stops on Ctrl-C.

@@ -10,7 +10,7 @@ import UWBTools
 struct TestCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "test",
-    abstract: "Test the radio: send frames, count received ones, measure one exchange.",
+    abstract: "Test the radio: send and count frames, or range once.",
     discussion: """
       Not every chip has every test. The other end runs on another device with the same values: start \
       the sender first, and let it send for longer than the receiver listens. For example:

@@ -16,7 +16,8 @@ package struct Uwbctl: AsyncParsableCommand {
       calibrates boards, and computes from recorded tables. uwbd shares boards among programs and \
       users: see uwbd --help.
 
-      Files may be -, which is standard input or standard output.
+      Files may be -, which is standard input or standard output. Completions for the shell: \
+      uwbctl --generate-completion-script bash, zsh or fish.
       """,
     version: Program.versionText(of: "uwbctl"),
     groupedSubcommands: [
