@@ -15,6 +15,8 @@ enum Keys {
     var before: termios?
     var watch: DescriptorWatch?
     var pressed: (@Sendable (UInt8) -> Void)?
+    /// Whether the program reads answers from standard input.
+    var isTaken = false
   }
   private static let state = Mutex(State())
 
@@ -27,9 +29,9 @@ enum Keys {
     state.withLock { state in
       state.pressed = pressed
       var mode = termios()
-      guard standardInput.isTerminal, standardInput.isInForeground, tcgetattr(0, &mode) == 0 else {
-        return
-      }
+      guard !state.isTaken, standardInput.isTerminal, standardInput.isInForeground,
+        tcgetattr(0, &mode) == 0
+      else { return }
       let isRaw = mode.c_lflag & tcflag_t(ICANON) == 0
       if state.watch != nil, isRaw { return }
       state.before = state.before ?? mode
@@ -44,6 +46,12 @@ enum Keys {
         } ended: {
         }
     }
+  }
+
+  /// Turns the keys off for the rest of the program, which reads answers from standard input.
+  static func giveWay() {
+    turnOff()
+    state.withLock { $0.isTaken = true }
   }
 
   /// Turns the keys off, and restores the mode of the terminal.

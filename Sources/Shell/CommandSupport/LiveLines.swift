@@ -9,8 +9,8 @@ import SystemPackage
 /// Lines at the end of a terminal's output that are redrawn in place, such as a table.
 ///
 /// They are redrawn each second, after a change of the window's size, and after Ctrl-Z and `fg`.
-/// Other output to the terminal must use `write`. With keys, `q` ends the command as Ctrl-C does,
-/// `p` pauses, and `?` shows the keys.
+/// Other output to the terminal must use `write`. `q` ends the command as Ctrl-C does, `p` pauses,
+/// and `?` shows the keys.
 package final class LiveLines: Sendable {
   private struct State {
     /// The widths of the lines on the screen, above the cursor.
@@ -25,7 +25,6 @@ package final class LiveLines: Sendable {
 
   private let output: Output
   private let state = Mutex(State())
-  private let hasKeys: Bool
   private let lines: @Sendable (Output.Size) -> [String]
 
   /// The words for the keys at the end of a line; empty without keys.
@@ -33,17 +32,12 @@ package final class LiveLines: Sendable {
 
   /// Starts drawing.
   ///
-  /// - Parameters:
-  ///   - keys: Whether keys of the terminal control the view. No other part of the program may read
-  ///     standard input.
-  ///   - lines: Returns the current lines, which are cut to the size. Called on any thread.
+  /// - Parameter lines: Returns the current lines, which are cut to the size. Called on any thread.
   package init(
-    on output: Output = standardOutput, keys: Bool = false,
-    _ lines: @escaping @Sendable (Output.Size) -> [String]
+    on output: Output = standardOutput, _ lines: @escaping @Sendable (Output.Size) -> [String]
   ) {
     self.output = output
     self.lines = lines
-    hasKeys = keys
     Ending.onScreenChange { [weak self] in self?.draw() }
     let clock = Task { [weak self] in
       while (try? await Task.sleep(for: .seconds(1))) != nil { self?.draw() }
@@ -73,7 +67,7 @@ package final class LiveLines: Sendable {
 
   /// Draws the lines for the last time; later output follows them.
   package func finish() {
-    if hasKeys { Keys.turnOff() }
+    Keys.turnOff()
     state.withLock { state in
       (state.isPaused, state.showsKeys) = (false, false)
       draw(&state, isLast: true)
@@ -96,12 +90,12 @@ package final class LiveLines: Sendable {
   private func draw(_ state: inout State, isLast: Bool = false) {
     // In the background, the terminal belongs to another program.
     guard !state.isFinished, output.isInForeground else { return }
-    if hasKeys, !isLast { Keys.turnOn { [weak self] in self?.pressed($0) } }
     let start = up(&state)
     let size = output.size
     // Leaves the last column free, because some terminals wrap there. The cursor stays below the
     // lines.
     if !state.isPaused { state.last = lines(size) }
+    if !isLast, !state.last.isEmpty { Keys.turnOn { [weak self] in self?.pressed($0) } }
     let notes =
       (state.isPaused ? ["paused; p continues"] : [])
       + (state.showsKeys ? ["q ends, p pauses and continues, ? hides this line"] : [])

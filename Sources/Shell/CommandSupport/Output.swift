@@ -208,6 +208,7 @@ package enum Prompt {
   /// - Returns: The answer without surrounding spaces; nil at the end of the input.
   /// - Throws: `CancellationError`.
   package static func ask(_ question: String) async throws -> String? {
+    Keys.giveWay()
     standardError.write(question)
     var iterator = answers.makeAsyncIterator()
     let answer = await iterator.next()

@@ -61,7 +61,7 @@ struct AccessoryCommand: Command {
       listeners.append(try await SocketListener(endpoint))
     }
     let peripheral = self.accessory.isOnBluetooth ? bluetooth.peripheral : nil
-    // The question about pairing reads standard input.
+    // A question about pairing would disturb the lines.
     let isAsked = self.accessory.isOnBluetooth && bluetooth.pairing == .ask
     let printer = AccessoryPrinter(format, live: !isAsked)
     defer { printer.finish() }

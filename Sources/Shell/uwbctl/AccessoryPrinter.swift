@@ -37,11 +37,11 @@ final class AccessoryPrinter: Sendable {
   private let format: OutputFormat
   private let state = Mutex(State())
 
-  /// - Parameter live: Whether measurements have updated lines with keys, where the terminal can.
+  /// - Parameter live: Whether measurements have updated lines, where the terminal can.
   init(_ format: OutputFormat, live isLive: Bool) {
     self.format = format
     guard isLive, format == .text, standardOutput.canRedraw else { return }
-    let live = LiveLines(keys: true) { [weak self] in self?.lines($0) ?? [] }
+    let live = LiveLines { [weak self] in self?.lines($0) ?? [] }
     state.withLock { $0.live = live }
   }
 

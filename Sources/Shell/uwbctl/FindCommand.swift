@@ -49,8 +49,7 @@ struct FindCommand: Command {
   }
 
   func execute() async throws {
-    let printer = FindPrinter(
-      format ?? (standardOutput.isTerminal ? .text : .json), keys: !bluetooth.list)
+    let printer = FindPrinter(format ?? (standardOutput.isTerminal ? .text : .json))
     defer { printer.finish() }
     if bluetooth.list { return try await bluetooth.list(printer) }
     let found = try await options.withDevice(peers: 1, end) { device, simulated in

@@ -30,11 +30,10 @@ final class FindPrinter: Sendable {
   /// The name of the peer in texts, such as `the accessory`.
   private let subject: String
 
-  /// - Parameter keys: Whether keys control the updated line; see `LiveLines`.
-  init(_ format: OutputFormat, of subject: String = "the accessory", keys: Bool = false) {
+  init(_ format: OutputFormat, of subject: String = "the accessory") {
     (self.format, self.subject) = (format, subject)
     guard format == .text, standardOutput.canRedraw else { return }
-    let live = LiveLines(keys: keys) { [weak self] in self?.lines($0) ?? [] }
+    let live = LiveLines { [weak self] in self?.lines($0) ?? [] }
     self.live.withLock { $0 = live }
   }
 

@@ -73,7 +73,7 @@ final class RangePrinter: Sendable {
     switch format {
     case .csv: standardOutput.write(Self.csv(Self.columns.map(\.key.path)))
     case .table:
-      let live = LiveLines(keys: true) { [weak self] in self?.lines($0) ?? [] }
+      let live = LiveLines { [weak self] in self?.lines($0) ?? [] }
       state.withLock { $0.live = live }
       live.draw()
     case .text, .json: break
