@@ -9,7 +9,7 @@ import UWBTools
 
 struct Calibrate: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Read and write the calibration stored in a chip.",
+    abstract: "Read and write a chip's stored calibration.",
     discussion: """
       get, set, backup and restore read and write the values stored in a chip; list shows their \
       names. Qorvo's chips have named keys (ant0.ch9.ant_delay), NXP's have numbered parameters of \
