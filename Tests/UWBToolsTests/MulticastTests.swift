@@ -180,6 +180,24 @@ import UWBTools
     unlink(open)
   }
 
+  @Test func foldersThatOthersCanEnterAreNotAsked() throws {
+    let folder = Self.folder()
+    try ControlSocket.makeFolder(folder)
+    let path = folder + "/range-1-1.sock"
+    try ControlSocket.listen(at: path).close()
+    chmod(folder, 0o777)
+    // Another user could answer there.
+    #expect(ControlSocket.paths(in: folder).isEmpty)
+    let link = Self.folder()
+    chmod(folder, 0o700)
+    symlink(folder, link)
+    #expect(ControlSocket.paths(in: link).isEmpty)
+    #expect(ControlSocket.paths(in: folder) == [path])
+    unlink(link)
+    unlink(path)
+    rmdir(folder)
+  }
+
   @Test func socketsOfKilledProgramsAreRemoved() throws {
     let folder = Self.folder()
     try ControlSocket.makeFolder(folder)

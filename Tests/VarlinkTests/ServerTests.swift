@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Dispatch
 import Glibc
 import JSON
 import System
@@ -59,6 +60,28 @@ import Varlink
     last = dup(STDOUT_FILENO)
     close(last)
     #expect(last >= 0 && last < 1_500)
+  }
+
+  @Test func aReplyThatTricklesIsLate() throws {
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    let path = folder.path("socket")
+    let socket = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    defer { close(socket) }
+    #expect(withUnixAddress(path) { bind(socket, $0, $1) } == 0 && listen(socket, 1) == 0)
+    DispatchQueue.global().async {
+      let client = accept(socket, nil, nil)
+      var byte: UInt8 = 0x20
+      var waiting: Int32 = 0
+      // One byte after the other, until the client gives up.
+      while send(client, &byte, 1, Int32(MSG_NOSIGNAL)) == 1 {
+        while ioctl(client, UInt(TIOCOUTQ), &waiting) == 0, waiting > 0 {}
+      }
+      close(client)
+    }
+    #expect(throws: VarlinkClient.Failure.silent(.wouldBlock)) {
+      try VarlinkClient.call(Self.echo, at: path, patience: 1)
+    }
   }
 
   @Test func callsMayComeInPiecesAndTogether() async throws {

@@ -17,7 +17,7 @@ package enum VarlinkClient {
   ///
   /// - Parameters:
   ///   - path: The path of the service's Unix socket.
-  ///   - patience: The time-out in seconds for connecting, and for the reply.
+  ///   - patience: The time-out in seconds for connecting, and for the whole call after it.
   package static func call(
     _ call: VarlinkCall, at path: String, patience: Int = 5
   ) throws(Failure) -> (descriptor: FileDescriptor, reply: VarlinkReply) {
@@ -26,8 +26,9 @@ package enum VarlinkClient {
       throw .unreachable(error)
     }
     do throws(Errno) {
-      try send(call.bytes, descriptor)
-      let message = try receive(descriptor)
+      let deadline = Deadline(after: .seconds(patience))
+      try send(call.bytes, descriptor, deadline)
+      let message = try receive(descriptor, deadline)
       guard let reply = try? VarlinkReply(message) else { throw Errno.badMessage }
       return (descriptor, reply)
     } catch {
@@ -56,12 +57,28 @@ package enum VarlinkClient {
     throw (result ?? .fileNameTooLong) ?? .fileNameTooLong
   }
 
-  private static func send(_ bytes: [UInt8], _ descriptor: FileDescriptor) throws(Errno) {
+  private static func wait(
+    _ descriptor: FileDescriptor, _ events: Int32, _ deadline: Deadline
+  ) throws(Errno) {
+    var polled = pollfd(fd: descriptor.rawValue, events: Int16(events), revents: 0)
+    var result: Int32
+    repeat {
+      result = unsafe poll(&polled, 1, deadline.milliseconds)
+    } while result < 0
+      && errno == EINTR
+    guard result != 0 else { throw .wouldBlock }
+  }
+
+  private static func send(
+    _ bytes: [UInt8], _ descriptor: FileDescriptor, _ deadline: Deadline
+  ) throws(Errno) {
+    let flags = Int32(MSG_NOSIGNAL | MSG_DONTWAIT)
     var sent = 0
     while sent < bytes.count {
+      try wait(descriptor, POLLOUT, deadline)
       let count = unsafe bytes.withUnsafeBytes {
         unsafe Glibc.send(
-          descriptor.rawValue, $0.baseAddress! + sent, bytes.count - sent, Int32(MSG_NOSIGNAL))
+          descriptor.rawValue, $0.baseAddress! + sent, bytes.count - sent, flags)
       }
       // A service that refuses the connection may have closed it, after an error for this call.
       if count < 0, errno == EPIPE { return }
@@ -71,10 +88,13 @@ package enum VarlinkClient {
   }
 
   /// Receives one message without its zero byte, and no byte after it.
-  private static func receive(_ descriptor: FileDescriptor) throws(Errno) -> [UInt8] {
+  private static func receive(
+    _ descriptor: FileDescriptor, _ deadline: Deadline
+  ) throws(Errno) -> [UInt8] {
     var message: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 4_096)
     while message.count < 1 << 20 {
+      try wait(descriptor, POLLIN, deadline)
       var count = unsafe recv(descriptor.rawValue, &buffer, buffer.count, Int32(MSG_PEEK))
       let end = buffer.prefix(max(count, 0)).firstIndex(of: 0)
       if count > 0 { count = unsafe recv(descriptor.rawValue, &buffer, (end ?? count - 1) + 1, 0) }

@@ -233,6 +233,12 @@ package enum ControlSocket {
   /// Creates the folder; throws unless it belongs to this user and only this user can enter it.
   package static func makeFolder(_ path: String) throws(Errno) {
     if mkdir(path, 0o700) != 0, errno != EEXIST { throw Errno(rawValue: errno) }
+    try check(path)
+  }
+
+  /// Throws unless the folder belongs to this user and only this user can enter it. In /tmp, another
+  /// user may have made it.
+  private static func check(_ path: String) throws(Errno) {
     var status = stat()
     guard lstat(path, &status) == 0 else { throw Errno(rawValue: errno) }
     guard status.st_mode & S_IFMT == S_IFDIR, status.st_uid == getuid(),
@@ -240,8 +246,9 @@ package enum ControlSocket {
     else { throw .permissionDenied }
   }
 
-  /// Returns all sockets, even of programs that have ended.
+  /// Returns all sockets, even of programs that have ended; none of a folder of another user.
   package static func paths(in folder: String) -> [String] {
+    guard (try? check(folder)) != nil else { return [] }
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
     return names.filter { $0.hasPrefix("range-") && $0.hasSuffix(".sock") }
       .map { "\(folder)/\($0)" }.sorted()
