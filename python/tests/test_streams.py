@@ -7,16 +7,17 @@ import asyncio
 import dataclasses
 import inspect
 import logging
-import signal
+import os
+import sys
 import threading
 import unittest
 from collections.abc import Iterator
 from contextlib import suppress
+from types import FrameType
 from typing import Any
 from unittest.mock import patch
 
 import uwb
-import uwb._protocol
 import uwb.aio
 import uwb.testing
 from test_protocol import LateService, recording
@@ -221,21 +222,44 @@ class StreamTests(unittest.TestCase):
             asyncio.run(main(fake))
 
     def test_an_interrupted_step_loses_nothing(self) -> None:
-        receive = uwb._protocol.Protocol.receive
+        folder = os.path.dirname(uwb.__file__)
 
-        def interrupted(protocol: uwb._protocol.Protocol, data: bytes) -> list[uwb._protocol.Reply]:
-            replies = receive(protocol, data)
-            signal.raise_signal(signal.SIGINT)
-            return replies
+        class Interrupt:
+            """Is Ctrl-C before a line of the package, the one with this number."""
 
+            def __init__(self, number: int) -> None:
+                self.number = number
+
+            def __call__(self, frame: FrameType, event: str, _: object) -> Interrupt | None:
+                # The service is in the same process, but in another thread.
+                if not frame.f_code.co_filename.startswith(folder):
+                    return None
+                if event == "line":
+                    self.number -= 1
+                    if self.number == 0:
+                        raise KeyboardInterrupt
+                return self
+
+        lines = 0
         with FakeService(recording(2)) as fake, uwb.connect(fake.path) as service:
-            handler = signal.getsignal(signal.SIGINT)
-            with service.measurements() as stream:
-                with patch("uwb._client.Protocol.receive", interrupted):
-                    with self.assertRaises(KeyboardInterrupt):
-                        next(stream)
-                self.assertEqual(story([next(stream), next(stream)]), [1, 2])
-            self.assertIs(signal.getsignal(signal.SIGINT), handler)
+            while True:
+                lines += 1
+                with service.measurements() as stream:
+                    interrupt = Interrupt(lines)
+                    before = sys.gettrace()
+                    events = []
+                    try:
+                        sys.settrace(interrupt)
+                        events.append(next(stream))
+                    except KeyboardInterrupt:
+                        pass
+                    finally:
+                        sys.settrace(before)
+                    events += [next(stream) for _ in range(2 - len(events))]
+                    self.assertEqual(story(events), [1, 2], f"line {lines}")
+                if interrupt.number > 0:
+                    break
+        self.assertGreater(lines, 20)
 
     def test_the_error_of_a_block_is_more_important_than_its_end(self) -> None:
         def late() -> None:

@@ -4,13 +4,8 @@
 from __future__ import annotations
 
 import os
-import signal
 import socket
-import threading
 import time
-from collections import deque
-from collections.abc import Callable
-from types import FrameType
 from typing import Any
 
 from ._model import Chip, Event, Info, Measurement, Recording
@@ -27,12 +22,14 @@ from ._protocol import (
     Share,
     StartCall,
     check,
+    check_length,
     default_path,
     ended,
     late,
     log,
     profile_parameters,
     retry_pause,
+    split,
     try_to_connect,
 )
 from ._stream import Progress
@@ -44,7 +41,10 @@ class Connection:
     def __init__(self, path: str, timeout: float | None) -> None:
         self._timeout = timeout
         self._protocol = Protocol()
-        self._replies: deque[Reply] = deque()
+        # The number of the first reply of the last bytes, these replies, and bytes after them.
+        # Replaced as a whole.
+        self._received: tuple[int, list[Reply], list[bytes]] = (0, [], [])
+        self._calls = 0
         self._socket = socket.socket(socket.AF_UNIX)
         try:
             self._socket.setblocking(False)
@@ -98,24 +98,35 @@ class Connection:
         except OSError as error:
             raise ConnectionLost(f"The service has disconnected: {error}.") from None
 
-    def wait(self, end: float | None = None, method: str = "Monitor") -> None:
-        """Waits until bytes have arrived, and takes none."""
-        while not self._replies:
-            self._limit(end, method)
-            try:
-                if self._socket.recv(1, socket.MSG_PEEK):
-                    return
-            except TimeoutError:
-                continue
-            except OSError as error:
-                raise ConnectionLost(f"The service has disconnected: {error}.") from None
-            raise ConnectionLost("The service has closed the connection.")
+    def reply(self, number: int, end: float | None = None, method: str = "Monitor") -> Reply:
+        """Returns a reply by its number on this connection, before a deadline; None: no limit.
 
-    def arrived(self) -> Reply | None:
-        """Returns the next reply after `wait`; None: a part of it is missing."""
-        if not self._replies:
-            self._replies.extend(self._protocol.receive(self._socket.recv(65_536)))
-        return self._replies.popleft() if self._replies else None
+        Numbers begin at 0, and each call asks for the last one or the next one. An interruption
+        at any line loses nothing: the call may be made again.
+        """
+        while True:
+            first, replies, chunks = self._received
+            if number - first < len(replies):
+                return replies[number - first]
+            # The bytes of an interrupted call may be there.
+            if not chunks or b"\0" not in chunks[-1]:
+                self._receive(chunks, end, method)
+            if b"\0" in chunks[-1]:
+                found, rest = split(b"".join(chunks))
+                self._received = first + len(replies), found, [rest] if rest else []
+
+    def _receive(self, chunks: list[bytes], end: float | None, method: str) -> None:
+        self._limit(end, method)
+        try:
+            # In one step: no signal is handled between receiving and keeping the bytes.
+            chunks.extend(map(self._socket.recv, (65_536,)))
+        except TimeoutError:
+            return self._receive(chunks, end, method)
+        except OSError as error:
+            raise ConnectionLost(f"The service has disconnected: {error}.") from None
+        if not chunks[-1]:
+            raise ConnectionLost("The service has closed the connection.")
+        check_length(sum(map(len, chunks)))
 
     def listen(self, **parameters: Any) -> None:
         self._send(self._end(), "Monitor", True, parameters)
@@ -125,34 +136,10 @@ class Connection:
         end = self._end()
         log.debug("call %s", method)
         self._send(end, method, False, parameters)
-        reply = None
-        while reply is None:
-            self.wait(end, method)
-            reply = self.arrived()
+        reply = self.reply(self._calls, end, method)
+        self._calls += 1
         log.debug("%s: %s", method, reply.error or "done")
         return reply
-
-
-class _Whole:
-    """Puts Ctrl-C off to the end of a block, which does not wait: nothing is lost in its middle."""
-
-    def __enter__(self) -> None:
-        self._signal: tuple[int, FrameType | None] | None = None
-        self._handler: Callable[[int, FrameType | None], Any] | None = None
-        if threading.current_thread() is threading.main_thread():
-            handler = signal.getsignal(signal.SIGINT)
-            if callable(handler):
-                self._handler = handler
-                signal.signal(signal.SIGINT, self._put_off)
-
-    def _put_off(self, number: int, frame: FrameType | None) -> None:
-        self._signal = number, frame
-
-    def __exit__(self, *exception: object) -> None:
-        if self._handler:
-            signal.signal(signal.SIGINT, self._handler)
-            if self._signal:
-                self._handler(*self._signal)
 
 
 class Session:
@@ -248,23 +235,20 @@ class Stream:
 
     def _next(self, end: float | None) -> Event:
         """Returns the next event, which happens until then; None: waits without a limit."""
-        ready, progress = self._progress.ready, self._progress
-        while not ready:
+        progress = self._progress
+        while not progress.ready:
             if self._is_closed:
                 raise StopIteration
             if self._connection:
                 self._receive(self._connection, end)
             elif progress.attempt:
                 self._connect(progress.attempt, end)
-        return ready.popleft()
+        return progress.ready.popleft()
 
     def _receive(self, connection: Connection, end: float | None) -> None:
         try:
-            connection.wait(end)
-            with _Whole():
-                reply = connection.arrived()
-                if reply and not self._progress.received(reply):
-                    self.close()
+            if not self._progress.received(connection.reply(self._progress.number, end)):
+                self.close()
         except TimeoutError:
             raise
         except Exception as error:

@@ -245,26 +245,26 @@ class Events:
     """Makes events of the replies to Monitor."""
 
     def __init__(self) -> None:
-        self._seen: set[tuple[str, int]] = set()
-        # Sessions whose next measurement follows an interruption of the service.
-        self._interrupted: set[tuple[str, int]] = set()
+        #: The sessions of which there was a measurement.
+        self.seen: frozenset[tuple[str, int]] = frozenset()
 
-    def lost(self, error: Exception) -> Interruption:
-        """Returns the interruption that begins when the connection is lost."""
-        self._interrupted = set(self._seen)
-        return Interruption("service", str(error))
+    def received(
+        self, parameters: Mapping[str, Any], interrupted: frozenset[tuple[str, int]]
+    ) -> tuple[list[Event], frozenset[tuple[str, int]]]:
+        """Returns the events of a reply, in their order.
 
-    def received(self, parameters: Mapping[str, Any]) -> list[Event]:
-        """Returns the events of a reply, in their order."""
+        interrupted -- the sessions whose next measurement follows an interruption of the service;
+                       the remaining ones are returned
+        """
         measurement = Measurement.from_json(parameters)
         key = measurement.chip, measurement.session_id
-        self._seen.add(key)
-        if key in self._interrupted:
-            self._interrupted.discard(key)
-            return [replace(measurement, after_interruption=True)]
+        if key not in self.seen:
+            self.seen |= {key}
+        if key in interrupted:
+            return [replace(measurement, after_interruption=True)], interrupted - {key}
         if measurement.after_interruption:
-            return [Interruption("chip", "The chip was lost and found.", *key), measurement]
-        return [measurement]
+            return [Interruption("chip", "The chip was lost and found.", *key), measurement], interrupted
+        return [measurement], interrupted
 
 
 _COLUMNS = [entry.name for entry in fields(Measurement) if entry.name != "extra"]

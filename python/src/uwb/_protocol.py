@@ -203,11 +203,38 @@ class Reply:
         return self.parameters
 
 
+#: Bytes of the longest message that is accepted.
+LIMIT = 16 << 20
+
+
+def check_length(count: int) -> None:
+    """Raises an error for a message that is too long."""
+    if count > LIMIT:
+        raise ProtocolError(f"a message is longer than {LIMIT} bytes")
+
+
+def split(data: bytes | bytearray) -> tuple[list[Reply], bytes]:
+    """Returns the replies in some bytes, and the bytes after the last one."""
+    *messages, rest = data.split(b"\0")
+    return [_reply(bytes(message)) for message in messages], bytes(rest)
+
+
+def _reply(message: bytes) -> Reply:
+    try:
+        members = json.loads(message)
+    except (ValueError, RecursionError) as cause:
+        raise ProtocolError(f"a message is not JSON: {cause}") from None
+    if not isinstance(members, dict):
+        raise ProtocolError("a message is not an object")
+    parameters = members.get("parameters")
+    error = members.get("error")
+    if not isinstance(parameters, (dict, type(None))) or not isinstance(error, (str, type(None))):
+        raise ProtocolError("a member is of another kind")
+    return Reply(parameters or {}, members.get("continues") is True, error)
+
+
 class Protocol:
     """Makes messages, and finds them in the bytes that come, cut anywhere."""
-
-    #: Bytes of the longest message that is accepted.
-    LIMIT = 16 << 20
 
     def __init__(self) -> None:
         self._rest = bytearray()
@@ -225,34 +252,14 @@ class Protocol:
 
     def receive(self, data: bytes) -> list[Reply]:
         """The replies that are complete with these bytes."""
-        # Only new octets can contain an end.
-        start = len(self._rest)
         self._rest += data
         replies: list[Reply] = []
-        end = self._rest.find(b"\0", start)
-        begin = 0
-        while end >= 0:
-            replies.append(self._reply(bytes(self._rest[begin:end])))
-            begin = end + 1
-            end = self._rest.find(b"\0", begin)
-        del self._rest[:begin]
-        if len(self._rest) > self.LIMIT:
-            raise ProtocolError(f"a message is longer than {self.LIMIT} bytes")
+        # Only new octets can contain an end.
+        if b"\0" in data:
+            replies, rest = split(self._rest)
+            self._rest = bytearray(rest)
+        check_length(len(self._rest))
         return replies
-
-    @staticmethod
-    def _reply(message: bytes) -> Reply:
-        try:
-            members = json.loads(message)
-        except (ValueError, RecursionError) as cause:
-            raise ProtocolError(f"a message is not JSON: {cause}") from None
-        if not isinstance(members, dict):
-            raise ProtocolError("a message is not an object")
-        parameters = members.get("parameters")
-        error = members.get("error")
-        if not isinstance(parameters, (dict, type(None))) or not isinstance(error, (str, type(None))):
-            raise ProtocolError("a member is of another kind")
-        return Reply(parameters or {}, members.get("continues") is True, error)
 
 
 def check(info: Mapping[str, Any]) -> None:

@@ -4,9 +4,20 @@
 from __future__ import annotations
 
 from collections import deque
+from typing import NamedTuple
 
-from ._model import Event, Events
+from ._model import Event, Events, Interruption
 from ._protocol import NOT_YET, Attempt, ConnectionLost, Reply, log
+
+
+class _State(NamedTuple):
+    #: The number of the next reply on the connection.
+    number: int
+    ready: deque[Event]
+    #: The sessions whose next measurement follows an interruption of the service.
+    interrupted: frozenset[tuple[str, int]]
+    #: Set from the loss of the connection to the first measurement after it.
+    attempt: Attempt | None
 
 
 class Progress:
@@ -15,23 +26,38 @@ class Progress:
     def __init__(self, reconnect: float) -> None:
         self._reconnect = reconnect
         self._events = Events()
-        self.ready: deque[Event] = deque()
-        # Set from the loss of the connection to the first measurement after it.
-        self.attempt: Attempt | None = None
+        # Replaced as a whole, so that a signal loses nothing.
+        self._state = _State(0, deque(), frozenset(), None)
+
+    @property
+    def number(self) -> int:
+        """The number of the next reply on the connection."""
+        return self._state.number
+
+    @property
+    def ready(self) -> deque[Event]:
+        return self._state.ready
+
+    @property
+    def attempt(self) -> Attempt | None:
+        return self._state.attempt
 
     def received(self, reply: Reply) -> bool:
-        """Adds the events of a reply, or raises its error; returns whether another follows."""
-        self.ready.extend(self._events.received(reply.result()))
-        self.attempt = None
+        """Takes the events of a reply, or raises its error; returns whether another follows."""
+        state = self._state
+        events, interrupted = self._events.received(reply.result(), state.interrupted)
+        self._state = _State(state.number + 1, deque(events), interrupted, None)
         return reply.continues
 
     def goes_on(self, error: Exception) -> bool:
         """Whether the stream goes on after an error, on another connection."""
-        is_over = self.attempt is None or self.attempt.is_over
+        attempt, ready = self.attempt, deque[Event]()
         if isinstance(error, ConnectionLost) and self._reconnect:
-            if is_over:
+            if attempt is None or attempt.is_over:
                 log.warning("interrupted: %s", error)
-                self.ready.append(self._events.lost(error))
-                self.attempt = Attempt(error, self._reconnect)
+                ready.append(Interruption("service", str(error)))
+                attempt = Attempt(error, self._reconnect)
+            self._state = _State(0, ready, self._events.seen, attempt)
             return True
-        return isinstance(error, NOT_YET) and not is_over
+        self._state = _State(0, ready, self._state.interrupted, attempt)
+        return isinstance(error, NOT_YET) and attempt is not None and not attempt.is_over

@@ -230,8 +230,8 @@ class Stream:
         return self
 
     async def __anext__(self) -> Event:
-        ready, progress = self._progress.ready, self._progress
-        while not ready:
+        progress = self._progress
+        while not progress.ready:
             if self._is_closed:
                 raise StopAsyncIteration
             if self._connection:
@@ -240,7 +240,7 @@ class Stream:
                 await self._connect_again(progress.attempt)
             else:
                 await self._connect()
-        return ready.popleft()
+        return progress.ready.popleft()
 
     async def _receive(self, connection: _Connection) -> None:
         try:
