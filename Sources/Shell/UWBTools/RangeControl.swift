@@ -236,8 +236,8 @@ package enum ControlSocket {
     try check(path)
   }
 
-  /// Throws unless the folder belongs to this user and only this user can enter it. In /tmp, another
-  /// user may have made it.
+  /// Throws unless the folder belongs to this user and only this user can enter it. In /tmp,
+  /// another user may have made it.
   private static func check(_ path: String) throws(Errno) {
     var status = stat()
     guard lstat(path, &status) == 0 else { throw Errno(rawValue: errno) }
