@@ -537,6 +537,7 @@ static enum uwb_code code_of(const char *name) {
       {INTERFACE ".Refused", UWB_REFUSED},
       {INTERFACE ".NoSession", UWB_NO_SESSION},
       {INTERFACE ".SessionEnded", UWB_SESSION_ENDED},
+      {INTERFACE ".LimitReached", UWB_LIMIT_REACHED},
       {"org.varlink.service.InvalidParameter", UWB_INVALID_ARGUMENT},
       {"org.varlink.service.MethodNotFound", UWB_NOT_SUPPORTED},
       {"org.varlink.service.MethodNotImplemented", UWB_NOT_SUPPORTED},
@@ -621,7 +622,8 @@ static bool is_error(uwb_client *client, const char *reply) {
 /// Returns whether a service that was restarted may lack a chip or a session for a short time.
 static bool is_not_yet(enum uwb_code code) {
   return code == UWB_DISCONNECTED || code == UWB_TIMED_OUT || code == UWB_NO_CHIP ||
-         code == UWB_CHIP_UNAVAILABLE || code == UWB_BUSY || code == UWB_NO_SESSION;
+         code == UWB_CHIP_UNAVAILABLE || code == UWB_BUSY || code == UWB_NO_SESSION ||
+         code == UWB_LIMIT_REACHED;
 }
 
 /// Returns the reply to a call on a connection; NULL: there is none. The connection is then closed,

@@ -58,7 +58,9 @@ enum uwb_code {
   UWB_DENIED,
   UWB_REFUSED,
   UWB_NO_SESSION,
-  UWB_SESSION_ENDED
+  UWB_SESSION_ENDED,
+  /// The service is full, for this user or for all.
+  UWB_LIMIT_REACHED
 };
 
 /// Connects to the service, in 30 seconds at most.
