@@ -33,6 +33,7 @@ import Varlink
       #expect(
         try client.call("Start", ServiceBench.start()).parameters["joined"] == .bool(true))
       try client.call("Stop", ["session_id": .integer(42)])
+      #expect(try client.call("End", ["session_id": .integer(42)]).errorName == "Denied")
       #expect(try bench.sessions().count == 1)
       let owner = try bench.sessions().first?.object?["owners"]?.array?.first?.object
       #expect(owner?["pid"] == .integer(Int64(service.processIdentifier)))

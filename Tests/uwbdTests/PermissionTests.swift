@@ -158,6 +158,14 @@ import Varlink
       return answer(try client.call("Stop", stop))
     },
     Row("`Stop` of another's", .everyone, calls: "Stop", stop),
+    Row(
+      "`SetShare` of a session for `everyone`", .everyone, calls: "SetShare",
+      stop.merging(["share": .string("user")]) { $1 }),
+    Row(
+      "`SetShare` of one for its `user`", .user, calls: "SetShare",
+      stop.merging(["share": .string("everyone")]) { $1 }),
+    Row("`End` of another's", .user, calls: "End", stop),
+    Row("`Explain` of a start that was not refused", calls: "Explain", stop),
     Row("`Borrow`", calls: "Borrow", reason),
     Row("`Borrow` of a chip with another's session", .everyone, calls: "Borrow", reason),
     Row("`Attach`, and start a session") { users, user in
@@ -207,6 +215,25 @@ import Varlink
       path: "../../Documentation/swift-uwb.docc/Service.md")
     let text = try String(contentsOf: page, encoding: .utf8)
     #expect(text.contains(table), "the table of Service.md has to be:\n\(table)")
+  }
+
+  /// The owner hides a session that others watch, but not one that others hold.
+  @Test func aSessionCanBecomePrivate() async throws {
+    try await Users.lend(hasGroup: true) { users in
+      try users.hold(.everyone)
+      let change: [String: JSON] = ["session_id": .integer(42), "share": .string("user")]
+      let (owner, member) = (try users.client(.same), try users.client(.member))
+      #expect(try member.call("Start", ServiceBench.start()).error == nil)
+      let refused = try owner.call("SetShare", change)
+      #expect(refused.errorName == "Busy")
+      #expect(refused.parameters["owners"]?.array?.first?.object?["uid"] == .integer(300_001))
+      try member.call("Stop", Self.stop)
+      member.send("Monitor", Self.stop, more: true)
+      #expect(try member.measurements(1).end == nil)
+      #expect(try owner.call("SetShare", change).error == nil)
+      #expect(try member.measurements().end?.errorName == "Denied")
+      try await users.letGo(except: 2)
+    }
   }
 
   @Test func nobodyKeepsOthersOut() async throws {

@@ -86,6 +86,46 @@ import Varlink
     }
   }
 
+  @Test func aPrivateStartDoesNotJoinAnOpenSession() async throws {
+    try await ServiceBench.lendService { bench, _ in
+      let (first, second) = (try bench.client(), try bench.client())
+      try first.call("Start", ServiceBench.start())
+      let own = ServiceBench.start(["share": .string("user")])
+      let reply = try second.call("Start", own)
+      #expect(reply.errorName == "Conflict")
+      #expect(
+        reply.parameters["differences"]?.array == [
+          .object([
+            "parameter": .string("share"), "present": .string("everyone"),
+            "wanted": .string("user"),
+          ])
+        ])
+      let change: [String: JSON] = ["session_id": .integer(42), "share": .string("user")]
+      #expect(try second.call("SetShare", change) == VarlinkReply())
+      #expect(try bench.sessions().first?.object?["share"] == .string("user"))
+      // A private session stays private.
+      #expect(try second.call("Start", ServiceBench.start()).error == nil)
+      #expect(try bench.sessions().first?.object?["share"] == .string("user"))
+    }
+  }
+
+  @Test func aSessionThatAnotherProgramEndsHasTheReason() async throws {
+    try await ServiceBench.lendService { bench, _ in
+      let (owner, other) = (try bench.client(), try bench.client())
+      try owner.call("Start", ServiceBench.start(["linger_ms": .integer(60_000)]))
+      let watcher = try bench.client()
+      watcher.send("Monitor", ["session_id": .integer(42)], more: true)
+      #expect(try watcher.measurements(1).end == nil)
+      #expect(try other.call("End", ["session_id": .integer(42)]) == VarlinkReply())
+      #expect(bench.chip.sessionCount == 0)
+      let end = try watcher.measurements().end
+      #expect(end?.errorName == "SessionEnded")
+      let reason = "User \(geteuid()) (process \(getpid())) has ended it."
+      #expect(end?.parameters["reason"] == .string(reason))
+      #expect(try other.call("End", ["session_id": .integer(42)]).errorName == "NoSession")
+    }
+  }
+
   @Test func otherParametersAreAConflict() async throws {
     try await ServiceBench.lendService { bench, _ in
       let (first, second) = (try bench.client(), try bench.client())

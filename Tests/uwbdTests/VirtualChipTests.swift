@@ -6,6 +6,7 @@ import JSON
 import Logging
 import System
 import SystemPackage
+import ProgramTestSupport
 import Testing
 import UCI
 import UWB
@@ -90,6 +91,10 @@ import Varlink
       }
       #expect(refused?.status == .sessionDuplicate)
       #expect(refused?.recoverySuggestion?.contains("uwbctl list") == true)
+      let text = refused?.description ?? ""
+      #expect(text.hasPrefix("The service refused session 42, which "), "\(text)")
+      #expect(text.contains(" (process \(getpid())) holds with other parameters: "), "\(text)")
+      #expect(text.contains("SLOTS_PER_RR is 6 slots, not 8 slots"), "\(text)")
       await device.close()
       #expect(try bench.sessions().count == 1)
     }
@@ -330,6 +335,35 @@ import Varlink
       let session = text.split(separator: "\n").first { $0.hasPrefix("  session 42") }
       #expect(session?.contains("ranging, held by") == true)
       #expect(session?.hasSuffix("(\(getpid()))") == true)
+    }
+  }
+
+  @Test func aSessionOfOthersIsEndedByANumber() async throws {
+    try await ServiceBench.lendService { bench, _ in
+      let owner = try bench.client()
+      #expect(try owner.call("Start", ServiceBench.start()).error == nil)
+      let none = try ChildProcess.run(["end", "43"], service: bench.path)
+      #expect(none.status == 69)
+      #expect(none.complaints.contains("The service has no session 43."), "\(none.complaints)")
+      let end = try ChildProcess.run(["end", "42"], service: bench.path)
+      #expect(end.status == 0, "\(end.complaints)")
+      #expect(bench.chip.sessionCount == 0)
+      #expect(try bench.sessions().isEmpty)
+      // The connection of the former owner serves on.
+      #expect(try owner.call("Stop", ["session_id": .integer(42)]).errorName == "NoSession")
+    }
+  }
+
+  @Test func otherParametersAreTheServicesRefusal() async throws {
+    try await ServiceBench.lendService { bench, _ in
+      let owner = try bench.client()
+      #expect(try owner.call("Start", ServiceBench.start()).error == nil)
+      let end = try ChildProcess.run(
+        ["range", "--device", bench.chip.path, "-n", "1"], service: bench.path)
+      #expect(end.status == 78)
+      #expect(end.complaints.contains("The service refused session 42, which "))
+      #expect(end.complaints.contains("RANGING_DURATION is 20 ms, not 200 ms"), "\(end.complaints)")
+      #expect(!end.complaints.contains("The device refused"), "\(end.complaints)")
     }
   }
 

@@ -63,7 +63,15 @@ def blocking() -> None:
                     other.start(changed)
                     check(False, "there is no conflict")
                 except uwb.Conflict as error:
-                    check("SLOTS_PER_RR" in str(error), error)
+                    check("SLOTS_PER_RR" in str(error) and "The service refused" in str(error), error)
+                    check(f"(process {os.getpid()})" in str(error), error)
+                try:
+                    other.start(PROFILE, share="user")
+                    check(False, "a session for everyone became private")
+                except uwb.Conflict as error:
+                    check("share is everyone, not user" in str(error), error)
+            session.set_share("user")
+            check(service.chips()[0].sessions[0].share == "user", "the share is not changed")
             with tempfile.NamedTemporaryFile() as file:
                 found.save(file.name)
                 check(uwb.Recording.load(file.name) == found, "a recording differs")
@@ -103,8 +111,29 @@ def written_otherwise() -> None:
     print("uwb: a profile with bare names, a hexadecimal number and Latin-1")
 
 
+def ended_by_another() -> None:
+    with uwb.connect(PATH) as service, uwb.connect(PATH) as other:
+        session = service.start(PROFILE)
+        stream = session.measurements()
+        other.end(session.session_id)
+        try:
+            for _ in stream:
+                pass
+            check(False, "the stream ended without a reason")
+        except uwb.SessionEnded as error:
+            check("has ended it" in str(error), error)
+        check(not service.chips()[0].sessions, "the session continues")
+    print("uwb: a session that another program ends")
+
+
 async def with_asyncio() -> None:
     async with uwb.aio.connect(PATH) as service:
+        session = await service.start(PROFILE)
+        await session.set_share("user")
+        check((await service.chips())[0].sessions[0].share == "user", "the share is not changed")
+        await service.end(session.session_id)
+        while (await service.chips())[0].sessions:
+            pass
         async with await service.start(PROFILE) as session:
             numbers = []
             async for m in session.measurements(keep="newest"):
@@ -296,6 +325,7 @@ async def cancelled() -> None:
 
 blocking()
 written_otherwise()
+ended_by_another()
 asyncio.run(with_asyncio())
 killed()
 given_up()

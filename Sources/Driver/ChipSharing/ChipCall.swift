@@ -16,6 +16,9 @@ package enum ChipCall: Sendable, Hashable {
   /// - Parameter linger: The time for which the session outlives its last connection.
   case start(chip: String?, Profile, Chips.Share, linger: Duration)
   case stop(chip: String?, sessionID: UInt32)
+  case setShare(chip: String?, sessionID: UInt32, Chips.Share)
+  case end(chip: String?, sessionID: UInt32)
+  case explain(chip: String?, sessionID: UInt32)
   case monitor(Monitor)
   case watch(Watch)
   case attach(chip: String?, linger: Duration)
@@ -67,7 +70,8 @@ package enum ChipCall: Sendable, Hashable {
   package var chip: String? {
     switch self {
     case .service, .list, .watch: nil
-    case .describe(let chip), .start(let chip, _, _, _), .stop(let chip, _), .attach(let chip, _),
+    case .describe(let chip), .start(let chip, _, _, _), .stop(let chip, _),
+      .setShare(let chip, _, _), .end(let chip, _), .explain(let chip, _), .attach(let chip, _),
       .borrow(let chip, _):
       chip
     case .monitor(let monitor): monitor.chip
@@ -92,9 +96,14 @@ extension ChipCall {
         chip: chip, try members.profile(),
         members.string("share").flatMap(Chips.Share.init) ?? .everyone,
         linger: try members.milliseconds("linger_ms", 60_000))
-    case "Stop":
-      guard let id = try members.sessionID() else { throw .invalidParameter("session_id") }
-      self = .stop(chip: chip, sessionID: id)
+    case "Stop": self = .stop(chip: chip, sessionID: try members.namedSession())
+    case "SetShare":
+      guard let share = members.string("share").flatMap(Chips.Share.init) else {
+        throw .invalidParameter("share")
+      }
+      self = .setShare(chip: chip, sessionID: try members.namedSession(), share)
+    case "End": self = .end(chip: chip, sessionID: try members.namedSession())
+    case "Explain": self = .explain(chip: chip, sessionID: try members.namedSession())
     case "Monitor": self = .monitor(try members.monitor(of: chip))
     case "Watch":
       var watch = Watch()
@@ -151,6 +160,11 @@ extension ChipCall {
       return monitor
     }
 
+    func namedSession() throws(ServiceError) -> UInt32 {
+      guard let id = try sessionID() else { throw .invalidParameter("session_id") }
+      return id
+    }
+
     func profile() throws(ServiceError) -> Profile {
       switch (values["profile"]?.object, string("profile_text")) {
       case (.some(let members), nil): .object(members)
@@ -180,9 +194,16 @@ extension ChipCall {
       }
       if share != .everyone { members["share"] = .string(share.rawValue) }
       members["linger_ms"] = Self.milliseconds(linger)
-    case .stop(_, let id):
-      method = "Stop"
+    case .stop(_, let id), .end(_, let id), .explain(_, let id), .setShare(_, let id, _):
       members["session_id"] = .integer(Int64(id))
+      switch self {
+      case .stop: method = "Stop"
+      case .end: method = "End"
+      case .setShare(_, _, let share):
+        method = "SetShare"
+        members["share"] = .string(share.rawValue)
+      default: method = "Explain"
+      }
     case .monitor(let monitor):
       method = "Monitor"
       members.merge(monitor.members) { $1 }

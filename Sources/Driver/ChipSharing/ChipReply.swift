@@ -10,7 +10,8 @@ package enum ChipReply: Sendable {
   /// - Parameter info: The device's description of itself, as JSON.
   case description(chip: String, info: String)
   case started(chip: String, sessionID: UInt32, joined: Bool)
-  case stopped
+  /// The reply to `Stop`, `SetShare` and `End`.
+  case done
   /// The reply to `Attach` and `Borrow`.
   case chip(String)
 
@@ -39,7 +40,7 @@ package enum ChipReply: Sendable {
       return VarlinkReply([
         "chip": .string(chip), "session_id": .integer(Int64(id)), "joined": .bool(joined),
       ]).bytes
-    case .stopped: return VarlinkReply().bytes
+    case .done: return VarlinkReply().bytes
     case .chip(let chip): return VarlinkReply(["chip": .string(chip)]).bytes
     }
   }

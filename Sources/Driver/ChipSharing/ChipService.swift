@@ -77,6 +77,32 @@ package enum ChipService {
     }
   }
 
+  /// Ends a session for all programs that hold it.
+  package static func end(
+    _ sessionID: UInt32, on chip: String, at socket: FilePath
+  ) throws(Failure) {
+    let called = try call(
+      .end(chip: chip, sessionID: sessionID), at: socket, patience: patienceForClosing)
+    try? called.descriptor.close()
+  }
+
+  /// Returns the reason why the service refused the last start of a session of this process over
+  /// UCI; nil if it is unknown.
+  package static func refusal(
+    of sessionID: UInt32, on chip: String?, at socket: FilePath
+  ) -> ServiceError? {
+    do throws(Failure) {
+      let called = try call(.explain(chip: chip, sessionID: sessionID), at: socket)
+      try? called.descriptor.close()
+      return nil
+    } catch {
+      switch error {
+      case .unreachable, .silent, .rejected(.noSession), .rejected(.other): return nil
+      case .rejected(let error): return error
+      }
+    }
+  }
+
   /// Makes the service close the chip at `place` until the returned connection closes.
   ///
   /// - Parameter reason: The purpose, shown to other programs that want the chip.

@@ -7,7 +7,8 @@ extension Chips {
 
   /// The additions to the interface since version 1.
   package static let features = [
-    "counters", "events", "identity", "nulls", "peers", "profile_text", "watch",
+    "counters", "end", "events", "explain", "identity", "nulls", "peers", "profile_text",
+    "set_share", "watch",
   ]
 
   /// Counts of a session since its start.

@@ -75,6 +75,7 @@ public struct DriverError: Error, Sendable, Hashable {
   private indirect enum Cause: Sendable, Hashable {
     case link(LinkError)
     case firmware(FirmwareError)
+    case service(String)
   }
   private var cause: Cause?
   /// The cause; the meaning of the chip's own code follows it.
@@ -143,16 +144,28 @@ extension DriverError {
       sentence: "The device asked for \(command) again \(attempts) times and never took it.",
       suggestion: resetIt)
   }
-  package static func refused(command: String, _ status: Status) -> DriverError {
+  /// - Parameter end: The end that refused the command, in one word.
+  package static func refused(
+    command: String, _ status: Status, by end: String = "device"
+  ) -> DriverError {
     DriverError(
       code: .refused, status: status, command: command,
-      sentence: "The device refused \(command): ",
+      sentence: "The \(end) refused \(command): ",
       // Chips refuse a second session when it is made, uwbd when it starts.
       suggestion: status == .sessionDuplicate && command == "SESSION_START_CMD"
         ? "A program ranges with this session id and other parameters, or has exited and lets its "
           + "session wait for it (uwbctl list). Give the same parameters to share the session, wait until it "
           + "has ended, or choose another session id."
         : nil)
+  }
+  /// Returns this error with the words of the service that refused the command.
+  ///
+  /// - Parameter suggestion: The next step; nil keeps the one of the error.
+  func refusedByService(_ sentence: String, _ suggestion: String?) -> DriverError {
+    var error = self
+    error.cause = .service(sentence)
+    error.suggestion = suggestion ?? self.suggestion
+    return error
   }
   /// - Parameter command: the command, if the parameters are not parameters of a session.
   package static func parametersRefused(
@@ -267,6 +280,7 @@ extension DriverError: DescribedError {
     switch cause {
     case .link(let error): error.description
     case .firmware(let error): error.description
+    case .service(let sentence): sentence
     case nil:
       sentence + words(in: dialect)
         + (refusedParameters.isEmpty
@@ -310,7 +324,7 @@ extension DriverError: DescribedError {
     switch cause {
     case .link(let error): error.recoverySuggestion
     case .firmware(let error): error.recoverySuggestion
-    case nil:
+    case .service, nil:
       suggestion ?? Self.joined(explanation(in: dialect ?? .assumed)?.recoverySuggestions ?? [])
         ?? (status == nil ? nil : Self.resetIt)
     }

@@ -9,6 +9,8 @@ enum ChipEvent {
   case notified(SharedSession, packet: [UInt8], begins: Bool)
   /// A session has ended. The error is the last reply to the clients that monitor it.
   case ended(SharedSession, ServiceError)
+  /// Other users may see a session.
+  case shareChanged(SharedSession)
   /// The chip answers no longer. Clients that speak UCI with it are disconnected.
   case unusable(SharedChip)
 }

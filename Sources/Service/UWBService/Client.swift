@@ -13,6 +13,9 @@ import Varlink
   /// The chips that the client borrows.
   var borrowed: [SharedChip] = []
 
+  /// The errors of the sessions that the client could not start by UCI.
+  var refusals: [UInt32: ServiceError] = [:]
+
   private let service: Service
   /// The way in which sessions are released when the connection closes.
   private var release = SharedSession.Release.gone
@@ -86,6 +89,8 @@ import Varlink
       held.removeAll { $0 === session }
       attached?.ended(session)
       monitor?.ended(session, reason)
+    case .shareChanged(let session):
+      if !session.audience.includes(user) { monitor?.ended(session, session.denial) }
     case .unusable(let chip): if attached?.chip === chip { close(.interrupted) }
     }
   }

@@ -46,7 +46,7 @@ package struct Permissions: Sendable {
   /// Returns the credentials of the other end of a socket.
   var user: @Sendable (Int32) -> PeerCredentials? = { PeerCredentials(of: $0) }
 
-  /// Checks that a user may start sessions.
+  /// Checks that a user may start sessions, and end the sessions of others.
   ///
   /// - Throws: `ServiceError`.
   func checkStart(_ user: PeerCredentials) throws(ServiceError) {
@@ -54,7 +54,7 @@ package struct Permissions: Sendable {
       return
     }
     throw .denied(
-      "Only members of the group \(group.name) may start sessions.",
+      "Only members of the group \(group.name) may start and end sessions.",
       advice:
         "Ask an administrator: usermod -aG \(group.name) USER. The change takes effect at the "
         + "next login.")

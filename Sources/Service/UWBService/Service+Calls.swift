@@ -2,6 +2,7 @@
 import ChipSharing
 import Formats
 import JSON
+import Logging
 import UWB
 import Varlink
 
@@ -9,8 +10,8 @@ extension ChipCall {
   /// Whether the call needs the right to start sessions.
   fileprivate var startsSessions: Bool {
     switch self {
-    case .start, .attach, .borrow: true
-    case .service, .list, .describe, .stop, .monitor, .watch: false
+    case .start, .end, .attach, .borrow: true
+    case .service, .list, .describe, .stop, .setShare, .explain, .monitor, .watch: false
     }
   }
 
@@ -18,7 +19,7 @@ extension ChipCall {
   fileprivate var needsDevice: Bool {
     switch self {
     case .describe, .start, .attach: true
-    case .service, .list, .stop, .monitor, .watch, .borrow: false
+    case .service, .list, .stop, .setShare, .end, .explain, .monitor, .watch, .borrow: false
     }
   }
 }
@@ -99,7 +100,15 @@ extension Service {
           advice: "Call Stop on the connection of Start.")
       }
       client.release(session)
-      return reply(.stopped)
+      return reply(.done)
+    case .setShare(let name, let id, let share):
+      let session = try session(id, on: try chip(name))
+      guard Audience.user(session.uid).includes(client.user) else { throw session.denial }
+      try session.change(share)
+      return reply(.done)
+    case .end(let name, let id):
+      return try end(try session(id, on: try chip(name)), for: client)
+    case .explain(_, let id): throw explanation(of: id, for: client)
     case .attach(let name, let linger):
       let chip = try chip(name)
       let virtual = VirtualChip(chip, try chip.openDevice(), client, self, linger: linger)
@@ -151,6 +160,43 @@ extension Service {
     return .later
   }
 
+  /// Ends a session for all its owners.
+  private func end(
+    _ session: SharedSession, for client: Client
+  ) throws(ServiceError) -> VarlinkConnection.Outcome {
+    guard session.owners[SharedSession.service] == nil else {
+      throw .denied(
+        "The service itself holds session \(session.id).",
+        advice: "Remove its profile from the folder of --sessions, and reload the service.")
+    }
+    let user = client.user
+    logger.notice(
+      "session ended by a user",
+      metadata: ["session": "\(session.id)", "uid": "\(user.uid)", "pid": "\(user.pid)"])
+    session.end("User \(user.uid) (process \(user.pid)) has ended it.")
+    Task {
+      await session.waitUntilEnded()
+      client.connection.answer(reply(.done))
+    }
+    return .later
+  }
+
+  /// Returns the error with which the last start of a session over UCI was refused in the client's
+  /// process.
+  private func explanation(of id: UInt32, for client: Client) -> ServiceError {
+    let ofProcess = clients.values.filter {
+      $0.user.pid == client.user.pid && $0.user.uid == client.user.uid && $0.refusals[id] != nil
+    }
+    return ofProcess.max { $0.number < $1.number }?.refusals[id]
+      ?? .noSession(
+        "No start of session \(id) was refused in this process.", advice: "Start it by UCI.")
+  }
+
+  private func session(_ id: UInt32, on chip: SharedChip) throws(ServiceError) -> SharedSession {
+    if let session = chip.sessions[id] { return session }
+    throw .noSession("There is no session \(id).", advice: "Call List for the sessions.")
+  }
+
   private func session(
     _ profile: ChipCall.Profile, for device: UWBDevice
   ) throws(ServiceError) -> SessionProfile {
@@ -197,9 +243,7 @@ extension Service {
         throw there.isEmpty
           ? .noSession(
             "There is no session \(id).", advice: "Call List for the sessions.")
-          : .denied(
-            "Session \(id) belongs to another user.",
-            advice: "Ask its owner to share it with everyone.")
+          : there[0].denial
       }
       guard !session.isEnding else {
         throw .sessionEnded(

@@ -73,23 +73,24 @@ extension SharedChip {
         await there.waitUntilEnded()
         continue
       }
-      try checkJoining(there, profile, user)
+      try checkJoining(there, profile, share, user)
       return (there, true)
     }
   }
 
   private func checkJoining(
-    _ session: SharedSession, _ profile: SessionProfile, _ user: PeerCredentials
+    _ session: SharedSession, _ profile: SessionProfile, _ share: Chips.Share,
+    _ user: PeerCredentials
   ) throws(ServiceError) {
-    guard session.audience.includes(user) else {
-      throw .denied(
-        "Session \(session.id) belongs to another user.",
-        advice: "Take another session_id, or ask its owner to share it with everyone.")
+    guard session.audience.includes(user) else { throw session.denial }
+    var differences = session.isEqual(to: profile) ? [] : session.differences(from: profile)
+    // A private session must not become visible because it was there before.
+    if share == .user, session.share == .everyone {
+      differences.append(.init("share", present: "everyone", wanted: "user"))
     }
-    guard !session.isEqual(to: profile) else { return }
+    guard !differences.isEmpty else { return }
     throw .conflict(
-      name, sessionID: session.id, owners: session.shown.owners,
-      differences: session.differences(from: profile))
+      name, sessionID: session.id, owners: session.shown.owners, differences: differences)
   }
 
   private func make(

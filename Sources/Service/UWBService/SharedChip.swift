@@ -368,6 +368,8 @@ import Varlink
 
   func publish(_ measurement: PublishedMeasurement) { observer?.handle(.measured(measurement)) }
 
+  func shareChanged(_ session: SharedSession) { observer?.handle(.shareChanged(session)) }
+
   func sessionEnded(_ session: SharedSession, _ reason: ServiceError) {
     if sessions[session.id] === session { sessions[session.id] = nil }
     record(

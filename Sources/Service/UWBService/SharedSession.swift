@@ -14,9 +14,9 @@ import Varlink
 
   nonisolated let chip: String
   nonisolated let profile: SessionProfile
-  nonisolated let share: Chips.Share
+  private(set) var share: Chips.Share
   /// The user who started the session.
-  private let uid: UInt32
+  let uid: UInt32
   private let device: UWBDevice
   private weak var owner: SharedChip?
   private let clock: AlarmClock
@@ -96,6 +96,28 @@ import Varlink
   ) -> Chips.Event {
     Chips.Event(
       kind, chip: chip, sessionID: id, user: user, reason: reason, counters: counters)
+  }
+
+  /// Changes the users who may join the session and see its measurements.
+  ///
+  /// - Throws: `ServiceError` if programs of other users hold it, and would lose it.
+  func change(_ share: Chips.Share) throws(ServiceError) {
+    let others = owners.values.filter { !Audience.user(uid).includes($0) }
+    guard share == .everyone || others.isEmpty else {
+      throw .busy(
+        chip, "Programs of other users hold session \(id).",
+        advice: "Wait until they have ended; call List for the sessions.",
+        owners: others.map(\.shown))
+    }
+    self.share = share
+    owner?.shareChanged(self)
+  }
+
+  /// The reply to users who may not see the session.
+  nonisolated var denial: ServiceError {
+    .denied(
+      "Session \(id) belongs to another user.",
+      advice: "Take another session_id, or ask its owner to share it with everyone.")
   }
 
   /// Returns the parameters in which two profiles differ. Key values are omitted, and a missing

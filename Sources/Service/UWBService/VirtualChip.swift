@@ -223,7 +223,9 @@ import Varlink
     let shared: SharedSession
     do throws(Refusal) {
       shared = try await client.start(profile, on: chip, .everyone, linger: linger).session
+      client.refusals[id] = nil
     } catch {
+      client.refusals[id] = error.error
       service.logger.info(
         "session refused", metadata: ["session": "\(id)", "reason": "\(error.error.reason)"])
       throw Refused(status: error.status)

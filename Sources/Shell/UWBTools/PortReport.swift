@@ -22,6 +22,40 @@ package struct SharedPort {
       SharedPort(chip: chip, place: (try? LinkEndpoint(chip.name))?.place ?? chip.name)
     }
   }
+
+  /// Ends a session of the service for all programs that hold it. Blocks.
+  ///
+  /// - Parameter chip: The name or the path of the chip; nil for the only one with the session.
+  /// - Throws: `LinkError` without a service that answers; `Failure`.
+  package static func endSession(_ id: UInt32, on chip: String?) throws {
+    let wanted = chip.map { (try? LinkEndpoint($0))?.place ?? $0 }
+    let found = try all().filter { port in
+      (wanted == nil || wanted == port.place || chip == port.chip.name)
+        && port.chip.sessions.contains { $0.id == id }
+    }
+    guard let first = found.first else {
+      throw Failure(
+        .unavailable, "The service has no session \(id)\(chip.map { " on \($0)" } ?? "").",
+        try: "uwbctl list shows the sessions.")
+    }
+    guard found.count == 1 else {
+      throw Failure(
+        .usage, "\(found.count) chips have a session \(id).",
+        try: "Name one: " + found.map { "--chip \($0.chip.name)" }.joined(separator: ", or "))
+    }
+    let socket = LinkEndpoint.serviceSocket
+    do throws(ChipService.Failure) {
+      try ChipService.end(id, on: first.chip.name, at: socket)
+    } catch {
+      guard case .rejected(let reason) = error else {
+        throw LinkError(error, .service(socket: socket, chip: first.chip.name), rejected: .system)
+      }
+      if case .noSession = reason { return }
+      var status = ExitStatus.configuration
+      if case .denied = reason { status = .permission }
+      throw Failure(status, reason.reason, try: reason.advice)
+    }
+  }
 }
 
 /// A listed USB device or serial port.

@@ -21,7 +21,8 @@ package struct Uwbctl: AsyncParsableCommand {
       """,
     version: Program.versionText(of: "uwbctl"),
     groupedSubcommands: [
-      CommandGroup(name: "Board", subcommands: [ListCommand.self, Setup.self, Doctor.self]),
+      CommandGroup(
+        name: "Board", subcommands: [ListCommand.self, EndCommand.self, Setup.self, Doctor.self]),
       CommandGroup(
         name: "Ranging",
         subcommands: [

@@ -173,6 +173,10 @@ class Session:
             reconnect=reconnect,
         )
 
+    def set_share(self, share: Share) -> None:
+        """Changes the users who may join the session; see `Client.set_share`."""
+        self._client.set_share(self.session_id, share, chip=self.chip)
+
     def stop(self) -> None:
         """Releases the session. It ends unless another program holds it."""
         self._client.stop(self.session_id, chip=self.chip)
@@ -422,6 +426,20 @@ class Client:
         key = ended(error)
         if key in self._held and self._held[key][1].number <= starts:
             self._held.pop(key)[0].close()
+
+    def set_share(self, session_id: int, share: Share, *, chip: str | None = None) -> None:
+        """Changes the users who may join a session and see its measurements.
+
+        Only the user who started it may do so, and root; `Busy` if another user's program holds it.
+        """
+        self._call("SetShare", session_id=session_id, share=share, chip=chip)
+        for key, (connection, start) in self._held.items():
+            if key[1] == session_id and chip in (None, key[0]):
+                self._held[key] = connection, start.shared(share)
+
+    def end(self, session_id: int, *, chip: str | None = None) -> None:
+        """Ends a session for all programs that hold it. Needs the right to start sessions."""
+        self._call("End", session_id=session_id, chip=chip)
 
     def _restore(self) -> None:
         """Starts the sessions that it held at a service that was restarted."""

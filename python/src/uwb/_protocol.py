@@ -65,6 +65,10 @@ class StartCall:
     #: The number of the start in this client.
     number: int = 0
 
+    def shared(self, share: Share) -> StartCall:
+        """Returns the same call with another share."""
+        return StartCall({**self.parameters, "share": share}, self.number)
+
 
 def try_to_connect(connection: socket.socket, path: str) -> bool:
     """Connects a socket that does not block; False: the service has no room yet, try again soon."""
@@ -139,8 +143,14 @@ class Conflict(ServiceError):
             f"{d.get('parameter')} is {d.get('present')}, not {d.get('wanted')}"
             for d in self.parameters.get("differences", [])
         )
+        owners = ", ".join(
+            f"user {o.get('uid')} (process {o.get('pid')})" for o in self.parameters.get("owners", [])
+        )
         number = self.parameters.get("session_id")
-        return f"Session {number} is there with other parameters: {differences}."
+        return (
+            f"The service refused session {number}, which {owners or 'no program'} holds with other "
+            f"parameters: {differences}."
+        )
 
 
 class Denied(ServiceError):

@@ -163,6 +163,10 @@ class Session:
             reconnect=reconnect,
         )
 
+    async def set_share(self, share: Share) -> None:
+        """Changes the users who may join the session; see `uwb.Client.set_share`."""
+        await self._client.set_share(self.session_id, share, chip=self.chip)
+
     async def stop(self) -> None:
         """Releases the session. It ends unless another program holds it."""
         await self._client.stop(self.session_id, chip=self.chip)
@@ -422,6 +426,17 @@ class Client:
         key = ended(error)
         if key in self._held and self._held[key][1].number <= starts:
             self._held.pop(key)[0].close()
+
+    async def set_share(self, session_id: int, share: Share, *, chip: str | None = None) -> None:
+        """Changes the users who may join a session; see `uwb.Client.set_share`."""
+        await self._call("SetShare", session_id=session_id, share=share, chip=chip)
+        for key, (connection, start) in self._held.items():
+            if key[1] == session_id and chip in (None, key[0]):
+                self._held[key] = connection, start.shared(share)
+
+    async def end(self, session_id: int, *, chip: str | None = None) -> None:
+        """Ends a session for all programs that hold it; see `uwb.Client.end`."""
+        await self._call("End", session_id=session_id, chip=chip)
 
     async def _restore(self) -> None:
         """Starts the sessions that it held at a service that was restarted."""

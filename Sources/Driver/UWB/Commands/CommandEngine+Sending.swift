@@ -112,9 +112,14 @@ extension CommandEngine {
     guard response.status == .ok else {
       throw .refused(
         command: MessageCatalog.name(type: .command, opcode: C.opcode, dialect: dialect),
-        response.status)
+        response.status, by: isService ? "service" : "device")
     }
     return response
+  }
+
+  /// Whether a service answers for the chip.
+  private var isService: Bool {
+    if case .service = state.withLock({ $0.link?.endpoint }) { true } else { false }
   }
 
   private func admit(_ sender: Sender) throws(DriverError) {

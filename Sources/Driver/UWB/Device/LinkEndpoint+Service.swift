@@ -72,6 +72,36 @@ extension LinkEndpoint {
   }
 }
 
+extension LinkEndpoint {
+  /// Returns an error of SESSION_START with the reason of the service, if a service refused it.
+  func explained(_ error: DriverError, ofSession id: UInt32) async -> DriverError {
+    guard error.code == .refused, case .service(let socket, let chip, _) = self else {
+      return error
+    }
+    let reason = try? await runBlocking { ChipService.refusal(of: id, on: chip, at: socket) }
+    return (reason ?? nil).map(error.refused) ?? error
+  }
+}
+
+extension DriverError {
+  /// Returns the error with the reason of the service that refused the session.
+  fileprivate func refused(_ reason: ServiceError) -> DriverError {
+    guard case .conflict(_, let id, let owners, let differences) = reason else {
+      return refusedByService("The service refused the session. \(reason.reason)", reason.advice)
+    }
+    let holders = owners.map {
+      "\(DeviceAccess.userName($0.uid) ?? "user \($0.uid)") (process \($0.pid))"
+    }
+    let parameters = differences.map {
+      "\($0.parameter) is \($0.present ?? "not given"), not \($0.wanted ?? "left out")"
+    }
+    return refusedByService(
+      "The service refused session \(id), which "
+        + (holders.isEmpty ? "waits for its program" : "\(holders.joined(separator: ", ")) holds")
+        + " with other parameters: \(parameters.joined(separator: "; ")).", nil)
+  }
+}
+
 extension Link {
   /// Opens a connection to the chip of a service. It carries UCI, as the chip itself would.
   package static let serviceConnector: Connector = { endpoint throws(LinkError) in
@@ -86,7 +116,7 @@ extension Link {
 
 extension LinkError {
   /// - Parameter code: The code for an error that is neither about rights nor about the chip.
-  fileprivate init(_ failure: ChipService.Failure, _ endpoint: LinkEndpoint, rejected code: Code) {
+  package init(_ failure: ChipService.Failure, _ endpoint: LinkEndpoint, rejected code: Code) {
     switch failure {
     case .unreachable(let errno): self.init(unreachable: errno, endpoint)
     case .silent(let errno):

@@ -47,7 +47,9 @@ public final class UWBSession: Sendable {
   /// - Parameter awaitsRecovery: whether to wait for a lost device; false: the loss is thrown at
   ///   once.
   package func start(awaitsRecovery: Bool) async throws(DriverError) {
-    try await device.core.start(record, awaitsRecovery: awaitsRecovery)
+    do throws(DriverError) {
+      try await device.core.start(record, awaitsRecovery: awaitsRecovery)
+    } catch { throw await device.endpoint.explained(error, ofSession: configuration.sessionID) }
   }
 
   /// Stops ranging and waits until the chip reports IDLE. Does nothing when it is not ranging.
