@@ -132,6 +132,20 @@ class StreamTests(unittest.TestCase):
             with BusyService(dict(refused)) as fake:
                 self.assertEqual(story(asyncio.run(main(fake))), [1, 2, "service", -1, 2])
 
+    def test_a_service_that_is_full_after_its_restart_is_tried_again(self) -> None:
+        async def main(fake: FakeService) -> list[uwb.Event]:
+            async with uwb.aio.connect(fake.path) as service:
+                async with await service.start({"session_id": 7}) as session:
+                    stream = session.measurements()
+                    return [await anext(stream) for _ in range(5)]
+
+        for method in ["GetInfo", "Start", "Monitor"]:
+            with BusyService({method: "LimitReached"}) as fake, uwb.connect(fake.path) as service:
+                with service.start({"session_id": 7}) as session, session.measurements() as stream:
+                    self.assertEqual(story([next(stream) for _ in range(5)]), [1, 2, "service", -1, 2])
+            with BusyService({method: "LimitReached"}) as fake:
+                self.assertEqual(story(asyncio.run(main(fake))), [1, 2, "service", -1, 2])
+
     def test_short_steps_do_not_stop_the_reconnection(self) -> None:
         async def main(fake: FakeService) -> list[uwb.Event]:
             events: list[uwb.Event] = []

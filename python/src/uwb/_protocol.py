@@ -188,9 +188,9 @@ _ERRORS: dict[str, type[ServiceError]] = {
 }
 
 
-# A service that was restarted has not found or opened the chip yet, or another program has not
-# started its session yet.
-NOT_YET = (Busy, ChipUnavailable, ConnectionLost, NoChip, NoSession, TimeoutError)
+# A service that was restarted has not found or opened the chip yet, other programs have all of its
+# connections, or another program has not started its session yet.
+NOT_YET = (Busy, ChipUnavailable, ConnectionLost, LimitReached, NoChip, NoSession, TimeoutError)
 
 
 def _text(value: object) -> str | None:
