@@ -9,8 +9,21 @@ import Logging
 import UWBLink
 import UWBService
 
+/// Starts `uwbd`. Dispatch aborts a program without descriptors for it, and runs each asynchronous
+/// `main`: this one checks the limit first.
+@main struct Program {
+  static func main() {
+    do { try Uwbd.raiseDescriptorLimit() } catch { Uwbd.exit(withError: error) }
+    Task.detached {
+      await Uwbd.main()
+      exit(0)
+    }
+    dispatchMain()
+  }
+}
+
 /// The command `uwbd`.
-@main struct Uwbd: AsyncParsableCommand {
+struct Uwbd: AsyncParsableCommand {
   static let version = String(cString: cversion_number())
 
   static let configuration = CommandConfiguration(
@@ -76,7 +89,6 @@ import UWBService
   }
 
   func run() async throws {
-    try raiseDescriptorLimit()
     let (events, event) = AsyncStream<Event>.makeStream()
     let signals = receiveSignals(event)
     defer { signals.cancel() }
@@ -139,7 +151,7 @@ import UWBService
   ///
   /// - Throws: `ExitCode` if the limit is so low that Dispatch, which aborts without descriptors,
   ///   might get none.
-  private func raiseDescriptorLimit() throws {
+  static func raiseDescriptorLimit() throws {
     var limits = rlimit()
     guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits) == 0 else { return }
     limits.rlim_cur = min(limits.rlim_max, 65_536)
@@ -187,7 +199,8 @@ import UWBService
   private func groupID() throws -> (name: String, id: UInt32)? {
     guard let group else { return nil }
     guard let entry = getgrnam(group) else {
-      throw report("There is no group \(group).", "Create it: groupadd --system \(group)", EX_USAGE)
+      throw Self.report(
+        "There is no group \(group).", "Create it: groupadd --system \(group)", EX_USAGE)
     }
     return (group, entry.pointee.gr_gid)
   }
@@ -201,11 +214,11 @@ import UWBService
 
   private func reporting<R>(_ body: () throws(SocketFailure) -> R) throws -> R {
     do throws(SocketFailure) { return try body() } catch {
-      throw report(error.cause, error.suggestion, EX_CANTCREAT)
+      throw Self.report(error.cause, error.suggestion, EX_CANTCREAT)
     }
   }
 
-  private func report(_ cause: String, _ suggestion: String?, _ status: Int32) -> ExitCode {
+  private static func report(_ cause: String, _ suggestion: String?, _ status: Int32) -> ExitCode {
     var text = "uwbd: \(printable(cause))\n"
     if let suggestion { text += "  try: \(printable(suggestion))\n" }
     let bytes = Array(text.utf8)
