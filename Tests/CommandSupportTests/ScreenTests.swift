@@ -217,6 +217,28 @@ import UWBTestSupport
     #expect("東京 東京".wrapped(to: 5, indent: 1) == "東京\n 東京")
   }
 
+  /// Lines that are redrawn would cover it.
+  @Test func theOutputOfCommandsStaysOnTheScreen() throws {
+    let session = try TerminalSession([
+      "accessory", "--listen", "tcp:0", "-n", "12", "--region", "near=3", "--on-enter",
+      "echo command of $UWB_REGION",
+    ])
+    #expect(try session.status() == 0)
+    let lines = session.screen.lines
+    #expect(lines.count { $0 == "command of near" } == 1, "\(lines)")
+    #expect(lines.last == "1 app, 12 measured, 0 failed", "\(lines)")
+  }
+
+  @Test func explanationsOfFailuresWrap() throws {
+    let (bench, chip) = try simulatedChip()
+    let session = try TerminalSession(
+      ["range", "--device", chip.path, "--interval", "50", "-n", "3"], rows: 50)
+    #expect(try session.status() == 82)
+    #expect(session.screen.wraps == 0, "\(session.screen.lines)")
+    #expect(session.screen.lines.contains { $0.contains("likely causes") })
+    bench.stop()
+  }
+
   // MARK: keys
 
   @Test(arguments: [Self.three, ["find"], ["accessory", "--listen", "tcp:0"]])

@@ -61,9 +61,10 @@ struct AccessoryCommand: Command {
       listeners.append(try await SocketListener(endpoint))
     }
     let peripheral = self.accessory.isOnBluetooth ? bluetooth.peripheral : nil
-    // A question about pairing would disturb the lines.
-    let isAsked = self.accessory.isOnBluetooth && bluetooth.pairing == .ask
-    let printer = AccessoryPrinter(format, live: !isAsked)
+    // Questions about pairing and the output of commands would disturb the lines.
+    let isDisturbed =
+      regions.hasCommands || self.accessory.isOnBluetooth && bluetooth.pairing == .ask
+    let printer = AccessoryPrinter(format, live: !isDisturbed)
     defer { printer.finish() }
     let actions = try RegionActions(regions)
     actions.report { printer.print($0) }

@@ -151,7 +151,9 @@ struct RangeCommand: Command {
         "\(statistics.bytesSkipped) bytes skipped, "
           + "\(statistics.resynchronisations) resynchronisations")
       standardError.write(standardError.wrapped(text, indent: 2) + "\n")
-      standardError.write(summary.failuresExplained(in: device.dialect))
+      for line in summary.failuresExplained(in: device.dialect).split(separator: "\n") {
+        standardError.write(standardError.wrapped(String(line), indent: 6) + "\n")
+      }
     }
     let watched = try regions.rules.map { rules in
       RegionWatch(rules) { change, measurement in
