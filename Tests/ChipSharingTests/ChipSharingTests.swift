@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ChipSharing
+import Foundation
 import JSON
 import Testing
 import Varlink
@@ -101,6 +102,41 @@ import Varlink
     #expect(
       try VarlinkInterface(Chips.description).problem(with: reply.parameters, fields) == nil)
     #expect(reply.parameters["chips"]?.array?.compactMap(Chips.Chip.init) == chips)
+  }
+
+  /// Calls and replies of version 1 are valid: clients of this version need nothing else.
+  @Test func olderClientsFindWhatTheyNeed() throws {
+    let file = URL(filePath: #filePath).deletingLastPathComponent().appending(
+      path: "../Varlink/protocol-1.varlink")
+    let old = try VarlinkInterface(try String(contentsOf: file, encoding: .utf8))
+    let new = try VarlinkInterface(Chips.description)
+    func missing(_ old: [VarlinkInterface.Field], _ new: [VarlinkInterface.Field]) -> [String] {
+      old.filter { field in
+        !new.contains {
+          $0.name == field.name && [field.type, .optional(field.type)].contains($0.type)
+        }
+      }.map(\.name)
+    }
+    for member in old.members {
+      switch member.kind {
+      case .method(let input, let output):
+        let now = try #require(new.method(member.name))
+        #expect(missing(input, now.input).isEmpty && missing(output, now.output).isEmpty)
+        // Further parameters may be left out.
+        let added = now.input.filter { field in !input.contains { $0.name == field.name } }
+        #expect(new.problem(with: [:], added) == nil, "\(member.name)")
+      case .error(let fields):
+        #expect(missing(fields, try #require(new.error(member.name))).isEmpty)
+      case .type(.structure(let fields)):
+        let now = new.members.first { $0.name == member.name }
+        guard case .type(.structure(let nowFields)) = now?.kind else {
+          Issue.record("\(member.name) is missing")
+          continue
+        }
+        #expect(fields.allSatisfy { field in nowFields.contains { $0.name == field.name } })
+      case .type: #expect(new.members.contains { $0.name == member.name && $0.kind == member.kind })
+      }
+    }
   }
 
   @Test(arguments: Chips.Event.Kind.allCases)

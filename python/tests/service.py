@@ -211,6 +211,28 @@ def restarted() -> None:
     print("uwb: measurements go on after a restart of the service")
 
 
+def watched() -> None:
+    """Events go on with a service that was killed, and measurements have their run."""
+    with uwb.connect(PATH) as service, service.watch() as events:
+        check(service.service.protocol >= 2, service.service)
+        with service.start(PROFILE) as session:
+            first = next(session.measurements(peers=["0x0001"], rate=100))
+            assert isinstance(first, uwb.Measurement), first
+            check((first.run, first.address) == (service.service.run, "0x0000"), first)
+        kinds: list[str] = []
+        # A session of the test before may end first.
+        while "session_started" not in kinds or kinds[-1] != "session_ended":
+            event = next(events)
+            assert isinstance(event, uwb.Change), event
+            kinds.append(event.kind)
+        check(kinds[0] == "watching", kinds)
+        kill_service()
+        check(isinstance(next(events), uwb.Interruption), "there is no interruption")
+        again = next(events)
+        check(isinstance(again, uwb.Change) and again.run != first.run, again)
+    print("uwb: events, and those of the next run")
+
+
 @contextlib.contextmanager
 def stopped() -> Iterator[None]:
     """The service does nothing for as long."""
@@ -331,3 +353,4 @@ killed()
 given_up()
 asyncio.run(cancelled())
 restarted()
+watched()

@@ -330,7 +330,7 @@ def full(folder: str) -> Iterator[tuple[str, Callable[[], None]]]:
                 while True:
                     accepted, _ = listening.accept()
                     with accepted:
-                        if accepted.recv(65_536):
+                        while accepted.recv(65_536):
                             accepted.sendall(json.dumps(info).encode() + b"\0")
 
         def accept() -> None:

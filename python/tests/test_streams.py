@@ -537,5 +537,92 @@ class DocumentationTests(unittest.TestCase):
                         self.assertTrue(value.__doc__, f"{name}.{method}")
 
 
+class WatchTests(unittest.TestCase):
+    def test_sessions_are_events(self) -> None:
+        with FakeService(recording(1)) as fake, uwb.connect(fake.path) as service:
+            self.assertEqual(service.service.protocol, 2)
+            watch = service.watch(after=0)
+            with service.start({"session_id": 7}):
+                pass
+            found = [next(watch) for _ in range(4)]
+            kinds = [event.kind for event in found if isinstance(event, uwb.Change)]
+            self.assertEqual(
+                kinds, ["watching", "chip_added", "session_started", "session_ended"]
+            )
+            last = found[-1]
+            assert isinstance(last, uwb.Change)
+            self.assertEqual((last.run, last.sequence), (service.service.run, 3))
+            # A restart is a value, and all events of the new run follow.
+            fake.restart()
+            found = [next(watch) for _ in range(3)]
+            self.assertIsInstance(found[0], uwb.Interruption)
+            again = found[2]
+            assert isinstance(again, uwb.Change)
+            self.assertEqual((again.kind, again.sequence), ("chip_added", 1))
+            self.assertNotEqual(again.run, last.run)
+            watch.close()
+
+    def test_asyncio(self) -> None:
+        async def main(path: str) -> list[str]:
+            async with uwb.aio.connect(path) as service, service.watch(after=0) as watch:
+                found = [await anext(watch), await anext(watch)]
+                fake.restart()
+                found += [await anext(watch) for _ in range(3)]
+            return [e.kind if isinstance(e, uwb.Change) else e.cause for e in found]
+
+        with FakeService(recording(1)) as fake:
+            self.assertEqual(
+                asyncio.run(main(fake.path)),
+                ["watching", "chip_added", "service", "watching", "chip_added"],
+            )
+
+    def test_a_lost_chip_is_a_value_at_once(self) -> None:
+        first, second = recording(2)
+        lost = uwb.Interruption("chip", "It was unplugged.", "fake", 42)
+        after = dataclasses.replace(second, after_interruption=True)
+        with FakeService([first, lost, after]) as fake, uwb.connect(fake.path) as service:
+            found = service.measurements()
+            events = [next(found) for _ in range(3)]
+            # It is not reported again with the next measurement.
+            self.assertEqual(story(events), [1, "chip", -2])
+            self.assertEqual(events[1], lost)
+
+    def test_several_peers_and_a_rate(self) -> None:
+        with FakeService(recording(1)) as fake, uwb.connect(fake.path) as service:
+            peer = recording(1)[0].peer
+            self.assertIsInstance(next(service.measurements(peers=["0x9999", peer])), uwb.Measurement)
+            for wrong in ({"peer": peer, "peers": [peer]}, {"rate": 0}):
+                with self.assertRaises(ValueError):
+                    service.measurements(**wrong)
+
+    def test_an_older_service_gets_no_unknown_parameters(self) -> None:
+        class OlderService(FakeService):
+            def _answers(self, call: dict[str, Any]) -> Iterator[dict[str, Any]]:
+                known = {"chip", "session_id", "peer", "keep", "queue", "every_ms"}
+                unknown = set(call.get("parameters") or {}) - known
+                if call["method"].endswith(".GetService"):
+                    error = "org.varlink.service.MethodNotFound"
+                    yield {"error": error, "parameters": {"method": call["method"]}}
+                elif call["method"].endswith(".Monitor") and unknown:
+                    error = "org.varlink.service.InvalidParameter"
+                    yield {"error": error, "parameters": {"parameter": unknown.pop()}}
+                else:
+                    yield from super()._answers(call)
+
+        with OlderService(recording(2)) as fake, uwb.connect(fake.path) as service:
+            self.assertEqual((service.service.protocol, service.service.run), (1, ""))
+            self.assertEqual(len(service.record(count=2)), 2)
+
+    def test_the_origin_of_a_measurement_is_kept(self) -> None:
+        reply = recording(1)[0].to_json()
+        reply["identity"] = {
+            "run": "ab", "host": "h", "device": "usb:7", "serial": "7", "model": "QM33",
+            "address": "0x0000",
+        }
+        found = uwb.Measurement.from_json(reply)
+        self.assertEqual((found.run, found.device, found.address), ("ab", "usb:7", "0x0000"))
+        self.assertEqual(found.to_json(), reply)
+
+
 if __name__ == "__main__":
     unittest.main()

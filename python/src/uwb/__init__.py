@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Distances and angles from UWB chips, through the service `uwbd`."""
 
-from ._client import Client, Session, Stream, connect
+from ._client import Client, Session, Stream, Watch, connect
 from ._model import (
     Borrower,
+    Change,
     Chip,
+    Counters,
     Event,
     Info,
     Interruption,
@@ -20,13 +22,13 @@ from ._protocol import (
     ConnectionLost,
     Denied,
     InvalidProfile,
-    LimitReached,
     NoChip,
     NoSession,
     Protocol,
     ProtocolError,
     Refused,
     Reply,
+    Service,
     ServiceError,
     SessionEnded,
 )
@@ -36,17 +38,18 @@ __version__ = "0.1.0"
 __all__ = [
     "Borrower",
     "Busy",
+    "Change",
     "Chip",
     "ChipUnavailable",
     "Client",
     "Conflict",
     "ConnectionLost",
+    "Counters",
     "Denied",
     "Event",
     "Info",
     "Interruption",
     "InvalidProfile",
-    "LimitReached",
     "Measurement",
     "NoChip",
     "NoSession",
@@ -56,10 +59,12 @@ __all__ = [
     "Recording",
     "Refused",
     "Reply",
+    "Service",
     "ServiceError",
     "Session",
     "SessionEnded",
     "SessionState",
     "Stream",
+    "Watch",
     "connect",
 ]

@@ -6,9 +6,10 @@ from __future__ import annotations
 import os
 import socket
 import time
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, Generic, TypeVar
 
-from ._model import Chip, Event, Info, Measurement, Recording
+from ._model import Change, Changes, Chip, Event, Events, Info, Interruption, Measurement, Recording
 from ._protocol import (
     NOT_YET,
     Attempt,
@@ -17,16 +18,21 @@ from ._protocol import (
     Profile,
     Protocol,
     Reply,
+    Service,
     ServiceError,
     SessionEnded,
     Share,
+    Source,
     StartCall,
     check,
     check_length,
     default_path,
     ended,
+    filters,
     late,
     log,
+    milliseconds,
+    older_service,
     profile_parameters,
     retry_pause,
     split,
@@ -128,8 +134,8 @@ class Connection:
             raise ConnectionLost("The service has closed the connection.")
         check_length(sum(map(len, chunks)))
 
-    def listen(self, **parameters: Any) -> None:
-        self._send(self._end(), "Monitor", True, parameters)
+    def listen(self, method: str, /, **parameters: Any) -> None:
+        self._send(self._end(), method, True, parameters)
 
     def call(self, method: str, /, **parameters: Any) -> Reply:
         """Makes a call. Without its reply the connection is unusable: close it."""
@@ -156,6 +162,8 @@ class Session:
         self,
         *,
         peer: str | None = None,
+        peers: Iterable[str] | None = None,
+        rate: float | None = None,
         keep: Keep = "all",
         queue: int = 1_000,
         reconnect: float = 60,
@@ -168,6 +176,8 @@ class Session:
             chip=self.chip,
             session_id=self.session_id,
             peer=peer,
+            peers=peers,
+            rate=rate,
             keep=keep,
             queue=queue,
             reconnect=reconnect,
@@ -199,21 +209,20 @@ class Session:
                 raise
 
 
-class Stream:
-    """Measurements, with a value for each interruption between them: iterate over it.
+_Value = TypeVar("_Value")
+_Self = TypeVar("_Self", bound="_Stream[Any]")
 
-    A step that is interrupted, by Ctrl-C for example, loses nothing: the next one continues.
-    """
 
+class _Stream(Generic[_Value]):
     _connection: Connection | None = None
     _is_closed = False
 
-    def __init__(self, client: Client, parameters: dict[str, Any], reconnect: float) -> None:
+    def __init__(self, client: Client, source: Source[_Value], reconnect: float) -> None:
         self._client = client
-        self._parameters = parameters
-        self._progress = Progress(reconnect)
+        self._source = source
+        self._progress = Progress(source, reconnect)
         self._starts = client._starts
-        self._connection = client._monitor(**parameters)
+        self._connection = client._listen(source)
 
     def close(self) -> None:
         """Ends the stream. The session continues."""
@@ -225,19 +234,19 @@ class Stream:
     def __del__(self) -> None:
         self.close()
 
-    def __enter__(self) -> Stream:
+    def __enter__(self: _Self) -> _Self:
         return self
 
     def __exit__(self, *exception: object) -> None:
         self.close()
 
-    def __iter__(self) -> Stream:
+    def __iter__(self: _Self) -> _Self:
         return self
 
-    def __next__(self) -> Event:
+    def __next__(self) -> _Value:
         return self._next(None)
 
-    def _next(self, end: float | None) -> Event:
+    def _next(self, end: float | None) -> _Value:
         """Returns the next event, which happens until then; None: waits without a limit."""
         progress = self._progress
         while not progress.ready:
@@ -275,13 +284,24 @@ class Stream:
         time.sleep(pause)
         try:
             self._client._restore()
-            self._connection = self._client._monitor(**self._parameters)
+            self._connection = self._client._listen(self._source)
             log.info("connected again")
         except NOT_YET as error:
             log.debug("not yet: %s", type(error).__name__)
         except Exception:
             self.close()
             raise
+
+
+class Stream(_Stream[Event]):
+    """Measurements, with a value for each interruption between them: iterate over it.
+
+    A step that is interrupted, by Ctrl-C for example, loses nothing: the next one continues.
+    """
+
+
+class Watch(_Stream[Change | Interruption]):
+    """The events of the service, with a value where it was restarted: iterate over it."""
 
 
 class Client:
@@ -302,14 +322,25 @@ class Client:
         # At most one connection without a call and without a session. None: the client is closed.
         self._idle: list[Connection] | None = []
         try:
-            info = self._call("org.varlink.service.GetInfo")
-            check(info)
+            #: The service: its version, features, run and host.
+            self.service: Service = self._greet()
         except BaseException:
             self.close()
             raise
-        #: The version of the service.
-        self.version: str = info.get("version", "")
         log.debug("connected to the service %s at %s", self.version, path)
+
+    @property
+    def version(self) -> str:
+        """The version of the service."""
+        return self.service.version
+
+    def _greet(self) -> Service:
+        info = self._call("org.varlink.service.GetInfo")
+        check(info)
+        try:
+            return Service.from_json(self._call("GetService"))
+        except ServiceError as error:
+            return older_service(error, info)
 
     def __repr__(self) -> str:
         return f"<uwb.Client of {self._path}>"
@@ -443,7 +474,7 @@ class Client:
 
     def _restore(self) -> None:
         """Starts the sessions that it held at a service that was restarted."""
-        self._call("org.varlink.service.GetInfo")
+        self.service = self._greet()
         for key, (connection, start) in list(self._held.items()):
             if connection.is_lost:
                 again = self._open()
@@ -461,12 +492,16 @@ class Client:
         chip: str | None = None,
         session_id: int | None = None,
         peer: str | None = None,
+        peers: Iterable[str] | None = None,
+        rate: float | None = None,
         keep: Keep = "all",
         queue: int = 1_000,
         reconnect: float = 60,
     ) -> Stream:
         """Returns the measurements from this call on, and an `Interruption` where they have a gap.
 
+        peer      -- the address of the one peer; `peers` takes several
+        rate      -- the most measurements of each peer in a second; the others are left out
         keep      -- the measurements that the service drops when they are not taken in time: all
                      but the newest of each peer, or (all) the oldest when more than `queue` wait
         reconnect -- the seconds to wait for a service that was restarted or killed: the sessions of
@@ -474,14 +509,36 @@ class Client:
                      with 0, `ConnectionLost` is raised
         """
         parameters = {
-            "chip": chip, "session_id": session_id, "peer": peer, "keep": keep, "queue": queue,
+            "chip": chip, "session_id": session_id, **filters(peer, peers, rate), "keep": keep,
+            "queue": queue,
         }
-        return Stream(self, parameters, reconnect)
+        return Stream(self, Events(parameters), reconnect)
 
-    def _monitor(self, **parameters: Any) -> Connection:
+    def watch(
+        self,
+        *,
+        run: str | None = None,
+        after: int | None = None,
+        counters: float | None = None,
+        reconnect: float = 60,
+    ) -> Watch:
+        """Returns the events of the service: chips come and go, sessions start and end.
+
+        The first value has the kind `watching`. After a restart of the service, an `Interruption`
+        and all events of the new run follow.
+
+        after     -- the number of the last event that the program has, with its `run`; 0: all that
+                     the service still has. Without it, the events from this call on
+        counters  -- the seconds after which the counts of each session are sent again
+        reconnect -- the seconds to wait for a service that was restarted or killed
+        """
+        parameters = {"run": run, "after": after, "counters_ms": milliseconds(counters)}
+        return Watch(self, Changes(parameters), reconnect)
+
+    def _listen(self, events: Source[Any]) -> Connection:
         connection = self._open()
         try:
-            connection.listen(**parameters)
+            connection.listen(events.method, **events.parameters(self.service.features))
         except BaseException:
             connection.close()
             raise

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union
@@ -47,6 +47,19 @@ class Owner:
 
 
 @dataclass(frozen=True, slots=True)
+class Counters:
+    """Counts of a session since its start."""
+
+    #: Measurements with a value.
+    measured: int = 0
+    #: Measurements without one.
+    failed: int = 0
+    #: Rounds of a peer that are missing.
+    missing: int = 0
+    extra: Mapping[str, Any] = field(default_factory=dict, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class SessionState:
     """A session on a chip."""
 
@@ -55,6 +68,9 @@ class SessionState:
     state: str = ""
     share: str = ""
     owners: tuple[Owner, ...] = ()
+    #: The chip's own address in the session.
+    address: str | None = None
+    counters: Counters | None = None
     extra: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
 
@@ -70,6 +86,11 @@ class Borrower:
     extra: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
 
+def _counters(members: Mapping[str, Any]) -> Counters | None:
+    found = members.get("counters")
+    return None if found is None else _made(Counters, found)
+
+
 @dataclass(frozen=True, slots=True)
 class Chip:
     """A chip that the service has."""
@@ -80,6 +101,12 @@ class Chip:
     problem: str | None = None
     sessions: tuple[SessionState, ...] = ()
     borrower: Borrower | None = None
+    #: A name that finds the same chip after it was plugged in elsewhere.
+    device: str | None = None
+    #: The serial number of the board.
+    serial: str | None = None
+    #: The family of the chip.
+    model: str | None = None
     extra: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     @classmethod
@@ -90,6 +117,7 @@ class Chip:
                 SessionState,
                 session,
                 owners=tuple(_made(Owner, owner) for owner in session.get("owners") or []),
+                counters=_counters(session),
             )
             for session in members.get("sessions") or []
         )
@@ -141,6 +169,15 @@ class Measurement:
     #: Measurements that the service dropped just before, because the client did not read them in
     # time.
     lost: int = 0
+    #: The random name of the run of the service: times and sequence numbers are ordered within it.
+    run: str | None = None
+    #: The name of the machine of the service.
+    host: str | None = None
+    #: The lasting name, the serial number, the family and the own address of the chip.
+    device: str | None = None
+    serial: str | None = None
+    model: str | None = None
+    address: str | None = None
     time_s: float = 0.0
     session: int = 0
     sequence: int = 0
@@ -192,6 +229,7 @@ class Measurement:
     def from_json(cls, parameters: Mapping[str, Any]) -> Measurement:
         """Makes a measurement of a reply to Monitor."""
         measurement = parameters.get("measurement") or {}
+        identity = parameters.get("identity") or {}
         return _made(
             cls,
             measurement,
@@ -200,13 +238,16 @@ class Measurement:
             time=_EPOCH + timedelta(microseconds=parameters.get("utc_us", 0)),
             monotonic_ns=parameters.get("monotonic_us", 0) * 1_000,
             lost=parameters.get("lost", 0),
+            **{name: identity.get(name) for name in _IDENTITY},
         )
 
     def to_json(self) -> dict[str, Any]:
         """Returns the reply to Monitor."""
-        outer = {"chip", "session_id", "time", "monotonic_ns", "lost", "extra"}
+        outer = {"chip", "session_id", "time", "monotonic_ns", "lost", "extra", *_IDENTITY}
         inner = {name: getattr(self, name) for name in _COLUMNS if name not in outer}
+        identity = {name: getattr(self, name) for name in _IDENTITY}
         return {
+            **({"identity": identity} if self.run is not None else {}),
             "chip": self.chip,
             "session_id": self.session_id,
             "monotonic_us": self.monotonic_ns // 1_000,
@@ -216,14 +257,65 @@ class Measurement:
         }
 
 
+_IDENTITY = ("run", "host", "device", "serial", "model", "address")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """An event of the service: a value of `watch`.
+
+    kind     -- `chip_added`, `chip_opened`, `chip_lost`, `chip_back`, `chip_borrowed`,
+                `chip_returned`, `session_started`, `session_joined`, `session_left`,
+                `session_ended`, `session_failed`, `counters`, or `watching`, which begins a
+                stream; later services may have more
+    run      -- the random name of the run of the service
+    sequence -- the number of the event in its run, from 1; `counters` and `watching` have the
+                number of the event before them
+    lost     -- the events before this one that the service no longer has
+    """
+
+    kind: str
+    run: str = ""
+    sequence: int = 0
+    lost: int = 0
+    time: datetime = _EPOCH
+    #: The time in the machine's CLOCK_MONOTONIC.
+    monotonic_ns: int = 0
+    chip: str | None = None
+    session_id: int | None = None
+    #: The program that started, joined or left the session, or borrows the chip.
+    user: Owner | None = None
+    #: A text for users.
+    reason: str | None = None
+    #: For `counters` and `session_ended`.
+    counters: Counters | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict, compare=False)
+
+    @classmethod
+    def from_json(cls, parameters: Mapping[str, Any]) -> Change:
+        """Makes an event of a reply to Watch."""
+        event = dict(parameters.get("event") or {})
+        user = event.get("user")
+        return _made(
+            cls,
+            event,
+            run=parameters.get("run", ""),
+            lost=parameters.get("lost", 0),
+            time=_EPOCH + timedelta(microseconds=event.pop("utc_us", 0)),
+            monotonic_ns=event.pop("monotonic_us", 0) * 1_000,
+            user=None if user is None else _made(Owner, user),
+            counters=_counters(event),
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class Interruption:
     """A gap in a stream. It goes on with the next measurement, without a call of the program.
 
     cause      -- `"service"`: the service was restarted or killed, or has closed the connection.
                   It is reported at once; the client then connects again and starts its sessions.
-                  `"chip"`: the chip was lost and found, while the service ran. It is reported when
-                  the session ranges again
+                  `"chip"`: the chip was lost, while the service ran. It is reported at once, by
+                  older services when the session ranges again
     reason     -- a text for users
     chip       -- the chip, for the cause `"chip"`
     session_id -- the session, for the cause `"chip"`
@@ -244,18 +336,32 @@ Event = Union[Measurement, Interruption]
 class Events:
     """Makes events of the replies to Monitor."""
 
-    def __init__(self) -> None:
+    method = "Monitor"
+
+    def __init__(self, parameters: Mapping[str, Any]) -> None:
+        self._parameters = parameters
         #: The sessions of which there was a measurement.
         self.seen: frozenset[tuple[str, int]] = frozenset()
+
+    def parameters(self, features: Container[str]) -> dict[str, Any]:
+        """Returns the parameters of the call. Older services reject the ones that they lack."""
+        asked = {name: True for name in ("events", "identity") if name in features}
+        return {**self._parameters, **asked}
+
+    def lost(self, error: Exception) -> Interruption:
+        """Returns the interruption that begins when the connection is lost."""
+        return Interruption("service", str(error))
 
     def received(
         self, parameters: Mapping[str, Any], interrupted: frozenset[tuple[str, int]]
     ) -> tuple[list[Event], frozenset[tuple[str, int]]]:
         """Returns the events of a reply, in their order.
 
-        interrupted -- the sessions whose next measurement follows an interruption of the service;
-                       the remaining ones are returned
+        interrupted -- the sessions whose next measurement follows an interruption that is
+                       reported; the remaining ones are returned
         """
+        if parameters.get("event") is not None:
+            return self._changed(Change.from_json(parameters), interrupted)
         measurement = Measurement.from_json(parameters)
         key = measurement.chip, measurement.session_id
         if key not in self.seen:
@@ -265,6 +371,45 @@ class Events:
         if measurement.after_interruption:
             return [Interruption("chip", "The chip was lost and found.", *key), measurement], interrupted
         return [measurement], interrupted
+
+    def _changed(
+        self, change: Change, interrupted: frozenset[tuple[str, int]]
+    ) -> tuple[list[Event], frozenset[tuple[str, int]]]:
+        if change.kind != "chip_lost":
+            return [], interrupted
+        keys = {key for key in self.seen if key[0] == change.chip}
+        sessions: list[int | None] = [number for _, number in sorted(keys)]
+        found: list[Event] = [
+            Interruption("chip", change.reason or "", change.chip, number)
+            for number in sessions or [self._parameters.get("session_id")]
+        ]
+        return found, interrupted | keys
+
+
+class Changes:
+    """Makes events of the replies to Watch, and continues after the last one."""
+
+    method = "Watch"
+
+    def __init__(self, parameters: Mapping[str, Any]) -> None:
+        self._parameters = dict(parameters)
+        self.seen: frozenset[tuple[str, int]] = frozenset()
+
+    def parameters(self, features: Container[str]) -> dict[str, Any]:
+        """Returns the parameters of the call."""
+        return dict(self._parameters)
+
+    def lost(self, error: Exception) -> Interruption:
+        """Returns the interruption that begins when the connection is lost."""
+        return Interruption("service", str(error))
+
+    def received(
+        self, parameters: Mapping[str, Any], interrupted: frozenset[tuple[str, int]]
+    ) -> tuple[list[Change | Interruption], frozenset[tuple[str, int]]]:
+        """Returns the event of a reply."""
+        change = Change.from_json(parameters)
+        self._parameters.update(run=change.run, after=change.sequence)
+        return [change], interrupted
 
 
 _COLUMNS = [entry.name for entry in fields(Measurement) if entry.name != "extra"]

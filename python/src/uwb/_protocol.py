@@ -9,9 +9,12 @@ import os
 import random
 import socket
 import time
-from collections.abc import Iterator, Mapping
+import typing
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
+
+_Value = TypeVar("_Value")
 
 INTERFACE = "org.swift-uwb.Chips"
 DEFAULT_PATH = "/run/uwbd/control"
@@ -157,10 +160,6 @@ class Denied(ServiceError):
     """This user may not do this."""
 
 
-class LimitReached(ServiceError):
-    """As many connections of all users, or of this user, as the service allows are open."""
-
-
 class Refused(ServiceError):
     """The chip refuses the session."""
 
@@ -183,7 +182,7 @@ def ended(error: Exception) -> tuple[str, int]:
 _ERRORS: dict[str, type[ServiceError]] = {
     f"{INTERFACE}.{kind.__name__}": kind
     for kind in (
-        NoChip, ChipUnavailable, Busy, InvalidProfile, Conflict, Denied, LimitReached, Refused, NoSession, SessionEnded,
+        NoChip, ChipUnavailable, Busy, InvalidProfile, Conflict, Denied, Refused, NoSession, SessionEnded,
     )
 }
 
@@ -270,6 +269,76 @@ class Protocol:
             self._rest = bytearray(rest)
         check_length(len(self._rest))
         return replies
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """The service. Times and sequence numbers are ordered within a run."""
+
+    version: str = ""
+    #: The version of the interface.
+    protocol: int = 1
+    #: Additions to the interface.
+    features: frozenset[str] = frozenset()
+    #: The random name of the run; empty for older services.
+    run: str = ""
+    #: The name of the machine.
+    host: str = ""
+
+    @classmethod
+    def from_json(cls, members: Mapping[str, Any]) -> Service:
+        """Makes a service of the reply to GetService."""
+        return cls(
+            members.get("version", ""),
+            members.get("protocol", 1),
+            frozenset(members.get("features", [])),
+            members.get("run", ""),
+            members.get("host", ""),
+        )
+
+
+def older_service(error: ServiceError, info: Mapping[str, Any]) -> Service:
+    """Returns the service without GetService; other errors are raised."""
+    if not error.error.endswith(".MethodNotFound"):
+        raise error
+    return Service(info.get("version", ""))
+
+
+class Source(typing.Protocol[_Value]):
+    """Makes the values of a stream of the replies to a call."""
+
+    @property
+    def method(self) -> str: ...
+
+    def parameters(self, features: Container[str]) -> dict[str, Any]: ...
+
+    @property
+    def seen(self) -> frozenset[tuple[str, int]]: ...
+
+    def lost(self, error: Exception) -> _Value: ...
+
+    def received(
+        self, parameters: Mapping[str, Any], interrupted: frozenset[tuple[str, int]]
+    ) -> tuple[list[_Value], frozenset[tuple[str, int]]]: ...
+
+
+def milliseconds(seconds: float | None) -> int | None:
+    return None if seconds is None else round(seconds * 1_000)
+
+
+def filters(
+    peer: str | None, peers: Iterable[str] | None, rate: float | None
+) -> dict[str, Any]:
+    """Returns the parameters of Monitor that select measurements."""
+    if peer is not None and peers is not None:
+        raise ValueError("measurements take peer or peers")
+    if rate is not None and not rate > 0:
+        raise ValueError("rate is greater than 0")
+    return {
+        "peer": peer,
+        "peers": None if peers is None else [peers] if isinstance(peers, str) else list(peers),
+        "peer_ms": None if rate is None else milliseconds(1 / rate),
+    }
 
 
 def check(info: Mapping[str, Any]) -> None:

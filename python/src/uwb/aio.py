@@ -8,11 +8,11 @@ import os
 import socket
 import sys
 from collections import deque
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from contextlib import suppress
-from typing import Any
+from typing import Any, Generic, TypeVar
 
-from ._model import Chip, Event, Info, Measurement, Recording
+from ._model import Change, Changes, Chip, Event, Events, Info, Interruption, Measurement, Recording
 from ._protocol import (
     NOT_YET,
     Attempt,
@@ -21,22 +21,27 @@ from ._protocol import (
     Profile,
     Protocol,
     Reply,
+    Service,
     ServiceError,
     SessionEnded,
     Share,
+    Source,
     StartCall,
     check,
     default_path,
     ended,
+    filters,
     late,
     log,
+    milliseconds,
+    older_service,
     profile_parameters,
     retry_pause,
     try_to_connect,
 )
 from ._stream import Progress
 
-__all__ = ["Client", "Session", "Stream", "connect"]
+__all__ = ["Client", "Session", "Stream", "Watch", "connect"]
 
 
 class _Limit:
@@ -120,8 +125,8 @@ class _Connection:
             self._replies.extend(self._protocol.receive(data))
         return self._replies.popleft()
 
-    async def listen(self, **parameters: Any) -> None:
-        await self._send("Monitor", True, parameters)
+    async def listen(self, method: str, /, **parameters: Any) -> None:
+        await self._send(method, True, parameters)
 
     async def call(self, method: str, /, **parameters: Any) -> Reply:
         """Makes a call. Without its reply the connection is unusable: close it."""
@@ -146,6 +151,8 @@ class Session:
         self,
         *,
         peer: str | None = None,
+        peers: Iterable[str] | None = None,
+        rate: float | None = None,
         keep: Keep = "all",
         queue: int = 1_000,
         reconnect: float = 60,
@@ -158,6 +165,8 @@ class Session:
             chip=self.chip,
             session_id=self.session_id,
             peer=peer,
+            peers=peers,
+            rate=rate,
             keep=keep,
             queue=queue,
             reconnect=reconnect,
@@ -189,19 +198,17 @@ class Session:
                 raise
 
 
-class Stream:
-    """Measurements, with a value for each interruption between them: iterate over it.
+_Value = TypeVar("_Value")
+_Self = TypeVar("_Self", bound="_Stream[Any]")
 
-    A step that is cancelled, by `asyncio.timeout` for example, loses nothing: the next one
-    continues.
-    """
 
+class _Stream(Generic[_Value]):
     _connection: _Connection | None = None
 
-    def __init__(self, client: Client, parameters: dict[str, Any], reconnect: float) -> None:
+    def __init__(self, client: Client, source: Source[_Value], reconnect: float) -> None:
         self._client = client
-        self._parameters = parameters
-        self._progress = Progress(reconnect)
+        self._source = source
+        self._progress = Progress(source, reconnect)
         self._starts = client._starts
         # One try to connect again. A step that is cancelled does not cancel it.
         self._try: asyncio.Task[None] | None = None
@@ -224,16 +231,16 @@ class Stream:
         with suppress(RuntimeError):
             self._close()
 
-    async def __aenter__(self) -> Stream:
+    async def __aenter__(self: _Self) -> _Self:
         return self
 
     async def __aexit__(self, *exception: object) -> None:
         self._close()
 
-    def __aiter__(self) -> Stream:
+    def __aiter__(self: _Self) -> _Self:
         return self
 
-    async def __anext__(self) -> Event:
+    async def __anext__(self) -> _Value:
         progress = self._progress
         while not progress.ready:
             if self._is_closed:
@@ -259,7 +266,7 @@ class Stream:
             connection.close()
 
     async def _connect(self) -> None:
-        self._connection = await self._client._monitor(**self._parameters)
+        self._connection = await self._client._listen(self._source)
 
     async def _connect_again(self, attempt: Attempt) -> None:
         """Connects to a service that was restarted, and starts the sessions of the client."""
@@ -285,6 +292,18 @@ class Stream:
         await self._connect()
 
 
+class Stream(_Stream[Event]):
+    """Measurements, with a value for each interruption between them: iterate over it.
+
+    A step that is cancelled, by `asyncio.timeout` for example, loses nothing: the next one
+    continues.
+    """
+
+
+class Watch(_Stream[Change | Interruption]):
+    """The events of the service, with a value where it was restarted: iterate over it."""
+
+
 class Client:
     """A user of the service; `connect` makes one.
 
@@ -306,8 +325,21 @@ class Client:
         self._turn = asyncio.Lock()
         # Several streams may lose the service at once.
         self._restoring = asyncio.Lock()
-        #: The version of the service.
-        self.version = ""
+        #: The service: its version, features, run and host.
+        self.service = Service()
+
+    @property
+    def version(self) -> str:
+        """The version of the service."""
+        return self.service.version
+
+    async def _greet(self) -> None:
+        info = await self._call("org.varlink.service.GetInfo")
+        check(info)
+        try:
+            self.service = Service.from_json(await self._call("GetService"))
+        except ServiceError as error:
+            self.service = older_service(error, info)
 
     def __repr__(self) -> str:
         return f"<uwb.aio.Client of {self._path}>"
@@ -441,7 +473,7 @@ class Client:
     async def _restore(self) -> None:
         """Starts the sessions that it held at a service that was restarted."""
         async with self._restoring:
-            await self._call("org.varlink.service.GetInfo")
+            await self._greet()
             for key, (connection, start) in list(self._held.items()):
                 if connection.is_lost:
                     await self._start_again(key, start)
@@ -462,11 +494,12 @@ class Client:
             # It was stopped meanwhile.
             again.close()
 
-    async def _monitor(self, **parameters: Any) -> _Connection:
-        async with self._limit("Monitor"):
+    async def _listen(self, events: Source[Any]) -> _Connection:
+        async with self._limit(events.method):
             connection = await self._open()
             try:
-                await connection.listen(**parameters)
+                parameters = events.parameters(self.service.features)
+                await connection.listen(events.method, **parameters)
                 return connection
             except BaseException:
                 connection.close()
@@ -478,6 +511,8 @@ class Client:
         chip: str | None = None,
         session_id: int | None = None,
         peer: str | None = None,
+        peers: Iterable[str] | None = None,
+        rate: float | None = None,
         keep: Keep = "all",
         queue: int = 1_000,
         reconnect: float = 60,
@@ -487,9 +522,25 @@ class Client:
         See `uwb.Client.measurements`. A step waits without a limit: use `asyncio.timeout`.
         """
         parameters = {
-            "chip": chip, "session_id": session_id, "peer": peer, "keep": keep, "queue": queue,
+            "chip": chip, "session_id": session_id, **filters(peer, peers, rate), "keep": keep,
+            "queue": queue,
         }
-        return Stream(self, parameters, reconnect)
+        return Stream(self, Events(parameters), reconnect)
+
+    def watch(
+        self,
+        *,
+        run: str | None = None,
+        after: int | None = None,
+        counters: float | None = None,
+        reconnect: float = 60,
+    ) -> Watch:
+        """Returns the events of the service from the first step of the loop on.
+
+        See `uwb.Client.watch`.
+        """
+        parameters = {"run": run, "after": after, "counters_ms": milliseconds(counters)}
+        return Watch(self, Changes(parameters), reconnect)
 
     async def record(
         self,
@@ -534,12 +585,10 @@ class _Connecting:
     async def _open(self) -> Client:
         client = Client(self._path, self._timeout)
         try:
-            info = await client._call("org.varlink.service.GetInfo")
-            check(info)
+            await client._greet()
         except BaseException:
             await client.close()
             raise
-        client.version = info.get("version", "")
         log.debug("connected to the service %s at %s", client.version, self._path)
         return client
 

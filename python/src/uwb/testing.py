@@ -10,6 +10,8 @@ import socket
 import socketserver
 import tempfile
 import threading
+import time
+import uuid
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from typing import Any
@@ -39,7 +41,8 @@ class FakeService:
     They measure all of it at once, once for each stream, whose session then ends.
 
     At an `Interruption` in the recording, the service closes all its connections, as it does when
-    it restarts. The next stream gets the rest of the recording.
+    it restarts. The next stream gets the rest of the recording. An `Interruption` of a chip is an
+    event of the chip instead. `watch` has the starts and ends of sessions.
 
         with FakeService(uwb.Recording.load("walk.jsonl")) as fake, uwb.connect(fake.path) as service:
             ...
@@ -56,6 +59,11 @@ class FakeService:
         #: The methods that were called, a list for each connection.
         self.calls: list[list[str]] = []
         self._position = 0
+        self._run = uuid.uuid4().hex
+        # The events of the run; a stream waits for more of them.
+        self._events: list[dict[str, Any]] = []
+        self._changed = threading.Condition()
+        self._note("chip_added")
         # In the order of their beginnings: a stream ends after its session's connection.
         self._connections: dict[socket.socket, None] = {}
         service = self
@@ -84,9 +92,50 @@ class FakeService:
 
     def restart(self) -> None:
         """Closes all connections, as a service that restarts does."""
+        with self._changed:
+            self._run = uuid.uuid4().hex
+            self._events = []
+        self._note("chip_added")
         for connection in list(self._connections):
             with suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
+
+    def _note(self, kind: str, **members: Any) -> dict[str, Any]:
+        with self._changed:
+            event = self._event(kind, len(self._events) + 1, **members)
+            self._events.append(event)
+            self._changed.notify_all()
+        return event
+
+    def _event(self, kind: str, sequence: int, **members: Any) -> dict[str, Any]:
+        return {
+            "sequence": sequence,
+            "monotonic_us": time.monotonic_ns() // 1_000,
+            "utc_us": time.time_ns() // 1_000,
+            "kind": kind,
+            "chip": None if kind == "watching" else self.chip,
+            **members,
+        }
+
+    def _watch(self, wanted: dict[str, Any], more: bool) -> Iterator[dict[str, Any]]:
+        run = self._run
+        after = wanted.get("after") if wanted.get("run", run) == run else 0
+        position = len(self._events) if after is None else after
+        if more:
+            event = self._event("watching", position)
+            yield {"parameters": {"run": run, "lost": 0, "event": event}, "continues": True}
+        while self._run == run:
+            with self._changed:
+                if len(self._events) <= position:
+                    # Looks for a restart, and for the end of the program's test.
+                    self._changed.wait(0.05)
+                found = self._events[position:] if self._run == run else []
+            for event in found:
+                position += 1
+                reply = {"parameters": {"run": run, "lost": 0, "event": event}, "continues": more}
+                yield reply
+                if not more:
+                    return
 
     def _serve(self, connection: socket.socket) -> None:
         rest = b""
@@ -116,6 +165,18 @@ class FakeService:
                     "interfaces": ["org.varlink.service", INTERFACE],
                 }
             }
+        elif method == "GetService":
+            yield {
+                "parameters": {
+                    "version": "",
+                    "protocol": 2,
+                    "features": ["events", "peers", "profile_text", "watch"],
+                    "run": self._run,
+                    "host": "",
+                }
+            }
+        elif method == "Watch":
+            yield from self._watch(parameters, call.get("more") is True)
         elif method == "List":
             chip: dict[str, Any] = {"chip": self.chip, "problem": None, "sessions": []}
             yield {"parameters": {"chips": [chip]}}
@@ -131,8 +192,10 @@ class FakeService:
                 yield {"error": f"{INTERFACE}.InvalidProfile", "parameters": {"reason": reason}}
                 return
             self.started.append(profile if text is None else text)
+            self._note("session_started", session_id=number)
             yield {"parameters": {"chip": self.chip, "session_id": number, "joined": False}}
         elif method == "Stop":
+            self._note("session_ended", session_id=parameters.get("session_id"))
             yield {"parameters": {}}
         elif method == "Monitor":
             yield from self._monitor(parameters, call.get("more") is True)
@@ -143,11 +206,19 @@ class FakeService:
     def _monitor(self, wanted: dict[str, Any], more: bool) -> Iterator[dict[str, Any]]:
         number = wanted.get("session_id")
         for index, measurement in enumerate(self._recording[self._position :], self._position + 1):
+            if isinstance(measurement, Interruption) and measurement.cause == "chip":
+                for kind, reason in ("chip_lost", measurement.reason), ("chip_back", None):
+                    event = self._note(kind, reason=reason)
+                    if wanted.get("events") and more:
+                        result = {"run": self._run, "lost": 0, "event": event}
+                        yield {"parameters": result, "continues": True}
+                continue
             if isinstance(measurement, Interruption):
                 self._position = index
                 self.restart()
                 return
-            if wanted.get("peer") not in (None, measurement.peer):
+            peers = wanted.get("peers") or [wanted.get("peer") or measurement.peer]
+            if measurement.peer not in peers:
                 continue
             reply = measurement.to_json()
             reply["chip"] = self.chip
