@@ -121,6 +121,12 @@ public struct CSVTable: Sendable {
       guard let index = names.firstIndex(of: name.lowercased()) else {
         throw .missingColumn(name, of: self)
       }
+      if ["peer", "anchor", "status", "board_a", "board_b"].contains(names[index]) {
+        throw .table(
+          headerLine,
+          "--unit gives the column \(printable(name)) the unit \(unit), but it has no numbers.",
+          suggestion: "Name a column of numbers, or leave out --unit.")
+      }
       if let own = Quantity.unit(of: names[index], otherThan: unit) {
         throw .table(
           headerLine,
