@@ -138,7 +138,7 @@ extension Service {
     guard chips.count == 1 else {
       throw .noChip(
         "There are \(chips.count) chips.",
-        advice: "Name one of them as chip: \(known)")
+        advice: "Name one of them as chip (\(known)).")
     }
     return first
   }
