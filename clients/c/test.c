@@ -69,6 +69,8 @@ static void say(int service, const char *bytes, size_t count) {
 // The calls of the client that a service receives, over a real socket.
 static char heard[4096];
 
+static const char info[] = "{\"parameters\":{}}";
+
 static int accepted(int listening) {
   int fd = accept(listening, NULL, NULL);
   assert(fd >= 0);
@@ -104,6 +106,11 @@ static void reconnects(void) {
         snprintf(wanted, sizeof wanted, "\"profile_text\":\"{session_id: %d}\"", profile);
         held[profile] = accepted(listening);
         hear(held[profile]);
+        if (profile == 1) {
+          assert(strstr(heard, ".GetInfo\""));
+          say(held[profile], info, sizeof info);
+          hear(held[profile]);
+        }
         assert(strstr(heard, ".Start\"") && strstr(heard, wanted));
         char started[80];
         int length = snprintf(
@@ -458,7 +465,7 @@ static void listeners(void) {
   int listening = socket(AF_UNIX, SOCK_STREAM, 0);
   assert(!bind(listening, (struct sockaddr *)&address, sizeof address) && !listen(listening, 8));
   uwb_client *client = uwb_open(address.sun_path);
-  close(accepted(listening));
+  int idle = accepted(listening);
   const char *const peers[] = {"0x0001", "0x0002", NULL};
   uint32_t session = 0;
   const struct uwb_monitor_options options = {
@@ -482,8 +489,8 @@ static void listeners(void) {
   assert(uwb_dispatch(client) == 1 && count == 1);
   // It goes on with the change after the last one, and restores no session.
   close(second);
+  say(idle, info, sizeof info);
   assert(uwb_dispatch(client) == -1 && count == 2 && !uwb_reconnect(client, 60));
-  close(accepted(listening));
   int third = accepted(listening);
   hear(third);
   assert(strstr(heard, "\"run\":\"r1\",\"after\":12}}"));
@@ -491,11 +498,13 @@ static void listeners(void) {
   const char none[] = "{\"error\":\"org.swift-uwb.Chips.NoChip\",\"parameters\":{\"reason\":\"None.\"}}";
   say(third, none, sizeof none);
   assert(uwb_dispatch(client) == -1 && uwb_last_code(client) == UWB_DISCONNECTED && count == 2);
+  say(idle, info, sizeof info);
   assert(!strcmp(uwb_last_error(client), "None.") && !uwb_reconnect(client, 60));
   assert(!uwb_monitor(client, NULL, NULL, NULL) && uwb_fd(client) == -1);
   uwb_close(client);
   close(first);
   close(third);
+  close(idle);
   close(listening);
   unlink(address.sun_path);
   rmdir(folder);

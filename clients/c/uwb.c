@@ -1100,8 +1100,10 @@ int uwb_watch(
 /// Connects once, and restores the sessions and the listener that were lost.
 static int resume(uwb_client *client) {
   begin(client);
-  if (is_lost(&client->idle)) close_connection(&client->idle);
-  if (client->idle.fd < 0 && open_connection(client, &client->idle)) return -1;
+  struct text call = {0};
+  // The service that replies is the next one: the one before has then closed all connections.
+  begin_call(&call, "org.varlink.service.GetInfo", false);
+  if (!reply_to(client, &call)) return -1;
   for (struct held *at = client->held; at; at = at->next) {
     if (!is_lost(&at->connection)) continue;
     if (client->idle.fd < 0 && open_connection(client, &client->idle)) return -1;
