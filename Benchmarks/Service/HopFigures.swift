@@ -9,6 +9,9 @@ struct HopFigures {
   private let programs: Int
   private let seconds: Int
 
+  /// Measurements are missing. The third number says how many.
+  private struct Missing: Error, CustomStringConvertible { var description: String }
+
   private static let reason = "2.4 at 100 Hz on a busy machine; caches are cold between rounds"
 
   /// Prints the delays and the gate. Returns whether each limit held.
@@ -86,7 +89,10 @@ struct HopFigures {
     try bench.end()
     try relay?.end()
     unlink(socket)
-    guard numbers.count == 7, numbers[2] == 0 else { throw CocoaError(.fileReadUnknown) }
+    guard numbers.count == 7, numbers[2] == 0 else {
+      throw Missing(
+        description: "\(hertz) Hz, \(programs) programs\(isRelayed ? ", relay" : ""): \(numbers)")
+    }
     var delays = Percentiles([numbers[0]])
     (delays.p90, delays.p99, delays.p999) = (numbers[5], numbers[1], numbers[6])
     return delays
