@@ -160,6 +160,10 @@ class Denied(ServiceError):
     """This user may not do this."""
 
 
+class LimitReached(ServiceError):
+    """As many connections of all users, or of this user, as the service allows are open."""
+
+
 class Refused(ServiceError):
     """The chip refuses the session."""
 
@@ -182,7 +186,7 @@ def ended(error: Exception) -> tuple[str, int]:
 _ERRORS: dict[str, type[ServiceError]] = {
     f"{INTERFACE}.{kind.__name__}": kind
     for kind in (
-        NoChip, ChipUnavailable, Busy, InvalidProfile, Conflict, Denied, Refused, NoSession, SessionEnded,
+        NoChip, ChipUnavailable, Busy, InvalidProfile, Conflict, Denied, LimitReached, Refused, NoSession, SessionEnded,
     )
 }
 
