@@ -30,11 +30,11 @@ internal import System
     source.cancel()
   }
 
-  /// Accepts up to 64 connections; the event source fires again for the rest.
+  /// Accepts up to 16 connections; the event source fires again for the rest.
   ///
   /// - Returns: False when no descriptor is free.
   private static func accept(from socket: Int32, _ accepted: (Int32) -> Void) -> Bool {
-    for _ in 0..<64 {
+    for _ in 0..<16 {
       let descriptor = Glibc.accept(socket, nil, nil)
       guard descriptor >= 0 else {
         if errno == EINTR || errno == ECONNABORTED { continue }

@@ -102,6 +102,13 @@ extension VarlinkHandler {
     return unsafe poll(&polled, 1, 0) > 0 && polled.revents & Int16(POLLHUP) != 0
   }
 
+  /// Whether the program has closed its socket, and no call is unread.
+  var hasEndedWithoutCalls: Bool {
+    var byte: UInt8 = 0
+    guard case .idle = phase, framing.count == 0, hasHungUp else { return false }
+    return unsafe recv(socket, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT)) == 0
+  }
+
   package func close() {
     guard !isClosed else { return }
     upgrade?.end()
