@@ -59,6 +59,11 @@ struct RecordedEvent {
   let history: EventHistory
   /// The number of the last event read.
   private(set) var sequence: Int
+  /// Whether the stream has no reply yet.
+  private var isNew = true
+
+  /// The bytes of replies that are encoded for one call of send(2).
+  static let mostEncoded = 32_768
 
   init(_ history: EventHistory, after sequence: Int? = nil) {
     (self.history, self.sequence) = (history, sequence ?? history.last)
@@ -71,5 +76,25 @@ struct RecordedEvent {
     guard let (event, number) = history.first(after: sequence), number <= end else { return nil }
     defer { sequence = number }
     return (event, number - sequence - 1)
+  }
+
+  /// Appends the selected events up to a number. The first one of a stream is `watching`.
+  ///
+  /// - Returns: Whether there is room for more.
+  mutating func append(
+    to output: inout OutputBuffer, through end: Int = .max,
+    where includes: (Chips.Event) -> Bool = { _ in true }
+  ) -> Bool {
+    if isNew {
+      let first = history.encoded(Chips.Event(.watching), after: sequence)
+      output.encode { first.append(to: &$0, lost: 0, continues: true) }
+    }
+    isNew = false
+    while output.count < Self.mostEncoded, let (recorded, lost) = next(through: end) {
+      // A gap is reported with the next event, which is selected or not.
+      guard includes(recorded.event) || lost > 0 else { continue }
+      output.encode { recorded.reply.append(to: &$0, lost: lost, continues: true) }
+    }
+    return output.count < Self.mostEncoded
   }
 }

@@ -12,7 +12,6 @@ import Varlink
   private var events: EventCursor?
   /// The chip whose events concern the stream; nil for all chips.
   private let eventChip: String?
-  private var isNew = true
   private var rate: PeerRate
   private var state = State.sending
   private weak var connection: VarlinkConnection?
@@ -24,9 +23,6 @@ import Varlink
     /// The error follows the last measurement.
     case ending(ServiceError)
   }
-
-  /// The bytes of measurements that are encoded for one call of send(2).
-  private static let mostEncoded = 32_768
 
   init(
     _ wanted: ChipCall.Monitor, events: EventCursor?, of eventChip: String?,
@@ -103,16 +99,7 @@ import Varlink
   ///
   /// - Returns: Whether there is room for more.
   private func appendEvents(through end: Int, to output: inout OutputBuffer) -> Bool {
-    if isNew, let events {
-      let first = events.history.encoded(Chips.Event(.watching), after: events.sequence)
-      output.encode { first.append(to: &$0, lost: 0, continues: true) }
-    }
-    isNew = false
-    while output.count < Self.mostEncoded, let (recorded, lost) = events?.next(through: end) {
-      // A gap is reported with the next event, which concerns the stream or not.
-      guard includes(recorded.event) || lost > 0 else { continue }
-      output.encode { recorded.reply.append(to: &$0, lost: lost, continues: true) }
-    }
-    return output.count < Self.mostEncoded
+    events?.append(to: &output, through: end, where: includes)
+      ?? (output.count < EventCursor.mostEncoded)
   }
 }

@@ -6,15 +6,11 @@ import Varlink
 /// The events that a client watches. Its queue is the history of the service.
 @ServiceActor final class Watch: VarlinkStream {
   private var cursor: EventCursor
-  private var isNew = true
   private let interval: Duration?
   private let sessions: @ServiceActor () -> [Chips.Event]
   /// Whether counters are due. A client that accepts no bytes gets them once.
   private var countersAreDue = false
   private weak var connection: VarlinkConnection?
-
-  /// The bytes of events that are encoded for one call of send(2).
-  private static let mostEncoded = 32_768
 
   /// - Parameters:
   ///   - interval: The time between two counts; nil for none.
@@ -44,16 +40,13 @@ import Varlink
   }
 
   func appendReplies(to output: inout OutputBuffer, more: Bool) -> Bool {
-    if isNew, more {
-      let first = cursor.history.encoded(Chips.Event(.watching), after: cursor.sequence)
-      output.encode { first.append(to: &$0, lost: 0, continues: true) }
+    if more {
+      guard cursor.append(to: &output) else { return false }
+    } else if let (event, lost) = cursor.next() {
+      output.encode { event.reply.append(to: &$0, lost: lost, continues: false) }
+      return true
     }
-    isNew = false
-    while output.count < Self.mostEncoded, let (event, lost) = cursor.next() {
-      output.encode { event.reply.append(to: &$0, lost: lost, continues: more) }
-      if !more { return true }
-    }
-    guard countersAreDue, output.count < Self.mostEncoded else { return false }
+    guard countersAreDue else { return false }
     countersAreDue = false
     for event in sessions() {
       let reply = cursor.history.encoded(event)
