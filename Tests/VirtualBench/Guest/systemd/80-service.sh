@@ -73,6 +73,8 @@ done
 check "the journal has fields" sh -c \
   "journalctl MESSAGE_ID=be17043f6c2b421eb1a347bde9da9961 -o json | grep -q '\"UWB_CHIP\":\"/dev/uwb/qorvo-'"
 
+check "… and nothing of the threads" sh -c "! journalctl -u uwbd -o cat | grep 'thread priority'"
+
 killall -INT uwbctl
 wait $programs
 # systemd may update the state of the service late.
