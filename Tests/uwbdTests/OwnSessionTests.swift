@@ -2,6 +2,8 @@
 import Foundation
 import Glibc
 import JSON
+import System
+import SystemPackage
 import Testing
 import UWB
 import UWBSimulator
@@ -138,6 +140,12 @@ import Varlink
     #expect(found.profiles.map(\.text) == [Array("{}".utf8)])
     #expect(found.problems == ["\(sessions)/other.json cannot be read: there is no such file."])
     #expect(ProfileFolder(sessions, chips: ["a"], credentials: nil)?.problems.count == 2)
+  }
+
+  @Test func aFileThatOnlyRootReadsHasANextStep() {
+    let problem = { ProfileFolder.problem("key.json", .system(.permissionDenied), hasCopies: $0) }
+    #expect(problem(false).contains("uwbd-keys.conf"))
+    #expect(problem(true).contains("Restart uwbd"))
   }
 
   @Test func itEndsWhenNobodyUsesIt() async throws {

@@ -2,6 +2,7 @@
 import FoundationEssentials
 import Glibc
 import System
+import SystemPackage
 import UWBService
 
 /// The profiles in a folder, for sessions that the service holds for itself.
@@ -42,8 +43,17 @@ struct ProfileFolder: Sendable {
       do throws(FileError) {
         profiles.append(
           HeldProfile(chip: chip, file: file, text: try Self.text(file, copies.map { $0 + name })))
-      } catch { problems.append("\(file) cannot be read: \(error).") }
+      } catch { problems.append(Self.problem(file, error, hasCopies: copies != nil)) }
     }
+  }
+
+  /// Returns the cause, and the next step for a file of root.
+  static func problem(_ file: String, _ error: FileError, hasCopies: Bool) -> String {
+    let cause = "\(file) cannot be read: \(error)."
+    guard case .system(.permissionDenied) = error else { return cause }
+    return hasCopies
+      ? "\(cause) Restart uwbd: systemd copies the file at the start."
+      : "\(cause) With the drop-in uwbd-keys.conf, the unit reads files of root: uwbd(8)."
   }
 
   /// Returns the contents of a file, or of its copy if the system does not let this user read it.

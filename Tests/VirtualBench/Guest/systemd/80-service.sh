@@ -47,6 +47,7 @@ for name in member second; do
 done
 check "two users measure with one session" both_measure
 note "$(service StatusText)"
+check "its memory has a limit" test "$(cat /sys/fs/cgroup/system.slice/uwbd.service/memory.max)" = 805306368
 check "… which the service holds for both" until_true sh -c "systemctl show -P StatusText uwbd | grep -q '1 sessions, 2 clients'"
 
 VirtualBench tell $chips "unplug 0"
@@ -84,5 +85,6 @@ no_session() {
 check "the programs have ended, and their session with them" until_true no_session
 systemctl stop uwbd.service uwbd.socket
 check "it ends in order" test "$(service Result)" = success
+check "… and no socket is left" test ! -e /run/uwbd/control
 journalctl -u uwbd --no-pager -o cat >&4
 check "the kernel complained of nothing" quiet_kernel
