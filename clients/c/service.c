@@ -46,6 +46,18 @@ static void fails(uwb_client *client) {
   assert(uwb_start(client, "{", NULL, NULL) == -1 && uwb_last_code(client) == UWB_INVALID_PROFILE);
   assert(!uwb_describe(client, "none") && uwb_last_code(client) == UWB_NO_CHIP);
   assert(uwb_stop(client, NULL, 7) == -1 && uwb_last_code(client) == UWB_NO_SESSION);
+  assert(uwb_set_share(client, NULL, 7, UWB_SHARE_EVERYONE) == -1);
+  assert(uwb_last_code(client) == UWB_NO_SESSION);
+  assert(uwb_end(client, NULL, 7) == -1 && uwb_last_code(client) == UWB_NO_SESSION);
+}
+
+/// A session is shared with everyone, and ends for the program that holds it.
+static void ends(uwb_client *client, uint32_t session_id) {
+  assert(!uwb_set_share(client, NULL, session_id, UWB_SHARE_EVERYONE));
+  assert(session(client)->share == UWB_SHARE_EVERYONE);
+  uwb_client *other = uwb_open(NULL);
+  assert(other && !uwb_end(other, NULL, session_id) && !session(client));
+  uwb_close(other);
 }
 
 int main(int count, char **arguments) {
@@ -62,12 +74,12 @@ int main(int count, char **arguments) {
   assert(!session(client));
 
   const struct uwb_start_options options = {
-      .size = sizeof options, .for_user_only = 1, .linger_ms = 200};
+      .size = sizeof options, .share = UWB_SHARE_USER, .linger_ms = 200};
   struct uwb_started started = {.size = sizeof started};
   assert(!uwb_start(client, profile, &options, &started));
   assert(started.session_id == 42 && !started.joined && *started.chip);
   const struct uwb_session *found = session(client);
-  assert(found && found->session_id == 42 && !found->for_everyone && found->owner_count == 1);
+  assert(found && found->session_id == 42 && found->share == UWB_SHARE_USER && found->owner_count == 1);
   fails(client);
 
   int measured = 0;
@@ -76,10 +88,11 @@ int main(int count, char **arguments) {
       .size = sizeof filter, .session_id = &started.session_id, .peers = peers, .newest_only = 1};
   assert(!uwb_monitor(client, &filter, take, &measured));
   assert(!receive(client, &measured));
-  assert(!uwb_stop(client, NULL, 42));
+  ends(client, 42);
   const int never = 0;
   assert(receive(client, &never) == -1 && uwb_last_code(client) == UWB_SESSION_ENDED);
   assert(!uwb_reconnect(client, 0) && !session(client));
+  assert(!uwb_start(client, profile, &options, NULL) && !uwb_stop(client, NULL, 42));
   uwb_close(client);
   return 0;
 }

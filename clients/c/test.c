@@ -308,13 +308,18 @@ static void strings(void) {
   }
 }
 
-/// A client that has a connection for one call. The replies are there before the call.
-static uwb_client *calling(int *service, const char *reply_to_call) {
+/// Gives a client a connection for calls. Returns the end of the service.
+static int connected(uwb_client *client) {
   int ends[2];
   assert(!socketpair(AF_UNIX, SOCK_STREAM, 0, ends));
-  uwb_client *client = uwb_open("");
   client->idle.fd = ends[0];
-  *service = ends[1];
+  return ends[1];
+}
+
+/// A client that has a connection for one call. The replies are there before the call.
+static uwb_client *calling(int *service, const char *reply_to_call) {
+  uwb_client *client = uwb_open("");
+  *service = connected(client);
   if (reply_to_call) say(*service, reply_to_call, strlen(reply_to_call) + 1);
   return client;
 }
@@ -333,10 +338,10 @@ static void lists(void) {
   assert(!strcmp(chips[0]->chip, "/dev/ttyACM0") && !chips[0]->problem && !chips[0]->borrowed);
   assert(!strcmp(chips[0]->serial, "C0FFEE") && !chips[0]->model);
   const struct uwb_session *session = chips[0]->sessions[0];
-  assert(session->session_id == 42 && session->for_everyone && !strcmp(session->state, "ranging"));
+  assert(session->session_id == 42 && session->share == UWB_SHARE_EVERYONE && !strcmp(session->state, "ranging"));
   assert(session->owner_count == 2 && session->owners[1].pid == 8 && session->owners[0].uid == 1000);
   assert(session->counters.measured == 9 && session->counters.missing == 2);
-  assert(!chips[0]->sessions[1]->for_everyone && !chips[0]->sessions[2]);
+  assert(chips[0]->sessions[1]->share == UWB_SHARE_USER && !chips[0]->sessions[2]);
   // Escaped characters, inside and outside the first plane.
   assert(!strcmp(chips[1]->chip, "tcp:\u00E4\U0001F4E1") && !chips[1]->sessions[0]);
   assert(!strcmp(chips[1]->borrowed, "uwbctl reset") && !strcmp(chips[1]->problem, "It is gone."));
@@ -416,12 +421,12 @@ static void sessions(void) {
   const char stopped[] = "{\"parameters\":{}}";
   uwb_client *client = calling(&service, started);
   const struct uwb_start_options options = {
-      .size = sizeof options, .for_user_only = 1, .linger_ms = 500};
+      .size = sizeof options, .share = UWB_SHARE_USER, .linger_ms = 500};
   struct uwb_started found = {.size = sizeof found};
   assert(!uwb_start(client, "{}", &options, &found));
   assert(found.session_id == 42 && found.joined && !strcmp(found.chip, "a"));
   hear(service);
-  assert(strstr(heard, "\"share\":\"user\",\"linger_ms\":500}}") && !strstr(heard, "chip"));
+  assert(strstr(heard, "\"linger_ms\":500,\"share\":\"user\"}}") && !strstr(heard, "chip"));
   // It starts again on the same chip.
   assert(strstr(client->held->call.bytes, "\"chip\":\"a\"") && client->idle.fd == -1);
   say(service, stopped, sizeof stopped);
@@ -454,6 +459,46 @@ static void sessions(void) {
   assert(!client->held && uwb_fd(client) == -1);
   close(ends[1]);
   done(client, service);
+}
+
+/// The next service gets the last share of a session, and does not start one that was ended.
+static void changes(void) {
+  int service, control;
+  const char started[] = "{\"parameters\":{\"chip\":\"a\",\"session_id\":42,\"joined\":false}}";
+  uwb_client *client = calling(&service, started);
+  assert(!uwb_start(client, "{}", NULL, NULL));
+  hear(service);
+  control = connected(client);
+  say(control, info, sizeof info);
+  assert(!uwb_set_share(client, "a", 42, UWB_SHARE_USER));
+  hear(control);
+  assert(strstr(
+      heard, ".SetShare\",\"parameters\":{\"session_id\":42,\"chip\":\"a\",\"share\":\"user\"}}"));
+  const char busy[] = "{\"error\":\"org.swift-uwb.Chips.Busy\",\"parameters\":{\"reason\":\"Held.\"}}";
+  say(control, busy, sizeof busy);
+  assert(uwb_set_share(client, NULL, 42, UWB_SHARE_EVERYONE) == -1);
+  assert(uwb_last_code(client) == UWB_BUSY && client->held->share == UWB_SHARE_USER);
+  hear(control);
+  // The service restarts.
+  close(service);
+  say(control, info, sizeof info);
+  say(control, started, sizeof started);
+  assert(!uwb_reconnect(client, 0));
+  hear(control);
+  hear(control);
+  assert(strstr(heard, "\"chip\":\"a\",\"share\":\"user\"}}"));
+  service = control;
+  control = connected(client);
+  say(control, info, sizeof info);
+  assert(!uwb_end(client, NULL, 42) && !client->held);
+  hear(control);
+  assert(strstr(heard, ".End\",\"parameters\":{\"session_id\":42}}"));
+  assert(recv(service, heard, 1, 0) == 0);
+  const char denied[] = "{\"error\":\"org.swift-uwb.Chips.Denied\",\"parameters\":{}}";
+  say(control, denied, sizeof denied);
+  assert(uwb_end(client, NULL, 42) == -1 && uwb_last_code(client) == UWB_DENIED);
+  close(service);
+  done(client, control);
 }
 
 /// The calls of listeners have the options, and a listener replaces the one before.
@@ -553,7 +598,9 @@ static void call_back(const struct uwb_event *event, void *context) {
   if (wanted == monitors) uwb_monitor(client, NULL, take, context);
   if (wanted == reconnects_too) uwb_reconnect(client, 0);
   if (wanted == starts) uwb_start(client, "{}", NULL, NULL);
-  if (wanted == dispatches) uwb_dispatch(client);
+  if (wanted == dispatches) {
+    assert(uwb_dispatch(client) == -1 && uwb_last_code(client) == UWB_INVALID_ARGUMENT);
+  }
   if (wanted == lists_too) uwb_list(client);
   // The event is still valid.
   if (event->measurement) {
@@ -563,7 +610,8 @@ static void call_back(const struct uwb_event *event, void *context) {
   }
 }
 
-/// Each call may be made within an event, whether it is a measurement or an interruption.
+/// Each call may be made within an event, whether it is a measurement or an interruption. The call
+/// that has begun the event is rejected.
 static void callbacks(void) {
   for (wanted = 0; wanted < call_count; wanted++) {
     for (int lost = 0; lost < 2; lost++) {
@@ -579,7 +627,7 @@ static void callbacks(void) {
       // Closing and another listener, which has no service here, end the loop.
       bool ends = wanted == closes || wanted == monitors;
       assert(count == (lost || ends ? 1 : 3));
-      assert(wanted == dispatches || result == (ends && !lost ? 1 : lost && wanted != closes ? -1 : lost ? 0 : 3));
+      assert(result == (ends && !lost ? 1 : lost && wanted != closes ? -1 : lost ? 0 : 3));
       if (!lost) close(service);
       if (wanted != closes) uwb_close(client);
     }
@@ -589,7 +637,7 @@ static void callbacks(void) {
 /// Reads bytes as the reply to each call and as events.
 static void read_all(const char *bytes, size_t size) {
   long count = 0;
-  for (int call = 0; call < 6; call++) {
+  for (int call = 0; call < 8; call++) {
     int service;
     uwb_client *client = call ? calling(&service, NULL) : made(&service, &count);
     say(service, bytes, size);
@@ -601,6 +649,8 @@ static void read_all(const char *bytes, size_t size) {
     if (call == 3) uwb_service_info(client);
     if (call == 4) uwb_start(client, "{}", NULL, NULL);
     if (call == 5) uwb_stop(client, NULL, 42);
+    if (call == 6) uwb_set_share(client, NULL, 42, UWB_SHARE_USER);
+    if (call == 7) uwb_end(client, NULL, 42);
     if (uwb_last_code(client)) assert(*uwb_last_error(client));
     done(client, service);
   }
@@ -672,6 +722,7 @@ int main(int arguments, char **argument) {
   lists();
   errors();
   sessions();
+  changes();
   listeners();
   interruptions();
   callbacks();

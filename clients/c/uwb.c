@@ -20,7 +20,7 @@
 
 enum {
   // Bytes of the longest message that is accepted.
-  longest = 1 << 20,
+  longest = 16 << 20,
   deepest = 32,
 };
 
@@ -62,7 +62,8 @@ struct connection {
   size_t taken;
 };
 
-// A session of the client: its connection, and the call that starts it again, with its final zero.
+// A session of the client: its connection, and the call that starts it again, without its end:
+// `share` follows, which may change.
 struct held {
   struct held *next;
   struct connection connection;
@@ -71,6 +72,7 @@ struct held {
   uint64_t number;
   char *chip;
   struct text call;
+  enum uwb_share share;
 };
 
 // A session of which a measurement was received.
@@ -114,9 +116,7 @@ struct uwb_client {
   // uwb_reconnect was not called.
   bool interrupted;
   uint64_t until;
-  // Calls of uwb_dispatch that have not returned.
-  int depth;
-  bool is_closed;
+  bool is_dispatching, is_closed;
   // Numbers have a decimal point, whatever the locale of the program.
   locale_t plain;
   // Seed for random pauses, which differ between programs.
@@ -721,7 +721,7 @@ void uwb_close(uwb_client *client) {
     free_held(client->held);
     client->held = next;
   }
-  if (client->depth) return;
+  if (client->is_dispatching) return;
   while (client->seen) {
     struct seen *next = client->seen->next;
     free(client->seen);
@@ -838,7 +838,7 @@ static const struct uwb_session *read_session(
       .size = sizeof *session,
       .chip = chip,
       .session_id = (uint32_t)integer(object, "session_id"),
-      .for_everyone = is_string(object, "share", "everyone"),
+      .share = is_string(object, "share", "everyone") ? UWB_SHARE_EVERYONE : UWB_SHARE_USER,
       .state = string(into, object, "state"),
       .owners = users,
       .address = string(into, object, "address"),
@@ -929,9 +929,12 @@ static struct text start_call(
   begin_call(&call, INTERFACE ".Start", false);
   append_string_member(&call, "profile_text", profile);
   append_string_member(&call, "chip", chip);
-  if (options->for_user_only) append_string_member(&call, "share", "user");
   if (options->linger_ms) append_number(&call, "linger_ms", options->linger_ms);
   return call;
+}
+
+static void append_share(struct text *call, enum uwb_share share) {
+  append_string_member(call, "share", share == UWB_SHARE_USER ? "user" : "everyone");
 }
 
 /// Gives the connection of a successful start to its session, which then is the last one.
@@ -952,6 +955,7 @@ int uwb_start(
   struct uwb_start_options options = {.size = sizeof options};
   if (take_options(client, &options, sizeof options, given)) return -1;
   struct text call = start_call(profile, &options, options.chip);
+  if (options.share) append_share(&call, options.share);
   const char *reply = reply_to(client, &call), *parameters = member(reply, "parameters");
   if (!reply) return -1;
   struct held *held = calloc(1, sizeof *held);
@@ -963,7 +967,7 @@ int uwb_start(
   }
   // The same chip, even if there are more chips later.
   if (held) held->call = start_call(profile, &options, held->chip ? held->chip : options.chip);
-  if (held) append_text(&held->call, "}}");
+  if (held) held->share = options.share;
   if (!into || held->call.failed) {
     // The session ends with its connection.
     close_connection(&client->idle);
@@ -984,12 +988,17 @@ int uwb_start(
   return 0;
 }
 
-int uwb_stop(uwb_client *client, const char *chip, uint32_t session_id) {
-  begin(client);
+static struct text session_call(const char *method, const char *chip, uint32_t session_id) {
   struct text call = {0};
-  begin_call(&call, INTERFACE ".Stop", false);
+  begin_call(&call, method, false);
   append_number(&call, "session_id", session_id);
   append_string_member(&call, "chip", chip);
+  return call;
+}
+
+int uwb_stop(uwb_client *client, const char *chip, uint32_t session_id) {
+  begin(client);
+  struct text call = session_call(INTERFACE ".Stop", chip, session_id);
   struct held *held = client->held;
   while (held && !is_session(held, chip, session_id)) held = held->next;
   // The error of the service names the cause why the client does not hold the session.
@@ -1002,6 +1011,27 @@ int uwb_stop(uwb_client *client, const char *chip, uint32_t session_id) {
   clear(&call);
   release(client, chip, session_id, client->starts);
   return result;
+}
+
+int uwb_set_share(
+    uwb_client *client, const char *chip, uint32_t session_id, enum uwb_share share) {
+  begin(client);
+  struct text call = session_call(INTERFACE ".SetShare", chip, session_id);
+  append_share(&call, share);
+  if (!reply_to(client, &call)) return -1;
+  // The session has the same users at the next service.
+  for (struct held *at = client->held; at; at = at->next) {
+    if (is_session(at, chip, session_id)) at->share = share;
+  }
+  return 0;
+}
+
+int uwb_end(uwb_client *client, const char *chip, uint32_t session_id) {
+  begin(client);
+  struct text call = session_call(INTERFACE ".End", chip, session_id);
+  if (!reply_to(client, &call)) return -1;
+  release(client, chip, session_id, client->starts);
+  return 0;
 }
 
 // MARK: listening
@@ -1097,6 +1127,19 @@ int uwb_watch(
   return replace_listener(client, &call, true, body, context);
 }
 
+/// Starts a session at the next service.
+static int start_again(uwb_client *client, struct held *held) {
+  struct text call = {0};
+  append(&call, held->call.bytes, held->call.count);
+  if (held->share) append_share(&call, held->share);
+  // The connection without a session becomes the session's.
+  if (!reply_to(client, &call)) return -1;
+  close_connection(&held->connection);
+  held->connection = client->idle;
+  client->idle = (struct connection){.fd = -1};
+  return 0;
+}
+
 /// Connects once, and restores the sessions and the listener that were lost.
 static int resume(uwb_client *client) {
   begin(client);
@@ -1105,13 +1148,7 @@ static int resume(uwb_client *client) {
   begin_call(&call, "org.varlink.service.GetInfo", false);
   if (!reply_to(client, &call)) return -1;
   for (struct held *at = client->held; at; at = at->next) {
-    if (!is_lost(&at->connection)) continue;
-    if (client->idle.fd < 0 && open_connection(client, &client->idle)) return -1;
-    const char *reply = reply_on(client, &client->idle, at->call.bytes);
-    if (!reply || is_error(client, reply)) return -1;
-    close_connection(&at->connection);
-    at->connection = client->idle;
-    client->idle = (struct connection){.fd = -1};
+    if (is_lost(&at->connection) && start_again(client, at)) return -1;
   }
   return client->listen.count && is_lost(&client->listening) ? listen_again(client) : 0;
 }
@@ -1322,17 +1359,20 @@ static int dispatch(uwb_client *client, struct text *copy) {
 
 int uwb_dispatch(uwb_client *client) {
   begin(client);
+  if (client->is_dispatching) {
+    return fail(client, UWB_INVALID_ARGUMENT, "uwb_dispatch is called within an event.");
+  }
   if (client->listening.fd < 0) {
     return client->listen.count
                ? fail(client, UWB_DISCONNECTED, "The service has disconnected.")
                : fail(client, UWB_INVALID_ARGUMENT, "The client does not listen.");
   }
   struct text copy = {0};
-  client->depth++;
+  client->is_dispatching = true;
   int result = dispatch(client, &copy);
-  client->depth--;
+  client->is_dispatching = false;
   clear(&copy);
-  if (client->is_closed && !client->depth) {
+  if (client->is_closed) {
     uwb_close(client);
   } else if (result >= 0) {
     // Not the error of a call that `body` has made.

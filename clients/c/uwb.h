@@ -6,7 +6,8 @@
 // A client is used by one thread at a time. Text is UTF-8. Functions that return an int return -1
 // for an error, which uwb_last_error and uwb_last_code describe.
 //
-// Each function may be called from the function that uwb_dispatch calls, uwb_close included.
+// Each function may be called from the function that uwb_dispatch calls, uwb_close included, but
+// not uwb_dispatch itself.
 //
 // Structures begin with their size. In structures that a program fills in, set it to sizeof; zero
 // in the other members means the default. Later versions append members.
@@ -94,6 +95,14 @@ struct uwb_user {
   int64_t uid, pid;
 };
 
+/// The users who may join a session and see its measurements.
+enum uwb_share {
+  /// Everyone who may connect.
+  UWB_SHARE_EVERYONE,
+  /// The user who started it, and root.
+  UWB_SHARE_USER
+};
+
 /// Counts of a session since its start; 0 with a service that does not count.
 struct uwb_counters {
   /// Measurements with a value, without one, and rounds of a peer that are missing.
@@ -115,8 +124,7 @@ struct uwb_session {
   size_t size;
   const char *chip;
   uint32_t session_id;
-  /// 1: everyone who may connect may join and listen; 0: only the user who started it.
-  int32_t for_everyone;
+  enum uwb_share share;
   /// starting, ranging, waiting or ending.
   const char *state;
   /// The programs that hold it.
@@ -173,8 +181,7 @@ struct uwb_start_options {
   size_t size;
   /// NULL: the only one.
   const char *chip;
-  /// Hides the session from the programs of other users.
-  int32_t for_user_only;
+  enum uwb_share share;
   /// Milliseconds for which the session stays when the program has crashed, at most 60,000.
   uint32_t linger_ms;
 };
@@ -203,6 +210,20 @@ int uwb_start(
 ///
 /// chip: NULL: any.
 int uwb_stop(uwb_client *client, const char *chip, uint32_t session_id);
+
+/// Changes the users who may join a session and see its measurements. Only the user who started it,
+/// and root, may do so.
+///
+/// chip: NULL: the only one.
+/// UWB_BUSY: programs of other users hold the session that is to be for its user.
+int uwb_set_share(
+    uwb_client *client, const char *chip, uint32_t session_id, enum uwb_share share);
+
+/// Ends a session for all programs that hold it.
+///
+/// chip: NULL: the only one.
+/// UWB_DENIED: this user may not end it.
+int uwb_end(uwb_client *client, const char *chip, uint32_t session_id);
 
 // MARK: measurements
 

@@ -235,6 +235,23 @@ class StreamTests(unittest.TestCase):
         with FakeService(recording(1)) as fake:
             asyncio.run(main(fake))
 
+    def test_a_session_that_was_ended_does_not_start_again(self) -> None:
+        async def main(fake: FakeService) -> None:
+            async with uwb.aio.connect(fake.path) as service:
+                await service.start({"session_id": 7})
+                await service.end(7)
+                await service._restore()
+                self.assertEqual(fake.started, [{"session_id": 7}])
+
+        with FakeService([]) as fake, uwb.connect(fake.path) as service:
+            service.start({"session_id": 7})
+            service.end(7)
+            service._restore()
+            self.assertEqual(fake.started, [{"session_id": 7}])
+            self.assertEqual(service._held, {})
+        with FakeService([]) as fake:
+            asyncio.run(main(fake))
+
     def test_an_interrupted_step_loses_nothing(self) -> None:
         folder = os.path.dirname(uwb.__file__)
 

@@ -437,9 +437,12 @@ class Client:
             self._held = {k: held for k, held in self._held.items() if held[0] is not connection}
             raise
 
+    def _keys(self, session_id: int, chip: str | None) -> list[tuple[str, int]]:
+        return [key for key in self._held if key[1] == session_id and chip in (None, key[0])]
+
     def stop(self, session_id: int, *, chip: str | None = None) -> None:
         """Releases a session of this client, on the connection that owns it."""
-        keys = [key for key in self._held if key[1] == session_id and chip in (None, key[0])]
+        keys = self._keys(session_id, chip)
         if not keys:
             # The session has ended, or belongs to another program. The error of the service names
             # the cause.
@@ -464,13 +467,16 @@ class Client:
         Only the user who started it may do so, and root; `Busy` if another user's program holds it.
         """
         self._call("SetShare", session_id=session_id, share=share, chip=chip)
-        for key, (connection, start) in self._held.items():
-            if key[1] == session_id and chip in (None, key[0]):
-                self._held[key] = connection, start.shared(share)
+        for key in self._keys(session_id, chip):
+            connection, start = self._held[key]
+            self._held[key] = connection, start.shared(share)
 
     def end(self, session_id: int, *, chip: str | None = None) -> None:
         """Ends a session for all programs that hold it. Needs the right to start sessions."""
         self._call("End", session_id=session_id, chip=chip)
+        # It does not start again with the next service.
+        for key in self._keys(session_id, chip):
+            self._held.pop(key)[0].close()
 
     def _restore(self) -> None:
         """Starts the sessions that it held at a service that was restarted."""

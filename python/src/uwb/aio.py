@@ -438,9 +438,12 @@ class Client:
             before[0].close()
         return session
 
+    def _keys(self, session_id: int, chip: str | None) -> list[tuple[str, int]]:
+        return [key for key in self._held if key[1] == session_id and chip in (None, key[0])]
+
     async def stop(self, session_id: int, *, chip: str | None = None) -> None:
         """Releases a session of this client, on the connection that owns it."""
-        keys = [key for key in self._held if key[1] == session_id and chip in (None, key[0])]
+        keys = self._keys(session_id, chip)
         if not keys:
             # The session has ended, or belongs to another program. The error of the service names
             # the cause.
@@ -462,13 +465,15 @@ class Client:
     async def set_share(self, session_id: int, share: Share, *, chip: str | None = None) -> None:
         """Changes the users who may join a session; see `uwb.Client.set_share`."""
         await self._call("SetShare", session_id=session_id, share=share, chip=chip)
-        for key, (connection, start) in self._held.items():
-            if key[1] == session_id and chip in (None, key[0]):
-                self._held[key] = connection, start.shared(share)
+        for key in self._keys(session_id, chip):
+            connection, start = self._held[key]
+            self._held[key] = connection, start.shared(share)
 
     async def end(self, session_id: int, *, chip: str | None = None) -> None:
         """Ends a session for all programs that hold it; see `uwb.Client.end`."""
         await self._call("End", session_id=session_id, chip=chip)
+        for key in self._keys(session_id, chip):
+            self._held.pop(key)[0].close()
 
     async def _restore(self) -> None:
         """Starts the sessions that it held at a service that was restarted."""

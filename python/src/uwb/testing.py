@@ -194,7 +194,7 @@ class FakeService:
             self.started.append(profile if text is None else text)
             self._note("session_started", session_id=number)
             yield {"parameters": {"chip": self.chip, "session_id": number, "joined": False}}
-        elif method == "Stop":
+        elif method in ("Stop", "End"):
             self._note("session_ended", session_id=parameters.get("session_id"))
             yield {"parameters": {}}
         elif method == "Monitor":
