@@ -40,14 +40,14 @@ import UWBSimulator
   // MARK: devices
 
   @Test func aSimulatedChipIsTheDefault() throws {
-    #expect(try DeviceOptions.parse([]).isSimulated)
-    #expect(try !DeviceOptions.parse(["-d", "/dev/ttyACM0"]).isSimulated)
+    #expect(try DeviceOption.parse([]).device == DeviceOptions.simulated)
+    #expect(try DeviceOption.parse(["-d", "/dev/ttyACM0"]).device == "/dev/ttyACM0")
   }
 
   @Test(arguments: ["/dev/ttyACM0?rtscts=1", "/dev/ttyACM0?baud"])
   func invalidNamesAreErrors(_ device: String) {
     #expect(throws: ValidationError.self) { try DeviceOptions.check(device) }
-    #expect(throws: (any Error).self) { try DeviceOptions.parse(["--device", device]) }
+    #expect(throws: (any Error).self) { try DeviceOption.parse(["--device", device]) }
   }
 
   @Test func anotherOptionMayNameTheDevice() throws {

@@ -63,7 +63,7 @@ import UWBTestSupport
   private func range(
     _ chip: ScriptedTerminal, _ started: Latch
   ) throws -> Task<Void?, any Error> {
-    let options = try DeviceOptions.parse(["--device", chip.path])
+    let options = try DeviceOptions.naming(chip.path, ChipOptions.parse([]))
     let end = try RunOptions.parse(["-t", "1"])
     let configuration = SessionConfiguration(
       role: .controller, sessionID: 42, address: MACAddress(0), peers: [MACAddress(1)])

@@ -20,7 +20,7 @@ import UWBTools
   static func withChip(
     _ chip: SimulatedBench.Chip, reset: Bool = false, _ body: (UWBDevice) async throws -> Void
   ) async throws -> Bool {
-    let options = try DeviceOptions.parse(["--device", chip.path])
+    let options = try DeviceOptions.naming(chip.path, ChipOptions.parse([]))
     return try await options.withDevice(resetPolicy: reset ? .reset : .keepState) { device, _ in
       try await body(device)
       return device.wasReset

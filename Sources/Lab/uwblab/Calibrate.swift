@@ -38,12 +38,12 @@ struct CalibrationResult: ParsableArguments {
     completion: .file(extensions: ["json"]))
   var output: String?
   @Flag(help: "Write the result to the chips.") var write = false
-  @OptionGroup var plot: PlotOptions
-  @OptionGroup var consent: Consent
+  @Option(help: Plot.help, completion: Plot.completion) var plot: String?
 
   func validate() throws {
+    try Plot.check(plot)
     try require(
-      output != "-" || plot.plot != "-", "Give a file for --output or --plot instead of -.")
+      output != "-" || plot != "-", "Give a file for --output or --plot instead of -.")
     try require(
       output == nil || !write,
       "Give either --output or --write: a chip that corrects its distances must not be corrected "
@@ -53,9 +53,9 @@ struct CalibrationResult: ParsableArguments {
   /// Prints the report, and writes its calibration into the file.
   func save(_ report: CalibrationReport) throws(LabError) {
     takeOutput(for: output)
-    takeOutput(for: plot.plot)
+    takeOutput(for: plot)
     standardOutput.write(report.text)
-    try plot.write(report.charts)
+    try Plot.write(report.charts, to: plot)
     if let problem = report.problem { throw problem }
     if let output {
       try report.calibration.merge(intoFile: output)
@@ -116,7 +116,6 @@ struct BoardOptions: ParsableArguments {
   @Option(name: [.customShort("n"), .long], help: "Measurements at each placement.")
   var rounds = 100
   @Option(help: "Time between measurements in milliseconds.") var interval: UInt32 = 50
-  @OptionGroup var chip: ChipOptions
 
   func validate() throws {
     try require(1...100_000 ~= rounds, "--rounds takes 1 to 100000.")
@@ -150,7 +149,7 @@ struct BoardOptions: ParsableArguments {
   ///   - least: the number of boards that the calibration needs.
   ///   - hasBias: whether the level shifts the distances of simulated boards.
   func withBench<R: Sendable>(
-    usual: Int, least: Int = 2, hasBias: Bool = false,
+    _ chip: ChipOptions, usual: Int, least: Int = 2, hasBias: Bool = false,
     _ body: (BoardBench, TerminalConsole) async throws -> R
   ) async throws -> R {
     let (channel, interval) = (channel, interval)
@@ -167,7 +166,7 @@ struct BoardOptions: ParsableArguments {
     var places = try named
     var simulation: SimulatedBench?
     if places.isEmpty {
-      let bench = try simulatedBoards(simulated ?? usual, hasBias: hasBias)
+      let bench = try simulatedBoards(chip, simulated ?? usual, hasBias: hasBias)
       let chips = bench.chips
       places = chips.map { ($0.name, SimulatedPeers.endpoint($0)) }
       simulation = bench
@@ -189,7 +188,9 @@ struct BoardOptions: ParsableArguments {
   }
 
   /// Returns boards whose delays are not calibrated, as from a factory.
-  private func simulatedBoards(_ count: Int, hasBias: Bool) throws -> SimulatedBench {
+  private func simulatedBoards(
+    _ chip: ChipOptions, _ count: Int, hasBias: Bool
+  ) throws -> SimulatedBench {
     var scene = Scene(seed: chip.seed)
     if hasBias {
       scene.radio.powerBias = Curve([(-95, -0.03), (-65, 0.04)])
@@ -255,7 +256,9 @@ struct CalibrateDelay: CalibrationCommand {
   @Option(help: "With --write: only these antennas, as the chip numbers them.") var antenna:
     [UInt8] = []
   @OptionGroup(title: "Boards") var boards: BoardOptions
+  @OptionGroup(title: "Boards") var chip: ChipOptions
   @OptionGroup(title: "Result") var result: CalibrationResult
+  @OptionGroup(title: "Result") var consent: Consent
 
   func validate() throws {
     try require(placement > 0 && placement < 10, "--placement takes metres, more than 0.")
@@ -271,16 +274,17 @@ struct CalibrateDelay: CalibrationCommand {
     warn(fit.warnings)
     try result.save(fit.report)
     if result.write {
-      try await boards.withBench(usual: 3, least: 1) { bench, _ in try await write(fit, bench) }
+      try await boards.withBench(chip, usual: 3, least: 1) { bench, _ in try await write(fit, bench)
+      }
     }
   }
 
   func calibrateBoards() async throws {
-    try await boards.withBench(usual: 3) { bench, console in
+    try await boards.withBench(chip, usual: 3) { bench, console in
       let calibration = try calibration
       let measurements = try await calibration.measurements(
         on: bench, distances: try distances(bench.boards.map(\.name)),
-        channel: Int(boards.channel), console, isInteractive: !result.consent.yes)
+        channel: Int(boards.channel), console, isInteractive: !consent.yes)
       guard !measurements.isEmpty else { throw Failure(.noPeer, "Nothing was measured.") }
       let fit = try calibration.fit(measurements)
       warn(fit.warnings)
@@ -315,7 +319,7 @@ struct CalibrateDelay: CalibrationCommand {
       let isRough = delays.values.contains { $0.standardDeviation > 0.05 }
       do {
         try await CalibrationChange(board.device, entries).confirmAndWrite(
-          result.consent,
+          consent,
           warning: isRough ? "The delay of \(board.name) is uncertain by more than 5 cm." : nil,
           isAtomic: true)
       } catch is CancellationError {

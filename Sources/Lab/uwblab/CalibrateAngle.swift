@@ -68,7 +68,9 @@ struct CalibrateAngle: CalibrationCommand {
   @Option(help: "With --write: the pair of antennas, as the chip numbers it.") var antennaPair:
     UInt8 = 0
   @OptionGroup(title: "Boards") var boards: BoardOptions
+  @OptionGroup(title: "Boards") var chip: ChipOptions
   @OptionGroup(title: "Result") var result: CalibrationResult
+  @OptionGroup(title: "Result") var consent: Consent
 
   func validate() throws {
     try require(
@@ -112,16 +114,16 @@ struct CalibrateAngle: CalibrationCommand {
     try result.save(PairCalibration.report(pairs))
     guard result.write, let first = pairs.first else { return }
     try require(pairs.count == 1, "--write takes one pair: choose it with --column.")
-    let target = try DeviceOptions.naming(device, boards.chip)
+    let target = try DeviceOptions.naming(device, chip)
     try await target.withDevice { device, _ in try await write(first.fit, to: device) }
   }
 
   func calibrateBoards() async throws {
-    try await boards.withBench(usual: 2) { bench, console in
+    try await boards.withBench(chip, usual: 2) { bench, console in
       let samples = try await calibration.samples(
         on: bench,
         angles: angles.isEmpty ? stride(from: -75, through: 75, by: 15).map { $0 } : angles,
-        console, isInteractive: !result.consent.yes)
+        console, isInteractive: !consent.yes)
       guard !samples.isEmpty else {
         throw Failure(
           .noPeer, "The chip reported no phases.",
@@ -147,7 +149,7 @@ struct CalibrateAngle: CalibrationCommand {
       channel: boards.channel, pair: antennaPair, offset: fit.offset,
       table: zip(fit.table.angles, fit.table.phases).map { ($0, $1) })
     try await CalibrationChange(device, entries).confirmAndWrite(
-      result.consent, warning: missing, isAtomic: true)
+      consent, warning: missing, isAtomic: true)
   }
 }
 
@@ -175,7 +177,9 @@ struct CalibratePower: CalibrationCommand {
   @Option(name: .customLong("distance"), help: "A distance in metres; repeatable.")
   var distances: [Double] = []
   @OptionGroup(title: "Boards") var boards: BoardOptions
+  @OptionGroup(title: "Boards") var chip: ChipOptions
   @OptionGroup(title: "Result") var result: CalibrationResult
+  @OptionGroup(title: "Result") var consent: Consent
 
   func validate() throws {
     try require(!result.write, "Chips have no such table: use --output.")
@@ -189,10 +193,10 @@ struct CalibratePower: CalibrationCommand {
   }
 
   func calibrateBoards() async throws {
-    let calibration = try await boards.withBench(usual: 2, hasBias: true) { bench, console in
+    let calibration = try await boards.withBench(chip, usual: 2, hasBias: true) { bench, console in
       try await PowerCalibration(
         on: bench, distances: distances.isEmpty ? [1, 1.5, 2, 3, 4, 6, 8, 12] : distances, console,
-        isInteractive: !result.consent.yes)
+        isInteractive: !consent.yes)
     }
     try result.save(try calibration.report())
   }

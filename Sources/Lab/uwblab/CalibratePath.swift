@@ -36,6 +36,7 @@ struct CalibratePath: ReportingCommand {
     name: .customLong("column"), help: "Another column to learn from; repeatable.")
   var columns: [String] = []
   @OptionGroup(title: "Result") var result: CalibrationResult
+  @OptionGroup(title: "Result") var consent: Consent
 
   func validate() throws {
     try require(!result.write, "Chips have no such table: use --output.")

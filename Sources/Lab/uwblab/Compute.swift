@@ -27,37 +27,42 @@ struct Compute: ParsableCommand {
     ])
 }
 
-struct PlotOptions: ParsableArguments {
-  @Option(help: "Also draw the results (SVG).", completion: .file(extensions: ["svg"]))
-  var plot: String?
+/// The option `--plot`, which two groups declare: groups in groups would be slow (see
+/// `DeviceCommand`).
+enum Plot {
+  static let help: ArgumentHelp = "Also draw the results (SVG)."
+  static let completion = CompletionKind.file(extensions: ["svg"])
 
-  func validate() throws {
-    let name = FilePath(plot ?? "")
+  static func check(_ file: String?) throws {
+    let name = FilePath(file ?? "")
     try require(
       ["svg", nil].contains(name.extension?.lowercased()),
       "--plot draws SVG: give a name that ends in .svg, not \(printable(name.string)).")
   }
 
   /// Draws the charts if requested.
-  func write(_ charts: @autoclosure () -> [Chart]) throws(LabError) {
-    guard let plot else { return }
-    try Figure(charts()).write(to: plot)
+  static func write(_ charts: @autoclosure () -> [Chart], to file: String?) throws(LabError) {
+    guard let file else { return }
+    try Figure(charts()).write(to: file)
   }
 }
 
 /// The facts about a table that its text does not state.
 struct TableOptions: ParsableArguments {
-  @Option(
-    help: """
-      The line of the header, counted from 1; it may be a comment (default: the first line that \
-      is not a comment).
-      """)
-  var header: Int?
-  @Option(
-    help: ArgumentHelp(
-      "The unit of columns whose names have none: azimuth=deg, t1,t2,t3,t4=ns; repeatable.",
-      valueName: "columns=unit"))
-  var unit: [String] = []
+  static let headerHelp: ArgumentHelp = """
+    The line of the header, counted from 1; it may be a comment (default: the first line that \
+    is not a comment).
+    """
+  static let unitHelp = ArgumentHelp(
+    "The unit of columns whose names have none: azimuth=deg, t1,t2,t3,t4=ns; repeatable.",
+    valueName: "columns=unit")
+
+  @Option(help: Self.headerHelp) var header: Int?
+  @Option(help: Self.unitHelp) var unit: [String] = []
+
+  init() {}
+
+  init(header: Int?, unit: [String]) { (self.header, self.unit) = (header, unit) }
 
   func validate() throws {
     try require(header ?? 1 > 0, "--header is a line, counted from 1.")
@@ -92,10 +97,11 @@ struct TableOptions: ParsableArguments {
 /// The input and the output of a table.
 struct ComputeOptions: ParsableArguments {
   @Argument(help: "A CSV file; - or nothing: standard input.") var file: String?
-  @OptionGroup var input: TableOptions
+  @Option(help: TableOptions.headerHelp) var header: Int?
+  @Option(help: TableOptions.unitHelp) var unit: [String] = []
   @Option(name: .shortAndLong, help: "The file for the table (default: standard output).")
   var output: String?
-  @OptionGroup var plot: PlotOptions
+  @Option(help: Plot.help, completion: Plot.completion) var plot: String?
   @Option(
     help: """
       The column with the truth, or the beginning of its name (truth for truth_x_m, truth_y_m), or \
@@ -104,10 +110,16 @@ struct ComputeOptions: ParsableArguments {
       """)
   var truth: String?
 
-  func validate() throws { try checkOutput("--plot", plot.plot) }
+  var input: TableOptions { TableOptions(header: header, unit: unit) }
+
+  func validate() throws {
+    try input.validate()
+    try Plot.check(plot)
+    try checkOutput("--plot", plot)
+  }
 
   /// A chart and a score need all rows.
-  var needsWholeTable: Bool { plot.plot != nil || truth != nil }
+  var needsWholeTable: Bool { plot != nil || truth != nil }
 
   /// Rejects a second file that is standard output.
   func checkOutput(_ option: String, _ file: String?) throws {
@@ -126,7 +138,7 @@ struct ComputeOptions: ParsableArguments {
         try compute(table)
       }
       let scores = try truth.map { name throws(LabError) in try result.scores(truth: name) } ?? []
-      try plot.write(result.charts(with: scores))
+      try Plot.write(result.charts(with: scores), to: plot)
       try result.write(to: output)
       warn(result.warnings)
       for score in scores { standardError.write("\(score)\n") }

@@ -139,7 +139,7 @@ struct ComputeSSTWR: TableCommand {
       !option.live || learn == nil && !table.needsWholeTable,
       "--learn, --plot and --truth need the whole table: leave out --live.")
     try require(
-      learn != "-" || table.plot.plot != "-", "Give a file for --learn or --plot instead of -.")
+      learn != "-" || table.plot != "-", "Give a file for --learn or --plot instead of -.")
   }
 
   func computation(of table: CSVTable) throws(LabError) -> RowComputation<TwoWayDistance> {

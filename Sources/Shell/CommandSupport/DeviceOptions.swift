@@ -5,14 +5,8 @@ import Formats
 package import UWB
 import UWBLink
 
-package struct DeviceOptions: ParsableArguments {
-  package static let simulated = "sim"
-
-  /// Suggests devices that are plugged in.
-  package static let completion = CompletionKind.custom { _, _, _ in
-    Discovery().names() + ["usb:", "tcp:localhost:", simulated]
-  }
-
+/// The option that names a device.
+package struct DeviceOption: ParsableArguments {
   @Option(
     name: .shortAndLong,
     help: ArgumentHelp(
@@ -21,9 +15,37 @@ package struct DeviceOptions: ParsableArguments {
         + "spi:/dev/spidev0.0?chip=sr150&irq=…&ri=…&ce=…, sr1xx:/dev/srxxx, uci:/dev/uci0, "
         + "nxp-usb:/dev/ttyACM0, tcp:host:port, uwbd:SOCKET?chip=NAME, or sim."),
     completion: DeviceOptions.completion)
-  package var device = Self.simulated
+  package var device = DeviceOptions.simulated
 
-  @OptionGroup package var chip: ChipOptions
+  package init() {}
+
+  package func validate() throws { try DeviceOptions.check(device) }
+}
+
+/// A command that opens a device.
+///
+/// It declares both groups of options itself. Each level of groups in groups multiplies the time of
+/// the argument parser by five in debug builds.
+package protocol DeviceCommand: ReportingCommand {
+  var device: DeviceOption { get }
+  var chip: ChipOptions { get }
+}
+
+extension DeviceCommand {
+  package var options: DeviceOptions { DeviceOptions(device: device.device, chip: chip) }
+}
+
+/// A device and its kind of chip.
+package struct DeviceOptions {
+  package static let simulated = "sim"
+
+  /// Suggests devices that are plugged in.
+  package static let completion = CompletionKind.custom { _, _, _ in
+    Discovery().names() + ["usb:", "tcp:localhost:", simulated]
+  }
+
+  package var device: String
+  package var chip: ChipOptions
 
   package var isSimulated: Bool { device == Self.simulated }
   package var driverOptions: UWBDevice.Options { chip.driverOptions }
@@ -32,10 +54,6 @@ package struct DeviceOptions: ParsableArguments {
   package func noteSimulation() {
     if isSimulated { note("Simulated chips: --device names a board.") }
   }
-
-  package init() {}
-
-  package func validate() throws { try Self.check(device) }
 
   /// Checks the name of a device.
   ///
@@ -49,8 +67,7 @@ package struct DeviceOptions: ParsableArguments {
 
   /// Returns the options for a device that a command accepts under another name.
   package static func naming(_ device: String, _ chip: ChipOptions) throws -> DeviceOptions {
-    var options = try parse(["--device", device])
-    options.chip = chip
-    return options
+    try check(device)
+    return DeviceOptions(device: device, chip: chip)
   }
 }

@@ -13,7 +13,7 @@ package struct RunOptions: ParsableArguments {
       which no peer was measured.
       """)
   package var count: Int?
-  @OptionGroup package var time: TimeLimit
+  @Option(name: TimeLimit.name, help: TimeLimit.help) package var duration: Seconds?
   @Option(
     help: """
       How many seconds to wait for a device that was unplugged or failed; 0: end at once.
@@ -23,8 +23,11 @@ package struct RunOptions: ParsableArguments {
   package init() {}
 
   package func validate() throws {
+    try TimeLimit.check(duration)
     if let count, count < 1 { throw ValidationError("--count takes 1 or more.") }
   }
+
+  package var time: TimeLimit { TimeLimit(duration) }
 
   /// The policy for a lost device; nil ends the command.
   package var recovery: RecoveryPolicy? {
@@ -68,12 +71,19 @@ package struct Speed: ExpressibleByArgument {
 
 /// The option `-t`, a time limit.
 package struct TimeLimit: ParsableArguments {
-  @Option(name: [.customShort("t"), .long], help: "Stop after this many seconds.")
-  package var duration: Seconds?
+  package static let name: NameSpecification = [.customShort("t"), .long]
+  package static let help: ArgumentHelp = "Stop after this many seconds."
+
+  @Option(name: Self.name, help: Self.help) package var duration: Seconds?
 
   package init() {}
 
-  package func validate() throws {
+  init(_ duration: Seconds?) { self.duration = duration }
+
+  package func validate() throws { try Self.check(duration) }
+
+  /// Checks the value of `-t`, which other groups declare without this one (see `DeviceCommand`).
+  package static func check(_ duration: Seconds?) throws {
     if let duration, duration.duration <= .zero {
       throw ValidationError("--duration takes more than 0 seconds.")
     }

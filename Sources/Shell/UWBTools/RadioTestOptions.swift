@@ -22,7 +22,7 @@ package struct TestOptions: ParsableArguments {
     name: .customLong("set"),
     help: "Another application parameter, NAME=VALUE; repeatable.")
   var parameters: [String] = []
-  @OptionGroup var time: TimeLimit
+  @Option(name: TimeLimit.name, help: TimeLimit.help) var duration: Seconds?
   @Option(help: "How many seconds to wait for the result after the last frame.")
   var timeout = Seconds(3)
   @Option(help: "Output format.") package var format = OutputFormat.text
@@ -30,6 +30,7 @@ package struct TestOptions: ParsableArguments {
   package init() {}
 
   package func validate() throws {
+    try TimeLimit.check(duration)
     for text in parameters { _ = try Self.parameter(text) }
   }
 
@@ -42,7 +43,7 @@ package struct TestOptions: ParsableArguments {
     configuration.stsSegments = stsSegments
     configuration.stsLength = stsLength
     configuration.patience = Int(timeout.duration / .milliseconds(1))
-    configuration.limit = time.limit.map { Int($0 / .milliseconds(1)) }
+    configuration.limit = duration.map { Int($0.duration / .milliseconds(1)) }
     configuration.additional = try parameters.map(Self.parameter)
     if let frames {
       configuration.packets = frames.packets

@@ -12,7 +12,7 @@ import UWB
 import UWBLink
 import UWBTools
 
-struct AccessoryCommand: Command {
+struct AccessoryCommand: Command, DeviceCommand {
   static let configuration = CommandConfiguration(
     commandName: "accessory",
     abstract: "Let a chip serve as a Nearby Interaction accessory.",
@@ -38,7 +38,8 @@ struct AccessoryCommand: Command {
     }
   }
 
-  @OptionGroup(title: "Device") var options: DeviceOptions
+  @OptionGroup(title: "Device") var device: DeviceOption
+  @OptionGroup(title: "Device") var chip: ChipOptions
   @OptionGroup(title: "Accessory") var accessory: AccessoryOptions
   @OptionGroup(title: "Bluetooth LE") var bluetooth: BluetoothOptions
   @OptionGroup(title: "Regions") var regions: RegionOptions

@@ -67,15 +67,16 @@ enum ChipCalibration {
     }
   }
 
-  struct Get: ReportingCommand {
+  struct Get: DeviceCommand {
     static let configuration = CommandConfiguration(abstract: "Read values from the chip.")
     @Argument(help: "Names (default: all values of the chip).") var names: [String] = []
-    @OptionGroup(title: "Device") var device: DeviceOptions
+    @OptionGroup(title: "Device") var device: DeviceOption
+    @OptionGroup(title: "Device") var chip: ChipOptions
     @OptionGroup(title: "Capture") var capture: CaptureOptions
     @Option(help: "Output format.") var format = OutputFormat.text
 
     func execute() async throws {
-      try await device.withDevice(capture) { device, _ in
+      try await options.withDevice(capture) { device, _ in
         let values = try await device.calibration(names).map {
           PrintedValue($0, in: device.profile.calibration)
         }
@@ -84,11 +85,12 @@ enum ChipCalibration {
     }
   }
 
-  struct SetValues: ReportingCommand {
+  struct SetValues: DeviceCommand {
     static let configuration = CommandConfiguration(
       commandName: "set", abstract: "Write values to the chip, and read each one back.")
     @Argument(help: "NAME=VALUE.") var assignments: [String]
-    @OptionGroup(title: "Device") var device: DeviceOptions
+    @OptionGroup(title: "Device") var device: DeviceOption
+    @OptionGroup(title: "Device") var chip: ChipOptions
     @OptionGroup(title: "Capture") var capture: CaptureOptions
     @OptionGroup var consent: Consent
     @Option(help: "Output format of the changes.") var format = OutputFormat.text
@@ -99,7 +101,7 @@ enum ChipCalibration {
     }
 
     func execute() async throws {
-      try await device.withDevice(capture) { device, _ in
+      try await options.withDevice(capture) { device, _ in
         var wanted: [CalibrationEntry] = []
         for assignment in assignments {
           let parts = assignment.split(separator: "=", maxSplits: 1).map(String.init)
@@ -115,7 +117,7 @@ enum ChipCalibration {
 }
 
 extension ChipCalibration {
-  struct Backup: ReportingCommand {
+  struct Backup: DeviceCommand {
     static let configuration = CommandConfiguration(
       abstract: "Save all values of the chip and its id to a file (JSON).")
     @Argument(
@@ -123,14 +125,15 @@ extension ChipCalibration {
       completion: .file(extensions: ["json"]))
     var file: String
     @Flag(help: "Overwrite the file.") var force = false
-    @OptionGroup(title: "Device") var device: DeviceOptions
+    @OptionGroup(title: "Device") var device: DeviceOption
+    @OptionGroup(title: "Device") var chip: ChipOptions
     @OptionGroup(title: "Capture") var capture: CaptureOptions
 
     func execute() async throws {
       guard force || file == "-" || !FileManager.default.fileExists(atPath: file) else {
         throw Failure(.cannotCreate, "\(file) exists.", try: "Overwrite it with --force.")
       }
-      let backup = try await device.withDevice(capture) { device, _ in
+      let backup = try await options.withDevice(capture) { device, _ in
         try await device.backUpCalibration(created: Date.now.formatted(.iso8601))
       }
       try backup.write(to: file)
@@ -139,7 +142,7 @@ extension ChipCalibration {
     }
   }
 
-  struct Restore: ReportingCommand {
+  struct Restore: DeviceCommand {
     static let configuration = CommandConfiguration(
       abstract: "Write the values of a backup that differ from the chip's values.",
       discussion: """
@@ -149,14 +152,15 @@ extension ChipCalibration {
     @Argument(help: "A file written by backup.", completion: .file(extensions: ["json"]))
     var file: String
     @Flag(help: "Accept a backup of another family.") var force = false
-    @OptionGroup(title: "Device") var device: DeviceOptions
+    @OptionGroup(title: "Device") var device: DeviceOption
+    @OptionGroup(title: "Device") var chip: ChipOptions
     @OptionGroup(title: "Capture") var capture: CaptureOptions
     @OptionGroup var consent: Consent
     @Option(help: "Output format of the changes.") var format = OutputFormat.text
 
     func execute() async throws {
       let backup = try CalibrationBackup(file: file)
-      try await device.withDevice(capture) { device, _ in
+      try await options.withDevice(capture) { device, _ in
         let owner = device.calibrationOwner
         guard owner.family == backup.device.family || force else {
           throw Failure(

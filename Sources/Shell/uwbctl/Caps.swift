@@ -10,7 +10,7 @@ import UWBLink
 import UWBSimulator
 import UWBTools
 
-struct Caps: Command {
+struct Caps: Command, DeviceCommand {
   static let configuration = CommandConfiguration(
     abstract: "Show the capabilities that a chip reports.",
     discussion: """
@@ -18,7 +18,8 @@ struct Caps: Command {
       --reset, or if it does not answer otherwise.
       """)
 
-  @OptionGroup(title: "Device") var options: DeviceOptions
+  @OptionGroup(title: "Device") var device: DeviceOption
+  @OptionGroup(title: "Device") var chip: ChipOptions
   @OptionGroup(title: "Capture") var capture: CaptureOptions
   @Flag(help: "Reset the chip first, which ends its sessions.") var reset = false
   @Option(help: "Output format; json is one object a line.") var format = OutputFormat.text

@@ -14,7 +14,7 @@ struct Config: AsyncParsableCommand {
     subcommands: [ConfigList.self, ConfigGet.self, ConfigSet.self])
 }
 
-struct ConfigGet: Command {
+struct ConfigGet: ConfigCommand {
   static let configuration = CommandConfiguration(
     commandName: "get",
     abstract: "Read parameters from a chip.",
@@ -27,11 +27,14 @@ struct ConfigGet: Command {
       """)
 
   @Argument(help: "Names or numbers of parameters.") var names: [String] = []
+  @OptionGroup(title: "Device") var device: DeviceOption
+  @OptionGroup(title: "Device") var chip: ChipOptions
+  @OptionGroup(title: "Capture") var capture: CaptureOptions
   @OptionGroup var access: ConfigAccess
   @Flag(help: "Show keys and initialisation vectors.") var showSecrets = false
 
   func execute() async throws {
-    try await access.withParameters { parameters in
+    try await withParameters { parameters in
       let wanted = names.isEmpty ? parameters.all : try names.map { try parameters.id($0) }
       let (found, refused) = try await parameters.read(wanted)
       let values = found.map { parameter in
@@ -66,7 +69,7 @@ struct ConfigGet: Command {
   }
 }
 
-struct ConfigSet: Command {
+struct ConfigSet: ConfigCommand {
   static let configuration = CommandConfiguration(
     commandName: "set",
     abstract: "Set parameters of a chip or of one of its sessions.",
@@ -80,10 +83,13 @@ struct ConfigSet: Command {
       """)
 
   @Argument(help: "NAME=VALUE.") var parameters: [String]
+  @OptionGroup(title: "Device") var device: DeviceOption
+  @OptionGroup(title: "Device") var chip: ChipOptions
+  @OptionGroup(title: "Capture") var capture: CaptureOptions
   @OptionGroup var access: ConfigAccess
 
   func execute() async throws {
-    try await access.withParameters { chip in
+    try await withParameters { chip in
       let wanted = try parameters.map { try chip.parameter($0) }
       let response = try await chip.write(wanted)
       let refused = response.refused ?? []
@@ -111,8 +117,6 @@ struct ConfigSet: Command {
 
 /// The options that `config get` and `config set` share.
 struct ConfigAccess: ParsableArguments {
-  @OptionGroup(title: "Device") var options: DeviceOptions
-  @OptionGroup(title: "Capture") var capture: CaptureOptions
   @Option(
     help: ArgumentHelp(
       "Use the parameters of this session instead of the chip: its handle since FiRa 2.0, its id "
@@ -126,12 +130,19 @@ struct ConfigAccess: ParsableArguments {
       throw ValidationError("--reset ends the session that --session names.")
     }
   }
+}
 
+private protocol ConfigCommand: Command, DeviceCommand {
+  var capture: CaptureOptions { get }
+  var access: ConfigAccess { get }
+}
+
+extension ConfigCommand {
   /// Opens the chip, passes its parameters to `body`, and closes the chip.
-  func withParameters(_ body: (ChipParameters) async throws -> Void) async throws {
-    let session = session
+  fileprivate func withParameters(_ body: (ChipParameters) async throws -> Void) async throws {
+    let session = access.session
     try await options.withDevice(
-      capture, resetPolicy: reset ? .reset : .keepState,
+      capture, resetPolicy: access.reset ? .reset : .keepState,
       resetAdvice: session.map { _ in
         "Its sessions are lost: leave out --session, and give --reset."
       }

@@ -12,7 +12,7 @@ import UWB
 import UWBLink
 import UWBTools
 
-struct FindCommand: Command {
+struct FindCommand: Command, DeviceCommand {
   static let configuration = CommandConfiguration(
     commandName: "find",
     abstract: "Show the distance and direction of an accessory.",
@@ -24,7 +24,8 @@ struct FindCommand: Command {
       Ctrl-C, and when the accessory closes the connection. On a terminal, ? lists the keys.
       """)
 
-  @OptionGroup(title: "Device") var options: DeviceOptions
+  @OptionGroup(title: "Device") var device: DeviceOption
+  @OptionGroup(title: "Device") var chip: ChipOptions
   @Option(
     help: "Where the accessory listens: tcp:port (this machine), tcp:host:port or unix:/path.")
   var accessory: String?

@@ -10,14 +10,15 @@ import UWBLink
 import UWBSimulator
 import UWBTools
 
-struct Info: ReportingCommand {
+struct Info: DeviceCommand {
   static let configuration = CommandConfiguration(
     abstract: "Show the identity and capabilities of a chip.",
     discussion: """
       The chip is reset only with --reset, or if it does not answer otherwise.
       """)
 
-  @OptionGroup(title: "Device") var options: DeviceOptions
+  @OptionGroup(title: "Device") var device: DeviceOption
+  @OptionGroup(title: "Device") var chip: ChipOptions
   @OptionGroup(title: "Capture") var capture: CaptureOptions
   @Flag(help: "Reset the chip first, which ends its sessions.") var reset = false
   @Option(help: "Output format.") var format = OutputFormat.text

@@ -11,7 +11,7 @@ import UWBLink
 import UWBSimulator
 import UWBTools
 
-struct Monitor: Command {
+struct Monitor: Command, DeviceCommand {
   static let configuration = CommandConfiguration(
     abstract: "Decode the packets on a link until interrupted.",
     discussion: """
@@ -23,7 +23,8 @@ struct Monitor: Command {
       packets are counted, but not forwarded.
       """)
 
-  @OptionGroup(title: "Device") var options: DeviceOptions
+  @OptionGroup(title: "Device") var device: DeviceOption
+  @OptionGroup(title: "Device") var chip: ChipOptions
   @OptionGroup var monitor: MonitorOptions
   @OptionGroup(title: "Filter") var filter: PacketFilter
   @OptionGroup(title: "Capture") var capture: CaptureOptions
@@ -39,7 +40,7 @@ struct Monitor: Command {
   }
 }
 
-struct CaptureCommand: Command {
+struct CaptureCommand: Command, DeviceCommand {
   static let configuration = CommandConfiguration(
     commandName: "capture",
     abstract: "Record the packets on a link in a file (pcapng).",
@@ -51,7 +52,8 @@ struct CaptureCommand: Command {
 
   @Argument(help: "The file, or - for standard output; an existing one is overwritten.")
   var file: String
-  @OptionGroup(title: "Device") var options: DeviceOptions
+  @OptionGroup(title: "Device") var device: DeviceOption
+  @OptionGroup(title: "Device") var chip: ChipOptions
   @OptionGroup var monitor: MonitorOptions
   @Flag(help: "Record keys in clear instead of as zeros.") var includeSecrets = false
 
@@ -70,7 +72,7 @@ struct CaptureCommand: Command {
 struct MonitorOptions: ParsableArguments {
   @Option(name: [.customShort("n"), .long], help: "Stop after this many packets.")
   var count: Int?
-  @OptionGroup var time: TimeLimit
+  @Option(name: TimeLimit.name, help: TimeLimit.help) var duration: Seconds?
 
   @Flag(help: "Reset the chip first, and read its device information.")
   var reset = false
@@ -86,6 +88,7 @@ struct MonitorOptions: ParsableArguments {
   var link: String?
 
   func validate() throws {
+    try TimeLimit.check(duration)
     if let count, count < 1 { throw ValidationError("--count takes 1 or more.") }
     if link != nil, !proxy { throw ValidationError("--link needs --proxy.") }
   }
@@ -110,6 +113,6 @@ struct MonitorOptions: ParsableArguments {
     defer { standardError.write(title + monitoring.summary) }
     try await monitoring.run(
       target.endpoint, profile: options.driverOptions.profile, tap: target.tap, resets: reset,
-      limit: time.limit)
+      limit: duration?.duration)
   }
 }

@@ -9,7 +9,7 @@ import UWB
 import UWBLink
 import UWBTools
 
-struct PeerCommand: Command {
+struct PeerCommand: Command, DeviceCommand {
   static let configuration = CommandConfiguration(
     commandName: "peer",
     abstract: "Find another Linux machine, and range with it.",
@@ -22,7 +22,8 @@ struct PeerCommand: Command {
       machine stops.
       """)
 
-  @OptionGroup(title: "Device") var options: DeviceOptions
+  @OptionGroup(title: "Device") var device: DeviceOption
+  @OptionGroup(title: "Device") var chip: ChipOptions
   @Option(help: "The name shown on the other machine (default: the name of this one).")
   var name: String?
   @Option(help: "Only a peer with this name (default: the first one found).")

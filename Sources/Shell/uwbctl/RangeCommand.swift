@@ -12,7 +12,7 @@ import UWBLink
 import UWBSimulator
 import UWBTools
 
-struct RangeCommand: Command {
+struct RangeCommand: Command, DeviceCommand {
   static let configuration = CommandConfiguration(
     commandName: "range",
     abstract: "Range with other devices and print the measurements.",
@@ -28,7 +28,8 @@ struct RangeCommand: Command {
       On a terminal, ? lists the keys.
       """)
 
-  @OptionGroup(title: "Device") var options: DeviceOptions
+  @OptionGroup(title: "Device") var device: DeviceOption
+  @OptionGroup(title: "Device") var chip: ChipOptions
   @OptionGroup(title: "Session") var session: RangeOptions
   @OptionGroup(title: "Diagnostics") var diagnostics: DiagnosticsOptions
   @OptionGroup(title: "Computed values") var estimation: EstimationOptions

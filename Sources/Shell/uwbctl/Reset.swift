@@ -10,7 +10,7 @@ import UWBLink
 import UWBSimulator
 import UWBTools
 
-struct Reset: Command {
+struct Reset: Command, DeviceCommand {
   static let configuration = CommandConfiguration(
     abstract: "Reset a chip, which ends its sessions.",
     discussion: """
@@ -19,7 +19,8 @@ struct Reset: Command {
       kept. A board that does not answer needs its reset button, or to be unplugged.
       """)
 
-  @OptionGroup(title: "Device") var options: DeviceOptions
+  @OptionGroup(title: "Device") var device: DeviceOption
+  @OptionGroup(title: "Device") var chip: ChipOptions
   @OptionGroup(title: "Capture") var capture: CaptureOptions
   @Option(help: "Output format.") var format = OutputFormat.text
 

@@ -8,7 +8,7 @@ import UCIReference
 import UWB
 import UWBTools
 
-struct Send: Command {
+struct Send: Command, DeviceCommand {
   static let configuration = CommandConfiguration(
     abstract: "Send packets in hexadecimal, and show the answers.",
     discussion: """
@@ -22,7 +22,8 @@ struct Send: Command {
       """)
 
   @Argument(help: "Packets with their headers.") var hex: [String]
-  @OptionGroup(title: "Device") var options: DeviceOptions
+  @OptionGroup(title: "Device") var device: DeviceOption
+  @OptionGroup(title: "Device") var chip: ChipOptions
   @OptionGroup(title: "Capture") var capture: CaptureOptions
   @Option(help: "The arguments are the payload of this command: GID:OID, such as 1:3.")
   var command: String?

@@ -22,81 +22,73 @@ struct TestCommand: ParsableCommand {
       PERRX.self, PeriodicTX.self, RX.self, Loopback.self, SSTWR.self, SRRX.self,
     ])
 
-  /// The options that all tests with frames share.
-  struct FrameTest: ParsableArguments {
-    @OptionGroup(title: "Device") var device: DeviceOptions
-    @OptionGroup(title: "Frames") var frames: FrameOptions
-    @OptionGroup(title: "Radio") var options: TestOptions
-    @OptionGroup(title: "Capture") var capture: CaptureOptions
-
-    var psdu: [UInt8] { frames.psdu.values }
-
-    /// Runs a test and prints its result.
-    ///
-    /// - Parameter rframe: The RFRAME unless the user gave one.
-    func run(
-      _ name: String, _ test: RadioTest, with counterpart: RadioTest? = nil, rframe: UInt8? = nil
-    ) async throws {
-      var configuration = try options.configuration(frames)
-      configuration.rframe = configuration.rframe ?? rframe
-      try await RadioTestRun(
-        name: name, test: test, configuration: configuration, counterpart: counterpart
-      ).run(device, capture, options.format)
-    }
-  }
-
-  struct PERRX: Command {
+  struct PERRX: FrameTest {
     static let configuration = CommandConfiguration(
       commandName: "per-rx", abstract: "Receive frames and count errors.")
-    @OptionGroup var test: FrameTest
+    @OptionGroup(title: "Device") var device: DeviceOption
+    @OptionGroup(title: "Device") var chip: ChipOptions
+    @OptionGroup(title: "Frames") var frames: FrameOptions
+    @OptionGroup(title: "Radio") var radio: TestOptions
+    @OptionGroup(title: "Capture") var capture: CaptureOptions
 
     func execute() async throws {
-      try await test.run(
-        "per-rx", .perRX(psdu: test.psdu), with: .periodicTX(psdu: test.psdu))
+      try await run("per-rx", .perRX(psdu: psdu), with: .periodicTX(psdu: psdu))
     }
   }
 
-  struct PeriodicTX: Command {
+  struct PeriodicTX: FrameTest {
     static let configuration = CommandConfiguration(
       commandName: "periodic-tx", abstract: "Send frames.")
-    @OptionGroup var test: FrameTest
+    @OptionGroup(title: "Device") var device: DeviceOption
+    @OptionGroup(title: "Device") var chip: ChipOptions
+    @OptionGroup(title: "Frames") var frames: FrameOptions
+    @OptionGroup(title: "Radio") var radio: TestOptions
+    @OptionGroup(title: "Capture") var capture: CaptureOptions
 
-    func execute() async throws { try await test.run("periodic-tx", .periodicTX(psdu: test.psdu)) }
+    func execute() async throws { try await run("periodic-tx", .periodicTX(psdu: psdu)) }
   }
 
-  struct RX: Command {
+  struct RX: FrameTest {
     static let configuration = CommandConfiguration(
       commandName: "rx", abstract: "Receive one frame and show its time, direction and payload.")
     @Flag(help: "Tell the chip the expected payload; some chips need it, others reject it.")
     var expect = false
-    @OptionGroup var test: FrameTest
+    @OptionGroup(title: "Device") var device: DeviceOption
+    @OptionGroup(title: "Device") var chip: ChipOptions
+    @OptionGroup(title: "Frames") var frames: FrameOptions
+    @OptionGroup(title: "Radio") var radio: TestOptions
+    @OptionGroup(title: "Capture") var capture: CaptureOptions
 
     func execute() async throws {
-      try await test.run(
-        "rx", .rx(psdu: expect ? test.psdu : []), with: .periodicTX(psdu: test.psdu))
+      try await run("rx", .rx(psdu: expect ? psdu : []), with: .periodicTX(psdu: psdu))
     }
   }
 
-  struct Loopback: Command {
+  struct Loopback: FrameTest {
     static let configuration = CommandConfiguration(
       abstract: "Send a frame and receive it with the same chip.")
-    @OptionGroup var test: FrameTest
+    @OptionGroup(title: "Device") var device: DeviceOption
+    @OptionGroup(title: "Device") var chip: ChipOptions
+    @OptionGroup(title: "Frames") var frames: FrameOptions
+    @OptionGroup(title: "Radio") var radio: TestOptions
+    @OptionGroup(title: "Capture") var capture: CaptureOptions
 
-    func execute() async throws { try await test.run("loopback", .loopback(psdu: test.psdu)) }
+    func execute() async throws { try await run("loopback", .loopback(psdu: psdu)) }
   }
 
-  struct SSTWR: Command {
+  struct SSTWR: Command, DeviceCommand {
     static let configuration = CommandConfiguration(
       commandName: "ss-twr", abstract: "Perform one single-sided two-way ranging.",
       discussion: """
         Start the end with --responder first. With --with, both ends run here, and the distance is \
         computed from the times of both.
         """)
-    @OptionGroup(title: "Device") var device: DeviceOptions
+    @OptionGroup(title: "Device") var device: DeviceOption
+    @OptionGroup(title: "Device") var chip: ChipOptions
     @Flag(help: "Make this device the responder.") var responder = false
     @Option(help: "Use this device as the responder.", completion: DeviceOptions.completion)
     var with: String?
-    @OptionGroup(title: "Radio") var options: TestOptions
+    @OptionGroup(title: "Radio") var radio: TestOptions
     @OptionGroup(title: "Capture") var capture: CaptureOptions
 
     func validate() throws {
@@ -106,20 +98,48 @@ struct TestCommand: ParsableCommand {
     func execute() async throws {
       try await RadioTestRun(
         name: "ss-twr", test: .ssTWR(isResponder: responder),
-        configuration: options.configuration(),
+        configuration: radio.configuration(),
         counterpart: .ssTWR(isResponder: !responder), otherDevice: with
-      ).run(device, capture, options.format)
+      ).run(options, capture, radio.format)
     }
   }
 
-  struct SRRX: Command {
+  struct SRRX: FrameTest {
     static let configuration = CommandConfiguration(
       commandName: "sr-rx",
       abstract: "Receive frames without payload and check their scrambled timestamps.")
-    @OptionGroup var test: FrameTest
+    @OptionGroup(title: "Device") var device: DeviceOption
+    @OptionGroup(title: "Device") var chip: ChipOptions
+    @OptionGroup(title: "Frames") var frames: FrameOptions
+    @OptionGroup(title: "Radio") var radio: TestOptions
+    @OptionGroup(title: "Capture") var capture: CaptureOptions
 
     func execute() async throws {
-      try await test.run("sr-rx", .srRX, with: .periodicTX(psdu: []), rframe: 3)
+      try await run("sr-rx", .srRX, with: .periodicTX(psdu: []), rframe: 3)
     }
+  }
+}
+
+/// A test with frames.
+private protocol FrameTest: Command, DeviceCommand {
+  var frames: FrameOptions { get }
+  var radio: TestOptions { get }
+  var capture: CaptureOptions { get }
+}
+
+extension FrameTest {
+  fileprivate var psdu: [UInt8] { frames.psdu.values }
+
+  /// Runs a test and prints its result.
+  ///
+  /// - Parameter rframe: The RFRAME unless the user gave one.
+  fileprivate func run(
+    _ name: String, _ test: RadioTest, with counterpart: RadioTest? = nil, rframe: UInt8? = nil
+  ) async throws {
+    var configuration = try radio.configuration(frames)
+    configuration.rframe = configuration.rframe ?? rframe
+    try await RadioTestRun(
+      name: name, test: test, configuration: configuration, counterpart: counterpart
+    ).run(options, capture, radio.format)
   }
 }
