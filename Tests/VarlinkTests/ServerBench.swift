@@ -11,8 +11,10 @@ import Varlink
   private nonisolated let folder: TemporaryFolder
   private nonisolated let server: VarlinkServer
   /// The connections whose calls of `Wait` are not answered yet.
-  private(set) var waiting: [VarlinkConnection] = []
-  private(set) var closed = 0
+  private var waiting: [VarlinkConnection] = [] { didSet { resume() } }
+  private(set) var closed = 0 { didSet { resume() } }
+  /// The tests that wait for a state of the server.
+  private var awaited: [(state: @ServiceActor (ServerBench) -> Bool, test: Turn)] = []
   private(set) var mirrors: [Mirror] = []
 
   private static let interface = """
@@ -51,6 +53,24 @@ import Varlink
     folder.remove()
   }
 
+  /// Returns when a call of `Wait` has arrived.
+  func waitForCall() async { await wait { !$0.waiting.isEmpty } }
+
+  /// Returns when a number of connections have ended.
+  func waitForEnds(_ count: Int) async { await wait { $0.closed >= count } }
+
+  private func wait(for state: @escaping @ServiceActor (ServerBench) -> Bool) async {
+    await withCheckedContinuation { test in
+      // In here, because other jobs may run before the continuation is created.
+      if state(self) { test.resume() } else { awaited.append((state, test)) }
+    }
+  }
+
+  private func resume() {
+    for (state, test) in awaited where state(self) { test.resume() }
+    awaited.removeAll { $0.state(self) }
+  }
+
   func finish() { server.stop(answersCalls: true) }
 
   func answerWaiting() {
@@ -83,6 +103,8 @@ import Varlink
 
   func closed(_ connection: VarlinkConnection) { closed += 1 }
 }
+
+private typealias Turn = CheckedContinuation<Void, Never>
 
 struct BenchFailure: Error { var what: String }
 

@@ -25,7 +25,7 @@ import Varlink
         #expect(reply.error == "org.varlink.service.\(error)")
         try descriptor.close()
       }
-      while await bench.closed < 5 { sched_yield() }
+      await bench.waitForEnds(5)
     }
   }
 
@@ -118,7 +118,7 @@ import Varlink
       let client = try bench.client()
       client.send("Wait")
       client.send(Self.echo.bytes)
-      while await bench.waiting.isEmpty { sched_yield() }
+      await bench.waitForCall()
       await bench.answerWaiting()
       #expect(try client.receive() == VarlinkReply())
       #expect(try client.receive()?.parameters["text"] == .string("ä"))
@@ -169,7 +169,7 @@ import Varlink
       idle.send(Self.echo.bytes)
       #expect(try idle.receive()?.error == nil)
       busy.send("Wait")
-      while await bench.waiting.isEmpty { sched_yield() }
+      await bench.waitForCall()
       await bench.finish()
       #expect(try idle.receive() == nil)
       await bench.answerWaiting()

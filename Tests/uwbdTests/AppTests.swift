@@ -69,7 +69,7 @@ private final class App: NSObject, NISessionDelegate, Sendable {
       let list = try client.call("List").parameters["chips"]?.array ?? []
       return list.count == 2 && list.allSatisfy { $0.object?["problem"] == .null }
     }
-    while try !areThere() { pauseBriefly() }
+    try TestClient.wait(at: path, until: areThere)
     let device = try await UWBDevice.open(.service(socket: FilePath(path), chip: names[1]))
     let accessory = try Accessory(device)
     var ends: [Int32] = [0, 0]

@@ -94,7 +94,7 @@ import Varlink
       let service = try bench.launch(chip: bench.link)
       #expect(try bench.client().call("Describe").errorName == "ChipUnavailable")
       try bench.chip.replug()
-      while try bench.client().call("Describe").error != nil { pauseBriefly() }
+      try bench.wait { try bench.client().call("Describe").error == nil }
       service.send(SIGTERM)
       service.waitUntilExit()
       #expect(service.terminationStatus == 0)

@@ -67,10 +67,10 @@ import Varlink
       let other = ServiceBench.profile(.controller, ["RANGING_DURATION": .string("40 ms")])
       try write(other, "tags.json", in: folder)
       reload()
-      while try bench.client().call("Start", ["profile": other]).error != nil { pauseBriefly() }
+      try bench.wait { try bench.client().call("Start", ["profile": other]).error == nil }
       #expect(unlink(folder.path("tags.json")) == 0)
       reload()
-      while try !bench.sessions().isEmpty { pauseBriefly() }
+      try bench.wait { try bench.sessions().isEmpty }
       #expect(bench.chip.sessionCount == 0)
       // A removed folder changes nothing.
       try write(ServiceBench.profile(), "tags.json", in: folder)
@@ -95,9 +95,9 @@ import Varlink
           chip: bench.chip.path, file: "tags.json", text: Array("\(ServiceBench.profile())".utf8))
       ])
       try client.call("Stop", ["session_id": .integer(42)])
-      while try bench.client().call("Start", ServiceBench.start()).error != nil { pauseBriefly() }
+      try bench.wait { try bench.client().call("Start", ServiceBench.start()).error == nil }
       await service.hold([])
-      while try !bench.sessions().isEmpty { pauseBriefly() }
+      try bench.wait { try bench.sessions().isEmpty }
     }
   }
 
@@ -166,7 +166,7 @@ import Varlink
       // The queue is full, and is never read.
       _ = fcntl(ends[1], F_SETFL, O_NONBLOCK)
       let bytes = [UInt8](repeating: 32, count: 4_096)
-      while Glibc.write(ends[1], bytes, bytes.count) > 0 { pauseBriefly() }
+      while Glibc.write(ends[1], bytes, bytes.count) > 0 {}
       _ = fcntl(ends[1], F_SETFL, 0)
       let service = try bench.launch(["-vv"], standardError: ends[1])
       let client = try bench.client()

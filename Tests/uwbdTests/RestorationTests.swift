@@ -74,7 +74,9 @@ import Varlink
       let chip = try client.call("List").parameters["chips"]?.array?.first?.object
       return chip?["sessions"]?.array?.first?.object
     }
-    while try session()?["state"] != .string("waiting") { pauseBriefly() }
+    try TestClient.wait(at: folder.path("control")) {
+      try session()?["state"] == .string("waiting")
+    }
     #expect(chips.map(\.sessionCount) == [1, 1])
     await #expect(processExitsWith: .success) { try await RestoredApp().goOn() }
     // The app has ended its session, as the accessory does on a stop message.

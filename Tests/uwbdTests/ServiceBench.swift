@@ -129,9 +129,28 @@ final class ServiceBench: Sendable {
 
   func client() throws -> TestClient { try TestClient(path) }
 
+  /// Returns when a condition is true. Tests it again at each event of the service.
+  func wait(until condition: () throws -> Bool) throws {
+    try TestClient.wait(at: path, until: condition)
+  }
+
   /// The sessions of the chip in the list of the service.
   func sessions() throws -> [JSON] {
     try client().call("List").parameters["chips"]?.array?[0].object?["sessions"]?.array ?? []
+  }
+}
+
+extension TestClient {
+  /// Returns when a condition is true. Tests it again at each event of the service at a path.
+  static func wait(at path: String, until condition: () throws -> Bool) throws {
+    let watcher = try TestClient(path)
+    watcher.send("Watch", more: true)
+    // The first reply is not an event: no event between the first test and the watch is missed.
+    while try !condition() {
+      guard let reply = try watcher.receive(), reply.error == nil else {
+        throw Failure(what: "the watch ended")
+      }
+    }
   }
 }
 

@@ -66,7 +66,7 @@ import Varlink
       let last = try bench.client()
       #expect(try last.call("Start", ServiceBench.start()).error == nil)
       #expect(try last.call("Stop", ["session_id": .integer(42)]).error == nil)
-      while try !bench.sessions().isEmpty { pauseBriefly() }
+      try bench.wait { try bench.sessions().isEmpty }
       #expect(bench.chip.sessionCount == 0)
     }
   }
@@ -76,12 +76,12 @@ import Varlink
       let (first, second) = (try bench.client(), try bench.client())
       try first.call("Start", ServiceBench.start(["linger_ms": .integer(60_000)]))
       first.close()
-      while try bench.sessions().first?.object?["state"] != .string("waiting") { pauseBriefly() }
+      try bench.wait { try bench.sessions().first?.object?["state"] == .string("waiting") }
       #expect(
         try second.call("Start", ServiceBench.start()).parameters["joined"] == .bool(true))
       // A program that releases it needs it no more.
       try second.call("Stop", ["session_id": .integer(42)])
-      while try !bench.sessions().isEmpty { pauseBriefly() }
+      try bench.wait { try bench.sessions().isEmpty }
       #expect(bench.chip.sessionCount == 0)
     }
   }
