@@ -342,7 +342,7 @@ let package = Package(
       ],
       swiftSettings: strict + lifetimes),
     .testTarget(
-      name: "FormatsTests", dependencies: ["Formats", "UWB", "Ranging", "UWBTestSupport"],
+      name: "FormatsTests", dependencies: ["Formats", "UCI", "UWB", "Ranging", "UWBTestSupport"],
       swiftSettings: strict + lifetimes),
     .testTarget(
       name: "UWBLabTests",
@@ -350,7 +350,8 @@ let package = Package(
       swiftSettings: strict + lifetimes),
     .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: strict),
     .testTarget(
-      name: "ChipSharingTests", dependencies: ["ChipSharing", "JSON", "Varlink"],
+      name: "ChipSharingTests",
+      dependencies: ["ChipSharing", "JSON", "System", "UWBTestSupport", "Varlink", system],
       swiftSettings: strict),
     .testTarget(
       name: "VarlinkTests", dependencies: ["JSON", "System", "UWBTestSupport", "Varlink", system],

@@ -59,3 +59,47 @@ import UWBTestSupport
     #expect(table.text == "  a    first  long last cell\n  bcd  x      y\n  e\n")
   }
 }
+
+/// Numbers and widths as printed.
+@Suite struct NumberTests {
+  @Test(
+    arguments: [
+      (0.0, 2, "0.00"), (-0.0, 2, "0.00"), (0.005, 2, "0.01"), (-0.004, 2, "0.00"),
+      (-0.006, 2, "-0.01"), (1.25, 1, "1.3"), (0.999, 2, "1.00"), (9.5, 0, "10"), (-7, 0, "-7"),
+      (123_456.789, 3, "123456.789"), (1e-9, 6, "0.000000"), (.nan, 1, "null"),
+      (.infinity, 1, "null"), (-.infinity, 0, "null"), (1e18, 0, "1e+18"), (1e17, 1, "1e+17"),
+      (9e17, 0, "900000000000000000"), (-1e300, 3, "-1e+300"),
+    ] as [(Double, Int, String)])
+  func numbersHaveTheirDigits(_ value: Double, _ digits: Int, _ text: String) {
+    #expect(fixed(value, digits) == text)
+  }
+
+  @Test(arguments: [
+    ("", 0), ("abc", 3), ("±0.5", 4), ("é", 1), ("e\u{301}", 1), ("距离", 4), ("한국", 4),
+    ("ア", 2), ("😀", 2), ("a\u{200B}b", 2), ("ＡＢ", 4), ("🇩🇪", 2),
+  ]) func widthsAreColumnsOfATerminal(_ text: String, _ columns: Int) {
+    #expect(text.columns == columns)
+    #expect(text.left(6).columns == 6 && text.right(6).columns == 6)
+    #expect(text.left(6).hasPrefix(text) && text.right(6).hasSuffix(text))
+    #expect(text.left(0) == text)
+  }
+
+  @Test func bytesAreTwoDigitsEach() {
+    #expect(hexDigits([0, 0x0F, 0xA0, 0xFF]) == "000fa0ff")
+    #expect(hexDigits([1, 2], separator: ":") == "01:02")
+    #expect(hexDigits([]) == "")
+  }
+
+  private struct Cause: Error, CustomStringConvertible { var description: String }
+
+  @Test func errorsNameTheFileAndTheCause() {
+    let (gone, full) = (Cause(description: "gone"), Cause(description: "full"))
+    #expect(FormatError.badFile("-", "no JSON").description == "Standard input: no JSON.")
+    #expect(FormatError.badFile("a.json", "no JSON.").description == "a.json: no JSON.")
+    let unreadable = FormatError.unreadable("a", gone, suggestion: "b")
+    #expect(unreadable.description == "Cannot read a: gone.")
+    #expect(unreadable.recoverySuggestion == "b" && unreadable.code == .unreadable)
+    #expect(FormatError.notWritten(full).description == "Cannot write the output: full.")
+    #expect(FormatError.notCreated("a", full).errorDescription == "Cannot write a: full.")
+  }
+}
