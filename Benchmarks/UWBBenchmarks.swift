@@ -12,8 +12,9 @@ struct Settings {
 /// beyond its limit, a check of reliability fails, or an accuracy is missed that was met before.
 /// With `--quick`, or `UWB_QUICK=1` in the environment: the same with fewer samples. With `times`,
 /// `--reliability` or `accuracy [--datasets FOLDER]`: one of the tables. With `scale [--quick]`:
-/// many chips on one machine, and one at rest. With `service [--quick]`: the costs of `uwbd`. With
-/// `work NAME COUNT`: the work whose instructions `Benchmarks/Instructions/count` counts. With any
+/// many chips on one machine, and one at rest. With `service [--quick]`: the costs of `uwbd`, which
+/// stands beside this program. With `work NAME COUNT`: the work whose instructions
+/// `Benchmarks/Instructions/count` counts. With any
 /// other option: the batches, by google/swift-benchmark, which owns the options (`--help`).
 @main
 enum UWBBenchmarks {

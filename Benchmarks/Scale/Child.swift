@@ -9,6 +9,8 @@ final class Child {
   private var pending = ""
 
   private static let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
+  /// The folder of this program, and of the others.
+  static let folder = program.deletingLastPathComponent()
 
   /// A process of this program.
   convenience init(_ arguments: [String]) throws {
@@ -18,7 +20,7 @@ final class Child {
   /// A program in the folder of this one, or at a path.
   init(_ program: String, _ arguments: [String]) throws {
     process.executableURL = URL(
-      filePath: program, relativeTo: Self.program.deletingLastPathComponent())
+      filePath: program, relativeTo: Self.folder)
     process.arguments = arguments
     (process.standardInput, process.standardOutput) = (input, output)
     try process.run()

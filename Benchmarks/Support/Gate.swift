@@ -22,7 +22,12 @@ struct Gate {
 
   static let tries = 3
 
+  /// The most times that a group of this gate is measured.
+  private let most: Int
+
   private var figures: [(name: String, reason: String, tries: [Try])] = []
+
+  init(tries most: Int = Gate.tries) { self.most = most }
 
   /// Measures a group until each of its figures was within its limit once, or `tries` times.
   ///
@@ -30,7 +35,7 @@ struct Gate {
   mutating func measure(_ group: () -> [Row]) -> [Row] {
     let first = measureOnce(group)
     var isWithin = first.isWithin
-    for _ in 1..<Self.tries where !isWithin { isWithin = measureOnce(group).isWithin }
+    for _ in 1..<most where !isWithin { isWithin = measureOnce(group).isWithin }
     return first.rows
   }
 
@@ -53,7 +58,7 @@ struct Gate {
 
   /// Prints each figure with its tries. Returns whether none failed.
   func write() -> Bool {
-    print("\nlimits, of at most \(Self.tries) tries each (!: other processes used the processors)")
+    print("\nlimits, of at most \(most) tries each (!: other processes used the processors)")
     for figure in figures {
       let verdict = Self.verdict(figure.tries)
       let tries = figure.tries.map { $0.text + ($0.isDisturbed ? " !" : "") }
