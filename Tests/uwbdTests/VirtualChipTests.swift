@@ -131,6 +131,62 @@ import Varlink
     }
   }
 
+  /// In the streams of a driver, the end of the service is a value, and the session goes on with
+  /// the next service.
+  @Test(arguments: [SIGKILL, SIGTERM])
+  func aDriverContinuesAfterTheServiceWasRestarted(_ signal: Int32) async throws {
+    try await ServiceBench.lend { bench in
+      let first = try bench.launch()
+      var second: SpawnedProcess?
+      let device = try await UWBDevice.open(
+        .service(socket: FilePath(bench.path)),
+        options: UWBDevice.Options(recovery: RecoveryPolicy()))
+      let events = device.events
+      let session = try await device.makeSession(configuration(device))
+      let rounds = session.rounds(capacity: 1_024)
+      try await session.start()
+      var (story, isMarked): ([String], Bool) = ([], false)
+      for try await event in rounds {
+        switch event {
+        case .measurement(let measurement):
+          isMarked = isMarked || measurement.followsInterruption
+          guard measurement.result.status.isSuccess, story.last != "measured" else { continue }
+          story.append("measured")
+          guard story.count == 1 else { break }
+          #expect(!isMarked)
+          first.send(signal)
+          first.waitUntilExit()
+        case .interrupted(let cause):
+          story.append("interrupted")
+          #expect(cause.linkError != nil, "\(cause)")
+          second = try bench.launch()
+        case .resumed:
+          story.append("resumed")
+          try await bench.restartPeer()
+        case .empty(let round): isMarked = isMarked || round.followsInterruption
+        default: break
+        }
+        if story.count == 4 { break }
+      }
+      #expect(story == ["measured", "interrupted", "resumed", "measured"])
+      #expect(isMarked)
+      #expect(bench.chip.sessionCount == 1)
+      await device.close()
+      var changes: [String] = []
+      for await event in events {
+        switch event {
+        case .lost: changes.append("lost")
+        case .recovered: changes.append("recovered")
+        default: break
+        }
+      }
+      #expect(changes == ["lost", "recovered"])
+      await bench.chip.waitForSessions { $0 == 0 }
+      second?.send(SIGTERM)
+      second?.waitUntilExit()
+    }
+  }
+
   @Test func whatConcernsTheWholeChipIsRefused() async throws {
     try await ServiceBench.lendService { bench, _ in
       let device = try await open(bench)
