@@ -209,9 +209,38 @@ import UWBTools
     rmdir(folder)
   }
 
+  /// A program that looks for running ranges removes sockets that accept no connection.
+  @Test func aSocketAcceptsConnectionsWhenItAppears() throws {
+    let folder = Self.folder()
+    try ControlSocket.makeFolder(folder)
+    let paths = (0..<200).map { "\(folder)/range-1-\($0).sock" }
+    let prober = Thread {
+      // Each path appears before the next one.
+      for path in paths {
+        var failure: Errno?
+        repeat {
+          failure = nil
+          let client = try? SocketAddress.withSocket(.unix(path: path), forListening: false) {
+            if connect($0, $1, $2) != 0 { failure = Errno(rawValue: errno) }
+            return failure
+          }
+          try? client?.close()
+        } while failure == .noSuchFileOrDirectory
+        if failure == .connectionRefused { unlink(path) }
+      }
+    }
+    prober.start()
+    let sockets = try paths.map { try ControlSocket.listen(at: $0) }
+    while !prober.isFinished { sched_yield() }
+    #expect(ControlSocket.paths(in: folder).count == paths.count)
+    for socket in sockets { try socket.close() }
+    for path in paths { unlink(path) }
+    #expect(rmdir(folder) == 0)
+  }
+
   @Test func tooLongPathsAreErrors() {
     let path = "/tmp/" + String(repeating: "x", count: 200)
-    #expect(throws: ChannelError(.system(.fileNameTooLong, endpoint: "unix:" + path))) {
+    #expect(throws: ChannelError(.system(.fileNameTooLong, endpoint: "unix:\(path).new"))) {
       try ControlSocket.listen(at: path)
     }
   }

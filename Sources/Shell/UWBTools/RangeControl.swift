@@ -254,11 +254,14 @@ package enum ControlSocket {
       .map { "\(folder)/\($0)" }.sorted()
   }
 
-  /// Listens at an unused path.
+  /// Listens at an unused path. The socket appears there only when it accepts connections: others
+  /// remove a socket that does not.
   package static func listen(at path: String) throws(ChannelError) -> FileDescriptor {
-    unlink(path)
-    let socket = try SocketAddress.withSocket(.unix(path: path), forListening: true) {
-      bind($0, $1, $2) == 0 && chmod(path, 0o600) == 0 && Glibc.listen($0, 8) == 0
+    let temporary = path + ".new"
+    unlink(temporary)
+    let socket = try SocketAddress.withSocket(.unix(path: temporary), forListening: true) {
+      bind($0, $1, $2) == 0 && chmod(temporary, 0o600) == 0 && Glibc.listen($0, 8) == 0
+        && rename(temporary, path) == 0
         ? nil : Errno(rawValue: errno)
     }
     makeNonBlocking(socket.rawValue)
