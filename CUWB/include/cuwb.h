@@ -237,8 +237,9 @@ int32_t cuwb_watch_open(void);
 /// state at the time of the call is reported as well.
 bool cuwb_watch_set(int32_t watch, int32_t fd, uint64_t tag, bool writes, bool is_new);
 
-/// Takes the tags of descriptors with new events, at most 64. Does not wait.
-int32_t cuwb_watch_take(int32_t watch, uint64_t *tags, int32_t room);
+/// Takes the tags of descriptors with new events, at most 64, and whether the other end has hung
+/// up. Does not wait.
+int32_t cuwb_watch_take(int32_t watch, uint64_t *tags, bool *hung_up, int32_t room);
 
 /// Returns a descriptor that is readable while `fd` is, and never hangs up, or -1. Close it before
 /// `fd`.

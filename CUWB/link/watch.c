@@ -14,10 +14,13 @@ bool cuwb_watch_set(int32_t watch, int32_t fd, uint64_t tag, bool writes, bool i
   return epoll_ctl(watch, is_new ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, fd, &event) == 0;
 }
 
-int32_t cuwb_watch_take(int32_t watch, uint64_t *tags, int32_t room) {
+int32_t cuwb_watch_take(int32_t watch, uint64_t *tags, bool *hung_up, int32_t room) {
   struct epoll_event events[64];
   int count = epoll_wait(watch, events, room < 64 ? room : 64, 0);
-  for (int index = 0; index < count; index++) tags[index] = events[index].data.u64;
+  for (int index = 0; index < count; index++) {
+    tags[index] = events[index].data.u64;
+    hung_up[index] = events[index].events & EPOLLHUP;
+  }
   return count;
 }
 

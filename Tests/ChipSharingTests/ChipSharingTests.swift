@@ -165,22 +165,6 @@ import Varlink
     #expect(reply.parameters["protocol"] == .integer(2))
   }
 
-  @Test(arguments: [
-    (#"{"a":null,"b":1,"c":null}"#, #"{"b":1}"#), (#"{"a":null}"#, "{}"),
-    (#"{"a":null,"b":null,"c":{"d":null,"e":2}}"#, #"{"c":{"e":2}}"#),
-    (#"{"a":"x:null,","b":":null\"","c":null}"#, #"{"a":"x:null,","b":":null\""}"#),
-    (#"{"a":[null,null],"b":"\\","c":null,"d":false}"#, #"{"a":[null,null],"b":"\\","d":false}"#),
-  ]) func nullsAreLeftOut(_ measurement: String, _ expected: String) {
-    func bytes(_ text: String) -> [UInt8] {
-      var bytes: [UInt8] = []
-      MeasurementReply(chip: "c", sessionID: 1, monotonic: 1, utc: 2) { $0 += text.utf8 }
-        .withoutNulls.append(to: &bytes, lost: 0, continues: true)
-      return bytes
-    }
-    #expect(bytes(measurement) == bytes(expected))
-    #expect(String(decoding: bytes(measurement), as: UTF8.self).contains(expected))
-  }
-
   @Test func aMeasurementIsEncodedOnceForAll() throws {
     let measurement = MeasurementReply(
       chip: "a\"b", sessionID: 42, monotonic: 1, utc: 2

@@ -40,6 +40,21 @@ import UWBTools
         + "0 dropped, and so on")
   }
 
+  @Test func membersThatAreNullAreLeftOut() {
+    for row in [Self.row(0, 1), Self.row(1, 2, .rangingRxTimeout)] {
+      func members(hasNulls: Bool) -> [Substring] {
+        var text: [UInt8] = []
+        row.append(to: &text, hasNulls: hasNulls)
+        #expect(text.first == UInt8(ascii: "{") && text.last == UInt8(ascii: "}"))
+        return String(decoding: text.dropFirst().dropLast(), as: UTF8.self).split(
+          separator: ",", omittingEmptySubsequences: false)
+      }
+      let (all, some) = (members(hasNulls: true), members(hasNulls: false))
+      #expect(all.contains { $0.hasSuffix(":null") })
+      #expect(some == all.filter { !$0.hasSuffix(":null") })
+    }
+  }
+
   @Test func gapsBetweenEmptyRoundsAreLost() {
     var summary = RangeSummary()
     func empty(_ sequence: UInt32) -> EmptyRound {

@@ -59,7 +59,7 @@ import Varlink
       slow.send("Monitor", ["queue": .integer(10)], more: true)
       newest.send("Monitor", ["keep": .string("newest")], more: true)
       quick.send("Monitor", ["queue": .integer(10_000)], more: true)
-      while await service.listeners < 3 { await Task.yield() }
+      while await service.listenerCount < 3 { await Task.yield() }
       let count = 5_000
       for number in 0..<count {
         await service.handle(.measured(measurement(number, UInt16(number % 3))))

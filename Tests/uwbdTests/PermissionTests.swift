@@ -33,6 +33,8 @@ import Varlink
   /// A service to which the kernel reports the users that the test chooses.
   private final class Users: Sendable {
     private let next = Locked(User.root)
+    /// The number of connections that the service has accepted.
+    let accepted = Locked(0)
     private let owner = Locked<TestClient?>(nil)
     private let bench: ServiceBench
     let service: Service
@@ -80,7 +82,11 @@ import Varlink
       let users = Locked<Users?>(nil)
       let permissions = Permissions(
         group: hasGroup ? ("uwb", User.group) : nil, mostClients: mostClients, mostClientsOfUser: 4
-      ) { _ in users.withLock { $0 }?.next.withLock { $0 }.credentials ?? User.root.credentials }
+      ) { _ in
+        guard let users = users.withLock({ $0 }) else { return User.root.credentials }
+        users.accepted.withLock { $0 += 1 }
+        return users.next.withLock { $0 }.credentials
+      }
       try await ServiceBench.lendService(permissions) { bench, service in
         let made = Users(bench, service)
         users.withLock { $0 = made }
@@ -139,7 +145,7 @@ import Varlink
     Row("`Monitor` of all: those for its `user`", .user) { users, user in
       let client = try users.client(user)
       client.send("Monitor", more: true)
-      while await users.service.listeners == 0 { pauseBriefly() }
+      while await users.service.listenerCount == 0 { pauseBriefly() }
       let all = try users.client(.root)
       all.send("Monitor", more: true)
       // The last calls are open to everybody: they only report sessions that the user may see.
@@ -164,6 +170,11 @@ import Varlink
     Row(
       "`SetShare` of one for its `user`", .user, calls: "SetShare",
       stop.merging(["share": .string("everyone")]) { $1 }),
+    Row("`End` of its own") { users, user in
+      let client = try users.client(user)
+      try client.call("Start", ServiceBench.start())
+      return answer(try client.call("End", stop))
+    },
     Row("`End` of another's", .user, calls: "End", stop),
     Row("`Explain` of a start that was not refused", calls: "Explain", stop),
     Row("`Borrow`", calls: "Borrow", reason),
@@ -241,6 +252,10 @@ import Varlink
       var clients: [TestClient] = []
       for _ in 0..<4 { clients.append(try users.client(.other)) }
       let refused = try users.connect(.other)
+      // The service has accepted the connection, and still receives its first call.
+      while users.accepted.withLock({ $0 }) < 5 { pauseBriefly() }
+      _ = await users.service.connections
+      #expect(refused.send(VarlinkCall("org.varlink.service.GetInfo").bytes))
       let error = try #require(try refused.receive())
       #expect(error.errorName == "LimitReached")
       #expect(error.parameters["limit"] == .string("connections_of_user"))
@@ -248,9 +263,9 @@ import Varlink
       #expect(error.parameters["reason"]?.string?.contains("uwbd") == true)
       #expect(try refused.receive() == nil)
       for _ in 4..<10 { clients.append(try users.client(.root)) }
-      let all = try users.connect(.root).receive()
-      #expect(all?.parameters["limit"] == .string("connections"))
-      #expect(all?.parameters["advice"] != nil)
+      let all = try users.connect(.root).call("List")
+      #expect(all.parameters["limit"] == .string("connections"))
+      #expect(all.parameters["advice"] != nil)
       // A disconnected client makes room, whether or not the service has noticed.
       clients.removeFirst().close()
       #expect(try users.client(.other).call("List").error == nil)
@@ -283,7 +298,7 @@ import Varlink
         programs.clients = [first, try bench.client()]
         return programs.clients[1]
       }
-      #expect(try second.receive()?.errorName == "LimitReached")
+      #expect(try second.call("List").errorName == "LimitReached")
       #expect(try second.receive() == nil)
       #expect(try programs.withLock { $0.clients[2] }.call("List").error == nil)
     }

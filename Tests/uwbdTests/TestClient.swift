@@ -48,16 +48,19 @@ final class TestClient: Sendable {
   func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
   /// The call also returns when the service closes the connection meanwhile.
-  func send(_ bytes: [UInt8]) {
+  ///
+  /// - Returns: whether all bytes were sent.
+  @discardableResult func send(_ bytes: [UInt8]) -> Bool {
     var sent = 0
     while sent < bytes.count {
       let count = bytes.withUnsafeBytes {
         Glibc.send(
           descriptor, $0.baseAddress! + sent, bytes.count - sent, Int32(MSG_NOSIGNAL))
       }
-      guard count > 0 else { return }
+      guard count > 0 else { return false }
       sent += count
     }
+    return true
   }
 
   func send(

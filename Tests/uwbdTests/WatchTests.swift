@@ -212,10 +212,50 @@ import Varlink
       #expect(zip(times, times.dropFirst()).allSatisfy { $1 - $0 >= 100_000 })
       #expect(found.allSatisfy { $0["lost"] == .integer(0) })
       let nobody = try bench.client()
-      nobody.send("Monitor", ["peers": .array([.string("0x0002")])], more: true)
+      nobody.send(
+        "Monitor", ["peers": .array([.string("0x0002")]), "events": .bool(true)], more: true)
+      let begin = try #require(try nobody.receive())
+      #expect(begin.event?["reason"] == .string("No session has the peer 0x0002 yet."))
       _ = try watcher.measurements(2)
       nobody.endSending()
       #expect(try nobody.receive() == nil)
+    }
+  }
+
+  /// A filter that never matches is an error, or is reported when the stream begins.
+  @Test func aMonitorNamesPeersThatNoSessionHas() async throws {
+    try await ServiceBench.lendService { bench, _ in
+      let owner = try bench.client()
+      func reason(_ peers: [String: JSON]) throws -> JSON? {
+        let client = try bench.client()
+        client.send("Monitor", peers.merging(["events": .bool(true)]) { $1 }, more: true)
+        let begin = try #require(try client.receive())
+        #expect(begin.kind == "watching")
+        return begin.event?["reason"]
+      }
+      func peers(_ peers: String...) -> [String: JSON] {
+        ["peers": .array(peers.map { .string($0) })]
+      }
+      #expect(
+        try reason(peers("0x0001")) == .string("No session has the peer 0x0001 yet."))
+      try owner.call("Start", ServiceBench.start())
+      // Another form of the same address.
+      #expect(try reason(["peer": .string("00:01")]) == .null)
+      #expect(
+        try reason(peers("0x0003", "0x0001", "2"))
+          == .string("No session has the peers 0x0002, 0x0003 yet."))
+      #expect(
+        try reason(peers("0x0001").merging(["chip": .string(bench.chip.path)]) { $1 }) == .null)
+      // Of all measurements.
+      #expect(try reason([:]) == .null)
+      #expect(try owner.call("Monitor", ["peer": .string("1")]).error == nil)
+      for (name, value) in [
+        ("peer", JSON.string("board 1")), ("peers", .array([.string("0x0001"), .string("")])),
+      ] {
+        let refused = try owner.call("Monitor", [name: value])
+        #expect(refused.error == "org.varlink.service.InvalidParameter")
+        #expect(refused.parameters["parameter"] == .string(name))
+      }
     }
   }
 

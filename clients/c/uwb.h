@@ -222,7 +222,8 @@ int uwb_set_share(
 /// Ends a session for all programs that hold it.
 ///
 /// chip: NULL: the only one.
-/// UWB_DENIED: this user may not end it.
+/// UWB_DENIED: only the user who has started it, root, the user of the service, and the members of
+/// the service's group may end it.
 int uwb_end(uwb_client *client, const char *chip, uint32_t session_id);
 
 // MARK: measurements
@@ -331,7 +332,8 @@ struct uwb_monitor_options {
   uint32_t peer_ms;
   /// 1: adds the origin to each measurement.
   int32_t identity;
-  /// 1: adds the changes of the chips and sessions of the stream.
+  /// 1: adds the changes of the chips and sessions of the stream. The first one is of the kind
+  /// "watching", and its reason names the peers that no session has yet.
   int32_t changes;
 };
 

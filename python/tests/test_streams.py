@@ -21,6 +21,7 @@ import uwb
 import uwb.aio
 import uwb.testing
 from test_protocol import LateService, recording
+from uwb._model import Events
 from uwb._protocol import Attempt
 from uwb.testing import FakeService
 
@@ -611,6 +612,12 @@ class WatchTests(unittest.TestCase):
             for wrong in ({"peer": peer, "peers": [peer]}, {"rate": 0}):
                 with self.assertRaises(ValueError):
                     service.measurements(**wrong)
+
+    def test_peers_that_no_session_has_are_logged(self) -> None:
+        event = {"kind": "watching", "reason": "No session has the peer 0x0002 yet."}
+        with self.assertLogs("uwb", "WARNING") as logs:
+            found, _ = Events({}).received({"run": "r", "event": event}, frozenset())
+        self.assertEqual((found, len(logs.records)), ([], 1))
 
     def test_an_older_service_gets_no_unknown_parameters(self) -> None:
         class OlderService(FakeService):

@@ -48,7 +48,7 @@ package enum ChipReply: Sendable {
 
 /// A measurement as a reply of `Monitor`. It is encoded once for all clients that receive it.
 package struct MeasurementReply: Sendable {
-  private var reply: EncodedReply
+  private let reply: EncodedReply
 
   /// The length in bytes, without the parts that differ between clients.
   package var count: Int { reply.count }
@@ -87,13 +87,6 @@ package struct MeasurementReply: Sendable {
   ) {
     reply.append(
       to: &output, own: ("lost", UInt64(lost)), more: identity?.bytes ?? [], continues: continues)
-  }
-
-  /// This reply without the members of the measurement that are null.
-  package var withoutNulls: MeasurementReply {
-    var other = self
-    other.reply = reply.withoutNulls
-    return other
   }
 }
 

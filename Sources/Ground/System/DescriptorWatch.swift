@@ -94,14 +94,15 @@ package final class DescriptorWatch: @unchecked Sendable {
     }
   }
 
-  /// Returns the numbers of up to eight added descriptors with events. `ready` is called again for
-  /// the rest, so that each turn is short.
-  package func next() -> [Int] {
+  /// Returns the numbers of up to eight added descriptors with events, and whether the other end
+  /// has hung up. `ready` is called again for the rest, so that each turn is short.
+  package func next() -> [(number: Int, hasHungUp: Bool)] {
     var numbers = [UInt64](repeating: 0, count: 8)
+    var hungUp = [Bool](repeating: false, count: 8)
     let count = set.withLock { set in
       guard let set else { return Int32(0) }
-      return unsafe cuwb_watch_take(set, &numbers, Int32(numbers.count))
+      return unsafe cuwb_watch_take(set, &numbers, &hungUp, Int32(numbers.count))
     }
-    return numbers.prefix(Int(max(0, count))).map(Int.init)
+    return zip(numbers, hungUp).prefix(Int(max(0, count))).map { (Int($0), $1) }
   }
 }

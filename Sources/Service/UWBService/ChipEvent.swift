@@ -17,12 +17,20 @@ enum ChipEvent {
 
 /// Receives the events of chips.
 @ServiceActor protocol ChipObserver: AnyObject {
-  /// Whether a client monitors measurements. They are encoded only then.
-  var hasListeners: Bool { get }
+  var listeners: Listeners { get }
   var history: EventHistory { get }
   func handle(_ event: ChipEvent)
   /// Records an event for the clients that watch.
   func record(_ event: Chips.Event)
+}
+
+/// The forms of measurements that clients monitor. No other is encoded.
+struct Listeners {
+  /// With the members that are null.
+  var wantNulls = false
+  /// Without these members.
+  var wantNone = false
+  var isEmpty: Bool { !wantNulls && !wantNone }
 }
 
 /// The users who may see a session.

@@ -27,7 +27,9 @@ import Varlink
 
   nonisolated var number: Int { connection.number }
   var isClosed: Bool { connection.isClosed }
-  var isMonitoring: Bool { monitor != nil }
+  /// Whether the client monitors measurements with the members that are null; nil if it does not
+  /// monitor.
+  var monitorsNulls: Bool? { monitor?.hasNulls }
 
   /// Closes the connection, and releases the client's sessions and chips.
   ///
@@ -103,4 +105,24 @@ import Varlink
 
   private var monitor: Monitor? { connection.stream as? Monitor }
   private var attached: VirtualChip? { connection.upgrade as? VirtualChip }
+}
+
+/// A program above a limit of connections, whose first call gets the error.
+@ServiceActor final class RefusedClient: VarlinkHandler {
+  private let error: ServiceError
+  private let closed: @ServiceActor () -> Void
+
+  init(_ error: ServiceError, closed: @escaping @ServiceActor () -> Void) {
+    (self.error, self.closed) = (error, closed)
+  }
+
+  var refusal: VarlinkReply? { error.reply }
+
+  func perform(
+    _ method: String, _ call: VarlinkCall, over _: VarlinkConnection
+  ) -> VarlinkConnection.Outcome { .reply(error.reply.bytes) }
+
+  func rejection(of _: VarlinkMessageError) -> VarlinkReply { error.reply }
+
+  func closed(_: VarlinkConnection) { closed() }
 }

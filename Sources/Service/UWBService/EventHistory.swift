@@ -61,12 +61,15 @@ struct RecordedEvent {
   private(set) var sequence: Int
   /// Whether the stream has no reply yet.
   private var isNew = true
+  /// The reason of the first event.
+  private let note: String?
 
   /// The bytes of replies that are encoded for one call of send(2).
   static let mostEncoded = 32_768
 
-  init(_ history: EventHistory, after sequence: Int? = nil) {
-    (self.history, self.sequence) = (history, sequence ?? history.last)
+  /// - Parameter note: A note on the stream for users.
+  init(_ history: EventHistory, after sequence: Int? = nil, note: String? = nil) {
+    (self.history, self.sequence, self.note) = (history, sequence ?? history.last, note)
   }
 
   /// Reads the next event up to a number.
@@ -86,7 +89,7 @@ struct RecordedEvent {
     where includes: (Chips.Event) -> Bool = { _ in true }
   ) -> Bool {
     if isNew {
-      let first = history.encoded(Chips.Event(.watching), after: sequence)
+      let first = history.encoded(Chips.Event(.watching, reason: note), after: sequence)
       output.encode { first.append(to: &$0, lost: 0, continues: true) }
     }
     isNew = false

@@ -18,15 +18,19 @@ import Varlink
   /// The number of the last event before it.
   nonisolated let event: Int
   nonisolated let identity: EncodedIdentity?
+  /// The message: without the members that are null if no client wants them.
   nonisolated let reply: MeasurementReply
-  private(set) lazy var withoutNulls = reply.withoutNulls
+  /// The message without these members, if clients want both forms.
+  nonisolated let withoutNulls: MeasurementReply?
 
   nonisolated init(
     chip: String, sessionID: UInt32, peer: MACAddress, time: UInt64, audience: Audience,
-    event: Int = 0, identity: EncodedIdentity? = nil, reply: MeasurementReply
+    event: Int = 0, identity: EncodedIdentity? = nil, reply: MeasurementReply,
+    withoutNulls: MeasurementReply? = nil
   ) {
     (self.chip, self.sessionID, self.peer, self.time) = (chip, sessionID, peer, time)
-    (self.audience, self.event, self.identity, self.reply) = (audience, event, identity, reply)
+    (self.audience, self.event, self.identity) = (audience, event, identity)
+    (self.reply, self.withoutNulls) = (reply, withoutNulls)
   }
 }
 

@@ -7,6 +7,8 @@ import Varlink
 @ServiceActor final class Monitor: VarlinkStream {
   /// The filter. A chip has its name in the list.
   private let wanted: ChipCall.Monitor
+  /// The peers of the filter; nil for all peers.
+  private let peers: Set<MACAddress>?
   private var queue: MeasurementQueue
   /// The events of the stream; nil if the client does not want them.
   private var events: EventCursor?
@@ -25,19 +27,21 @@ import Varlink
   }
 
   init(
-    _ wanted: ChipCall.Monitor, events: EventCursor?, of eventChip: String?,
-    _ connection: VarlinkConnection
+    _ wanted: ChipCall.Monitor, of peers: Set<MACAddress>?, events: EventCursor?,
+    of eventChip: String?, _ connection: VarlinkConnection
   ) {
-    (self.wanted, self.connection, self.events) = (wanted, connection, events)
+    (self.wanted, self.peers, self.connection, self.events) = (wanted, peers, connection, events)
     self.eventChip = eventChip
     queue = MeasurementQueue(wanted.keep, limit: wanted.queue)
     rate = PeerRate(wanted.interval)
   }
 
+  var hasNulls: Bool { wanted.hasNulls }
+
   private func includes(_ measurement: PublishedMeasurement) -> Bool {
     wanted.chip ?? measurement.chip == measurement.chip
       && wanted.sessionID ?? measurement.sessionID == measurement.sessionID
-      && wanted.peers.map { $0.contains(measurement.peer.description) } ?? true
+      && peers?.contains(measurement.peer) ?? true
   }
 
   private func includes(_ event: Chips.Event) -> Bool {
@@ -85,7 +89,7 @@ import Varlink
     while !more || appendEvents(through: queue.first?.event ?? .max, to: &output),
       let (measurement, lost) = queue.next()
     {
-      let reply = wanted.hasNulls ? measurement.reply : measurement.withoutNulls
+      let reply = hasNulls ? measurement.reply : measurement.withoutNulls ?? measurement.reply
       let identity = wanted.hasIdentity ? measurement.identity : nil
       output.encode { reply.append(to: &$0, lost: lost, identity: identity, continues: more) }
       if !more { return true }

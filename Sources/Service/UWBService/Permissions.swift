@@ -46,18 +46,36 @@ package struct Permissions: Sendable {
   /// Returns the credentials of the other end of a socket.
   var user: @Sendable (Int32) -> PeerCredentials? = { PeerCredentials(of: $0) }
 
-  /// Checks that a user may start sessions, and end the sessions of others.
+  /// Checks that a user may start sessions.
   ///
   /// - Throws: `ServiceError`.
   func checkStart(_ user: PeerCredentials) throws(ServiceError) {
-    guard let group, user.uid != 0, user.uid != geteuid(), !user.groups.contains(group.id) else {
-      return
-    }
+    guard let group, !isMember(user) else { return }
     throw .denied(
-      "Only members of the group \(group.name) may start and end sessions.",
-      advice:
-        "Ask an administrator: usermod -aG \(group.name) USER. The change takes effect at the "
-        + "next login.")
+      "Only members of the group \(group.name) may start sessions.",
+      advice: Self.advice(to: group.name))
+  }
+
+  /// Checks that a user may end a session for all programs that hold it.
+  ///
+  /// - Parameter uid: The user who has started the session.
+  /// - Throws: `ServiceError`.
+  func checkEnd(_ user: PeerCredentials, sessionOf uid: UInt32) throws(ServiceError) {
+    guard user.uid != uid, !isMember(user) else { return }
+    let members = group.map { ", members of the group \($0.name)," } ?? ""
+    throw .denied(
+      "Only the user who has started the session\(members) and root may end it.",
+      advice: group.map { Self.advice(to: $0.name) }
+        ?? "Ask user \(uid), or an administrator; uwbd --group NAME names a group who may.")
+  }
+
+  /// Whether a user is root, the user of the service, or a member of the group.
+  private func isMember(_ user: PeerCredentials) -> Bool {
+    user.uid == 0 || user.uid == geteuid() || group.map { user.groups.contains($0.id) } ?? false
+  }
+
+  private static func advice(to group: String) -> String {
+    "Ask an administrator: usermod -aG \(group) USER. The change takes effect at the next login."
   }
 
   /// Returns the error for a user whose connection would exceed a limit, or nil.

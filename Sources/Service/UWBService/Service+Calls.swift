@@ -3,6 +3,7 @@ import ChipSharing
 import Formats
 import JSON
 import Logging
+import UCI
 import UWB
 import Varlink
 
@@ -10,8 +11,8 @@ extension ChipCall {
   /// Whether the call needs the right to start sessions.
   fileprivate var startsSessions: Bool {
     switch self {
-    case .start, .end, .attach, .borrow: true
-    case .service, .list, .describe, .stop, .setShare, .explain, .monitor, .watch: false
+    case .start, .attach, .borrow: true
+    case .service, .list, .describe, .stop, .setShare, .end, .explain, .monitor, .watch: false
     }
   }
 
@@ -85,7 +86,7 @@ extension Service {
       return reply(.chips(chips.map(\.shown), run: history.run, sequence: history.last))
     case .watch(let watch): return try self.watch(watch, isOneway: message.oneway, for: client)
     case .monitor(let monitor):
-      return try self.monitor(monitor, isOneway: message.oneway, for: client)
+      return try self.monitor(monitor, message, for: client)
     case .describe(let name):
       let chip = try chip(name)
       let info = UWBDevice.json.object(try chip.openDevice()).json
@@ -107,7 +108,9 @@ extension Service {
       try session.change(share)
       return reply(.done)
     case .end(let name, let id):
-      return try end(try session(id, on: try chip(name)), for: client)
+      let session = try session(id, on: try chip(name))
+      try permissions.checkEnd(client.user, sessionOf: session.uid)
+      return try end(session, for: client)
     case .explain(_, let id): throw explanation(of: id, for: client)
     case .attach(let name, let linger):
       let chip = try chip(name)
@@ -232,9 +235,13 @@ extension Service {
   // MARK: measurements
 
   private func monitor(
-    _ wanted: ChipCall.Monitor, isOneway: Bool, for client: Client
+    _ wanted: ChipCall.Monitor, _ message: VarlinkCall, for client: Client
   ) throws(ServiceError) -> VarlinkConnection.Outcome {
     var wanted = wanted
+    let peers = wanted.peers.map { Set($0.compactMap { MACAddress($0) }) }
+    guard wanted.peers?.allSatisfy({ MACAddress($0) != nil }) ?? true else {
+      throw .invalidParameter(message.parameters["peers"] == nil ? "peer" : "peers")
+    }
     if wanted.chip != nil { wanted.chip = try chip(wanted.chip).name }
     var eventChip = wanted.chip
     if let id = wanted.sessionID {
@@ -251,11 +258,24 @@ extension Service {
       }
       eventChip = session.chip
     }
-    guard !isOneway else { return .reply([]) }
+    guard !message.oneway else { return .reply([]) }
+    let note = note(on: peers ?? [], of: wanted, for: client)
     let monitor = Monitor(
-      wanted, events: wanted.hasEvents ? EventCursor(history) : nil, of: eventChip,
-      client.connection)
+      wanted, of: peers, events: wanted.hasEvents ? EventCursor(history, note: note) : nil,
+      of: eventChip, client.connection)
     return .stream(monitor)
+  }
+
+  /// Returns a note on the peers that no session of a stream has; nil if there are none.
+  private func note(
+    on peers: Set<MACAddress>, of wanted: ChipCall.Monitor, for client: Client
+  ) -> String? {
+    let sessions = chips.filter { wanted.chip ?? $0.name == $0.name }.flatMap(\.sessions.values)
+      .filter { wanted.sessionID ?? $0.id == $0.id && $0.audience.includes(client.user) }
+    let unknown = peers.filter { peer in !sessions.contains { $0.has(peer) } }
+    guard !unknown.isEmpty else { return nil }
+    let names = unknown.map(\.description).sorted().joined(separator: ", ")
+    return "No session has the peer\(unknown.count == 1 ? "" : "s") \(names) yet."
   }
 
   // MARK: events

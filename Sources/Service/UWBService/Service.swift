@@ -32,6 +32,11 @@ package struct HeldProfile: Sendable {
   var clients: [Int: Client] = [:]
   /// The number of connections by user ID.
   private var connectionsOfUser: [UInt32: Int] = [:]
+  /// The number of connections above the limits that have not sent their first call.
+  private var refused = 0
+  private static let mostRefused = 64
+  /// The time that they have for it.
+  private static let patience = Duration.seconds(5)
   private let server: VarlinkServer
   private var idle: (time: Duration, body: @Sendable () -> Void)?
   private var idleTimer: Task<Void, Never>?
@@ -129,7 +134,7 @@ package struct HeldProfile: Sendable {
   }
 
   var connections: Int { clients.count }
-  var listeners: Int { clients.values.count(where: \.isMonitoring) }
+  var listenerCount: Int { clients.values.count { $0.monitorsNulls != nil } }
 
   /// Returns when the reader thread of each chip has responded.
   package func waitForReaders() async { for chip in chips { await chip.waitForReader() } }
@@ -141,16 +146,25 @@ package struct HeldProfile: Sendable {
       close(descriptor)
       return
     }
-    if let refusal = refusal(for: user) {
-      // Sends the error before the first call, as the reply to it.
-      let bytes = refusal.reply.bytes
+    if let error = refusal(for: user) { return refuse(descriptor, user, error) }
+    let client = Client(server.connect(descriptor, of: user.uid), user, self)
+    clients[client.number] = client
+    connectionsOfUser[user.uid, default: 0] += 1
+  }
+
+  /// Sends an error as the reply to the first call of a connection, and closes the connection.
+  private func refuse(_ descriptor: Int32, _ user: PeerCredentials, _ error: ServiceError) {
+    guard refused < Self.mostRefused else {
+      // Before the first call: without a descriptor that waits for it.
+      let bytes = error.reply.bytes
       send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
       close(descriptor)
       return
     }
-    let client = Client(server.connect(descriptor, of: user.uid), user, self)
-    clients[client.number] = client
-    connectionsOfUser[user.uid, default: 0] += 1
+    refused += 1
+    let connection = server.connect(descriptor, of: user.uid)
+    connection.handler = RefusedClient(error) { [weak self] in self?.refused -= 1 }
+    ServiceQueue.shared.later(after: Self.patience) { [weak connection] in connection?.close() }
   }
 
   /// Returns the error for a user who reaches a limit of connections, or nil if the user may
@@ -181,7 +195,15 @@ package struct HeldProfile: Sendable {
 
   // MARK: events of chips
 
-  var hasListeners: Bool { clients.values.contains(where: \.isMonitoring) }
+  var listeners: Listeners {
+    var listeners = Listeners()
+    for client in clients.values {
+      guard let hasNulls = client.monitorsNulls else { continue }
+      if hasNulls { listeners.wantNulls = true } else { listeners.wantNone = true }
+      if listeners.wantNulls, listeners.wantNone { break }
+    }
+    return listeners
+  }
 
   func handle(_ event: ChipEvent) {
     for client in clients.values { client.handle(event) }

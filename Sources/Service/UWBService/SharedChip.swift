@@ -254,14 +254,13 @@ import Varlink
       switch event {
       case .lost(let cause), .notRecovered(let cause): noteProblem(cause)
       case .recovered:
-        await keepPort()
+        // Without a wait: measurements follow.
         if !Task.isCancelled { phase = .open(device) }
-        for session in sessions.values {
-          session.awaitOwners(for: Self.returnTime)
-          session.chipIsBack()
-        }
+        for session in sessions.values { session.awaitOwners(for: Self.returnTime) }
         logger.notice("back; sessions resumed", metadata: JournalMessage.chipBack.metadata())
         keepOwn()
+        await keepPort()
+        for session in sessions.values { session.identityChanged() }
       default: break
       }
     }
@@ -353,7 +352,7 @@ import Varlink
     }
   }
 
-  var hasListeners: Bool { observer?.hasListeners ?? false }
+  var listeners: Listeners { observer?.listeners ?? Listeners() }
   /// The number of the last event of the service.
   var lastEvent: Int { observer?.history.last ?? 0 }
 

@@ -34,6 +34,9 @@ import Varlink
   private var ending: Task<Void, Never>?
   private var isRanging = false
   private(set) var counters = Chips.Counters()
+  /// The peers of the profile, and the first others that were measured.
+  private var peers: Set<MACAddress>
+  private static let mostPeers = 1_024
   /// The origin of the measurements, encoded when one is sent; nil after the chip was away.
   private var identity: EncodedIdentity?
   /// The token of the session on the chip; nil until the session has started.
@@ -48,6 +51,7 @@ import Varlink
   ) {
     (self.chip, self.device, self.profile) = (chip.name, device, profile)
     (self.share, self.uid, owner, clock) = (share, uid, chip, chip.clock)
+    peers = Set(profile.parameters(for: device.dialect).destinations)
     started = Task {
       let configuration = try SessionConfiguration(
         sessionID: profile.sessionID, profile.parameters(for: device.dialect))
@@ -88,6 +92,9 @@ import Varlink
   private var address: String? {
     profile.parameters(for: device.dialect).address?.description
   }
+
+  /// Whether the session has a peer: its profile names the peer, or the peer was measured.
+  func has(_ peer: MACAddress) -> Bool { peers.contains(peer) }
 
   /// Returns an event of the session.
   func event(
@@ -271,29 +278,35 @@ import Varlink
       row.lostBefore = summary.add(row)
       ServiceActor.atOnceOrLater { [self, row] in
         counters.count(row)
-        if let owner, owner.hasListeners { owner.publish(published(row, of: estimate)) }
+        if peers.count < Self.mostPeers { peers.insert(row.result.peer) }
+        guard let owner, case let listeners = owner.listeners, !listeners.isEmpty else { return }
+        owner.publish(published(row, of: estimate, for: listeners))
       }
     }
   }
 
   private func published(
-    _ row: RangeRow, of estimate: EstimatedMeasurement
+    _ row: RangeRow, of estimate: EstimatedMeasurement, for listeners: Listeners
   ) -> PublishedMeasurement {
     let origin = identity ?? owner?.origin(address: address).map { EncodedIdentity($0) }
     identity = origin
     let time = estimate.measurement.receivedAt
     let now = nanoseconds(of: CLOCK_MONOTONIC)
     let utc = nanoseconds(of: CLOCK_REALTIME) - (now - min(time, now))
+    func reply(hasNulls: Bool) -> MeasurementReply {
+      MeasurementReply(chip: chip, sessionID: id, monotonic: time / 1_000, utc: utc / 1_000) {
+        row.append(to: &$0, hasNulls: hasNulls)
+      }
+    }
     return PublishedMeasurement(
       chip: chip, sessionID: id, peer: estimate.peer, time: time, audience: audience,
       event: owner?.lastEvent ?? 0, identity: origin,
-      reply: MeasurementReply(
-        chip: chip, sessionID: id, monotonic: time / 1_000, utc: utc / 1_000
-      ) { row.append(to: &$0) })
+      reply: reply(hasNulls: listeners.wantNulls),
+      withoutNulls: listeners.wantNulls && listeners.wantNone ? reply(hasNulls: false) : nil)
   }
 
-  /// Handles the return of the chip, perhaps at another place.
-  func chipIsBack() { identity = nil }
+  /// Handles a change of the chip's names, perhaps at another place.
+  func identityChanged() { identity = nil }
 }
 
 extension Chips.Counters {

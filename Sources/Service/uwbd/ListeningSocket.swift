@@ -87,7 +87,7 @@ enum ListeningSocket {
       close(made)
       throw failure(ENAMETOOLONG)
     }
-    guard bound == 0, chmod(temporary, mode) == 0, listen(made, 128) == 0,
+    guard bound == 0, chmod(temporary, mode) == 0, listen(made, SOMAXCONN) == 0,
       rename(temporary, path) == 0
     else {
       let error = errno

@@ -472,7 +472,10 @@ class Client:
             self._held[key] = connection, start.shared(share)
 
     def end(self, session_id: int, *, chip: str | None = None) -> None:
-        """Ends a session for all programs that hold it. Needs the right to start sessions."""
+        """Ends a session for all programs that hold it.
+
+        Only the user who has started it may do so, root, and the members of the service's group.
+        """
         self._call("End", session_id=session_id, chip=chip)
         # It does not start again with the next service.
         for key in self._keys(session_id, chip):
@@ -506,7 +509,8 @@ class Client:
     ) -> Stream:
         """Returns the measurements from this call on, and an `Interruption` where they have a gap.
 
-        peer      -- the address of the one peer; `peers` takes several
+        peer      -- the address of the one peer; `peers` takes several. The log warns of peers that
+                     no session has yet
         rate      -- the most measurements of each peer in a second; the others are left out
         keep      -- the measurements that the service drops when they are not taken in time: all
                      but the newest of each peer, or (all) the oldest when more than `queue` wait

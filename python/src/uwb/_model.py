@@ -10,6 +10,8 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union
 
+from ._protocol import log
+
 if TYPE_CHECKING:
     import numpy
     import pandas
@@ -375,6 +377,8 @@ class Events:
     def _changed(
         self, change: Change, interrupted: frozenset[tuple[str, int]]
     ) -> tuple[list[Event], frozenset[tuple[str, int]]]:
+        if change.kind == "watching" and change.reason:
+            log.warning("%s", change.reason)
         if change.kind != "chip_lost":
             return [], interrupted
         keys = {key for key in self.seen if key[0] == change.chip}

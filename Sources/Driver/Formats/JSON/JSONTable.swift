@@ -174,11 +174,13 @@ package struct JSONTable<Object>: Sendable {
   }
 
   /// Appends an object on one line.
-  package func append(_ object: Object, to text: inout [UInt8]) {
+  ///
+  /// - Parameter hasNulls: Whether it has the members that are null.
+  package func append(_ object: Object, to text: inout [UInt8], hasNulls: Bool = true) {
     text.append(UInt8(ascii: "{"))
     for index in values.indices {
       let value = values[index].value(object)
-      if value == nil, values[index].key.isOptional { continue }
+      if value == nil, values[index].key.isOptional || !hasNulls { continue }
       if text.last != UInt8(ascii: "{") { text.append(UInt8(ascii: ",")) }
       text += names[index]
       if let value { value.append(to: &text) } else { text += "null".utf8 }

@@ -120,7 +120,9 @@ extension RangeRow {
 
 extension RangeRow {
   /// Appends the measurement as JSON. In this module, the table is specialised for rows.
-  package func append(to text: inout [UInt8]) { Self.json.append(self, to: &text) }
+  package func append(to text: inout [UInt8], hasNulls: Bool = true) {
+    Self.json.append(self, to: &text, hasNulls: hasNulls)
+  }
 }
 
 extension EstimatedMeasurement {

@@ -40,33 +40,4 @@ package struct EncodedReply: Sendable {
     output += (continues ? #"},"continues":true}"# : "}}").utf8
     output.append(0)
   }
-
-  /// This reply without the members that are null, at any depth. Its JSON has no white space.
-  package var withoutNulls: EncodedReply {
-    var output: [UInt8] = []
-    output.reserveCapacity(beginning.count)
-    // The last string began here: the name of a member that is null.
-    var nameStart = 0
-    var (isString, isEscaped, dropsComma) = (false, false, false)
-    for byte in beginning {
-      if isString {
-        isString = byte != UInt8(ascii: "\"") || isEscaped
-        isEscaped = byte == UInt8(ascii: "\\") && !isEscaped
-      } else if byte == UInt8(ascii: "\"") {
-        (isString, nameStart) = (true, output.count)
-      }
-      let isDropped = dropsComma && byte == UInt8(ascii: ",")
-      dropsComma = false
-      if isDropped { continue }
-      output.append(byte)
-      guard byte == UInt8(ascii: "l"), !isString, output.suffix(5).elementsEqual(":null".utf8)
-      else { continue }
-      output.removeSubrange(nameStart...)
-      // The comma before the member, or after the first one.
-      if output.last == UInt8(ascii: ",") { output.removeLast() } else { dropsComma = true }
-    }
-    var reply = self
-    reply.beginning = output
-    return reply
-  }
 }

@@ -11,6 +11,10 @@ internal import System
     _ method: String, _ call: VarlinkCall, over connection: VarlinkConnection
   ) -> VarlinkConnection.Outcome
 
+  /// The reply to the first call of a connection that is refused and then ends; nil if calls are
+  /// performed.
+  var refusal: VarlinkReply? { get }
+
   /// Returns the last reply of a connection that has sent no call.
   func rejection(of error: VarlinkMessageError) -> VarlinkReply
 
@@ -22,6 +26,7 @@ internal import System
 }
 
 extension VarlinkHandler {
+  package var refusal: VarlinkReply? { nil }
   package func isStuck(_ connection: VarlinkConnection) {}
   package func closed(_ connection: VarlinkConnection) {}
 }
@@ -102,10 +107,10 @@ extension VarlinkHandler {
     return unsafe poll(&polled, 1, 0) > 0 && polled.revents & Int16(POLLHUP) != 0
   }
 
-  /// Whether the program has closed its socket, and no call is unread.
-  var hasEndedWithoutCalls: Bool {
+  /// Whether a program that has closed its socket has sent no further call.
+  var hasNoCalls: Bool {
     var byte: UInt8 = 0
-    guard case .idle = phase, framing.count == 0, hasHungUp else { return false }
+    guard case .idle = phase, framing.count == 0 else { return false }
     return unsafe recv(socket, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT)) == 0
   }
 
@@ -222,6 +227,10 @@ extension VarlinkHandler {
           return
         }
         let call = try VarlinkCall(message)
+        if let refusal = handler.refusal {
+          phase = .closing
+          return send(refusal.bytes)
+        }
         phase = .answering(call)
         switch server.service.answer(call) {
         case .reply(let reply): finish(.reply(reply.bytes))

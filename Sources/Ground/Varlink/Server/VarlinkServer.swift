@@ -63,10 +63,10 @@ package import SystemPackage
 
   /// Gives turns to the clients that have sent data or have disconnected. The first turn is now.
   private func serve() {
-    for number in watch.next() {
+    for (number, hasHungUp) in watch.next() {
       guard let connection = connections[number] else { continue }
       // Turns for programs that only connect and disconnect would hold up the others.
-      if connection.hasEndedWithoutCalls { connection.close() } else { connection.goOnLater() }
+      if hasHungUp, connection.hasNoCalls { connection.close() } else { connection.goOnLater() }
     }
     takeTurn()
   }
