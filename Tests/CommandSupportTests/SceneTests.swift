@@ -53,7 +53,7 @@ import UWBTestSupport
     #expect(abs(mean("computed_azimuth_deg") - 36.87) < 2)
     #expect(abs(mean("azimuth_deg") - 36.87) > 4)
     #expect(rows.allSatisfy { $0["diagnostics"] as? String == "used" })
-    #expect(mean("nlos_probability") < 0.2 && mean("computed_sd_m") < 0.1)
+    #expect(mean("nlos_probability") < 0.2 && mean("computed_noise_m") < 0.1)
     #expect(abs(mean("cfo_ppm")) < 41)
   }
 

@@ -28,9 +28,9 @@ import UWBTestSupport
     let lines = try table(Self.three + ["-n", "5"], columns: columns).lines
     try #require(lines.count == 5, "\(lines)")
     for (title, isShown) in [
-      ("peer", true), ("distance", true), ("estimate ± sd", true), ("ok/failed", true),
+      ("peer", true), ("estimate ± sd", true), ("short-term", true), ("ok/failed", true),
       ("azimuth", columns != 60), ("trend", columns != 60), ("RSSI", columns == 132),
-      ("age", true), ("speed", columns == 132),
+      ("age", true), ("distance", columns == 132), ("speed", columns == 132),
       ("elevation", columns == 132), ("path", columns == 132),
     ] {
       #expect(lines[0].contains(title) == isShown, "\(title) in: \(lines[0])")
@@ -125,7 +125,7 @@ import UWBTestSupport
     #expect(try session.status() == 0)
     #expect(session.screen.wraps == 0)
     #expect(session.screen.lines.contains("the accessory has started ranging"))
-    #expect(session.screen.lines.contains { $0.contains(" m ±") })
+    #expect(session.screen.lines.contains { $0.contains(" m (short-term 0.") })
     #expect(session.screen.lines.last?.hasPrefix("3 distances, ") == true)
   }
 

@@ -189,20 +189,19 @@ import Testing
         BoardAntenna(board, channel: channel, antenna: antenna),
         .init(metres: metres, standardDeviation: 0.01))
     }
-    let (own, peer) = (calibration.delays(of: "own"), calibration.delays(of: "peer"))
-    let nine = AntennaPort(channel: 9)
+    let own = calibration.delay(of: BoardAntenna("own"))
+    let peer = calibration.delay(of: BoardAntenna("peer", antenna: 1))
     var scene = TwoWayScene(seed: 8)
     scene.distance = 10.27
     let exchange = scene.exchange()
     var parameters = TwoWayParameters()
-    parameters.antennaDelay =
-      try #require(own[nine]) + #require(peer[AntennaPort(channel: 9, antenna: 1)])
+    parameters.antennaDelay = try #require(own).metres + #require(peer).metres
     #expect(abs(try exchange.distance(parameters).distance - 10) < 1e-3)
     #expect(
       abs(try exchange.singleSided.distance(offset: ClockOffset(0), parameters).distance - 10)
         < 1e-3)
-    #expect(peer[nine] == nil)
-    #expect(own[AntennaPort(channel: 5)] == nil)
+    #expect(calibration.delay(of: BoardAntenna("peer")) == nil)
+    #expect(calibration.delay(of: BoardAntenna("own", channel: 5)) == nil)
   }
 
   /// On a walk nearly every distance differs, but reflections do not.

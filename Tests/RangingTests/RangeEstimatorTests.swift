@@ -34,7 +34,38 @@ extension RangeEstimator {
     let slow = estimator.parameters.slowDeviation
     #expect(estimate.distance == 2)
     #expect(abs(estimate.standardDeviation - (0.04 + slow * slow).squareRoot()) < 1e-12)
+    #expect(estimate.shortTermDeviation == estimate.standardDeviation)
     #expect(estimate.velocity == 0 && estimate.velocityStandardDeviation == 2)
+  }
+
+  /// Boards whose delays nobody has calibrated: each pair has an error of its own, which no number
+  /// of samples reveals.
+  @Test func `Distances of uncalibrated boards are as wrong as stated`() throws {
+    var noise = Noise(seed: 32)
+    var parameters = RangeEstimator.Parameters()
+    parameters.constantDeviation = ChipFamily.dw3000.uncalibratedDeviation
+    let pairs = 400
+    var (within, withinTwo, short) = (0, 0, 0)
+    for _ in 0..<pairs {
+      let constant = parameters.constantDeviation * noise.normal()
+      let slow = parameters.slowDeviation * noise.normal()
+      var estimator = RangeEstimator(parameters)
+      var last: RangeEstimate?
+      for step in 0..<50 {
+        let distance = 4 + constant + slow + 0.05 * noise.normal()
+        last = estimator.update(
+          RangeSample(time: Double(step) / 5, distance: distance, standardDeviation: 0.05))
+      }
+      let estimate = try #require(last)
+      let error = abs(estimate.distance - 4)
+      within += error <= estimate.standardDeviation ? 1 : 0
+      withinTwo += error <= 2 * estimate.standardDeviation ? 1 : 0
+      short += error <= estimate.shortTermDeviation ? 1 : 0
+    }
+    #expect(0.62...0.74 ~= Double(within) / Double(pairs))
+    #expect(0.93...0.98 ~= Double(withinTwo) / Double(pairs))
+    // The deviation of the first version of this filter.
+    #expect(Double(short) / Double(pairs) < 0.3)
   }
 
   @Test func `Converges for a peer at rest and a walking one`() throws {

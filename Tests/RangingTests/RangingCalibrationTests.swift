@@ -21,8 +21,8 @@ import Testing
     let data = try JSONEncoder().encode(calibration)
     let read = try JSONDecoder().decode(RangingCalibration.self, from: data)
     #expect(read == calibration)
-    #expect(read.delays(of: "A")[AntennaPort(channel: 5, antenna: 1)] == 0.15)
-    #expect(read.delays(of: "B").isEmpty)
+    #expect(read.delay(of: BoardAntenna("A", channel: 5, antenna: 1))?.metres == 0.15)
+    #expect(read.delay(of: BoardAntenna("B")) == nil)
     #expect(read.powerBias.bias(at: -80) == 0.02)
     let text = String(decoding: data, as: UTF8.self)
     #expect(text.contains("\"delay_m\":0.15") && text.contains("\"format\":\"swift-uwb ranging"))
@@ -75,6 +75,16 @@ import Testing
   @Test func `Decodes a file written by hand`() throws {
     let text = #"{"antenna_delays": [{"board": "A", "delay_m": 0.1}]}"#
     let read = try JSONDecoder().decode(RangingCalibration.self, from: Data(text.utf8))
-    #expect(read.delays(of: "A")[AntennaPort(channel: 9)] == 0.1)
+    #expect(read.delay(of: BoardAntenna("A"))?.metres == 0.1)
+  }
+
+  @Test(arguments: ChipFamily.allCases)
+  func `Each end contributes the error of its family`(_ family: ChipFamily) {
+    let own = family.uncalibratedDeviation
+    #expect(abs(family.uncalibratedDeviation(to: family) - own) < 1e-12)
+    // No family is better than a module of the vendor, or worse than the worst published pair.
+    #expect(0.1...0.37 ~= own && own <= ChipFamily.unknown.uncalibratedDeviation)
+    let other = family.uncalibratedDeviation(to: .unknown)
+    #expect(min(own, 0.3) <= other && other <= max(own, 0.3))
   }
 }

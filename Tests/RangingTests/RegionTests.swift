@@ -11,8 +11,8 @@ import Testing
     _ distance: Double, deviation: Double = 0, _ disposition: RangeEstimate.Disposition = .accepted
   ) -> RangeEstimate {
     RangeEstimate(
-      time: 0, distance: distance, standardDeviation: deviation, velocity: 0,
-      velocityStandardDeviation: 0, disposition: disposition)
+      time: 0, distance: distance, standardDeviation: 0.3, shortTermDeviation: deviation,
+      velocity: 0, velocityStandardDeviation: 0, disposition: disposition)
   }
 
   /// `entered near` for each change.

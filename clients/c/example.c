@@ -18,7 +18,8 @@ static void print(const struct uwb_event *event, void *context) {
     fprintf(stderr, "example: %s Waiting for it.\n", event->interruption->reason);
   } else if (m && !isnan(m->distance_m)) {
     // Other measurements are of a peer that did not answer.
-    printf("%s  %.3f ± %.3f m\n", m->peer, m->distance_m, m->distance_sd_m);
+    printf("%s  %.2f ± %.2f m (short-term %.2f)\n", m->peer, m->distance_m, m->distance_sd_m,
+           m->distance_short_sd_m);
     fflush(stdout);
     --*left;
   }

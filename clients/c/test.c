@@ -14,8 +14,8 @@
 static const char reply[] =
     "{\"parameters\":{\"chip\":\"a\\\"b\",\"session_id\":42,\"monotonic_us\":1500000,\"utc_us\":"
     "1800000000000001,\"lost\":3,\"measurement\":{\"sequence\":7,\"peer\":\"0x0001\",\"status\":"
-    "\"OK\",\"estimate_m\":1.37,\"estimate_sd_m\":2e-2,\"azimuth_deg\":null,\"nlos\":true,\"later\":"
-    "{\"a\":[1,[],{}]}}},\"continues\":true}";
+    "\"OK\",\"estimate_m\":1.37,\"estimate_sd_m\":2e-2,\"estimate_short_sd_m\":1e-2,\"azimuth_deg\":null,"
+    "\"nlos\":true,\"later\":{\"a\":[1,[],{}]}}},\"continues\":true}";
 
 static const char chip_list[] =
     "{\"parameters\":{\"chips\":[{\"chip\":\"/dev/ttyACM0\",\"problem\":null,\"sessions\":[{\"session_id\":"
@@ -701,6 +701,7 @@ int main(int arguments, char **argument) {
   say(service, reply, sizeof reply);
   assert(uwb_dispatch(client) == 1 && count == 1 && !uwb_last_error(client));
   assert(last.distance_m == 1.37 && last.distance_sd_m == 0.02 && isnan(last.azimuth_deg));
+  assert(last.distance_short_sd_m == 0.01);
   assert(last.nlos == 1 && last.lost == 3 && last.sequence == 7 && !strcmp(last.status, "same"));
   assert(!strcmp(last.chip, "same") && !last.after_interruption && !last.serial);
   for (size_t index = 0; index < sizeof reply; index++) {

@@ -1237,6 +1237,7 @@ static int report_measurement(
       .model = string(&into, identity, "model"),
       .address = string(&into, identity, "address"),
       .json = reply,
+      .distance_short_sd_m = number(client, object, "estimate_short_sd_m"),
   };
   // A service may leave out unknown values, but not these.
   if (!measurement.chip) measurement.chip = "";

@@ -244,7 +244,7 @@ struct uwb_measurement {
   const char *peer;
   /// OK, or the reason why nothing was measured.
   const char *status;
-  /// Metres, filtered, with its standard deviation.
+  /// Metres, filtered, with its standard deviation, including the error of uncalibrated boards.
   double distance_m, distance_sd_m;
   double velocity_m_s;
   double azimuth_deg, elevation_deg;
@@ -259,6 +259,8 @@ struct uwb_measurement {
   /// The whole measurement as the service sent it: `uwbctl json range` explains the members of
   /// "measurement".
   const char *json;
+  /// The part of distance_sd_m that changes within seconds, in metres. NaN from older services.
+  double distance_short_sd_m;
 };
 
 enum uwb_cause {

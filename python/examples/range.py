@@ -25,7 +25,7 @@ with uwb.connect() as service, service.start(options.profile, chip=options.chip)
         elif event.distance is None or event.sigma is None:
             print(f"{event.peer}  {event.status}")
         else:
-            print(f"{event.peer}  {event.distance:6.3f} ± {event.sigma:.3f} m")
+            print(f"{event.peer}  {event.distance:6.2f} ± {event.sigma:.2f} m")
             count += 1
             if count == options.count:
                 break

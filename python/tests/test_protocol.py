@@ -43,6 +43,7 @@ REPLY = {
         "distance_cm": 301,
         "estimate_m": 3,
         "estimate_sd_m": 0.02,
+        "estimate_short_sd_m": 0.01,
         "nlos": None,
         "of_later_versions": {"a": [1]},
     },
@@ -136,6 +137,7 @@ class ModelTests(unittest.TestCase):
     def test_a_measurement(self) -> None:
         m = uwb.Measurement.from_json(REPLY)
         self.assertEqual((m.distance, m.sigma, m.lost), (3.0, 0.02, 3))
+        self.assertEqual(m.short_term_sigma, 0.01)
         self.assertIsInstance(m.distance, float)
         self.assertEqual(m.monotonic_ns, 1_500_000_000)
         self.assertIs(m.time.tzinfo, timezone.utc)

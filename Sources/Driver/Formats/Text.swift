@@ -54,6 +54,18 @@ package func fixed(_ value: Double, _ digits: Int) -> String {
   return String(decoding: text, as: UTF8.self)
 }
 
+/// Returns the count of decimal places for a value of this standard deviation, so that the
+/// deviation has two digits.
+package func decimals(for deviation: Double) -> Int {
+  deviation < 0.0995 ? 3 : deviation < 0.995 ? 2 : 1
+}
+
+/// Returns a value with its standard deviation, such as `2.59 ± 0.31`.
+package func fixed(_ value: Double, deviation: Double) -> String {
+  let digits = decimals(for: deviation)
+  return "\(fixed(value, digits)) ± \(fixed(deviation, digits))"
+}
+
 extension [UInt8] {
   /// Appends a number as `fixed(_:_:)` returns it.
   mutating func appendFixed(_ value: Double, _ digits: Int) {

@@ -221,7 +221,8 @@ struct CalibrateDelay: CalibrationCommand {
     abstract: "Determine antenna delays from pairs of boards at known distances.",
     discussion: """
       Every pair of boards ranges at a known distance, 2 m or more, in the open, as far from walls \
-      and floor as from each other. Three boards give the delay of each; two only the sum of both, \
+      and floor as from each other. Three distances of each pair average the reflections: \
+      --pair A,B=2 --pair A,B=3 --pair A,B=4. Three boards give the delay of each; two only the sum of both, \
       unless one is known (--known). With five boards a wrong placement is detected.
         uwblab calibrate delay --output delays.json \\
           --board A=/dev/ttyACM0 --board B=/dev/ttyACM1 --board C=/dev/ttyACM2
@@ -243,7 +244,8 @@ struct CalibrateDelay: CalibrationCommand {
   @Option(
     name: .customLong("pair"),
     help: ArgumentHelp(
-      "The distance of two boards in metres: A,B=2.5; repeatable.", valueName: "a,b=metres"))
+      "The distance of two boards in metres: A,B=2.5; repeatable, also for further placements.",
+      valueName: "a,b=metres"))
   var pairs: [String] = []
   @Option(help: "Positions of the boards (JSON).", completion: .file(extensions: ["json"]))
   var positions: String?
@@ -339,24 +341,24 @@ struct CalibrateDelay: CalibrationCommand {
 
   // MARK: options
 
-  /// Returns the known distance of each two names, in both orders.
-  private func distances(_ names: [String]) throws -> [[String]: Double] {
-    var result: [[String]: Double] = [:]
+  /// Returns the known distances of each two names, in both orders.
+  private func distances(_ names: [String]) throws -> [[String]: [Double]] {
+    var result: [[String]: [Double]] = [:]
     if let positions {
       let anchors = try Anchors(file: positions).byName
       for a in names {
         for b in names where a != b {
           guard let here = anchors[a]?.position, let there = anchors[b]?.position else { continue }
-          result[[a, b]] = (there - here).length
+          result[[a, b]] = [(there - here).length]
         }
       }
     }
-    for (ends, metres) in try given {
+    for (ends, placements) in Dictionary(grouping: try given, by: { $0.ends.sorted() }) {
       for name in ends where !names.contains(name) {
         throw ValidationError("--pair: there is no board \(printable(name)).")
       }
-      result[ends] = metres
-      result[ends.reversed()] = metres
+      result[ends] = placements.map(\.metres)
+      result[ends.reversed()] = placements.map(\.metres)
     }
     return result
   }

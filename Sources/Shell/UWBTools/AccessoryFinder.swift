@@ -54,6 +54,7 @@ package final class AccessoryFinder {
 
   private let device: UWBDevice
   private let channel: any DataChannel
+  private let settings: EstimationSettings
   private let answerTime: Duration
   private let patience: Duration
   private let inputs: AsyncStream<Input>
@@ -67,12 +68,18 @@ package final class AccessoryFinder {
   /// Creates a finder.
   ///
   /// - Parameters:
+  ///   - settings: The assumptions of the estimates.
   ///   - answerTime: The time-out for answers of the accessory.
   ///   - patience: The longest time without a measurement; twice as long at first.
   package init(
-    device: UWBDevice, channel: any DataChannel, answerTime: Duration = .seconds(10),
+    device: UWBDevice, channel: any DataChannel,
+    settings: EstimationSettings = EstimationSettings(), answerTime: Duration = .seconds(10),
     patience: Duration = .seconds(10)
   ) {
+    var settings = settings
+    // Waiting for diagnostics, which may be missing, would delay the first round.
+    settings.expectsDiagnostics = false
+    self.settings = settings
     (self.device, self.channel) = (device, channel)
     (self.answerTime, self.patience) = (answerTime, patience)
     (inputs, input) = AsyncStream.makeStream()
@@ -189,9 +196,6 @@ package final class AccessoryFinder {
       plain.diagnostics = nil
       return try await start(plain)
     }
-    var settings = EstimationSettings()
-    // Waiting for diagnostics, which may be missing, would delay the first round.
-    settings.expectsDiagnostics = false
     runs += 1
     let (estimates, run, input) = (session.estimates(settings), runs, input)
     let measuring = Task {

@@ -55,7 +55,7 @@ package enum Check: String, CaseIterable, Sendable {
   case roundTrip = "round_trip"
   case firmware, capabilities
   case selfTest = "self_test"
-  case line
+  case calibration, line
   // Checks of Bluetooth LE.
   case bluetoothd, adapter
   case severalPhones = "several_phones"

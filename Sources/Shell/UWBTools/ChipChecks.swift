@@ -2,6 +2,7 @@
 
 import CommandSupport
 import Formats
+package import Ranging
 package import UCI
 import UCIReference
 import UWB
@@ -28,6 +29,7 @@ extension Checkup {
         report(firmware(device))
         report(capabilities(device))
         report(try await selfTest(device))
+        report(Self.calibration(of: device.family))
       } catch let error as DriverError {
         report(.fail(.roundTrip, error, else: Self.advice))
       }
@@ -122,6 +124,18 @@ extension Checkup {
       .capabilities, ([text + "."] + warnings.map(\.sentence)).joined(separator: " "),
       "Nothing if the self-test succeeds: chips may report too little, and the driver ignores this. "
         + "range --strict does not.")
+  }
+
+  // MARK: distances
+
+  /// States the error of the distances. A chip does not report whether its delays are calibrated.
+  package static func calibration(of chip: ChipFamily) -> Finding {
+    let deviation = fixed(chip.uncalibratedDeviation(to: .unknown), 2)
+    let reduced = fixed(RangingCalibration.biasDeviation(positions: 3), 2)
+    return Finding(
+      check: .calibration, verdict: .ok,
+      text: "unless it is calibrated, ± \(deviation) m of each distance repeats",
+      advice: "With a second board, uwblab calibrate delay reduces it to \(reduced) m.")
   }
 
   // MARK: the line

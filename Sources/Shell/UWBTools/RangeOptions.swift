@@ -3,7 +3,7 @@
 package import ArgumentParser
 import CommandSupport
 package import Formats
-import Ranging
+package import Ranging
 import System
 package import UCI
 import UCIReference
@@ -139,17 +139,48 @@ package struct EstimationOptions: ParsableArguments {
   @Option(
     help: "The name of this device in the calibration; peers have their addresses as names.")
   var board: String?
+  @Option(
+    help: """
+      The constant error that distances have, in metres, one standard deviation: 0.05 where the \
+      delays were calibrated and written to the chips (default: by the calibration, or by the family \
+      of the chip).
+      """)
+  var biasSigma: Double?
 
   package init() {}
+
+  package func validate() throws {
+    try require(
+      biasSigma.map { 0..<1000 ~= $0 } ?? true, "--bias-sigma is in metres and not negative.")
+    try require(
+      biasSigma == nil || calibration == nil,
+      "Give either --calibration or --bias-sigma: the calibration has the deviation.")
+  }
 
   /// Returns the settings of the estimation.
   ///
   /// - Parameter peers: The peers of the session.
   package func settings(channel: Int, peers: [MACAddress]) throws(FormatError) -> EstimationSettings
   {
-    guard let calibration else { return EstimationSettings() }
+    guard let calibration else {
+      var settings = EstimationSettings()
+      settings.delayDeviation = biasSigma
+      return settings
+    }
     let read = try RangingCalibration.read(calibration)
     return EstimationSettings(read, board: board, channel: channel, peers: peers)
+  }
+}
+
+extension EstimationSettings {
+  /// Prints the part of the deviations that repeats, and the way to reduce it, unless the boards
+  /// are calibrated.
+  package func noteMissingCalibration(on chip: ChipFamily, peers: [MACAddress] = []) {
+    guard let deviation = uncalibratedDeviation(on: chip, peers: peers) else { return }
+    let reduced = RangingCalibration.biasDeviation(positions: 3)
+    note(
+      "Not calibrated: ± \(fixed(deviation, 2)) m of it repeats; uwblab calibrate delay reduces it "
+        + "to \(fixed(reduced, 2)) m.")
   }
 }
 

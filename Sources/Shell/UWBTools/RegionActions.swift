@@ -123,8 +123,7 @@ extension EstimatedMeasurement {
 extension RegionChange {
   /// The description, such as `entered near (1.24 ± 0.06 m)`.
   package var text: String {
-    let distance =
-      "\(fixed(estimate.distance, 2)) ± \(fixed(estimate.standardDeviation, 2)) m"
+    let distance = "\(fixed(estimate.distance, deviation: estimate.standardDeviation)) m"
     let seconds = "\(fixed(duration, 1)) s"
     switch (kind, cause) {
     case (.entered, _): return "entered \(region.name) (\(distance))"

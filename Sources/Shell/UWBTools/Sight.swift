@@ -14,6 +14,8 @@ import UWBLink
 package struct Sight: Sendable {
   package let distance: Double
   private let deviation: Double
+  /// The part of `deviation` that changes within seconds.
+  private let shortTerm: Double
   private let isOutlier: Bool
   private let blocked: Double?
   private let measured: TwoWayMeasurement
@@ -23,7 +25,8 @@ package struct Sight: Sendable {
     measured = estimate.measurement.result
     guard let centimetres = measured.distanceCentimetres else { return nil }
     distance = max(0, estimate.track?.distance ?? Double(centimetres) / 100)
-    deviation = estimate.track?.standardDeviation ?? 0.1
+    deviation = estimate.track?.standardDeviation ?? 0.3
+    shortTerm = estimate.track?.shortTermDeviation ?? 0.1
     isOutlier = estimate.track?.isOutlier ?? false
     blocked = estimate.nonLineOfSight
   }
@@ -31,13 +34,15 @@ package struct Sight: Sendable {
   /// The reliability of the measurement in one word.
   package var quality: String {
     let blocked = blocked ?? 0
-    if isOutlier || blocked > 0.5 || deviation > 0.3 { return "poor" }
-    return blocked > 0.25 || deviation > 0.1 ? "fair" : "good"
+    if isOutlier || blocked > 0.5 || shortTerm > 0.3 { return "poor" }
+    return blocked > 0.25 || shortTerm > 0.1 ? "fair" : "good"
   }
 
-  /// `↗   3.02 m ±0.03   az  30°   good`
+  /// `↗   3.02 ± 0.31 m (short-term 0.08)   az  30°   good`
   package var text: String {
-    var line = "\(arrow)  \(fixed(distance, 2).right(6)) m ±\(fixed(deviation, 2))"
+    let digits = decimals(for: deviation)
+    var line = "\(arrow)  \(fixed(distance, deviation: deviation).right(13)) m"
+    line += " (short-term \(fixed(shortTerm, digits)))"
     if let azimuth = measured.azimuth.valid { line += "   az \(fixed(azimuth, 0).right(4))°" }
     if let elevation = measured.elevation.valid { line += "   el \(fixed(elevation, 0).right(4))°" }
     return line + "   " + quality
@@ -52,6 +57,7 @@ package struct Sight: Sendable {
   package var values: KeyValuePairs<String, (any JSONValue)?> {
     [
       "distance_m": Fixed(distance, 3), "distance_sd_m": Fixed(deviation, 3),
+      "distance_short_sd_m": Fixed(shortTerm, 3),
       "raw_m": Fixed(measured.distanceCentimetres.map { Double($0) / 100 }, 2),
       "azimuth_deg": Fixed(measured.azimuth.valid, 2),
       "elevation_deg": Fixed(measured.elevation.valid, 2),

@@ -191,7 +191,7 @@ final class AccessoryPrinter: Sendable {
       "next_step?": "the next step", "region?": "region that the phone entered, stayed in or left",
       "change?": "entered, dwelled or left",
       "distance_m?": "smoothed distance, metres; the last one for a phone that is silent",
-      "distance_sd_m?": "its standard deviation, metres",
+      "distance_sd_m?": "its standard deviation with the error of uncalibrated boards, metres",
       "inside_s?": "seconds since the phone entered",
       "option?": "option of the command that has ended",
       "exit_status?": "its exit status, 128 and the signal that ended it; null: it was not run",

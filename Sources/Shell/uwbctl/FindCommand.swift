@@ -32,6 +32,7 @@ struct FindCommand: Command, DeviceCommand {
   @OptionGroup(title: "Bluetooth LE") var bluetooth: BluetoothFindOptions
   @Option(help: "Output format (default: text on a terminal, otherwise json).")
   var format: OutputFormat?
+  @OptionGroup(title: "Computed values") var estimation: EstimationOptions
   @OptionGroup(title: "End") var end: RunOptions
 
   func validate() throws {
@@ -94,7 +95,10 @@ struct FindCommand: Command, DeviceCommand {
   private func find(
     with device: UWBDevice, over channel: any DataChannel, _ printer: FindPrinter
   ) async throws -> Int {
-    let finder = AccessoryFinder(device: device, channel: channel)
+    // The accessory chooses channel and address later: the delay of other peers applies.
+    let settings = try estimation.settings(channel: 9, peers: [])
+    settings.noteMissingCalibration(on: device.family)
+    let finder = AccessoryFinder(device: device, channel: channel, settings: settings)
     let limit = end.count ?? .max
     var found = 0
     try await finder.run { event in

@@ -37,6 +37,7 @@ struct PeerCommand: Command, DeviceCommand {
   var wait = Seconds(60)
   @Option(help: "Output format (default: text on a terminal, otherwise json).")
   var format: OutputFormat?
+  @OptionGroup(title: "Computed values") var estimation: EstimationOptions
   @OptionGroup(title: "End") var end: RunOptions
 
   func validate() throws {
@@ -208,11 +209,9 @@ struct PeerCommand: Command, DeviceCommand {
 
   /// Returns all that happens while ranging, and the tasks that watch for it.
   private func inputs(
-    _ session: UWBSession, _ connection: NIPeerConnection
+    _ session: UWBSession, _ connection: NIPeerConnection, _ settings: EstimationSettings
   ) -> (AsyncStream<Input>, [Task<Void, Never>]) {
     let (inputs, input) = AsyncStream<Input>.makeStream()
-    var settings = EstimationSettings()
-    settings.expectsDiagnostics = false
     let (estimates, events) = (session.estimates(settings), session.device.events)
     var sources = [
       Task {
@@ -242,7 +241,11 @@ struct PeerCommand: Command, DeviceCommand {
   ) async throws {
     let peer = printable(connection.name)
     let hasEnded = Failure(.sessionEnded, "\(peer) has ended.", try: "Start both again.")
-    let (inputs, sources) = inputs(session, connection)
+    // The address of the peer is random: the delay of other peers applies.
+    var settings = try estimation.settings(channel: Int(session.configuration.channel), peers: [])
+    settings.expectsDiagnostics = false
+    settings.noteMissingCalibration(on: session.device.family)
+    let (inputs, sources) = inputs(session, connection, settings)
     defer { for source in sources { source.cancel() } }
     try await session.start()
     printer.print(.started)

@@ -143,6 +143,7 @@ struct RangeCommand: Command, DeviceCommand {
     actions.report { ended in
       if let complaint = ended.complaint { printer.say(complaint) }
     }
+    settings.noteMissingCalibration(on: device.family, peers: configuration.peers)
     let isRanging = try await Self.start(session)
     printer.begin()
     defer {

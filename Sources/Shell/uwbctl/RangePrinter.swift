@@ -214,8 +214,7 @@ final class RangePrinter: Sendable {
     if let centimetres = result.distanceCentimetres {
       line += "  \(fixed(Double(centimetres) / 100, 2)) m"
       if let estimate = row.estimate {
-        line +=
-          "  (\(fixed(estimate.distance, 3)) ± \(fixed(estimate.standardDeviation, 3)) m)"
+        line += "  \(estimate.text)"
       }
       if let azimuth = result.azimuth.valid { line += "  az \(fixed(azimuth, 1))°" }
       if let elevation = result.elevation.valid { line += "  el \(fixed(elevation, 1))°" }
@@ -237,7 +236,7 @@ extension EstimatedMeasurement {
   fileprivate var text: String {
     var parts: [String] = []
     if let distance, let deviation = distanceDeviation {
-      parts.append("\(fixed(distance, 3)) ± \(fixed(deviation, 3)) m")
+      parts.append("\(fixed(distance, deviation: deviation)) m")
     }
     for (name, estimate) in [("az", azimuth), ("el", elevation)] {
       if let angle = degrees(estimate?.angle), let deviation = degrees(estimate?.standardDeviation)

@@ -32,28 +32,33 @@ struct RangeTable {
   /// The columns in display order.
   private static let columns: [Column] = [
     Column(title: "peer", width: 6, rank: 0) { $0.address.description },
-    Column(title: "distance", width: 8, rank: 0) { row in
+    Column(title: "distance", width: 8, rank: 5) { row in
       text(row.last?.result.distanceCentimetres) { "\(fixed(Double($0) / 100, 2)) m" }
     },
-    Column(title: "estimate ± sd", width: 15, rank: 1) { row in
+    Column(title: "estimate ± sd", width: 13, rank: 0) { row in
       text(row.last?.estimate) {
-        "\(fixed($0.distance, 3)) ±\(fixed($0.standardDeviation, 3)) m"
+        "\(fixed($0.distance, deviation: $0.standardDeviation).replacing("± ", with: "±")) m"
+      }
+    },
+    Column(title: "short-term", width: 10, rank: 1) { row in
+      text(row.last?.estimate) {
+        "±\(fixed($0.shortTermDeviation, decimals(for: $0.standardDeviation))) m"
       }
     },
     Column(title: "trend", width: leastTrend, rank: 3) { _ in "" },
-    Column(title: "speed", width: 9, rank: 7) { row in
+    Column(title: "speed", width: 9, rank: 8) { row in
       text(row.last?.estimate) { "\(fixed($0.velocity, 2)) m/s" }
     },
     Column(title: "azimuth", width: 7, rank: 2) { row in
       text(row.last?.result.azimuth.valid) { "\(fixed($0, 1))°" }
     },
-    Column(title: "elevation", width: 9, rank: 6) { row in
+    Column(title: "elevation", width: 9, rank: 7) { row in
       text(row.last?.result.elevation.valid) { "\(fixed($0, 1))°" }
     },
     Column(title: "RSSI", width: 9, rank: 4) { row in
       text(row.last?.rssi) { "\(fixed($0, 1)) dBm" }
     },
-    Column(title: "path", width: 4, rank: 5) { row in
+    Column(title: "path", width: 4, rank: 6) { row in
       text(row.last?.nonLineOfSight) { $0 ? "NLoS" : "LoS" }
     },
     Column(title: "ok/failed", width: 9, rank: 0) { row in

@@ -102,6 +102,7 @@ struct Replay: Command {
     let text = summary.text(
       "\(capture.packets.count) packets, \(measurements.unreadable) unreadable")
     standardError.write(standardError.wrapped(text, indent: 2) + "\n")
+    if summary.measured > 0 { settings.noteMissingCalibration(on: measurements.chip) }
     guard summary.measured == 0, !Task.isCancelled else { return }
     guard summary.rounds == 0 else { throw Failure(.noPeer, "No peer was measured.") }
     throw Failure(

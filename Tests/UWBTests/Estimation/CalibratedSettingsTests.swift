@@ -131,4 +131,57 @@ import UCI
     calibration.peerDelays = ["0001": 0.1, "0002": 0.2]
     #expect(EstimationSettings(calibration, board: "other").delay == (0.1 + 0.2) / 2)
   }
+
+  @Test("Without a calibration, the family of the chip determines the constant error")
+  func uncalibrated() throws {
+    var settings = EstimationSettings()
+    for (vendor, expected) in [(Dialect.Vendor.qorvo, 0.3), (.nxp, 0.255), (.android, 0.3)] {
+      settings.chip = ChipFamily(vendor)
+      #expect(abs(settings.constantDeviation(of: 1) - expected) < 1e-4)
+      let stated = try #require(settings.uncalibratedDeviation(on: settings.chip, peers: [1]))
+      #expect(abs(stated - expected) < 1e-4)
+    }
+    settings.delayDeviation = 0.05
+    #expect(settings.constantDeviation(of: 1) == 0.05)
+    #expect(settings.uncalibratedDeviation(on: .dw3000) == nil)
+    // Levels and the delays of other boards correct nothing here.
+    for json in [
+      #"{"power_bias": [{"power_dbm": -80, "bias_m": 0.1}]}"#,
+      #"{"antenna_delays": [{"board": "A", "delay_m": 0.1, "sigma_m": 0.02}]}"#,
+    ] {
+      let settings = try Self.settings(json, board: "own", peers: [1])
+      #expect(settings.constantDeviation(of: 1) == 0.3, "\(json)")
+      #expect(settings.uncalibratedDeviation(on: .unknown, peers: [1]) == 0.3)
+    }
+  }
+
+  @Test(
+    "A calibration replaces the figure of the family by its own deviation",
+    arguments: [
+      (#"{"delay_m": 0.29, "residuals": $3}"#, 0.0515),
+      (#"{"delay_m": 0.29}"#, 0.0819),
+      (#"{"delays_m": {"0001": 0.29}, "residuals": $3}"#, 0.0515),
+      (
+        #"""
+        {"pair_delays": [{"boards": ["own", "0001"], "delay_m": 0.29, "sigma_m": 0.02}],
+         "residuals": $3}
+        """#, 0.0552
+      ),
+      (
+        #"""
+        {"antenna_delays": [{"board": "own", "delay_m": 0.12, "sigma_m": 0.03},
+                            {"board": "0x0001", "delay_m": 0.17, "sigma_m": 0.04}],
+         "residuals": $3}
+        """#, 0.0718
+      ),
+    ])
+  func replaced(_ json: String, _ expected: Double) throws {
+    let residuals =
+      #"{"count": 9, "rmse_m": 0.03, "median_m": 0.02, "p95_m": 0.06, "positions": 3}"#
+    let settings = try Self.settings(
+      json.replacing("$3", with: residuals), board: "own", peers: [1])
+    #expect(abs((settings.delays[1] ?? settings.delay) - 0.29) < 1e-9)
+    #expect(abs(settings.constantDeviation(of: 1) - expected) < 1e-4)
+    #expect(settings.uncalibratedDeviation(on: .dw3000, peers: [1]) == nil)
+  }
 }

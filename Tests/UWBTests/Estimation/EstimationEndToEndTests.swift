@@ -38,7 +38,7 @@ import UWBSimulator
       #expect(abs(mean(list.compactMap(\.distance)) - 3) < 0.045)
       #expect(list.compactMap(\.distance).count == 20)
       let track = try #require(list.last?.track)
-      #expect(abs(track.distance - 3) < 4 * track.standardDeviation)
+      #expect(abs(track.distance - 3) < 4 * track.shortTermDeviation)
       // The chip's own value is reported unchanged beside it.
       #expect(
         list.allSatisfy {
@@ -124,7 +124,7 @@ import UWBSimulator
         #expect(abs(mean(list.compactMap(\.distance)) - 4 - excess) < 0.045)
         let probability = mean(list.compactMap(\.nonLineOfSight))
         #expect(excess > 0 ? probability > 0.7 : probability < 0.2, "\(probability)")
-        deviations.append(mean(list.compactMap(\.distanceDeviation)))
+        deviations.append(mean(list.compactMap(\.distanceNoise)))
         #expect(list.allSatisfy { $0.track?.isOutlier == false })
       }
     }

@@ -66,7 +66,7 @@ import UCI
       #expect(estimate.receivedPower == -60 && estimate.firstPathPower == -75)
       // 15 dB between all and first path, 13 dB and 5 ns between the paths.
       #expect((estimate.nonLineOfSight ?? 0) > 0.95)
-      #expect((estimate.distanceDeviation ?? 0) > 0.15 && estimate.distance == 4)
+      #expect((estimate.distanceNoise ?? 0) > 0.15 && estimate.distance == 4)
     }
   }
 

@@ -214,6 +214,8 @@ class Measurement:
     fp_power_dbm: float | None = None
     diagnostics: str | None = None
     diagnostics_frames: int = 0
+    estimate_short_sd_m: float | None = None
+    computed_noise_m: float | None = None
     #: Members that this version does not support.
     extra: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
@@ -224,8 +226,13 @@ class Measurement:
 
     @property
     def sigma(self) -> float | None:
-        """The standard deviation of `distance`, metres."""
+        """The standard deviation of `distance`, with the error of uncalibrated boards, metres."""
         return self.estimate_sd_m
+
+    @property
+    def short_term_sigma(self) -> float | None:
+        """The part of `sigma` that changes within seconds, metres."""
+        return self.estimate_short_sd_m
 
     @classmethod
     def from_json(cls, parameters: Mapping[str, Any]) -> Measurement:

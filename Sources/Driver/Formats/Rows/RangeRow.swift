@@ -50,9 +50,8 @@ extension RangeRow {
       $0.result.distanceCentimetres.map { Int($0) }
     }
     $0.key("estimate_m", "filtered distance, metres") { Fixed($0.estimate?.distance, 4) }
-    $0.key("estimate_sd_m", "its standard deviation, metres") {
-      Fixed($0.estimate?.standardDeviation, 4)
-    }
+    $0.key("estimate_sd_m", "its standard deviation with the error of uncalibrated boards, metres")
+    { Fixed($0.estimate?.standardDeviation, 4) }
     $0.key("velocity_m_s", "speed away from this device, metres per second") {
       Fixed($0.estimate?.velocity, 3)
     }
@@ -74,9 +73,8 @@ extension RangeRow {
     $0.key("computed_m", "calibrated distance of this round, metres") {
       Fixed($0.computed?.distance, 4)
     }
-    $0.key("computed_sd_m", "its standard deviation, metres") {
-      Fixed($0.computed?.distanceDeviation, 4)
-    }
+    $0.key("computed_sd_m", "its standard deviation with the error of uncalibrated boards, metres")
+    { Fixed($0.computed?.distanceDeviation, 4) }
     $0.key("no_computed", "why it is missing: not_measured or no_distance") {
       $0.computed?.noDistance?.word
     }
@@ -115,6 +113,12 @@ extension RangeRow {
     $0.key("diagnostics_frames", "number of frames or antennas in them") {
       $0.computed?.frames ?? 0
     }
+    $0.key(
+      "estimate_short_sd_m", "the part of estimate_sd_m that changes within seconds, metres"
+    ) { Fixed($0.estimate?.shortTermDeviation, 4) }
+    $0.key(
+      "computed_noise_m", "the part of computed_sd_m that is independent of other rounds, metres"
+    ) { Fixed($0.computed?.distanceNoise, 4) }
   }
 }
 
@@ -157,5 +161,13 @@ extension DiagnosticsUse {
     case .ambiguous: "ambiguous"
     case .used: "used"
     }
+  }
+}
+
+extension RangeEstimate {
+  /// The distance with its deviations: `2.59 ± 0.31 m (short-term 0.07)`.
+  package var text: String {
+    let short = fixed(shortTermDeviation, decimals(for: standardDeviation))
+    return "\(fixed(distance, deviation: standardDeviation)) m (short-term \(short))"
   }
 }

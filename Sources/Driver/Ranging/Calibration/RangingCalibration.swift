@@ -158,15 +158,26 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
   /// trolley indoors) to 13 cm (a DW1000 outdoors) at others; many positions average that. The rest
   /// changes from one day to the next: a distance of DW1000 by 2.15 mm for each kelvin (DW1000 User
   /// Manual, antenna delay).
-  package var biasDeviation: Double {
-    (0.025 * 0.025 + positionVariance).squareRoot()
+  package var biasDeviation: Double { Self.biasDeviation(positions: residuals?.positions ?? 1) }
+
+  /// Returns the constant error after a calibration at this number of positions.
+  package static func biasDeviation(positions: Int) -> Double {
+    (0.025 * 0.025 + positionVariance(positions)).squareRoot()
+  }
+
+  /// Returns the constant error of distances after the subtraction of a delay: one standard
+  /// deviation in metres.
+  ///
+  /// - Parameter delay: the deviation of the delay itself.
+  package func constantDeviation(delay: Double) -> Double {
+    (biasDeviation * biasDeviation + delay * delay).squareRoot()
   }
 
   /// The variance that the positions of the calibration add to all distances, plus the equal
   /// variance of new positions. Where there were many positions, the latter is part of the
   /// residuals.
-  private var positionVariance: Double {
-    0.078 * 0.078 / Double(max(1, residuals?.positions ?? 1))
+  private static func positionVariance(_ positions: Int) -> Double {
+    0.078 * 0.078 / Double(max(1, positions))
   }
 
   /// Returns a distance minus `bias`, with a deviation no smaller than the residuals of the
@@ -179,11 +190,10 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
     let noise = max(distance.noiseDeviation, residuals?.rms ?? 0)
     var result = distance
     result.distance -= bias
-    result.biasDeviation =
-      (biasDeviation * biasDeviation + deviation * deviation).squareRoot()
+    result.biasDeviation = constantDeviation(delay: deviation)
+    let elsewhere = Self.positionVariance(residuals?.positions ?? 1)
     result.standardDeviation =
-      (noise * noise + positionVariance + result.biasDeviation * result.biasDeviation)
-      .squareRoot()
+      (noise * noise + elsewhere + result.biasDeviation * result.biasDeviation).squareRoot()
     return result
   }
 
@@ -312,6 +322,9 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
       || powerBiasKnots?.isEmpty == false
   }
 
+  /// Metres that antennas add to a distance, and one standard deviation.
+  package typealias Delay = (metres: Double, deviation: Double)
+
   /// Returns the error of distances to each peer in metres. Includes boards that were measured
   /// together with the one board that is part of all sums.
   ///
@@ -319,9 +332,8 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
   ///   - board: the board itself, if known.
   ///   - channel: the channel of the sums; nil for the first of each pair of boards, in channel
   ///     order.
-  ///   - channel: of the sums; nil: the first of each pair of boards, in the order of channels.
-  package func delaysOfPeers(of board: String? = nil, channel: Int? = nil) -> [String: Double] {
-    var result = peerDelays ?? [:]
+  package func delaysOfPeers(of board: String? = nil, channel: Int? = nil) -> [String: Delay] {
+    var result = (peerDelays ?? [:]).mapValues { (metres: $0, deviation: 0.0) }
     let boards = sums.keys.map { Set($0.map(\.board)) }
     guard let first = boards.first else { return result }
     let common = boards.reduce(first) { $0.intersection($1) }
@@ -329,7 +341,7 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
     for (ends, sum) in sums.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
       guard channel == nil || ends.allSatisfy({ $0.port.channel == channel }) else { continue }
       for end in ends where !common.contains(end.board) && result[end.board] == nil {
-        result[end.board] = sum.delay
+        result[end.board] = (sum.delay, sum.standardDeviation ?? 0)
       }
     }
     return result
@@ -340,10 +352,8 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
   /// - Parameter delays: the known delays.
   /// - Returns: metres, and one standard deviation. Without `delay`, few peers hardly determine the
   ///   scatter; an additional one counts that is 0.3 m off, as boards without a calibration may be.
-  package func delayOfOthers(
-    than delays: [String: Double]
-  ) -> (metres: Double, deviation: Double) {
-    let known = delays.values
+  package func delayOfOthers(than delays: [String: Delay]) -> Delay {
+    let known = delays.values.map(\.metres)
     guard !known.isEmpty else {
       // The only sum is the delay.
       let sum = pairDelays?.count == 1 ? pairDelays?.first : nil
@@ -353,18 +363,16 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
     let metres = delay ?? known.reduce(0, +) / count
     let squares = known.reduce(0) { $0 + ($1 - metres) * ($1 - metres) }
     guard delay == nil else { return (metres, (squares / max(1, count - 1)).squareRoot()) }
-    let usual = TwoWayParameters().antennaDelayDeviation
+    let usual = ChipFamily.unknown.uncalibratedDeviation
     return (metres, ((usual * usual + squares * (1 + 1 / count)) / count).squareRoot())
   }
 
-  /// Returns the metres that each antenna of one board adds to every distance, sending and
-  /// receiving together.
-  package func delays(of board: String) -> [AntennaPort: Double] {
-    var result: [AntennaPort: Double] = [:]
-    for antenna in antennaDelays ?? [] where antenna.board == board && antenna.delay.isFinite {
-      result[antenna.name.port] = antenna.delay
+  /// Returns the metres that an antenna adds to every distance, sending and receiving together; nil
+  /// if the file does not have them.
+  package func delay(of antenna: BoardAntenna) -> Delay? {
+    antennaDelays?.last { $0.name == antenna && $0.delay.isFinite }.map {
+      ($0.delay, $0.standardDeviation ?? 0)
     }
-    return result
   }
 
   /// The sums of delays of pairs, by their sorted ends.

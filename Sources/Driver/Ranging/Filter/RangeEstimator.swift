@@ -35,6 +35,9 @@ public struct RangeEstimator: Sendable, Hashable {
     /// time of 2 to 4 s (indoors, a trolley) and 4 cm (outdoors, between positions). There, the
     /// bias of each pair was learned at many positions; learned at one, 9 to 10 cm remain.
     public var slowDeviation = 0.07
+    /// One standard deviation in metres of an error that all samples share, such as the error of
+    /// uncalibrated antenna delays. It only affects the stated deviation.
+    package var constantDeviation = 0.0
     /// The possible error of the first sample beyond its noise, in metres: one standard deviation,
     /// with which it is compared with the next. With 0, the first sample is trusted.
     package var initialDoubt = 0.4
@@ -334,10 +337,12 @@ extension RangeEstimator.Parameters {
   package func estimate(
     _ state: RangeState, _ disposition: RangeEstimate.Disposition, shared: Double
   ) -> RangeEstimate {
-    RangeEstimate(
+    let short = state.rr + shared * slowDeviation * slowDeviation
+    return RangeEstimate(
       time: state.time, distance: state.r,
-      standardDeviation: (state.rr + shared * slowDeviation * slowDeviation).squareRoot(),
-      velocity: state.v, velocityStandardDeviation: max(0, state.vv).squareRoot(),
+      standardDeviation: (short + constantDeviation * constantDeviation).squareRoot(),
+      shortTermDeviation: short.squareRoot(), velocity: state.v,
+      velocityStandardDeviation: max(0, state.vv).squareRoot(),
       disposition: disposition)
   }
 }

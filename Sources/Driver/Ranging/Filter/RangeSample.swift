@@ -68,9 +68,12 @@ public struct RangeEstimate: Sendable, Hashable {
   public var time: Double
   /// Metres.
   public var distance: Double
-  /// One standard deviation of `distance` in metres. Does not include constant bias such as an
-  /// uncalibrated antenna delay.
+  /// One standard deviation of `distance` in metres. In a session it includes the constant error of
+  /// the boards, which is 0.2 to 0.3 m without a calibration.
   public var standardDeviation: Double
+  /// The part of `standardDeviation` that changes within seconds: noise and reflections. Two
+  /// distances to one peer share the rest, so that a difference beyond this part is a movement.
+  public var shortTermDeviation: Double
   /// Metres per second, positive when the distance grows.
   public var velocity: Double
   /// One standard deviation of `velocity` in metres per second.

@@ -8,7 +8,7 @@
 /// ```
 ///
 /// A peer enters or leaves a region after three estimates beyond the boundary in a row, each by
-/// two of its standard deviations. Unfinished decisions are dropped when the peer falls silent. A
+/// two of its short-term deviations. Unfinished decisions are dropped when the peer falls silent. A
 /// value without input or output: the caller passes the times.
 public struct RegionTracker: Sendable {
   private struct Presence: Sendable {
@@ -50,7 +50,7 @@ public struct RegionTracker: Sendable {
     var (entered, left, dwelled): ([RegionChange], [RegionChange], [RegionChange]) = ([], [], [])
     for index in presences.indices {
       let event = presences[index].zone.update(
-        distance: estimate.distance, standardDeviation: estimate.standardDeviation)
+        distance: estimate.distance, standardDeviation: estimate.shortTermDeviation)
       switch event {
       case .entered:
         presences[index].since = time

@@ -66,10 +66,9 @@ public struct TwoWayParameters: Sendable, Hashable {
   public var antennaDelay = 0.0
   /// One standard deviation in metres of the actual delays minus `antennaDelay`.
   ///
-  /// 0.3 is for boards with the delays of their firmware: the vendor's figure for the DW1000
-  /// without calibration (Decawave APS014, 2.1.2). Public recordings of pairs of boards show 0.1 to
-  /// 0.37 m: two indoors, and DW1000 outdoors. The delays of calibrated boards are known better.
-  public var antennaDelayDeviation = 0.3
+  /// The default, 0.3, is for boards with the delays of their firmware. The delays of calibrated
+  /// boards are known better.
+  public var antennaDelayDeviation = ChipFamily.dw1000.uncalibratedDeviation
   /// The least distance in metres that is reported. Calibration that is not exact makes distances
   /// negative by centimetres to decimetres, never by metres.
   package var leastDistance = -2.0

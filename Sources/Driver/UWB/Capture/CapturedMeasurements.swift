@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import Ranging
 internal import UCI
 internal import UWBLink
 
@@ -25,6 +26,8 @@ package struct CapturedMeasurements {
   package private(set) var hasRSSI = true
   /// The number of packets and notifications with a wrong layout.
   package private(set) var unreadable = 0
+  /// The family of the chip; unknown without device info.
+  package private(set) var chip = ChipFamily.unknown
   private var reassembler = Reassembler()
   private var last: UInt64 = 0
   private var estimators: [UInt32: EstimationPipeline] = [:]
@@ -38,6 +41,8 @@ package struct CapturedMeasurements {
     _ packet: CapturedPacket, _ settings: EstimationSettings
   ) -> [EstimatedRound] {
     var list: [EstimatedRound] = []
+    var settings = settings
+    settings.chip = chip
     read(packet) { estimators, token, round in
       if case .measurements(let view) = round.kind {
         guard view.type == .twoWay else { return }
@@ -86,7 +91,10 @@ package struct CapturedMeasurements {
     if header.type == .response, header.opcode == .coreGetDeviceInfo {
       var reader = unsafe PayloadReader(payload.span.bytes)
       let response = try? BodyResponse<DeviceInfo>(from: &reader, dialect: .assumed)
-      if let info = response?.body { hasRSSI = info.uciVersion.major >= 2 }
+      if let info = response?.body {
+        hasRSSI = info.uciVersion.major >= 2
+        chip = ChipFamily(info.vendor)
+      }
     }
     guard header.type == .notification else { return }
     guard header.opcode == .sessionInfo else {

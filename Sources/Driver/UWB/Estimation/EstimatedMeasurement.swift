@@ -64,8 +64,11 @@ public struct EstimatedMeasurement: Sendable, Hashable {
   /// reason in `noDistance`.
   public var distance: Double?
   /// One standard deviation of `distance` in metres: larger where the level is low or the path
-  /// probably blocked.
+  /// probably blocked. It includes the constant error of boards without a calibration.
   public var distanceDeviation: Double?
+  /// The part of `distanceDeviation` that is independent of other rounds, for filters: one standard
+  /// deviation in metres.
+  public var distanceNoise: Double?
   /// The reason why there is no distance.
   public var noDistance: NoEstimate?
   /// The distance over time; nil before the first valid one.

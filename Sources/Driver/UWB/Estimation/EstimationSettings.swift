@@ -8,6 +8,14 @@ public struct EstimationSettings: Sendable {
   public var delay = 0.0
   /// The delays of single peers in metres, in place of `delay`.
   public var delays: [MACAddress: Double] = [:]
+  /// One standard deviation in metres of the constant error that remains after the subtraction of
+  /// the delay. Nil: the boards are not calibrated, and the family of the chip has a figure, 0.2 to
+  /// 0.3 m.
+  public var delayDeviation: Double?
+  /// The deviations of single peers, in place of `delayDeviation`.
+  package var delayDeviations: [MACAddress: Double] = [:]
+  /// The family of this device's chip, which a session fills in.
+  package var chip = ChipFamily.unknown
   /// The bias by received level.
   public var powerBias = PowerBias([])
   /// Noise of a distance with line of sight and a good level in metres, one standard deviation.
@@ -57,25 +65,21 @@ extension EstimationSettings {
   ) {
     self.init()
     let known = calibration.delaysOfPeers(of: board, channel: channel)
-    delay = calibration.delayOfOthers(than: known).metres
-    for (name, metres) in known {
-      if let address = MACAddress(name) { delays[address] = metres }
+    let others = calibration.delayOfOthers(than: known)
+    delay = others.metres
+    if calibration.delay != nil || !known.isEmpty {
+      delayDeviation = calibration.constantDeviation(delay: others.deviation)
     }
-    let port = AntennaPort(channel: channel)
+    func add(_ peer: MACAddress, _ delay: RangingCalibration.Delay) {
+      delays[peer] = delay.metres
+      delayDeviations[peer] = calibration.constantDeviation(delay: delay.deviation)
+    }
+    for (name, delay) in known {
+      if let address = MACAddress(name) { add(address, delay) }
+    }
     if let board {
-      let (own, sums) = (calibration.delays(of: board)[port], calibration.sums)
       for peer in peers {
-        // 0001 or 0x0001.
-        let names = [String(peer.description.dropFirst(2)), peer.description]
-        let others = names.lazy.compactMap { calibration.delays(of: $0)[port] }
-        let pairs = names.lazy.compactMap { name in
-          sums[[board, name].map { BoardAntenna($0, channel: channel) }.sorted()]?.delay
-        }
-        if let own, let other = others.first {
-          delays[peer] = own + other
-        } else if let sum = pairs.first {
-          delays[peer] = sum
-        }
+        if let delay = calibration.delay(board, peer, channel: channel) { add(peer, delay) }
       }
     }
     powerBias = calibration.powerBias
@@ -96,7 +100,48 @@ extension EstimationSettings {
   }
 }
 
+extension EstimationSettings {
+  /// Returns the constant error of distances to a peer: one standard deviation in metres.
+  func constantDeviation(of peer: MACAddress) -> Double {
+    delayDeviations[peer] ?? delayDeviation ?? chip.uncalibratedDeviation(to: .unknown)
+  }
+
+  /// Returns the constant error that a calibration would reduce: one standard deviation in metres.
+  /// Nil where the delays of all peers are calibrated.
+  package func uncalibratedDeviation(
+    on chip: ChipFamily, peers: [MACAddress] = []
+  ) -> Double? {
+    let isKnown = !peers.isEmpty && peers.allSatisfy { delayDeviations[$0] != nil }
+    return delayDeviation != nil || isKnown ? nil : chip.uncalibratedDeviation(to: .unknown)
+  }
+}
+
+extension ChipFamily {
+  init(_ vendor: Dialect.Vendor) {
+    switch vendor {
+    case .qorvo: self = .dw3000
+    case .nxp: self = .nxp
+    case .android, .unknown: self = .unknown
+    }
+  }
+}
+
 extension RangingCalibration {
+  /// Returns the delay of distances from a board to a peer; nil if it is unknown.
+  fileprivate func delay(_ board: String, _ peer: MACAddress, channel: Int) -> Delay? {
+    // 0001 or 0x0001.
+    let names = [String(peer.description.dropFirst(2)), peer.description]
+    let own = BoardAntenna(board, channel: channel)
+    let others = names.map { BoardAntenna($0, channel: channel) }
+    if let own = delay(of: own), let other = others.lazy.compactMap({ delay(of: $0) }).first {
+      let variance = own.deviation * own.deviation + other.deviation * other.deviation
+      return (own.metres + other.metres, variance.squareRoot())
+    }
+    let sums = sums
+    let sum = others.lazy.compactMap { sums[[own, $0].sorted()] }.first
+    return sum.map { ($0.delay, $0.standardDeviation ?? 0) }
+  }
+
   /// Returns the curve of a pair over angles as in FiRa, and whether these are elevations. Nil
   /// where the file does not determine them, and for pairs along the direction of view.
   fileprivate func antennas(of pair: Pair) -> (table: PhaseTable, isUpright: Bool)? {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import Ranging
 internal import UCI
 
 /// The events that a program shows of the rounds of a session.
@@ -81,6 +82,12 @@ extension UWBSession {
   private func completed(_ settings: EstimationSettings) -> EstimationSettings {
     var settings = settings
     settings.expectsDiagnostics = settings.expectsDiagnostics ?? hasDiagnostics
+    settings.chip = device.family
     return settings
   }
+}
+
+extension UWBDevice {
+  /// The family of the chip, for the error of distances without a calibration.
+  package var family: ChipFamily { ChipFamily(profile.vendor) }
 }

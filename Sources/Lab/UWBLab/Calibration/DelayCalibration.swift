@@ -13,26 +13,29 @@ package struct DelayCalibration {
 
   package init() {}
 
-  /// Measures every pair of boards at its distance.
+  /// Measures every pair of boards at each of its distances.
   ///
   /// - Parameter distances: the known distances of two names, in both orders.
   package func measurements(
-    on bench: BoardBench, distances: [[String]: Double], channel: Int,
+    on bench: BoardBench, distances: [[String]: [Double]], channel: Int,
     _ console: any CalibrationConsole, isInteractive: Bool
   ) async throws -> [DelayMeasurement] {
     let names = bench.boards.map(\.name)
-    let ends = names.indices.flatMap { a in (a + 1..<names.count).map { (a, $0) } }
+    let stops = names.indices.flatMap { a in
+      (a + 1..<names.count).flatMap { b in
+        let known = distances[[names[a], names[b]]]?.map(Optional.some)
+        return (known ?? [nil]).map { (a: a, b: b, distance: $0) }
+      }
+    }
     let kept = try await Guide<[BoardBench.Reading]>.distances(console, isInteractive).run(
-      ends.map { a, b in
-        .init(name: "\(names[a]) – \(names[b])", value: distances[[names[a], names[b]]])
-      },
-      measure: { try await bench.range(ends[$0].0, ends[$0].1, distance: $1).readings },
+      stops.map { .init(name: "\(names[$0.a]) – \(names[$0.b])", value: $0.distance) },
+      measure: { try await bench.range(stops[$0].a, stops[$0].b, distance: $1).readings },
       summary: { $0.summary(truth: $1) })
     return kept.flatMap { stop, truth, readings in
       readings.compactMap(\.range).map { range in
         DelayMeasurement(
-          BoardAntenna(names[ends[stop].0], channel: channel),
-          BoardAntenna(names[ends[stop].1], channel: channel), measured: range, truth: truth)
+          BoardAntenna(names[stops[stop].a], channel: channel),
+          BoardAntenna(names[stops[stop].b], channel: channel), measured: range, truth: truth)
       }
     }
   }
@@ -88,7 +91,7 @@ extension AntennaDelayFit {
   /// The report on the fit.
   package var report: CalibrationReport {
     var calibration = RangingCalibration()
-    calibration.residuals = .init(residuals)
+    calibration.residuals = .init(residuals, positions: positions)
     // Two boards determine only the sum, which also corrects tables that do not name the boards.
     if delays.isEmpty, sums.count == 1 { calibration.delay = sums.first?.delay.metres }
     let single = delays.sorted { $0.key < $1.key }.map {
@@ -99,6 +102,25 @@ extension AntennaDelayFit {
     let pairs = sums.filter { loose.contains($0.a) || loose.contains($0.b) }
     calibration.pairDelays = pairs.isEmpty ? nil : pairs.map { .init($0) }
     return CalibrationReport(text: text, calibration: calibration, charts: [chart])
+  }
+
+  /// The number of positions at which each pair was measured; of the least one.
+  private var positions: Int {
+    var counts: [[BoardAntenna]: Int] = [:]
+    for one in placements where one.verdict != .outlier { counts[[one.a, one.b], default: 0] += 1 }
+    return counts.values.min() ?? 1
+  }
+
+  /// The constant error that distances of calibrated pairs still have, and the way to reduce it.
+  private var remainder: String {
+    let (few, enough) = (positions, 3)
+    func metres(_ positions: Int) -> String {
+      fixed(RangingCalibration.biasDeviation(positions: positions), 2) + " m"
+    }
+    let text = "With this calibration, ± \(metres(few)) of each distance repeats"
+    return few >= enough
+      ? text + ".\n"
+      : text + "; \(enough) distances of each pair make it \(metres(enough)).\n"
   }
 
   /// Sentences about placements to doubt.
@@ -153,6 +175,7 @@ extension AntennaDelayFit {
       + (redundancy == 0
         ? "There are no redundant placements: a wrong one would go unnoticed.\n"
         : "\(redundancy) redundant placements; residuals \(fixed(residuals.rms * 100, 1)) cm RMS.\n")
+      + remainder
   }
 
   private var chart: Chart {

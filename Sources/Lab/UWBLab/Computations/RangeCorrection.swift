@@ -27,9 +27,9 @@ struct KnownRanges {
 
 /// The correction of the distances of a table by a calibration, row by row.
 struct RangeCorrection {
-  private var delays: [String: Double] = [:]
-  /// The delay of other peers, and its deviation.
-  private var (delay, spread) = (0.0, 0.0)
+  private var delays: [String: RangingCalibration.Delay] = [:]
+  /// The delay of other peers.
+  private var otherDelay = (metres: 0.0, deviation: 0.0)
   private var antennas: [BoardAntenna: RangingCalibration.Antenna] = [:]
   /// The sums of both ends, where only these are known.
   private let sums: [[BoardAntenna]: RangingCalibration.PairDelay]
@@ -43,7 +43,7 @@ struct RangeCorrection {
   init(_ calibration: RangingCalibration, _ reader: inout TableReader) throws(LabError) {
     self.calibration = calibration
     delays = calibration.delaysOfPeers()
-    (delay, spread) = calibration.delayOfOthers(than: delays)
+    otherDelay = calibration.delayOfOthers(than: delays)
     powerBias = calibration.powerBias
     for antenna in calibration.antennaDelays ?? [] { antennas[antenna.name] = antenna }
     sums = calibration.sums
@@ -83,7 +83,8 @@ struct RangeCorrection {
   ) -> (metres: Double, deviation: Double)? {
     let level = power.map { powerBias.bias(at: $0) } ?? 0
     guard let ends else {
-      return (level + (delays[peer] ?? delay), delays[peer] == nil ? spread : 0)
+      let delay = delays[peer] ?? otherDelay
+      return (level + delay.metres, delay.deviation)
     }
     let (a, b) = ends.antennas(row, reader)
     guard let first = antennas[a], let second = antennas[b] else {

@@ -6,9 +6,12 @@ internal import Peers
 public struct NISample: Sendable, Hashable {
   /// The chip's distance in metres; slightly negative values are possible.
   public var rawDistance: Float
-  /// The standard deviation of `NINearbyObject.distance` in metres. It excludes constant errors,
-  /// such as the error of an uncalibrated antenna.
+  /// The standard deviation of `NINearbyObject.distance` in metres. It includes the constant error
+  /// of boards without a calibration, 0.2 to 0.3 m.
   public var standardDeviation: Float
+  /// The part of `standardDeviation` that changes within seconds. A greater difference between two
+  /// distances is a movement.
+  public var shortTermDeviation: Float
   /// Whether the chip's distance was too far from the expected distance. `NINearbyObject.distance`
   /// then ignores it.
   public var isOutlier: Bool

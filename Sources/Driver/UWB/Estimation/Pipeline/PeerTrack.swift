@@ -7,6 +7,9 @@ import UCI
 struct PeerTrack: Sendable {
   let address: MACAddress
   private let delay: Double
+  /// The variance of the errors that rounds share: the constant error, and the error that changes
+  /// slowly on a free path.
+  private let (constant, slow): (Double, Double)
   private var range: RangeEstimator
   private var level = LevelTracker()
   private var azimuth: AngleTracker?
@@ -15,7 +18,11 @@ struct PeerTrack: Sendable {
   init(_ address: MACAddress, _ settings: EstimationSettings) {
     self.address = address
     delay = settings.delays[address] ?? settings.delay
-    range = RangeEstimator(settings.filter)
+    var filter = settings.filter
+    filter.constantDeviation = settings.constantDeviation(of: address)
+    constant = filter.constantDeviation * filter.constantDeviation
+    slow = filter.slowDeviation * filter.slowDeviation
+    range = RangeEstimator(filter)
     azimuth = settings.azimuth.map { AngleTracker($0) }
     elevation = settings.elevation.map { AngleTracker($0) }
   }
@@ -90,7 +97,8 @@ struct PeerTrack: Sendable {
     let deviation = effect.variance.squareRoot()
     metres -= effect.excess
     result.distance = metres
-    result.distanceDeviation = deviation
+    result.distanceNoise = deviation
+    result.distanceDeviation = (effect.variance + effect.factor * slow + constant).squareRoot()
     var sample = RangeSample(time: time, distance: metres, standardDeviation: deviation)
     sample.inflation = effect.factor
     result.track = range.update(sample)
