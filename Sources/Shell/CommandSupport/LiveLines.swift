@@ -104,7 +104,8 @@ package final class LiveLines: Sendable {
     }
     // Clears each line to its end, and the screen below the lines.
     output.write(start + shown.map { "\($0)\u{1B}[K\n" }.joined() + "\u{1B}[J")
-    state.drawn = shown.map(\.columns)
+    // The count includes the sequences of colours, so a line that fits may have a greater one.
+    state.drawn = shown.map { min($0.columns, max(1, size.columns - 1)) }
   }
 
   /// Returns the sequence that moves the cursor up to the first line on the screen.

@@ -146,7 +146,7 @@ import UCI
     #expect(settings.uncalibratedDeviation(on: .dw3000) == nil)
     // Levels and the delays of other boards correct nothing here.
     for json in [
-      #"{"power_bias": [{"power_dbm": -80, "bias_m": 0.1}]}"#,
+      #"{"power_bias": [{"rx_power_dbm": -80, "bias_m": 0.1}]}"#,
       #"{"antenna_delays": [{"board": "A", "delay_m": 0.1, "sigma_m": 0.02}]}"#,
     ] {
       let settings = try Self.settings(json, board: "own", peers: [1])
