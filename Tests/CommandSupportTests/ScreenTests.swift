@@ -241,16 +241,21 @@ import UWBTestSupport
 
   // MARK: keys
 
-  @Test(arguments: [Self.three, ["find"], ["accessory", "--listen", "tcp:0"]])
-  func qEndsAndTheModeOfTheTerminalIsRestored(_ command: [String]) throws {
+  @Test(
+    "q ends, and restores the mode of the terminal",
+    arguments: [
+      (Self.three, " ±0."), (["find"], " m (short-term "),
+      (["accessory", "--listen", "tcp:0"], " m "),
+    ])
+  func qEnds(_ command: [String], _ measured: String) throws {
     let session = try TerminalSession(command)
-    try session.expect(" m ")
+    try session.expect(measured)
     #expect(session.isRaw)
     session.press("q")
     #expect(try session.status() == 0)
     #expect(!session.isRaw)
     let lines = session.screen.lines
-    #expect(lines.count { $0.contains("measured,") || $0.contains(" to ") } == 1, "\(lines)")
+    #expect(lines.count { $0.contains("measured,") || $0.contains(" distance") } == 1, "\(lines)")
   }
 
   @Test(arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT])

@@ -132,10 +132,10 @@ extension Checkup {
   package static func calibration(of chip: ChipFamily) -> Finding {
     let deviation = fixed(chip.uncalibratedDeviation(to: .unknown), 2)
     let reduced = fixed(RangingCalibration.biasDeviation(positions: 3), 2)
-    return Finding(
-      check: .calibration, verdict: .ok,
-      text: "unless it is calibrated, ± \(deviation) m of each distance repeats",
-      advice: "With a second board, uwblab calibrate delay reduces it to \(reduced) m.")
+    return .ok(
+      .calibration,
+      "unless it is calibrated, ± \(deviation) m of each distance repeats; uwblab calibrate delay "
+        + "reduces it to \(reduced) m with a second board")
   }
 
   // MARK: the line

@@ -66,6 +66,8 @@ struct RangeTable {
     },
   ]
 
+  private static let distance = columns.firstIndex { $0.title == "distance" } ?? 0
+  private static let estimate = columns.firstIndex { $0.title == "estimate ± sd" } ?? 0
   private static let trend = columns.firstIndex { $0.title == "trend" } ?? 0
   /// The seconds of the trend, in a narrow window and in a wide one.
   private static let leastTrend = 8
@@ -109,14 +111,18 @@ struct RangeTable {
 
   /// Returns the columns that fit beside the note at the end of a row, in order.
   private func shown(in available: Int) -> [Int] {
-    let order = Self.columns.indices.sorted {
-      (Self.columns[$0].rank, $0) < (Self.columns[$1].rank, $1)
+    // The narrowest windows have room for the chip's own distance only, which is shorter.
+    let isNarrow = available < widths[0] + Self.gap + widths[Self.estimate]
+    let first = isNarrow ? Self.distance : Self.estimate
+    let ranks = Self.columns.enumerated().map { index, column in
+      index == first ? 0 : max(column.rank, index == Self.estimate ? 1 : 0)
     }
+    let order = Self.columns.indices.sorted { (ranks[$0], $0) < (ranks[$1], $1) }
     var left = available - Self.gap - Self.noteWidth + Self.gap
     var chosen: [Int] = []
     for index in order {
       let needed = widths[index] + Self.gap
-      guard Self.columns[index].rank == 0 || needed <= left else { continue }
+      guard ranks[index] == 0 || needed <= left else { continue }
       chosen.append(index)
       left -= needed
     }
