@@ -36,6 +36,15 @@ public struct Symmetric3: Sendable, Hashable {
     zz += weight * v.z * v.z
   }
 
+  package mutating func add(_ other: Symmetric3) {
+    xx += other.xx
+    xy += other.xy
+    xz += other.xz
+    yy += other.yy
+    yz += other.yz
+    zz += other.zz
+  }
+
   package mutating func addToDiagonal(_ value: Double) {
     xx += value
     yy += value

@@ -66,6 +66,10 @@ public struct PositionSmoother: Sendable {
   /// walking, running, a drone. None is below 1, because errors that last for seconds make a calmer
   /// path seem likelier than it is.
   package var accelerations = [1.0, 10, 100]
+  /// Multiples of the slow error of `errors`, in ascending order: rooms, and drones whose antennas
+  /// turn. The measurements decide. None is below 1, because the assumed noise of measurements
+  /// hides a part of the slow error.
+  package var slowErrors = [1.0, 2, 4]
 
   /// The position at one time.
   public struct Point: Sendable {
@@ -94,57 +98,79 @@ public struct PositionSmoother: Sendable {
   ///   - live: whether each position uses only the samples until its time.
   /// - Returns: nil for samples at which no position could be determined.
   package func path(_ samples: [PositionSample], live: Bool = false) -> [Point?] {
-    if live { return likeliestAtEachTime(samples) }
-    var best = self
-    var most = -Double.infinity
-    let some = Array(samples.prefix(20_000))
-    for multiple in accelerations where accelerations.count > 1 {
-      let smoother = moving(multiple)
-      let evidence = smoother.once(some, live: true).evidence.last ?? 0
-      if evidence > most { (most, best) = (evidence, smoother) }
-    }
-    if accelerations.count == 1 { best = moving(accelerations[0]) }
-    return best.once(samples, live: false).points
+    if live { return livePath(samples) }
+    return likeliest(for: Array(samples.prefix(20_000))).pass(samples, live: false).points
   }
 
-  func moving(_ multiple: Double) -> PositionSmoother {
+  /// Returns the smoother with another acceleration and slow error.
+  ///
+  /// - Parameters:
+  ///   - acceleration: a multiple of its own.
+  ///   - slowError: a multiple of the slow error of `errors`.
+  func assuming(acceleration: Double, slowError: Double) -> PositionSmoother {
     var smoother = self
-    smoother.parameters.accelerationDensity *= multiple
-    smoother.parameters.initialVelocity *= max(1, multiple.squareRoot())
+    smoother.parameters.accelerationDensity *= acceleration
+    smoother.parameters.initialVelocity *= max(1, acceleration.squareRoot())
+    smoother.errors.slowMultiple = slowError
     return smoother
   }
 
-  /// Filters with each acceleration, and chooses at each time the one with the best predictions of
-  /// the last seconds.
-  private func likeliestAtEachTime(_ samples: [PositionSample]) -> [Point?] {
-    let paths = accelerations.map { moving($0).once(samples, live: true) }
-    guard paths.count > 1 else { return paths.first?.points ?? [] }
-    var scores = [Double](repeating: 0, count: paths.count)
-    var chosen = accelerations.firstIndex(of: 1) ?? 0
-    return samples.indices.map { index in
-      guard index > 0 else { return paths[chosen].points[index] }
-      let memory = exp((samples[index - 1].time - samples[index].time) / 10)
-      for path in scores.indices {
-        scores[path] =
-          memory * scores[path]
-          + paths[path].evidence[index] - paths[path].evidence[index - 1]
-      }
-      for path in scores.indices where scores[path] > scores[chosen] { chosen = path }
-      return paths[chosen].points[index]
+  /// Returns the smoother with the acceleration and the slow error that predict the samples best:
+  /// each in turn with the other one unchanged.
+  private func likeliest(for samples: [PositionSample]) -> PositionSmoother {
+    var known: [SIMD2<Double>: Double] = [:]
+    func evidence(_ model: SIMD2<Double>) -> Double {
+      if let value = known[model] { return value }
+      let smoother = assuming(acceleration: model.x, slowError: model.y)
+      let value = smoother.pass(samples, live: true).evidence.last ?? 0
+      known[model] = value
+      return value
     }
+    var best = SIMD2(accelerations[0], slowErrors[0])
+    // A greater slow error may make another acceleration likelier.
+    for _ in 0..<2 {
+      let slow = best.y
+      if accelerations.count > 1 {
+        best.x = accelerations.max { evidence([$0, slow]) < evidence([$1, slow]) } ?? best.x
+      }
+      while let next = slowErrors.first(where: { $0 > best.y }),
+        evidence([best.x, next]) > evidence(best)
+      {
+        best.y = next
+      }
+      if best.y == slow { break }
+    }
+    return assuming(acceleration: best.x, slowError: best.y)
   }
 
-  /// Returns the path under one acceleration, and the log-likelihood of all measurements up to each
-  /// sample.
-  private func once(
-    _ samples: [PositionSample], live: Bool
-  ) -> (points: [Point?], evidence: [Double]) {
-    let sources = (samples.map { max($0.source, $0.reference ?? 0) }.max() ?? -1) + 1
-    var pass = PositionPass(self, sources: sources, isSmoothed: !live)
+  /// Returns the position at each sample from the samples until its time. Positions that prove
+  /// wrong are computed again.
+  private func livePath(_ samples: [PositionSample]) -> [Point?] {
+    var bank = PositionBank(self, sources: Self.sources(samples))
+    bank.add(samples, errors: [:])
+    var path: [Point?] = []
+    while path.count < samples.count {
+      let time = samples[path.count].time
+      let end = samples[path.count...].firstIndex { $0.time != time } ?? samples.count
+      guard let points = bank.points(path.count..<end, until: .infinity) else { break }
+      path += points
+      for index in bank.takeRevised(before: path.count) { path[index] = bank.mixture(index) }
+    }
+    return path
+  }
+
+  /// Returns a number that no index of an anchor reaches.
+  private static func sources(_ samples: [PositionSample]) -> Int {
+    (samples.map { max($0.source, $0.reference ?? 0) }.max() ?? -1) + 1
+  }
+
+  /// Returns a pass through all samples.
+  private func pass(_ samples: [PositionSample], live: Bool) -> PositionPass {
+    var pass = PositionPass(self, sources: Self.sources(samples), isSmoothed: !live)
     pass.add(samples)
     pass.run(until: .infinity)
     pass.smooth()
-    return (pass.points, pass.evidence)
+    return pass
   }
 
   /// Computes the position from the measurements of a short time.
@@ -193,6 +219,8 @@ struct PositionPass: Sendable {
   private var isLost = true
   /// The sample at which the position was computed, and the one before which it was consistent.
   private var (start, consistent) = (0, 0)
+  /// The first sample that was taken again.
+  private(set) var revised = Int.max
   /// The number of anchors so far.
   private var seen = 0
   /// The samples of each mark, and the width of covariances at that time.
@@ -222,8 +250,9 @@ struct PositionPass: Sendable {
   /// of its first second are there.
   ///
   /// - Parameter now: the time up to which all samples are there, in seconds.
-  mutating func run(until now: Double) {
-    while index < samples.count {
+  /// - Parameter limit: the first sample that is not taken.
+  mutating func run(until now: Double, before limit: Int = .max) {
+    while index < min(limit, samples.count) {
       let time = samples[index].time
       let end = samples[index...].firstIndex { $0.time != time } ?? samples.count
       if index > 0, time - samples[index - 1].time > smoother.gap { isLost = true }
@@ -249,12 +278,23 @@ struct PositionPass: Sendable {
         if consistent > start {
           for lost in consistent..<index { points[lost] = nil }
           index = consistent
+          revised = min(revised, index)
         }
       }
     }
   }
 
   func time(of index: Int) -> Double { samples[index].time }
+
+  /// Begins a new search for the first sample that is taken again.
+  mutating func resetRevised() { revised = .max }
+
+  /// Continues with another acceleration or slow error.
+  mutating func assume(_ smoother: PositionSmoother) {
+    self.smoother.parameters = smoother.parameters
+    self.smoother.errors.slowMultiple = smoother.errors.slowMultiple
+    filter?.assume(smoother.parameters, slowMultiple: smoother.errors.slowMultiple)
+  }
 
   /// The number of samples at the beginning that are not needed any more.
   var surplus: Int { min(index, consistent) - 1 }

@@ -45,8 +45,8 @@ package struct PositionTracker: Sendable {
     }
   }
 
-  package let parameters: Parameters
-  package let errors: PositionErrorModel
+  package private(set) var parameters: Parameters
+  package private(set) var errors: PositionErrorModel
   private let sources: Int
   /// The number of states: position, velocity, constant errors, slow errors.
   let size: Int
@@ -90,7 +90,7 @@ package struct PositionTracker: Sendable {
       let single = errors.single[row - 6] ?? 0
       states[row * size + row] += errors.own * errors.own + single * single
       let slow = row + sources
-      states[slow * size + slow] = errors.slow * errors.slow
+      states[slow * size + slow] = errors.slowVariance
     }
     restart(at: start, time: time)
   }
@@ -127,7 +127,7 @@ package struct PositionTracker: Sendable {
     Symmetric3(
       xx: states[0], xy: states[1], xz: states[2], yy: states[size + 1],
       yz: states[size + 2], zz: states[2 * size + 2]
-    ).scaled(width.factor)
+    ).scaled(errors.width(width.factor))
   }
 
   /// Returns the estimated error of an anchor in metres.
@@ -142,6 +142,13 @@ package struct PositionTracker: Sendable {
   mutating func widen(_ source: Int, by deviation: Double) {
     guard (0..<sources).contains(source) else { return }
     states[(6 + source) * (size + 1)] += deviation * deviation
+  }
+
+  /// Continues with another acceleration or slow error. The uncertainty of the slow errors follows
+  /// within their time.
+  mutating func assume(_ parameters: Parameters, slowMultiple: Double) {
+    self.parameters = parameters
+    errors.slowMultiple = slowMultiple
   }
 
   // MARK: time and measurements
@@ -177,7 +184,7 @@ package struct PositionTracker: Sendable {
         mean[slow] *= decay
         for other in 0..<size { states[slow * size + other] *= decay }
         for other in 0..<size { states[other * size + slow] *= decay }
-        states[slow * size + slow] += errors.slow * errors.slow * (1 - decay * decay)
+        states[slow * size + slow] += errors.slowVariance * (1 - decay * decay)
       }
     }
     history?.events.append(.advance(dt, fade: decay))
@@ -266,7 +273,7 @@ package struct PositionTracker: Sendable {
   }
 
   /// The factor on the covariances of a smoother.
-  var recordedWidth: Double { width.recordedFactor }
+  var recordedWidth: Double { errors.width(width.recordedFactor) }
 
   /// Adds the position to the history, and returns it.
   mutating func mark() -> (position: SIMD3<Double>, covariance: Symmetric3) {
@@ -339,6 +346,8 @@ package struct PositionErrorModel: Sendable, Hashable {
   package var single: [Int: Double] = [:]
   /// An error of each anchor that changes slowly: antenna patterns, reflections.
   package var slow = 0.075
+  /// The slow error of these measurements, as a multiple of `slow`.
+  var slowMultiple = 1.0
   /// Correlation time of the slow error in seconds.
   package var slowTime = 2.0
   /// Seconds within which all measurements to one anchor have the information of a single one, and
@@ -347,4 +356,16 @@ package struct PositionErrorModel: Sendable, Hashable {
   package var noiseTime = 0.1
 
   package init() {}
+
+  /// The variance of the slow error in square metres.
+  var slowVariance: Double {
+    let deviation = slow * slowMultiple
+    return deviation * deviation
+  }
+
+  /// Returns the factor on covariances, from the factor that innovations show.
+  ///
+  /// Where slow errors are great, most of the variance is theirs, and small innovations do not make
+  /// it smaller. The assumed noise hides a part of them: 1.3 was fitted to simulated flights.
+  func width(_ shown: Double) -> Double { slowMultiple > 1 ? 1.3 * max(1, shown) : shown }
 }
