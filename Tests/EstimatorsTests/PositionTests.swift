@@ -22,6 +22,23 @@ import UWBTestSupport
     #expect("\([.dilution, .mirror] as GeometryWarnings)" == "mirror+dilution")
   }
 
+  /// The circle of a line, of equal deviations, and of unequal and correlated ones has 95 % of
+  /// random positions.
+  @Test(arguments: [(1.0, 0.0, 1e-12), (1, 0, 1), (4, 1.5, 1), (0.04, 0, 0.25)])
+  func `A radius has 95 % of the positions`(xx: Double, xy: Double, yy: Double) throws {
+    var estimate = try #require(PositionSolver().solve(Self.ranges(SIMD3<Double>(2, 3.5, 0.2))))
+    estimate.covariance = Symmetric3(xx: xx, xy: xy, xz: 0, yy: yy, yz: 0, zz: 9)
+    var noise = Noise(seed: 41)
+    let (slope, rest) = (xy / xx, (yy - xy * xy / xx).squareRoot())
+    var within = 0.0
+    for _ in 0..<20_000 {
+      let x = xx.squareRoot() * noise.normal()
+      let y = slope * x + rest * noise.normal()
+      within += x * x + y * y <= estimate.r95 * estimate.r95 ? 1 : 0
+    }
+    #expect(abs(within / 20_000 - 0.95) < 0.006, "\(within)")
+  }
+
   @Test func `Exact ranges determine the position`() throws {
     let position = SIMD3<Double>(2, 3.5, 0.2)
     let found = try #require(PositionSolver().solve(Self.ranges(position)))

@@ -42,6 +42,7 @@ import UWBTestSupport
       for step in 0..<40 {
         #expect(abs(run.numbers("x_m")[step] - 2 - Double(step) / 20) < 0.06)
         #expect(abs(run.numbers("y_m")[step] - 2) < 0.06)
+        #expect(0.05..<1 ~= run.numbers("r95_m")[step])
         #expect(run.numbers("cov_xx")[step] > 0 && run.column("used")[step] == "4")
       }
       #expect(run.column("status").suffix(2) == ["unknown_anchor", "invalid_range_m"])

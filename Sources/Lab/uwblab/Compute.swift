@@ -291,10 +291,10 @@ struct ComputeLocate: LiveCommand, Sendable {
       Input: time_s,anchor,range_m, or time_s,anchor_a,anchor_b,tdoa_m, which is the distance to b \
       minus the distance to a [, peer, sigma_m, bias_sigma_m]. Rows of one peer at one time are an \
       epoch. Without a column anchor, the peers are the anchors, as in uwbctl range --format csv.
-      Output, a row for each epoch with the other columns of its first row: x_m, y_m, z_m, cov_xx, \
-      cov_xy, cov_xz, cov_yy, cov_yz, cov_zz (m²), used (the number of measurements), status: ok, \
-      no_position, or a possible problem: mirror, coplanar (unknown heights), dilution, \
-      inconsistent, rejected.
+      Output, a row for each epoch with the other columns of its first row: x_m, y_m, z_m, r95_m \
+      (the radius with 95 % of the places, seen from above), cov_xx, cov_xy, cov_xz, cov_yy, cov_yz, \
+      cov_zz (m²), used (the number of measurements), status: ok, no_position, or a possible \
+      problem: mirror, coplanar (unknown heights), dilution, inconsistent, rejected.
 
       Anchors in JSON: {"anchors": {"A1": [0, 0, 2.5], "A2": [5, 0, 2.5]}, "height_m": 1.2}, or \
       {"anchors": [{"id": "A1", "x": 0, "y": 0, "z": 2.5, "bias_m": 0.1}, …]}; height_m is \

@@ -11,6 +11,18 @@ public struct PositionEstimate: Sendable, Hashable {
   public var covariance: Symmetric3
   /// Reasons to doubt the position.
   public var warnings: GeometryWarnings
+
+  /// The radius in metres of the circle around `position`, seen from above, in which the device is
+  /// with a probability of 95 %.
+  public var r95: Double {
+    let (mean, half) = ((covariance.xx + covariance.yy) / 2, (covariance.xx - covariance.yy) / 2)
+    let spread = (half * half + covariance.xy * covariance.xy).squareRoot()
+    let longest = max(0, mean + spread)
+    guard longest > 0 else { return 0 }
+    // In units of the longest deviation: 1.96 for a line, 2.448 for a circle, a polynomial between.
+    let q = max(0, mean - spread) / longest
+    return (1.9614 + q * (0.1965 + q * (0.4478 - q * 0.157))) * longest.squareRoot()
+  }
 }
 
 /// Reasons to doubt a position.

@@ -155,6 +155,7 @@ extension [OutputColumn<PositionEstimate>] {
       .length("x", \.position.x) { $0.covariance.xx.squareRoot() },
       .length("y", \.position.y) { $0.covariance.yy.squareRoot() },
       .length("z", \.position.z) { $0.covariance.zz.squareRoot() },
+      .number("r95_m", \.r95),
       .number("cov_xx", digits: 6, \.covariance.xx),
       .number("cov_xy", digits: 6, \.covariance.xy),
       .number("cov_xz", digits: 6, \.covariance.xz),
