@@ -20,11 +20,13 @@ struct Settings {
 enum UWBBenchmarks {
   static func main() {
     var options = Array(CommandLine.arguments.dropFirst())
-    var datasets: String?
-    if let index = options.firstIndex(of: "--datasets"), index + 1 < options.count {
-      datasets = options[index + 1]
-      options.removeSubrange(index...index + 1)
+    func take(_ name: String) -> String? {
+      guard let index = options.firstIndex(of: name), index + 1 < options.count else { return nil }
+      defer { options.removeSubrange(index...index + 1) }
+      return options[index + 1]
     }
+    let datasets = take("--datasets")
+    let only = (take("--only") ?? "").split(separator: ",").map(String.init)
     if options.first == "work" {
       guard options.count == 3, let work = CountedWork(rawValue: options[1]),
         let count = Int(options[2]), count > 0
@@ -59,7 +61,7 @@ enum UWBBenchmarks {
     }
     judge("times") { measureTimes(settings) }
     judge("--reliability") { Reliability.write(Reliability.rows(settings)) }
-    judge("accuracy") { Accuracy.run(settings, datasets: datasets) }
+    judge("accuracy") { Accuracy.run(settings, datasets: datasets, only: only) }
     judge("service", isDefault: false) { ServiceFigures.run(settings) }
     judge("scale", isDefault: false) { Scale.run(settings) }
     guard missed.isEmpty else {

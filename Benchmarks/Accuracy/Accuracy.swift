@@ -17,39 +17,34 @@ enum Accuracy {
     "T5 hanyang NLOS, not calibrated: errors within two",
     // The short form has few rows.
     "A2 the same, each row on its own",
-    "F2 100 Hz live, RMSE", "F2 10 Hz live, RMSE",
-    // Some of these anchors are surveyed more accurately than assumed.
-    "D1 differences, recorded, to the side: errors within one stated deviation",
-    "D1 differences, recorded, height: errors within one stated deviation",
-    // The constant error of these ranges is subtracted, which the tracker does not assume. The
-    // smoother has the small acceleration of the truth, and also uses later ranges.
-    "M1 lias: recorded, times the RMSE of a robust smoother, worst track",
-    "M1 lias: live, times the RMSE of a robust smoother, worst track",
-    "M2 hanyang LOS: recorded, times the RMSE of a robust smoother, worst track",
-    "M2 hanyang LOS: live, times the RMSE of a robust smoother, worst track",
-    // Half a minute is too short to learn how low the noise is.
-    "M3 labyrinth: position, recorded: errors within one stated deviation",
-    "M3 labyrinth live: errors within one stated deviation",
   ]
 
-  /// Prints all figures. Returns whether every missed aim is listed as known.
-  static func run(_ settings: Settings, datasets: String?) -> Bool {
+  /// Prints figures. Returns whether every missed aim is listed as known.
+  ///
+  /// - Parameter only: the figures to measure, such as M1; all if empty.
+  static func run(_ settings: Settings, datasets: String?, only: [String]) -> Bool {
     let recordings = Recordings(datasets)
-    var figures = TwoWayFigures.rows(settings)
-    figures += OutdoorFigures.stands(recordings)
-    figures += PathFigures.rows(recordings)
-    figures += AngleFigures.rows(settings)
-    figures += FilterFigures.rows(settings)
-    figures += FlightFigures.rows()
-    figures += TrolleyFigures.rows(recordings)
-    figures += FindFigures.rows(settings)
-    figures += OutdoorFigures.walks(recordings)
-    figures += LabyrinthFigures.rows(recordings)
+    let groups: [(ids: [String], rows: () -> [AccuracyFigure])] = [
+      (["T1", "T2", "T3"], { TwoWayFigures.rows(settings) }),
+      (["T5"], { OutdoorFigures.stands(recordings) }),
+      (["P1"], { PathFigures.rows(recordings) }),
+      (["A1", "A2", "A3", "A4", "A5"], { AngleFigures.rows(settings) }),
+      (["F1"], { FilterFigures.rows(settings) }),
+      (["D1", "D2"], { FlightFigures.rows() }),
+      (["F2", "L1", "L2", "M1"], { TrolleyFigures.rows(recordings) }),
+      (["L3", "L4"], { FindFigures.rows(settings) }),
+      (["M2"], { OutdoorFigures.walks(recordings) }),
+      (["M3"], { LabyrinthFigures.rows(recordings) }),
+    ]
+    func isWanted(_ id: String) -> Bool { only.isEmpty || only.contains(id) }
+    var figures = groups.filter { $0.ids.contains(where: isWanted) }.flatMap { $0.rows() }
+      .filter { isWanted($0.id) }
     for index in figures.indices {
       let name = figures[index].id + " " + figures[index].quantity
       figures[index].isKnownMiss = knownMisses.contains(name)
     }
     let isWell = AccuracyFigure.write(figures)
+    guard only.isEmpty else { return isWell }
     Sensitivity.run(recordings)
     for (name, missing) in [
       ("hanyang", "T5, M2 and P1"), ("labyrinth", "M3"),

@@ -18,18 +18,41 @@ struct Honesty {
       parts: parts.map(Errors.rms), aim: .between(1 / 1.2, 1.2))
   }
 
-  func figures(_ id: String, _ quantity: String) -> [AccuracyFigure] {
-    let ways: [(limit: Double, word: String, aim: AccuracyFigure.Aim)] = [
-      (1, "one stated deviation", .range(60...76, limits: 55...80)),
-      (2, "two", .range(91...98, limits: 88...99)),
+  /// The share of errors within a multiple of the stated deviation, in percent.
+  private static func share(_ values: [Double], within limit: Double) -> Double {
+    100 * Double(values.count { abs($0) <= limit }) / Double(max(1, values.count))
+  }
+
+  /// - Parameters:
+  ///   - other: another method and its errors, for comparison.
+  ///   - independent: the number of independent errors, where it is small: 19 of 20 such recordings
+  ///     are within two standard deviations of the share.
+  func figures(
+    _ id: String, _ quantity: String, beside other: (name: String, Honesty)? = nil,
+    independent: Double = .infinity
+  ) -> [AccuracyFigure] {
+    let ways = [
+      (limit: 1.0, word: "one stated deviation", share: 68.0, range: 60.0...76, limits: 55.0...80),
+      (limit: 2.0, word: "two", share: 95, range: 91...98, limits: 88...99),
     ]
-    return ways.map { limit, word, aim in
-      func share(_ values: [Double]) -> Double {
-        100 * Double(values.count { abs($0) <= limit }) / Double(max(1, values.count))
-      }
+    return ways.map { way in
+      let chance = 2 * (way.share * (100 - way.share) / independent).squareRoot()
+      let low = min(way.limits.lowerBound, way.share - chance)
+      let high = min(100, max(way.limits.upperBound, way.share + chance))
       return AccuracyFigure(
-        id: id, quantity: "\(quantity): errors within \(word)", unit: "%",
-        value: share(parts.flatMap { $0 }), parts: parts.map(share), aim: aim)
+        id: id, quantity: "\(quantity): errors within \(way.word)", unit: "%",
+        textbook: other.map { ($0.name, Self.share($0.1.parts.flatMap { $0 }, within: way.limit)) },
+        value: Self.share(parts.flatMap { $0 }, within: way.limit),
+        parts: parts.map { Self.share($0, within: way.limit) },
+        aim: .range(way.range, limits: low...high))
     }
+  }
+
+  /// The share of places within r95, whose distances are given as multiples of it.
+  func places(_ id: String, _ quantity: String) -> AccuracyFigure {
+    AccuracyFigure(
+      id: id, quantity: "\(quantity): places within r95", unit: "%",
+      value: Self.share(parts.flatMap { $0 }, within: 1),
+      parts: parts.map { Self.share($0, within: 1) }, aim: .range(91...98, limits: 88...99))
   }
 }

@@ -19,6 +19,7 @@ struct PositionFigures {
   private(set) var robust = Errors()
   private var honestRecorded = Honesty()
   private var honestLive = Honesty()
+  private var (circles, liveCircles) = (Honesty(), Honesty())
 
   /// - Parameter isCompared: whether to run the robust smoother as well.
   init(_ tracks: [Track], isCompared: Bool = true) {
@@ -31,12 +32,19 @@ struct PositionFigures {
         let stated = zip(way, track.truth).flatMap { point, truth in
           truth.map { TrolleyFigures.stated(point?.estimate, $0) } ?? []
         }
+        let within = zip(way, track.truth).compactMap { point, truth in
+          truth.flatMap { truth in
+            point.map { TrolleyFigures.flat($0.estimate.position - truth) / $0.estimate.r95 }
+          }
+        }
         if isLive {
           live.add(errors)
           honestLive.add(stated)
+          liveCircles.add(within)
         } else {
           recorded.add(errors)
           honestRecorded.add(stated)
+          circles.add(within)
         }
       }
     }
@@ -62,15 +70,25 @@ struct PositionFigures {
 
   /// The share of errors within the stated deviation, and the comparison with the errors of the
   /// robust smoother.
-  func figures(_ id: String, _ name: String) -> [AccuracyFigure] {
-    honestRecorded.figures(id, "\(name): position, recorded")
-      + honestLive.figures(id, "\(name) live")
-      + (robust.all.isEmpty ? [] : [("recorded", recorded), ("live", live)]).map { way, errors in
-        let ratios = zip(errors.parts, robust.parts).map { Errors.rms($0) / Errors.rms($1) }
-        return AccuracyFigure(
-          id: id, quantity: "\(name): \(way), times the RMSE of a robust smoother, worst track",
-          unit: "", textbook: ("robust smoother, all tracks", Errors.rms(robust.all)),
-          value: ratios.max() ?? .infinity, parts: ratios, aim: .atMost(1))
+  ///
+  /// The smoother uses the whole recording, and the acceleration that suits the truth. Without the
+  /// truth a tenth more is well; live, later ranges are missing too.
+  ///
+  /// - Parameter independent: the number of independent errors, where it is small.
+  func figures(_ id: String, _ name: String, independent: Double = .infinity) -> [AccuracyFigure] {
+    honestRecorded.figures(id, "\(name): position, recorded", independent: independent)
+      + honestLive.figures(id, "\(name) live", independent: independent) + [
+        circles.places(id, "\(name): position, recorded"),
+        liveCircles.places(id, "\(name) live"),
+      ]
+      + (robust.all.isEmpty ? [] : [("recorded", recorded, 1.1), ("live", live, 1.25)]).map {
+        way, errors, most in
+        AccuracyFigure(
+          id: id, quantity: "\(name): \(way), times the RMSE of a robust smoother", unit: "",
+          textbook: ("robust smoother, given the truth's acceleration", Errors.rms(robust.all)),
+          value: Errors.rms(errors.all) / Errors.rms(robust.all),
+          parts: zip(errors.parts, robust.parts).map { Errors.rms($0) / Errors.rms($1) },
+          aim: .atMost(most))
       }
   }
 }
@@ -92,6 +110,8 @@ enum LabyrinthFigures {
           "M3", "labyrinth: position, four anchors, \(way), \(name)", "m",
           textbook: ("robust smoother", statistic(found.robust.all)), aim: .atMost(aim), statistic)
       }
-    } + found.figures("M3", "labyrinth")
+    }
+      // Half a minute, whose errors last for two seconds.
+      + found.figures("M3", "labyrinth", independent: 15)
   }
 }

@@ -13,6 +13,7 @@ enum TrolleyFigures {
   /// Each of the 24 ranges minus its constant error at known positions, then filtered.
   private static func filtered(_ lias: Lias) -> [AccuracyFigure] {
     var (raw, recorded, live, slow, slowLive) = (Errors(), Errors(), Errors(), Errors(), Errors())
+    var median = Errors()
     var honest = Array(repeating: Honesty(), count: 4)
     for index in 0..<24 {
       var samples: [RangeSample] = []
@@ -28,6 +29,7 @@ enum TrolleyFigures {
       let tenth = stride(from: 0, to: samples.count, by: 10).map { samples[$0] }
       let known = stride(from: 0, to: samples.count, by: 10).map { truth[$0] }
       raw.add(errors(samples.map(\.distance), truth))
+      median.add(errors(medians(tenth.map(\.distance)), known))
       let ways: [(found: [RangeEstimate?], truth: [Double])] = [
         (RangeSmoother().smoothed(samples), truth), (FilterFigures.asTheyCome(samples), truth),
         (RangeSmoother().smoothed(tenth), known), (FilterFigures.asTheyCome(tenth), known),
@@ -42,14 +44,27 @@ enum TrolleyFigures {
       slowLive.add(rests[3])
     }
     let plain = ("raw", Errors.rms(raw.all) * 100)
+    // The best textbook filter that uses no later ranges. The aim for recordings is below the
+    // error that changes within seconds, which only later ranges reveal.
+    let usual = ("median of three at 10 Hz", Errors.rms(median.all) * 100)
     let names = [
       "lias: ranges recorded at 100 Hz", "100 Hz live", "recorded at 10 Hz",
       "10 Hz live",
     ]
     return zip(names, [recorded, live, slow, slowLive]).map { name, errors in
-      errors.figure(
-        "F2", name + ", RMSE", "cm", scale: 100, textbook: plain, aim: .atMost(6.3), Errors.rms)
+      let isLive = name.hasSuffix("live")
+      return errors.figure(
+        "F2", name + ", RMSE", "cm", scale: 100, textbook: isLive ? usual : plain,
+        aim: .atMost(isLive ? 6.9 : 6.3), Errors.rms)
     } + zip(names, honest).flatMap { $1.figures("F2", $0) }
+  }
+
+  /// The median of each value and the two before it.
+  private static func medians(_ values: [Double]) -> [Double] {
+    values.indices.map { index in
+      let last = values[max(0, index - 2)...index].sorted()
+      return last[last.count / 2]
+    }
   }
 
   /// Each anchor in turn as the target of walks of 5 m, with drifts of 1 % and 1 degree a minute.
