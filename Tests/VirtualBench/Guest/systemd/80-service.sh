@@ -47,7 +47,6 @@ for name in member second; do
 done
 check "two users measure with one session" both_measure
 note "$(service StatusText)"
-check "its memory has a limit" test "$(cat /sys/fs/cgroup/system.slice/uwbd.service/memory.max)" = 805306368
 check "… which the service holds for both" until_true sh -c "systemctl show -P StatusText uwbd | grep -q '1 sessions, 2 clients'"
 
 VirtualBench tell $chips "unplug 0"
@@ -74,8 +73,6 @@ done
 check "the journal has fields" sh -c \
   "journalctl MESSAGE_ID=be17043f6c2b421eb1a347bde9da9961 -o json | grep -q '\"UWB_CHIP\":\"/dev/uwb/qorvo-'"
 
-check "… and nothing of the threads" sh -c "! journalctl -u uwbd -o cat | grep 'thread priority'"
-
 killall -INT uwbctl
 wait $programs
 # systemd may update the state of the service late.
@@ -85,6 +82,5 @@ no_session() {
 check "the programs have ended, and their session with them" until_true no_session
 systemctl stop uwbd.service uwbd.socket
 check "it ends in order" test "$(service Result)" = success
-check "… and no socket is left" test ! -e /run/uwbd/control
 journalctl -u uwbd --no-pager -o cat >&4
 check "the kernel complained of nothing" quiet_kernel
