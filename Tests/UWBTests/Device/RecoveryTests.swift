@@ -291,7 +291,15 @@ import UWBSimulator
     let error = await #expect(throws: DriverError.self) { for try await _ in stream {} }
     let expected: DriverError = loss == .failure ? .deviceFailed(.error) : .deviceRestarted
     #expect(error == expected)
-    for await event in events { if case .lost(expected) = event { break } }
+    // The boot message is a second cause: a command between both would fail.
+    var (isLost, isAnnounced) = (false, loss != .boot)
+    for await event in events {
+      if case .lost(expected) = event { isLost = true }
+      if case .message(let message) = event, message.opcode == QorvoBootNotification.opcode {
+        isAnnounced = true
+      }
+      if isLost && isAnnounced { break }
+    }
     // The session is lost. Closing it costs no time-out, and the chip can be used again.
     try await session.close()
     _ = try await device.send(DeviceReset())

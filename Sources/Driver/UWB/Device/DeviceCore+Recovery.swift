@@ -269,16 +269,19 @@ extension DeviceCore {
 
   /// Asks a chip for its sessions after a message that only a restarted chip sends. Any thread.
   func verifySessions() {
-    let asks = state.withLock { state -> Bool in
+    let losses = state.withLock { state -> Int? in
       guard case .running = state.phase, !state.isVerifying, !state.sessions.isEmpty else {
-        return false
+        return nil
       }
       state.isVerifying = true
-      return true
+      return state.losses
     }
-    guard asks else { return }
+    guard let losses else { return }
     Task {
-      if let cause = await self.loss() { await self.handleLossOnReader(cause) }
+      // Meanwhile another message may have reported the same loss.
+      if let cause = await self.loss(), self.state.withLock({ $0.losses == losses }) {
+        await self.handleLossOnReader(cause)
+      }
       self.state.withLock { $0.isVerifying = false }
     }
   }
