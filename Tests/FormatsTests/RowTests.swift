@@ -71,7 +71,7 @@ import UCI
     for part in [
       #""computed_m":2.3457,"computed_sd_m":0.0432"#, #""nlos_probability":0.124"#,
       #""cfo_ppm":-3.142"#, #""rx_power_dbm":-79.0,"fp_power_dbm":-80.0"#,
-      #""diagnostics":"used","diagnostics_frames":4}"#,
+      #""diagnostics":"used","diagnostics_frames":4,"#,
     ] { #expect(text.contains(part), "\(part) in \(text)") }
   }
 
