@@ -2,9 +2,22 @@
 
 import ArgumentParser
 import CommandSupport
+import Dispatch
+import Glibc
+
+/// Starts `uwblab`. An asynchronous `main` has a thunk whose symbol is the same in each program: in the
+/// package's file of all programs, it started `uwbctl`.
+@main struct Start {
+  static func main() {
+    Task { @MainActor in
+      await Uwblab.main()
+      exit(0)
+    }
+    dispatchMain()
+  }
+}
 
 /// The program that computes from recorded tables, and calibrates boards.
-@main
 struct Uwblab: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "uwblab",
