@@ -5,8 +5,8 @@ import CommandSupport
 import Dispatch
 import Glibc
 
-/// Starts `uwblab`. An asynchronous `main` has a thunk whose symbol is the same in each program: in the
-/// package's file of all programs, it started `uwbctl`.
+/// Starts `uwblab`. An asynchronous `main` has a thunk whose symbol is the same in each program: in
+/// the package's file of all programs, it started `uwbctl`.
 @main struct Start {
   static func main() {
     Task { @MainActor in
