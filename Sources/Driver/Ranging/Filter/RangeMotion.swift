@@ -66,7 +66,8 @@ struct RangeMotion: Sendable, Hashable {
   mutating func advance(_ dt: Double, _ q: Lanes) {
     time += dt
     r += v * dt
-    let grown: Lanes = rv * 2 + (vv + q * (dt / 3)) * dt
+    let middle = vv + q * (dt / 3)
+    let grown = rv * 2 + middle * dt
     // At least a micrometre: rounding could make it negative for a correlation of nearly one.
     rr = pointwiseMax(rr + grown * dt, Lanes(repeating: 1e-12))
     rv += (vv + q * (dt / 2)) * dt
