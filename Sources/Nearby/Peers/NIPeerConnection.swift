@@ -140,7 +140,7 @@ public final class NIPeerConnection: Sendable {
 
 extension [UInt8] {
   /// Compares in a time that does not depend on the bytes.
-  fileprivate func isEqual(to other: [UInt8]) -> Bool {
-    count == other.count && zip(self, other).reduce(0) { $0 | $1.0 ^ $1.1 } == 0
+  func isEqual(to other: [UInt8]) -> Bool {
+    count == other.count && zip(self, other).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
   }
 }

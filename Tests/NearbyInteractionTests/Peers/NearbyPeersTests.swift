@@ -248,6 +248,23 @@ import Testing
     nearby.close()
   }
 
+  @Test func proofsAreComparedInEachByte() {
+    let proof: [UInt8] = [1, 0, 0x80, 7]
+    #expect(proof.isEqual(to: proof))
+    #expect(!proof.isEqual(to: [1, 0, 0x80]))
+    // Differences of two bytes must not cancel.
+    #expect(!proof.isEqual(to: [0, 1, 0x80, 7]))
+    for index in proof.indices {
+      for bit in 0..<8 {
+        var other = proof
+        other[index] ^= 1 << bit
+        #expect(!proof.isEqual(to: other))
+        other[(index + 1) % 4] = 0xFF
+        #expect(!proof.isEqual(to: other))
+      }
+    }
+  }
+
   /// A program between the two that uses its own tokens towards both: the codes differ.
   @Test func whoeverStandsBetweenIsSeenInTheCodes() async throws {
     let (alice, bob) = (try await Self.peers("Alice"), try await Self.peers("Bob"))
