@@ -21,21 +21,23 @@ package struct DelayCalibration {
     _ console: any CalibrationConsole, isInteractive: Bool
   ) async throws -> [DelayMeasurement] {
     let names = bench.boards.map(\.name)
-    let stops = names.indices.flatMap { a in
-      (a + 1..<names.count).flatMap { b in
-        let known = distances[[names[a], names[b]]]?.map(Optional.some)
-        return (known ?? [nil]).map { (a: a, b: b, distance: $0) }
+    var stops: [(a: Int, b: Int, distance: Double?)] = []
+    for a in names.indices {
+      for b in names.indices.dropFirst(a + 1) {
+        let known: [Double?] = distances[[names[a], names[b]]] ?? [nil]
+        stops += known.map { (a, b, $0) }
       }
     }
+    let placements = stops
     let kept = try await Guide<[BoardBench.Reading]>.distances(console, isInteractive).run(
-      stops.map { .init(name: "\(names[$0.a]) – \(names[$0.b])", value: $0.distance) },
-      measure: { try await bench.range(stops[$0].a, stops[$0].b, distance: $1).readings },
+      placements.map { .init(name: "\(names[$0.a]) – \(names[$0.b])", value: $0.distance) },
+      measure: { try await bench.range(placements[$0].a, placements[$0].b, distance: $1).readings },
       summary: { $0.summary(truth: $1) })
     return kept.flatMap { stop, truth, readings in
       readings.compactMap(\.range).map { range in
         DelayMeasurement(
-          BoardAntenna(names[stops[stop].a], channel: channel),
-          BoardAntenna(names[stops[stop].b], channel: channel), measured: range, truth: truth)
+          BoardAntenna(names[placements[stop].a], channel: channel),
+          BoardAntenna(names[placements[stop].b], channel: channel), measured: range, truth: truth)
       }
     }
   }
