@@ -108,7 +108,9 @@ extension Chart {
   fileprivate func showing(_ points: [Point]) -> Chart {
     let ys = points.map(\.y).sorted()
     guard ys.count >= 2 else { return self }
-    let (low, high) = (ys[ys.count / 50], ys[ys.count - 1 - ys.count / 50])
+    let outside = ys.count / 50
+    let low = ys[outside]
+    let high = ys[ys.count - 1 - outside]
     let room = 0.4 * (high - low)
     let xs = points.map(\.x)
     var chart = self
