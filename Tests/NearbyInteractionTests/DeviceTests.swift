@@ -204,10 +204,19 @@ import UWBSimulator
         }
         return nil
       }
+      // A descriptor of the last call may be closed a moment later, on another thread.
+      func leastDescriptors() async throws -> Int {
+        var least = try count("fd")
+        for _ in 0..<100 {
+          await Task.yield()
+          least = min(least, try count("fd"))
+        }
+        return least
+      }
       try await cycle(1)
       // Everything that the process opens only once is open now.
       #expect(try await sessionsLeft() == 0)
-      let descriptors = try count("fd")
+      let descriptors = try await leastDescriptors()
       // Dispatch starts and ends threads itself. A leak of one in every tenth run would be five.
       var threads: [Int] = []
       for number in 2...101 {
@@ -216,7 +225,7 @@ import UWBSimulator
       }
       #expect(threads.suffix(10).min()! < threads.prefix(50).max()! + 5, "\(threads)")
       #expect(try await sessionsLeft() == 0)
-      #expect(try count("fd") == descriptors)
+      #expect(try await leastDescriptors() == descriptors)
       await fixture.end()
     }
   }
