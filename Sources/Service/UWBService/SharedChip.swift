@@ -201,8 +201,10 @@ import Varlink
 
   /// Waits while the service opens the chip, for at most 10 s after the first attempt.
   func waitWhileOpening() async {
-    guard isOpening else { return }
-    await withCheckedContinuation { waiting.append($0) }
+    await withCheckedContinuation { call in
+      // Another job may have ended the opening before this one runs.
+      if isOpening { waiting.append(call) } else { call.resume() }
+    }
   }
 
   /// Whether it is being opened, and calls wait for it.
