@@ -238,10 +238,11 @@ extension Service {
     _ wanted: ChipCall.Monitor, _ message: VarlinkCall, for client: Client
   ) throws(ServiceError) -> VarlinkConnection.Outcome {
     var wanted = wanted
-    let peers = wanted.peers.map { Set($0.compactMap { MACAddress($0) }) }
-    guard wanted.peers?.allSatisfy({ MACAddress($0) != nil }) ?? true else {
+    let addresses = wanted.peers?.map { MACAddress($0) }
+    guard addresses?.contains(nil) != true else {
       throw .invalidParameter(message.parameters["peers"] == nil ? "peer" : "peers")
     }
+    let peers = addresses.map { Set($0.compactMap { $0 }) }
     if wanted.chip != nil { wanted.chip = try chip(wanted.chip).name }
     var eventChip = wanted.chip
     if let id = wanted.sessionID {
@@ -259,10 +260,11 @@ extension Service {
       eventChip = session.chip
     }
     guard !message.oneway else { return .reply([]) }
-    let note = note(on: peers ?? [], of: wanted, for: client)
+    let events =
+      wanted.hasEvents
+      ? EventCursor(history, note: note(on: peers ?? [], of: wanted, for: client)) : nil
     let monitor = Monitor(
-      wanted, of: peers, events: wanted.hasEvents ? EventCursor(history, note: note) : nil,
-      of: eventChip, client.connection)
+      wanted, of: peers, events: events, of: eventChip, client.connection)
     return .stream(monitor)
   }
 
