@@ -222,8 +222,8 @@ struct CalibrateDelay: CalibrationCommand {
     discussion: """
       Every pair of boards ranges at a known distance, 2 m or more, in the open, as far from walls \
       and floor as from each other. Three distances of each pair average the reflections: \
-      --pair A,B=2 --pair A,B=3 --pair A,B=4. Three boards give the delay of each; two only the sum of both, \
-      unless one is known (--known). With five boards a wrong placement is detected.
+      --pair A,B=2 --pair A,B=3 --pair A,B=4. Three boards give the delay of each; two only the \
+      sum of both, unless one is known (--known). With five boards a wrong placement is detected.
         uwblab calibrate delay --output delays.json \\
           --board A=/dev/ttyACM0 --board B=/dev/ttyACM1 --board C=/dev/ttyACM2
 

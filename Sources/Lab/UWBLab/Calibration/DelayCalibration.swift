@@ -21,14 +21,7 @@ package struct DelayCalibration {
     _ console: any CalibrationConsole, isInteractive: Bool
   ) async throws -> [DelayMeasurement] {
     let names = bench.boards.map(\.name)
-    var stops: [(a: Int, b: Int, distance: Double?)] = []
-    for a in names.indices {
-      for b in names.indices.dropFirst(a + 1) {
-        let known: [Double?] = distances[[names[a], names[b]]] ?? [nil]
-        stops += known.map { (a, b, $0) }
-      }
-    }
-    let placements = stops
+    let placements = Self.placements(of: names, distances)
     let kept = try await Guide<[BoardBench.Reading]>.distances(console, isInteractive).run(
       placements.map { .init(name: "\(names[$0.a]) – \(names[$0.b])", value: $0.distance) },
       measure: { try await bench.range(placements[$0].a, placements[$0].b, distance: $1).readings },
@@ -40,6 +33,20 @@ package struct DelayCalibration {
           BoardAntenna(names[placements[stop].b], channel: channel), measured: range, truth: truth)
       }
     }
+  }
+
+  /// Returns each pair of boards, by index, at each of its distances; nil where it is unknown.
+  private static func placements(
+    of names: [String], _ distances: [[String]: [Double]]
+  ) -> [(a: Int, b: Int, distance: Double?)] {
+    var result: [(a: Int, b: Int, distance: Double?)] = []
+    for a in names.indices {
+      for b in names.indices.dropFirst(a + 1) {
+        let known: [Double?] = distances[[names[a], names[b]]] ?? [nil]
+        result += known.map { (a, b, $0) }
+      }
+    }
+    return result
   }
 
   /// - Throws: `LabError` when the measurements do not suffice.
