@@ -1,0 +1,31 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Settings shared by every target, as in the driver's package.
+let strict: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .strictMemorySafety(),
+]
+
+let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+
+let package = Package(
+  name: "Site",
+  products: [
+    .library(name: "UWBSite", targets: ["UWBSite"]),
+    .executable(name: "uwbsite", targets: ["uwbsite"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
+  ],
+  targets: [
+    // Pure values: no input or output, no threads, no clock.
+    .target(name: "UWBSite", swiftSettings: strict),
+    .executableTarget(
+      name: "uwbsite", dependencies: ["UWBSite", arguments], swiftSettings: strict),
+    .testTarget(name: "UWBSiteTests", dependencies: ["UWBSite"], swiftSettings: strict),
+  ]
+)

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+
+@main
+struct UWBSiteCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "uwbsite",
+    abstract: "Places of tags and anchors, and how sure they are.")
+}
