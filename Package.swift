@@ -319,7 +319,7 @@ let package = Package(
       name: "AccessoryTests",
       dependencies: [
         "Accessory", "AccessoryProtocol", "Channels", "UCI", "UCIReference", "UWBLink", "UWB",
-        "UWBSimulator", "Ranging", "CUWBTestSupport", system,
+        "UWBSimulator", "Ranging", "CUWBTestSupport", "System", "UWBTestSupport", system,
       ],
       swiftSettings: strict + lifetimes),
     .testTarget(

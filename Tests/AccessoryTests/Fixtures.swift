@@ -4,6 +4,7 @@ import Accessory
 import AccessoryProtocol
 import Channels
 import Glibc
+import System
 import SystemPackage
 import Testing
 import UCI
@@ -74,13 +75,14 @@ struct AccessoryFixture {
   /// - Parameters:
   /// - phones: The chips of apps; without any, the app only sends messages.
   /// - isAsked: Whether the app has already requested the configuration data.
+  /// - clock: The clock of idle channels.
   init(
     _ profile: ChipProfile = .qm33PDoA, phones: [ChipProfile] = [],
     options: Accessory.Options = .patient, recovery: RecoveryPolicy? = nil, as name: String? = nil,
-    isAsked: Bool = true
+    isAsked: Bool = true, clock: AlarmClock = .system
   ) async throws {
     chips = try await ChipFixture(profile, phones: phones, recovery: recovery)
-    accessory = try Accessory(chips.device, options: options)
+    accessory = try Accessory(chips.device, options: options, clock: clock)
     // An accessory keeps only the newest 256, and continues to measure while a test waits for
     // another event.
     let (all, continuation) = AsyncStream<Accessory.Event>.makeStream()

@@ -7,6 +7,7 @@ import Testing
 import UCI
 import UWB
 import UWBSimulator
+import UWBTestSupport
 
 /// Apps that restart, connect twice, or are not measured.
 @Suite(.timeLimit(.minutes(10))) struct TurnTests {
@@ -148,16 +149,23 @@ import UWBSimulator
     var options = Accessory.Options()
     options.idleTimeout = .seconds(1)
     options.inactivityTimeout = nil
-    var fixture = try await AccessoryFixture(options: options)
+    let time = VirtualTime()
+    var fixture = try await AccessoryFixture(options: options, clock: time.clock)
     // Read from the beginning: there may be more failed rounds than events that wait.
     let events = fixture.events
     async let reported = names(events, ends: 2)
     let data = try fixture.phone.shareable()
     #expect(try await fixture.phone.configure(data) == .accessoryUwbDidStart)
+    // With the second reply, the first message has been handled, and its app has no timer.
+    #expect(try await fixture.phone.configure(data) == .accessoryUwbDidStart)
     let silent = try TestApp(of: fixture.accessory)
+    await time.timers(1)
+    time.advance(.seconds(1))
     for await _ in silent.channel.messages {}
     #expect(fixture.accessory.rangingApps.count == 1)
     #expect(try await fixture.phone.stop() == .accessoryUwbDidStop)
+    await time.timers(1)
+    time.advance(.seconds(1))
     #expect(try await fixture.phone.next() == nil)
     let seen = await reported
     let closed = #"disconnected closedHere("nothing was received for a long time")"#

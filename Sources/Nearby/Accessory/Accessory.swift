@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import AccessoryProtocol
 public import Channels
-internal import System
+package import System
 internal import UCI
 package import UCIReference
 public import UWB
@@ -38,6 +38,7 @@ public import UWB
 public final class Accessory: Sendable {
   package let device: UWBDevice
   package let options: Options
+  let clock: AlarmClock
 
   private struct State {
     var clients: [String: AccessoryClient] = [:]
@@ -53,8 +54,17 @@ public final class Accessory: Sendable {
   ///
   /// - Throws: `AccessoryError` with the code `.unsuitableChip`.
   public init(_ device: UWBDevice, options: Options = Options()) throws(AccessoryError) {
-    self.device = device
-    self.options = options
+    (self.device, self.options, clock) = (device, options, .system)
+    _ = try configurationData()
+  }
+
+  /// Creates an accessory as above.
+  ///
+  /// - Parameter clock: The clock of idle channels.
+  package init(
+    _ device: UWBDevice, options: Options, clock: AlarmClock
+  ) throws(AccessoryError) {
+    (self.device, self.options, self.clock) = (device, options, clock)
     _ = try configurationData()
   }
 

@@ -27,10 +27,11 @@ struct AccessoryAppSession {
   private var runs = 0
   /// Shareable data that arrived while the device was lost, the error, and the waiting task.
   private var waiting: (data: [UInt8], error: DriverError, watch: Task<Void, Never>)?
-  /// The time of the last command, and the timer that closes an idle channel.
+  /// The time of the last command by the accessory's clock, and the timer that closes an idle
+  /// channel.
   ///
   /// A cancelled task that sleeps would keep its memory until its deadline; the timer does not.
-  private var idle: (since: ContinuousClock.Instant, timer: OneShotTimer?) = (.now, nil)
+  private var idle: (since: UInt64, timer: OneShotTimer?)
   private(set) var isClosed = false
 
   var isRanging: Bool { running != nil }
@@ -38,6 +39,7 @@ struct AccessoryAppSession {
   init(_ client: AccessoryClient, _ accessory: Accessory) {
     self.client = client
     self.accessory = accessory
+    idle = (accessory.clock.now(), nil)
   }
 
   mutating func handle(_ command: AccessoryClient.Command) async {
@@ -45,7 +47,7 @@ struct AccessoryAppSession {
       idle.timer = nil
     } else {
       await execute(command)
-      idle.since = .now
+      idle.since = accessory.clock.now()
     }
     watchIdleness()
   }
@@ -100,11 +102,9 @@ struct AccessoryAppSession {
       return
     }
     guard idle.timer == nil else { return }
-    let end = idle.since + limit
-    guard end > .now else { return closeChannel("nothing was received for a long time") }
-    idle.timer = OneShotTimer(after: ContinuousClock.now.duration(to: end)) { [client] in
-      client.post(.idle)
-    }
+    let time = Duration.nanoseconds(accessory.clock.now() - idle.since)
+    guard time < limit else { return closeChannel("nothing was received for a long time") }
+    idle.timer = accessory.clock.timer(limit - time) { [client] in client.post(.idle) }
   }
 
   // MARK: messages
