@@ -18,8 +18,6 @@ final class VirtualClock: SessionClock {
   }
   private let state = Locked(State())
 
-  var alarmCount: Int { state.withLock { $0.alarms.count } }
-
   var times: (now: Duration, slept: Duration) { state.withLock { ($0.now, $0.slept) } }
 
   func after(_ time: Duration, _ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {

@@ -2,6 +2,7 @@
 import Channels
 import System
 import Testing
+import UWBTestSupport
 
 @testable import NearbyInteraction
 @testable import Peers
@@ -72,15 +73,13 @@ import Testing
   }
 
   private struct Stage {
-    let clock = VirtualClock()
+    let time = VirtualTime()
     let nearby: NINearbyPeers
     let network: Network
 
     init(_ answer: @escaping @Sendable (UInt64) -> End? = { _ in nil }) async throws {
       var limits = NINearbyPeers.Limits()
-      limits.timer = { [clock] time, body in
-        OneShotTimer(cancellation: clock.after(time, body))
-      }
+      limits.timer = time.clock.timer
       nearby = try await NINearbyPeers(name: "Alice", limits: limits) { report in
         Network(report, answer)
       }
@@ -127,10 +126,9 @@ import Testing
   @Test func silentConnectionsEnd() async throws {
     let stage = try await Stage()
     let silent = (0..<8).map { _ in stage.network.connect(from: "eve") }
-    while stage.nearby.pending < 8 { await Task.yield() }
     // Each has its timer before the clock advances.
-    while stage.clock.alarmCount < 8 { await Task.yield() }
-    stage.clock.advance(.seconds(10))
+    await stage.time.timers(8)
+    stage.time.advance(.seconds(10))
     for end in silent { #expect(await Self.isClosed(end)) }
     while stage.nearby.pending > 0 { await Task.yield() }
     stage.nearby.close()
@@ -178,11 +176,11 @@ import Testing
     let pauses = [1, 2, 4, 8, 16, 32, 32]
     for (index, pause) in pauses.enumerated() {
       #expect(await calls.next() == 200)
-      while stage.clock.alarmCount == 0 { await Task.yield() }
-      stage.clock.advance(.seconds(pause) - .milliseconds(1))
-      #expect(stage.clock.alarmCount == 1)
+      await stage.time.timers(1)
+      stage.time.advance(.seconds(pause) - .milliseconds(1))
+      #expect(stage.time.pending == 1)
       if index == pauses.count - 1 { ends.withLock { $0 = [ours] } }
-      stage.clock.advance(.milliseconds(1))
+      stage.time.advance(.milliseconds(1))
     }
     let wire = stage.wire(theirs)
     guard case .invitation = try await wire.next() else {
@@ -208,7 +206,7 @@ import Testing
     await #expect(throws: NIPeerError.refused) {
       try await stage.nearby.invite(peer, as: Self.identity())
     }
-    #expect(stage.clock.alarmCount == 0)
+    #expect(stage.time.pending == 0)
     stage.nearby.close()
   }
 
@@ -247,7 +245,7 @@ import Testing
         Issue.record("no answer")
         return
       }
-      stage.clock.advance(.seconds(1))
+      stage.time.advance(.seconds(1))
     }
     #expect(try await connection?.name == "Bob")
     try await invited

@@ -127,16 +127,17 @@ import UWBSimulator
   func oneCreditForEachSegment() async throws {
     // The credit for a segment arrives after two answers to other commands; until then no segment
     // is sent.
-    let waiting = Mutex<Int>(0)
+    let (arrivals, sent) = AsyncStream<Void>.makeStream()
     let (session, chip) = try await Self.ranging { packet, _ in
-      waiting.withLock { $0 += 1 }
+      sent.yield()
       return []
     }
     let sending = Task {
       try await session.sendData(Array(repeating: 7, count: 600), to: MACAddress(1))
     }
+    var next = arrivals.makeAsyncIterator()
     for segment in 1...3 {
-      while waiting.withLock({ $0 }) < segment { await Task.yield() }
+      await next.next()
       _ = try await session.device.send(GetSessionCount())
       _ = try await session.device.send(GetSessionCount())
       #expect(Self.segments(chip).count == segment)
