@@ -145,6 +145,7 @@ struct BlockingThreadsTests {
     let running = Locked(0)
     let most = Locked(0)
     let gate = DispatchSemaphore(value: 0)
+    let (starts, started) = AsyncStream<Void>.makeStream()
     let results = try await withThrowingTaskGroup { group in
       for number in 0..<150 {
         group.addTask {
@@ -154,13 +155,15 @@ struct BlockingThreadsTests {
               return $0
             }
             most.withLock { $0 = max($0, now) }
+            started.yield()
             gate.wait()
             running.withLock { $0 -= 1 }
             return number
           }
         }
       }
-      while running.withLock({ $0 }) < 8 { await Task.yield() }
+      var next = starts.makeAsyncIterator()
+      for _ in 0..<8 { await next.next() }
       for _ in 0..<150 { gate.signal() }
       return try await group.reduce(into: Set<Int>()) { $0.insert($1) }
     }

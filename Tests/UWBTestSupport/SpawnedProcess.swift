@@ -95,6 +95,25 @@ package final class SpawnedProcess: Sendable {
 
   package func waitUntilExit() { _ = waitForStatus() }
 
+  /// Waits until the process has made a file, or has ended.
+  package func wait(forFile path: String) {
+    let descriptor = inotify_init1(Int32(IN_CLOEXEC))
+    let folder = String(path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex))
+    inotify_add_watch(descriptor, folder, UInt32(IN_CREATE | IN_MOVED_TO))
+    let changed = DispatchSemaphore(value: 0)
+    let source = DispatchSource.makeReadSource(fileDescriptor: descriptor)
+    source.setEventHandler {
+      var names = [UInt8](repeating: 0, count: 4_096)
+      _ = read(descriptor, &names, names.count)
+      changed.signal()
+    }
+    source.setCancelHandler { close(descriptor) }
+    source.resume()
+    state.end.notify(queue: .global()) { changed.signal() }
+    while access(path, F_OK) != 0, isRunning { changed.wait() }
+    source.cancel()
+  }
+
   package func interrupt() { send(SIGINT) }
   package func terminate() { send(SIGTERM) }
 

@@ -214,7 +214,9 @@ import UWBTools
     let folder = Self.folder()
     try ControlSocket.makeFolder(folder)
     let paths = (0..<200).map { "\(folder)/range-1-\($0).sock" }
+    let probed = DispatchSemaphore(value: 0)
     let prober = Thread {
+      defer { probed.signal() }
       // Each path appears before the next one.
       for path in paths {
         var failure: Errno?
@@ -231,7 +233,7 @@ import UWBTools
     }
     prober.start()
     let sockets = try paths.map { try ControlSocket.listen(at: $0) }
-    while !prober.isFinished { sched_yield() }
+    probed.wait()
     #expect(ControlSocket.paths(in: folder).count == paths.count)
     for socket in sockets { try socket.close() }
     for path in paths { unlink(path) }

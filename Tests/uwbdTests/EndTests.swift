@@ -108,7 +108,7 @@ import Varlink
           ServiceBench.program, "--socket", bench.path, bench.chip.path,
         ], environment: environment.merging(["LISTEN_FDNAMES": "chip0"]) { $1 },
         standardInput: port)
-      while access(bench.path, F_OK) != 0, second.isRunning { pauseBriefly() }
+      second.wait(forFile: bench.path)
       #expect(try bench.client().call("Start", ServiceBench.start()).error == nil)
       second.send(SIGTERM)
       second.waitUntilExit()

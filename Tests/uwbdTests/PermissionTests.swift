@@ -33,8 +33,8 @@ import Varlink
   /// A service to which the kernel reports the users that the test chooses.
   private final class Users: Sendable {
     private let next = Locked(User.root)
-    /// The number of connections that the service has accepted.
-    let accepted = Locked(0)
+    /// An element for each connection that the service has accepted.
+    let accepted = AsyncStream<Void>.makeStream()
     private let owner = Locked<TestClient?>(nil)
     private let bench: ServiceBench
     let service: Service
@@ -55,7 +55,7 @@ import Varlink
     func letGo(except listeners: Int = 0) async throws {
       owner.withLock { $0 }?.close()
       while await service.connections > listeners { pauseBriefly() }
-      while try !bench.sessions().isEmpty { pauseBriefly() }
+      try bench.wait { try bench.sessions().isEmpty }
     }
 
     func connect(_ user: User) throws -> TestClient {
@@ -84,7 +84,7 @@ import Varlink
         group: hasGroup ? ("uwb", User.group) : nil, mostClients: mostClients, mostClientsOfUser: 4
       ) { _ in
         guard let users = users.withLock({ $0 }) else { return User.root.credentials }
-        users.accepted.withLock { $0 += 1 }
+        users.accepted.continuation.yield()
         return users.next.withLock { $0 }.credentials
       }
       try await ServiceBench.lendService(permissions) { bench, service in
@@ -253,7 +253,8 @@ import Varlink
       for _ in 0..<4 { clients.append(try users.client(.other)) }
       let refused = try users.connect(.other)
       // The service has accepted the connection, and still receives its first call.
-      while users.accepted.withLock({ $0 }) < 5 { pauseBriefly() }
+      var accepted = users.accepted.stream.makeAsyncIterator()
+      for _ in 0..<5 { await accepted.next() }
       _ = await users.service.connections
       #expect(refused.send(VarlinkCall("org.varlink.service.GetInfo").bytes))
       let error = try #require(try refused.receive())

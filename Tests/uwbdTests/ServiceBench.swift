@@ -118,7 +118,7 @@ final class ServiceBench: Sendable {
     let service = try SpawnedProcess(
       Self.program, ["--socket", path, "--mode", "0600"] + options + [name ?? chip.path],
       environment: environment, standardError: standardError)
-    while access(path, F_OK) != 0, service.isRunning { pauseBriefly() }
+    service.wait(forFile: path)
     return service
   }
 

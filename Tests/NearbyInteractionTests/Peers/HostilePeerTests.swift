@@ -225,9 +225,9 @@ import UWBTestSupport
         silent.append(wire)
       }
     }
-    let met = Locked<[String]>([])
+    let (inviters, met) = AsyncStream<String>.makeStream()
     async let connection = stage.nearby.meet(as: Self.identity()) { step in
-      if case .invited(let name) = step { met.withLock { $0.append(name) } }
+      if case .invited(let name) = step { met.yield(name) }
     }
     if isFound {
       guard case .invitation = try await stage.wire(theirs).next() else {
@@ -235,7 +235,8 @@ import UWBTestSupport
         return
       }
     } else {
-      while met.withLock({ $0.count }) < 3 { await Task.yield() }
+      var names = inviters.makeAsyncIterator()
+      for _ in 0..<3 { #expect(await names.next() == "Eve") }
     }
     let bob = stage.network.connect(from: "bob")
     async let invited: Void = Self.invite(stage.wire(bob), as: "Bob")
