@@ -48,3 +48,66 @@ import UWBTestSupport
     #expect(missing?.code == .unreadable)
   }
 }
+
+/// Files that are not what a command reads, and the reports about them.
+@Suite struct BadFileTests {
+  private struct Scene: Codable, Equatable {
+    var name: String?
+    var walls: [[Double]]?
+  }
+
+  /// The first number beyond 1e12, wherever it stands, and the place of a mistake.
+  @Test(arguments: [
+    ("{walls: [[1, 1e12]]}", nil), ("{walls: [[1e12, -1e12], [0]]}", nil), ("{}", nil),
+    ("{walls: [[1, 1.1e12]]}", "a number is out of range"),
+    ("{walls: [[1, -1e13], [1e14]]}", "a number is out of range"),
+    ("{walls: [[1e999]]}", ""), ("{walls: [[1, 2]}", ""), ("{wals: []}", "wals"),
+    ("{walls: [1]}", ""), ("{walls: {}}", ""), ("{name: 7}", ""), ("[]", ""), ("", ""),
+    ("{name: 'a', name: 'b'}", ""), ("{name: 'a'} {}", ""), ("\u{0}", ""), ("nul", ""),
+  ]) func mistakesNameTheFileAndItsKind(_ text: String, _ part: String?) throws {
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    let path = try folder.write(text, to: "scene.json")
+    guard let part else {
+      let _: Scene = try JSONFile.read(path, as: "a scene")
+      return
+    }
+    let error = #expect(throws: FormatError.self) {
+      let _: Scene = try JSONFile.read(path, as: "a scene")
+    }
+    #expect(error?.code == .badFile)
+    #expect(error?.description.hasPrefix("\(path): not a scene: ") == true)
+    #expect(error?.description.contains(part.isEmpty ? ":" : part) == true, "\(error!)")
+    #expect(error?.description.hasSuffix(".") == true && error?.recoverySuggestion == nil)
+  }
+
+  @Test func nestedValuesAreWrittenAndReadAgain() throws {
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    let scene = Scene(name: "a \"b\"\n\u{1B} 距离 \\", walls: [[], [-0.1, 1e-9], [1e12]])
+    try JSONFile.write(scene, to: folder.path("scene.json"))
+    #expect(try JSONFile.read(folder.path("scene.json"), as: "a scene") == scene)
+    let error = #expect(throws: FormatError.self) {
+      try JSONFile.write(scene, to: folder.path("none/scene.json"))
+    }
+    #expect(error?.code == .notCreated)
+    #expect(error?.description.contains("there is no such file") == true)
+  }
+
+  @Test func aFileHasALimit() throws {
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    let path = try folder.write("0123456789", to: "file")
+    #expect(try contents(ofFile: path, limit: 10).count == 10)
+    let error = #expect(throws: FormatError.self) { try contents(ofFile: path, limit: 9) }
+    #expect(error?.description == "Cannot read \(path): it is longer than 9 bytes.")
+    #expect(error?.recoverySuggestion == "Split it into several files.")
+    for (other, cause) in [
+      (folder.path(""), "it is a folder"), (folder.path("none"), "there is no such file"),
+    ] {
+      let error = #expect(throws: FormatError.self) { try contents(ofFile: other, limit: 9) }
+      #expect(error?.description == "Cannot read \(other): \(cause).")
+      #expect(error?.recoverySuggestion == nil && error?.code == .unreadable)
+    }
+  }
+}

@@ -51,6 +51,36 @@ import UWBTestSupport
     }
   }
 
+  /// The documented keys of a list are the keys of its objects.
+  @Test func listsHaveTheKeysOfTheirObjects() {
+    let table = JSONTable<[Int]>("test", each: "test") {
+      $0.list("items", "", of: { $0 }) {
+        $0.key("value", "") { $0 }
+        $0.key("half?", "") { $0 % 2 == 0 ? $0 / 2 : nil }
+      }
+      $0.key("none", "") { _ in nil as Bool? }
+    }
+    #expect(table.line([]) == #"{"items":[],"none":null}"# + "\n")
+    #expect(
+      table.object([1, 2]).json == #"{"items":[{"value":1},{"value":2,"half":1}],"none":null}"#)
+    var text: [UInt8] = []
+    table.append([3], to: &text, hasNulls: false)
+    #expect(String(decoding: text, as: UTF8.self) == #"{"items":[{"value":3}]}"#)
+    let entry = table.entry.also("other")
+    #expect(entry.command == "other" && entry.each == "test")
+    #expect(entry.keys.map(\.path) == ["items", "items[].value", "items[].half", "none"])
+    #expect(entry.keys.map(\.isOptional) == [false, false, true, false])
+  }
+
+  @Test func cellsOfTablesHaveNoQuotes() {
+    let values: [(any JSONValue, String)] = [
+      ("a\"b", "a\"b"), (7, "7"), (UInt64.max, "18446744073709551615"), (true, "true"),
+      (["x", "y"], #"["x","y"]"#), (["a": nil] as JSONLine, #"{"a":null}"#),
+    ]
+    for (value, text) in values { #expect(value.plain == text) }
+    #expect(Fixed(nil, 2) == nil && Fixed(-0.001, 2)?.plain == "0.00")
+  }
+
   @Test func columnsAreAsWideAsTheirWidestCell() {
     var table = TextTable(indent: "  ")
     table.add("a", "first", "long last cell")
@@ -84,10 +114,50 @@ import UWBTestSupport
     #expect(text.left(0) == text)
   }
 
+  /// The borders of wide blocks, from EastAsianWidth.txt of Unicode 14.
+  @Test(
+    arguments: [
+      (0x2FF, 1), (0x1100, 2), (0x115F, 2), (0x1160, 1), (0x231A, 2), (0x231C, 1), (0x2328, 1),
+      (0x2329, 2), (0x232B, 1), (0x23E9, 2), (0x23ED, 1), (0x2614, 2), (0x2616, 1), (0x26A1, 2),
+      (0x26A2, 1), (0x2705, 2), (0x2706, 1), (0x274C, 2), (0x274D, 1), (0x2764, 1), (0x2B50, 2),
+      (0x2B51, 1), (0x2E80, 2), (0x303E, 2), (0x303F, 1), (0x3041, 2), (0x3247, 2), (0x3248, 1),
+      (0x324F, 1), (0x3250, 2), (0x4DBF, 2), (0x4DC0, 1), (0x4DFF, 1), (0x4E00, 2), (0xA4C6, 2),
+      (0xA4D0, 1), (0xA960, 2), (0xA97C, 2), (0xABFF, 1), (0xAC00, 2), (0xD7A3, 2), (0xD7B0, 1),
+      (0xF900, 2), (0xFAD9, 2), (0xFB00, 1), (0xFE10, 2), (0xFE19, 2), (0xFE30, 2), (0xFE6B, 2),
+      (0xFE70, 1), (0xFF01, 2), (0xFF60, 2), (0xFF61, 1), (0xFFE0, 2), (0xFFE6, 2), (0xFFE8, 1),
+      (0x16FE0, 2), (0x17000, 2), (0x18D08, 2), (0x1B000, 2), (0x1B2FB, 2), (0x1F004, 2),
+      (0x1F005, 1), (0x1F0CF, 2), (0x1F191, 2), (0x1F200, 2), (0x1F265, 2), (0x1F300, 2),
+      (0x1F320, 2), (0x1F321, 1), (0x1F37D, 1), (0x1F3FB, 2), (0x1F43F, 1), (0x1F441, 1),
+      (0x1F4FC, 2), (0x1F4FD, 1), (0x1F5FF, 2), (0x1F64F, 2), (0x1F680, 2), (0x1F6E0, 1),
+      (0x1F7E0, 2), (0x1F90B, 1), (0x1F90C, 2), (0x1F9FF, 2), (0x1FA70, 2), (0x20000, 2),
+      (0x2FFFD, 2), (0x30000, 2),
+    ])
+  func wideCharactersAreThoseOfUnicode(_ number: UInt32, _ columns: Int) throws {
+    let character = Character(try #require(Unicode.Scalar(number)))
+    #expect(character.columns == columns, "U+\(String(number, radix: 16))")
+  }
+
+  @Test(arguments: [
+    ("❤", 1), ("❤\u{FE0F}", 2), ("🌡\u{FE0F}", 2), ("✅", 2), ("👩\u{200D}🚀", 2), ("👍🏽", 2),
+    ("\u{AD}", 1), ("\u{301}", 0), ("\u{20DD}", 0), ("\u{2060}", 0),
+  ]) func sequencesAreOneCharacter(_ text: String, _ columns: Int) {
+    #expect(text.count == 1 && text.columns == columns)
+  }
+
   @Test func bytesAreTwoDigitsEach() {
     #expect(hexDigits([0, 0x0F, 0xA0, 0xFF]) == "000fa0ff")
     #expect(hexDigits([1, 2], separator: ":") == "01:02")
     #expect(hexDigits([]) == "")
+  }
+
+  /// A deviation has two digits, also where it is rounded up to the next power of ten.
+  @Test(arguments: [
+    (2.5949, 0.0312, "2.595 ± 0.031"), (2.5949, 0.0994, "2.595 ± 0.099"),
+    (2.5949, 0.0996, "2.59 ± 0.10"), (2.5949, 0.994, "2.59 ± 0.99"), (2.5949, 0.996, "2.6 ± 1.0"),
+    (-0.0004, 0.01, "0.000 ± 0.010"), (1e9, 12.34, "1000000000.0 ± 12.3"),
+    (.nan, .infinity, "null ± null"),
+  ]) func deviationsHaveTwoDigits(_ value: Double, _ deviation: Double, _ text: String) {
+    #expect(fixed(value, deviation: deviation) == text)
   }
 
   private struct Cause: Error, CustomStringConvertible { var description: String }
