@@ -47,6 +47,19 @@ import UWBTestSupport
     #expect(Self.rms(Array(filtered.dropFirst(4)), Array(truth.dropFirst(4))) < 0.12)
   }
 
+  /// A recording of any length takes the memory of a block.
+  @Test(arguments: 1...5) func `Blocks give the same as the whole`(_ seed: UInt64) {
+    let samples = Self.walk(seed: seed).samples
+    let whole = RangeSmoother().smoothed(samples)
+    var smoother = RangeSmoother()
+    (smoother.block, smoother.overlap) = (100, 80)
+    for (one, other) in zip(smoother.smoothed(samples), whole) {
+      #expect(one?.disposition == other?.disposition)
+      #expect(abs((one?.distance ?? 0) - (other?.distance ?? 1)) < 1e-6)
+      #expect(abs((one?.standardDeviation ?? 0) - (other?.standardDeviation ?? 1)) < 1e-6)
+    }
+  }
+
   /// The order of the samples does not matter, and a jump stays in place.
   @Test func `Sorts samples and follows jumps`() throws {
     var noise = Noise(seed: 20)

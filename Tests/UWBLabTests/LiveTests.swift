@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Estimators
+import Foundation
 import Ranging
 import Testing
 import UWBTestSupport
@@ -57,10 +58,12 @@ import UWBTestSupport
   }
 
   /// A table, in which cells of every tenth row or so are empty, damaged, surplus or cut off.
-  private static func table(_ kind: Kind, seed: Int, damaged: Bool) -> String {
+  private static func table(
+    _ kind: Kind, seed: Int, damaged: Bool, rows: Int = 90
+  ) -> String {
     var generator = CellTests.Generator(seed)
     var text = header(kind) + "\n"
-    for step in 0..<90 {
+    for step in 0..<rows {
       var cells = row(kind, step, &generator).split(separator: ",").map(String.init)
       if damaged, Int.random(in: 0..<10, using: &generator) == 0 {
         let place = cells.indices.randomElement(using: &generator) ?? 0
@@ -88,14 +91,23 @@ import UWBTestSupport
         """, to: "a.json"))
   }
 
-  /// Lines of the output and warnings, of the whole table or row by row.
+  /// Lines of the output and warnings, of the whole table, row by row, or in pieces.
   private static func lines<Value>(
-    _ text: String, isLive: Bool, _ begin: (CSVTable) throws(LabError) -> RowComputation<Value>
+    _ text: String, isLive: Bool, piece: Int? = nil,
+    _ begin: (CSVTable) throws(LabError) -> RowComputation<Value>
   ) throws -> (lines: [String], warnings: [String]) {
     let folder = try TemporaryFolder()
     defer { folder.remove() }
     let warnings: [String]
-    if isLive {
+    if let piece {
+      let input = try folder.write(text, to: "in.csv")
+      let result = try RowComputation.compute(from: input, to: folder.path("out.csv"), piece: piece)
+      {
+        table throws(LabError) in try begin(table)
+      }
+      #expect(result.problem == nil)
+      warnings = result.warnings
+    } else if isLive {
       warnings = try RowComputation.run(
         from: try folder.write(text, to: "in.csv"), to: folder.path("out.csv")
       ) { table throws(LabError) in try begin(table) }
@@ -108,30 +120,30 @@ import UWBTestSupport
   }
 
   private static func lines(
-    _ kind: Kind, _ text: String, isLive: Bool, usesLaterRows: Bool = false
+    _ kind: Kind, _ text: String, isLive: Bool, usesLaterRows: Bool = false, piece: Int? = nil
   ) throws -> (lines: [String], warnings: [String]) {
     let (geometry, live) = (try geometry(), !usesLaterRows)
     let parameters = TwoWayParameters()
     return switch kind {
     case .filter:
-      try lines(text, isLive: isLive) { table throws(LabError) in
+      try lines(text, isLive: isLive, piece: piece) { table throws(LabError) in
         try table.filtering(sigma: 0.1, biasDeviation: 0, .init(), live: live)
       }
     case .find:
-      try lines(text, isLive: isLive) { table throws(LabError) in
+      try lines(text, isLive: isLive, piece: piece) { table throws(LabError) in
         try table.locating(TargetFinder.Parameters())
       }
     case .angle:
-      try lines(text, isLive: isLive) { table throws(LabError) in
+      try lines(text, isLive: isLive, piece: piece) { table throws(LabError) in
         try table.directing(geometry: geometry, wander: 0.5, live: live)
       }
     case .doubleSided, .secondResponse:
-      try lines(text, isLive: isLive) { table throws(LabError) in
+      try lines(text, isLive: isLive, piece: piece) { table throws(LabError) in
         try table.doubleSided(
           parameters, secondResponse: kind == .secondResponse, calibration: nil, live: live)
       }
     case .singleSided:
-      try lines(text, isLive: isLive) { table throws(LabError) in
+      try lines(text, isLive: isLive, piece: piece) { table throws(LabError) in
         try table.singleSided(
           parameters, secondResponse: false, calibration: nil, powerBias: nil, live: live)
       }
@@ -146,6 +158,92 @@ import UWBTestSupport
     let live = try Self.lines(kind, text, isLive: true)
     #expect(live.lines == whole.lines && whole.lines.count == 91)
     #expect(live.warnings == whole.warnings && live.warnings.isEmpty == (seed == 1))
+  }
+
+  /// Pieces give the same as the whole table, also with results that need later rows.
+  @Test(arguments: Kind.allCases, [false, true])
+  func piecesGiveTheSameAsTheTable(_ kind: Kind, usesLaterRows: Bool) throws {
+    let text = Self.table(kind, seed: 3, damaged: true, rows: 400)
+    let whole = try Self.lines(kind, text, isLive: false, usesLaterRows: usesLaterRows)
+    // The first hundred rows reveal the clocks of double-sided ranging.
+    let piece = text.utf8.count / 3
+    let pieces = try Self.lines(
+      kind, text, isLive: false, usesLaterRows: usesLaterRows, piece: piece)
+    #expect(pieces.lines == whole.lines && whole.lines.count == 401)
+    #expect(pieces.warnings == whole.warnings && !pieces.warnings.isEmpty)
+  }
+
+  /// An error in a late piece names its line, and the rows before it are written.
+  @Test func lateErrorsComeAfterTheRowsBefore() throws {
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    let rows = (0..<200).map { "\($0),3" }
+    let text = "time_s,range_m\n" + rows.joined(separator: "\n") + "\n200,\"3\n201,3\n"
+    let input = try folder.write(text, to: "in.csv")
+    let error = #expect(throws: LabError.self) {
+      try RowComputation.compute(from: input, to: folder.path("out.csv"), piece: 100) {
+        table throws(LabError) in
+        try table.filtering(sigma: 0.1, biasDeviation: 0, .init(), live: true)
+      }
+    }
+    #expect(error?.line == 202 && error?.code == .badTable)
+    #expect(try folder.read("out.csv").split(separator: "\n").count == 201)
+  }
+
+  /// An output that is the input does not truncate it before it is read.
+  @Test func outputsMayBeTheInput() throws {
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    let rows = (0..<200).map { "\($0),3\n" }
+    let file = try folder.write("time_s,range_m\n" + rows.joined(), to: "a.csv")
+    try FileManager.default.createSymbolicLink(
+      atPath: folder.path("link.csv"), withDestinationPath: file)
+    func begin(_ table: CSVTable) throws(LabError) -> RowComputation<RangeEstimate> {
+      try table.filtering(sigma: 0.1, biasDeviation: 0, .init(), live: true)
+    }
+    _ = try RowComputation.compute(from: file, to: folder.path("link.csv"), piece: 100, begin)
+    #expect(try folder.read("a.csv").split(separator: "\n").count == 201)
+  }
+
+  /// The problem of a table of which nothing can be computed is the same in pieces.
+  @Test(arguments: ["?", ""]) func tablesWithoutResultsAreRefused(_ cell: String) throws {
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    let text = "time_s,range_m\n" + String(repeating: "1,\(cell)\n", count: 100)
+    let input = try folder.write(text, to: "in.csv")
+    var errors: [LabError] = []
+    for piece in [50, 1 << 20] {
+      do {
+        let result = try RowComputation.compute(
+          from: input, to: folder.path("out.csv"), piece: piece
+        ) { table throws(LabError) in
+          try table.filtering(sigma: 0.1, biasDeviation: 0, .init(), live: false)
+        }
+        errors += [result.problem].compactMap(\.self)
+      } catch { errors.append(error) }
+    }
+    #expect(errors.count == 2 && errors.first?.description == errors.last?.description)
+    #expect(errors.allSatisfy { $0.line == 2 && $0.code == .badTable })
+  }
+
+  /// A row, a quoted cell or a comment may continue in the next piece.
+  @Test(arguments: 22...72) func piecesEndAnywhere(_ size: Int) throws {
+    let text =
+      "time_s,range_m,note\r\n0,3,\"a\nb\"\n#c,\"d\n1,3.1,e\"f\n\n2,3.2,\"g\"\"h\"\n3,3.3,i"
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    var pieces = try TablePieces(folder.write(text, to: "in.csv"), .init(), size: size)
+    var rows: [String] = []
+    repeat {
+      for row in 0..<pieces.table.rowCount {
+        rows.append((0..<3).map { pieces.table.text(row, $0) }.joined(separator: "|"))
+        #expect(pieces.table.line(row) == [2, 5, 7, 8][rows.count - 1])
+      }
+    } while try pieces.next()
+    #expect(rows == ["0|3|a\nb", "1|3.1|e\"f", "2|3.2|g\"h", "3|3.3|i"])
+    var all = try TablePieces(folder.path("in.csv"), .init(), size: size)
+    try all.takeAll()
+    #expect(all.table.rowCount == 4 && all.table.text(3, 2) == "i")
   }
 
   /// Positions of two peers, of which one has no row at some times, and other rows.

@@ -158,7 +158,7 @@ import UWBTestSupport
     let session = try TerminalSession(
       ["compute", "filter", pipe], program: ChildProcess.uwblab)
     let writer = try #require(FileHandle(forWritingAtPath: pipe))
-    try session.expect("Reading ")
+    try session.expect("Computing ")
     try session.expect(" 2 s")
     try writer.write(contentsOf: Data("time_s,range_m\n0,3\n1,3\n".utf8))
     try writer.close()

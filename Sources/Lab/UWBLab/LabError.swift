@@ -69,8 +69,10 @@ extension LabError {
     self.init(code, error.description, suggestion: error.recoverySuggestion)
   }
 
+  /// - Parameter path: `-` is standard input.
   package static func unreadable(_ path: String, _ cause: any Error) -> LabError {
-    LabError(.unreadable, "Cannot read \(path): \(cause).")
+    LabError(
+      .unreadable, "Cannot read \(path == "-" ? "standard input" : path): \(cause).")
   }
 
   package static func notCreated(_ path: String, _ cause: any Error) -> LabError {

@@ -77,13 +77,20 @@ struct TableOptions: ParsableArguments {
   ///
   /// - Parameter file: nil or `-` is standard input.
   func table(in file: String?) throws(LabError) -> CSVTable {
+    try withProgress("Reading", file) { () throws(LabError) in try CSVTable(file: file, format) }
+  }
+
+  /// Runs work on a file with a line of progress.
+  ///
+  /// - Parameter verb: the beginning of the line; the name of the file follows.
+  func withProgress<Result>(
+    _ verb: String, _ file: String?, _ work: () throws(LabError) -> Result
+  ) throws(LabError) -> Result {
     let isInput = file ?? "-" == "-"
     // A line would disturb rows that are typed.
-    if isInput, standardInput.isTerminal { return try CSVTable(file: file, format) }
+    if isInput, standardInput.isTerminal { return try work() }
     let name = isInput ? "standard input" : printable(file ?? "")
-    return try withProgress("Reading \(name)") { () throws(LabError) in
-      try CSVTable(file: file, format)
-    }
+    return try CommandSupport.withProgress("\(verb) \(name)", work)
   }
 
   var format: CSVTable.Format {
@@ -150,6 +157,25 @@ struct ComputeOptions: ParsableArguments {
   }
 }
 
+extension ComputeOptions {
+  /// Computes a table that need not be in memory as a whole.
+  ///
+  /// - Parameter compute: returns the warnings and the problem.
+  func runInPieces(
+    _ compute: (_ input: String?, _ output: String?) throws(LabError) -> ([String], LabError?)
+  ) throws {
+    do throws(LabError) {
+      let (warnings, problem) = try input.withProgress("Computing", file) { () throws(LabError) in
+        try compute(file, output)
+      }
+      warn(warnings)
+      if let problem { throw problem }
+    } catch {
+      guard error.code == .outputClosed else { throw Failure(error)?.report() ?? error }
+    }
+  }
+}
+
 /// For results that need no later rows.
 struct LiveOption: ParsableArguments {
   @Flag(
@@ -190,6 +216,11 @@ extension TableCommand {
   var isLive: Bool { option.live && !table.needsWholeTable }
 
   func run() throws {
+    guard table.needsWholeTable else {
+      return try table.runInPieces { input, output throws(LabError) in
+        try RowComputation.compute(from: input, to: output, table.input.format, computation)
+      }
+    }
     try table.run { table throws(LabError) in try computation(of: table).table() }
   }
 

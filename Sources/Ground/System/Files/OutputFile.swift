@@ -48,6 +48,19 @@ package enum OutputFile {
     return descriptor
   }
 
+  /// Returns whether an output is the regular file that an input is read from.
+  ///
+  /// - Parameters:
+  ///   - path: `-` is standard output, which nothing truncates.
+  ///   - input: `-` is standard input.
+  package static func isSame(_ path: String, as input: String) -> Bool {
+    var (output, source) = (stat(), stat())
+    let found = input == "-" ? unsafe fstat(STDIN_FILENO, &source) : unsafe stat(input, &source)
+    guard path != "-", found == 0, unsafe stat(path, &output) == 0 else { return false }
+    return output.st_mode & S_IFMT == S_IFREG && output.st_dev == source.st_dev
+      && output.st_ino == source.st_ino
+  }
+
   private static func waitingForReader(
     _ path: String, _ open: () throws -> FileDescriptor
   ) throws(FileError) -> FileDescriptor {

@@ -12,6 +12,10 @@ package import Ranging
 /// Allocates: for recordings, not for live measurements.
 package struct RangeSmoother: Sendable {
   package let parameters: RangeEstimator.Parameters
+  /// The number of samples that are smoothed together, and the number of later ones that they are
+  /// smoothed with. The effect of still later ones is below the precision.
+  package var block = 50_000
+  package var overlap = 10_000
 
   /// Creates a smoother.
   package init(_ parameters: RangeEstimator.Parameters = RangeEstimator.Parameters()) {
@@ -48,11 +52,17 @@ package struct RangeSmoother: Sendable {
       : unordered.sorted { (samples[$0].time, $0) < (samples[$1].time, $1) }
     let (motion, noise) = likeliest(samples, order)
     let estimator = RangeEstimator(motion, noise: noise)
-    var steps = ForwardPass(samples, order, parameters, estimator).run()
-    backward(&steps, motion.accelerationDensity)
-    for step in steps {
-      result[step.index] = parameters.estimate(
-        step.state, step.disposition, shared: step.shared)
+    var pass = ForwardPass(samples, order, parameters, estimator)
+    while !pass.isAtEnd {
+      pass.run(upTo: pass.steps.count + block)
+      var steps = pass.steps
+      backward(&steps, motion.accelerationDensity)
+      let count = pass.isAtEnd ? steps.count : max(0, min(pass.settled, steps.count - overlap))
+      for step in steps.prefix(count) {
+        result[step.index] = parameters.estimate(
+          step.state, step.disposition, shared: step.shared)
+      }
+      pass.removeFirst(count)
     }
   }
 
@@ -168,7 +178,9 @@ private struct ForwardPass {
   private let samples: [RangeSample]
   private let order: [Int]
   private let gates: RangeEstimator.Parameters
-  private var steps: [Step] = []
+  /// The steps since the removed ones.
+  private(set) var steps: [Step] = []
+  private var removed = 0
   private var estimator: RangeEstimator
   private var phase = Phase.following
   /// The first step since the filter last started, and the number of samples that support it.
@@ -185,16 +197,33 @@ private struct ForwardPass {
   ) {
     (self.samples, self.order, self.gates) = (samples, order, gates)
     self.estimator = estimator
-    steps.reserveCapacity(order.count)
   }
 
-  consuming func run() -> [Step] {
-    while steps.count < order.count { useNext() }
-    return steps
+  var isAtEnd: Bool { removed + steps.count == order.count }
+
+  /// Filters until there are as many steps, or to the last sample.
+  mutating func run(upTo count: Int) {
+    while steps.count < count, !isAtEnd { useNext() }
+  }
+
+  /// The number of steps that no later sample changes.
+  var settled: Int {
+    let began = support == 1 ? beginning : steps.count
+    return if case .rejecting(let first, _) = phase { min(first, began) } else { began }
+  }
+
+  /// Removes settled steps.
+  mutating func removeFirst(_ count: Int) {
+    steps.removeFirst(count)
+    removed += count
+    (beginning, turnEnd) = (beginning - count, turnEnd - count)
+    if case .rejecting(let first, let before) = phase {
+      phase = .rejecting(since: first - count, before: before)
+    }
   }
 
   private mutating func useNext() {
-    let index = order[steps.count]
+    let index = order[removed + steps.count]
     let before = estimator
     guard let estimate = estimator.update(samples[index]), let state = estimator.state else {
       preconditionFailure("a usable sample starts the filter")
@@ -204,7 +233,7 @@ private struct ForwardPass {
     switch estimate.disposition {
     case .restartedAfterRejections: restart(step)
     case .started, .restartedAfterGap:
-      if estimate.disposition == .started, !steps.isEmpty {
+      if estimate.disposition == .started, removed + steps.count > 0 {
         step.disposition = .restartedAfterRejections
       }
       begin(step)

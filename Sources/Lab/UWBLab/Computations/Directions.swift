@@ -24,23 +24,27 @@ extension CSVTable {
   ) throws(LabError) -> RowComputation<DirectionFinder.Direction> {
     let columns = try PhaseColumns(self, geometry, wander: wander)
     var tracks = RecentPeers<DirectionFinder.Track>()
-    var phases: [[Double?]] = []
-    return RowComputation(columns.reader, .directions) { reader, row in
+    /// The phases of each peer in a recording, and then their directions.
+    var phases: [String: [(time: Double, phases: [Double?])]] = [:]
+    var found: [String: ArraySlice<DirectionFinder.Direction?>] = [:]
+    let finding = RowComputation<DirectionFinder.Direction>.Preparation { reader, row in
+      let (result, measured) = columns.take(row, reader)
+      guard result.state.isOK else { return }
+      phases[result.peer, default: []].append((result.time ?? 0, measured))
+    } finish: {
+      found = phases.mapValues { columns.finder.directions($0)[...] }
+      phases = [:]
+    }
+    return RowComputation(columns.reader, .directions, prepare: live ? nil : finding) {
+      reader, row in
       var (result, measured) = columns.take(row, reader)
-      if !live { phases.append(measured) }
-      guard live, result.state.isOK else { return result }
+      guard result.state.isOK else { return result }
       result.set(
-        tracks.update(result.peer, from: DirectionFinder.Track()) {
-          columns.finder.update(&$0, time: result.time ?? 0, measured)
-        })
+        live
+          ? tracks.update(result.peer, from: DirectionFinder.Track()) {
+            columns.finder.update(&$0, time: result.time ?? 0, measured)
+          } : found[result.peer]?.popFirst() ?? nil)
       return result
-    } finish: { rows in
-      if live { return }
-      let usable = rows.indices.filter { rows[$0].state.isOK }
-      for indices in Dictionary(grouping: usable, by: { rows[$0].peer }).values {
-        let found = columns.finder.directions(indices.map { (rows[$0].time ?? 0, phases[$0]) })
-        for (row, direction) in zip(indices, found) { rows[row].set(direction) }
-      }
     } draw: { rows in
       let pairs = zip(columns.columns, columns.finder.pairs).map { ($0.name, $1) }
       return Chart.directions(

@@ -31,33 +31,31 @@ extension CSVTable {
     sigma: Double, biasDeviation: Double, _ parameters: RangeEstimator.Parameters, live: Bool,
     calibration: RangingCalibration? = nil
   ) throws(LabError) -> RowComputation<RangeEstimate> {
-    var measured = try MeasuredRanges(
+    let beginning = try MeasuredRanges(
       self, sigma: sigma, bias: biasDeviation, slow: parameters.slowDeviation, calibration)
-    let beginning = measured
+    var (first, measured) = (beginning, beginning)
     var estimators = RecentPeers<RangeEstimator>()
-    /// The samples of a whole table, which the smoother needs.
-    var peers: [String: [(row: Int, sample: RangeSample, constant: Double)]] = [:]
-    return RowComputation(measured.reader, .filteredRanges(measured.tellsPaths)) { reader, row in
+    /// The estimates of a recording, which need all samples of a peer.
+    var recorded: [String: RecordedRanges] = [:]
+    let smoothing = RowComputation<RangeEstimate>.Preparation { reader, row in
+      let taken = first.take(row, reader)
+      guard let sample = taken.sample else { return }
+      recorded[taken.result.peer, default: RecordedRanges()].samples.append(sample)
+    } finish: {
+      for peer in Array(recorded.keys) { recorded[peer]?.smooth(parameters) }
+    }
+    return RowComputation(
+      beginning.reader, .filteredRanges(beginning.tellsPaths), prepare: live ? nil : smoothing
+    ) { reader, row in
       let taken = measured.take(row, reader)
       var result = taken.result
       guard let sample = taken.sample else { return result }
-      if live {
-        result.value = estimators.update(result.peer, from: RangeEstimator(parameters)) {
-          $0.update(sample)
-        }
-        result.setStatus(constant: taken.constant)
-      } else {
-        peers[result.peer, default: []].append((row, sample, taken.constant))
-      }
+      result.value =
+        live
+        ? estimators.update(result.peer, from: RangeEstimator(parameters)) { $0.update(sample) }
+        : recorded[result.peer]?.takeNext()
+      result.setStatus(constant: taken.constant)
       return result
-    } finish: { rows in
-      for samples in peers.values {
-        let smoothed = RangeSmoother(parameters).smoothed(samples.map(\.sample))
-        for ((row, _, constant), estimate) in zip(samples, smoothed) {
-          rows[row].value = estimate
-          rows[row].setStatus(constant: constant)
-        }
-      }
     } draw: { rows in
       var measured = beginning
       let points = rows.compactMap { row in
@@ -70,6 +68,25 @@ extension CSVTable {
       }
       return [.ranges("Filtered ranges", hasTime: true, points)]
     }
+  }
+}
+
+/// The samples of a peer in a recording, and then the estimates for them.
+private struct RecordedRanges {
+  var samples: [RangeSample] = []
+  private var estimates: [RangeEstimate?] = []
+  private var next = 0
+
+  mutating func smooth(_ parameters: RangeEstimator.Parameters) {
+    estimates = RangeSmoother(parameters).smoothed(samples)
+    samples = []
+  }
+
+  mutating func takeNext() -> RangeEstimate? {
+    // A file that has grown since it was first read has more.
+    guard next < estimates.count else { return nil }
+    defer { next += 1 }
+    return estimates[next]
   }
 }
 

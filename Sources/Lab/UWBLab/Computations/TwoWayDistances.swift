@@ -31,7 +31,7 @@ extension CSVTable {
       self, third: secondResponse ? .secondResponse : .final, parameters)
     let correction = try distances.correction(calibration)
     // The clock offset from polls applies to the rows before as well.
-    let clocks = live ? [:] : distances.clocks(inFirst: 100, usesCarrier: false)
+    let clocks = live ? [:] : distances.clocks(inFirst: 100)
     var responders = RecentPeers<ResponderRanging>(limit: live ? 5000 : .max)
     return distances.computation("Double-sided two-way ranging", correction) {
       [distances] exchange, result, _ in
@@ -70,15 +70,19 @@ extension CSVTable {
       self, third: secondResponse ? .secondResponse : nil, parameters)
     let correction = try distances.correction(calibration) ?? powerBias.map(RangeCorrection.init)
     // The first clock offset of a peer applies to the rows before as well.
-    let first = live ? [:] : distances.clocks(inFirst: rowCount, usesCarrier: true)
+    var first: [String: ClockOffsetTracker] = [:]
+    let comparing = RowComputation<TwoWayDistance>.Preparation { [distances] reader, row in
+      distances.findClock(&first, row, reader, usesCarrier: true)
+    }
     var clocks = RecentPeers<ClockOffsetTracker>(limit: live ? 5000 : .max)
-    return distances.computation("Single-sided two-way ranging", correction) {
-      [distances] exchange, result, reader in
+    return distances.computation(
+      "Single-sided two-way ranging", correction, prepare: live ? nil : comparing
+    ) { [distances] exchange, result, reader in
       let offset = clocks.update(result.peer, from: ClockOffsetTracker(parameters)) {
         distances.update(&$0, by: exchange, result, reader)
         return $0.offset
       }
-      result.setDistance(of: exchange, offset ?? first[result.peer], parameters)
+      result.setDistance(of: exchange, offset ?? first[result.peer]?.offset, parameters)
     }
   }
 
@@ -209,13 +213,16 @@ private struct TwoWayDistances {
 
   /// Returns the computation of rows.
   ///
-  /// - Parameter set: sets the distance of a row.
+  /// - Parameters:
+  ///   - prepare: the first pass.
+  ///   - set: sets the distance of a row.
   func computation(
     _ title: String, _ correction: RangeCorrection?,
+    prepare: RowComputation<TwoWayDistance>.Preparation? = nil,
     _ set: @escaping (TwoWayExchange, inout ComputedRow<TwoWayDistance>, TableReader) -> Void
   ) -> RowComputation<TwoWayDistance> {
     var levels = levels
-    return RowComputation(reader, .distances) { reader, row in
+    return RowComputation(reader, .distances, prepare: prepare) { reader, row in
       var result = begin(row, reader)
       let power = levels.update(result, reader)
       if let exchange = exchange(row, reader, &result.state) { set(exchange, &result, reader) }
@@ -256,19 +263,27 @@ private struct TwoWayDistances {
       ? exchange.withSecondResponse : exchange
   }
 
-  /// Returns the first clock offset of each peer in the first rows.
-  func clocks(inFirst count: Int, usesCarrier: Bool) -> [String: ClockOffset] {
+  /// Returns the first clock offset of each peer in the first rows, by their polls.
+  func clocks(inFirst count: Int) -> [String: ClockOffset] {
     var clocks: [String: ClockOffsetTracker] = [:]
     for row in 0..<min(count, reader.table.rowCount) {
-      var result = begin(row, reader)
-      guard clocks[result.peer]?.offset == nil,
-        let exchange = exchange(row, reader, &result.state)
-      else { continue }
-      update(
-        &clocks[result.peer, default: ClockOffsetTracker(parameters)], by: exchange, result, reader,
-        usesCarrier: usesCarrier)
+      findClock(&clocks, row, reader, usesCarrier: false)
     }
     return clocks.compactMapValues(\.offset)
+  }
+
+  /// Updates the clock of the peer of a row, unless its offset is known.
+  func findClock(
+    _ clocks: inout [String: ClockOffsetTracker], _ row: Int, _ reader: TableReader,
+    usesCarrier: Bool
+  ) {
+    var result = begin(row, reader)
+    guard clocks[result.peer]?.offset == nil,
+      let exchange = exchange(row, reader, &result.state)
+    else { return }
+    update(
+      &clocks[result.peer, default: ClockOffsetTracker(parameters)], by: exchange, result, reader,
+      usesCarrier: usesCarrier)
   }
 
   /// Updates the clock of a peer with an exchange.

@@ -26,6 +26,8 @@ public struct CSVTable: Sendable {
   package private(set) var ragged: (count: Int, line: Int, cells: Int)?
   private var bytes: [UInt8]
   private var hasQuotes: Bool
+  /// The first byte after the last row.
+  private var rest = Cursor(position: 0, line: 1)
   /// The bounds of each cell, `header.count` cells for each row. Missing cells are empty; surplus
   /// cells are left out.
   private var bounds: [UInt32] = []
@@ -66,23 +68,23 @@ public struct CSVTable: Sendable {
   package init(
     _ bytes: [UInt8], _ format: Format, line first: Int = 1, below comment: Int? = nil
   ) throws(LabError) {
-    guard bytes.count < Int(UInt32.max) else {
-      throw LabError(
-        .badTable, "The input is longer than 4 GiB.",
-        suggestion: "Split it into parts, each with the header.")
-    }
-    let isUTF16 = bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF])
-    if let zero = isUTF16 ? 0 : bytes.firstIndex(of: 0) {
-      throw .table(
-        first + bytes[..<zero].count { $0 == 10 },
-        "not text: " + (isUTF16 ? "the encoding is UTF-16." : "it contains a zero byte."),
-        suggestion: "Save the table as CSV in UTF-8.")
-    }
+    try self.init(beginning: bytes, isWhole: true, format, line: first, below: comment)
+  }
+
+  /// Parses the header and the whole rows of the first piece of a table.
+  ///
+  /// - Parameter isWhole: whether the table ends with these bytes.
+  init(
+    beginning bytes: [UInt8], isWhole: Bool, _ format: Format, line first: Int = 1,
+    below comment: Int? = nil
+  ) throws(LabError) {
     (self.bytes, commentLine) = (bytes, comment)
     hasQuotes = bytes.contains(UInt8(ascii: "\""))
+    try checkText(line: first)
     let start = findHeader(line: first, wanted: format.header)
-    var (cursor, cells) = (start, [UInt32]())
-    guard let line = try cursor.takeRow(of: bytes, separator, &cells) else {
+    var cells: [UInt32] = []
+    rest = start
+    guard let line = try rest.takeRow(of: bytes, separator, isWhole: isWhole, &cells) else {
       let place = format.header.map { " in line \($0)" } ?? ""
       throw LabError(
         .badTable, "The input has no header\(place).", suggestion: commentLine.map(Self.advice))
@@ -93,8 +95,8 @@ public struct CSVTable: Sendable {
       for other in [UInt8(ascii: ";"), UInt8(ascii: "\t")] where head.contains(other) {
         separator = other
       }
-      cursor = start
-      _ = try cursor.takeRow(of: bytes, separator, &cells)
+      rest = start
+      _ = try rest.takeRow(of: bytes, separator, isWhole: isWhole, &cells)
     }
     header = stride(from: 0, to: cells.count, by: 2).map {
       plain(Int(cells[$0])..<Int(cells[$0 + 1]))
@@ -104,15 +106,52 @@ public struct CSVTable: Sendable {
       header[0] = String(header[0].drop { "#% \t\"".contains($0) }.prefix { $0 != "\"" })
     }
     try setNames(format.units)
-    bounds.reserveCapacity(bytes.count / 6)
-    while let line = try cursor.takeRow(of: bytes, separator, skipsComments: true, &cells) {
-      append(cells, line: line)
-      guard rowCount <= Self.rowLimit else {
-        throw LabError(
-          .badTable, line: line, "The table has more than \(Self.rowLimit) rows.",
-          suggestion: "Split it into parts, each with the header.")
-      }
+    try takeRows(isWhole: isWhole)
+  }
+
+  /// Adds the whole rows of the next piece of the table.
+  ///
+  /// - Parameters:
+  ///   - isLast: whether the table ends with these bytes.
+  ///   - keepsRows: whether the rows before remain.
+  mutating func add(_ piece: [UInt8], isLast: Bool, keepsRows: Bool) throws(LabError) {
+    var line = 1
+    if !keepsRows {
+      bytes.removeFirst(min(bytes.count, rest.position))
+      (rest.position, line, rowCount) = (0, rest.line, 0)
+      lines.removeAll(keepingCapacity: true)
+      bounds.removeAll(keepingCapacity: true)
     }
+    bytes += piece
+    hasQuotes = bytes.contains(UInt8(ascii: "\""))
+    try checkText(line: line)
+    try takeRows(isWhole: isLast)
+  }
+
+  private mutating func takeRows(isWhole: Bool) throws(LabError) {
+    bounds.reserveCapacity(bounds.count + max(0, bytes.count - rest.position) / 6)
+    var cells: [UInt32] = []
+    while let line = try rest.takeRow(
+      of: bytes, separator, isWhole: isWhole, skipsComments: true, &cells)
+    {
+      append(cells, line: line)
+      guard rowCount <= Self.rowLimit else { throw .tooManyRows(line: line) }
+    }
+  }
+
+  /// - Parameter line: the line of the first byte.
+  private func checkText(line: Int) throws(LabError) {
+    guard bytes.count < Int(UInt32.max) else {
+      throw LabError(
+        .badTable, "The input is longer than 4 GiB.",
+        suggestion: "Split it into parts, each with the header.")
+    }
+    let isUTF16 = bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF])
+    guard let zero = isUTF16 ? 0 : bytes.firstIndex(of: 0) else { return }
+    throw .table(
+      line + bytes[..<zero].count { $0 == 10 },
+      "not text: " + (isUTF16 ? "the encoding is UTF-16." : "it contains a zero byte."),
+      suggestion: "Save the table as CSV in UTF-8.")
   }
 
   private mutating func setNames(_ units: [String: String]) throws(LabError) {
@@ -228,9 +267,9 @@ public struct CSVTable: Sendable {
     return quotes.isOpen
   }
 
-  /// The most bytes of a file, and rows: the results of a row take some 400 bytes of memory.
-  private static let limit = 64 << 20
-  private static let rowLimit = 2_000_000
+  /// The most rows of a table that is in memory as a whole: the results of a row take some 400
+  /// bytes.
+  static let rowLimit = 2_000_000
 
   /// Reads a table from a file.
   ///
@@ -239,11 +278,9 @@ public struct CSVTable: Sendable {
   public init(file path: String?) throws(LabError) { try self.init(file: path, Format()) }
 
   package init(file path: String?, _ format: Format) throws(LabError) {
-    let bytes: [UInt8]
-    do throws(FormatError) { bytes = try contents(ofFile: path, limit: Self.limit) } catch {
-      throw LabError(error)
-    }
-    try self.init(bytes, format)
+    var pieces = try TablePieces(path, format)
+    try pieces.takeAll()
+    self = pieces.table
   }
 
   private struct Cursor {
@@ -252,9 +289,12 @@ public struct CSVTable: Sendable {
 
     /// Finds the bounds of the cells of the next row that is not empty.
     ///
-    /// - Returns: the line at which the row begins; nil at the end of the table.
+    /// - Parameter isWhole: whether the table ends with these bytes; otherwise a row without a line
+    ///   feed may continue.
+    /// - Returns: the line at which the row begins; nil at the end.
     mutating func takeRow(
-      of bytes: [UInt8], _ separator: UInt8, skipsComments: Bool = false, _ cells: inout [UInt32]
+      of bytes: [UInt8], _ separator: UInt8, isWhole: Bool = true, skipsComments: Bool = false,
+      _ cells: inout [UInt32]
     ) throws(LabError) -> Int? {
       let all = bytes.span
       while position < all.count {
@@ -278,6 +318,10 @@ public struct CSVTable: Sendable {
         }
         let end = position > start && all[position - 1] == 13 ? position - 1 : position
         let isEnd = position == all.count
+        if isEnd, !isWhole {
+          (position, line) = (start, first)
+          return nil
+        }
         position += 1
         if isComment || end == start { continue }
         if isEnd, quotes.isOpen { throw .table(first, "a quotation mark is never closed.") }

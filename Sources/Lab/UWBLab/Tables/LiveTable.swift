@@ -4,32 +4,41 @@ import System
 import SystemPackage
 import UWBLink
 
-/// The computation of a table, either of the whole or row by row.
+/// The computation of a table: of the whole, in pieces, or row by row.
 package struct RowComputation<Value> {
   var reader: TableReader
   let columns: [OutputColumn<Value>]
+  /// The first pass over a table whose results need later rows; nil: there is only one pass.
+  let preparation: Preparation?
   /// Computes a row of the table of this reader. Must be called once for each row, in their order.
   let compute: (TableReader, Int) -> ComputedRow<Value>
-  /// Improves the results of a whole table with its later rows.
-  private let finish: ((inout [ComputedRow<Value>]) -> Void)?
   private let draw: ([ComputedRow<Value>]) -> [Chart]
 
+  /// The first pass over the rows, before any result is computed.
+  struct Preparation {
+    /// Must be called once for each row, in their order.
+    let take: (TableReader, Int) -> Void
+    /// Must be called after the last row.
+    var finish: () -> Void = {}
+  }
+
   init(
-    _ reader: TableReader, _ columns: [OutputColumn<Value>],
+    _ reader: TableReader, _ columns: [OutputColumn<Value>], prepare: Preparation? = nil,
     compute: @escaping (TableReader, Int) -> ComputedRow<Value>,
-    finish: ((inout [ComputedRow<Value>]) -> Void)? = nil,
     draw: @escaping ([ComputedRow<Value>]) -> [Chart]
   ) {
     (self.reader, self.columns, self.compute) = (reader, columns, compute)
-    (self.finish, self.draw) = (finish, draw)
+    (preparation, self.draw) = (prepare, draw)
   }
 
   /// Computes the whole table.
   package func table() -> ComputedTable<Value> {
+    let indices = 0..<reader.table.rowCount
+    for row in indices { preparation?.take(reader, row) }
+    preparation?.finish()
     var rows: [ComputedRow<Value>] = []
-    rows.reserveCapacity(reader.table.rowCount)
-    for row in 0..<reader.table.rowCount { rows.append(compute(reader, row)) }
-    finish?(&rows)
+    rows.reserveCapacity(indices.count)
+    for row in indices { rows.append(compute(reader, row)) }
     return ComputedTable(reader, rows, columns, draw: draw)
   }
 
@@ -50,37 +59,89 @@ package struct RowComputation<Value> {
     var rows = try TableRows(input, format)
     var computation = try begin(rows.table)
     var writer = try ComputedWriter(to: output, rows.table, computation.columns)
-    var problems = RowProblems()
-    var (total, computed) = (0, 0)
-    var first: (line: Int, status: RowStatus)?
+    var tally = RowTally()
     do throws(LabError) {
       while try rows.next(beforeWaiting: { () throws(LabError) in try writer.flush() }) {
-        // The only reference to the row, so that the next row can use its memory.
-        swap(&computation.reader.table, &rows.table)
-        let row = computation.compute(computation.reader, 0)
-        let line = computation.reader.table.line(0)
-        problems.add(row.state, line: line)
-        try writer.add(row, of: computation.reader.table)
-        swap(&computation.reader.table, &rows.table)
-        total += 1
-        if row.value != nil { computed += 1 }
-        first = first ?? (line, row.state)
+        try computation.write(&rows.table, &writer, &tally)
       }
     } catch {
       if error.code != .outputClosed { try writer.finish() }
       throw error
     }
     try writer.finish()
-    let (isCut, warnings) = (Task.isCancelled, computation.reader.warnings)
-    guard let first else {
-      if isCut { return warnings }
-      throw .noRows(rows.table)
+    return try tally.warnings(
+      after: computation.reader.warnings, of: rows.table, isCut: Task.isCancelled)
+  }
+
+  /// Computes a table, and writes the results. Of a table of several pieces, one is in memory; with
+  /// a first pass, the input is read twice.
+  ///
+  /// - Parameters:
+  ///   - input: nil or `-` is standard input.
+  ///   - output: nil or `-` is standard output.
+  ///   - format: the facts that the input does not state.
+  ///   - piece: the bytes of a piece.
+  ///   - begin: receives a table with the rows of the first piece.
+  /// - Returns: sentences about rows and columns that could not be used, and the problem when
+  ///   nothing could be computed.
+  package static func compute(
+    from input: String?, to output: String?, _ format: CSVTable.Format = .init(),
+    piece: Int = 8 << 20, _ begin: (CSVTable) throws(LabError) -> RowComputation
+  ) throws(LabError) -> (warnings: [String], problem: LabError?) {
+    let overwrites = OutputFile.isSame(output ?? "-", as: input ?? "-")
+    var pieces = try TablePieces(input, format, size: piece)
+    var computation = try begin(pieces.table)
+    if !pieces.isAtEnd, computation.preparation != nil && !pieces.canRestart || overwrites {
+      try pieces.takeAll()
+      computation = try begin(pieces.table)
     }
-    let others = try problems.warnings(for: rows.table, of: total)
-    if computed == 0, !isCut {
-      throw .nothingComputed(of: total, firstLine: first.line, first.status)
+    if pieces.isAtEnd {
+      let result = computation.table()
+      try result.write(to: output)
+      return (result.warnings, result.problem)
     }
-    return warnings + others
+    if computation.preparation != nil {
+      try computation.prepare(&pieces)
+      pieces = try pieces.restarted()
+    }
+    var writer = try ComputedWriter(to: output, pieces.table, computation.columns)
+    var tally = RowTally()
+    do throws(LabError) {
+      repeat { try computation.write(&pieces.table, &writer, &tally) } while try pieces.next()
+    } catch {
+      if error.code != .outputClosed { try writer.finish() }
+      throw error
+    }
+    try writer.finish()
+    return (try tally.warnings(after: computation.reader.warnings, of: pieces.table), nil)
+  }
+
+  /// Makes the first pass over all pieces.
+  private mutating func prepare(_ pieces: inout TablePieces) throws(LabError) {
+    var count = 0
+    repeat {
+      swap(&reader.table, &pieces.table)
+      let rows = 0..<reader.table.rowCount
+      for row in rows { preparation?.take(reader, row) }
+      swap(&reader.table, &pieces.table)
+      count += rows.count
+      guard count <= CSVTable.rowLimit else { throw .tooManyRows(line: pieces.table.line(0)) }
+    } while try pieces.next()
+    preparation?.finish()
+  }
+
+  /// Computes and writes all rows of a table.
+  private mutating func write(
+    _ table: inout CSVTable, _ writer: inout ComputedWriter<Value>, _ tally: inout RowTally
+  ) throws(LabError) {
+    // The only reference to the rows, so that the next ones can use their memory.
+    swap(&reader.table, &table)
+    defer { swap(&reader.table, &table) }
+    for index in 0..<reader.table.rowCount {
+      let row = compute(reader, index)
+      tally.add(row.state, isComputed: row.value != nil, line: reader.table.line(index))
+      try writer.add(row, of: reader.table)
+    }
   }
 }
 
@@ -102,7 +163,7 @@ struct TableRows: ~Copyable {
   }
 
   private static func open(_ name: String) throws(LabError) -> InputLines {
-    do throws(FileError) { return try InputLines(name) } catch { throw unreadable(name, error) }
+    do throws(FileError) { return try InputLines(name) } catch { throw .unreadable(name, error) }
   }
 
   private static func header(
@@ -120,12 +181,8 @@ struct TableRows: ~Copyable {
       }
       return (try CSVTable(text, format, line: line, below: comment), line)
     }
-    if Task.isCancelled { throw unreadable(name, .system(.canceled)) }
+    if Task.isCancelled { throw .unreadable(name, FileError.system(.canceled)) }
     return (try CSVTable([], format, below: comment), line)
-  }
-
-  private static func unreadable(_ name: String, _ error: FileError) -> LabError {
-    .unreadable(name == "-" ? "standard input" : name, error)
   }
 
   /// Reads the next row; false after the last.
@@ -155,7 +212,7 @@ struct TableRows: ~Copyable {
     if Task.isCancelled { return nil }
     do throws(FileError) { return try lines.next().map(Array.init) } catch {
       if error.errno == .canceled { return nil }
-      throw unreadable(name, error)
+      throw .unreadable(name, error)
     }
   }
 }

@@ -103,7 +103,47 @@ struct RowProblems {
   }
 }
 
+/// Counts the rows of a table that is computed in parts.
+struct RowTally {
+  private var problems = RowProblems()
+  private var (total, computed) = (0, 0)
+  private var first: (line: Int, status: RowStatus)?
+
+  mutating func add(_ status: RowStatus, isComputed: Bool, line: Int) {
+    problems.add(status, line: line)
+    total += 1
+    if isComputed { computed += 1 }
+    first = first ?? (line, status)
+  }
+
+  /// Returns all warnings.
+  ///
+  /// - Parameters:
+  ///   - others: the warnings about columns.
+  ///   - isCut: whether there may be more rows.
+  /// - Throws: `LabError` when nothing could be computed.
+  func warnings(
+    after others: [String], of table: CSVTable, isCut: Bool = false
+  ) throws(LabError) -> [String] {
+    guard let first else {
+      if isCut { return others }
+      throw .noRows(table)
+    }
+    let warnings = try problems.warnings(for: table, of: total)
+    if computed == 0, !isCut {
+      throw .nothingComputed(of: total, firstLine: first.line, first.status)
+    }
+    return others + warnings
+  }
+}
+
 extension LabError {
+  static func tooManyRows(line: Int) -> LabError {
+    LabError(
+      .badTable, line: line, "The table has more than \(CSVTable.rowLimit) rows.",
+      suggestion: "Split it into parts, each with the header, or give --live.")
+  }
+
   static func noRows(_ table: CSVTable) -> LabError {
     LabError(.badTable, line: table.headerLine, "The table has a header, but no rows.")
   }

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Formats
+import System
+
+/// A table in pieces, each of which is in memory alone.
+struct TablePieces: ~Copyable {
+  /// The header, and the rows of the last piece.
+  var table: CSVTable
+  /// Whether the last piece was the last one of the table.
+  private(set) var isAtEnd: Bool
+  /// Whether the input can be read again from its beginning.
+  let canRestart: Bool
+  private let name: String
+  private let format: CSVTable.Format
+  private let size: Int
+  private let file: InputFile
+  /// The problem after the rows of this piece.
+  private var problem: LabError?
+
+  /// The most bytes of a table that is needed as a whole.
+  static let limit = 64 << 20
+
+  /// Reads the first piece, which has the header.
+  ///
+  /// - Parameters:
+  ///   - path: nil or `-` is standard input.
+  ///   - size: bytes of a piece.
+  init(_ path: String?, _ format: CSVTable.Format, size: Int = 8 << 20) throws(LabError) {
+    let name = path ?? "-"
+    let file = try Self.opened(name)
+    let first = try Self.read(file, atMost: size, name)
+    table = try CSVTable(beginning: first, isWhole: first.count < size, format)
+    isAtEnd = first.count < size
+    canRestart = file.isRegular && name != "-"
+    (self.name, self.format, self.size) = (name, format, size)
+    self.file = file
+  }
+
+  /// Reads the next piece; false after the last one.
+  ///
+  /// - Throws: `LabError` after all rows that are before the problem.
+  mutating func next() throws(LabError) -> Bool {
+    if let problem { throw problem }
+    guard !isAtEnd else { return false }
+    let piece = try Self.read(file, atMost: size, name)
+    isAtEnd = piece.count < size
+    do throws(LabError) {
+      try table.add(piece, isLast: isAtEnd, keepsRows: false)
+    } catch { problem = error }
+    return true
+  }
+
+  /// Begins again, before the second piece.
+  func restarted() throws(LabError) -> TablePieces { try TablePieces(name, format, size: size) }
+
+  /// Reads all other pieces, and keeps the rows of the first.
+  ///
+  /// - Throws: `LabError` where the table is longer than the limit.
+  mutating func takeAll() throws(LabError) {
+    guard !isAtEnd else { return }
+    let more = try Self.read(file, atMost: Self.limit - size + 1, name)
+    guard more.count <= Self.limit - size else { throw Self.tooLong(name) }
+    isAtEnd = true
+    try table.add(more, isLast: true, keepsRows: true)
+  }
+
+  private static func opened(_ name: String) throws(LabError) -> InputFile {
+    do throws(FileError) { return try InputFile(name) } catch { throw .unreadable(name, error) }
+  }
+
+  /// Reads as many bytes, or up to the end.
+  private static func read(
+    _ file: borrowing InputFile, atMost count: Int, _ name: String
+  ) throws(LabError) -> [UInt8] {
+    var bytes: [UInt8] = []
+    do throws(FileError) {
+      while bytes.count < count {
+        let more = try file.read(atMost: min(1 << 18, count - bytes.count))
+        if more.isEmpty { break }
+        bytes += more
+      }
+    } catch { throw .unreadable(name, error) }
+    return bytes
+  }
+
+  private static func tooLong(_ name: String) -> LabError {
+    LabError(
+      .unreadable,
+      "Cannot read \(name == "-" ? "standard input" : name): it is longer than "
+        + "\(limit >> 20) MiB, and this computation needs all rows.",
+      suggestion: name == "-"
+        ? "Give the name of a file, or --live." : "Give --live, or split it into several files.")
+  }
+}
