@@ -203,6 +203,11 @@ import UWBTestSupport
     }
     _ = try RowComputation.compute(from: file, to: folder.path("link.csv"), piece: 100, begin)
     #expect(try folder.read("a.csv").split(separator: "\n").count == 201)
+    let error = #expect(throws: LabError.self) {
+      try RowComputation.run(from: file, to: folder.path("link.csv"), .init(), begin)
+    }
+    #expect(error?.code == .usage)
+    #expect(try folder.read("a.csv").split(separator: "\n").count == 201)
   }
 
   /// The problem of a table of which nothing can be computed is the same in pieces.

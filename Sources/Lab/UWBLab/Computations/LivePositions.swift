@@ -18,7 +18,7 @@ extension Anchors {
     guard byName.count <= 1000 else {
       throw LabError(.badFile, "The file has \(byName.count) anchors; a path has up to 1000.")
     }
-    var rows = try TableRows(input, format)
+    var rows = try TableRows(input, to: output, format)
     var positions = LivePositions(
       try AnchorColumns(TableReader(rows.table), sigma: sigma, calibration), self,
       PositionSmoother(prior(height), acceleration, calibration),

@@ -56,7 +56,7 @@ package struct RowComputation<Value> {
     from input: String?, to output: String?, _ format: CSVTable.Format = .init(),
     _ begin: (CSVTable) throws(LabError) -> RowComputation
   ) throws(LabError) -> [String] {
-    var rows = try TableRows(input, format)
+    var rows = try TableRows(input, to: output, format)
     var computation = try begin(rows.table)
     var writer = try ComputedWriter(to: output, rows.table, computation.columns)
     var tally = RowTally()
@@ -154,8 +154,16 @@ struct TableRows: ~Copyable {
   /// The last line that was read.
   private var line: Int
 
-  init(_ path: String?, _ format: CSVTable.Format) throws(LabError) {
+  /// Reads the header.
+  ///
+  /// - Parameter output: the file of the results, which must not be the input.
+  init(_ path: String?, to output: String?, _ format: CSVTable.Format) throws(LabError) {
     let name = path ?? "-"
+    guard !OutputFile.isSame(output ?? "-", as: name) else {
+      throw LabError(
+        .usage, "The output is the file of the input, which --live would overwrite unread.",
+        suggestion: "Give another file, or leave out --live.")
+    }
     var lines = try Self.open(name)
     (table, line) = try Self.header(&lines, name, format)
     self.name = name
