@@ -241,6 +241,62 @@ import UWBTestSupport
     #expect(try doubleSided(text, secondResponse: true).rows[0]["status"] == "implausible_clocks")
   }
 
+  /// Columns as recordings name them: DECAR and STAR-loc, IIoT-20, and the firmware of a vendor.
+  @Test func stampsAsRecordedSetsNameThem() throws {
+    let cells = secondResponse.split(separator: ",").map(String.init)
+    for names in [
+      "tx1,rx1,tx2,rx2,tx3,rx3", "poll_tx,poll_rx,resp_tx,resp_rx,resp2_tx,resp2_rx",
+      "Poll_TX_ts,poll_rx_ts,resp_tx_ts,resp_rx_ts,resp2_tx_ts,resp2_rx_ts",
+    ] {
+      let isNamed = names.contains("resp2")
+      let run = try doubleSided(
+        "from_id,to_id,\(names)\n1,2,\(secondResponse)\n", secondResponse: !isNamed)
+      #expect(run.rows[0]["status"] == "ok")
+      #expect(abs(run.numbers("distance_m")[0] - 10) < 0.01)
+      let single = try singleSided("\(names)\n\(secondResponse)\n", secondResponse: !isNamed)
+      #expect(abs(single.numbers("distance_m")[0] - 10) < 0.01)
+    }
+    let final = try doubleSided(
+      "poll_tx,poll_rx,resp_tx,resp_rx,final_tx,final_rx\n\(exchange)\n")
+    #expect(abs(final.numbers("distance_m")[0] - 9.9998) < 1e-3)
+    // A counter of 32 bits in nanoseconds wraps within an exchange.
+    let wide = cells.map { ticks in
+      let low = ((UInt64(ticks) ?? 0) + 4_294_000_000) & 0xFFFF_FFFF
+      return "\(Double(low) / 63.8976)"
+    }.joined(separator: ",")
+    let starLoc = try doubleSided(
+      "tx1_ns,rx1_ns,tx2_ns,rx2_ns,tx3_ns,rx3_ns\n\(wide)\n", bits: 32, secondResponse: true)
+    #expect(starLoc.rows[0]["status"] == "ok")
+    #expect(abs(starLoc.numbers("distance_m")[0] - 10) < 0.05)
+  }
+
+  /// Each pair of boards has its own clocks.
+  @Test func pairsAreToldByBothEnds() throws {
+    let own = rounds(third: .final, metres: 3, reply: 1e-3, startOfResponder: 4.2, fast: 5e-6)
+    let other = rounds(third: .final, metres: 7, reply: 1e-3, startOfResponder: 11, fast: -8e-6)
+    var text = "from_id,to_id,tx1,rx1,tx2,rx2,tx3,rx3\n"
+    for (first, second) in zip(own, other) {
+      text += "1,5,\(first.stamps.joined(separator: ","))\n"
+      text += "2,5,\(second.stamps.joined(separator: ","))\n"
+    }
+    let rows = try CSVTable(text: text).doubleSidedDistances().rows
+    for row in rows {
+      let metres = row.peer == "1-5" ? 3.0 : 7
+      #expect(row.status == "ok" && abs((row.value?.distance ?? 0) - metres) < 0.1, "\(row.peer)")
+    }
+  }
+
+  @Test func fiveTimestampsDoNotDetermineTheClocks() throws {
+    let cells = exchange.split(separator: ",").prefix(5).joined(separator: ",")
+    let error = #expect(throws: LabError.self) {
+      try doubleSided("tx1,rx1,tx2,rx2,rx3\n\(cells)\n")
+    }
+    #expect(error?.description.contains("no t5 or tx3 or final_tx") == true)
+    #expect(error?.recoverySuggestion?.contains("ss-twr") == true)
+    let missing = #expect(throws: LabError.self) { try doubleSided("tx1,rx1,tx2\n1,2,3\n") }
+    #expect(missing?.description == "The input has no column t4.")
+  }
+
   @Test func theDeviationSaysWhatACalibrationCannotKnow() throws {
     func sigma(
       _ calibration: RangingCalibration?, peer: String = "7"

@@ -69,7 +69,9 @@ struct ComputeDSTWR: TableCommand {
       rx_power_dbm]; with a --calibration that has delays of boards also board_a,board_b [, \
       channel, antenna_a, antenna_b].
       With --second-response, t5 and t6 are the timestamps of a second response instead, sent and \
-      received.
+      received. The columns may also be named tx1,rx1,tx2,rx2,tx3,rx3, or poll_tx,poll_rx,resp_tx,\
+      resp_rx with final_tx,final_rx or resp2_tx,resp2_rx (a second response, without the option), \
+      each also with _ts; and from_id,to_id in place of peer.
       Output: distance_m, sigma_m, bias_sigma_m (the part of sigma_m that all distances of a peer \
       share, and that filter and locate do not treat as noise), status. Where only the final is \
       missing, the distance is single-sided with the clock offset from other rounds of that peer, \

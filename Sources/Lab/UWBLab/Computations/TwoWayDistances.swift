@@ -123,7 +123,7 @@ extension CSVTable {
   ///   all bits.
   package func checkPolls() throws(LabError) {
     let reader = TableReader(self)
-    let (polls, time) = (try reader.require("t1", .ticks), reader.lookUp("time", .time))
+    let (polls, time) = (try reader.stampColumn(1), reader.lookUp("time", .time))
     var last: [String: (seconds: Double?, stamp: Double)] = [:]
     var (ratios, wrapped, isWide) = ([Double](), Int?.none, false)
     for row in 0..<rowCount where row < 1000 || !isWide {
@@ -139,7 +139,7 @@ extension CSVTable {
       else { continue }
       ratios.append((seconds - earlier) / ((stamp - before.stamp) * DeviceTick.seconds))
     }
-    try checkUnit(of: polls, ratios)
+    try checkUnit((1...4).map { (try? reader.stampColumn($0))?.name ?? "t\($0)" }, ratios)
     guard let wrapped, !isWide else { return }
     throw .table(
       line(wrapped),
@@ -148,17 +148,20 @@ extension CSVTable {
       suggestion: "Give --counter-bits 32 (or 40, if that is right nevertheless).")
   }
 
-  /// - Parameter ratios: the intervals by the column `time`, divided by the intervals of `polls`.
-  private func checkUnit(of polls: Column, _ ratios: [Double]) throws(LabError) {
+  /// - Parameters:
+  ///   - stamps: the names of the columns of poll and response.
+  ///   - ratios: the intervals by the column `time`, divided by the intervals of polls.
+  private func checkUnit(_ stamps: [String], _ ratios: [Double]) throws(LabError) {
     let ratio = ratios.sorted().dropFirst(ratios.count / 2).first ?? 1
     for unit in ["ns", "ps"] {
       let factor = Quantity.ticks.units.first { $0.suffix == unit }?.factor ?? 1
       guard 0.98 * factor...1.02 * factor ~= ratio else { continue }
       throw .table(
         headerLine,
-        "the times of \(polls.name) agree with the column of times in \(unit), not in ticks of "
+        "the times of \(stamps[0]) agree with the column of times in \(unit), not in ticks of "
           + "15.65 ps.",
-        suggestion: "Give --unit t1,t2,t3,t4=\(unit) with all columns of timestamps.")
+        suggestion: "Give --unit \(stamps.joined(separator: ","))=\(unit) with all "
+          + "columns of timestamps.")
     }
   }
 }
@@ -195,8 +198,10 @@ private struct TwoWayDistances {
     _ table: CSVTable, third: ThirdFrame?, _ parameters: TwoWayParameters
   ) throws(LabError) {
     var reader = TableReader(table)
+    // Names of columns say which frame the third one is, where an option does not.
+    let third = reader.hasSecondResponse ? .secondResponse : third
     stamps = try (1...(third == nil ? 4 : 6)).map { number throws(LabError) in
-      try reader.require("t\(number)", .ticks)
+      try reader.stampColumn(number)
     }
     (self.third, self.parameters) = (third, parameters)
     (carrier, time) = (reader.find("cfo", .ratio), reader.find("time", .time))
@@ -306,8 +311,42 @@ private struct TwoWayDistances {
   }
 }
 
+extension TableReader {
+  /// The names of the stamps t1 to t6, also with `_ts` at the end: by number, as in the recordings
+  /// of DECAR and in STAR-loc, and by frame.
+  private static let stampNames = [
+    ["t1", "tx1", "poll_tx"], ["t2", "rx1", "poll_rx"], ["t3", "tx2", "resp_tx"],
+    ["t4", "rx2", "resp_rx"], ["t5", "tx3", "final_tx", "resp2_tx"],
+    ["t6", "rx3", "final_rx", "resp2_rx"],
+  ]
+
+  /// Whether the names of the columns say that the third frame is a second response.
+  fileprivate var hasSecondResponse: Bool {
+    (try? stampColumn(5))?.name.lowercased().hasPrefix("resp2") ?? false
+  }
+
+  /// Returns the column of a stamp.
+  ///
+  /// - Parameter number: 1 to 6.
+  fileprivate func stampColumn(_ number: Int) throws(LabError) -> Column {
+    let names = Self.stampNames[number - 1]
+    for name in names.flatMap({ [$0, $0 + "_ts"] }) {
+      if let column = lookUp(name, .ticks) { return column }
+    }
+    guard number > 4, (1...4).allSatisfy({ (try? stampColumn($0)) != nil }) else {
+      return try require("t\(number)", .ticks)
+    }
+    throw .table(
+      table.headerLine,
+      "poll and response have their timestamps, but there is no \(names.joined(separator: " or ")): "
+        + "the third frame determines the clocks only with both of its timestamps.",
+      suggestion: "Use ss-twr, which needs the first four only. "
+        + (LabError.missingColumn("t\(number)", of: table).recoverySuggestion ?? ""))
+  }
+}
+
 extension TwoWayExchange {
-  /// Returns the problem of the stamps of poll and response ; nil if they are possible.
+  /// Returns the problem of the stamps of poll and response; nil if they are possible.
   fileprivate func problem(_ parameters: TwoWayParameters) -> RowStatus? {
     let counter = parameters.counter
     let seconds = counter.interval(from: pollReceived, to: responseSent) * DeviceTick.seconds

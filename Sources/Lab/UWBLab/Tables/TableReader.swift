@@ -54,12 +54,17 @@ struct TableReader {
   /// Warnings about columns that resemble a wanted one, but have an unknown unit.
   private(set) var warnings: [String] = []
   private var peerColumn: Column?
+  /// The columns of both ends of a pair, which replace the peer.
+  private var ends: (from: Column, to: Column)?
   /// Whether the peers were taken for anchors.
   private(set) var hasPeersAsAnchors = false
 
   init(_ table: CSVTable) {
     self.table = table
     peerColumn = find("peer")
+    if peerColumn == nil, let from = lookUp("from_id", .number), let to = lookUp("to_id", .number) {
+      ends = (from, to)
+    }
   }
 
   // MARK: columns
@@ -209,8 +214,12 @@ struct TableReader {
 
   func text(_ row: Int, _ column: Column) -> String { table.text(row, column.index) }
 
-  /// Returns the peer of a row; empty where the table has no such column.
-  func peer(_ row: Int) -> String { peerColumn.map { text(row, $0) } ?? "" }
+  /// Returns the peer of a row, or the pair of boards where columns have both ends; empty where the
+  /// table has neither.
+  func peer(_ row: Int) -> String {
+    if let ends { return text(row, ends.from) + "-" + text(row, ends.to) }
+    return peerColumn.map { text(row, $0) } ?? ""
+  }
 
   // MARK: rows
 
