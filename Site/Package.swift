@@ -27,5 +27,7 @@ let package = Package(
     .executableTarget(
       name: "uwbsite", dependencies: ["UWBSite", arguments], swiftSettings: strict),
     .testTarget(name: "UWBSiteTests", dependencies: ["UWBSite"], swiftSettings: strict),
+    .testTarget(
+      name: "uwbsiteTests", dependencies: ["UWBSite", "uwbsite", arguments], swiftSettings: strict),
   ]
 )

@@ -6,5 +6,6 @@ import ArgumentParser
 struct UWBSiteCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "uwbsite",
-    abstract: "Places of tags and anchors, and how sure they are.")
+    abstract: "Places of tags and anchors, and how sure they are.",
+    subcommands: [Check.self, Plot.self])
 }

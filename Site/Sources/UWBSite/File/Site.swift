@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The description of a place with anchors and tags: the content of a site file.
+///
+/// Coordinates are in metres: x and y in the plane, z upwards.
+package struct Site: Sendable, Hashable {
+  /// The version of the schema that is read and written.
+  package static let version = 1
+
+  package var name = ""
+  package var gauge = Gauge()
+  package var floors: [Floor] = []
+  package var anchors: [Anchor] = []
+  package var tags: [Tag] = []
+  package var zones: [Zone] = []
+  package var doors: [Door] = []
+}
+
+extension Site {
+  /// The frame in which the places are. A covariance has no meaning without its gauge.
+  package struct Gauge: Sendable, Hashable {
+    package enum Kind: String, Sendable, CaseIterable {
+      /// Only the shape is known: place, heading and handedness are free.
+      case shape
+      /// Two anchors with known places, and the side of the third.
+      case anchors
+      /// One anchor, a direction, and a choice between mirror images.
+      case direction
+      /// The best fit onto places that were chosen on a floor plan.
+      case plan
+      /// Each place was measured in the coordinates of the site.
+      case measured
+      /// Metres east, north and up from an origin on the earth.
+      case wgs84
+    }
+
+    package var kind = Kind.measured
+    /// The anchors that hold the frame.
+    package var anchors: [String] = []
+    /// Whether the fit had to mirror the shape.
+    package var isMirrored = false
+    package var origin: Origin?
+    package var note: String?
+
+    /// The place of the origin on the earth.
+    package struct Origin: Sendable, Hashable {
+      package var latitude = 0.0
+      package var longitude = 0.0
+      package var height = 0.0
+      /// The direction of the x axis in degrees, clockwise from north; 90 if x points east.
+      package var heading = 90.0
+    }
+  }
+
+  package struct Floor: Sendable, Hashable {
+    package var id: String
+    package var label: String?
+    /// The height of its surface.
+    package var height: Double
+  }
+
+  /// A place with its standard deviations.
+  package struct Place: Sendable, Hashable {
+    package var position: SIMD3<Double>
+    package var deviation: SIMD3<Double>
+    package var correlationXY = 0.0
+
+    /// The covariance in the plane, as xx, xy, yy in m².
+    package var covariance: (xx: Double, xy: Double, yy: Double) {
+      (
+        deviation.x * deviation.x, correlationXY * deviation.x * deviation.y,
+        deviation.y * deviation.y
+      )
+    }
+  }
+
+  package struct Anchor: Sendable, Hashable {
+    package var id: String
+    package var addresses: [Address] = []
+    /// The place; nil before a survey. Rough places have large deviations.
+    package var place: Place?
+    /// The height of an anchor without a place, from a tape measure.
+    package var height: Double?
+    package var heightDeviation = 0.02
+    package var floor: String?
+    /// The length by which each range to this anchor is too long.
+    package var delay = 0.0
+    package var delayDeviation = 0.15
+    /// The socket of the service that has the anchor's chip.
+    package var service: String?
+    package var chip: String?
+    /// The session profile that drives the anchor.
+    package var profile: String?
+  }
+
+  package struct Tag: Sendable, Hashable {
+    package enum Carrier: String, Sendable, CaseIterable {
+      case person, vehicle, drone, fixed
+    }
+
+    package enum Height: Sendable, Hashable {
+      case known(Double)
+      case range(ClosedRange<Double>)
+      case free
+    }
+
+    /// The lasting identity; addresses may change.
+    package var id: String
+    package var label: String?
+    package var addresses: [Address] = []
+    package var carrier = Carrier.person
+    package var height = Height.free
+  }
+
+  package struct Zone: Sendable, Hashable {
+    package enum Shape: Sendable, Hashable {
+      case polygon([SIMD2<Double>])
+      case circle(center: SIMD2<Double>, radius: Double)
+    }
+
+    package var id: String
+    package var label: String?
+    package var shape: Shape
+    /// The floor; a zone without one is on every floor.
+    package var floor: String?
+    /// The width of the band around the edge in which nothing changes.
+    package var margin = 0.0
+    /// The floors between which one changes in this zone: stairs or a lift.
+    package var connectedFloors: [String] = []
+  }
+
+  package struct Door: Sendable, Hashable {
+    package var id: String
+    package var label: String?
+    package var floor: String?
+    /// The ends of the opening.
+    package var ends: [SIMD2<Double>]
+    /// The anchors on both sides of the leaf.
+    package var insideAnchor: String?
+    package var outsideAnchor: String?
+  }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// The standard streams.
+enum Terminal {
+  /// Writes a text completely to standard output.
+  ///
+  /// - Throws: `CommandFailure` with `.inputOutput`, for example when the disk is full.
+  static func write(_ text: String) throws(CommandFailure) {
+    try write(text, to: STDOUT_FILENO)
+  }
+
+  /// Runs a command, and exits with the status of its error.
+  static func run(_ body: () throws(CommandFailure) -> Void) throws {
+    do { try body() } catch {
+      try? write("uwbsite: \(error.description)\n", to: STDERR_FILENO)
+      throw ExitCode(error.kind.rawValue)
+    }
+  }
+
+  private static func write(_ text: String, to descriptor: Int32) throws(CommandFailure) {
+    var rest = Array(text.utf8)[...]
+    while !rest.isEmpty {
+      let count = unsafe rest.withUnsafeBytes { unsafe writeBytes(descriptor, $0) }
+      if count < 0 {
+        let number = errno
+        if number == EINTR { continue }
+        throw CommandFailure(.inputOutput, "the output cannot be written: error \(number)")
+      }
+      rest = rest.dropFirst(count)
+    }
+  }
+}
+
+/// The call of the C library, which `Terminal.write` hides.
+private func writeBytes(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+  unsafe write(descriptor, bytes.baseAddress, bytes.count)
+}

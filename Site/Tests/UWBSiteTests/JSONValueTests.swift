@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@testable import UWBSite
+
+@Suite("JSON")
+struct JSONValueTests {
+  func fault(_ text: String) -> String? {
+    do {
+      _ = try JSONValue(Array(text.utf8))
+      return nil
+    } catch { return error.description }
+  }
+
+  @Test("values of each kind, also with escapes")
+  func values() throws {
+    let text = #" {"a": [1, -0.5, 2e3, true, false, null], "b\n\u00e9\ud83d\ude00\/": {}} "#
+    let value = try JSONValue(Array(text.utf8))
+    #expect(
+      value["a"]
+        == .array([.number(1), .number(-0.5), .number(2000), .bool(true), .bool(false), .null])
+    )
+    #expect(value["b\né😀/"] == .object([]))
+    #expect(value["c"] == nil)
+    #expect(try JSONValue(Array(value.description.utf8)) == value)
+    #expect(try JSONValue(Array(value.text().utf8)) == value)
+  }
+
+  @Test("numbers are written so that reading returns them")
+  func numbers() throws {
+    for number in [0, 0.1, -1.0 / 3, 1e15, 123_456_789, 1e-7, 5e300, .leastNormalMagnitude] {
+      let text = JSONValue.number(number).description
+      #expect(try JSONValue(Array(text.utf8)) == .number(number))
+    }
+    #expect(JSONValue.number(2).description == "2")
+    #expect(JSONValue.number(.nan).description == "null")
+    #expect(JSONValue.string("a\"\\\n\t\u{1}").description == #""a\"\\\n\t\u0001""#)
+  }
+
+  @Test(
+    "a text that is not JSON is refused at its place",
+    arguments: [
+      ("", "line 1, column 1: the text ends where a value belongs"),
+      ("[1,\n 2", "line 2, column 3: a comma or ] belongs here"),
+      ("{\"a\": 1,}", "line 1, column 9: a name in quotation marks belongs here"),
+      ("[1] 2", "line 1, column 5: the text continues after its value"),
+      ("nul", "line 1, column 1: a value belongs here"),
+      ("01", "line 1, column 2: the text continues after its value"),
+      ("-", "line 1, column 2: a digit belongs here"),
+      ("1.", "line 1, column 3: a digit belongs here"),
+      ("\"a", "line 1, column 1: the string does not end"),
+      ("\"\\x\"", "line 1, column 3: this escape is unknown"),
+      ("\"\\ud800\"", "line 1, column 3: half a character"),
+      ("\"\\u12\"", "line 1, column 3: four hexadecimal digits belong after \\u"),
+      ("\"\u{1}\"", "line 1, column 2: a control character in a string"),
+    ])
+  func faults(_ text: String, _ expected: String) {
+    #expect(fault(text) == expected)
+  }
+
+  @Test("the depth is limited, and strings are UTF-8")
+  func limits() {
+    let deep = String(repeating: "[", count: 40) + String(repeating: "]", count: 40)
+    #expect(fault(deep) == "line 1, column 34: more than 32 levels")
+    #expect(throws: JSONFault.self) { try JSONValue([0x22, 0xFF, 0x22]) }
+  }
+}
