@@ -26,7 +26,12 @@ let package = Package(
     .target(name: "UWBSite", swiftSettings: strict),
     .executableTarget(
       name: "uwbsite", dependencies: ["UWBSite", arguments], swiftSettings: strict),
-    .testTarget(name: "UWBSiteTests", dependencies: ["UWBSite"], swiftSettings: strict),
+    // Simulated tags, rooms and doors, for tests and for figures.
+    .target(
+      name: "SiteScenarios", dependencies: ["UWBSite"], path: "Benchmarks/SiteScenarios",
+      swiftSettings: strict),
+    .testTarget(
+      name: "UWBSiteTests", dependencies: ["SiteScenarios", "UWBSite"], swiftSettings: strict),
     .testTarget(
       name: "uwbsiteTests", dependencies: ["UWBSite", "uwbsite", arguments], swiftSettings: strict),
   ]

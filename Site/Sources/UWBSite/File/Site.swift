@@ -127,6 +127,13 @@ extension Site {
     package var margin = 0.0
     /// The floors between which one changes in this zone: stairs or a lift.
     package var connectedFloors: [String] = []
+
+    init(id: String, shape: Shape) { (self.id, self.shape) = (id, shape) }
+
+    /// Creates a zone from the corners of a polygon.
+    package init(id: String, corners: [SIMD2<Double>]) {
+      self.init(id: id, shape: .polygon(corners))
+    }
   }
 
   package struct Door: Sendable, Hashable {

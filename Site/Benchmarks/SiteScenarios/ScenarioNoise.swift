@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// Random numbers from a seed.
+package struct ScenarioNoise: Sendable {
+  private var state: UInt64
+
+  package init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 &+ 0x0051_7CC1_B727_220A }
+
+  private mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+    return z ^ (z >> 31)
+  }
+
+  package mutating func uniform(_ low: Double = 0, _ high: Double = 1) -> Double {
+    low + (high - low) * Double(next() >> 11) * 0x1p-53
+  }
+
+  package mutating func normal() -> Double {
+    (-2 * log(1 - uniform())).squareRoot() * cos(2 * .pi * uniform())
+  }
+
+  package mutating func exponential(_ mean: Double) -> Double { -mean * log(1 - uniform()) }
+}
+
+/// Errors of a tracker: each resembles the earlier ones for some time.
+package struct TrackerError: Sendable {
+  /// Seconds; 0 for errors without memory.
+  package let memory: Double
+  private var value = SIMD2(0.0, 0)
+
+  package init(memory: Double, _ noise: inout ScenarioNoise) {
+    self.memory = memory
+    value = SIMD2(noise.normal(), noise.normal())
+  }
+
+  /// Returns the error in deviations after a time.
+  package mutating func next(after interval: Double, _ noise: inout ScenarioNoise) -> SIMD2<Double>
+  {
+    let kept = memory > 0 ? exp(-interval / memory) : 0
+    value = kept * value + (1 - kept * kept).squareRoot() * SIMD2(noise.normal(), noise.normal())
+    return value
+  }
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The rules of a door with a board on each side of its leaf.
+package struct DoorRules: Sendable, Hashable {
+  /// The greatest distance in metres at which a door unlocks.
+  package var nearest = 1.5
+  /// The least speed towards the door in m/s, and the seconds for which an approach counts.
+  package var approach = 0.4
+  package var approachMemory = 2.0
+  /// The allowed probability that the tag is on the other side.
+  package var doubt = 1e-4
+  /// The difference of the ranges over the distance of the boards: 0.6 is 53° from the axis.
+  package var leastCosine = 0.6
+  /// The rounds that are looked at: their least number, and the longest time in seconds.
+  package var rounds = 4
+  package var window = 0.6
+  /// The deviation in metres of the constant error of a board's ranges.
+  package var biasDeviation = 0.03
+  /// The distance in metres and the time in seconds after which a door may unlock again.
+  package var releaseDistance = 2.5
+  package var releaseTime = 5.0
+
+  package init() {}
+}
+
+/// The side of a door on which one tag is, and whether it comes nearer from outside.
+///
+/// The difference of the ranges to both boards is the distance of the boards on the axis of the
+/// door, with its sign. No decision uses a single round.
+package struct DoorWatch: Sendable {
+  package enum Side: Sendable, Hashable {
+    case inside, outside, unsure
+  }
+
+  /// The view of the last rounds.
+  package struct State: Sendable, Hashable {
+    package var side = Side.unsure
+    /// The probability that the tag is outside.
+    package var outside = 0.5
+    /// Metres, and metres per second towards the door.
+    package var distance = Double.infinity
+    package var approach = 0.0
+  }
+
+  private struct Round: Sendable {
+    let time: Double
+    let difference: Double
+    let distance: Double
+    let deviation: Double
+  }
+
+  private let separation: Double
+  private let rules: DoorRules
+  private var recent: [Round] = []
+  private var approached = -Double.infinity
+  private var unlocked: Double?
+  package private(set) var state = State()
+
+  /// - Parameter separation: The distance in metres between both boards.
+  package init(separation: Double, rules: DoorRules = DoorRules()) {
+    self.separation = separation
+    self.rules = rules
+  }
+
+  /// Adds the ranges of one round to both boards; returns whether the door unlocks.
+  ///
+  /// - Parameter deviation: The standard deviation of a range from round to round.
+  package mutating func update(
+    at time: Double, inside: Double, outside: Double, deviation: Double
+  ) -> Bool {
+    guard inside.isFinite, outside.isFinite, deviation > 0, time > recent.last?.time ?? -.infinity
+    else { return false }
+    recent.removeAll { $0.time < time - rules.window }
+    recent.append(
+      Round(
+        time: time, difference: inside - outside, distance: (inside + outside) / 2,
+        deviation: deviation))
+    guard recent.count >= rules.rounds else {
+      state = State()
+      return false
+    }
+    look()
+    return decide(time)
+  }
+
+  /// Updates the state from the last rounds.
+  private mutating func look() {
+    let difference = Self.median(recent.map(\.difference))
+    let spread = 1.48 * Self.median(recent.map { abs($0.difference - difference) })
+    let stated = 2.0.squareRoot() * Self.median(recent.map(\.deviation))
+    // A median has 1.25 times the deviation of a mean. The constant errors of two boards stay.
+    let noise = 1.25 * max(spread, stated)
+    let variance =
+      noise * noise / Double(recent.count) + 2 * rules.biasDeviation * rules.biasDeviation
+    state.outside = Math.normalBelow(difference / variance.squareRoot())
+    state.side =
+      state.outside > 1 - rules.doubt ? .outside : state.outside < rules.doubt ? .inside : .unsure
+    if difference < rules.leastCosine * separation && state.side == .outside {
+      state.side = .unsure
+    }
+    state.distance = Self.median(recent.dropFirst(recent.count / 2).map(\.distance))
+    state.approach = -slope()
+  }
+
+  /// The speed of the distance: the median of the slopes between both halves of the rounds.
+  private func slope() -> Double {
+    let half = (recent.count + 1) / 2
+    let slopes = zip(recent.dropLast(half), recent.dropFirst(half)).map {
+      ($1.distance - $0.distance) / ($1.time - $0.time)
+    }
+    return Self.median(slopes)
+  }
+
+  private mutating func decide(_ time: Double) -> Bool {
+    if let earlier = unlocked {
+      let isReleased =
+        state.distance > rules.releaseDistance || time - earlier > rules.releaseTime
+      guard isReleased else { return false }
+      unlocked = nil
+    }
+    guard state.side == .outside else {
+      // An approach on the other side does not count later.
+      if state.side == .inside { approached = -.infinity }
+      return false
+    }
+    if state.approach >= rules.approach { approached = time }
+    guard time - approached <= rules.approachMemory, state.distance <= rules.nearest else {
+      return false
+    }
+    unlocked = time
+    approached = -.infinity
+    return true
+  }
+
+  private static func median(_ values: [Double]) -> Double {
+    let sorted = values.sorted()
+    guard !sorted.isEmpty else { return 0 }
+    let middle = sorted.count / 2
+    return sorted.count % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
+  }
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The observations of one round that depend on the floor of a tag.
+package struct FloorEvidence: Sendable, Hashable {
+  /// An anchor to which the tag should have a range.
+  package struct Anchor: Sendable, Hashable {
+    package var floor: String
+    package var isReached: Bool
+    /// The loss in dB beyond the one of free space at the measured range, if there is a level.
+    package var excessLoss: Double?
+
+    package init(floor: String, isReached: Bool, excessLoss: Double? = nil) {
+      (self.floor, self.isReached, self.excessLoss) = (floor, isReached, excessLoss)
+    }
+  }
+
+  package var anchors: [Anchor] = []
+  /// The height in metres and its deviation, from a place in space or from a barometer.
+  package var height: Double?
+  package var heightDeviation = Double.infinity
+
+  package init(anchors: [Anchor] = []) { self.anchors = anchors }
+}
+
+/// The floor of one tag: a hidden Markov model whose states are floors.
+///
+/// A tag changes its floor in stairs and lifts; elsewhere nearly never.
+package struct FloorFilter: Sendable {
+  package struct Rules: Sendable, Hashable {
+    /// Changes a second to each neighbouring floor, in a connection and elsewhere.
+    package var rateInConnection = 0.2
+    package var rateElsewhere = 1e-4
+    /// The probability to reach an anchor on the own floor, on the next one, and beyond.
+    package var reached = [0.85, 0.3, 0.03]
+    /// The loss of a slab in dB, and the deviation of a level.
+    package var slabLoss = 15.0
+    package var levelDeviation = 8.0
+    /// The height above its floor at which a tag is carried, and the deviation.
+    package var carried = 1.1
+    package var carriedDeviation = 0.5
+    /// The seconds during which observations resemble one another.
+    package var memory = 1.0
+    /// The probability and the time in seconds for a decision.
+    package var sure = 0.95
+    package var time = 3.0
+
+    package init() {}
+  }
+
+  /// A change that was decided.
+  package struct Change: Sendable, Hashable {
+    /// Nil at the first decision.
+    package var from: String?
+    package var to: String
+    /// The time at which the new floor became the likeliest one.
+    package var happened: Double
+    package var decided: Double
+  }
+
+  private let floors: [Site.Floor]
+  private let rules: Rules
+  private var probabilities: [Double]
+  private var last: Double?
+  private var likeliest: (index: Int, since: Double, sureSince: Double?)?
+  private var decided: Int?
+  private static let certain = 1e-9
+
+  /// - Parameter floors: In any order; at least one.
+  package init(_ floors: [Site.Floor], rules: Rules = Rules()) {
+    self.floors = floors.sorted { $0.height < $1.height }
+    self.rules = rules
+    probabilities = Array(repeating: 1 / Double(max(1, floors.count)), count: floors.count)
+  }
+
+  /// The floor that was decided last.
+  package var floor: String? { decided.map { floors[$0].id } }
+
+  package func probability(of floor: String) -> Double {
+    floors.firstIndex { $0.id == floor }.map { probabilities[$0] } ?? 0
+  }
+
+  /// Adds the observations of a round.
+  ///
+  /// - Parameter connection: The probability that the tag is in stairs or a lift.
+  package mutating func update(
+    at time: Double, _ evidence: FloorEvidence, connection: Double
+  ) -> Change? {
+    guard !floors.isEmpty, time.isFinite, time > last ?? -.infinity else { return nil }
+    let step = last.map { time - $0 } ?? rules.memory
+    predict(step, connection)
+    // Observations of one second count once, however many rounds it has.
+    observe(evidence, weight: min(1, step / rules.memory))
+    last = time
+    return decide(time)
+  }
+
+  private mutating func predict(_ step: Double, _ connection: Double) {
+    let inside = min(1, max(0, connection))
+    let rate = inside * rules.rateInConnection + (1 - inside) * rules.rateElsewhere
+    let changing = (1 - Math.exp(-2 * rate * min(step, 60))) / 2
+    var next = probabilities
+    for index in floors.indices {
+      for other in [index - 1, index + 1] where floors.indices.contains(other) {
+        next[other] += changing * probabilities[index]
+        next[index] -= changing * probabilities[index]
+      }
+    }
+    probabilities = next
+  }
+
+  private mutating func observe(_ evidence: FloorEvidence, weight: Double) {
+    let logs = floors.indices.map { logLikelihood(evidence, $0) }
+    let best = logs.max() ?? 0
+    for index in floors.indices {
+      probabilities[index] *= Math.exp(weight * (logs[index] - best))
+      probabilities[index] = max(probabilities[index], Self.certain)
+    }
+    let sum = probabilities.reduce(0, +)
+    probabilities = probabilities.map { $0 / sum }
+  }
+
+  private func logLikelihood(_ evidence: FloorEvidence, _ index: Int) -> Double {
+    var log = 0.0
+    for anchor in evidence.anchors {
+      guard let other = floors.firstIndex(where: { $0.id == anchor.floor }) else { continue }
+      let slabs = abs(other - index)
+      let reached = rules.reached[min(slabs, rules.reached.count - 1)]
+      log += Math.log(anchor.isReached ? reached : 1 - reached)
+      if let loss = anchor.excessLoss, loss.isFinite {
+        log += Self.robust((loss - Double(slabs) * rules.slabLoss) / rules.levelDeviation)
+      }
+    }
+    if let height = evidence.height, height.isFinite, evidence.heightDeviation.isFinite {
+      let expected = floors[index].height + rules.carried
+      let variance =
+        evidence.heightDeviation * evidence.heightDeviation
+        + rules.carriedDeviation * rules.carriedDeviation
+      log += Self.robust((height - expected) / variance.squareRoot())
+    }
+    return log
+  }
+
+  /// The logarithm of a normal density with a small part of outliers.
+  private static func robust(_ deviations: Double) -> Double {
+    Math.log(Math.exp(-min(deviations * deviations, 1000) / 2) + 0.01)
+  }
+
+  private mutating func decide(_ time: Double) -> Change? {
+    guard let index = floors.indices.max(by: { probabilities[$0] < probabilities[$1] }) else {
+      return nil
+    }
+    if likeliest?.index != index { likeliest = (index, time, nil) }
+    guard var best = likeliest else { return nil }
+    best.sureSince = probabilities[index] >= rules.sure ? best.sureSince ?? time : nil
+    likeliest = best
+    guard let since = best.sureSince, time - since >= rules.time, decided != index else {
+      return nil
+    }
+    defer { decided = index }
+    return Change(from: floor, to: floors[index].id, happened: best.since, decided: time)
+  }
+}

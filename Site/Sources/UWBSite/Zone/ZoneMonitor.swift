@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Decides from estimates in which zones tags are.
+///
+/// Zones may overlap and contain one another: each is decided alone.
+package struct ZoneMonitor: Sendable {
+  private struct Area: Sendable {
+    let zone: Site.Zone
+    let area: ZoneArea
+  }
+
+  private struct Tag: Sendable {
+    var presences: [ZonePresence]
+    var last: Double
+    var interval: Double?
+    var isLost = false
+
+    /// Updates the usual interval; a gap counts as four intervals at most.
+    mutating func note(_ time: Double, _ rules: ZoneRules) {
+      if last.isFinite && !isLost {
+        let gap = time - last
+        interval = interval.map { $0 + (min(gap, 4 * $0) - $0) / 16 } ?? gap
+      }
+      isLost = false
+      last = time
+    }
+
+    /// The silence in seconds after which the tag is lost.
+    func patience(_ rules: ZoneRules) -> Double {
+      max(rules.shortestSilence, rules.lostIntervals * (interval ?? rules.shortestSilence))
+    }
+  }
+
+  private let areas: [Area]
+  private let rules: ZoneRules
+  private var tags: [String: Tag] = [:]
+  /// The number of estimates that were not used: older than the last one, or without a covariance.
+  package private(set) var ignored = 0
+
+  package init(_ zones: [Site.Zone], rules: ZoneRules = ZoneRules()) {
+    areas = zones.map { Area(zone: $0, area: ZoneArea($0.shape)) }
+    self.rules = rules
+  }
+
+  // MARK: state
+
+  /// Returns the tags in a zone in alphabetical order, also the lost ones.
+  package func tags(in zone: String) -> [String] {
+    guard let index = areas.firstIndex(where: { $0.zone.id == zone }) else { return [] }
+    return tags.filter { $0.value.presences[index].isInside }.map(\.key).sorted()
+  }
+
+  /// The number of tags in a zone.
+  package func count(in zone: String) -> Int { tags(in: zone).count }
+
+  package func isLost(_ tag: String) -> Bool { tags[tag]?.isLost ?? false }
+
+  /// The probability that a tag was in a zone at its last estimate; nil for an unknown tag.
+  package func probability(_ tag: String, in zone: String) -> Double? {
+    guard let index = areas.firstIndex(where: { $0.zone.id == zone }) else { return nil }
+    return tags[tag]?.presences[index].probability
+  }
+
+  // MARK: changes
+
+  /// Adds an estimate of a tag.
+  ///
+  /// - Parameter floor: The floor of the tag; nil if it is not known, which suits every zone.
+  package mutating func update(
+    _ tag: String, at time: Double, _ estimate: PlaneEstimate, floor: String? = nil
+  ) -> [ZoneEvent] {
+    var state =
+      tags[tag]
+      ?? Tag(presences: Array(repeating: ZonePresence(), count: areas.count), last: -.infinity)
+    guard estimate.isUsable, time.isFinite, time > state.last else {
+      ignored += 1
+      return []
+    }
+    var events: [ZoneEvent] = []
+    if state.isLost {
+      events.append(
+        ZoneEvent(tag: tag, kind: .found, happened: time, happenedDeviation: 0, decided: time))
+    }
+    state.note(time, rules)
+    for (index, area) in areas.enumerated() {
+      let change = Self.change(&state.presences[index], area, time, estimate, floor, rules)
+      if let change { events.append(Self.event(tag, area.zone, change, time)) }
+    }
+    tags[tag] = state
+    return events
+  }
+
+  /// Notes the tags that have been silent for longer than their rate allows.
+  package mutating func advance(to time: Double) -> [ZoneEvent] {
+    var events: [ZoneEvent] = []
+    for (name, tag) in tags where !tag.isLost && time - tag.last > tag.patience(rules) {
+      tags[name]?.isLost = true
+      events.append(
+        ZoneEvent(
+          tag: name, kind: .lost, happened: tag.last, happenedDeviation: tag.interval ?? .infinity,
+          decided: time))
+    }
+    return events.sorted { $0.tag < $1.tag }
+  }
+
+  private static func change(
+    _ presence: inout ZonePresence, _ area: Area, _ time: Double, _ estimate: PlaneEstimate,
+    _ floor: String?, _ rules: ZoneRules
+  ) -> ZonePresence.Change? {
+    let isElsewhere = floor != nil && area.zone.floor != nil && floor != area.zone.floor
+    // On another floor the tag is outside, without an edge nearby.
+    var (distance, probability) = (-1.0, 0.0)
+    if !isElsewhere { (distance, probability) = area.area.evaluate(estimate) }
+    return presence.update(
+      time: time, distance: distance, deviation: estimate.largestDeviation,
+      probability: probability, margin: isElsewhere ? 0 : area.zone.margin, rules: rules)
+  }
+
+  private static func event(
+    _ tag: String, _ zone: Site.Zone, _ change: ZonePresence.Change, _ time: Double
+  ) -> ZoneEvent {
+    switch change {
+    case .entered(let crossing):
+      ZoneEvent(
+        tag: tag, kind: .entered(zone: zone.id), happened: crossing.time,
+        happenedDeviation: crossing.deviation, decided: time)
+    case .left(let crossing, let dwell):
+      ZoneEvent(
+        tag: tag, kind: .left(zone: zone.id, dwell: dwell), happened: crossing.time,
+        happenedDeviation: crossing.deviation, decided: time)
+    }
+  }
+}
