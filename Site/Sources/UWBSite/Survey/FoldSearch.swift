@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A search for the shape with the least cost, and for the other shapes that fit as well.
+///
+/// Ranges leave parts of a site free to fold over: each part beyond a line through two anchors is
+/// mirrored about that line, and refined. A shape that fits better becomes the new best one.
+struct FoldSearch: Sendable {
+  /// A local minimum of the cost.
+  struct Minimum: Sendable {
+    let state: SurveyState
+    /// The cost of ranges and priors.
+    let fit: Double
+    /// The cost with the evidence of missing pairs.
+    let cost: Double
+  }
+
+  let model: SurveyModel
+  let links: LinkModel
+  private(set) var best: Minimum
+  private(set) var minima: [Minimum] = []
+
+  /// The number of mirrored parts that are refined for each best shape.
+  private static let refined = 16
+  private static let rounds = 8
+
+  init(_ model: SurveyModel, links: LinkModel, start: SurveyState) {
+    (self.model, self.links) = (model, links)
+    best = Self.refine(start, model, links)
+    minima = [best]
+  }
+
+  private static func refine(
+    _ start: SurveyState, _ model: SurveyModel, _ links: LinkModel
+  ) -> Minimum {
+    let (state, fit) = model.fit(start)
+    return Minimum(state: state, fit: fit, cost: fit + links.cost(state.positions))
+  }
+
+  /// Refines a shape and keeps it; returns whether it is better than the best one.
+  @discardableResult mutating func consider(_ start: SurveyState) -> Bool {
+    let minimum = Self.refine(start, model, links)
+    minima.append(minimum)
+    guard minimum.cost < best.cost - 0.01 else { return false }
+    best = minimum
+    return true
+  }
+
+  /// Starts again from places that are shaken, against wrong choices of blocked ranges.
+  mutating func shake(times: Int, by deviation: Double) {
+    var random = SeededNormal(seed: 1)
+    let start = best.state
+    for _ in 0..<times {
+      let shaken = start.positions.map {
+        $0 + deviation * SIMD2(random.next(), random.next())
+      }
+      consider(SurveyState(shaken, common: start.common, delays: start.delays))
+    }
+  }
+
+  /// Mirrors parts until no shape is better than the best one.
+  mutating func run() {
+    for _ in 0..<Self.rounds {
+      guard improve() else { return }
+    }
+  }
+
+  private mutating func improve() -> Bool {
+    let state = best.state
+    for positions in folded(state).prefix(Self.refined) {
+      if consider(SurveyState(positions, common: state.common, delays: state.delays)) {
+        return true
+      }
+    }
+    return false
+  }
+
+  /// The shapes with one part mirrored, the ones with the least cost first.
+  private func folded(_ state: SurveyState) -> [[SIMD2<Double>]] {
+    var distinct: [[SIMD2<Double>]] = []
+    let ranked = Self.parts(model, state.positions).map { part in
+      let positions = part.mirrored(state.positions)
+      let shape = SurveyState(positions, common: state.common, delays: state.delays)
+      return (positions, model.cost(shape))
+    }.sorted { $0.1 < $1.1 }
+    for (positions, _) in ranked where Self.differ(positions, state.positions) {
+      guard distinct.count < Self.refined else { break }
+      if distinct.allSatisfy({ Self.differ($0, positions) }) { distinct.append(positions) }
+    }
+    return distinct
+  }
+
+  /// Returns whether an anchor has another place.
+  private static func differ(_ one: [SIMD2<Double>], _ other: [SIMD2<Double>]) -> Bool {
+    zip(one, other).contains { ($0 - $1).length > 0.5 }
+  }
+
+  // MARK: parts
+
+  /// Anchors, and a line about which they can be mirrored.
+  struct Part: Sendable, Hashable {
+    var anchors: [Int]
+    var point: SIMD2<Double>
+    var direction: SIMD2<Double>
+
+    func mirrored(_ positions: [SIMD2<Double>]) -> [SIMD2<Double>] {
+      var result = positions
+      for anchor in anchors {
+        let offset = positions[anchor] - point
+        result[anchor] = point + 2 * offset.dot(direction) * direction - offset
+      }
+      return result
+    }
+  }
+
+  /// Each part that lies on one side of a line through two anchors, and each anchor alone.
+  static func parts(_ model: SurveyModel, _ positions: [SIMD2<Double>]) -> [Part] {
+    let neighbours = model.neighbours
+    var result = (0..<model.count).compactMap { alone($0, neighbours[$0], positions) }
+    for a in 0..<model.count {
+      for b in (a + 1)..<max(model.count, a + 1) {
+        let line = positions[b] - positions[a]
+        guard line.length > 0.5 else { continue }
+        let direction = line / line.length
+        for side in [1.0, -1] {
+          var beyond = Set(
+            positions.indices.filter {
+              side * (positions[$0] - positions[a]).dot(direction.normal) > 0.3
+            })
+          for start in positions.indices where beyond.contains(start) {
+            let anchors = SurveyModel.connected(to: start, &beyond, neighbours)
+            result.append(Part(anchors: anchors, point: positions[a], direction: direction))
+          }
+        }
+      }
+    }
+    if model.hasRoughPlaces { result += whole(model, positions) }
+    return result
+  }
+
+  /// One anchor, and the line on which its neighbours lie most nearly.
+  private static func alone(
+    _ anchor: Int, _ neighbours: [Int], _ positions: [SIMD2<Double>]
+  ) -> Part? {
+    guard neighbours.count >= 2 else { return nil }
+    let (point, direction) = principalLine(neighbours.map { positions[$0] })
+    return Part(anchors: [anchor], point: point, direction: direction)
+  }
+
+  /// The whole site; without rough places its mirror image is the same shape.
+  private static func whole(_ model: SurveyModel, _ positions: [SIMD2<Double>]) -> [Part] {
+    let rough = model.anchors.compactMap(\.rough?.position)
+    let (point, direction) = principalLine(rough)
+    return [Part(anchors: Array(positions.indices), point: point, direction: direction)]
+  }
+
+  /// The line through the mean of points with the least squares of distances.
+  static func principalLine(
+    _ points: [SIMD2<Double>]
+  ) -> (point: SIMD2<Double>, direction: SIMD2<Double>) {
+    let mean = points.reduce(.zero, +) / Double(max(points.count, 1))
+    var (xx, xy, yy) = (0.0, 0.0, 0.0)
+    for point in points {
+      let offset = point - mean
+      xx += offset.x * offset.x
+      xy += offset.x * offset.y
+      yy += offset.y * offset.y
+    }
+    let angle = Math.atan2(2 * xy, xx - yy) / 2
+    return (mean, SIMD2(Math.cos(angle), Math.sin(angle)))
+  }
+}
+
+/// Normally distributed numbers of a fixed sequence.
+package struct SeededNormal: Sendable {
+  private var state: UInt64
+  private var spare: Double?
+
+  package init(seed: UInt64) { state = seed }
+
+  /// Returns a number that is equally likely anywhere between 0 and 1.
+  package mutating func uniform() -> Double {
+    // The generator SplitMix64.
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+    return (Double((z ^ (z >> 31)) >> 11) + 0.5) / Double(1 << 53)
+  }
+
+  /// Returns a number of the standard normal distribution.
+  package mutating func next() -> Double {
+    if let value = spare {
+      spare = nil
+      return value
+    }
+    let radius = (-2 * Math.log(uniform())).squareRoot()
+    let angle = 2 * Double.pi * uniform()
+    spare = radius * Math.sin(angle)
+    return radius * Math.cos(angle)
+  }
+}

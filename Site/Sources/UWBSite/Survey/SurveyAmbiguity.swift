@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Anchors that may be elsewhere: another shape fits the ranges as well.
+package struct SurveyAmbiguity: Sendable, Hashable {
+  package enum Kind: Sendable, Hashable {
+    /// The anchors may be mirrored about the line through two others.
+    case mirror(Int, Int)
+    /// The anchors have other places in another shape.
+    case shape
+    /// The anchors turn about another one, or move freely.
+    case hinge(Int)
+  }
+
+  package var kind: Kind
+  package var anchors: [Int]
+  /// The largest distance between the two places of an anchor; infinite if it is free.
+  package var distance: Double
+  /// The extra cost of the other shape, as the square of standard deviations.
+  package var cost: Double
+  /// The other places of all anchors; empty for a hinge.
+  package var alternative: [SIMD2<Double>]
+}
+
+extension FoldSearch {
+  /// The extra cost up to which another shape is possible.
+  ///
+  /// The square of two deviations, and a reserve for errors that are not normally distributed.
+  static let possible = 6.0
+  /// The least distance between the places of an anchor that counts as another shape.
+  static let distinct = 0.5
+
+  /// The other shapes that the ranges do not exclude, and the anchors with too few ranges.
+  func ambiguities() -> [SurveyAmbiguity] {
+    let degrees = model.neighbours.map(\.count)
+    let open = degrees.indices.filter { degrees[$0] <= 2 && model.anchors[$0].rough == nil }
+    let free = open.filter { degrees[$0] <= 1 }
+    var result = free.map { self.open($0) }
+    for minimum in minima.sorted(by: { $0.cost < $1.cost }) {
+      guard let found = ambiguity(minimum, degrees), !found.anchors.allSatisfy(free.contains) else {
+        continue
+      }
+      if !result.contains(where: { $0.anchors == found.anchors }) { result.append(found) }
+    }
+    for anchor in open where !result.contains(where: { $0.anchors.contains(anchor) }) {
+      result.append(self.open(anchor))
+    }
+    return result
+  }
+
+  private func ambiguity(_ minimum: Minimum, _ degrees: [Int]) -> SurveyAmbiguity? {
+    let places = best.state.positions
+    let other = aligned(minimum.state.positions)
+    let moved = places.indices.filter { (places[$0] - other[$0]).length > Self.distinct }
+    guard !moved.isEmpty else { return nil }
+    // Missing pairs alone do not decide on an anchor that two ranges leave open.
+    let isOpen = moved.allSatisfy { degrees[$0] <= 2 }
+    let extra = isOpen ? minimum.fit - best.fit : minimum.cost - best.cost
+    guard extra < Self.possible else { return nil }
+    let distance = moved.map { (places[$0] - other[$0]).length }.max() ?? 0
+    return SurveyAmbiguity(
+      kind: kind(moved, other), anchors: moved, distance: distance, cost: max(extra, 0),
+      alternative: other)
+  }
+
+  /// Moves another shape onto the best one, so that most anchors are near their places.
+  private func aligned(_ other: [SIMD2<Double>]) -> [SIMD2<Double>] {
+    let places = best.state.positions
+    guard !model.hasRoughPlaces else { return other }
+    let choices = [false, true].map { isMirrored -> (positions: [SIMD2<Double>], median: Double) in
+      var weights = Array(repeating: 1.0, count: places.count)
+      var moved = other
+      for _ in 0..<10 {
+        let motion = RigidMotion(from: other, to: places, weights: weights, isMirrored: isMirrored)
+        moved = other.map(motion.callAsFunction)
+        weights = zip(moved, places).map { 1 / (0.01 + ($0 - $1).lengthSquared) }
+      }
+      let distances = zip(moved, places).map { ($0 - $1).length }.sorted()
+      return (moved, distances.reduce(0) { $0 + min($1, 1) })
+    }
+    return choices[0].median <= choices[1].median ? choices[0].positions : choices[1].positions
+  }
+
+  /// Names the line about which the anchors are mirrored by the two others that are nearest to it.
+  private func kind(_ moved: [Int], _ other: [SIMD2<Double>]) -> SurveyAmbiguity.Kind {
+    let places = best.state.positions
+    let shift = moved.reduce(SIMD2<Double>.zero) { sum, anchor in
+      let step = other[anchor] - places[anchor]
+      return sum + (step.dot(sum) < 0 ? -step : step)
+    }
+    let middle =
+      moved.reduce(.zero) { $0 + (other[$1] + places[$1]) / 2 } / Double(moved.count)
+    let across = shift / max(shift.length, 1e-9)
+    let rest = places.indices.filter { !moved.contains($0) }
+      .map { ($0, abs((places[$0] - middle).dot(across))) }.sorted { $0.1 < $1.1 }
+    guard rest.count >= 2, rest[1].1 < 0.25 * shift.length / Double(moved.count) else {
+      return .shape
+    }
+    return .mirror(min(rest[0].0, rest[1].0), max(rest[0].0, rest[1].0))
+  }
+
+  /// An anchor with one or two ranges.
+  private func open(_ anchor: Int) -> SurveyAmbiguity {
+    let near = model.neighbours[anchor]
+    let places = best.state.positions
+    guard near.count == 2 else {
+      return SurveyAmbiguity(
+        kind: .hinge(near.first ?? anchor), anchors: [anchor], distance: .infinity, cost: 0,
+        alternative: [])
+    }
+    let line = places[near[1]] - places[near[0]]
+    let part = Part(
+      anchors: [anchor], point: places[near[0]], direction: line / max(line.length, 1e-9))
+    let other = part.mirrored(places)
+    return SurveyAmbiguity(
+      kind: .mirror(min(near[0], near[1]), max(near[0], near[1])), anchors: [anchor],
+      distance: (other[anchor] - places[anchor]).length, cost: 0, alternative: other)
+  }
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How sure the places of a survey are, and what each range contributes.
+///
+/// Without rough places the covariance is the one of inner constraints: of all choices of place and
+/// heading of the whole shape, the one that has the least variance.
+struct SurveyCovariance: Sendable {
+  /// The covariance of x and y of each anchor, in m².
+  private(set) var places: Matrix
+  /// The covariance of all unknowns, without hidden excesses.
+  private(set) var unknowns: Matrix
+  /// The probability that each pair's path was blocked.
+  private(set) var blocked: [Double] = []
+
+  /// The share of blocked paths before anything is measured, and the mean of their detours.
+  static let blockedShare = 0.1
+  static let meanDetour = 0.7
+
+  init(_ model: SurveyModel, _ state: SurveyState) {
+    let information = model.information(state)
+    let gauge = Self.gauge(state.positions, size: model.unknowns)
+    var matrix = information.matrix
+    for index in 0..<model.unknowns { matrix[index, index] += 1e-6 }
+    if !model.hasRoughPlaces {
+      Self.add(gauge, 1e6, to: &matrix)
+    }
+    unknowns = Cholesky(matrix)?.inverse ?? Matrix(rows: model.unknowns, columns: model.unknowns)
+    if !model.hasRoughPlaces { Self.constrain(&unknowns, gauge) }
+    places = Self.block(unknowns, 2 * model.count)
+    addHiddenExcess(model, state, information.weights)
+  }
+
+  /// The unit changes of all unknowns that move and turn the whole shape.
+  static func gauge(_ positions: [SIMD2<Double>], size: Int) -> [[Double]] {
+    let mean = positions.reduce(.zero, +) / Double(max(positions.count, 1))
+    var result = Array(repeating: Array(repeating: 0.0, count: size), count: 3)
+    for (index, position) in positions.enumerated() {
+      let offset = position - mean
+      result[0][2 * index] = 1
+      result[1][2 * index + 1] = 1
+      (result[2][2 * index], result[2][2 * index + 1]) = (-offset.y, offset.x)
+    }
+    return result.map { direction in
+      let length = direction.reduce(0) { $0 + $1 * $1 }.squareRoot()
+      return direction.map { $0 / max(length, 1e-9) }
+    }
+  }
+
+  static func add(_ gauge: [[Double]], _ factor: Double, to matrix: inout Matrix) {
+    for direction in gauge {
+      for (row, left) in direction.enumerated() where left != 0 {
+        for (column, right) in direction.enumerated() {
+          matrix[row, column] += factor * left * right
+        }
+      }
+    }
+  }
+
+  /// Takes the movements of the whole shape out of a covariance.
+  static func constrain(_ covariance: inout Matrix, _ gauge: [[Double]]) {
+    var projection = Matrix.identity(covariance.rows)
+    add(gauge, -1, to: &projection)
+    covariance = projection * covariance * projection
+  }
+
+  static func block(_ matrix: Matrix, _ size: Int) -> Matrix {
+    var result = Matrix(rows: size, columns: size)
+    for row in 0..<size {
+      for column in 0..<size { result[row, column] = matrix[row, column] }
+    }
+    return result
+  }
+
+  // MARK: hidden excesses
+
+  /// Adds the errors of blocked paths that no residual reveals.
+  ///
+  /// A range that others hardly control may be too long unnoticed. Its possible excess, weighted by
+  /// its probability given all other ranges, moves the places by the range's influence.
+  private mutating func addHiddenExcess(
+    _ model: SurveyModel, _ state: SurveyState, _ weights: [Double]
+  ) {
+    for index in model.pairs.indices {
+      let terms = model.derivatives(index, state)
+      let influence = (0..<model.unknowns).map { row in
+        terms.reduce(0) { $0 + unknowns[row, $1.unknown] * $1.value }
+      }
+      let variance = terms.reduce(0) { $0 + influence[$1.unknown] * $1.value }
+      let excess = Self.hiddenExcess(
+        residual: model.residual(index, state).excess, weight: weights[index],
+        variance: model.variances[index], modelVariance: variance)
+      blocked.append(excess.probability)
+      let gain = weights[index] / model.variances[index]
+      let scale = excess.square * gain * gain
+      guard scale > 0 else { continue }
+      for row in 0..<places.rows {
+        let left = scale * influence[row]
+        for column in 0..<places.columns { places[row, column] += left * influence[column] }
+      }
+    }
+  }
+
+  /// The probability that a range has an excess, and the mean square of its excess, given the
+  /// prediction of the other ranges.
+  static func hiddenExcess(
+    residual: Double, weight: Double, variance: Double, modelVariance: Double
+  ) -> (probability: Double, square: Double) {
+    let leverage = min(max(modelVariance, 0) * weight / variance, 0.999)
+    let predicted = residual / (1 - leverage)
+    let spread = 2 * (variance + max(modelVariance, 0) / (1 - leverage))
+    let open = (1 - blockedShare) * Math.exp(-predicted * predicted / spread)
+    var (total, square) = (0.0, 0.0)
+    let step = 0.05
+    for index in 0..<80 {
+      let excess = (Double(index) + 0.5) * step
+      let rest = predicted - excess
+      let density =
+        blockedShare * step / meanDetour * Math.exp(-excess / meanDetour - rest * rest / spread)
+      total += density
+      square += density * excess * excess
+    }
+    let sum = max(open + total, 1e-300)
+    return (total / sum, square / sum)
+  }
+
+  /// The variance of a sum of unknowns with factors.
+  func variance(of terms: [(unknown: Int, value: Double)]) -> Double {
+    terms.reduce(0) { sum, left in
+      sum + left.value * terms.reduce(0) { $0 + unknowns[left.unknown, $1.unknown] * $1.value }
+    }
+  }
+
+  // MARK: ellipses
+
+  /// The ellipse of one anchor.
+  func ellipse(_ anchor: Int) -> PlaceEllipse {
+    PlaceEllipse(
+      xx: places[2 * anchor, 2 * anchor], xy: places[2 * anchor, 2 * anchor + 1],
+      yy: places[2 * anchor + 1, 2 * anchor + 1])
+  }
+
+  /// The covariance after a change of coordinates.
+  mutating func transform(by transformation: Matrix) {
+    places = transformation * places * transformation.transposed
+  }
+
+  mutating func add(_ other: Matrix) { places = places + other }
+}
+
+/// The covariance of a place in the plane, in m².
+package struct PlaceEllipse: Sendable, Hashable {
+  package var xx: Double
+  package var xy: Double
+  package var yy: Double
+
+  /// The standard deviations along the axes of the ellipse, the larger one first.
+  package var axes: (major: Double, minor: Double) {
+    let mean = (xx + yy) / 2
+    let half = (((xx - yy) / 2) * ((xx - yy) / 2) + xy * xy).squareRoot()
+    return (max(mean + half, 0).squareRoot(), max(mean - half, 0).squareRoot())
+  }
+
+  /// The distance of an error in standard deviations, squared.
+  package func squaredDeviations(_ error: SIMD2<Double>) -> Double {
+    let determinant = max(xx * yy - xy * xy, 1e-300)
+    return (yy * error.x * error.x - 2 * xy * error.x * error.y + xx * error.y * error.y)
+      / determinant
+  }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The frame in which the places of a survey are stated.
+///
+/// Ranges give a shape without place, heading and handedness; the frame is the user's choice.
+package enum SurveyGauge: Sendable, Hashable {
+  /// The centre at the origin, the longest extent along x. A mirror image is the same shape.
+  case shape
+  /// An anchor with a known place, the direction to another one, and the side of a third one.
+  case line(Line)
+  /// The rough places of anchors.
+  case places
+
+  package struct Line: Sendable, Hashable {
+    package var anchor: Int
+    package var position: SIMD2<Double>
+    package var toward: Int
+    /// The direction of `toward` from `anchor`, in radians to the left of the x axis.
+    package var heading: Double
+    /// An anchor on the left or on the right of the line; nil if the mirror image stays open.
+    package var side: Side?
+
+    package struct Side: Sendable, Hashable {
+      package var anchor: Int
+      package var isLeft: Bool
+
+      package init(_ anchor: Int, isLeft: Bool) { (self.anchor, self.isLeft) = (anchor, isLeft) }
+    }
+
+    package init(
+      _ anchor: Int, at position: SIMD2<Double>, toward: Int, heading: Double, side: Side? = nil
+    ) {
+      (self.anchor, self.position, self.toward) = (anchor, position, toward)
+      (self.heading, self.side) = (heading, side)
+    }
+  }
+
+  /// Two anchors with known places; the second one gives the direction only.
+  package static func anchors(
+    _ first: Int, at start: SIMD2<Double>, _ second: Int, at end: SIMD2<Double>,
+    side: Line.Side? = nil
+  ) -> SurveyGauge {
+    let direction = end - start
+    return .line(
+      Line(
+        first, at: start, toward: second, heading: Math.atan2(direction.y, direction.x),
+        side: side))
+  }
+}
+
+extension SurveyGauge {
+  /// The motion from the frame of a fit into this frame.
+  func motion(_ positions: [SIMD2<Double>]) -> RigidMotion {
+    switch self {
+    case .places: return RigidMotion()
+    case .shape:
+      let (mean, direction) = FoldSearch.principalLine(positions)
+      return Self.motion(of: mean, along: direction, to: .zero, heading: 0, isMirrored: false)
+    case .line(let line):
+      let start = positions[line.anchor]
+      let along = positions[line.toward] - start
+      var isMirrored = false
+      if let side = line.side {
+        let isLeft = (positions[side.anchor] - start).dot(along.normal) > 0
+        isMirrored = isLeft != side.isLeft
+      }
+      return Self.motion(
+        of: start, along: along, to: line.position, heading: line.heading, isMirrored: isMirrored)
+    }
+  }
+
+  private static func motion(
+    of point: SIMD2<Double>, along direction: SIMD2<Double>, to target: SIMD2<Double>,
+    heading: Double, isMirrored: Bool
+  ) -> RigidMotion {
+    var motion = RigidMotion()
+    motion.isMirrored = isMirrored
+    let from = Math.atan2(isMirrored ? -direction.y : direction.y, direction.x)
+    motion.cosine = Math.cos(heading - from)
+    motion.sine = Math.sin(heading - from)
+    motion.shift = target - motion.turned(point)
+    return motion
+  }
+
+  /// The change of a covariance from inner constraints to this frame, for places in this frame.
+  ///
+  /// The errors of a known anchor and of a known direction become errors of all others.
+  func transformation(_ positions: [SIMD2<Double>]) -> Matrix {
+    let size = 2 * positions.count
+    var result = Matrix.identity(size)
+    guard case .line(let line) = self else { return result }
+    let start = positions[line.anchor]
+    let along = positions[line.toward] - start
+    let across = along.normal / max(along.lengthSquared, 1e-12)
+    for (index, position) in positions.enumerated() {
+      let lever = (position - start).normal
+      for axis in 0..<2 {
+        let row = 2 * index + axis
+        result[row, 2 * line.anchor + axis] -= 1
+        // The error of the direction, taken out by a turn about the known anchor.
+        for column in 0..<2 {
+          result[row, 2 * line.toward + column] -= lever[axis] * across[column]
+          result[row, 2 * line.anchor + column] += lever[axis] * across[column]
+        }
+      }
+    }
+    return result
+  }
+}
+
+extension RigidMotion {
+  /// The change of a covariance of places by the turn.
+  func transformation(count: Int) -> Matrix {
+    var result = Matrix(rows: 2 * count, columns: 2 * count)
+    let (x, y) = (turned(SIMD2(1, 0)), turned(SIMD2(0, 1)))
+    for index in 0..<count {
+      result[2 * index, 2 * index] = x.x
+      result[2 * index + 1, 2 * index] = x.y
+      result[2 * index, 2 * index + 1] = y.x
+      result[2 * index + 1, 2 * index + 1] = y.y
+    }
+    return result
+  }
+}

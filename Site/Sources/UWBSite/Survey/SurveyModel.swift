@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// An anchor as it is known before a survey.
+package struct SurveyAnchor: Sendable, Hashable {
+  /// A place that is roughly known, such as a click on a floor plan.
+  package struct Rough: Sendable, Hashable {
+    package var position: SIMD2<Double>
+    package var deviation: Double
+
+    package init(_ position: SIMD2<Double>, deviation: Double) {
+      (self.position, self.deviation) = (position, deviation)
+    }
+  }
+
+  package var id: String
+  package var height: Double
+  package var heightDeviation: Double
+  package var rough: Rough?
+  /// The length by which each range to this anchor is too long, and its deviation between anchors.
+  package var delay = 0.0
+  package var delayDeviation = 0.05
+
+  package init(
+    _ id: String, height: Double, heightDeviation: Double = 0.02, rough: Rough? = nil
+  ) {
+    (self.id, self.height, self.heightDeviation) = (id, height, heightDeviation)
+    self.rough = rough
+  }
+}
+
+/// Places and delays: the unknowns of a survey.
+struct SurveyState: Sendable, Hashable {
+  var positions: [SIMD2<Double>]
+  /// The delay that is in every range.
+  var common = 0.0
+  /// The delay of each anchor beyond the common one.
+  var delays: [Double]
+
+  init(_ positions: [SIMD2<Double>], common: Double = 0, delays: [Double]? = nil) {
+    (self.positions, self.common) = (positions, common)
+    self.delays = delays ?? Array(repeating: 0, count: positions.count)
+  }
+}
+
+/// The ranges of a survey, and all that is assumed about its anchors.
+struct SurveyModel: Sendable {
+  /// How residuals count.
+  enum Loss: Sendable {
+    /// By their squares, as in textbooks.
+    case squares
+    /// Less if they are large, and least if the range is longer than the model.
+    case oneSided
+  }
+
+  var anchors: [SurveyAnchor]
+  var pairs: [PairRange]
+  /// The variance of each pair, with the deviations of the heights.
+  private(set) var variances: [Double]
+  var loss = Loss.oneSided
+  /// The deviation of the delay that all ranges have in common; 0 to assume that there is none.
+  var commonDelayDeviation = 0.15
+  /// Whether anchors have delays of their own.
+  var hasOwnDelays = true
+
+  init(anchors: [SurveyAnchor], pairs: [PairRange]) {
+    (self.anchors, self.pairs) = (anchors, pairs)
+    variances = pairs.map { pair in
+      let (a, b) = (anchors[pair.first], anchors[pair.second])
+      let distance = max(pair.distance, 0.1)
+      let slope = (a.height - b.height) / distance
+      let heights =
+        a.heightDeviation * a.heightDeviation + b.heightDeviation * b.heightDeviation
+      let bend = heights / (2 * distance)
+      return pair.deviation * pair.deviation + slope * slope * heights + bend * bend
+    }
+  }
+
+  /// Multiplies the deviation of all pairs.
+  mutating func widen(by factor: Double) {
+    for index in variances.indices { variances[index] *= factor * factor }
+  }
+
+  var count: Int { anchors.count }
+  var hasRoughPlaces: Bool { anchors.count { $0.rough != nil } >= 2 }
+
+  /// The difference of the heights of a pair, squared.
+  func rise(_ pair: PairRange) -> Double {
+    let difference = anchors[pair.first].height - anchors[pair.second].height
+    return difference * difference
+  }
+
+  /// The distance in the plane that belongs to a range.
+  func level(_ pair: PairRange) -> Double {
+    max(pair.distance * pair.distance - rise(pair), 1e-4).squareRoot()
+  }
+
+  /// The anchors that have a range with each anchor.
+  var neighbours: [[Int]] {
+    var result = Array(repeating: [Int](), count: count)
+    for pair in pairs {
+      result[pair.first].append(pair.second)
+      result[pair.second].append(pair.first)
+    }
+    return result
+  }
+
+  /// The vector between two anchors in the plane, their distance, and the measured excess.
+  func residual(
+    _ index: Int, _ state: SurveyState
+  ) -> (difference: SIMD2<Double>, distance: Double, excess: Double) {
+    let pair = pairs[index]
+    let difference = state.positions[pair.first] - state.positions[pair.second]
+    let distance = max((difference.lengthSquared + rise(pair)).squareRoot(), 1e-9)
+    let delays = state.common + state.delays[pair.first] + state.delays[pair.second]
+    return (difference, distance, pair.distance - distance - delays)
+  }
+
+  /// The cost and the weight of an excess in units of its deviation.
+  ///
+  /// The widths are 2 and 4 deviations. A range that is too long is usual, since paths go around
+  /// corners; a range that is too short is an error.
+  func loss(_ excess: Double) -> (cost: Double, weight: Double) {
+    switch loss {
+    case .squares: return (excess * excess, 1)
+    case .oneSided:
+      let width = excess > 0 ? 4.0 : 16.0
+      let ratio = 1 + excess * excess / width
+      return (width * Math.log(ratio), 1 / ratio)
+    }
+  }
+
+  /// The sum of squares, as far as the loss counts them, of ranges, delays and rough places.
+  func cost(_ state: SurveyState) -> Double { rangeCost(state) + priorCost(state) }
+
+  private func rangeCost(_ state: SurveyState) -> Double {
+    var sum = 0.0
+    for index in pairs.indices {
+      let excess = residual(index, state).excess
+      sum += loss(excess / variances[index].squareRoot()).cost
+    }
+    return sum
+  }
+
+  private func priorCost(_ state: SurveyState) -> Double {
+    var sum = 0.0
+    if commonDelayDeviation > 0 {
+      let ratio = state.common / commonDelayDeviation
+      sum += ratio * ratio
+    }
+    for (index, anchor) in anchors.enumerated() {
+      if hasOwnDelays, anchor.delayDeviation > 0 {
+        let ratio = (state.delays[index] - anchor.delay) / anchor.delayDeviation
+        sum += ratio * ratio
+      }
+      if let rough = anchor.rough {
+        sum +=
+          (state.positions[index] - rough.position).lengthSquared
+          / (rough.deviation * rough.deviation)
+      }
+    }
+    return sum
+  }
+}
