@@ -16,7 +16,7 @@ enum OutdoorFigures {
   /// Ranges of one kind of path with the filtered level, corrected for the clocks.
   static func ranges(_ exchanges: [Hanyang.Exchange]) -> [Stood] {
     var parameters = TwoWayParameters()
-    parameters.counter = .bits32
+    parameters.counter = TickCounter(bits: 32)
     var clock = ClockOffsetTracker(parameters)
     var level = LevelTracker()
     var stand = -1
@@ -123,7 +123,7 @@ enum OutdoorFigures {
   /// Single-sided without clock correction, minus the median error.
   private static func constantOnly(_ exchanges: [Hanyang.Exchange]) -> [Double] {
     var parameters = TwoWayParameters()
-    parameters.counter = .bits32
+    parameters.counter = TickCounter(bits: 32)
     let errors = exchanges.compactMap { one -> Double? in
       guard
         let found = try? one.exchange.distance(offset: ClockOffset(0), parameters),

@@ -29,7 +29,7 @@ private enum DataSets {
   /// Ranges of one kind of path, corrected for the clocks, with the filtered level.
   private func ranges(_ kind: String, _ distances: [Int]) throws -> [KnownRange] {
     var parameters = TwoWayParameters()
-    parameters.counter = .bits32
+    parameters.counter = TickCounter(bits: 32)
     let root = "\(DataSets.folder)/hanyang/Static_measurements/\(kind)"
     var result: [KnownRange] = []
     for folder in try FileManager.default.contentsOfDirectory(atPath: root).sorted() {

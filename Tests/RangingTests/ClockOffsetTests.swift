@@ -24,7 +24,7 @@ import Testing
     var scene = TwoWayScene(seed: 2)
     scene.initiator = 10e-6
     var parameters = TwoWayParameters()
-    parameters.counter = .bits32
+    parameters.counter = TickCounter(bits: 32)
     var tracker = ClockOffsetTracker(parameters)
     for round in 0..<20 {
       let time = Double(round) * 0.25
@@ -41,7 +41,7 @@ import Testing
     var scene = TwoWayScene(seed: 3)
     scene.initiator = 10e-6
     var parameters = TwoWayParameters()
-    parameters.counter = .bits32
+    parameters.counter = TickCounter(bits: 32)
     var tracker = ClockOffsetTracker(parameters)
     var late = 0.0
     for round in 0..<60 {

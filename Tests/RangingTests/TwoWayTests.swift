@@ -8,7 +8,7 @@ import Testing
     #expect(counter.interval(from: 5, to: 12) == 7)
     #expect(counter.interval(from: TickStamp(UInt64(0xFF_FFFF_FFFD)), to: 4) == 7)
     #expect(counter.interval(from: 12, to: 5) == 0x1p40 - 7)
-    let low = TickCounter.bits32
+    let low = TickCounter(bits: 32)
     #expect(low.interval(from: TickStamp(Int64(-3)), to: TickStamp(Int64(4))) == 7)
     #expect(low.interval(from: TickStamp(UInt64(0xFFFF_FFFD)), to: 4) == 7)
     #expect(low.interval(from: TickStamp(Int64.max), to: TickStamp(Int64.min)) == 1)

@@ -178,19 +178,6 @@ struct ConfigurationTests {
     #expect(configuration.parameters(for: .fira2).contains(TLV(.resultReportConfig, [0x01])))
   }
 
-  @Test("A slot is set in milliseconds, and stays within its bytes")
-  func slots() {
-    var configuration = Self.usual
-    for (milliseconds, rstu) in [
-      (2, 2_400), (1.0004, 1_200), (1.0005, 1_201), (-1, 0), (54.6125, 65_535), (100, 65_535),
-    ] as [(Double, UInt16)] {
-      configuration.slotMilliseconds = milliseconds
-      #expect(configuration.slotDuration == rstu, "\(milliseconds)")
-    }
-    configuration.slotDuration = 1_800
-    #expect(configuration.slotMilliseconds == 1.5)
-  }
-
   @Test("What the ends report are the bits of RESULT_REPORT_CONFIG")
   func reports() {
     typealias Report = SessionConfiguration.ResultReport

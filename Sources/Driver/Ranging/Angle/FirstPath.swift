@@ -30,10 +30,10 @@ public struct FirstPath: Sendable, Hashable {
   /// The power at the first path, in the receiver's unit.
   public var power: Double
   /// The ratio of that power to the noise, in dB.
-  public var signalToNoise: Double
+  package var signalToNoise: Double
   /// The ratio of that power to the power of the strongest sample, in dB, 0 or less. Below -6 dB
   /// the direct path is attenuated, or another path was mistaken for it.
-  public var firstToPeak: Double
+  package var firstToPeak: Double
 
   /// Reads the first path of a response.
   ///

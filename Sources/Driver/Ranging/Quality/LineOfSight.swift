@@ -87,7 +87,7 @@ public struct LineOfSightModel: Sendable, Hashable {
 
   /// Returns the standard deviation of a distance whose path is blocked with this probability, as
   /// the mixture of both cases.
-  public func inflated(_ standardDeviation: Double, probability: Double?) -> Double {
+  package func inflated(_ standardDeviation: Double, probability: Double?) -> Double {
     standardDeviation * varianceFactor(probability: probability).squareRoot()
   }
 

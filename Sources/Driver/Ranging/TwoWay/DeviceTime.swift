@@ -51,8 +51,6 @@ public struct TickCounter: Sendable, Hashable {
 
   /// The full counter of DW1000, DW3000 and QM33: wraps every 17.2 s.
   public static let bits40 = TickCounter(bits: 40)
-  /// The low word of the counter: wraps every 67.2 ms.
-  public static let bits32 = TickCounter(bits: 32)
 
   /// Creates a counter.
   ///

@@ -143,7 +143,7 @@ public struct Capabilities: Hashable, Sendable {
     integer("MAX_SESSIONS").map { Int(clamping: $0) }
   }
   /// The shortest ranging interval in milliseconds, where an Android HAL reports it (0xE4).
-  public var minRangingIntervalMilliseconds: Int? {
+  package var minRangingIntervalMilliseconds: Int? {
     integer("MIN_RANGING_INTERVAL").map { Int(clamping: $0) }
   }
 

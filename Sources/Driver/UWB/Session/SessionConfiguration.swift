@@ -124,10 +124,4 @@ public struct SessionConfiguration: Sendable, Hashable {
     self.peers = peers
     isOneToMany = peers.count > 1
   }
-
-  /// The slot in milliseconds.
-  public var slotMilliseconds: Double {
-    get { Double(slotDuration) / 1_200 }
-    set { slotDuration = UInt16(max(0, min((newValue * 1_200).rounded(), 65_535))) }
-  }
 }
