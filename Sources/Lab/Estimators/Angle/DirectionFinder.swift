@@ -62,9 +62,11 @@ public struct DirectionFinder: Sendable {
     self.expected = expected
   }
 
-  /// Returns, for each azimuth, the log-likelihood of the phases with the likeliest elevation.
-  /// Ignores phases that are nil or not finite.
-  func likelihood(_ phases: [Double?]) -> (values: [Double], elevations: [Int]) {
+  /// The log-likelihood of a row for each azimuth, with the likeliest elevation.
+  typealias Likelihood = (values: [Double], elevations: [Int])
+
+  /// Returns the likelihood of the phases. Ignores phases that are nil or not finite.
+  func likelihood(_ phases: [Double?]) -> Likelihood {
     var values = [Double](repeating: -.infinity, count: azimuths.count)
     var chosen = [Int](repeating: 0, count: azimuths.count)
     let floor = outliers / (2 * .pi)
@@ -72,20 +74,22 @@ public struct DirectionFinder: Sendable {
     let variances = pairs.map {
       $0.phaseDeviation * $0.phaseDeviation + $0.modelDeviation * $0.modelDeviation
     }
-    let weights = variances.map { 1 / (2 * $0) }
-    let heights = variances.map { (1 - outliers) / (2 * Double.pi * $0).squareRoot() }
-    var index = 0
+    var known: [(pair: Int, phase: Double, weight: Double, height: Double)] = []
+    for (pair, variance) in variances.enumerated() where pair < phases.count {
+      guard let phase = phases[pair], phase.isFinite else { continue }
+      let height = (1 - outliers) / (2 * Double.pi * variance).squareRoot()
+      known.append((pair, phase, 1 / (2 * variance), height))
+    }
+    var first = 0
     for elevation in elevations.indices {
       for azimuth in azimuths.indices {
         var sum = 0.0
-        for pair in pairs.indices {
-          if pair < phases.count, let phase = phases[pair], phase.isFinite {
-            let residual = wrapped(phase - expected[index])
-            sum += log(
-              heights[pair] * exp(-residual * residual * weights[pair]) + floor)
-          }
-          index += 1
+        for index in known.indices {
+          let one = known[index]
+          let residual = wrapped(one.phase - expected[first + one.pair])
+          sum += log(one.height * exp(-residual * residual * one.weight) + floor)
         }
+        first += variances.count
         if sum > values[azimuth] {
           values[azimuth] = sum
           chosen[azimuth] = elevation
@@ -110,7 +114,8 @@ public struct DirectionFinder: Sendable {
       return rows.map { update(&track, time: $0.time, $0.phases) }
     }
     var finder = self
-    finder.jumps = likeliestJumps(rows.prefix(300))
+    var seen = rows.prefix(300).map { likelihood($0.phases) }
+    finder.jumps = likeliestJumps(rows, seen.map(\.values))
     var result: [Direction?] = []
     result.reserveCapacity(rows.count)
     // In overlapping pieces, because a row takes some kilobytes.
@@ -122,7 +127,12 @@ public struct DirectionFinder: Sendable {
     while start < rows.count {
       let end = min(rows.count, start + piece)
       let reach = min(rows.count, end + overlap)
-      result += finder.directions(rows[start..<reach], count: end - start, &carried, &width, &sides)
+      seen += rows[(start + seen.count)..<max(start + seen.count, reach)].map {
+        likelihood($0.phases)
+      }
+      result += finder.directions(
+        rows[start..<reach], seen, count: end - start, &carried, &width, &sides)
+      seen.removeFirst(end - start)
       start = end
     }
     // Unrelated rows have independent errors.
@@ -208,8 +218,12 @@ public struct DirectionFinder: Sendable {
   }
 
   /// Returns the likeliest jump probability: rows may be a path, or independent of each other.
-  private func likeliestJumps(_ rows: ArraySlice<(time: Double, phases: [Double?])>) -> Double {
-    let seen = rows.map { likelihood($0.phases).values }
+  ///
+  /// - Parameter seen: The logarithms of the likelihoods of the first rows.
+  private func likeliestJumps(
+    _ rows: [(time: Double, phases: [Double?])], _ seen: [[Double]]
+  ) -> Double {
+    let rows = rows.prefix(seen.count)
     let kernels = zip(rows, rows.dropFirst()).map { kernel($1.time - $0.time) }
     func logLikelihood(_ jumps: Double) -> Double {
       var finder = self
@@ -237,11 +251,10 @@ public struct DirectionFinder: Sendable {
   }
 
   private func directions(
-    _ rows: ArraySlice<(time: Double, phases: [Double?])>, count: Int,
+    _ rows: ArraySlice<(time: Double, phases: [Double?])>, _ seen: [Likelihood], count: Int,
     _ carried: inout [Double]?, _ width: inout LearnedWidth, _ sides: inout RecordedSides
   ) -> [Direction?] {
     let uniform = [Double](repeating: 1 / Double(azimuths.count), count: azimuths.count)
-    let seen = rows.map { likelihood($0.phases) }
     let kernels = rows.indices.map { index in
       index == rows.startIndex ? kernel(0.1) : kernel(rows[index].time - rows[index - 1].time)
     }
@@ -320,18 +333,14 @@ public struct DirectionFinder: Sendable {
     guard !kernel.isEmpty else { return [Double](repeating: floor, count: count) }
     var result = [Double](repeating: 0, count: count)
     for bin in 0..<count where belief[bin] > 1e-12 * total {
-      result[bin] += kernel[0] * belief[bin]
+      let here = belief[bin]
+      result[bin] += kernel[0] * here
       for step in 1..<max(1, kernel.count) {
-        let part = kernel[step] * belief[bin]
-        if isCircle {
-          result[(bin + step) % count] += part
-          result[(bin - step + count) % count] += part
-        } else {
-          // Reflected at the ends.
-          let (high, low) = (bin + step, bin - step)
-          result[high < count ? high : 2 * count - 1 - high] += part
-          result[low >= 0 ? low : -1 - low] += part
-        }
+        let part = kernel[step] * here
+        // Around the circle, or reflected at the ends.
+        let (high, low) = (bin + step, bin - step)
+        result[high < count ? high : isCircle ? high - count : 2 * count - 1 - high] += part
+        result[low >= 0 ? low : isCircle ? low + count : -1 - low] += part
       }
     }
     return result.map { (1 - jumps) * $0 + jumps * floor }

@@ -27,9 +27,10 @@ package struct PositionObservation: Sendable, Hashable {
   /// Returns the measurement to expect at a position, and its gradient there.
   func expected(at position: SIMD3<Double>) -> (value: Double, gradient: SIMD3<Double>) {
     func distance(_ anchor: SIMD3<Double>) -> (Double, SIMD3<Double>) {
-      let arm = position - anchor
-      let length = max(arm.length, 1e-6)
-      return (length, arm * (1 / length))
+      let (x, y, z) = (position.x - anchor.x, position.y - anchor.y, position.z - anchor.z)
+      let length = max((x * x + y * y + z * z).squareRoot(), 1e-6)
+      let scale = 1 / length
+      return (length, SIMD3<Double>(x * scale, y * scale, z * scale))
     }
     switch kind {
     case .range(let anchor):
