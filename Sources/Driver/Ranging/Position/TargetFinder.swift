@@ -146,6 +146,17 @@ public struct TargetFinder: Sendable {
     var azimuth: TargetProblem.Azimuth?
     /// Metres moved up to this pose.
     var travelled: Double
+    /// The variance of `range` relative to the noise of a single one, of which averaging removes
+    /// half. Within a tenth of a second the noise is the same, as in `PositionTracker`.
+    var spread = 1.0
+
+    /// Takes another range from the same position into the mean.
+    mutating func add(_ another: Double, at time: Double) {
+      count += 1
+      until = time
+      range += (another - range) / count
+      spread = 0.5 + 0.5 / min(count, 1 + max(0, until - self.time) / 0.1)
+    }
   }
   private(set) var sightings: [Sighting] = []
   private var travelled = 0.0
@@ -203,10 +214,7 @@ public struct TargetFinder: Sendable {
       (before.pose.position - sighting.pose.position).length < parameters.spacing,
       azimuth == nil || (before.azimuth != nil && before.count < 1.5)
     {
-      let index = sightings.count - 1
-      sightings[index].count += 1
-      sightings[index].until = sighting.time
-      sightings[index].range += (sighting.range - before.range) / sightings[index].count
+      sightings[sightings.count - 1].add(sighting.range, at: sighting.time)
       return false
     }
     sightings.append(
@@ -247,7 +255,7 @@ public struct TargetFinder: Sendable {
     }
     for candidate in candidates { search(from: candidate.position, bias: candidate.bias) }
     sinceSearch += 1
-    if candidates.count < 2 || sightings.count < 12 || sinceSearch >= 8 {
+    if candidates.isEmpty || sightings.count < 12 || sinceSearch >= 8 {
       sinceSearch = 0
       for side in sides(near) { search(from: side.position, bias: side.bias) }
     }
@@ -290,7 +298,7 @@ public struct TargetFinder: Sendable {
     since.solve(from: pose)
     guard since.estimate?.isConverged == true, let best = since.candidates.first else { return }
     let problem = TargetProblem(since.sightings, parameters, travelled: travelled)
-    let movement = TargetMovement(since.sightings, at: best, share: problem.share, parameters)
+    let movement = TargetMovement(problem, at: best, parameters)
     if movement.speed + 2 * movement.speedDeviation < parameters.restSpeed { self = since }
   }
 
@@ -359,7 +367,7 @@ public struct TargetFinder: Sendable {
     if sightings.count >= 10, misfit > limit(parameters.misfit, for: .signal) {
       reasons.insert(.signal)
     }
-    let movement = TargetMovement(sightings, at: best, share: problem.share, parameters)
+    let movement = TargetMovement(problem, at: best, parameters)
     if movement.evidence > limit(parameters.movementEvidence, for: .targetMovement),
       movement.speed > limit(parameters.movementSpeed, for: .targetMovement)
     {

@@ -2,6 +2,31 @@
 
 /// The evidence that a target moves: the gain in likelihood of a target with constant velocity.
 struct TargetMovement {
+  private typealias Lanes = TargetProblem.Lanes
+
+  /// Weighted sums of the products of a direction and 1.
+  private struct Moments {
+    var (xx, xy, xz, yy, yz, zz) = (
+      Lanes.zero, Lanes.zero, Lanes.zero, Lanes.zero, Lanes.zero, Lanes.zero
+    )
+    var (x, y, z, one) = (Lanes.zero, Lanes.zero, Lanes.zero, Lanes.zero)
+
+    @inline(__always)
+    mutating func add(_ x: Lanes, _ y: Lanes, _ z: Lanes, _ weight: Lanes) {
+      let (wx, wy, wz) = (weight * x, weight * y, weight * z)
+      xx += wx * x
+      xy += wx * y
+      xz += wx * z
+      yy += wy * y
+      yz += wy * z
+      zz += wz * z
+      self.x += wx
+      self.y += wy
+      self.z += wz
+      one += weight
+    }
+  }
+
   /// The log-likelihood ratio of a moving and a resting target, at the remaining noise.
   private(set) var evidence = 0.0
   /// Metres per second.
@@ -12,50 +37,58 @@ struct TargetMovement {
   private var noise = 1.0
 
   /// - Parameters:
-  ///   - sightings: at least two.
+  ///   - problem: has at least two sightings.
   ///   - best: the likeliest position of a target at rest.
-  ///   - share: the weight of one sighting; see `TargetProblem`.
   init(
-    _ sightings: [TargetFinder.Sighting], at best: TargetProblem.Minimum, share: Double,
-    _ parameters: TargetFinder.Parameters
+    _ problem: TargetProblem, at best: TargetProblem.Minimum, _ parameters: TargetFinder.Parameters
   ) {
-    guard let latest = sightings.last else { return }
     let precision = 1 / (parameters.rangeDeviation * parameters.rangeDeviation)
-    // For each unknown, the sums of the products with all; the last two lanes are 0.
-    var products = [SIMD8<Double>](repeating: .zero, count: 6)
-    var right = SIMD8<Double>.zero
-    var (before, count) = (0.0, 0.0)
-    for sighting in sightings {
-      let arm = best.position - sighting.pose.position
-      let length = max(0.05, arm.length)
-      let rest = sighting.range - length - best.bias
-      let time = sighting.time - latest.time
-      let (x, y, z) = (arm.x / length, arm.y / length, arm.z / length)
+    // Sums without the time, with it, and with its square; and of the residuals.
+    var (rest, once, twice, restOnce) = (Moments(), Moments(), Moments(), Moments())
+    var (still, before) = (Moments(), Lanes.zero)
+    for pair in problem.ranges {
+      var (x, y, z) = (best.position.x - pair.x, best.position.y - pair.y, best.position.z - pair.z)
+      var length = (x * x + y * y + z * z).squareRoot()
+      length.replace(with: 0.05, where: length .< 0.05)
+      let residual = pair.range - length - best.bias
+      let inverse = 1 / length
+      (x, y, z) = (x * inverse, y * inverse, z * inverse)
       // A few gross errors are not movement.
-      let weight = share * precision / (1 + rest * rest * precision / 8)
-      let row = SIMD8<Double>(x, y, z, 1, x * time, y * time, 0, 0)
-      let weighted = row * weight
-      for unknown in 0..<6 { products[unknown] += row * weighted[unknown] }
-      right += weighted * rest
-      before += weight * rest * rest
-      count += weight / precision
+      var weight = problem.share * precision / (1 + residual * residual * (precision / 8))
+      weight.replace(with: 0, where: pair.precision .== 0)
+      still.add(x, y, z, weight)
+      once.add(x, y, z, weight * pair.time)
+      twice.add(x, y, z, weight * pair.time * pair.time)
+      rest.add(x, y, z, weight * residual)
+      restOnce.add(x, y, z, weight * residual * pair.time)
+      before += weight * residual * residual
     }
-    for row in 0..<6 {
-      equations.right[row] = right[row]
-      for column in 0...row { equations.add(row, column, products[row][column]) }
-      equations.add(row, row, 1e-6)
-    }
-    equations.add(2, 2, 1 / (parameters.heightDeviation * parameters.heightDeviation))
-    equations.add(3, 3, 1 / (parameters.biasDeviation * parameters.biasDeviation))
+    let right = [rest.x, rest.y, rest.z, rest.one, restOnce.x, restOnce.y]
+    equations.right = right.map { $0.sum() }
+    fill(still, once, twice)
+    let (height, bias) = (parameters.heightDeviation, parameters.biasDeviation)
+    let priors = [1e-6, 1e-6, 1e-6 + 1 / (height * height), 1e-6 + 1 / (bias * bias), 1e-6, 1e-6]
+    for (index, prior) in priors.enumerated() { equations.add(index, index, prior) }
     guard let found = equations.solved() else { return }
     var gain = 0.0
-    for row in 0..<6 {
-      gain += 2 * found[row] * right[row]
-      for column in 0..<6 { gain -= found[row] * found[column] * products[row][column] }
+    for (index, prior) in priors.enumerated() {
+      gain += found[index] * (equations.right[index] + prior * found[index])
     }
-    noise = max(0.1, (before - gain) / count)
+    noise = max(0.1, (before.sum() - gain) / (still.one.sum() / precision))
     evidence = gain / 2 / noise
     speed = (found[4] * found[4] + found[5] * found[5]).squareRoot()
+  }
+
+  private mutating func fill(_ still: Moments, _ once: Moments, _ twice: Moments) {
+    let rows = [
+      [still.xx], [still.xy, still.yy], [still.xz, still.yz, still.zz],
+      [still.x, still.y, still.z, still.one],
+      [once.xx, once.xy, once.xz, once.x, twice.xx],
+      [once.xy, once.yy, once.yz, once.y, twice.xy, twice.yy],
+    ]
+    for (row, sums) in rows.enumerated() {
+      for (column, sum) in sums.enumerated() { equations.add(row, column, sum.sum()) }
+    }
   }
 
   /// One standard deviation of a component of the velocity.

@@ -15,16 +15,15 @@ struct TargetProblem {
     var information: Symmetric3
   }
 
-  private typealias Lanes = SIMD2<Double>
+  typealias Lanes = SIMD2<Double>
 
   /// Ranges of two sightings, one in each lane; the precision of a missing one is 0.
-  private struct Ranges {
-    var x = Lanes.zero
-    var y = Lanes.zero
-    var z = Lanes.zero
-    var range = Lanes.zero
+  struct Ranges {
+    var x, y, z, range: Lanes
+    /// Seconds since the latest sighting.
+    var time: Lanes
     /// The inverse of the variance.
-    var precision = Lanes.zero
+    var precision: Lanes
   }
 
   /// A measured azimuth as two directions in the world: its own, and the one to the right of it.
@@ -41,20 +40,13 @@ struct TargetProblem {
       right = x * sine - y * cosine
     }
 
-    /// Returns the measured azimuth minus the azimuth of a point, seen from the origin.
-    func residual(_ point: SIMD3<Double>) -> Double {
-      let (across, ahead) = (right.dot(point), along.dot(point))
-      guard abs(across) < 0.2 * ahead else { return atan2(across, ahead) }
-      // The series is exact to 1e-13 here, and takes a tenth of the time.
-      let tangent = across / ahead
-      let square = tangent * tangent
-      let tail = 1 / 9.0 - square * (1 / 11.0 - square * (1 / 13.0 - square * (1 / 15.0)))
-      return tangent
-        * (1 - square * (1 / 3.0 - square * (1 / 5.0 - square * (1 / 7.0 - square * tail))))
+    /// Returns the direction of an arm from the origin: to the right of the azimuth, and along it.
+    func direction(_ arm: SIMD3<Double>) -> (across: Double, ahead: Double) {
+      (right.dot(arm), along.dot(arm))
     }
   }
 
-  private var ranges: [Ranges] = []
+  private(set) var ranges: [Ranges] = []
   private var azimuths: [Azimuth] = []
   private let count: Int
   private let parameters: TargetFinder.Parameters
@@ -70,34 +62,34 @@ struct TargetProblem {
   ) {
     self.parameters = parameters
     count = sightings.count
-    var low = sightings[0].pose.position
+    let latest = sightings[count - 1]
+    var low = latest.pose.position
     var high = low
-    var sum = 0.0
+    var sum = SIMD3<Double>.zero
     ranges.reserveCapacity((count + 1) / 2)
     let noise = parameters.rangeDeviation * parameters.rangeDeviation
-    var pair = Ranges()
-    for (index, sighting) in sightings.enumerated() {
-      let p = sighting.pose.position
-      low = SIMD3<Double>(min(low.x, p.x), min(low.y, p.y), min(low.z, p.z))
-      high = SIMD3<Double>(max(high.x, p.x), max(high.y, p.y), max(high.z, p.z))
-      sum += p.z
-      // Variance of the range: the part that averaging does not remove, and the drift of the poses
-      // since.
-      let drift = parameters.drift * (travelled - sighting.travelled)
-      let lane = index % 2
-      (pair.x[lane], pair.y[lane], pair.z[lane]) = (p.x, p.y, p.z)
-      pair.range[lane] = sighting.range
-      // Within a tenth of a second the noise is the same, as in `PositionTracker`.
-      let several = min(sighting.count, 1 + max(0, sighting.until - sighting.time) / 0.1)
-      pair.precision[lane] = 1 / (noise * (0.5 + 0.5 / several) + drift * drift)
-      if lane == 1 || index == count - 1 {
-        ranges.append(pair)
-        pair = Ranges()
+    for index in stride(from: 0, to: count, by: 2) {
+      let one = sightings[index]
+      let other = index + 1 < count ? sightings[index + 1] : one
+      let (p, q) = (one.pose.position, other.pose.position)
+      for place in [p, q] {
+        low.replace(with: place, where: place .< low)
+        high.replace(with: place, where: place .> high)
       }
-      if let azimuth = sighting.azimuth { azimuths.append(azimuth) }
+      sum += index + 1 < count ? p + q : p
+      // The part of the variance that averaging does not remove, and the drift of the poses since.
+      let drift = parameters.drift * (travelled - Lanes(one.travelled, other.travelled))
+      let variance = noise * Lanes(one.spread, other.spread) + drift * drift
+      ranges.append(
+        Ranges(
+          x: Lanes(p.x, q.x), y: Lanes(p.y, q.y), z: Lanes(p.z, q.z),
+          range: Lanes(one.range, other.range), time: Lanes(one.time, other.time) - latest.time,
+          precision: Lanes(1, index + 1 < count ? 1 : 0) / variance))
+      if let azimuth = one.azimuth { azimuths.append(azimuth) }
+      if index + 1 < count, let azimuth = other.azimuth { azimuths.append(azimuth) }
     }
     extent = high - low
-    height = sum / Double(count)
+    height = sum.z / Double(count)
     let way = sightings[count - 1].travelled - sightings[0].travelled
     share = min(1, max(1, way / 0.25 + 1) / Double(count))
   }
@@ -113,6 +105,7 @@ struct TargetProblem {
     from start: SIMD3<Double>, bias beginning: Double = 0, promise: Double = 1e-7,
     known: [Minimum], near: Double
   ) -> Minimum? {
+    if known.contains(where: { (start - $0.position).length < near }) { return nil }
     var position = start
     var bias = beginning
     var damping = 1e-2
@@ -260,21 +253,30 @@ struct TargetProblem {
     let right = (1 - parameters.azimuthOutliers) * (precision / (2 * .pi)).squareRoot()
     let wrong = parameters.azimuthOutliers / (2 * .pi)
     let most = 1 / (right + wrong)
-    var (product, logarithm) = (1.0, 0.0)
-    var (xx, xy, yy, slopeX, slopeY) = (0.0, 0.0, 0.0, 0.0, 0.0)
-    for azimuth in azimuths {
-      let arm = position - azimuth.origin
-      let residual = azimuth.residual(arm)
-      let likely = right * exp(-residual * residual * precision / 2)
-      product *= (likely + wrong) * most
-      if product < 1e-200 {
-        logarithm += log(product)
-        product = 1
+    var (product, logarithm) = (Lanes.one, 0.0)
+    var (xx, xy, yy, slopeX, slopeY) = (Lanes.zero, Lanes.zero, Lanes.zero, Lanes.zero, Lanes.zero)
+    for index in stride(from: 0, to: azimuths.count, by: 2) {
+      let isLast = index + 1 == azimuths.count
+      let (one, other) = (azimuths[index], azimuths[isLast ? index : index + 1])
+      let (arm, otherArm) = (position - one.origin, position - other.origin)
+      let residual = Self.angles(one.direction(arm), other.direction(otherArm))
+      let square: Lanes = residual * residual
+      let likely: Lanes = right * Self.exponential(square * (-precision / 2))
+      let all: Lanes = likely + wrong
+      var factor: Lanes = all * most
+      if isLast { factor[1] = 1 }
+      product *= factor
+      if product[0] * product[1] < 1e-200 {
+        logarithm += log(product[0] * product[1])
+        product = .one
       }
       // For level devices: the azimuth grows to the left.
-      let scale = 1 / max(0.01, arm.x * arm.x + arm.y * arm.y)
-      let weight = likely / (likely + wrong)
-      let (gx, gy) = (-arm.y * scale, arm.x * scale)
+      let (x, y) = (Lanes(arm.x, otherArm.x), Lanes(arm.y, otherArm.y))
+      var distance: Lanes = x * x + y * y
+      distance.replace(with: 0.01, where: distance .< 0.01)
+      let weight: Lanes = likely / all * Lanes(1, isLast ? 0 : 1)
+      let scale: Lanes = 1 / distance
+      let (gx, gy): (Lanes, Lanes) = (-y * scale, x * scale)
       xx += weight * gx * gx
       xy += weight * gx * gy
       yy += weight * gy * gy
@@ -282,12 +284,50 @@ struct TargetProblem {
       slopeY += weight * residual * gy
     }
     let all = share * precision
-    result.cost -= share * (logarithm + log(product))
-    result.information.xx += all * xx
-    result.information.xy += all * xy
-    result.information.yy += all * yy
-    result.slope.x += all * slopeX
-    result.slope.y += all * slopeY
+    result.cost -= share * (logarithm + log(product[0] * product[1]))
+    result.information.xx += all * xx.sum()
+    result.information.xy += all * xy.sum()
+    result.information.yy += all * yy.sum()
+    result.slope.x += all * slopeX.sum()
+    result.slope.y += all * slopeY.sum()
+  }
+
+  /// Returns the arc tangents of two directions.
+  private static func angles(
+    _ one: (across: Double, ahead: Double), _ other: (across: Double, ahead: Double)
+  ) -> Lanes {
+    guard abs(one.across) < 0.2 * one.ahead, abs(other.across) < 0.2 * other.ahead else {
+      return Lanes(atan2(one.across, one.ahead), atan2(other.across, other.ahead))
+    }
+    // The series is exact to 1e-13 here, and takes a tenth of the time.
+    let tangent = Lanes(one.across, other.across) / Lanes(one.ahead, other.ahead)
+    let square: Lanes = tangent * tangent
+    var sum = Lanes(repeating: 1 / 15.0)
+    for odd in [13.0, 11, 9, 7, 5, 3, 1] {
+      let product: Lanes = square * sum
+      sum = 1 / odd - product
+    }
+    return tangent * sum
+  }
+
+  /// Returns the exponential functions of two numbers up to 0, exact to 1e-14.
+  private static func exponential(_ values: Lanes) -> Lanes {
+    var values = values
+    values.replace(with: -700, where: values .< -700)
+    // Adding this rounds to a whole number, which is then in the last bits.
+    let powers: Lanes = values * 1.442_695_040_888_963_4
+    let whole: Lanes = powers + 0x1.8p52
+    let logarithm: Lanes = (whole - 0x1.8p52) * 0.693_147_180_559_945_3
+    let rest: Lanes = values - logarithm
+    var sum = Lanes(repeating: 1 / 39_916_800.0)
+    for factorial in [3_628_800.0, 362_880, 40_320, 5040, 720, 120, 24, 6, 2, 1, 1] {
+      let product: Lanes = sum * rest
+      sum = product + 1 / factorial
+    }
+    let scale = Lanes(
+      Double(bitPattern: (whole[0].bitPattern &+ 1023) << 52),
+      Double(bitPattern: (whole[1].bitPattern &+ 1023) << 52))
+    return sum * scale
   }
 
   /// Returns the ratio of the residuals to their expectation.
