@@ -3,7 +3,7 @@ import Estimators
 import Ranging
 import RangingScenes
 
-/// Angles from simulated phases: A1 to A4.
+/// Angles from simulated phases: A1 to A6.
 enum AngleFigures {
   /// An antenna with a ground plane: not a sine, not symmetric, more than half a turn. In radians.
   struct Antenna {
@@ -57,7 +57,7 @@ enum AngleFigures {
           "A1", "the same live", "deg", scale: 1 / degree, textbook: plain,
           aim: .atMost(aim), Errors.rms))
     }
-    return result + ring(settings) + flawed(settings) + elsewhere() + sides()
+    return result + ring(settings) + flawed(settings) + elsewhere() + sides() + changing()
   }
 
   /// A person who walks back and forth, at 10 Hz.
@@ -226,16 +226,9 @@ enum AngleFigures {
         let fit = try? ArrayFit(
           zip(turn, measured(turn)).map { ArraySample(azimuth: $0, phases: $1) })
       else { preconditionFailure("the ring of seed \(seed) is refused") }
-      let known = fit.pairs.map { pair in
-        var known = pair
-        known.modelDeviation =
-          RangingCalibration.Pair(column: "", pair, residuals: fit.residuals)
-          .modelDeviationAnywhere ?? 0
-        return known
-      }
       let walk = (0..<1000).map { wrap(0.36 * Double($0) * degree) }
       let rows = measured(walk).enumerated().map { (time: Double($0) * 0.1, phases: $1) }
-      guard let found = DirectionFinder(known)?.directions(rows) else { continue }
+      guard let found = DirectionFinder(fit.pairsAnywhere)?.directions(rows) else { continue }
       let errors = zip(found, walk).map { wrap(($0?.azimuth ?? .pi) - $1) }
       honest.add(zip(errors, found).map { $0 / ($1?.standardDeviation ?? 1) })
       wrong.append(100 * Double(errors.count { abs($0) > 30 * degree }) / Double(errors.count))
@@ -265,6 +258,66 @@ enum AngleFigures {
     return result
   }
 
+  /// Rings that were calibrated on one turn, after which reflecting objects have moved and the
+  /// coupling has changed: each row of the next turn on its own. The textbook has the baselines and
+  /// fits offsets only.
+  private static func changing() -> [AccuracyFigure] {
+    var (here, textbook, honest) = (Errors(), Errors(), Honesty())
+    for (reflection, drift) in [(0.02, 0.01), (0.05, 0.02), (0.1, 0.02)] {
+      var (own, plain, ratios) = ([Double](), [Double](), [Double]())
+      for seed in 71..<77 {
+        let scene = RingScene.turns(reflection: reflection, drift: drift, seed: UInt64(seed))
+        let turn = scene.turns[0].map { ArraySample(azimuth: $0.azimuth, phases: $0.phases) }
+        guard let fit = try? ArrayFit(turn) else {
+          preconditionFailure("the ring of seed \(seed) is refused")
+        }
+        for (error, deviation) in alone(fit.pairsAnywhere, scene.turns[1]) {
+          own.append(error)
+          ratios.append(error / deviation)
+        }
+        plain += alone(offsetsOnly(scene.baselines, turn), scene.turns[1]).map(\.error)
+      }
+      here.add(own)
+      textbook.add(plain)
+      honest.add(ratios)
+    }
+    return [
+      here.figure(
+        "A6", "ring, one turn, reflections of 2, 5 and 10 %: rows of the next turn, RMSE", "deg",
+        scale: 1 / degree, textbook: ("offsets only", Errors.rms(textbook.all) / degree),
+        aim: .atMost(4), Errors.rms)
+    ] + honest.figures("A6", "rows of the next turn")
+  }
+
+  /// The errors and deviations of rows on their own, in radians. Two wrong phases in one row give
+  /// another side, which is not an error of some degrees.
+  private static func alone(
+    _ pairs: [AntennaPair], _ rows: [(azimuth: Double, phases: [Double?])]
+  ) -> [(error: Double, deviation: Double)] {
+    guard let finder = DirectionFinder(pairs) else { return [] }
+    return rows.compactMap { row in
+      var track = DirectionFinder.Track()
+      guard let found = finder.update(&track, time: 0, row.phases) else { return nil }
+      let error = wrap(found.azimuth - row.azimuth)
+      return abs(error) < 45 * degree ? (error, found.standardDeviation) : nil
+    }
+  }
+
+  private static func offsetsOnly(
+    _ baselines: [SIMD2<Double>], _ turn: [ArraySample]
+  ) -> [AntennaPair] {
+    baselines.enumerated().map { index, baseline in
+      var pair = AntennaPair(.baseline(x: baseline.x, y: baseline.y, z: 0))
+      var mean = PhasorMean()
+      for sample in turn {
+        guard let phase = sample.phases[index] else { continue }
+        mean.add(phase - pair.phase(azimuth: sample.azimuth, elevation: 0))
+      }
+      pair.offset = mean.phase ?? 0
+      return pair
+    }
+  }
+
   private static func figures(_ name: String, _ told: [RingScene.Told]) -> [AccuracyFigure] {
     func figure(
       _ quantity: String, _ told: [RingScene.Told], aim: AccuracyFigure.Aim? = nil,
@@ -283,5 +336,17 @@ enum AngleFigures {
       figure("wrong without ambiguous", told) { $0.isRight || $0.probability < 0.7 ? 0 : 100 },
       figure("ambiguous", told) { $0.probability < 0.7 ? 100 : 0 },
     ]
+  }
+}
+
+extension ArrayFit {
+  /// The pairs with the errors of their models at other places, as a calibration file has them.
+  fileprivate var pairsAnywhere: [AntennaPair] {
+    pairs.map { pair in
+      var known = pair
+      known.modelDeviation =
+        RangingCalibration.Pair(column: "", pair, residuals: residuals).modelDeviationAnywhere ?? 0
+      return known
+    }
   }
 }

@@ -53,6 +53,20 @@ import Testing
     #expect(1.1 * model - 0.005...1.6 * model + 0.01 ~= errors.model, "\(errors.model)")
   }
 
+  /// Two turns with other reflections: neighbours in direction differ by more than the noise.
+  @Test func `Rows that follow each other have the noise`() throws {
+    var noise = Noise(seed: 73)
+    let residuals = (0..<720).map { step -> PhaseErrors.Residual in
+      let direction = Double(step % 360) * degree
+      return (direction, 0.2 * sine(direction + Double(step / 360)) + 0.05 * noise.normal())
+    }
+    let known = try #require(PhaseErrors.noise(Array(zip(residuals, residuals.dropFirst()))))
+    #expect(0.045...0.055 ~= known, "\(known)")
+    #expect(PhaseErrors(residuals).noise > 0.06)
+    #expect(PhaseErrors(residuals, noise: known).noise == known)
+    #expect(PhaseErrors.noise([(residuals[0], residuals[1])]) == nil)
+  }
+
   @Test func `Without neighbours noise and error of the model are equal`() {
     var noise = Noise(seed: 72)
     let errors = PhaseErrors((0..<25).map { (Double($0) * 0.2, 0.1 * noise.normal()) })

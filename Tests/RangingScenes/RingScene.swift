@@ -28,7 +28,7 @@ package enum RingScene {
   private struct Ring {
     let positions: [SIMD2<Double>]
     /// The coupling of each antenna to each other one.
-    let coupling: [[Field]]
+    private(set) var coupling: [[Field]]
 
     init(spacing: Double, _ noise: inout Noise) {
       let radius = spacing / 2.0.squareRoot()
@@ -42,6 +42,16 @@ package enum RingScene {
       }
       self.coupling = coupling
     }
+
+    /// Changes the coupling, as warmth or a hand do.
+    mutating func drift(_ amplitude: Double, _ noise: inout Noise) {
+      for a in 0..<4 {
+        for b in 0..<a {
+          coupling[a][b] += Field(amplitude, noise.uniform(-.pi, .pi))
+          coupling[b][a] = coupling[a][b]
+        }
+      }
+    }
   }
 
   /// Three objects that reflect.
@@ -49,7 +59,10 @@ package enum RingScene {
     var things: [(position: SIMD2<Double>, reflection: Field)] = []
 
     init(_ noise: inout Noise) {
-      let amplitude = noise.uniform(0.02, 0.05)
+      self.init(amplitude: noise.uniform(0.02, 0.05), &noise)
+    }
+
+    init(amplitude: Double, _ noise: inout Noise) {
       for _ in 0..<3 {
         let (distance, angle) = (noise.uniform(0.8, 4), noise.uniform(-.pi, .pi))
         things.append(
@@ -106,6 +119,33 @@ package enum RingScene {
       pair.modelDeviation = (here + 16 * degree * degree).squareRoot()
       return pair
     }
+  }
+
+  /// A ring with neighbours at 0.42 wavelengths that is turned twice, with 5 degrees of noise.
+  /// Between the turns the objects move that reflect a part of the amplitude, and the coupling
+  /// changes.
+  ///
+  /// - Returns: the baselines in wavelengths; the phases of each turn, and its azimuths.
+  package static func turns(
+    reflection: Double, drift: Double, seed: UInt64
+  ) -> (
+    baselines: [SIMD2<Double>], turns: [[(azimuth: Double, phases: [Double?])]]
+  ) {
+    var noise = Noise(seed: seed)
+    var ring = Ring(spacing: 0.42, &noise)
+    let turns = (0..<2).map { _ in
+      let place = Place(amplitude: reflection, &noise)
+      ring.drift(drift, &noise)
+      return (0..<360).map { step in
+        let azimuth = wrap(Double(step) * degree)
+        let phases = place.phases(ring, azimuth).map { phase -> Double? in
+          noise.uniform() < 0.01
+            ? noise.uniform(-.pi, .pi) : wrap(phase + 5 * degree * noise.normal())
+        }
+        return (azimuth, phases)
+      }
+    }
+    return ((0..<4).map { ring.positions[$0] - ring.positions[($0 + 1) % 4] }, turns)
   }
 
   /// The direction of the peer.

@@ -35,7 +35,7 @@ struct CalibrateAngle: CalibrationCommand {
       All round, for rings of antennas and other arrays: the same columns, with azimuth_deg from \
       -180 to 180. The fit gives each pair a baseline in any direction, and a series in multiples \
       of the azimuth for the coupling of the antennas. The number of terms is determined by \
-      cross-validation over directions.
+      cross-validation over stretches of the recording, in the order of time_s or of the rows.
 
       Output: pairs with column, offset_rad, table (angle_deg, phase_rad) or axis, \
       spacing_wavelengths and harmonics, noise_rad (noise of one phase), model_rad (the error that \

@@ -23,7 +23,8 @@ package struct ArraySample: Sendable, Hashable {
 ///
 /// The model of the phase is a plane wave at two antennas, plus multiples of the azimuth for the
 /// coupling of the antennas. The number of multiples and the accuracy are determined by
-/// cross-validation over held-out directions.
+/// cross-validation: one stretch of the recording after the other is held out. Reflections change
+/// from one stretch to the next, so that multiples that only describe them do not help there.
 package struct ArrayFit: Sendable {
   /// The shortest baseline in wavelengths with a direction: a shorter one has only noise.
   private static let leastBaseline = 0.05
@@ -36,7 +37,7 @@ package struct ArrayFit: Sendable {
   package private(set) var pairs: [AntennaPair]
   /// Multiples of the azimuth that are used, from 2 on; 1 for none.
   package let harmonics: Int
-  /// The error of the azimuth of each sample in radians, when its direction is held out of the fit
+  /// The error of the azimuth of each sample in radians, when its stretch is held out of the fit
   /// and each row is used alone. Nil for samples that are not part of the fit.
   package private(set) var errors: [Double?]
   /// The residuals of the rows whose direction is within 45 degrees of the truth.
@@ -48,7 +49,7 @@ package struct ArrayFit: Sendable {
   package let ambiguous: Int
   package let otherSides: Int
 
-  /// - Parameter samples: samples with equal numbers of phases.
+  /// - Parameter samples: samples with equal numbers of phases, in the order of their times.
   package init(_ samples: [ArraySample]) throws(FitFailure) {
     let directions = try KnownDirections(samples)
     let starts = try (samples.first?.phases ?? []).indices.map { pair throws(FitFailure) in
@@ -58,9 +59,10 @@ package struct ArrayFit: Sendable {
     harmonics = heldOut.harmonics
     pairs = try starts.fitted(to: directions.most(Self.enough), harmonics: harmonics).map(\.pair)
     guard pairs.contains(where: { $0.baseline > Self.leastBaseline }) else { throw .noCurve }
-    for pair in pairs.indices {
-      let errors = PhaseErrors(heldOut.residuals(of: pair, directions))
-      (pairs[pair].phaseDeviation, pairs[pair].modelDeviation) = (errors.noise, errors.model)
+    for index in pairs.indices {
+      let errors = PhaseErrors(
+        heldOut.residuals(of: index, directions), noise: directions.noise(of: pairs[index], index))
+      (pairs[index].phaseDeviation, pairs[index].modelDeviation) = (errors.noise, errors.model)
     }
     heldOut.setDeviations(like: pairs)
     var rows = heldOut.rows(directions)
@@ -93,7 +95,7 @@ private struct KnownDirections {
   let samples: [ArraySample]
   /// Their indices among all samples of the calibration.
   let indices: [Int]
-  /// The part of the directions of each.
+  /// The stretch of the recording of each, which is held out as a whole.
   let parts: [Int]
 
   init(_ all: [ArraySample]) throws(FitFailure) {
@@ -102,12 +104,27 @@ private struct KnownDirections {
     usable = places.map { all[$0] }
     indices = stretches(of: places.count, most: Self.enough).map { places[$0] }
     samples = indices.map { all[$0] }
-    parts = DirectionParts.parts(of: samples.map(\.azimuth))
+    let count = samples.count
+    parts = samples.indices.map { $0 * HeldOutPairs.count / count }
   }
 
   /// Returns at most `count` of all usable samples.
   func most(_ count: Int) -> [ArraySample] {
     stretches(of: usable.count, most: count).map { usable[$0] }
+  }
+
+  /// Returns the noise of a pair in radians, from the changes of the residuals between rows that
+  /// follow each other and have nearly the same direction; nil if there are too few.
+  func noise(of pair: AntennaPair, _ index: Int) -> Double? {
+    let known = usable.map { sample -> PhaseErrors.Residual? in
+      guard let phase = sample.phases[index], abs(phase) < PairModel.greatestPhase
+      else { return nil }
+      return (sample.azimuth, pair.residual(phase, sample))
+    }
+    let changes = zip(known, known.dropFirst()).compactMap { here, next in
+      here.flatMap { here in next.map { (here, $0) } }
+    }
+    return PhaseErrors.noise(changes)
   }
 }
 
@@ -118,14 +135,15 @@ extension ArraySample {
   }
 }
 
-/// The pairs that are fitted without one part of the directions, for each part.
+/// The pairs that are fitted without one stretch of the recording, for each stretch.
 private struct HeldOutPairs {
+  /// The number of stretches. With twelve, a stretch of a single turn is 30 degrees wide, and the
+  /// others determine coupling up to the sixth multiple there.
+  static let count = 12
   /// The largest multiple of the azimuth.
   private static let mostHarmonics = 6
   /// The residual in radians beyond which a phase counts as its logarithm.
   private static let usualResidual = 0.1
-  /// The part of the cost that has to remain with an additional harmonic.
-  private static let reduction = 0.99
 
   let harmonics: Int
   private var pairs: [[AntennaPair]]
@@ -133,7 +151,7 @@ private struct HeldOutPairs {
   /// Nil if the samples do not determine that many harmonics.
   private init?(_ known: KnownDirections, from starts: [PairModel], harmonics: Int) {
     guard let all = try? starts.fitted(to: known.samples, harmonics: harmonics),
-      let pairs = try? (0..<DirectionParts.count).map({ part in
+      let pairs = try? (0..<Self.count).map({ part in
         let others = zip(known.samples, known.parts).filter { $1 != part }.map(\.0)
         return try all.fitted(to: others, harmonics: harmonics).map(\.pair)
       })
@@ -141,30 +159,43 @@ private struct HeldOutPairs {
     (self.harmonics, self.pairs) = (harmonics, pairs)
   }
 
-  /// Returns the pairs with the number of harmonics that predicts held-out directions best.
+  /// Returns the pairs with the fewest harmonics whose cost in held-out stretches is within one
+  /// standard error of the best.
   static func likeliest(
     _ known: KnownDirections, from starts: [PairModel]
   ) throws(FitFailure) -> HeldOutPairs {
-    var best: (fit: HeldOutPairs, cost: Double)?
+    var choices: [(fit: HeldOutPairs, costs: [Double])] = []
     for harmonics in 1...mostHarmonics {
       guard let fit = HeldOutPairs(known, from: starts, harmonics: harmonics) else { break }
-      let cost = fit.cost(known)
-      if cost < reduction * (best?.cost ?? .infinity) { best = (fit, cost) }
+      choices.append((fit, fit.costs(known)))
     }
-    guard let best else { throw .noCurve }
-    return best.fit
+    guard let best = choices.min(by: { $0.costs.reduce(0, +) < $1.costs.reduce(0, +) }),
+      let fewest = choices.first(where: { isAsGood($0.costs, as: best.costs) })
+    else { throw .noCurve }
+    return fewest.fit
   }
 
-  private func cost(_ known: KnownDirections) -> Double {
-    var cost = 0.0
+  /// Returns whether costs exceed the costs of the same stretches by no more than one standard
+  /// error of their differences.
+  private static func isAsGood(_ costs: [Double], as best: [Double]) -> Bool {
+    let count = Double(costs.count)
+    let differences = zip(costs, best).map { $0 - $1 }
+    let sum = differences.reduce(0, +)
+    let squares = differences.reduce(0) { $0 + ($1 - sum / count) * ($1 - sum / count) }
+    return sum <= (squares * count / max(1, count - 1)).squareRoot()
+  }
+
+  /// Returns the cost of each stretch.
+  private func costs(_ known: KnownDirections) -> [Double] {
+    var costs = [Double](repeating: 0, count: Self.count)
     for (sample, part) in zip(known.samples, known.parts) {
       for (pair, phase) in zip(pairs[part], sample.phases) {
         guard let residual = phase.map({ pair.residual($0, sample) }), residual.isFinite
         else { continue }
-        cost += log(1 + residual * residual / (Self.usualResidual * Self.usualResidual))
+        costs[part] += log(1 + residual * residual / (Self.usualResidual * Self.usualResidual))
       }
     }
-    return cost
+    return costs
   }
 
   /// Returns the direction and the residual of each phase of a pair.
@@ -208,7 +239,7 @@ private struct HeldOutPairs {
   }
 }
 
-/// The direction of a row whose part was held out of the fit.
+/// The direction of a row whose stretch was held out of the fit.
 private struct HeldOutRow {
   var index: Int
   /// Radians.

@@ -19,6 +19,8 @@ enum DirectionParts {
 
 /// The errors of a model of phases in held-out directions, in radians.
 struct PhaseErrors {
+  typealias Residual = (direction: Double, residual: Double)
+
   /// Noise of one phase, one standard deviation.
   let noise: Double
   /// Error of the model beside the noise.
@@ -29,17 +31,24 @@ struct PhaseErrors {
   /// Fewer neighbours do not separate the noise from the error of the model.
   private static let fewestNeighbours = 30
 
-  /// - Parameter residuals: the direction of each sample and the residual of its phase.
-  init(_ residuals: [(direction: Double, residual: Double)]) {
+  /// - Parameters:
+  ///   - residuals: the direction of each sample and the residual of its phase.
+  ///   - known: the noise, if it is known; nil: from samples with nearly the same direction.
+  init(_ residuals: [Residual], noise known: Double? = nil) {
     let sorted = residuals.sorted { wrapped($0.direction) < wrapped($1.direction) }
-    let changes = zip(sorted, sorted.dropFirst()).filter {
-      abs(wrapped($0.direction - $1.direction)) < Self.neighbourhood
-    }.map { abs(wrapped($0.residual - $1.residual)) / 2.0.squareRoot() }
     let whole = max(1e-3, sorted.map { abs($0.residual) }.medianDeviation)
     noise =
-      changes.count >= Self.fewestNeighbours
-      ? min(whole, max(1e-3, changes.medianDeviation)) : whole / 2.0.squareRoot()
+      (known ?? Self.noise(Array(zip(sorted, sorted.dropFirst())))).map { min(whole, $0) }
+      ?? whole / 2.0.squareRoot()
     model = max(1e-6, whole * whole - noise * noise).squareRoot()
+  }
+
+  /// Returns the noise of one phase in radians, from pairs of residuals; nil if too few of them
+  /// have nearly the same direction.
+  static func noise(_ pairs: [(Residual, Residual)]) -> Double? {
+    let changes = pairs.filter { abs(wrapped($0.direction - $1.direction)) < neighbourhood }
+      .map { abs(wrapped($0.residual - $1.residual)) / 2.0.squareRoot() }
+    return changes.count >= fewestNeighbours ? max(1e-3, changes.medianDeviation) : nil
   }
 }
 

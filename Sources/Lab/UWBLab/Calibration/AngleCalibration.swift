@@ -134,7 +134,8 @@ extension CSVTable {
   }
 
   /// Reads the phases of all pairs in known directions (columns `azimuth` or `angle`, and
-  /// optionally `elevation`); nil without azimuths.
+  /// optionally `elevation`), in the order of the column `time` if each row has one; nil without
+  /// azimuths.
   ///
   /// - Parameter columns: the columns of phases.
   package func arraySamples(
@@ -147,13 +148,20 @@ extension CSVTable {
     let elevation = try reader.findAngle("elevation")
     var phases: [Column] = []
     for column in columns { phases.append(try reader.phaseColumn(column)) }
-    return try reader.rows { [reader, phases] row, status in
+    let time = reader.lookUp("time", .time)
+    let rows = try reader.rows { [reader, phases] row, status -> (Double?, ArraySample)? in
       guard let seen = reader.value(row, azimuth, &status) else { return nil }
       let measured = phases.map { reader.value(row, $0) }
       if measured.allSatisfy({ $0 == nil }) { _ = reader.value(row, phases[0], &status) }
-      return ArraySample(
+      let sample = ArraySample(
         azimuth: seen, elevation: reader.value(row, elevation) ?? 0, phases: measured)
+      return (reader.value(row, time), sample)
     }
+    let timed = rows.values.compactMap { time, sample in time.map { (time: $0, sample: sample) } }
+    let isTimed = timed.count == rows.values.count
+    return LabRows(
+      values: isTimed ? timed.sorted { $0.time < $1.time }.map(\.sample) : rows.values.map(\.1),
+      warnings: rows.warnings)
   }
 
   /// Reads phases over time.

@@ -114,7 +114,7 @@ package struct ArrayCalibration {
       : "  Coupling: none that directions bear out\n"
     let rests = fit.residuals
     text +=
-      "  Directions left out of the fit, each row alone: \(degrees(rests.rms, 2)) RMS, median "
+      "  Stretches left out of the fit, each row alone: \(degrees(rests.rms, 2)) RMS, median "
       + "\(degrees(rests.median, 2)), 95 % below \(degrees(rests.percentile95, 2))\n"
     if fit.ambiguous + fit.otherSides > 0 {
       text +=
@@ -151,7 +151,7 @@ package struct ArrayCalibration {
     }
     return phases + [
       Chart(
-        title: "Directions left out of the fit", x: "azimuth (°)", y: "error (°)",
+        title: "Stretches left out of the fit", x: "azimuth (°)", y: "error (°)",
         series: [.init("", .blue, .points, rests)])
     ]
   }
