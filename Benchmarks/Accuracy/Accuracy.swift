@@ -12,9 +12,6 @@ enum Accuracy {
     "T5 hanyang LOS: within one position, mean deviation",
     // Measurements of a clear path do not show how much longer detours are.
     "T5 hanyang NLOS, learned at LOS: other distances than learned: errors within two",
-    // A constant error either is within twice the stated deviation, or is not.
-    "T5 hanyang LOS, not calibrated: errors within two",
-    "T5 hanyang NLOS, not calibrated: errors within two",
     // The short form has few rows.
     "A2 the same, each row on its own",
   ]

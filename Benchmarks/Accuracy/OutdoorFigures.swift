@@ -96,16 +96,14 @@ enum OutdoorFigures {
     return result + widths(free, "LOS") + widths(blocked, "NLOS")
   }
 
-  /// The accuracy of the deviations without a calibration, and with a calibration at one position.
+  /// The accuracy of the deviations with a calibration at one position.
   private static func widths(_ all: [Stood], _ name: String) -> [AccuracyFigure] {
-    var (raw, one) = (Honesty(), Honesty())
-    raw.add(all.map { ($0.distance.distance - $0.range.truth) / $0.distance.standardDeviation })
+    var one = Honesty()
     let byStand = Dictionary(grouping: all, by: \.stand)
     for (stand, own) in byStand where stand % 7 == 0 {
       one.add(stated(all.filter { $0.stand != stand }, RangeBiasFit(own.map(\.range))))
     }
-    return raw.figures("T5", "hanyang \(name), not calibrated")
-      + one.figures("T5", "hanyang \(name), calibrated at one position")
+    return one.figures("T5", "hanyang \(name), calibrated at one position")
   }
 
   /// Errors of calibrated distances as multiples of the stated deviation.
