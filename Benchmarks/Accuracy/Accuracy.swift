@@ -22,10 +22,10 @@ enum Accuracy {
   static func run(_ settings: Settings, datasets: String?, only: [String]) -> Bool {
     let recordings = Recordings(datasets)
     let groups: [(ids: [String], rows: () -> [AccuracyFigure])] = [
-      (["T1", "T2", "T3"], { TwoWayFigures.rows(settings) }),
+      (["T1", "T2", "T3", "T4"], { TwoWayFigures.rows(settings) }),
       (["T5"], { OutdoorFigures.stands(recordings) }),
-      (["P1"], { PathFigures.rows(recordings) }),
-      (["A1", "A2", "A3", "A4", "A5"], { AngleFigures.rows(settings) }),
+      (["P1", "P2"], { PathFigures.rows(recordings) }),
+      (["A1", "A2", "A3", "A4", "A5", "A6"], { AngleFigures.rows(settings) }),
       (["F1"], { FilterFigures.rows(settings) }),
       (["D1", "D2"], { FlightFigures.rows() }),
       (["F2", "L1", "L2", "M1"], { TrolleyFigures.rows(recordings) }),
