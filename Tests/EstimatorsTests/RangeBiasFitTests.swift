@@ -41,6 +41,24 @@ import Testing
     #expect(abs(one.delays[0] - 0.2) < 1e-9)
   }
 
+  /// Reflections at each of 40 positions. Three positions do not show that there are none.
+  @Test(arguments: [(0.02, 0.02...0.045), (0.15, 0.12...0.18)])
+  func `Learns the scatter of positions`(scatter: Double, about: ClosedRange<Double>) throws {
+    var noise = Noise(seed: 5)
+    let ranges = (0..<40).flatMap { place in
+      let truth = 2 + Double(place)
+      let error = 0.3 + scatter * noise.normal()
+      return (0..<50).map { _ in
+        KnownRange(measured: truth + error + 0.03 * noise.normal(), truth: truth)
+      }
+    }
+    let fit = try #require(RangeBiasFit(ranges))
+    #expect(about.contains(fit.positionDeviation), "\(fit.positionDeviation)")
+    let few = try #require(
+      RangeBiasFit([5, 6, 7].map { KnownRange(measured: $0 + 0.3, truth: $0) }))
+    #expect(0.065...0.075 ~= few.positionDeviation)
+  }
+
   @Test func `Returns nil without data`() {
     #expect(RangeBiasFit([]) == nil)
     #expect(RangeBiasFit([KnownRange(measured: .nan, truth: 1)]) == nil)

@@ -441,9 +441,10 @@ struct ComputeFilter: TableCommand {
   @Option(
     help: """
       Error in metres that the ranges of some seconds share, one standard deviation: reflections \
-      and antennas. It remains in sigma_m.
+      and antennas. It remains in sigma_m. (default: the scatter of positions in --calibration, \
+      otherwise 0.07)
       """)
-  var slowError = RangeEstimator.Parameters().slowDeviation
+  var slowError: Double?
   @Option(
     help: """
       Common error of all ranges in metres, one standard deviation, unless a column or \
@@ -456,13 +457,14 @@ struct ComputeFilter: TableCommand {
     try require(
       sigma > 0 && sigma < 1000 && acceleration > 0 && acceleration < 1e6,
       "--sigma and --acceleration are greater than 0.")
-    try require(0..<1000 ~= slowError, "--slow-error is in metres and not negative.")
+    try require(0..<1000 ~= slowError ?? 0, "--slow-error is in metres and not negative.")
     try require(0..<1000 ~= biasSigma, "--bias-sigma is in metres and not negative.")
   }
 
-  private var parameters: RangeEstimator.Parameters {
+  private func parameters(_ calibration: RangingCalibration?) -> RangeEstimator.Parameters {
     var parameters = RangeEstimator.Parameters()
-    parameters.slowDeviation = slowError
+    parameters.slowDeviation =
+      slowError ?? calibration?.residuals?.positionDeviation ?? parameters.slowDeviation
     if let acceleration = motion.acceleration {
       parameters.accelerationDensity = acceleration
       parameters.learnsAcceleration = false
@@ -471,8 +473,9 @@ struct ComputeFilter: TableCommand {
   }
 
   func computation(of table: CSVTable) throws(LabError) -> RowComputation<RangeEstimate> {
-    try table.filtering(
-      sigma: sigma, biasDeviation: biasSigma, parameters, live: option.live,
-      calibration: try .read(known.calibration))
+    let calibration = try RangingCalibration?.read(known.calibration)
+    return try table.filtering(
+      sigma: sigma, biasDeviation: biasSigma, parameters(calibration), live: option.live,
+      calibration: calibration)
   }
 }

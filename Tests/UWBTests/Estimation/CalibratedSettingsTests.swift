@@ -184,4 +184,17 @@ import UCI
     #expect(abs(settings.constantDeviation(of: 1) - expected) < 1e-4)
     #expect(settings.uncalibratedDeviation(on: .dw3000, peers: [1]) == nil)
   }
+
+  /// The scatter of the positions of a calibration is the error that changes slowly.
+  @Test func slowErrorOfTheCalibration() throws {
+    let residuals = #"{"count": 9, "rmse_m": 0.03, "median_m": 0.02, "p95_m": 0.06, "positions": 4"#
+    func settings(_ more: String) throws -> EstimationSettings {
+      try Self.settings(#"{"delay_m": 0.3, "residuals": \#(residuals)\#(more)}}"#)
+    }
+    let usual = EstimationSettings().filter.slowDeviation
+    #expect(try settings("").filter.slowDeviation == usual)
+    let scattered = try settings(#", "position_sigma_m": 0.2"#)
+    #expect(scattered.filter.slowDeviation == 0.2)
+    #expect(abs(scattered.constantDeviation(of: 1) - 0.10308) < 1e-4)
+  }
 }

@@ -136,17 +136,22 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
     package var percentile95: Double
     /// The number of positions of each pair; 1 if missing.
     package var positions: Int?
+    /// The deviation of the mean errors of single positions; see `usualPositionDeviation`.
+    package var positionDeviation: Double?
 
     enum CodingKeys: String, CodingKey {
       case count, positions
       case rms = "rmse_m"
       case median = "median_m"
       case percentile95 = "p95_m"
+      case positionDeviation = "position_sigma_m"
     }
 
-    package init(_ fit: FitResiduals, positions: Int? = nil) {
+    package init(
+      _ fit: FitResiduals, positions: Int? = nil, positionDeviation: Double? = nil
+    ) {
       (count, rms, median, percentile95) = (fit.count, fit.rms, fit.median, fit.percentile95)
-      self.positions = positions
+      (self.positions, self.positionDeviation) = (positions, positionDeviation)
     }
   }
 
@@ -158,11 +163,26 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
   /// trolley indoors) to 13 cm (a DW1000 outdoors) at others; many positions average that. The rest
   /// changes from one day to the next: a distance of DW1000 by 2.15 mm for each kelvin (DW1000 User
   /// Manual, antenna delay).
-  package var biasDeviation: Double { Self.biasDeviation(positions: residuals?.positions ?? 1) }
+  package var biasDeviation: Double {
+    Self.biasDeviation(positions: residuals?.positions ?? 1, each: positionDeviation)
+  }
 
   /// Returns the constant error after a calibration at this number of positions.
-  package static func biasDeviation(positions: Int) -> Double {
-    (0.025 * 0.025 + positionVariance(positions)).squareRoot()
+  ///
+  /// - Parameter deviation: the error that reflections and posture add at each position.
+  package static func biasDeviation(
+    positions: Int, each deviation: Double = usualPositionDeviation
+  ) -> Double {
+    (0.025 * 0.025 + deviation * deviation / Double(max(1, positions))).squareRoot()
+  }
+
+  /// The error that reflections and the posture of the antennas add at each position, without a
+  /// measurement of it: one standard deviation in metres. Public recordings have 7 to 9 cm.
+  package static let usualPositionDeviation = 0.078
+
+  /// The error that reflections and the posture of the antennas add at each position.
+  package var positionDeviation: Double {
+    residuals?.positionDeviation.map { max(0, $0) } ?? Self.usualPositionDeviation
   }
 
   /// Returns the constant error of distances after the subtraction of a delay: one standard
@@ -171,13 +191,6 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
   /// - Parameter delay: the deviation of the delay itself.
   package func constantDeviation(delay: Double) -> Double {
     (biasDeviation * biasDeviation + delay * delay).squareRoot()
-  }
-
-  /// The variance that the positions of the calibration add to all distances, plus the equal
-  /// variance of new positions. Where there were many positions, the latter is part of the
-  /// residuals.
-  private static func positionVariance(_ positions: Int) -> Double {
-    0.078 * 0.078 / Double(max(1, positions))
   }
 
   /// Returns a distance minus `bias`, with a deviation no smaller than the residuals of the
@@ -191,7 +204,9 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
     var result = distance
     result.distance -= bias
     result.biasDeviation = constantDeviation(delay: deviation)
-    let elsewhere = Self.positionVariance(residuals?.positions ?? 1)
+    // Where there were many positions, the error of a new one is part of the residuals.
+    let positions = Double(max(1, residuals?.positions ?? 1))
+    let elsewhere = positionDeviation * positionDeviation / positions
     result.standardDeviation =
       (noise * noise + elsewhere + result.biasDeviation * result.biasDeviation).squareRoot()
     return result

@@ -69,6 +69,7 @@ extension EstimationSettings {
     delay = others.metres
     if calibration.delay != nil || !known.isEmpty {
       delayDeviation = calibration.constantDeviation(delay: others.deviation)
+      filter.slowDeviation = calibration.residuals?.positionDeviation ?? filter.slowDeviation
     }
     func add(_ peer: MACAddress, _ delay: RangingCalibration.Delay) {
       delays[peer] = delay.metres

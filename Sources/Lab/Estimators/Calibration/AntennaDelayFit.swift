@@ -90,6 +90,10 @@ package struct AntennaDelayFit: Sendable {
   package let redundancy: Int
   /// Residuals of the used placements in metres.
   package let residuals: FitResiduals
+  /// The deviation of the errors of single placements, in metres.
+  package var placementDeviation: Double {
+    RangingCalibration.positionDeviation(residuals, unknowns: residuals.count - redundancy)
+  }
 
   /// Fits delays to measurements.
   package init(

@@ -43,6 +43,8 @@ package struct RangeBiasFit: Sendable {
   package let residuals: FitResiduals
   /// Positions that each pair was measured at, on average.
   package let positions: Int
+  /// The deviation of the mean errors of single positions, in metres.
+  package let positionDeviation: Double
 
   /// Fits delays and table; returns nil if some pair has no usable measurement.
   package init?(_ ranges: [KnownRange]) {
@@ -76,10 +78,23 @@ package struct RangeBiasFit: Sendable {
     powerBias = PowerBias(
       zip(knots, solution[pairs...]).map { PowerBias.Knot(power: $0, bias: $1 - mean) })
     residuals = FitResiduals(remaining)
-    let known = Dictionary(grouping: used, by: \.pair).values.map {
-      placements($0.map(\.truth)).count
+    let means = Self.means(remaining, used, pairs: pairs)
+    positions = max(1, means.count / pairs)
+    positionDeviation = RangingCalibration.positionDeviation(
+      FitResiduals(means), unknowns: pairs)
+  }
+
+  /// Returns the mean of the remaining errors at each position of each pair.
+  private static func means(
+    _ remaining: [Double], _ used: [KnownRange], pairs: Int
+  ) -> [Double] {
+    let byPair = Dictionary(grouping: used.indices) { used[$0].pair }
+    return (0..<pairs).flatMap { pair in
+      let own = byPair[pair] ?? []
+      return placements(own.map { used[$0].truth }).map { indices in
+        robustMean(indices.map { remaining[own[$0]] }).mean
+      }
     }
-    positions = max(1, known.reduce(0, +) / pairs)
   }
 
   /// Returns delays and table, and the remaining errors, which count less the larger they are.

@@ -100,7 +100,8 @@ extension AntennaDelayFit {
   /// The report on the fit.
   package var report: CalibrationReport {
     var calibration = RangingCalibration()
-    calibration.residuals = .init(residuals, positions: positions)
+    calibration.residuals = .init(
+      residuals, positions: positions, positionDeviation: placementDeviation)
     // Two boards determine only the sum, which also corrects tables that do not name the boards.
     if delays.isEmpty, sums.count == 1 { calibration.delay = sums.first?.delay.metres }
     let single = delays.sorted { $0.key < $1.key }.map {
@@ -124,7 +125,9 @@ extension AntennaDelayFit {
   private var remainder: String {
     let (few, enough) = (positions, 3)
     func metres(_ positions: Int) -> String {
-      fixed(RangingCalibration.biasDeviation(positions: positions), 2) + " m"
+      let deviation = RangingCalibration.biasDeviation(
+        positions: positions, each: placementDeviation)
+      return fixed(deviation, 2) + " m"
     }
     let text = "With this calibration, ± \(metres(few)) of each distance repeats"
     return few >= enough

@@ -20,7 +20,8 @@ struct KnownRanges {
     result.delay = fit.delays.reduce(0, +) / Double(fit.delays.count)
     result.peerDelays = numbers.count > 1 ? numbers.mapValues { fit.delays[$0] } : nil
     result.powerBias = fit.powerBias
-    result.residuals = .init(fit.residuals, positions: fit.positions)
+    result.residuals = .init(
+      fit.residuals, positions: fit.positions, positionDeviation: fit.positionDeviation)
     return result
   }
 }
