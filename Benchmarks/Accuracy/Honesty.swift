@@ -23,28 +23,21 @@ struct Honesty {
     100 * Double(values.count { abs($0) <= limit }) / Double(max(1, values.count))
   }
 
-  /// - Parameters:
-  ///   - other: another method and its errors, for comparison.
-  ///   - independent: the number of independent errors, where it is small: 19 of 20 such recordings
-  ///     are within two standard deviations of the share.
+  /// - Parameter other: another method and its errors, for comparison.
   func figures(
-    _ id: String, _ quantity: String, beside other: (name: String, Honesty)? = nil,
-    independent: Double = .infinity
+    _ id: String, _ quantity: String, beside other: (name: String, Honesty)? = nil
   ) -> [AccuracyFigure] {
     let ways = [
-      (limit: 1.0, word: "one stated deviation", share: 68.0, range: 60.0...76, limits: 55.0...80),
-      (limit: 2.0, word: "two", share: 95, range: 91...98, limits: 88...99),
+      (limit: 1.0, word: "one stated deviation", range: 60.0...76, limits: 55.0...80),
+      (limit: 2.0, word: "two", range: 91...98, limits: 88...99),
     ]
     return ways.map { way in
-      let chance = 2 * (way.share * (100 - way.share) / independent).squareRoot()
-      let low = min(way.limits.lowerBound, way.share - chance)
-      let high = min(100, max(way.limits.upperBound, way.share + chance))
-      return AccuracyFigure(
+      AccuracyFigure(
         id: id, quantity: "\(quantity): errors within \(way.word)", unit: "%",
         textbook: other.map { ($0.name, Self.share($0.1.parts.flatMap { $0 }, within: way.limit)) },
         value: Self.share(parts.flatMap { $0 }, within: way.limit),
         parts: parts.map { Self.share($0, within: way.limit) },
-        aim: .range(way.range, limits: low...high))
+        aim: .range(way.range, limits: way.limits))
     }
   }
 

@@ -73,11 +73,9 @@ struct PositionFigures {
   ///
   /// The smoother uses the whole recording, and the acceleration that suits the truth. Without the
   /// truth a tenth more is well; live, later ranges are missing too.
-  ///
-  /// - Parameter independent: the number of independent errors, where it is small.
-  func figures(_ id: String, _ name: String, independent: Double = .infinity) -> [AccuracyFigure] {
-    honestRecorded.figures(id, "\(name): position, recorded", independent: independent)
-      + honestLive.figures(id, "\(name) live", independent: independent) + [
+  func figures(_ id: String, _ name: String) -> [AccuracyFigure] {
+    honestRecorded.figures(id, "\(name): position, recorded")
+      + honestLive.figures(id, "\(name) live") + [
         circles.places(id, "\(name): position, recorded"),
         liveCircles.places(id, "\(name) live"),
       ]
@@ -111,7 +109,6 @@ enum LabyrinthFigures {
           textbook: ("robust smoother", statistic(found.robust.all)), aim: .atMost(aim), statistic)
       }
     }
-      // Half a minute, whose errors last for two seconds.
-      + found.figures("M3", "labyrinth", independent: 15)
+      + found.figures("M3", "labyrinth")
   }
 }
