@@ -31,7 +31,10 @@ struct BridgeTests {
       #expect(board.receive(3) == Self.resetCommand)
       // Earlier bytes of the chip come first.
       board.send(stale + [0x01, 0x02, 0x03, 0x04])
-      #expect(board.receive(3) == Self.leaveLoaderCommand)
+      // The host repeats the reset when the answer comes late.
+      var next = board.receive(3)
+      while next == Self.resetCommand { next = board.receive(3) }
+      #expect(next == Self.leaveLoaderCommand)
       board.send(Self.initialising + Self.ready)
     }
     let link = try Link(bridge: path, Self.options(CUWB_START_CYCLE))
