@@ -43,7 +43,7 @@ import UWBTestSupport
     let flight = Flight(seed: 3, .init(constant: 0.05, slow: 0.05))
     var fixed = PositionSmoother()
     fixed.slowErrors = [1]
-    let samples = Array(flight.samples.prefix(1_500))
+    let samples = Array(flight.samples.prefix(1_000))
     let paths = [PositionSmoother(), fixed].map { $0.path(samples, live: live) }
     for (one, other) in zip(paths[0], paths[1]).dropFirst(500) {
       guard let one, let other else { continue }
@@ -56,7 +56,7 @@ import UWBTestSupport
   /// A path that arrives measurement by measurement is the path of the whole.
   @Test func `A stream has the positions of a table`() {
     let flight = Flight(seed: 2, .init(constant: 0.05, slow: 0.2))
-    let samples = flight.samples.prefix(1_000)
+    let samples = flight.samples.prefix(500)
     let whole = PositionSmoother().path(Array(samples), live: true)
     var follower = PositionFollower(PositionSmoother(), sources: 8)
     var stream: [PositionEstimate?] = []
