@@ -30,6 +30,9 @@ let package = Package(
     .target(
       name: "SiteScenarios", dependencies: ["UWBSite"], path: "Benchmarks/SiteScenarios",
       swiftSettings: strict),
+    .executableTarget(
+      name: "SiteFigures", dependencies: ["UWBSite", arguments], path: "Benchmarks/SiteFigures",
+      swiftSettings: strict),
     .testTarget(
       name: "UWBSiteTests", dependencies: ["SiteScenarios", "UWBSite"], swiftSettings: strict),
     .testTarget(

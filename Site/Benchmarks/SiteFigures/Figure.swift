@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// A measured figure beside its textbook method and its aim.
+struct Figure {
+  var id: String
+  var quantity: String
+  var unit: String
+  /// The name of the textbook method and its value.
+  var textbook: (name: String, value: Double)?
+  var value: Double
+  var aim: ClosedRange<Double>?
+
+  var isReached: Bool { aim?.contains(value) ?? true }
+
+  var line: String {
+    func number(_ value: Double) -> String { String(format: "%.3g", value) }
+    var line = "\(id.padding(toLength: 4, withPad: " ", startingAt: 0)) \(quantity): "
+    line += "\(number(value)) \(unit)"
+    if let textbook { line += "  (\(textbook.name): \(number(textbook.value)))" }
+    guard let aim else { return line }
+    let words =
+      aim.lowerBound <= 0
+      ? "at most \(number(aim.upperBound))"
+      : "\(number(aim.lowerBound)) to \(number(aim.upperBound))"
+    return line + "  [\(words): \(isReached ? "reached" : "MISSED")]"
+  }
+}
+
+/// Errors of one kind.
+enum Errors {
+  static func rms(_ values: [Double]) -> Double {
+    (values.reduce(0) { $0 + $1 * $1 } / Double(max(1, values.count))).squareRoot()
+  }
+
+  static func quantile(_ values: [Double], _ part: Double) -> Double {
+    let sorted = values.filter { !$0.isNaN }.sorted()
+    guard !sorted.isEmpty else { return .nan }
+    return sorted[min(sorted.count - 1, Int(part * Double(sorted.count)))]
+  }
+
+  /// Returns the share of values within a limit, in percent.
+  static func share(_ values: [Double], within limit: Double) -> Double {
+    100 * Double(values.count { abs($0) <= limit }) / Double(max(1, values.count))
+  }
+}
+
+/// Random numbers from a seed.
+struct Noise {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 &+ 0x1234_5678 }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+    return z ^ (z >> 31)
+  }
+
+  mutating func uniform(_ low: Double = 0, _ high: Double = 1) -> Double {
+    low + (high - low) * Double(next() >> 11) * 0x1p-53
+  }
+
+  mutating func normal() -> Double {
+    let radius = (-2 * log(1 - uniform())).squareRoot()
+    return radius * cos(2 * .pi * uniform())
+  }
+
+  mutating func exponential(_ mean: Double) -> Double { -mean * log(1 - uniform()) }
+}

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+
+/// The figures of the site's estimators, each beside its textbook method.
+@main
+struct SiteFigures: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "SiteFigures", subcommands: [TrackFigures.self])
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The residuals of many tags at one anchor. A moved anchor is too near for tags on one side, and
+/// too far for tags on the other.
+struct AnchorWatch: Sendable {
+  /// Seconds after which a residual weighs a third.
+  private static let memory = 15.0
+  /// Seconds of contradiction after which an anchor is named.
+  private static let patience = 15.0
+  /// Metres below which a displacement is a usual error.
+  private static let least = 0.4
+  private static let fewest = 30.0
+
+  /// The normal equations of the displacement.
+  private var information = Spread.zero
+  private var slope = SIMD3<Double>.zero
+  private var (count, squares, outliers) = (0.0, 0.0, 0.0)
+  private var time = -Double.infinity
+  /// The time since which the residuals contradict the anchor's place.
+  private var since: Double?
+  private(set) var isNamed = false
+  /// The root mean square of the residuals in metres.
+  var size: Double { count > 1 ? (squares / count).squareRoot() : 0 }
+  /// The tags of this and the last period, one bit for each number modulo 64.
+  private var tags = (period: 0, now: UInt64(0), before: UInt64(0))
+
+  /// A contradiction, when it is found.
+  enum Finding: Sendable, Hashable {
+    /// The displacement in metres.
+    case moved(SIMD3<Double>)
+    /// The ranges do not fit any place, as of a blocked or broken anchor.
+    case doubtful
+    case restored
+  }
+
+  /// Adds a range of a tag.
+  ///
+  /// - Parameters:
+  ///   - direction: from the anchor to the tag, of length 1.
+  ///   - residual: the range minus the expected one, in metres.
+  mutating func add(
+    tag: Int, time now: Double, direction: SIMD3<Double>, residual: Double, isOutlier: Bool
+  ) -> Finding? {
+    fade(to: now)
+    note(tag, now)
+    let limited = min(max(residual, -20), 20)
+    count += 1
+    squares += limited * limited
+    outliers += isOutlier ? 1 : 0
+    information.add(direction, 1)
+    slope -= direction * limited
+    return judge(now)
+  }
+
+  private mutating func fade(to now: Double) {
+    guard now > time else { return }
+    let part = time == -.infinity ? 0 : 1 / (1 + (now - time) / Self.memory)
+    time = now
+    information = information.scaled(part)
+    slope *= part
+    (count, squares, outliers) = (count * part, squares * part, outliers * part)
+  }
+
+  private mutating func note(_ tag: Int, _ now: Double) {
+    let period = Int((now / Self.memory).rounded(.down))
+    if period != tags.period {
+      tags = (period, 0, period == tags.period + 1 ? tags.now : 0)
+    }
+    tags.now |= 1 << UInt64(tag % 64)
+  }
+
+  /// The displacement that explains the residuals best, and the part that it explains.
+  private var displacement: (SIMD3<Double>, explained: Double) {
+    var damped = information
+    // Heights of anchors are weakly determined: half a metre is worth ten ranges.
+    damped.add(Spread(xx: 1, xy: 0, xz: 0, yy: 1, yz: 0, zz: 10), 1)
+    let moved = damped.inverse?.times(slope) ?? .zero
+    return (moved, squares > 0 ? (moved * slope).sum() / squares : 0)
+  }
+
+  private mutating func judge(_ now: Double) -> Finding? {
+    guard count >= Self.fewest, (tags.now | tags.before).nonzeroBitCount >= 2 else { return nil }
+    guard size > Self.least / 2 || isNamed else {
+      since = nil
+      return nil
+    }
+    let (moved, explained) = displacement
+    let share = outliers / count
+    let isMoved = moved.length > Self.least && explained > 0.6
+    guard isMoved || share > 0.5 else {
+      since = nil
+      defer { isNamed = isNamed && share > 0.1 }
+      return isNamed && share <= 0.1 ? .restored : nil
+    }
+    guard let begun = since else {
+      since = now
+      return nil
+    }
+    guard !isNamed, now - begun >= Self.patience else { return nil }
+    return isMoved ? .moved(moved) : .doubtful
+  }
+
+  /// Notes that the last finding is an event.
+  mutating func name() { isNamed = true }
+}

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The places of all tags of a site, from the measurements of any number of sources.
+///
+/// Tags, anchors and sources are named by their index. Time is an input, and events are an output.
+/// In steady state, a measurement costs no allocation.
+package struct Engine: Sendable {
+  package struct Tag: Sendable, Hashable {
+    package var name: String
+    package var addresses: [String]
+    package var carrier: TagTrack.Carrier
+    package var height: TagTrack.Height
+
+    package init(
+      _ name: String, addresses: [String] = [], carrier: TagTrack.Carrier = .person,
+      height: TagTrack.Height
+    ) {
+      (self.name, self.addresses, self.carrier) = (name, addresses, carrier)
+      self.height = height
+    }
+  }
+
+  package struct Anchor: Sendable, Hashable {
+    package var name: String
+    package var addresses: [String]
+    package var place: TagTrack.Anchor
+    /// The metres by which each range to this anchor is too long.
+    package var delay: Double
+
+    package init(
+      _ name: String, addresses: [String] = [], _ place: TagTrack.Anchor, delay: Double = 0
+    ) {
+      (self.name, self.addresses, self.place) = (name, addresses, place)
+      self.delay = delay
+    }
+  }
+
+  package enum Node: Sendable, Hashable {
+    case tag(Int)
+    case anchor(Int)
+  }
+
+  package enum Event: Sendable, Hashable {
+    case place(tag: Int, TagPlace)
+    /// A place that is not sure enough to be stated.
+    case refused(tag: Int, TagTrack.Refusal, TagPlace)
+    /// No measurements for longer than the tag's rate explains.
+    case lost(tag: Int, since: Double)
+    /// An address that is not in the site, at its first appearance.
+    case unknown(address: String)
+    /// Many tags contradict the place of an anchor; the displacement in metres.
+    case anchorMoved(anchor: Int, time: Double, by: SIMD3<Double>)
+    /// The ranges of many tags to an anchor do not fit any place.
+    case anchorDoubtful(anchor: Int, time: Double)
+    case anchorRestored(anchor: Int, time: Double)
+    /// The clock of a source was set; seconds.
+    case clockSet(source: Int, by: Double)
+  }
+
+  /// The numbers of measurements by their effect.
+  package struct Counters: Sendable, Hashable {
+    package var used = 0
+    package var rejected = 0
+    package var waiting = 0
+    package var late = 0
+    package var repeated = 0
+    package var unusable = 0
+    package var unknown = 0
+  }
+
+  private struct Follower: Sendable {
+    var track: TagTrack
+    /// Whether measurements were taken since the last event.
+    var isChanged = false
+    /// Whether the tag is among the changed ones.
+    var isListed = false
+    /// Whether measurements arrive, and the tag is not lost.
+    var isPresent = false
+  }
+
+  /// Addresses beyond this many are counted only: a source may invent ever new ones.
+  private static let mostUnknown = 1000
+  /// Seconds between measurements of one round.
+  private static let round = 0.001
+
+  package let tags: [Tag]
+  package let anchors: [Anchor]
+  package private(set) var counters = Counters()
+  private let places: [TagTrack.Anchor]
+  private var nodes: [String: Node] = [:]
+  private var unknown: Set<String> = []
+  private var followers: [Follower]
+  private var watches: [AnchorWatch]
+  private var clocks: [SourceClock] = []
+  private var changed: [Int] = []
+  private var events: [Event] = []
+  /// The newest time of a measurement, and the next time at which lost tags are searched.
+  private var (newest, nextSearch) = (-Double.infinity, -Double.infinity)
+
+  package init(tags: [Tag], anchors: [Anchor], errors: TagTrack.Errors = .init()) {
+    (self.tags, self.anchors) = (tags, anchors)
+    places = anchors.map(\.place)
+    followers = tags.map { Follower(track: TagTrack($0.carrier, $0.height, errors)) }
+    watches = anchors.map { _ in AnchorWatch() }
+    for (index, anchor) in anchors.enumerated() {
+      for name in [anchor.name] + anchor.addresses { nodes[name] = .anchor(index) }
+    }
+    for (index, tag) in tags.enumerated() {
+      for name in [tag.name] + tag.addresses { nodes[name] = .tag(index) }
+    }
+    changed.reserveCapacity(tags.count)
+    events.reserveCapacity(2 * tags.count + 64)
+  }
+
+  // MARK: input
+
+  /// Returns the tag or anchor with a name or an address; an unknown one is an event, once.
+  package mutating func node(_ address: String) -> Node? {
+    if let node = nodes[address] { return node }
+    counters.unknown += 1
+    if unknown.count < Self.mostUnknown, unknown.insert(address).inserted {
+      events.append(.unknown(address: address))
+    }
+    return nil
+  }
+
+  /// Takes a measurement of a tag.
+  ///
+  /// - Parameters:
+  ///   - source: the number of the source, from 0.
+  ///   - arrival: seconds by the clock of the engine; nil for recordings.
+  package mutating func add(
+    _ measurement: TagMeasurement, tag: Int, source: Int = 0, arrival: Double? = nil
+  ) {
+    while clocks.count <= source { clocks.append(SourceClock()) }
+    guard measurement.time.isFinite,
+      let reading = clocks[source].read(measurement.time, arrival: arrival)
+    else { return counters.late += 1 }
+    if let change = reading.change { events.append(.clockSet(source: source, by: change)) }
+    var measurement = measurement
+    measurement.time = reading.time
+    measurement.value -= delay(of: measurement)
+    // The place of the last round is complete when the next round begins.
+    if followers[tag].isChanged, measurement.time > followers[tag].track.time + Self.round {
+      report(tag)
+    }
+    let reception = followers[tag].track.add(measurement, places)
+    count(reception.kind)
+    guard reception.kind != .late, reception.kind != .repeated, reception.kind != .unusable else {
+      return
+    }
+    newest = max(newest, measurement.time)
+    followers[tag].isPresent = true
+    followers[tag].isChanged = true
+    if !followers[tag].isListed {
+      followers[tag].isListed = true
+      changed.append(tag)
+    }
+    watch(measurement, reception, tag)
+  }
+
+  /// Returns the part of a measurement that the known delays of its anchors cause.
+  private func delay(of measurement: TagMeasurement) -> Double {
+    switch measurement.kind {
+    case .range(let anchor) where anchors.indices.contains(anchor): anchors[anchor].delay
+    case .difference(let first, let second)
+    where anchors.indices.contains(first) && anchors.indices.contains(second):
+      anchors[second].delay - anchors[first].delay
+    default: 0
+    }
+  }
+
+  private mutating func count(_ kind: TagTrack.Reception.Kind) {
+    switch kind {
+    case .used: counters.used += 1
+    case .rejected: counters.rejected += 1
+    case .waiting: counters.waiting += 1
+    case .late: counters.late += 1
+    case .repeated: counters.repeated += 1
+    case .unusable: counters.unusable += 1
+    }
+  }
+
+  private mutating func watch(
+    _ measurement: TagMeasurement, _ reception: TagTrack.Reception, _ tag: Int
+  ) {
+    guard case .range(let anchor) = measurement.kind,
+      reception.kind == .used || reception.kind == .rejected
+    else { return }
+    let arm = followers[tag].track.position - places[anchor].position
+    let finding = watches[anchor].add(
+      tag: tag, time: newest, direction: arm / max(arm.length, 0.1), residual: reception.residual,
+      isOutlier: reception.normalised > 9)
+    guard let finding, finding == .restored || isWorst(anchor) else { return }
+    if finding != .restored { watches[anchor].name() }
+    switch finding {
+    case .moved(let by): events.append(.anchorMoved(anchor: anchor, time: newest, by: by))
+    case .doubtful: events.append(.anchorDoubtful(anchor: anchor, time: newest))
+    case .restored: events.append(.anchorRestored(anchor: anchor, time: newest))
+    }
+  }
+
+  /// Whether the residuals of an anchor are much larger than usual here: a wrong anchor spoils
+  /// places, and so the residuals of other anchors.
+  private func isWorst(_ anchor: Int) -> Bool {
+    let own = watches[anchor].size
+    let others = watches.indices.filter { $0 != anchor && watches[$0].size > 0 }
+    guard others.allSatisfy({ watches[$0].isNamed || watches[$0].size < own }) else { return false }
+    let sizes = others.map { watches[$0].size }.sorted()
+    return sizes.isEmpty || own > 2 * sizes[sizes.count / 2]
+  }
+
+  // MARK: output
+
+  /// Hands out all events up to a time.
+  ///
+  /// - Parameters:
+  ///   - now: seconds by the clock of the engine; nil for the newest measurement.
+  ///   - isComplete: whether all measurements of the last rounds are there. Otherwise, the place of
+  ///     a round follows when the next round begins.
+  package mutating func drain(
+    now: Double? = nil, isComplete: Bool = true, _ body: (Event) -> Void
+  ) {
+    if isComplete {
+      for tag in changed {
+        followers[tag].isListed = false
+        if followers[tag].isChanged { report(tag) }
+      }
+      changed.removeAll(keepingCapacity: true)
+    }
+    let now = now ?? newest
+    if now >= nextSearch, now.isFinite {
+      nextSearch = now + 0.1
+      for tag in followers.indices { findLost(tag, now) }
+    }
+    for event in events { body(event) }
+    events.removeAll(keepingCapacity: true)
+  }
+
+  private mutating func report(_ tag: Int) {
+    followers[tag].isChanged = false
+    switch followers[tag].track.answer() {
+    case .place(let place): events.append(.place(tag: tag, place))
+    case .refused(let reason, let place): events.append(.refused(tag: tag, reason, place))
+    case .searching: break
+    }
+  }
+
+  private mutating func findLost(_ tag: Int, _ now: Double) {
+    guard followers[tag].isPresent, now > followers[tag].track.lostFrom else { return }
+    followers[tag].isPresent = false
+    events.append(.lost(tag: tag, since: followers[tag].track.time))
+  }
+
+  /// Sets the height of the floor on which a tag is now.
+  package mutating func set(height: TagTrack.Height, ofTag tag: Int) {
+    followers[tag].track.set(height: height)
+  }
+}

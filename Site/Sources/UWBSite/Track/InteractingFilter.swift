@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One or two ways of moving at once, each with its own filter, mixed by their probabilities.
+struct InteractingFilter: Sendable {
+  let models: [MotionModel]
+  private let hasTwo: Bool
+  private var first, other: JointFilter
+  /// The probability of the second model; 0 with a single one.
+  private(set) var second: Double
+  /// The log-likelihoods of the measurements since the models were weighed.
+  private var gains = SIMD2<Double>.zero
+  /// The log-likelihood of all measurements so far, without terms that are common to all filters.
+  private(set) var evidence = 0.0
+
+  /// - Parameter models: one or two.
+  init(_ models: [MotionModel], slots: Int) {
+    precondition(1...2 ~= models.count)
+    self.models = models
+    hasTwo = models.count == 2
+    first = JointFilter(slots: slots)
+    other = JointFilter(slots: hasTwo ? slots : 0)
+    second = hasTwo ? 0.5 : 0
+  }
+
+  /// The likeliest model.
+  var likeliest: MotionModel { models[second > 0.5 ? 1 : 0] }
+
+  /// The filter of the last model.
+  var moving: JointFilter { hasTwo ? other : first }
+
+  mutating func restart(_ position: SIMD3<Double>, _ spread: Spread, isLevel: Bool) {
+    for (index, model) in models.enumerated() {
+      let speed = max(model.speed, 0.1)
+      edit(index) { $0.restart(position, spread, speed: [speed, speed, isLevel ? 0 : speed]) }
+    }
+    if hasTwo { second = 0.5 }
+    (gains, evidence) = (.zero, 0)
+  }
+
+  /// Edits the filter of a model.
+  private mutating func edit(_ index: Int, _ body: (inout JointFilter) -> Void) {
+    if index == 0 { body(&first) } else { body(&other) }
+  }
+
+  mutating func grow(slots: Int) {
+    first.grow(slots: slots)
+    if hasTwo { other.grow(slots: slots) }
+  }
+
+  /// Sets the errors of the anchor in `slot` to their prior.
+  mutating func begin(slot: Int, constant: Double, slow: Double) {
+    first.begin(slot: slot, constant: constant, slow: slow)
+    if hasTwo { other.begin(slot: slot, constant: constant, slow: slow) }
+  }
+
+  mutating func set(_ state: Int, _ value: Double, variance: Double) {
+    first.set(state, value, variance: variance)
+    if hasTwo { other.set(state, value, variance: variance) }
+  }
+
+  /// Weighs and mixes the filters, and predicts them after a step of time.
+  ///
+  /// - Parameter steps: the steps of both models.
+  mutating func advance(_ dt: Double, _ steps: (MotionStep, MotionStep)) {
+    weigh()
+    if hasTwo { mix(dt) }
+    first.advance(steps.0)
+    if hasTwo { other.advance(steps.1) }
+  }
+
+  /// Applies the changes between the models within `dt` seconds.
+  private mutating func mix(_ dt: Double) {
+    let (leave, back) = (1 - Math.exp(-dt / models[0].stay), 1 - Math.exp(-dt / models[1].stay))
+    let next = (
+      (1 - second) * (1 - leave) + second * back, (1 - second) * leave + second * (1 - back)
+    )
+    // The part of each model that came from the second one.
+    JointFilter.mix(
+      &first, &other, share: second * back / next.0, other: second * (1 - back) / next.1)
+    second = next.1
+  }
+
+  /// Updates each filter with a measurement.
+  ///
+  /// - Returns: the update of the likeliest model.
+  mutating func update(_ view: MeasurementView) -> FilterUpdate {
+    let one = first.update(view)
+    gains[0] += one.gain
+    guard hasTwo else { return one }
+    let two = other.update(view)
+    gains[1] += two.gain
+    return second > 0.5 ? two : one
+  }
+
+  /// Weighs the models by the measurements since the last call.
+  mutating func weigh() {
+    defer { gains = .zero }
+    guard hasTwo else { return evidence += gains[0] }
+    guard gains != .zero else { return }
+    let most = max(gains[0], gains[1])
+    let (rest, moving) = (
+      (1 - second) * Math.exp(gains[0] - most), second * Math.exp(gains[1] - most)
+    )
+    evidence += most + Math.log(rest + moving)
+    // No model is excluded for ever.
+    second = min(max(moving / (rest + moving), 1e-3), 1 - 1e-3)
+  }
+
+  /// The mean of position and velocity, and the covariance of the position.
+  var estimate: (position: SIMD3<Double>, velocity: SIMD3<Double>, spread: Spread) {
+    guard hasTwo else { return (first.position, first.velocity, first.spread) }
+    let apart = other.position - first.position
+    var spread = first.spread.scaled(1 - second)
+    spread.add(other.spread, second)
+    spread.add(apart, second * (1 - second))
+    let velocity = first.velocity * (1 - second) + other.velocity * second
+    return (first.position + apart * second, velocity, spread)
+  }
+}
+
+/// A measurement with its circumstances.
+struct MeasurementView: Sendable {
+  var measurement: TagMeasurement
+  /// The places of its anchors.
+  var anchor = SIMD3<Double>.zero
+  var reference = SIMD3<Double>.zero
+  var slot = -1
+  var referenceSlot = -1
+  /// The variance of the noise.
+  var noise = 0.0
+  /// Seconds by which the measurement is older than the filter.
+  var age = 0.0
+}
+
+/// The effect of a measurement on a filter.
+struct FilterUpdate: Sendable {
+  var isUsed = false
+  /// The squared innovation over its variance.
+  var normalised = 0.0
+  /// The measurement minus the expected one, and the learned errors in the latter.
+  var (innovation, learned) = (0.0, 0.0)
+  /// The log-likelihood, without terms that are common to all filters.
+  var gain = 0.0
+}
+
+extension JointFilter {
+  /// Standard deviations beyond which a measurement is an outlier.
+  static let gate = 4.0
+  /// The freedom of Student's t: for ranges that are too short, and for all others. A blocked path
+  /// makes a range longer.
+  private static let freedom = (short: 8.0, other: 4.0)
+
+  /// Updates the states with a measurement.
+  mutating func update(_ view: MeasurementView) -> FilterUpdate {
+    let sight = sight(view)
+    let own = max(0, project(sight)) + sight.curvature
+    var result = FilterUpdate()
+    result.innovation = view.measurement.difference(from: sight.value)
+    let variance = own + view.noise
+    result.normalised = result.innovation * result.innovation / variance
+    if view.slot >= 0 { result.learned = error(view.slot) }
+    var freedom = Self.freedom.other
+    if case .range = view.measurement.kind, result.innovation < 0 { freedom = Self.freedom.short }
+    result.gain =
+      -(freedom + 1) / 2 * Math.log(1 + result.normalised / freedom) - Math.log(variance) / 2
+    guard result.normalised <= Self.gate * Self.gate else { return result }
+    result.isUsed = true
+    correct(
+      innovation: result.innovation,
+      variance: own + view.noise * (1 + result.normalised / freedom))
+    return result
+  }
+
+  /// Returns the measurement to expect in this state.
+  private func sight(_ view: MeasurementView) -> Sight {
+    var sight = Sight()
+    (sight.slot, sight.reference) = (view.slot, view.referenceSlot)
+    let here = view.age > 0 ? position - velocity * view.age : position
+    switch view.measurement.kind {
+    case .range:
+      let (length, gradient) = ray(here, view.anchor)
+      let bend = curvature(gradient, length)
+      (sight.value, sight.curvature) = (length + bend.shift, bend.variance)
+      sight.set(gradient, age: view.age)
+      sight.lanes[6] = 1
+      sight.value += mean[0][6]
+    case .difference:
+      let (first, second) = (ray(here, view.reference), ray(here, view.anchor))
+      let bends = (
+        curvature(first.gradient, first.length), curvature(second.gradient, second.length)
+      )
+      sight.value = second.length - first.length + bends.1.shift - bends.0.shift
+      sight.curvature = abs(bends.1.variance - bends.0.variance)
+      sight.set(second.gradient - first.gradient, age: view.age)
+    case .azimuth, .elevation:
+      let arm = here - view.anchor
+      var angle = TagMeasurement.azimuth(arm)
+      if case .elevation = view.measurement.kind { angle = TagMeasurement.elevation(arm) }
+      sight.value = angle.value
+      sight.set(angle.gradient, age: view.age)
+      // Directions have no errors of distances.
+      (sight.slot, sight.reference) = (-1, -1)
+    case .odometry:
+      let speed = velocity.length
+      sight.value = speed
+      sight.isMoving = true
+      let along = speed > 1e-3 ? velocity / speed : .zero
+      for axis in 0..<3 { sight.lanes[axis + 3] = along[axis] }
+      sight.curvature = speed > 1e-3 ? 0 : 1
+    }
+    if sight.slot >= 0 { sight.value += error(sight.slot) }
+    if sight.reference >= 0 { sight.value -= error(sight.reference) }
+    return sight
+  }
+
+  private func ray(
+    _ here: SIMD3<Double>, _ anchor: SIMD3<Double>
+  ) -> (length: Double, gradient: SIMD3<Double>) {
+    let arm = here - anchor
+    let length = max(arm.length, 1e-3)
+    return (length, arm / length)
+  }
+
+  /// Returns the effect of the curvature of a distance over the covariance of the position: the
+  /// mean of its second-order term, and the variance of this term.
+  private func curvature(
+    _ gradient: SIMD3<Double>, _ length: Double
+  ) -> (shift: Double, variance: Double) {
+    let spread = spread
+    let along = spread.times(gradient)
+    let line = (along * gradient).sum()
+    let sum = spread.xx + spread.yy + spread.zz - line
+    let off = spread.xy * spread.xy + spread.xz * spread.xz + spread.yz * spread.yz
+    let squares =
+      spread.xx * spread.xx + spread.yy * spread.yy + spread.zz * spread.zz + 2 * off
+    let variance = (squares - 2 * (along * along).sum() + line * line) / (2 * length * length)
+    return (sum / (2 * length), max(0, variance))
+  }
+}
+
+extension Sight {
+  /// Sets the gradient by the position some time ago.
+  fileprivate mutating func set(_ gradient: SIMD3<Double>, age: Double) {
+    for axis in 0..<3 { lanes[axis] = gradient[axis] }
+    guard age > 0 else { return }
+    isMoving = true
+    for axis in 0..<3 { lanes[axis + 3] = -age * gradient[axis] }
+  }
+}

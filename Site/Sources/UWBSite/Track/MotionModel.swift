@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A way of moving: a velocity that is forgotten after some time.
+///
+/// Positions are the integral of an Ornstein-Uhlenbeck velocity. Its spectral density of the
+/// acceleration is 2 · speed² / memory. After a long silence, the position is as uncertain as a
+/// walk of that speed makes it, and not as an endless acceleration would.
+package struct MotionModel: Sendable, Hashable {
+  package enum Kind: String, Sendable, Hashable, CaseIterable { case rest, walk, vehicle, drone }
+
+  package var kind: Kind
+  /// One standard deviation of the velocity along each axis, in metres per second.
+  var speed: Double
+  /// Seconds after which a third of the velocity is left.
+  var memory: Double
+  /// The mean time in this model, in seconds. Rest is left soon: far from the anchors, a motion
+  /// across is hard to notice.
+  var stay: Double
+
+  /// Returns the variance of the way that accelerations within `seconds` make.
+  func jolt(_ seconds: Double) -> Double {
+    let density: Double = 2 * speed * speed / memory
+    return density * seconds * seconds * seconds / 3
+  }
+
+  /// Sways and turns at its place.
+  static let rest = MotionModel(kind: .rest, speed: 0.06, memory: 0.4, stay: 3)
+  /// Walks and runs: 1 m²/s³.
+  static let walk = MotionModel(kind: .walk, speed: 1.2, memory: 2.9, stay: 60)
+  /// Drives in a hall: 3 m²/s³.
+  static let vehicle = MotionModel(kind: .vehicle, speed: 3, memory: 6, stay: 60)
+  /// Flies: 12 m²/s³.
+  static let drone = MotionModel(kind: .drone, speed: 3, memory: 1.5, stay: 60)
+}
+
+/// The prediction of a filter over a step of time.
+struct MotionStep: Sendable {
+  /// Metres that a velocity of 1 m/s moves the position, along each axis.
+  private var reach: SIMD3<Double>
+  /// The part of the position above `height.middle` and of the velocity that is left.
+  private var kept: (height: Double, velocity: SIMD3<Double>)
+  /// Cosine and sine of the angle by which the velocity turns.
+  private var turn: SIMD2<Double>
+  /// The factors on the errors of four anchors.
+  private(set) var fade: SIMD8<Double>
+  /// The height to which the position returns.
+  private(set) var height: Double
+  private(set) var noise:
+    (position: SIMD3<Double>, both: SIMD3<Double>, velocity: SIMD3<Double>, slow: Double)
+
+  /// - Parameters:
+  ///   - turn: radians by which a measured turn rate turns the velocity.
+  ///   - slow: the variance of slow errors, and the seconds after which a third of them is left.
+  init(
+    _ model: MotionModel, _ dt: Double, height rule: TagTrack.Height, turn angle: Double = 0,
+    slow: (variance: Double, time: Double)
+  ) {
+    let x = dt / model.memory
+    let left = Math.exp(-x)
+    let variance = model.speed * model.speed
+    // Below a hundredth, the differences of the exact terms lose their digits.
+    let travelled =
+      x < 0.01
+      ? variance * 2 / model.memory * dt * dt * dt / 3
+      : variance * model.memory * (2 * dt - model.memory * (3 - left * (4 - left)))
+    let way = model.memory * (1 - left)
+    reach = SIMD3(repeating: way)
+    let decay = Math.exp(-dt / slow.time)
+    fade = SIMD8(1, decay, 1, decay, 1, decay, 1, decay)
+    noise = (
+      SIMD3(repeating: travelled), SIMD3(repeating: variance * (1 - left) * way),
+      SIMD3(repeating: variance * (1 - left * left)), slow.variance * (1 - decay * decay)
+    )
+    kept = (1, SIMD3(repeating: left))
+    turn = angle == 0 ? [1, 0] : [Math.cos(angle), Math.sin(angle)]
+    height = 0
+    guard let known = rule.band else { return }
+    // A known height varies about its middle.
+    let rest = Math.exp(-dt / known.time)
+    (reach.z, kept.height, kept.velocity.z, height) = (0, rest, 0, known.middle)
+    noise.position.z = known.variance * (1 - rest * rest)
+    (noise.both.z, noise.velocity.z) = (0, 0)
+  }
+
+  /// Returns the first eight states of a row after the step.
+  @inline(__always)
+  func moved(_ lanes: SIMD8<Double>) -> SIMD8<Double> {
+    SIMD8(
+      lanes[0] + reach.x * lanes[3], lanes[1] + reach.y * lanes[4],
+      kept.height * lanes[2] + reach.z * lanes[5],
+      kept.velocity.x * (turn.x * lanes[3] - turn.y * lanes[4]),
+      kept.velocity.y * (turn.y * lanes[3] + turn.x * lanes[4]),
+      kept.velocity.z * lanes[5], lanes[6], lanes[7])
+  }
+
+  /// Returns the first eight states after the step, where heights return to `middle`.
+  func moved(_ states: SIMD8<Double>, towards middle: Double) -> SIMD8<Double> {
+    var result = moved(states)
+    result[2] += (1 - kept.height) * middle
+    return result
+  }
+
+  /// Moves the first six rows of a covariance.
+  @inline(__always)
+  func moveRows(_ rows: inout MutableSpan<SIMD8<Double>>, _ chunk: Int, _ chunks: Int) {
+    let (vx, vy, vz) = (
+      rows[3 * chunks + chunk], rows[4 * chunks + chunk], rows[5 * chunks + chunk]
+    )
+    rows[chunk] += vx * reach.x
+    rows[chunks + chunk] += vy * reach.y
+    rows[2 * chunks + chunk] = rows[2 * chunks + chunk] * kept.height + vz * reach.z
+    rows[3 * chunks + chunk] = (vx * turn.x - vy * turn.y) * kept.velocity.x
+    rows[4 * chunks + chunk] = (vx * turn.y + vy * turn.x) * kept.velocity.y
+    rows[5 * chunks + chunk] = vz * kept.velocity.z
+  }
+}

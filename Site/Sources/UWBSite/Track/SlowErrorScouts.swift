@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Filters with several sizes of the slow error, weighed by their predictions.
+///
+/// They take a quarter of the rounds of a fast tag: slow errors last for seconds.
+struct SlowErrorScouts: Sendable {
+  /// Seconds after which predictions weigh a third: slow errors last as long as the place is the
+  /// same.
+  private static let memory = 30.0
+
+  private var small, medium, large: JointFilter
+  private var scores = SIMD3<Double>.zero
+  /// The log-probabilities of the sizes without measurements: large errors are the exception.
+  private static let prior = SIMD3<Double>(0, -3, -6)
+  private var time: Double
+  private var count: UInt32 = 0
+  /// Whether measurements of this time are taken.
+  private(set) var isListening = false
+
+  /// - Parameter filter: the filter from which all begin.
+  init(_ filter: JointFilter, time: Double) {
+    (small, medium, large) = (filter, filter, filter)
+    self.time = time
+  }
+
+  /// Decides whether measurements of a new time are taken, and predicts them.
+  ///
+  /// - Parameter step: the step of a model after seconds with a variance of slow errors.
+  mutating func advance(
+    to next: Double, interval: Double, sizes: SIMD3<Double>,
+    _ step: (_ dt: Double, _ size: Double) -> MotionStep
+  ) {
+    count &+= 1
+    // A hash rather than each fourth: anchors may measure in turn.
+    isListening = interval > 0.15 || (count &* 0x9E37_79B9) >> 30 == 0
+    guard isListening else { return }
+    let dt = next - time
+    time = next
+    small.advance(step(dt, sizes[0]))
+    medium.advance(step(dt, sizes[1]))
+    large.advance(step(dt, sizes[2]))
+    scores *= Math.exp(-dt / Self.memory)
+  }
+
+  mutating func update(_ view: MeasurementView) {
+    guard isListening else { return }
+    scores += SIMD3(small.update(view).gain, medium.update(view).gain, large.update(view).gain)
+  }
+
+  /// The probability of each size.
+  var weights: SIMD3<Double> {
+    let known = scores + Self.prior
+    let most = known.max()
+    let all = SIMD3(
+      Math.exp(known[0] - most), Math.exp(known[1] - most), Math.exp(known[2] - most))
+    return all / all.sum()
+  }
+
+  mutating func grow(slots: Int) {
+    small.grow(slots: slots)
+    medium.grow(slots: slots)
+    large.grow(slots: slots)
+  }
+
+  /// Sets the errors of the anchor in `slot` to their prior.
+  mutating func begin(slot: Int, constant: Double, slow: SIMD3<Double>) {
+    small.begin(slot: slot, constant: constant, slow: slow[0])
+    medium.begin(slot: slot, constant: constant, slow: slow[1])
+    large.begin(slot: slot, constant: constant, slow: slow[2])
+  }
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The place of a tag with its uncertainty.
+package struct TagPlace: Sendable, Hashable {
+  /// Seconds.
+  package var time: Double
+  /// Metres.
+  package var position: SIMD3<Double>
+  /// Metres per second.
+  package var velocity: SIMD3<Double>
+  /// The covariance of the position.
+  package var spread: Spread
+  /// The likeliest way of moving.
+  package var motion: MotionModel.Kind
+  /// The probability that the tag moves.
+  package var moving: Double
+
+  /// The radius in metres of the circle, seen from above, that holds 95 of 100 places.
+  package var r95: Double { spread.r95 }
+}
+
+extension TagTrack {
+  package enum Answer: Sendable, Hashable {
+    case place(TagPlace)
+    /// A place that is not sure enough to be stated.
+    case refused(Refusal, TagPlace)
+    /// The measurements so far do not determine a place.
+    case searching
+  }
+
+  package enum Refusal: Sendable, Hashable {
+    /// Another place, such as a mirror image, is likely, too.
+    case ambiguous(or: SIMD3<Double>)
+    /// The ellipse is too long beside the distance to the anchors.
+    case uncertain
+  }
+
+  /// The effect of a measurement.
+  package struct Reception: Sendable, Hashable {
+    package enum Kind: Sendable, Hashable {
+      case used
+      /// An outlier.
+      case rejected
+      /// There is no place yet.
+      case waiting
+      case late, repeated, unusable
+    }
+    package var kind: Kind
+    /// The measurement minus the expected one, with the learned errors of the anchor in it.
+    package var residual = 0.0
+    /// The squared innovation over its variance.
+    package var normalised = 0.0
+
+    init(_ kind: Kind, residual: Double = 0, normalised: Double = 0) {
+      (self.kind, self.residual, self.normalised) = (kind, residual, normalised)
+    }
+  }
+}
+
+/// The last measurements of a tag, from which a place is searched.
+struct RecentMeasurements: Sendable {
+  private static let capacity = 128
+  /// The number of measurements among which repeated ones are searched.
+  private static let searched = 16
+
+  private var ring: [TagMeasurement] = []
+  private var next = 0
+
+  mutating func add(_ measurement: TagMeasurement) {
+    if ring.count < Self.capacity {
+      ring.append(measurement)
+    } else {
+      ring[next] = measurement
+    }
+    next = (next + 1) % Self.capacity
+  }
+
+  /// Returns whether this measurement was among the last ones.
+  func contains(_ measurement: TagMeasurement) -> Bool {
+    for back in 1...Self.searched {
+      let index = (next - back + Self.capacity) % Self.capacity
+      guard index < ring.count else { return false }
+      if ring[index].time == measurement.time, ring[index].value == measurement.value,
+        ring[index].kind == measurement.kind
+      {
+        return true
+      }
+    }
+    return false
+  }
+
+  /// Returns the measurements of a time in order.
+  func since(_ start: Double, before end: Double) -> [TagMeasurement] {
+    let ordered = ring[(next % max(1, ring.count))...] + ring[..<(next % max(1, ring.count))]
+    return ordered.filter { $0.time >= start && $0.time < end }.sorted { $0.time < $1.time }
+  }
+}
+
+/// The usual interval between the rounds of a tag.
+struct Rhythm: Sendable, Hashable {
+  /// Seconds.
+  private(set) var interval = 0.1
+  private(set) var count = 0
+
+  mutating func add(_ dt: Double) {
+    count += 1
+    // Fast at the beginning; a single gap counts as four intervals at most.
+    let weight = max(1.0 / 16, 1 / Double(count))
+    let limited = count < 4 ? min(dt, 10) : min(dt, 4 * interval)
+    interval += weight * (limited - interval)
+  }
+
+  /// Seconds of silence after which a tag is lost.
+  var patience: Double { min(max(12 * interval, 1), 600) }
+}

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The place of one tag, followed measurement by measurement.
+///
+/// The track begins with all places that the first measurements do not exclude, and keeps mirror
+/// images until later measurements decide. Each place is a pair of motion models with the errors
+/// of the anchors. Time is an input: the track takes measurements up to half a second late.
+package struct TagTrack: Sendable {
+  /// The share of an alternative place from which a place is refused.
+  private static let doubt = 0.025
+  /// The natural logarithm of the likelihood ratio from which an alternative is forgotten.
+  private static let exclusion = 10.0
+  /// Seconds by which a measurement may be late.
+  package static let latest = 0.5
+  private static let mostSlots = 16
+  /// The standard deviation in metres from which a place is refused.
+  private static let widest = 5.0
+
+  private struct Slot: Sendable {
+    var anchor: Int
+    /// The time of its last measurement.
+    var time: Double
+  }
+
+  package let carrier: Carrier
+  package private(set) var height: Height
+  private let errors: Errors
+  private let models: [MotionModel]
+
+  private var slots: [Slot] = []
+  private var room = 0
+  private var alternatives: [InteractingFilter] = []
+  private var scouts: SlowErrorScouts?
+  private var slowVariance: Double
+  private var noise = LearnedNoise()
+  private var recent = RecentMeasurements()
+  private var rhythm = Rhythm()
+  /// The time of the newest measurement.
+  package private(set) var time = -Double.infinity
+  /// The time since which a first place is searched, and the time of the next attempt.
+  private var search = (since: -Double.infinity, next: -Double.infinity)
+  /// Rejected minus accepted measurements, not below 0.
+  private var balance = 0
+  private var turn = (rate: 0.0, until: -Double.infinity)
+
+  /// Creates a track without a place.
+  package init(_ carrier: Carrier, _ height: Height, _ errors: Errors = Errors()) {
+    (self.carrier, self.height, self.errors) = (carrier, height, errors)
+    models = carrier.models
+    slowVariance = errors.slow * errors.slow
+  }
+
+  /// Whether there is a place, sure or not.
+  package var isTracking: Bool { !alternatives.isEmpty }
+
+  /// The likeliest place in metres, for the directions of anchors.
+  var position: SIMD3<Double> {
+    isTracking ? alternatives[leader].moving.position : .zero
+  }
+
+  /// The time from which a tag without measurements is lost: twelve times its usual interval, at
+  /// least a second.
+  package var lostFrom: Double { time + rhythm.patience }
+
+  // MARK: measurements
+
+  /// Takes a measurement.
+  ///
+  /// - Parameter anchors: all anchors of the site, in the order of their indices.
+  package mutating func add(_ measurement: TagMeasurement, _ anchors: [Anchor]) -> Reception {
+    guard measurement.isUsable(anchors: anchors.count) else { return .init(.unusable) }
+    guard measurement.time >= time - Self.latest else { return .init(.late) }
+    guard !recent.contains(measurement) else { return .init(.repeated) }
+    recent.add(measurement)
+    if measurement.time > time { advance(to: measurement.time, anchors) }
+    guard isTracking else { return .init(.waiting) }
+    let reception = take(measurement, anchors)
+    if balance >= max(8, 2 * slots.count) { restart(anchors) }
+    return reception
+  }
+
+  /// Sets the height of the floor on which the tag is now.
+  package mutating func set(height: Height) {
+    guard height != self.height else { return }
+    self.height = height
+    for index in alternatives.indices {
+      let place = alternatives[index].estimate.position
+      let prior = height.prior(near: place, reach: 10)
+      alternatives[index].set(2, prior.middle, variance: prior.variance)
+    }
+    scouts = nil
+  }
+
+  private mutating func advance(to next: Double, _ anchors: [Anchor]) {
+    if time > -.infinity {
+      let dt = next - time
+      // After a long silence, the place is searched again.
+      if next > lostFrom, dt > 5 { forget() }
+      rhythm.add(dt)
+      noise.fade(dt)
+      predict(dt, next)
+    }
+    time = next
+    if alternatives.count > 1 { compare() }
+    if !isTracking { begin(anchors) }
+    if alternatives.count == 1, scouts == nil {
+      scouts = SlowErrorScouts(alternatives[0].moving, time: time)
+    }
+  }
+
+  private mutating func predict(_ dt: Double, _ next: Double) {
+    guard isTracking else { return }
+    if let weights = scouts?.weights {
+      let sizes = errors.slowSizes * errors.slow
+      slowVariance = (weights * sizes * sizes).sum()
+    }
+    let angle = next < turn.until ? turn.rate * dt : 0
+    let first = MotionStep(
+      models[0], dt, height: height, turn: angle, slow: errors.slow(slowVariance, models[0]))
+    let other =
+      models.count == 2
+      ? MotionStep(
+        models[1], dt, height: height, turn: angle, slow: errors.slow(slowVariance, models[1]))
+      : first
+    for index in alternatives.indices { alternatives[index].advance(dt, (first, other)) }
+    let (model, height, errors) = (models[models.count - 1], height, errors)
+    scouts?.advance(to: next, interval: rhythm.interval, sizes: errors.slowSizes) { dt, size in
+      let deviation = size * errors.slow
+      return MotionStep(
+        model, dt, height: height, turn: angle, slow: errors.slow(deviation * deviation, model))
+    }
+  }
+
+  private mutating func take(_ measurement: TagMeasurement, _ anchors: [Anchor]) -> Reception {
+    if case .odometry(let rate) = measurement.kind {
+      turn = (rate, measurement.time + max(0.5, 3 * rhythm.interval))
+    }
+    let view = view(measurement, anchors)
+    var best = FilterUpdate()
+    let leader = leader
+    for index in alternatives.indices {
+      let update = alternatives[index].update(view)
+      if index == leader { best = update }
+    }
+    scouts?.update(view)
+    noise.add(best.normalised)
+    balance = max(0, balance + (best.isUsed ? -1 : 1))
+    return Reception(
+      best.isUsed ? .used : .rejected, residual: best.innovation + best.learned,
+      normalised: best.normalised)
+  }
+
+  /// Returns a measurement with its slots and its noise.
+  private mutating func view(_ measurement: TagMeasurement, _ anchors: [Anchor]) -> MeasurementView
+  {
+    var view = MeasurementView(measurement: measurement)
+    let (anchor, reference) = measurement.anchors
+    view.age = max(0, time - measurement.time)
+    view.noise = measurement.deviation * measurement.deviation
+    let jolt = models[models.count - 1].jolt(view.age)
+    if anchor >= 0 {
+      view.anchor = anchors[anchor].position
+      view.slot = slot(anchor, anchors)
+      let since = abs(measurement.time - slots[view.slot].time)
+      if case .range = measurement.kind {
+        let repeats: Double = max(1, errors.noiseTime / max(since, 1e-3))
+        view.noise = repeats * (view.noise + jolt + 0.25 * measurement.blocked)
+      }
+      slots[view.slot].time = max(slots[view.slot].time, measurement.time)
+    }
+    if reference >= 0 {
+      view.reference = anchors[reference].position
+      view.referenceSlot = slot(reference, anchors)
+    }
+    return view
+  }
+
+  // MARK: slots
+
+  /// Returns the slot of an anchor, which may be a new one or the one that was silent longest.
+  private mutating func slot(_ anchor: Int, _ anchors: [Anchor]) -> Int {
+    for index in slots.indices where slots[index].anchor == anchor { return index }
+    let own = anchors[anchor]
+    let constant =
+      errors.pair * errors.pair + own.deviation * own.deviation
+      + own.delayDeviation * own.delayDeviation
+    let entry = Slot(anchor: anchor, time: -.infinity)
+    var index = slots.count
+    if index == Self.mostSlots {
+      index = slots.indices.min { slots[$0].time < slots[$1].time } ?? 0
+      slots[index] = entry
+    } else {
+      slots.append(entry)
+    }
+    makeRoom()
+    for one in alternatives.indices {
+      alternatives[one].begin(slot: index, constant: constant, slow: slowVariance)
+    }
+    let sizes = errors.slowSizes * errors.slow
+    scouts?.begin(slot: index, constant: constant, slow: sizes * sizes)
+    return index
+  }
+
+  /// Makes room for the anchors of all slots, four at a time.
+  private mutating func makeRoom() {
+    guard slots.count > room else { return }
+    room = (slots.count + 3) / 4 * 4
+    for one in alternatives.indices { alternatives[one].grow(slots: room) }
+    scouts?.grow(slots: room)
+  }
+
+  // MARK: places
+
+  /// Computes the first place from the measurements of the last second.
+  private mutating func begin(_ anchors: [Anchor]) {
+    if search.since == -.infinity { search.since = time }
+    let isSlow = rhythm.interval > 0.4
+    guard time >= search.next, isSlow || time - search.since >= 0.5 || rhythm.count >= 4 else {
+      return
+    }
+    let window = recent.since(time - max(1, 2.5 * rhythm.interval), before: time)
+    let found = TrackStart(window, anchors, height, errors).candidates()
+    guard let first = window.first, !found.isEmpty else {
+      search.next = time + max(0.5, rhythm.interval)
+      return
+    }
+    slots.removeAll(keepingCapacity: true)
+    let now = time
+    let moved = models[models.count - 1].speed * min(1, now - first.time + 0.1)
+    room = max(room, 4)
+    alternatives = found.map { candidate in
+      var filter = InteractingFilter(models, slots: room)
+      var wide = candidate.spread.scaled(4)
+      let level = height.band == nil ? moved * moved : 0
+      wide.add(Spread(xx: moved * moved, xy: 0, xz: 0, yy: moved * moved, yz: 0, zz: level), 1)
+      filter.restart(candidate.position, wide, isLevel: height.band != nil)
+      filter.set(6, 0, variance: errors.delay * errors.delay)
+      return filter
+    }
+    time = first.time
+    for measurement in window {
+      if measurement.time > time {
+        predict(measurement.time - time, measurement.time)
+        time = measurement.time
+      }
+      _ = take(measurement, anchors)
+    }
+    if time < now { predict(now - time, now) }
+    time = now
+    balance = 0
+    compare()
+  }
+
+  /// Forgets alternatives that the measurements exclude, or that have met another one.
+  private mutating func compare() {
+    for index in alternatives.indices { alternatives[index].weigh() }
+    let most = alternatives.map(\.evidence).max() ?? 0
+    alternatives.removeAll { $0.evidence < most - Self.exclusion }
+    alternatives.sort { $0.evidence > $1.evidence }
+    var kept: [InteractingFilter] = []
+    for one in alternatives {
+      let place = one.estimate
+      let reach = max(0.1, place.spread.axes.long.squareRoot())
+      if !kept.contains(where: { ($0.estimate.position - place.position).length < reach }) {
+        kept.append(one)
+      }
+    }
+    alternatives = kept
+  }
+
+  /// Searches the place again, from the measurements that the track rejected.
+  private mutating func restart(_ anchors: [Anchor]) {
+    forget()
+    search.since = time - 1
+    begin(anchors)
+  }
+
+  private mutating func forget() {
+    alternatives.removeAll()
+    scouts = nil
+    balance = 0
+    search = (-.infinity, -.infinity)
+    slowVariance = errors.slow * errors.slow
+  }
+
+  /// The likeliest alternative.
+  private var leader: Int {
+    var best = 0
+    for index in alternatives.indices.dropFirst()
+    where alternatives[index].evidence > alternatives[best].evidence { best = index }
+    return best
+  }
+
+  // MARK: output
+
+  /// The place at the time of the newest measurement.
+  package mutating func answer() -> Answer {
+    guard isTracking else { return .searching }
+    for index in alternatives.indices { alternatives[index].weigh() }
+    let leader = leader
+    let own = alternatives[leader]
+    let (position, velocity, spread) = own.estimate
+    let place = TagPlace(
+      time: time, position: position, velocity: velocity, spread: spread.scaled(noise.factor),
+      motion: own.likeliest.kind, moving: own.second)
+    for index in alternatives.indices where index != leader {
+      let weight = Math.exp(alternatives[index].evidence - own.evidence)
+      if weight > Self.doubt {
+        return .refused(.ambiguous(or: alternatives[index].estimate.position), place)
+      }
+    }
+    return isReliable(place) ? .place(place) : .refused(.uncertain, place)
+  }
+
+  /// Whether an ellipse describes the uncertainty of a place: its long axis is short beside the
+  /// distance to the anchors, so that circles about them are nearly straight there.
+  private func isReliable(_ place: TagPlace) -> Bool {
+    let long = place.spread.axes.long.squareRoot()
+    return long < Self.widest
+  }
+}
