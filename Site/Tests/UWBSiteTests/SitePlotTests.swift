@@ -60,6 +60,32 @@ struct SitePlotTests {
     #expect(PlotFrame.text(-1.25, decimals: 2) == "−1.25")
   }
 
+  @Test(
+    "pixels have one decimal at most",
+    arguments: [(0, "0"), (12.34, "12.3"), (-0.25, "-0.3"), (99.96, "100"), (-7, "-7")])
+  func pixels(value: Double, text: String) {
+    #expect(SVG.pixels(value) == text)
+  }
+
+  @Test("a drawing of a hundred anchors stays inside, with one label for each")
+  func many() {
+    var site = Site()
+    site.anchors = (0..<100).map { number in
+      var anchor = Site.Anchor(id: "anchor \(number)")
+      let (x, y) = (Double(number % 10), Double(number / 10))
+      anchor.place = Site.Place(
+        position: SIMD3(3 * x, 2 * y, 2.5), deviation: SIMD3(0.03, 0.05, 0.02))
+      return anchor
+    }
+    let svg = SitePlot(site).svg
+    #expect(svg.split(separator: ">anchor ").count == 101)
+    #expect(svg.split(separator: "<circle").count == 101)
+    let places = svg.split(separator: "<text x=\"").dropFirst().map {
+      Double($0.prefix { $0 != "\"" }) ?? -1
+    }
+    #expect(places.allSatisfy { $0 >= 0 && $0 < 900 })
+  }
+
   @Test("both axes have one scale, and every point is inside")
   func frame() {
     let points = [SIMD2(0.0, 0), SIMD2(3, 50)]
