@@ -51,7 +51,7 @@ import UWBTools
     let reports = PortReport.all(machine.discovery, machine.processes, chips, all: false)
     let text = try #require(reports.dropFirst().first).text
     #expect(text.contains("shared as      /dev/uwb/qorvo-1\n"))
-    #expect(text.contains("session 42     ranging, held by 4000000000 (812)\n"))
+    #expect(text.contains("session 42     ranging, for everyone, held by 4000000000 (812)\n"))
     let last = try #require(reports.last)
     #expect(
       last.text == """
@@ -61,6 +61,41 @@ import UWBTools
 
         """)
     #expect(PortReport.json.line(last).contains(#""shared_as":"tcp:a:1""#))
+  }
+
+  /// All that `List` of the service returns about a chip.
+  @Test func aSharedChipHasItsNamesHolderAndCounts() throws {
+    var session = Chips.Session(
+      id: 7, state: "waiting", share: "user", owners: [Chips.User(uid: 4_000_000_000, pid: 812)])
+    session.address = "0x0102"
+    (session.counters.measured, session.counters.failed, session.counters.missing) = (812, 3, 2)
+    var chip = Chips.Chip(
+      name: "tcp:a:1", sessions: [session],
+      borrower: Chips.Borrower(
+        Chips.User(uid: 4_000_000_001, pid: 9), reason: "uwbctl reset", since: 5))
+    (chip.device, chip.serial, chip.model) = ("usb:AB", "AB", "QM33")
+    let machine = try FakeMachine.desk()
+    let shared = [SharedPort(chip: chip, place: "tcp:a:1")]
+    let report = try #require(
+      PortReport.all(machine.discovery, machine.processes, shared, all: false).last)
+    #expect(
+      report.text == """
+        tcp:a:1  chip of the service
+          shared as      tcp:a:1
+          lasting name   usb:AB
+          chip           QM33
+          serial number  AB
+          lent to        4000000001 (9): uwbctl reset
+          session 7      waiting, address 0x0102, for its user alone, held by 4000000000 (812)
+            counts       measured 812, failed 3, missing 2
+
+        """)
+    let line = PortReport.json.line(report)
+    for member in [
+      #""serial":"AB""#, #""lasting_name":"usb:AB","model":"QM33""#,
+      #""lent_to":[{"uid":4000000001,"pid":9,"reason":"uwbctl reset","since_us":5}]"#,
+      #""share":"user","address":"0x0102","measured":812,"failed":3,"missing":2"#,
+    ] { #expect(line.contains(member), "\(line)") }
   }
 
   @Test func jsonHasStableKeys() throws {
@@ -83,7 +118,8 @@ import UWBTools
       Set(object.keys) == [
         "path", "name", "kind", "endpoint", "stable_paths", "driver", "usb_vendor", "usb_product",
         "manufacturer", "product", "serial", "interface", "owner", "group", "mode", "may_open",
-        "held_by", "note", "shared_as", "problem", "sessions",
+        "held_by", "note", "shared_as", "lasting_name", "model", "problem",
+        "lent_to", "sessions",
       ])
   }
 

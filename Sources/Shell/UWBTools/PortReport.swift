@@ -58,6 +58,50 @@ package struct SharedPort {
   }
 }
 
+extension SharedPort {
+  /// Adds the rows of the chip.
+  ///
+  /// - Parameter listed: The serial number that the table has.
+  fileprivate func add(to table: inout TextTable, serial listed: String?) {
+    table.add("shared as", printable(chip.name))
+    if let device = chip.device { table.add("lasting name", printable(device)) }
+    if let model = chip.model { table.add("chip", printable(model)) }
+    if let serial = chip.serial, serial != listed {
+      table.add("serial number", printable(serial))
+    }
+    if let problem = chip.problem { table.add("problem", printable(problem)) }
+    if let borrower = chip.borrower {
+      let reason = borrower.reason.isEmpty ? "" : ": \(printable(borrower.reason))"
+      table.add("lent to", Self.name(of: borrower.user) + reason)
+    }
+    for session in chip.sessions {
+      table.add("session \(session.id)", Self.description(of: session))
+      let counters = session.counters
+      table.add(
+        "  counts",
+        "measured \(counters.measured), failed \(counters.failed), missing \(counters.missing)")
+    }
+  }
+
+  private static func name(of user: Chips.User) -> String {
+    "\(printable(DeviceAccess.userName(user.uid) ?? "\(user.uid)")) (\(user.pid))"
+  }
+
+  private static func description(of session: Chips.Session) -> String {
+    var parts = [printable(session.state)]
+    if let address = session.address { parts.append("address \(printable(address))") }
+    switch session.share {
+    case "": break
+    case "user": parts.append("for its user alone")
+    default: parts.append("for \(printable(session.share))")
+    }
+    if !session.owners.isEmpty {
+      parts.append("held by " + session.owners.map(name).joined(separator: ", "))
+    }
+    return parts.joined(separator: ", ")
+  }
+}
+
 /// A listed USB device or serial port.
 package struct PortReport {
   /// The port; nil for a known device without one.
@@ -121,17 +165,7 @@ package struct PortReport {
         table.add("held by", "none of your programs (only root sees the programs of other users)")
       }
     }
-    if let shared {
-      table.add("shared as", printable(shared.chip.name))
-      if let problem = shared.chip.problem { table.add("problem", printable(problem)) }
-      for session in shared.chip.sessions {
-        let owners = session.owners.map {
-          "\(printable(DeviceAccess.userName($0.uid) ?? "\($0.uid)")) (\($0.pid))"
-        }
-        let holders = owners.isEmpty ? "" : ", held by \(owners.joined(separator: ", "))"
-        table.add("session \(session.id)", printable(session.state) + holders)
-      }
-    }
+    shared?.add(to: &table, serial: usb?.serial)
     if let note = usb?.known?.note { table.add("note", note) }
     let place = port?.path.string ?? shared?.place
     return "\(place.map(printable) ?? "no port")  \(name)\n" + table.text
@@ -164,7 +198,7 @@ package struct PortReport {
     $0.key("usb_product", "4 hexadecimal digits") { ($0.usb?.ids.suffix(4)).map { String($0) } }
     $0.key("manufacturer", "as reported by the device") { $0.usb?.manufacturer }
     $0.key("product", "as reported by the device") { $0.usb?.product }
-    $0.key("serial", "serial number") { $0.usb?.serial }
+    $0.key("serial", "serial number") { $0.usb?.serial ?? $0.shared?.chip.serial }
     $0.key("interface", "USB interface") { $0.port?.interface }
     $0.key("owner", "owner of the port") { $0.port?.access?.owner }
     $0.key("group", "group of the port") { $0.port?.access?.group }
@@ -175,12 +209,37 @@ package struct PortReport {
       $0.key("name?", "program name") { $0.name }
     }
     $0.key("note", "remark on the device") { $0.usb?.known?.note }
-    $0.key("shared_as", "name of the chip in the service that shares it") { $0.shared?.chip.name }
-    $0.key("problem", "reason why the service cannot use it now") { $0.shared?.chip.problem }
-    $0.list("sessions", "sessions of the service on it", of: { $0.shared?.chip.sessions ?? [] }) {
+    addService(to: &$0)
+  }
+
+  /// Adds the keys of a chip that the service shares.
+  private static func addService(to table: inout JSONTable<PortReport>) {
+    table.key("shared_as", "name of the chip in the service that shares it") {
+      $0.shared?.chip.name
+    }
+    table.key("lasting_name", "name for the same chip after it was plugged in elsewhere") {
+      $0.shared?.chip.device
+    }
+    table.key("model", "family of the chip, from the service") { $0.shared?.chip.model }
+    table.key("problem", "reason why the service cannot use it now") { $0.shared?.chip.problem }
+    table.list(
+      "lent_to", "program with exclusive use of it",
+      of: { [$0.shared?.chip.borrower].compactMap(\.self) }
+    ) {
+      $0.key("uid?", "number of the user") { $0.user.uid }
+      $0.key("pid?", "process id") { $0.user.pid }
+      $0.key("reason?", "purpose of the loan") { $0.reason }
+      $0.key("since_us?", "start of the loan, in microseconds since 1970") { $0.since }
+    }
+    table.list("sessions", "sessions of the service on it", of: { $0.shared?.chip.sessions ?? [] })
+    {
       $0.key("session_id?", "number of the session") { $0.id }
       $0.key("state?", "starting, ranging, waiting or ending") { $0.state }
       $0.key("share?", "users who may join it: user or everyone") { $0.share }
+      $0.key("address?", "own address of the chip in it") { $0.address }
+      $0.key("measured?", "measurements with a value") { $0.counters.measured }
+      $0.key("failed?", "measurements without a value") { $0.counters.failed }
+      $0.key("missing?", "rounds of a peer that are missing") { $0.counters.missing }
       $0.list("owners?", "programs that own it", of: \.owners) {
         $0.key("uid?", "number of the user") { $0.uid }
         $0.key("pid?", "process id") { $0.pid }
