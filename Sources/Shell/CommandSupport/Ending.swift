@@ -59,8 +59,7 @@ package enum Ending {
 
   private static func received(_ number: Int32) {
     if number == SIGTSTP {
-      Keys.turnOff()
-      Signals.stop()
+      Keys.giveWay { Signals.stop() }
       return
     }
     if screenSignals.contains(number) {
@@ -72,7 +71,7 @@ package enum Ending {
     }
     if isSecond {
       exits?()
-      Keys.turnOff()
+      Keys.giveWay()
       _exit(128 + number)
     }
     cancel?()

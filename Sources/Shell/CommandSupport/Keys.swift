@@ -15,8 +15,9 @@ enum Keys {
     var before: termios?
     var watch: DescriptorWatch?
     var pressed: (@Sendable (UInt8) -> Void)?
-    /// Whether the program reads answers from standard input.
-    var isTaken = false
+    /// Whether nothing may turn the keys on: the program reads answers from standard input, is
+    /// about to stop, or exits.
+    var isHeld = false
   }
   private static let state = Mutex(State())
 
@@ -29,7 +30,7 @@ enum Keys {
     state.withLock { state in
       state.pressed = pressed
       var mode = termios()
-      guard !state.isTaken, standardInput.isTerminal, standardInput.isInForeground,
+      guard !state.isHeld, standardInput.isTerminal, standardInput.isInForeground,
         tcgetattr(0, &mode) == 0
       else { return }
       let isRaw = mode.c_lflag & tcflag_t(ICANON) == 0
@@ -48,15 +49,24 @@ enum Keys {
     }
   }
 
-  /// Turns the keys off for the rest of the program, which reads answers from standard input.
-  static func giveWay() {
-    turnOff()
-    state.withLock { $0.isTaken = true }
+  /// Turns the keys off, and restores the mode of the terminal, for the rest of the program.
+  static func giveWay() { turnOff(isHeld: true) }
+
+  /// Turns the keys off while `body` stops the program.
+  static func giveWay(while body: () -> Void) {
+    let wasHeld = state.withLock { $0.isHeld }
+    turnOff(isHeld: true)
+    body()
+    state.withLock { $0.isHeld = wasHeld }
   }
 
   /// Turns the keys off, and restores the mode of the terminal.
-  static func turnOff() {
+  static func turnOff() { turnOff(isHeld: nil) }
+
+  /// - Parameter isHeld: Whether nothing may turn the keys on again; nil changes nothing.
+  private static func turnOff(isHeld: Bool?) {
     state.withLock { state in
+      state.isHeld = isHeld ?? state.isHeld
       state.watch?.cancel()
       state.watch = nil
       guard var mode = state.before.take(), standardInput.isInForeground else { return }

@@ -30,6 +30,13 @@ package final class LiveLines: Sendable {
   /// The words for the keys at the end of a line; empty without keys.
   package static var keyHint: String { Keys.areOn ? ", ? lists keys" : "" }
 
+  /// Returns a line that is read as a whole in parts that fit the window. Only very narrow windows
+  /// cut it.
+  package static func wrapped(_ line: String, in size: Output.Size) -> [String] {
+    guard size.columns >= 20 else { return [line] }
+    return line.wrapped(to: size.columns - 1, indent: 0).split(separator: "\n").map(String.init)
+  }
+
   /// Starts drawing.
   ///
   /// - Parameter lines: Returns the current lines, which are cut to the size. Called on any thread.
@@ -45,7 +52,12 @@ package final class LiveLines: Sendable {
     state.withLock { $0.clock = clock }
   }
 
-  deinit { state.withLock { $0.clock }?.cancel() }
+  deinit {
+    let (clock, isFinished) = state.withLock { ($0.clock, $0.isFinished) }
+    clock?.cancel()
+    // An error may have come before `finish`.
+    if !isFinished { Keys.turnOff() }
+  }
 
   /// Draws the current lines.
   package func draw() { state.withLock { draw(&$0) } }
@@ -67,19 +79,20 @@ package final class LiveLines: Sendable {
 
   /// Draws the lines for the last time; later output follows them.
   package func finish() {
-    Keys.turnOff()
     state.withLock { state in
       (state.isPaused, state.showsKeys) = (false, false)
       draw(&state, isLast: true)
       state.isFinished = true
       state.clock?.cancel()
+      // Each drawing turns the keys on. None follows this one.
+      Keys.turnOff()
     }
     Ending.onScreenChange(nil)
   }
 
   private func pressed(_ key: UInt8) {
     switch key {
-    case UInt8(ascii: "q"): Ending.endByKey()
+    case UInt8(ascii: "q"): return Ending.endByKey()
     case UInt8(ascii: "p"): state.withLock { $0.isPaused.toggle() }
     case UInt8(ascii: "?"): state.withLock { $0.showsKeys.toggle() }
     default: return
@@ -98,7 +111,8 @@ package final class LiveLines: Sendable {
     if !isLast, !state.last.isEmpty { Keys.turnOn { [weak self] in self?.pressed($0) } }
     let notes =
       (state.isPaused ? ["paused; p continues"] : [])
-      + (state.showsKeys ? ["q ends, p pauses and continues, ? hides this line"] : [])
+      + (state.showsKeys
+        ? Self.wrapped("q ends, p pauses and continues, ? hides this line", in: size) : [])
     let shown = (state.last.prefix(max(1, size.rows - 1 - notes.count)) + notes).map {
       $0.cut(to: max(1, size.columns - 1))
     }
