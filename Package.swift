@@ -125,7 +125,7 @@ let package = Package(
     .target(
       name: "UWBLab",
       dependencies: [
-        "Formats", "JSON", "UWB", "UWBLink", "Estimators", "Ranging", "System", system,
+        "Formats", "JSON", "UCI", "UWB", "UWBLink", "Estimators", "Ranging", "System", system,
       ],
       path: "Sources/Lab/UWBLab", swiftSettings: strict + lifetimes),
 

@@ -53,12 +53,31 @@ import UWBTestSupport
     #expect(lines[1].hasPrefix(columns == 1 ? "0" : "0x0001 "))
   }
 
-  @Test func peersThatDoNotFitAreCounted() throws {
+  @Test(arguments: [
+    (8, "… and 4 more peers; enlarge the window to see them"),
+    (5, "… and 1 more peer; enlarge the window to see it"),
+  ])
+  func peersThatDoNotFitAreCounted(_ peers: Int, _ line: String) throws {
     let lines = try table(
-      ["range", "--responders", "8", "--interval", "50", "-n", "5"], columns: 80, rows: 8
+      ["range", "--responders", "\(peers)", "--interval", "50", "-n", "5"], columns: 80, rows: 8
     ).lines
     #expect(lines.count == 7)
-    #expect(lines[5] == "… and 4 more peers; enlarge the window to see them")
+    #expect(lines[5] == line)
+  }
+
+  @Test(arguments: [20, 40]) func theFootIsReadableInANarrowWindow(_ columns: Int) throws {
+    let session = try TerminalSession(Self.three, columns: columns)
+    // A measured peer; the narrowest table has its distance only.
+    try session.expect(columns == 20 ? " m\u{1B}[K" : " ±0.")
+    session.press("?")
+    for _ in 0..<100 where !session.screen.lines.contains(where: { $0.hasSuffix("this line") }) {
+      try session.expect("\u{1B}[J")
+    }
+    let text = session.screen.lines.joined(separator: " ")
+    #expect(text.contains(" lost; Ctrl-C ends, ? lists keys q ends, p pauses and continues"))
+    session.press("q")
+    #expect(try session.status() == 0)
+    #expect(session.screen.wraps == 0, "\(session.screen.lines)")
   }
 
   @Test func aTableFollowsTheWindow() throws {
@@ -87,7 +106,7 @@ import UWBTestSupport
     #expect(try session.status() == 0)
     // One summary, in two lines.
     #expect(session.screen.lines.count == 6, "\(session.screen.lines)")
-    #expect(session.screen.lines.count { $0.contains(" rounds, ") } == 1)
+    #expect(session.screen.lines.count { $0.contains(" Hz, ") } == 1)
     #expect(session.screen.lines.last?.hasPrefix("  ") == true)
   }
 
@@ -256,6 +275,16 @@ import UWBTestSupport
     #expect(!session.isRaw)
     let lines = session.screen.lines
     #expect(lines.count { $0.contains("measured,") || $0.contains(" distance") } == 1, "\(lines)")
+  }
+
+  /// Each signal draws the table, which turns the keys on.
+  @Test func aDrawingDuringTheEndDoesNotTurnTheKeysOn() throws {
+    let session = try TerminalSession(Self.three)
+    try session.expect(" ±0.")
+    session.press("q")
+    for _ in 0..<2_000 { session.signal(SIGWINCH) }
+    #expect(try session.status() == 0)
+    #expect(!session.isRaw)
   }
 
   @Test(arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT])

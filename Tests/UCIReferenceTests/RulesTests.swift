@@ -97,7 +97,7 @@ struct RulesTests {
       (["RFRAME_CONFIG=SP0"], "SP0 frames carry no STS", "advice"),
       (["RFRAME_CONFIG=hex:02"], "RFRAME_CONFIG is 2", "refusedByChip"),
       (["SESSION_PRIORITY=hex:00"], "SESSION_PRIORITY is 0", "refusedByChip"),
-      (["SLOT_DURATION=hex:60"], "has 1 bytes instead of 2", "refusedByChip"),
+      (["SLOT_DURATION=hex:60"], "has 1 byte instead of 2", "refusedByChip"),
       (["DEVICE_ROLE=DT-tag"], "does not take part", "preventsRanging"),
       (["STATIC_STS_IV="], "without STATIC_STS_IV", "advice"),
       (["STS_CONFIG=provisioned", "VENDOR_ID=", "STATIC_STS_IV="], "SESSION_KEY", "advice"),

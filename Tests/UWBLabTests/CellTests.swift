@@ -263,7 +263,7 @@ import UWBTestSupport
   @Test(arguments: [
     ("0,1\n1,\n2,x\n", "2 of 3 rows cannot be used. The first is line 3: missing_range_m."),
     ("0,1\n1,2,3\n", "Line 3 has 3 cells, the header 2."),
-    ("0\n1,2\n1,2,3\n", "Line 2 has 1 cells, the header 2; 2 rows differ from it."),
+    ("0\n1,2\n1,2,3\n", "Line 2 has 1 cell, the header 2; 2 rows differ from it."),
   ])
   func rowsThatCannotBeUsedAreReported(_ rows: String, _ warning: String) throws {
     let table = try CSVTable(text: "time_s,range_m\n\(rows)").filteredRanges()
@@ -277,7 +277,7 @@ import UWBTestSupport
       "x,1\ny,2\n", "None of the 2 rows can be used. The first is line 2: invalid_time_s.",
       "2026-11-22T18"
     ),
-    ("1,\n", "None of the 1 rows can be used. The first is line 2: missing_range_m.", nil),
+    ("1,\n", "The only row cannot be used. The first is line 2: missing_range_m.", nil),
   ])
   func aTableWithoutUsableRowsIsAProblem(
     _ rows: String, _ problem: String, _ advice: String?

@@ -88,7 +88,7 @@ import UWBTestSupport
     // The anchors have another name beside the peers.
     let misspelt = try CSVTable(text: "time_s,peer,anchors,range_m\n0,tag,0x0001,2\n")
     let problem = try misspelt.positions(anchors).problem
-    #expect(problem?.description.contains("tag (1 rows)") == true)
+    #expect(problem?.description.contains("tag (1 row)") == true)
     #expect(problem?.recoverySuggestion?.contains("rename it: time_s, peer, anchors") == true)
   }
 

@@ -188,7 +188,7 @@ import UWBTestSupport
     ),
     (
       [1.9, 1.9, 1.9, 5], 2,
-      "4 of 4 measured, 1.900 m, spread 0.0 cm, 1 outliers; 10.0 cm too short"
+      "4 of 4 measured, 1.900 m, spread 0.0 cm, 1 outlier; 10.0 cm too short"
     ),
     ([], 2, "nothing was measured: the chip reported no rounds"),
   ])

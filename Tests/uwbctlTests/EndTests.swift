@@ -66,7 +66,7 @@ import uwbctl
     _ = try child.read(until: "\n")
     let end = child.interrupt()
     #expect(end.status == 0)
-    #expect(end.complaints.contains(" rounds, "), "\(end.complaints)")
+    #expect(end.complaints.contains(" Hz, "), "\(end.complaints)")
     #expect(end.complaints.hasPrefix(Self.simulated + Self.notCalibrated), "\(end.complaints)")
     let rest = end.complaints.dropFirst((Self.simulated + Self.notCalibrated).count)
     #expect(!rest.contains("uwbctl range:"), "\(end.complaints)")
@@ -92,7 +92,7 @@ import uwbctl
     bench.stop()
     #expect(end.status == 85, "\(end.complaints)")
     #expect(end.complaints.contains("(0x5)"), "\(end.complaints)")
-    #expect(end.complaints.contains(" rounds, "), "\(end.complaints)")
+    #expect(end.complaints.contains(" Hz, 1 peer, "), "\(end.complaints)")
   }
 
   @Test func theSummaryIsPrintedWhenTheDeviceIsLost() async throws {
@@ -107,7 +107,7 @@ import uwbctl
     let end = child.outcome()
     bench.stop()
     #expect(end.status == 74, "\(end.complaints)")
-    #expect(end.complaints.contains(" rounds, "), "\(end.complaints)")
+    #expect(end.complaints.contains(" Hz, "), "\(end.complaints)")
     #expect(end.complaints.contains("uwbctl range: "), "\(end.complaints)")
   }
 
@@ -127,7 +127,7 @@ import uwbctl
     let end = child.outcome()
     #expect(end.status == 74, "\(end.complaints)")
     #expect(end.complaints.contains("The time was over while the device was lost."))
-    #expect(end.complaints.contains(" rounds, "), "\(end.complaints)")
+    #expect(end.complaints.contains(" Hz, "), "\(end.complaints)")
   }
 
   /// The action of these signals is to end the program without a word to the chip.
@@ -210,7 +210,7 @@ import uwbctl
     #expect(end.status == 82, "\(end.complaints)")
     #expect(end.complaints.contains("The device is back"), "\(end.complaints)")
     #expect(
-      end.complaints.contains("1 rounds, ") && end.complaints.contains("1 empty"),
+      end.complaints.contains("1 round, ") && end.complaints.contains("1 empty"),
       "\(end.complaints)")
   }
 
@@ -231,7 +231,7 @@ import uwbctl
     let terminal = try rangingChip([.sessionStop: answer])
     let end = try interrupted(terminal)
     #expect(end.status == status, "\(end.complaints)")
-    #expect(end.complaints.hasPrefix(Self.notCalibrated + "1 rounds, "), "\(end.complaints)")
+    #expect(end.complaints.hasPrefix(Self.notCalibrated + "1 round, "), "\(end.complaints)")
     if answer.hasPrefix("42") {
       let removal = hexBytes("21 01 00 04 01 00 00 00")
       #expect(terminal.bytes.suffix(removal.count) == removal[...])
@@ -350,7 +350,7 @@ import uwbctl
     let end = try ChildProcess.run(["range", "--device", terminal.path, "-n", "1"])
     terminal.hangUp()
     #expect(end.status == 82, "\(end.complaints)")
-    #expect(end.complaints.hasPrefix(Self.notCalibrated + "1 rounds, "), "\(end.complaints)")
+    #expect(end.complaints.hasPrefix(Self.notCalibrated + "1 round, "), "\(end.complaints)")
   }
 
   @Test(arguments: ["62 00 00 03 01 02 03", nil])
@@ -363,7 +363,7 @@ import uwbctl
     let round = emptyRound.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     let end = try interrupted(rangingChip([.sessionStart: started + report + round]))
     #expect(end.status == 82, "\(end.complaints)")
-    #expect(end.complaints.contains("1 reports of the chip"), "\(end.complaints)")
+    #expect(end.complaints.contains("1 report of the chip"), "\(end.complaints)")
   }
 
   private func calibrate(_ chips: ScriptedTerminal...) throws -> ChildProcess {

@@ -172,6 +172,26 @@ import uwbctl
     #expect(!FileManager.default.fileExists(atPath: folder + "/-"))
   }
 
+  @Test func framesAreDecodedFromStandardInput() throws {
+    let outcome = try ChildProcess.run(["decode", "-"], input: Data("20 02 00 00\n".utf8))
+    #expect(outcome.status == 0, "\(outcome.complaints)")
+    #expect(outcome.output.contains("CORE_GET_DEVICE_INFO_CMD"))
+  }
+
+  /// Errors in files that have no line to name.
+  @Test(arguments: [
+    ["range", "--profile", "e"], ["profile", "check", "e"], ["profile", "print", "--from", "e"],
+    ["replay", "e"], ["replay", "--as-device", "e"], ["diff", "e", "e"],
+  ])
+  func errorsOfEmptyFilesNameThem(_ arguments: [String]) throws {
+    let folder = try temporaryFolder()
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    try Data().write(to: URL(filePath: folder + "/e"))
+    let outcome = try ChildProcess.run(arguments, in: folder)
+    #expect(outcome.complaints.contains(": e: "), "\(outcome.complaints)")
+    #expect(outcome.status == 65)
+  }
+
   private func temporaryFolder() throws -> String {
     let folder = "/tmp/uwbctl-test-\(UUID().uuidString)"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
@@ -219,6 +239,15 @@ import uwbctl
       "uwbctl profile: There is no command 'chekc'.\n  try: uwbctl profile check\n"
     ),
     (
+      ["check", "x.json"],
+      "uwbctl: There is no command 'check'.\n"
+        + "  try: uwbctl profile check, or uwbctl firmware check\n"
+    ),
+    (
+      ["multicast", "restore"],
+      "uwbctl multicast: There is no command 'restore'.\n  try: uwbctl calibrate restore\n"
+    ),
+    (
       ["xyzzy\u{1B}[2J"],
       "uwbctl: There is no command 'xyzzy\\u{1b}[2J'.\n  try: uwbctl --help lists the commands.\n"
     ),
@@ -228,6 +257,29 @@ import uwbctl
     #expect(outcome.complaints == expected)
     #expect(outcome.output.isEmpty)
     #expect(outcome.status == 64)
+  }
+
+  /// The usage of commands with many options would hide the cause.
+  @Test(arguments: [
+    (["range", "--responders", "300"], "uwbctl range: --responders takes 1 to 255.", "range"),
+    (["list", "--format", "x"], "uwbctl list: The value 'x' is invalid", "list"),
+  ])
+  func theCauseOfAnErrorIsVisible(
+    _ arguments: [String], _ cause: String, _ command: String
+  ) throws {
+    let outcome = try ChildProcess.run(arguments)
+    #expect(outcome.complaints.hasPrefix(cause), "\(outcome.complaints)")
+    #expect(outcome.complaints.hasSuffix("\n  try: uwbctl \(command) --help\n"))
+    #expect(outcome.complaints.split(separator: "\n").count < 8, "\(outcome.complaints)")
+    #expect(outcome.status == 64)
+  }
+
+  @Test func optionsOfSeveralCommandsDescribeEachOfThem() throws {
+    for command in ["range", "find", "peer", "accessory"] {
+      let help = try ChildProcess.run([command, "--help"], columns: "120").output
+      let words = help.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+      #expect(words.contains("Stop after this many measured ranging rounds. -"), "\(command)")
+    }
   }
 
   @Test func aMistypedOptionGetsASuggestion() throws {
@@ -273,6 +325,7 @@ import uwbctl
     (["decode", "zz"], "uwbctl decode: ", 65),
     (["replay", "/no/such"], "uwbctl replay: ", 66),
     (["multicast", "add", "0003", "--pid", "1"], "uwbctl multicast add: ", 69),
+    (["multicast", "list", "--pid", "1"], "uwbctl multicast list: No such session", 0),
     (["profile", "check", "/no/such"], "uwbctl profile check: ", 66),
   ])
   func messagesNameTheCommand(

@@ -411,7 +411,7 @@ import UWBTools
     let ranges = "time_s,anchor,range_m\\n0,A,1\\n0,B,2\\n0,C,3\\n0,D,3\\n1,A,1\\n1,B,2\\n1,C,3\\n"
     try run(
       "echo '{A: [0, 0, 1], B: [3, 0, 1], C: [0, 3, 2]}' > a.json; printf '\(ranges)' | "
-        + "uwblab compute locate --anchors a.json", 65, "D (1 rows)", "--anchors")
+        + "uwblab compute locate --anchors a.json", 65, "D (1 row)", "--anchors")
     try run("echo time_s,range_m | uwblab compute filter", 65, "no rows")
     try run(
       "printf 'truth_m,range_m,rx_power_dbm\\n' | uwblab calibrate power --from -", 65, "no rows")

@@ -50,7 +50,7 @@ import UWBTestSupport
       let device = command == ["list"] ? [] : ["--device", bench.chip.path]
       let end = try ChildProcess.run(command + device, service: bench.path)
       #expect(end.status == (command == ["list"] ? 0 : 75), "\(end.complaints)")
-      #expect(end.complaints.contains("at most 1 connections"), "\(end.complaints)")
+      #expect(end.complaints.contains("at most 1 connection"), "\(end.complaints)")
       #expect(end.complaints.contains("End idle programs"), "\(end.complaints)")
       first.close()
     }

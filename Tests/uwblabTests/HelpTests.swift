@@ -94,6 +94,23 @@ import UWBTestSupport
     #expect(outcome.status == 64)
   }
 
+  @Test(arguments: [
+    (
+      ["--unit", "range=feet"],
+      "--unit takes one of s, ms, us, ns, m, cm, mm, rad, deg, dbm, db, ppm, ppb, ticks, ps, "
+        + "not feet."
+    ),
+    (["--unit", "range"], "--unit takes COLUMN=UNIT, such as azimuth=deg, not range."),
+    (["--plot", "r.png"], "--plot draws SVG: give a name that ends in .svg, not r.png."),
+  ])
+  func theValuesOfAnOptionAreNamed(_ arguments: [String], _ cause: String) throws {
+    let outcome = try run(["compute", "filter", "t.csv"] + arguments)
+    #expect(
+      outcome.complaints.hasPrefix("uwblab compute filter: \(cause)\n"), "\(outcome.complaints)")
+    #expect(outcome.complaints.hasSuffix("\n  try: uwblab compute filter --help\n"))
+    #expect(outcome.status == 64)
+  }
+
   @Test func messagesNameTheCommand() throws {
     let outcome = try run(["compute", "filter", "/no/such"])
     #expect(outcome.complaints.hasPrefix("uwblab compute filter: "), "\(outcome.complaints)")

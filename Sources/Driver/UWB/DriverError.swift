@@ -135,13 +135,15 @@ extension DriverError {
     return DriverError(
       code: .noAnswer, command: command, garbage: garbage,
       sentence: "The device did not answer \(command) within \(milliseconds) ms"
-        + (garbage == 0 ? "." : ", but sent \(garbage) bytes that are not UCI."),
+        + (garbage == 0
+          ? "." : ", but sent \(counted(garbage, "byte that is", "bytes that are")) not UCI."),
       suggestion: suggestion)
   }
   package static func retriesExhausted(command: String, attempts: Int) -> DriverError {
     DriverError(
       code: .retriesExhausted, command: command,
-      sentence: "The device asked for \(command) again \(attempts) times and never took it.",
+      sentence:
+        "The device asked for \(command) again \(counted(attempts, "time")) and never took it.",
       suggestion: resetIt)
   }
   /// - Parameter end: The end that refused the command, in one word.
@@ -234,7 +236,8 @@ extension DriverError {
   package static func dataTooLong(bytes: Int, limit: Int) -> DriverError {
     DriverError(
       code: .dataTooLong,
-      sentence: "The payload (\(bytes) bytes) exceeds the device's limit of \(limit) bytes.",
+      sentence:
+        "The payload (\(counted(bytes, "byte"))) exceeds the device's limit of \(limit) bytes.",
       suggestion: "Send it in several messages.")
   }
   package static func dataNotSent(_ status: DataTransferStatus) -> DriverError {

@@ -6,6 +6,7 @@ import Estimators
 import Formats
 import Ranging
 import SystemPackage
+import UCI
 import UWBLab
 
 struct Compute: ParsableCommand {
@@ -68,8 +69,12 @@ struct TableOptions: ParsableArguments {
     try require(header ?? 1 > 0, "--header is a line, counted from 1.")
     var format = CSVTable.Format()
     for text in unit where !format.setUnits(text) {
+      let parts = text.split(separator: "=")
       throw ValidationError(
-        "--unit takes COLUMN=UNIT, such as azimuth=deg, not \(printable(text)).")
+        parts.count == 2
+          ? "--unit takes one of \(CSVTable.Format.allUnits.joined(separator: ", ")), "
+            + "not \(printable(String(parts[1])))."
+          : "--unit takes COLUMN=UNIT, such as azimuth=deg, not \(printable(text)).")
     }
   }
 
@@ -141,7 +146,8 @@ struct ComputeOptions: ParsableArguments {
   ) throws {
     do throws(LabError) {
       let table = try input.table(in: file)
-      let result = try withProgress("Computing \(table.rowCount) rows") { () throws(LabError) in
+      let result = try withProgress("Computing \(counted(table.rowCount, "row"))") {
+        () throws(LabError) in
         try compute(table)
       }
       let scores = try truth.map { name throws(LabError) in try result.scores(truth: name) } ?? []

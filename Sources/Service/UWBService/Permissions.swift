@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ChipSharing
 import Glibc
+import UCI
 
 /// The user and the process at the other end of a connection, as the kernel reports them.
 struct PeerCredentials: Sendable {
@@ -89,14 +90,14 @@ package struct Permissions: Sendable {
     if connections >= mostClients {
       return .limitReached(
         .connections, most: mostClients,
-        "uwbd serves at most \(mostClients) connections, and has as many.",
+        "uwbd serves at most \(counted(mostClients, "connection")), and has as many.",
         advice: "End idle programs that are connected, or try again later.")
     }
     guard user.uid != 0, ofUser[user.uid, default: 0] >= mostClientsOfUser else { return nil }
     return .limitReached(
       .connectionsOfUser, most: mostClientsOfUser,
-      "uwbd serves at most \(mostClientsOfUser) connections of a user, and user \(user.uid) has as "
-        + "many.",
+      "uwbd serves at most \(counted(mostClientsOfUser, "connection")) of a user, and user "
+        + "\(user.uid) has as many.",
       advice: "End idle programs of this user, or try again later.")
   }
 

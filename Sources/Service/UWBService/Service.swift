@@ -3,6 +3,7 @@ import ChipSharing
 import Glibc
 package import Logging
 package import System
+import UCI
 package import UWBLink
 package import Varlink
 
@@ -130,7 +131,8 @@ package struct HeldProfile: Sendable {
   package var status: String {
     let open = chips.filter { $0.problemText == nil }.count
     let sessions = chips.reduce(0) { $0 + $1.sessions.count }
-    return "\(open) of \(chips.count) chips, \(sessions) sessions, \(connections) clients"
+    return "\(open) of \(counted(chips.count, "chip")), \(counted(sessions, "session")), "
+      + counted(connections, "client")
   }
 
   var connections: Int { clients.count }

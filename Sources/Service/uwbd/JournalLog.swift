@@ -88,7 +88,9 @@ struct JournalLog: LogHandler {
       // One call of write, so that lines of several processes do not mix.
       if entry.map(send) != true { _ = Glibc.write(STDERR_FILENO, line, line.count) }
       if lost > 0 {
-        let note = Array("\(isJournal ? "<4>" : "uwbd: ")\(lost) messages were lost\n".utf8)
+        let note = Array(
+          "\(isJournal ? "<4>" : "uwbd: ")\(counted(lost, "message was", "messages were")) lost\n"
+            .utf8)
         _ = Glibc.write(STDERR_FILENO, note, note.count)
       }
       waiting.withLock { $0.count -= 1 }

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 package import Formats
+import UCI
 package import UWB
 
 /// The option to write without confirmation.
@@ -75,7 +76,7 @@ extension CalibrationChange {
         throw Failure(
           .usage, "Nothing was written: no terminal to prompt on.", try: "Confirm with --yes.")
       }
-      let count = changes.count == 1 ? "1 value" : "\(changes.count) values"
+      let count = counted(changes.count, "value")
       let question = "Write \(count) to \(printable(device.endpoint.description))?"
       guard try await Prompt.confirm(question) else {
         throw Failure(.usage, "Nothing was written.")

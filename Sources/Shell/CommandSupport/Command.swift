@@ -128,6 +128,20 @@ package struct Failure: Error {
   }
 }
 
+/// Runs `body`, and begins its error with the name of a file, which some errors lack.
+///
+/// - Parameter path: The file; `-` is standard input.
+package func naming<Result>(file path: String, _ body: () throws -> Result) throws -> Result {
+  do { return try body() } catch {
+    guard let failure = Failure(error), let cause = failure.cause, !cause.hasPrefix(path + " ")
+    else {
+      throw error
+    }
+    let name = path == "-" ? "Standard input" : path
+    throw Failure(failure.status, "\(name): \(cause)", try: failure.suggestion)
+  }
+}
+
 /// Checks the value of an option.
 package func require(_ isValid: Bool, _ message: @autoclosure () -> String) throws {
   if !isValid { throw ValidationError(message()) }

@@ -74,15 +74,28 @@ package enum Program {
   }()
 
   /// Returns the argument parser's text for an error or for help, with wrapped usage lines.
+  ///
+  /// The usage after an error is short, or left out: the cause has to stay visible.
   package static func text(
     for error: any Error, of root: any ParsableCommand.Type, columns: Int = columns, isHelp: Bool
   ) -> String {
     root.fullMessage(for: error, columns: columns).split(
       separator: "\n", omittingEmptySubsequences: false
-    ).map { line in
-      if line.lowercased().hasPrefix("usage: ") { return wrapped(line, columns) }
-      return isHelp ? String(line) : standardError.wrapped(String(line), indent: 2)
+    ).compactMap { line -> String? in
+      if line.lowercased().hasPrefix("usage: ") {
+        let usage = wrapped(line, columns)
+        return isHelp || usage.count { $0 == "\n" } < mostLinesOfUsage ? usage : nil
+      }
+      guard !isHelp else { return String(line) }
+      if let command = line.firstMatch(of: seeHelp)?.1 { return "  try: \(command)" }
+      return standardError.wrapped(String(line), indent: 2)
     }.joined(separator: "\n")
+  }
+
+  private static let mostLinesOfUsage = 3
+  /// The last line of the argument parser's errors.
+  private static var seeHelp: Regex<(Substring, Substring)> {
+    /^  See '(.+)' for more information\.$/
   }
 
   /// Wraps a usage line before options and arguments, and indents its continuation.
@@ -139,12 +152,23 @@ struct CommandPath {
     guard let unknown else { return }
     let names = command.configuration.subcommands.map { $0._commandName }
     let near = nearestNames(to: unknown, in: command == root ? names + ["--version"] : names)
+    let elsewhere = Self.paths(to: unknown, below: root, root._commandName)
+    let suggestions = elsewhere.isEmpty ? near.map { "\(name) \($0)" } : elsewhere
     throw Failure(
       .usage, "There is no command '\(unknown)'.",
-      try: near.isEmpty
-        ? "\(name) --help lists the commands."
-        : near.map { "\(name) \($0)" }.joined(separator: ", or ")
+      try: suggestions.isEmpty
+        ? "\(name) --help lists the commands." : suggestions.joined(separator: ", or ")
     ).report()
+  }
+
+  /// Returns the full names of the commands of that name, wherever they are.
+  private static func paths(
+    to wanted: String, below command: any ParsableCommand.Type, _ name: String
+  ) -> [String] {
+    command.configuration.subcommands.flatMap { next -> [String] in
+      let path = name + " " + next._commandName
+      return (next._commandName == wanted ? [path] : []) + paths(to: wanted, below: next, path)
+    }
   }
 }
 

@@ -8,10 +8,7 @@ package import UWB
 package struct RunOptions: ParsableArguments {
   @Option(
     name: [.customShort("n"), .long],
-    help: """
-      Stop after this many measured ranging rounds; range stops, too, after as many in a row in \
-      which no peer was measured.
-      """)
+    help: "Stop after this many measured ranging rounds.")
   package var count: Int?
   @Option(name: TimeLimit.name, help: TimeLimit.help) package var duration: Seconds?
   @Option(

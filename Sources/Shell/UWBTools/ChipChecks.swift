@@ -86,7 +86,8 @@ extension Checkup {
     case .nxp(let details):
       text += ", firmware \(details.firmware ?? "?"), chip \(details.deviceName)"
       why = "its vendor information begins with the name of an NXP chip"
-    case nil: why = "its vendor information (\(info.vendorInfo.count) bytes) has no known format"
+    case nil:
+      why = "its vendor information (\(counted(info.vendorInfo.count, "byte"))) has no known format"
     }
     if options.profile != nil {
       return .ok(.firmware, text + "; treated as \(device.profile.name) because of --chip")
@@ -115,7 +116,7 @@ extension Checkup {
     if let angles = capabilities.angles {
       parts.append(angles.isEmpty ? "no angles" : "angles")
     }
-    if let sessions = capabilities.maxSessions { parts.append("\(sessions) sessions") }
+    if let sessions = capabilities.maxSessions { parts.append(counted(sessions, "session")) }
     let text = parts.joined(separator: ", ")
     let warnings = Self.selfTestSession(on: device)
       .problems(for: device.dialect, capabilities: capabilities).warnings
@@ -142,8 +143,9 @@ extension Checkup {
 
   private func line(_ statistics: LinkStatistics) -> Finding {
     let text =
-      "\(statistics.framesRead) packets read, \(statistics.bytesSkipped) bytes skipped, "
-      + "\(statistics.resynchronisations) resynchronisations"
+      counted(statistics.framesRead, "packet") + " read, "
+      + counted(statistics.bytesSkipped, "byte") + " skipped, "
+      + counted(statistics.resynchronisations, "resynchronisation")
     // The first resynchronisation is normal: reading may begin in the middle of a packet.
     guard statistics.resynchronisations > 1 else { return .ok(.line, text) }
     return .warn(
@@ -238,7 +240,8 @@ extension Checkup {
     guard !results.isEmpty else {
       return .ok(
         .selfTest,
-        text + "no answer, as expected without a second board: \(rounds) rounds without an entry")
+        text + "no answer, as expected without a second board: "
+          + counted(rounds, "round") + " without an entry")
     }
     let statuses = Set(results.map { "\($0.status) (0x\(String($0.status.rawValue, radix: 16)))" })
     return .ok(

@@ -23,26 +23,29 @@ package struct DiffSide {
   /// Reads a profile, the output of `caps --format json`, or a capture.
   package init(file path: String) throws {
     name = path
+    content = try Self.content(ofFile: path)
+  }
+
+  private static func content(ofFile path: String) throws -> Content {
     let bytes = try CaptureReader.contents(ofFile: path)
     // Profiles begin with a brace or a comment, captures do not.
     let text = bytes.drop { " \t\r\n".utf8.contains($0) }
     if text.starts(with: #"{"id":"#.utf8) {
-      content = .capabilities(try Self.printedCapabilities(bytes), .assumed)
-    } else if text.first == UInt8(ascii: "{") || text.first == UInt8(ascii: "/") {
+      return .capabilities(try printedCapabilities(bytes), .assumed)
+    }
+    if text.first == UInt8(ascii: "{") || text.first == UInt8(ascii: "/") {
       let profile = try SessionProfile(bytes)
-      content = .sessions([
+      return .sessions([
         SessionPeerConfiguration(
           sessionID: profile.sessionID, parameters: profile.parameters(for: .assumed))
       ])
-    } else {
-      var sessions = CapturedSessions()
-      for packet in try CaptureReader.read(bytes).packets { sessions.take(packet) }
-      if let list = sessions.capabilities, sessions.ends.isEmpty {
-        content = .capabilities(list, sessions.dialect)
-      } else {
-        content = .sessions(sessions.ends)
-      }
     }
+    var sessions = CapturedSessions()
+    for packet in try CaptureReader.read(bytes).packets { sessions.take(packet) }
+    guard let list = sessions.capabilities, sessions.ends.isEmpty else {
+      return .sessions(sessions.ends)
+    }
+    return .capabilities(list, sessions.dialect)
   }
 
   /// Returns the text for a value that this side lacks, or nil if it is omitted. Capabilities lack

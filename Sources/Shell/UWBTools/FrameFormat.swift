@@ -86,7 +86,7 @@ package struct FrameFormat {
     }
     first += "  \(header.payloadLength) byte\(header.payloadLength == 1 ? "" : "s")"
     if header.moreFollows { first += "  more segments follow" }
-    if let length = frame.messageLength { first += "  last segment of \(length) bytes" }
+    if let length = frame.messageLength { first += "  last segment of \(counted(length, "byte"))" }
     return ([first] + lines(frame.fields, indent: "  ")).joined(separator: "\n")
   }
 

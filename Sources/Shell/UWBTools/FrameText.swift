@@ -56,7 +56,7 @@ package enum FrameText {
         // An error in the first frame is more helpful than one in the rest.
         let whole = frames.reduce(0) { $0 + $1.count }
         let announced = { (count: Int) in
-          "The header announces a frame of \(count) bytes, but there"
+          "The header announces a frame of \(counted(count, "byte")), but there"
         }
         if whole > 0 {
           throw FrameTextError(
@@ -64,7 +64,7 @@ package enum FrameText {
         }
         guard let length = length(of: rest) else {
           throw FrameTextError(
-            "The line has \(rest.count) bytes; the header of a frame alone has 4.")
+            "The line has \(counted(rest.count, "byte")); the header of a frame alone has 4.")
         }
         throw FrameTextError(announced(length) + " are only \(rest.count).")
       }

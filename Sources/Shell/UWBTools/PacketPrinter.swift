@@ -76,7 +76,7 @@ package struct PacketPrinter {
   private func note(_ packet: WirePacket, _ seconds: Double) -> String {
     guard packet.skippedBefore > 0, style != .json else { return "" }
     return prefix(packet.direction, seconds)
-      + "(\(packet.skippedBefore) bytes that are not UCI)\n"
+      + "(\(counted(packet.skippedBefore, "byte that is", "bytes that are")) not UCI)\n"
   }
 
   private func prefix(_ direction: PacketDirection, _ seconds: Double) -> String {
@@ -90,6 +90,7 @@ package struct PacketPrinter {
 
   /// The counts, such as `12 packets from the chip, 3 to it, 0 bytes skipped`.
   package var counts: String {
-    "\(inbound) packets from the chip, \(outbound) to it, \(skipped) bytes skipped"
+    "\(counted(inbound, "packet")) from the chip, \(outbound) to it, "
+      + counted(skipped, "byte") + " skipped"
   }
 }

@@ -337,13 +337,16 @@ extension Checkup {
     // A packet that the previous program cut off is normal. More bytes than one packet are not.
     if statistics.framesRead > 0, skipped < 259 {
       return .warn(
-        .framing, "\(skipped) bytes before the first packet are not UCI.",
+        .framing,
+        counted(skipped, "byte before the first packet is", "bytes before the first packet are")
+          + " not UCI.",
         "Nothing: usually the rest of a packet that the last program did not read.")
     }
     let sample = Self.words(await sample())
     return .fail(
       .framing, .protocolError,
-      "\(skipped) bytes that are not UCI, \(statistics.framesRead) packets"
+      "\(counted(skipped, "byte that is", "bytes that are")) not UCI, "
+        + counted(statistics.framesRead, "packet")
         + (sample.map { "; \($0)" } ?? ""),
       wrongSpeaker)
   }

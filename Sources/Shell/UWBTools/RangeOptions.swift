@@ -66,7 +66,7 @@ package struct RangeOptions: ParsableArguments {
   /// Returns the session of this end.
   package func configuration() throws -> SessionConfiguration {
     if let profile {
-      let read = try SessionProfile(file: profile)
+      let read = try naming(file: profile) { try SessionProfile(file: profile) }
       return try SessionConfiguration(
         sessionID: read.sessionID, read.parameters(for: .assumed))
     }

@@ -26,10 +26,10 @@ extension RecordedChip.Statistics {
     let refused = unknown.values.reduce(0, +)
     let filled = invented.values.reduce(0, +)
     return
-      "\(exact + similar + refused + filled) requests: \(exact) as recorded, "
+      counted(exact + similar + refused + filled, "request") + ": \(exact) as recorded, "
       + "\(similar) with other contents, \(refused) not in the capture and rejected"
       + (refused > 0 ? " \(names(unknown))" : "")
       + (filled > 0 ? ", \(filled) answered without a recording \(names(invented))" : "")
-      + "; \(packetsSent) packets of \(recording.packets) recorded sent"
+      + "; \(counted(packetsSent, "packet")) of \(recording.packets) recorded sent"
   }
 }

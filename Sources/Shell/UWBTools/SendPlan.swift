@@ -89,7 +89,7 @@ package struct SendPlan {
     if case .opaque(_, let error?) = message.content { return "Not a valid \(name): \(error)" }
     let count = message.trailing.count
     return count == 0
-      ? nil : "\(name) has \(count) byte\(count == 1 ? "" : "s") too many; chips reject it."
+      ? nil : "\(name) has \(counted(count, "byte")) too many; chips reject it."
   }
 
   /// Reports whether the bytes contain a word, ignoring case. Source: uci_parser.c of Qorvo's

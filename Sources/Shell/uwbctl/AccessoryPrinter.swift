@@ -98,7 +98,7 @@ final class AccessoryPrinter: Sendable {
     live?.finish()
     guard format == .text else { return }
     standardError.write(
-      "\(apps) \(apps == 1 ? "app" : "apps"), \(measured) measured, \(failed) failed\n")
+      "\(counted(apps, "app")), \(measured) measured, \(failed) failed\n")
   }
 
   /// Writes a line above the updated ones.

@@ -4,6 +4,7 @@ import ArgumentParser
 import CommandSupport
 import Formats
 import FoundationEssentials
+import UCI
 import UWB
 import UWBTools
 
@@ -138,7 +139,7 @@ extension ChipCalibration {
       }
       try backup.write(to: file)
       standardError.write(
-        "Saved \(backup.values.count) values of \(printable(backup.device.summary)).\n")
+        "Saved \(counted(backup.values.count, "value")) of \(printable(backup.device.summary)).\n")
     }
   }
 

@@ -28,7 +28,7 @@ struct Decode: ReportingCommand {
     case auto, qorvo, nxp, android
   }
 
-  @Argument(help: "Frames in hexadecimal, the bytes of one frame, or a file.")
+  @Argument(help: "Frames in hexadecimal, the bytes of one frame, or a file; -: standard input.")
   var hex: [String] = []
 
   @Option(name: .shortAndLong, help: "Read frames from this file.", completion: .file())
@@ -72,8 +72,9 @@ struct Decode: ReportingCommand {
     if session.failures > 0 { throw Failure(.data) }
   }
 
-  /// The only argument, if it is not hexadecimal and there is such a file.
+  /// The only argument, if it is `-`, or the name of a file and not hexadecimal.
   private var namedFile: String? {
+    if hex == ["-"] { return "-" }
     guard hex.count == 1, (try? FrameText.frames(hex[0])) == nil else { return nil }
     return FileManager.default.fileExists(atPath: hex[0]) ? hex[0] : nil
   }
@@ -81,14 +82,16 @@ struct Decode: ReportingCommand {
   /// Decodes a file while it grows, so that the output of a running program is decoded at once.
   private func readFile(_ file: String, _ session: inout DecodeSession) throws {
     var number = 0
-    do {
-      try CaptureReader.read(asItComes: file) {
-        try session.take($0)
-      } line: { line in
-        number += 1
-        try session.takeLine(String(decoding: line, as: UTF8.self), number: number)
-      }
-    } catch CaptureError.empty {}
+    try naming(file: file) {
+      do {
+        try CaptureReader.read(asItComes: file) {
+          try session.take($0)
+        } line: { line in
+          number += 1
+          try session.takeLine(String(decoding: line, as: UTF8.self), number: number)
+        }
+      } catch CaptureError.empty {}
+    }
   }
 
   /// Decodes standard input, in which each line is a frame or an error.

@@ -75,7 +75,7 @@ struct Diff: Command {
     let names = [first, second]
     var sides: [DiffSide?] = try names.map { name in
       DiffSide.isDevice(name)
-        ? nil : try DiffSide(file: name)
+        ? nil : try naming(file: name) { try DiffSide(file: name) }
     }
     var ids: [UInt32] = []
     for side in sides {

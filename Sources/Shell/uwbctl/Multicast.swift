@@ -39,8 +39,9 @@ struct Multicast: ParsableCommand {
 
     func execute() throws {
       let found = target.found
-      guard !found.isEmpty else { throw RunningRanges.noSession }
       print(found.map(\.about), target.format)
+      let nothing = RunningRanges.noSession
+      if found.isEmpty, let cause = nothing.cause { note(cause, try: nothing.suggestion) }
     }
   }
 

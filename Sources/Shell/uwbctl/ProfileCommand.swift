@@ -41,7 +41,7 @@ struct ProfilePrint: ReportingCommand {
 
   func execute() async throws {
     if let file {
-      var profile = try SessionProfile(file: file)
+      var profile = try naming(file: file) { try SessionProfile(file: file) }
       if oneToMany { profile.isOneToMany = true }
       standardOutput.write(profile.text(complete: true, includingSecrets: includeSecrets))
     } else {
@@ -69,7 +69,7 @@ struct ProfileCheck: ReportingCommand {
   @Option(help: "Output format.") var format = OutputFormat.text
 
   func execute() async throws {
-    let profile = try SessionProfile(file: file)
+    let profile = try naming(file: file) { try SessionProfile(file: file) }
     var (dialect, capabilities) = (Dialect.assumed, Capabilities?.none)
     if let device {
       let options = try DeviceOptions.naming(device, chip)

@@ -25,7 +25,8 @@ struct RangeCommand: Command, DeviceCommand {
         uwbctl range --device /dev/ttyACM0 --responders 2
         uwbctl range --device /dev/ttyACM1 --role controlee --one-to-many
         uwbctl range --device /dev/ttyACM2 --role controlee --one-to-many --address 0002
-      On a terminal, ? lists the keys.
+      With -n, it also ends after as many rounds in a row in which no peer was measured. On a terminal, \
+      ? lists the keys.
       """)
 
   @OptionGroup(title: "Device") var device: DeviceOption
@@ -60,7 +61,9 @@ struct RangeCommand: Command, DeviceCommand {
     if measured == 0, case let count = unread.withLock({ $0 }), count > 0 {
       throw Failure(
         .noPeer,
-        "No peer was measured: \(count) reports of the chip cannot be read, or name no session.",
+        "No peer was measured: "
+          + counted(count, "report of the chip is", "reports of the chip are")
+          + " unreadable, or of an unknown session.",
         try: "Record them with --capture FILE, and decode them: uwbctl decode --file FILE.")
     }
     if measured == 0 {
@@ -150,8 +153,8 @@ struct RangeCommand: Command, DeviceCommand {
       let summary = printer.finish(dropped: stream.dropped)
       let statistics = device.statistics
       let text = summary.text(
-        "\(statistics.bytesSkipped) bytes skipped, "
-          + "\(statistics.resynchronisations) resynchronisations")
+        counted(statistics.bytesSkipped, "byte") + " skipped, "
+          + counted(statistics.resynchronisations, "resynchronisation"))
       standardError.write(standardError.wrapped(text, indent: 2) + "\n")
       for line in summary.failuresExplained(in: device.dialect).split(separator: "\n") {
         standardError.write(standardError.wrapped(String(line), indent: 6) + "\n")

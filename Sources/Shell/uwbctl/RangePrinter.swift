@@ -166,8 +166,9 @@ final class RangePrinter: Sendable {
       let summary = state.summary
       let now = clock?() ?? summary.lastTime ?? 0
       let others = summary.peers.keys.filter { !peers.contains($0) }.sorted { $0.value < $1.value }
-      // Leaves room for a title, two further lines, and the cursor.
-      let most = max(1, size.rows - 4)
+      let foot = foot(state, size)
+      // Leaves room for a title, a further line, the foot, and the cursor.
+      let most = max(1, size.rows - 3 - max(1, foot.count))
       let rows = (peers + others).prefix(most).map { address in
         RangeTable.Row(
           address: address, peer: summary.peers[address], trend: state.trends[address], now: now,
@@ -181,15 +182,20 @@ final class RangePrinter: Sendable {
           if !computed.isEmpty { lines.insert("  computed  " + computed, at: index + 2) }
         }
       }
-      if hidden > 0 { lines.append("… and \(hidden) more peers; enlarge the window to see them") }
-      // The summary on standard error follows the last table.
-      if !state.isFinished {
-        lines.append(summary.line + "; Ctrl-C ends" + LiveLines.keyHint)
-      } else if !standardError.isTerminal {
-        lines.append(summary.line)
+      if hidden > 0 {
+        lines.append(
+          "… and \(counted(hidden, "more peer")); enlarge the window to see "
+            + (hidden == 1 ? "it" : "them"))
       }
-      return lines
+      return lines + foot
     }
+  }
+
+  /// Returns the summary below the table. After the last table, the one on standard error follows.
+  private func foot(_ state: State, _ size: Output.Size) -> [String] {
+    if state.isFinished, standardError.isTerminal { return [] }
+    let end = state.isFinished ? "" : "; Ctrl-C ends" + LiveLines.keyHint
+    return LiveLines.wrapped(state.summary.line + end, in: size)
   }
 
   /// Returns the seconds since a peer was measured, or nil while the gap may be chance.
@@ -258,7 +264,7 @@ extension RangeSummary {
     guard failed * 10 > measured else { return "" }
     return failures.prefix(2).map { status, count in
       let raw = hexNumber(status.rawValue)
-      let rounds = count == 1 ? "1 measurement" : "\(count) measurements"
+      let rounds = counted(count, "measurement")
       guard let known = status.explained(in: dialect) else {
         return "\(rounds): \(status) (\(raw)), which is not documented.\n"
       }

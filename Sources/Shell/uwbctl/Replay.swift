@@ -54,7 +54,7 @@ struct Replay: Command {
   }
 
   private func replay() async throws {
-    let capture = try CaptureReader.read(file: file)
+    let capture = try naming(file: file) { try CaptureReader.read(file: file) }
     for problem in capture.problems { note("\(file): \(problem)") }
     var measurements = CapturedMeasurements()
     // The peers are not known in advance: their delays are found by address.
@@ -100,7 +100,7 @@ struct Replay: Command {
     }
     let summary = printer.finish(dropped: 0)
     let text = summary.text(
-      "\(capture.packets.count) packets, \(measurements.unreadable) unreadable")
+      counted(capture.packets.count, "packet") + ", \(measurements.unreadable) unreadable")
     standardError.write(standardError.wrapped(text, indent: 2) + "\n")
     if summary.measured > 0 { settings.noteMissingCalibration(on: measurements.chip) }
     guard summary.measured == 0, !Task.isCancelled else { return }
@@ -114,7 +114,7 @@ struct Replay: Command {
 extension Replay {
   /// Simulates the recorded chip until interrupted, and then prints statistics.
   func simulateDevice() async throws {
-    let capture = try CaptureReader.read(file: file)
+    let capture = try naming(file: file) { try CaptureReader.read(file: file) }
     for problem in capture.problems { note("\(file): \(problem)") }
     let recording = Recording(capture)
     guard recording.packets > 0 else {

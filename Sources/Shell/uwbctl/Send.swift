@@ -109,9 +109,11 @@ struct Send: Command, DeviceCommand {
     let noise = (link.statistics?.bytesSkipped ?? 0) - skipped
     throw Failure(
       noise > 0 ? .protocolError : .silent,
-      "\(silent) of \(plan.messages.count) commands were not answered within "
+      "\(silent) of \(counted(plan.messages.count, "command was", "commands were")) not answered "
+        + "within "
         + "\(fixed(timeout / .seconds(1), 1)) s"
-        + (noise > 0 ? "; \(noise) bytes came that are not UCI." : "."),
+        + (noise > 0
+          ? "; \(counted(noise, "byte came that is", "bytes came that are")) not UCI." : "."),
       try: "uwbctl doctor \(options.device)")
   }
 }

@@ -102,14 +102,13 @@ package struct RangeSummary: Sendable {
 
   /// The last line of the live table.
   package var line: String {
-    "\(rounds) rounds, \(fixed(rate, 1)) Hz" + (empty > 0 ? ", \(empty) empty" : "")
+    "\(counted(rounds, "round")), \(fixed(rate, 1)) Hz" + (empty > 0 ? ", \(empty) empty" : "")
       + ", \(missing) lost"
   }
 
   package func text(_ statistics: String) -> String {
     let why = failures.map { "\($0.count) \($0.status)" }
-    return "\(rounds) rounds, \(fixed(rate, 1)) Hz, \(peers.count) "
-      + (peers.count == 1 ? "peer" : "peers")
+    return "\(counted(rounds, "round")), \(fixed(rate, 1)) Hz, \(counted(peers.count, "peer"))"
       + ", \(measured) measured, \(failed) failed"
       + (why.isEmpty ? "" : " (\(why.joined(separator: ", ")))")
       + (empty > 0 ? ", \(empty) empty" : "")

@@ -54,7 +54,8 @@ public struct Message: Sendable {
             field: "packet", needed: announced, available: bytes.byteCount)
           : PayloadError.invalid(
             field: "packet",
-            reason: "its header announces \(announced) bytes, there are \(bytes.byteCount)")
+            reason:
+              "its header announces \(counted(announced, "byte")), there are \(bytes.byteCount)")
       }
       header.payloadLength = bytes.byteCount - PacketHeader.length
     }

@@ -48,10 +48,10 @@ extension ConfigurationCheck {
     guard round <= block else {
       return add(
         .preventsRanging,
-        "A ranging round of \(slots) slots of \(Self.milliseconds(slot)) takes "
+        "A ranging round of \(counted(slots, "slot")) of \(Self.milliseconds(slot)) takes "
           + "\(Self.milliseconds(round)), more than the interval of \(interval) ms.", names,
         try: "Lengthen the interval to \((round + 1_199) / 1_200) ms, or use at most "
-          + "\(block / slot) slots.")
+          + "\(counted(block / slot, "slot")).")
     }
     if (number(.hoppingMode) ?? 0) > 0, block / round < 2 {
       add(
@@ -83,17 +83,17 @@ extension ConfigurationCheck {
     let whole =
       ranging + (control & 0b100 != 0 && !isDeferred ? 0 : 1) + (isDeferred ? 1 : 0)
       + (isDeferred && control & 1 != 0 ? count : 0)
-    let controlees = count == 1 ? "1 controlee" : "\(count) controlees"
+    let controlees = counted(count, "controlee")
     if slots < ranging {
       return add(
         .preventsRanging,
-        "\(slots) slots are too few for \(text(.rangingRoundUsage)) with \(controlees): its "
+        "\(counted(slots, "slot is", "slots are")) too few for \(text(.rangingRoundUsage)) with \(controlees): its "
           + "frames alone take \(ranging).", [.slotsPerRR], try: "Use \(whole) or more.")
     }
     guard slots < whole else { return }
     add(
       .advice,
-      "\(slots) slots are few for \(text(.rangingRoundUsage)) with \(controlees): with control "
+      "\(counted(slots, "slot is", "slots are")) few for \(text(.rangingRoundUsage)) with \(controlees): with control "
         + "message and reports it takes \(whole).", [.slotsPerRR],
       try: "Use \(whole) or more, or the chip may say INSUFFICIENT_SLOTS_PER_RR.")
   }

@@ -71,7 +71,7 @@ extension ConfigurationCheck {
     guard bytes.count > 0, bytes.count % parameters.addressLength == 0 else {
       return add(
         .refusedByChip,
-        "DST_MAC_ADDRESS has \(bytes.count) bytes, which is not a multiple of "
+        "DST_MAC_ADDRESS has \(counted(bytes.count, "byte")), which is not a multiple of "
           + "\(parameters.addressLength).", [.dstMACAddress, .macAddressMode])
     }
     let peers = parameters.destinations

@@ -19,7 +19,8 @@ extension ConfigurationCheck {
       if !row.lengths.isEmpty, !row.lengths.contains(tlv.value.count) {
         let lengths = row.lengths.map(String.init).joined(separator: " or ")
         add(
-          .refusedByChip, "\(row.name) has \(tlv.value.count) bytes instead of \(lengths).", [id])
+          .refusedByChip,
+          "\(row.name) has \(counted(tlv.value.count, "byte")) instead of \(lengths).", [id])
       } else {
         range(of: tlv, id, row)
       }
@@ -107,7 +108,7 @@ extension ConfigurationCheck {
         [4, 8].contains(value.count) && Self.shortInitiationTime.contains(dialect.vendor)
       return add(
         takesBoth && !isOld ? .advice : .refusedByChip,
-        "\(name(id)) has \(value.count) bytes; FiRa \(isOld ? "1.x" : "2.0 and later") has "
+        "\(name(id)) has \(counted(value.count, "byte")); FiRa \(isOld ? "1.x" : "2.0 and later") has "
           + (isOld ? "4, in milliseconds from now." : "8, in microseconds of the chip's clock."),
         [id])
     }

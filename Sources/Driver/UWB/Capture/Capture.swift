@@ -64,9 +64,9 @@ extension CaptureProblem: CustomStringConvertible {
     case .cutPacket(let offset):
       "The packet at offset \(offset) was recorded only in part and is left out."
     case .otherLinkType(let type, let count):
-      "\(count) packet\(count == 1 ? "" : "s") of link type \(type) left out: UCI has 299."
+      "\(counted(count, "packet")) of link type \(type) left out: UCI has 299."
     case .unreadableLine(let number): "Line \(number) is not one or more whole packets."
-    case .andMore(let count): "\(count) more problem\(count == 1 ? "" : "s") of this kind."
+    case .andMore(let count): "\(counted(count, "more problem")) of this kind."
     }
   }
 }

@@ -119,7 +119,7 @@ extension CalibrationError: DescribedError {
     case .unreadable(let name, let value, let accepted):
       "\(name) does not take \(value); it takes \(accepted)."
     case .wrongLength(let name, let expected, let given):
-      "\(name) has \(expected) bytes on this chip, not \(given)."
+      "\(name) has \(counted(expected, "byte")) on this chip, not \(given)."
     case .refused(let name, let status, let code):
       "The device refused \(name): \(status) (0x\(String(code, radix: 16, uppercase: true)))."
     case .notKept(let name, let wrote, let read):

@@ -4,6 +4,7 @@ package import Estimators
 import Formats
 import Glibc
 import Ranging
+import UCI
 
 /// Determines offset and table of pairs of antennas: the phase difference of each angle.
 package struct AngleCalibration {
@@ -72,7 +73,8 @@ package struct AngleCalibration {
     for (index, name) in names.enumerated() {
       let count = samples.count { $0.phases[index].map { abs($0) < 1e6 } ?? false }
       guard count >= 16 else {
-        throw .insufficient("The pair \(printable(name)) has \(count) phases; it takes 16.")
+        throw .insufficient(
+          "The pair \(printable(name)) has \(counted(count, "phase")); it takes 16.")
       }
     }
     do {
@@ -94,10 +96,12 @@ package struct AngleCalibration {
   private static func summary(_ phases: [Double]) -> String {
     var mean = PhasorMean()
     for phase in phases { mean.add(phase) }
-    guard let middle = mean.phase else { return "\(phases.count) phases without a common mean" }
+    guard let middle = mean.phase else {
+      return "\(counted(phases.count, "phase")) without a common mean"
+    }
     let rests = phases.map { ($0 - middle).remainder(dividingBy: 2 * .pi) }
     let spread = (rests.reduce(0) { $0 + $1 * $1 } / Double(rests.count)).squareRoot()
-    return "\(phases.count) phases, \(degrees(middle)), spread \(degrees(spread))"
+    return "\(counted(phases.count, "phase")), \(degrees(middle)), spread \(degrees(spread))"
   }
 }
 
@@ -268,7 +272,8 @@ package struct PairCalibration {
       + "\(angles.count) points from \(degrees(angles[0])) to \(degrees(angles[angles.count - 1])), "
       + "phases \(degrees(span.lowerBound)) to \(degrees(span.upperBound))\n"
       + "  phase noise \(degrees(fit.phaseDeviation)); \(fit.residuals.count) of \(samples.count) "
-      + "samples fit, \(outliers) outliers; angles \(degrees(fit.angleResiduals.rms, 2)) RMS, "
+      + "samples fit, \(counted(outliers, "outlier")); "
+      + "angles \(degrees(fit.angleResiduals.rms, 2)) RMS, "
       + "95 % below \(degrees(fit.angleResiduals.percentile95, 2))\n"
     if let leftOut {
       text +=

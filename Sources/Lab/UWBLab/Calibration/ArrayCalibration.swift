@@ -4,6 +4,7 @@ package import Estimators
 import Formats
 import Glibc
 import Ranging
+import UCI
 
 /// The calibration of the pairs of an array of antennas.
 package struct ArrayCalibration {
@@ -118,7 +119,8 @@ package struct ArrayCalibration {
       + "\(degrees(rests.median, 2)), 95 % below \(degrees(rests.percentile95, 2))\n"
     if fit.ambiguous + fit.otherSides > 0 {
       text +=
-        "  Without \(fit.ambiguous) rows that fit two directions, and \(fit.otherSides) on the wrong side\n"
+        "  Without \(counted(fit.ambiguous, "row that fits", "rows that fit")) two directions, and "
+        + "\(fit.otherSides) on the wrong side\n"
     }
     return text
       + "  Errors within one stated deviation: \(fixed(fit.shares.one * 100, 0)) %, within two: "

@@ -3,6 +3,7 @@
 import Formats
 import Ranging
 import Synchronization
+import UCI
 package import UWB
 
 /// Opened boards of this machine that range in pairs.
@@ -149,7 +150,7 @@ extension [BoardBench.Reading] {
     guard !ranges.isEmpty else {
       if isEmpty { return "nothing was measured: the chip reported no rounds" }
       let reasons = Set(map(\.status)).sorted().joined(separator: ", ")
-      return "nothing was measured in \(count) rounds: \(printable(reasons))"
+      return "nothing was measured in \(counted(count, "round")): \(printable(reasons))"
     }
     let middle = ranges[ranges.count / 2]
     let spread = 1.4826 * ranges.map { Swift.abs($0 - middle) }.sorted()[ranges.count / 2]
@@ -158,7 +159,7 @@ extension [BoardBench.Reading] {
     let outliers = ranges.count { Swift.abs($0 - middle) > 4 * Swift.max(spread, 0.01) }
     let excess = centre - truth
     return "\(ranges.count) of \(count) measured, \(fixed(centre, 3)) m, spread "
-      + "\(fixed(100 * spread, 1)) cm, \(outliers) outliers; "
+      + "\(fixed(100 * spread, 1)) cm, \(counted(outliers, "outlier")); "
       + "\(fixed(100 * Swift.abs(excess), 1)) cm too \(excess < 0 ? "short" : "long")"
   }
 }

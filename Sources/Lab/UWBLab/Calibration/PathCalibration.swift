@@ -3,6 +3,7 @@
 import Estimators
 import Formats
 import Ranging
+import UCI
 
 /// Learns from labelled measurements how diagnostics indicate a blocked path.
 package struct PathCalibration {
@@ -72,7 +73,7 @@ package struct PathCalibration {
       switch error {
       case .oneKind(let isBlocked):
         throw .insufficient(
-          "All \(rows.count) rows have \(isBlocked ? "a blocked" : "a free") path.",
+          "All \(counted(rows.count, "row")) have \(isBlocked ? "a blocked" : "a free") path.",
           suggestion: "Measure with and without obstacles.")
       case .rooms(let count):
         throw .insufficient(

@@ -2,6 +2,7 @@
 
 public import Estimators
 public import Ranging
+import UCI
 
 extension CSVTable {
   /// The relation of consecutive positions.
@@ -182,7 +183,9 @@ extension Anchors {
   static func missing(_ unknown: [String: Int], besidePeers columns: [String]?) -> LabError? {
     guard !unknown.isEmpty else { return nil }
     let names = unknown.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
-    let list = names.prefix(5).map { "\($0.key.isEmpty ? "(no name)" : $0.key) (\($0.value) rows)" }
+    let list = names.prefix(5).map {
+      "\($0.key.isEmpty ? "(no name)" : $0.key) (\(counted($0.value, "row")))"
+    }
     return LabError(
       .badTable,
       "The file does not have the anchors of some rows: " + list.joined(separator: ", ")

@@ -3,6 +3,7 @@
 import Formats
 import Glibc
 import Ranging
+import UCI
 
 /// The errors of computed values, and their relation to the standard deviations.
 public struct Score: Sendable {
@@ -42,7 +43,7 @@ extension Score: CustomStringConvertible {
     let (factor, unit, digits) = isAngle ? (180 / Double.pi, "°", 2) : (1, " m", 3)
     func size(_ value: Double) -> String { fixed(value * factor, digits) + unit }
     var text =
-      "\(name): \(errors.count) rows, RMSE \(size(rmse)), median \(size(quantile(0.5))), "
+      "\(name): \(counted(errors.count, "row")), RMSE \(size(rmse)), median \(size(quantile(0.5))), "
       + "95 % \(size(quantile(0.95)))"
     if let one = share(within: 1), let two = share(within: 2) {
       text += "; within 1 σ \(fixed(100 * one, 0)) % (68), 2 σ \(fixed(100 * two, 0)) % (95)"

@@ -6,6 +6,7 @@ import FoundationEssentials
 internal import JSON
 public import Ranging
 internal import System
+internal import UCI
 
 extension RangingCalibration {
   /// Reads a calibration (JSON5).
@@ -37,10 +38,12 @@ extension RangingCalibration {
   /// A line on the residuals of distances.
   package var summary: String {
     let fit = residuals.map {
-      "; \($0.count) distances fit to \(fixed($0.rms * 100, 1)) cm RMS, median "
+      "; \(counted($0.count, "distance fits", "distances fit")) to "
+        + "\(fixed($0.rms * 100, 1)) cm RMS, median "
         + "\(fixed($0.median * 100, 1)) cm, 95 % below \(fixed($0.percentile95 * 100, 1)) cm"
     }
-    return "delay \(fixed(delay ?? 0, 4)) m, \(powerBiasKnots?.count ?? 0) levels\(fit ?? "")"
+    return
+      "delay \(fixed(delay ?? 0, 4)) m, \(counted(powerBiasKnots?.count ?? 0, "level"))\(fit ?? "")"
   }
 }
 

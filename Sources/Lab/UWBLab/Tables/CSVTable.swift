@@ -45,6 +45,9 @@ public struct CSVTable: Sendable {
 
     package init() {}
 
+    /// The units that columns can have.
+    package static let allUnits = Quantity.units
+
     /// Sets the unit of columns.
     ///
     /// - Parameter text: `azimuth=deg`, or `t1,t2,t3,t4=ns`.

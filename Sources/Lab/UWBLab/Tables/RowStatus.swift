@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Formats
+import UCI
 
 /// The status of a row.
 enum RowStatus: Equatable {
@@ -90,16 +91,20 @@ struct RowProblems {
     if let ragged = table.ragged {
       let others = ragged.count > 1 ? "; \(ragged.count) rows differ from it" : ""
       warnings.append(
-        "Line \(ragged.line) has \(ragged.cells) cells, the header \(table.header.count)\(others).")
+        "Line \(ragged.line) has \(counted(ragged.cells, "cell")), the header "
+          + "\(table.header.count)\(others)."
+      )
     }
     guard let first else { return warnings }
     let example = "The first is line \(first.line): \(first.status.word)."
     if count == total {
       throw LabError(
-        .badTable, line: first.line, "None of the \(count) rows can be used. \(example)",
+        .badTable, line: first.line,
+        (count == 1 ? "The only row cannot" : "None of the \(count) rows can")
+          + " be used. \(example)",
         suggestion: first.status.hint)
     }
-    return warnings + ["\(count) of \(total) rows cannot be used. \(example)"]
+    return warnings + ["\(count) of \(counted(total, "row")) cannot be used. \(example)"]
   }
 }
 
@@ -151,7 +156,8 @@ extension LabError {
   static func nothingComputed(of count: Int, firstLine line: Int, _ status: RowStatus) -> LabError {
     LabError(
       .badTable, line: line,
-      "Nothing could be computed from any of the \(count) rows. The first is line \(line): "
+      "Nothing could be computed from \(count == 1 ? "the only row" : "any of the \(count) rows")"
+        + ". The first is line \(line): "
         + "\(status.word).",
       suggestion: status.hint)
   }

@@ -34,7 +34,11 @@ enum Quantity: CaseIterable {
     }
   }
 
-  static let allUnits = Set(allCases.flatMap { $0.units.map(\.suffix) })
+  /// The units of all quantities, each once.
+  static let units = allCases.flatMap { $0.units.map(\.suffix) }.reduce(into: [String]()) {
+    if !$0.contains($1) { $0.append($1) }
+  }
+  static let allUnits = Set(units)
 }
 
 struct Column {

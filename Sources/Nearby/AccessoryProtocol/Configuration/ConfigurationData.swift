@@ -13,14 +13,14 @@ extension ConfigurationData {
       var reader = unsafe PayloadReader(bytes.span.bytes)
       self = try Self(from: &reader, dialect: .assumed)
       guard reader.remaining == 0 else {
-        throw .invalid(field: "length", reason: "is \(reader.remaining) bytes too long")
+        throw .invalid(field: "length", reason: "is \(counted(reader.remaining, "byte")) too long")
       }
     } catch {
       switch error {
       case .tooShort(let field, let needed, let available):
         throw AccessoryError(
           .invalidConfiguration(
-            field: field, reason: "is cut off: it has \(available) of \(needed) bytes"))
+            field: field, reason: "is cut off: it has \(available) of \(counted(needed, "byte"))"))
       case .invalid(let field, let reason):
         throw AccessoryError(.invalidConfiguration(field: field, reason: reason))
       }

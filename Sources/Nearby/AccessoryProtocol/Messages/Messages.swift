@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import UCI
 
 /// A message from the accessory to the app: an identifier of one byte, then its data.
 public enum AccessoryMessage: Sendable, Hashable {
@@ -75,7 +76,7 @@ public enum AppMessage: Sendable, Hashable, CustomStringConvertible, CustomRefle
   public var description: String {
     switch self {
     case .initialize: "initialize"
-    case .configureAndStart(let data): "configureAndStart (\(data.count) bytes)"
+    case .configureAndStart(let data): "configureAndStart (\(counted(data.count, "byte")))"
     case .stop: "stop"
     }
   }

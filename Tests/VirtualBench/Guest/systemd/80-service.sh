@@ -47,7 +47,7 @@ for name in member second; do
 done
 check "two users measure with one session" both_measure
 note "$(service StatusText)"
-check "… which the service holds for both" until_true sh -c "systemctl show -P StatusText uwbd | grep -q '1 sessions, 2 clients'"
+check "… which the service holds for both" until_true sh -c "systemctl show -P StatusText uwbd | grep -q '1 session, 2 clients'"
 
 VirtualBench tell $chips "unplug 0"
 udevadm settle

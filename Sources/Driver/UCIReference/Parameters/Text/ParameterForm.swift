@@ -85,7 +85,9 @@ extension ParameterForm {
   }
 
   private var byteCount: String {
-    lengths.isEmpty ? "bytes" : lengths.map(String.init).joined(separator: " or ") + " bytes"
+    lengths.isEmpty
+      ? "bytes"
+      : lengths.map(String.init).joined(separator: " or ") + (lengths == [1] ? " byte" : " bytes")
   }
   private var unitText: String {
     switch unit {
@@ -146,6 +148,8 @@ extension ParameterForm {
     let unit = bytes.count == 8 && longUnit != nil ? longUnit : unit
     return switch unit {
     case nil, "0.25 m": "\(value)"
+    case let unit? where Unit.named[unit.lowercased()] == nil && unit.hasSuffix("s"):
+      counted(value, String(unit.dropLast()))
     case let unit?: "\(value) \(unit)"
     }
   }
