@@ -140,15 +140,9 @@ package enum Ending {
     throw Failure(.system, "Cannot write to standard output: \(error).").report()
   }
 
-  /// Prepares signals and standard streams. Must run before a file is opened.
+  /// Prepares signals. Must run before a file is opened.
   package static func prepare() {
     // Swift's runtime takes SIGQUIT for a crash, and prints call stacks for seconds.
     signal(SIGQUIT, SIG_DFL)
-    // A descriptor opened later must not become standard output: output would go to the chip. The
-    // wrong direction keeps reading or writing an error.
-    for (number, mode) in [(0, O_WRONLY), (1, O_RDONLY), (2, O_RDONLY)]
-    where fcntl(Int32(number), F_GETFD) < 0 {
-      _ = open("/dev/null", mode)
-    }
   }
 }
