@@ -154,7 +154,7 @@ import UWBTools
       #expect(replies[0].contains(#""product":"uwbctl range""#))
       #expect(replies[1].contains(#"interface org.swift-uwb.Range\n"#))
       let running =
-        #""device":"here","outcomes":[],"pid":\#(getpid()),"session":77"#
+        #""device":"here","outcomes":[],"pid":\#(getpid()),"role":"controller","session":77"#
       #expect(
         replies[2] == #"{"parameters":{"running":{"controlees":["0x0001","0x0002"],\#(running)}}}"#)
       #expect(replies[3].contains(#""controlees":["0x0002"]"#))

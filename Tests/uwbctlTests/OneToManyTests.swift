@@ -56,6 +56,12 @@ import UWBTestSupport
     func multicast(_ arguments: String...) throws -> ChildProcess.Outcome {
       try ChildProcess.run(["multicast"] + arguments, runtime: folder.path("."))
     }
+
+    /// Compares two boards.
+    func diff(_ devices: String...) throws -> ChildProcess.Outcome {
+      try ChildProcess.run(
+        ["diff"] + devices.map { $0.count == 1 ? path($0) : $0 }, runtime: folder.path("."))
+    }
   }
 
   private static let measured = #""status":"OK""#
@@ -118,6 +124,33 @@ import UWBTestSupport
       let end = process.interrupt()
       #expect(end.status == 0, "\(end.complaints)")
     }
+  }
+
+  /// Compares both ends while they range, also where a service has one of the boards.
+  @Test(arguments: [false, true])
+  func endsAreComparedWhileTheyRange(isShared: Bool) throws {
+    let stage = try Stage()
+    defer { stage.end() }
+    let shared = isShared ? try stage.share("b") : nil
+    defer { shared?.service.end() }
+    let other = shared?.device ?? "b"
+    let controlee = try stage.controlee(other)
+    let controller = try stage.range("a", [])
+    _ = try controller.read(until: Self.measured)
+    let same = try stage.diff("a", other)
+    #expect(same.status == 0, "\(same.output)\(same.complaints)")
+    #expect(same.output.hasSuffix("No difference prevents ranging.\n"), "\(same.output)")
+    #expect(try stage.multicast("list").output.split(separator: "\n").count == 1)
+    for process in [controlee, controller] { #expect(process.interrupt().status == 0) }
+    let preamble = try stage.range("a", ["--preamble", "11"])
+    _ = try preamble.read(until: "RANGING_RX_TIMEOUT")
+    let late = try stage.controlee(other)
+    let different = try stage.diff("a", other)
+    #expect(different.status == 83, "\(different.output)\(different.complaints)")
+    #expect(
+      different.output.contains("prevents ranging: PREAMBLE_CODE_INDEX: 11 / 10\n"),
+      "\(different.output)")
+    for process in [late, preamble] { #expect(process.interrupt().status == 82) }
   }
 
   @Test func aControleeThatExpectsToBeAloneIsNamedAmongTheCauses() throws {

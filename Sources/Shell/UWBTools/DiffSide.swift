@@ -94,6 +94,15 @@ extension DiffSide {
     return status.st_mode & S_IFMT == S_IFCHR
   }
 
+  /// Reads the sessions of the `range` commands of this user that run with a device; nil without
+  /// any.
+  package init?(runningOn device: String, session: UInt32?) {
+    guard device != DeviceOptions.simulated else { return nil }
+    let ends = RunningRanges().ends(on: device, session: session)
+    guard !ends.isEmpty else { return nil }
+    (name, content) = (device, .sessions(ends))
+  }
+
   /// Reads the sessions or capabilities of a device. Without a reset, its sessions continue.
   ///
   /// - Parameters:

@@ -3,17 +3,21 @@
 import ArgumentParser
 package import Channels
 package import CommandSupport
+import Formats
 import FoundationEssentials
 import Glibc
 import JSON
 import System
 package import SystemPackage
 import UCI
+package import UCIReference
 package import UWB
+import UWBLink
 import Varlink
 
-/// Accepts requests to change the controlees of a running `range`. Only that process can use the
-/// port, so `multicast` connects to it: the varlink interface org.swift-uwb.Range.
+/// Accepts requests to change the controlees of a running `range`, and to describe its session.
+/// Only that process can use the port, so `multicast` and `diff` connect to it: the varlink
+/// interface org.swift-uwb.Range.
 package final class RangeControl: Sendable {
   package let path: String
   private let server: VarlinkServer
@@ -59,6 +63,7 @@ package final class RangeControl: Sendable {
 /// The methods of a running `range`.
 package enum RangeCall: String {
   case list = "List"
+  case describe = "Describe"
   case add = "Add"
   case remove = "Remove"
 
@@ -95,18 +100,20 @@ package enum RangeCall: String {
     do throws(DriverError) {
       let outcomes =
         switch call {
-        case .list: [ControleeOutcome]()
+        case .list, .describe: [ControleeOutcome]()
         case .add: try await session.addControlees(addresses)
         case .remove: try await session.removeControlees(addresses)
         }
       let running = RunningRange(
         pid: getpid(), device: device, session: session.configuration.sessionID,
-        controlees: session.controlees.map(\.description),
+        role: "\(session.configuration.role)",
+        controlees: isController ? session.controlees.map(\.description) : [],
         outcomes: outcomes.map {
           .init(address: $0.address.description, status: "\($0.status)", code: $0.status.rawValue)
         })
       // No number in it is infinite.
-      return VarlinkReply(["running": (try? JSON(encoding: running)) ?? .null])
+      let members = ["running": (try? JSON(encoding: running)) ?? .null]
+      return VarlinkReply(call == .describe ? members.merging(parameters) { $1 } : members)
     } catch {
       let advice =
         session.configuration.isOneToMany
@@ -116,6 +123,23 @@ package enum RangeCall: String {
         ["reason": .string(error.description), "advice": advice.map { .string($0) } ?? .null],
         error: "\(RangeCall.interface).Refused")
     }
+  }
+
+  private var isController: Bool { session.configuration.role == .controller }
+
+  /// The parameters of this end, with zeros for keys.
+  private var parameters: [String: JSON] {
+    var configuration = session.configuration
+    let controlees = session.controlees
+    if isController, !controlees.isEmpty { configuration.peers = controlees }
+    let list = configuration.parameters(for: Dialect.assumed.generation).map { tlv -> JSON in
+      let isSecret = AppConfigID(rawValue: tlv.id).isSecret
+      let value = isSecret ? [UInt8](repeating: 0, count: tlv.value.count) : tlv.value
+      return .object(["id": .integer(Int64(tlv.id)), "octets": .string(hexDigits(value))])
+    }
+    return [
+      "session_type": .integer(Int64(configuration.type.rawValue)), "parameters": .array(list),
+    ]
   }
 
   func rejection(of error: VarlinkMessageError) -> VarlinkReply {
@@ -138,6 +162,8 @@ package struct RunningRange: Codable, Equatable {
   package var pid: Int32
   package var device: String
   package var session: UInt32
+  /// `controller` or `controlee`; nil for a controller of an older version.
+  package var role: String?
   /// The addresses of the current controlees.
   package var controlees: [String]
   /// The result for each requested address.
@@ -171,22 +197,42 @@ package struct RunningRanges {
     }
   }
 
-  /// Returns the entries that match all arguments that are not nil.
+  /// Returns the controllers that match all arguments that are not nil.
   package func matching(device: String?, session: UInt32?, pid: Int32?) -> [Entry] {
-    entries.filter { entry in
-      (session == nil || entry.about.session == session) && (pid == nil || entry.about.pid == pid)
-        && (device == nil || Self.isSame(device ?? "", entry.about.device))
+    let place = device.map(Self.place)
+    return entries.filter { entry in
+      entry.about.role != "controlee" && (session == nil || entry.about.session == session)
+        && (pid == nil || entry.about.pid == pid)
+        && (place == nil || Self.place(of: entry.about.device) == place)
     }
   }
 
-  /// Compares devices by the targets of their paths.
-  private static func isSame(_ a: String, _ b: String) -> Bool {
-    func real(_ path: String) -> String {
-      guard let resolved = realpath(path, nil) else { return path }
-      defer { free(resolved) }
-      return String(cString: resolved)
+  /// Returns the sessions that run with a device, as both ends of a comparison have them.
+  package func ends(on device: String, session: UInt32?) -> [SessionPeerConfiguration] {
+    let place = Self.place(of: device)
+    return entries.filter {
+      Self.place(of: $0.about.device) == place && session ?? $0.about.session == $0.about.session
+    }.compactMap { entry in
+      guard let reply = try? Self.reply(.describe, [], entry.path), reply.error == nil,
+        let type = reply.parameters["session_type"]?.integer,
+        let parameters = reply.parameters["parameters"]?.array
+      else { return nil }
+      let list = parameters.compactMap { parameter -> TLV? in
+        guard let id = parameter.object?["id"]?.integer.flatMap(UInt8.init(exactly:)),
+          let value = try? FrameText.bytes(parameter.object?["octets"]?.string ?? "")
+        else { return nil }
+        return TLV(id, value)
+      }
+      return SessionPeerConfiguration(
+        sessionID: entry.about.session,
+        parameters: SessionParameters(
+          list, dialect: .assumed, type: SessionType(rawValue: UInt8(clamping: type))))
     }
-    return a == b || real(a) == real(b)
+  }
+
+  /// Returns the location of a device, which has several names.
+  private static func place(of device: String) -> String {
+    (try? LinkEndpoint(device))?.place ?? device
   }
 
   /// Calls a running `range`. Blocks until it replies, or for 5 s.
@@ -209,7 +255,8 @@ package struct RunningRanges {
     let addresses = JSON.array(addresses.map { .string(MACAddress($0.value).description) })
     let called = try VarlinkClient.call(
       VarlinkCall(
-        "\(RangeCall.interface).\(call.rawValue)", call == .list ? [:] : ["addresses": addresses]),
+        "\(RangeCall.interface).\(call.rawValue)",
+        [.list, .describe].contains(call) ? [:] : ["addresses": addresses]),
       at: path)
     try? called.descriptor.close()
     return called.reply

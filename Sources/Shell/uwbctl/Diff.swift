@@ -15,12 +15,13 @@ struct Diff: Command {
     discussion: """
       Each side is a session profile; a capture (pcapng, log or hexadecimal), of which the last \
       configuration of a session is used; the output of caps --format json; or a device, as for range \
-      --device, whose session is read without a reset. While both ends range, compare the captures \
-      that they write (range --capture). Parameters that were not set are compared with their \
-      defaults. For example:
+      --device, whose session is read without a reset. While uwbctl range of the same user runs with \
+      a device, it is asked for its parameters, without the keys. Parameters that were not set are \
+      compared with their defaults. For example:
         uwbctl diff controller.json controlee.json
         uwbctl diff board-a.pcapng board-b.pcapng
         uwbctl diff controller.json /dev/ttyACM0
+        uwbctl diff /dev/ttyACM0 /dev/ttyACM1
         uwbctl diff controller.json /dev/ttyACM0 --capabilities
       The exit status is 83 when the two cannot range. Keys are compared, but never printed.
       """)
@@ -83,10 +84,13 @@ struct Diff: Command {
     }
     var wanted = session[...]
     for index in sides.indices where sides[index] == nil {
+      let session = wanted.popFirst()
+      if !capabilities { sides[index] = DiffSide(runningOn: names[index], session: session) }
+      guard sides[index] == nil else { continue }
       do {
         sides[index] = try await DiffSide(
           device: names[index], chip, capabilities: capabilities, resets: reset,
-          session: wanted.popFirst(), ids: ids)
+          session: session, ids: ids)
       } catch let error as DriverError where error.linkError?.code == .busy {
         throw Failure(.busy, error.description, try: Self.recordIt)
       }
@@ -95,8 +99,8 @@ struct Diff: Command {
   }
 
   private static let recordIt =
-    "Where a program ranges with the device, compare a capture, also while it grows: uwbctl range "
-    + "--capture FILE, or uwbctl monitor --capture FILE with uwbd."
+    "Where another program than uwbctl range of this user ranges with the device, compare its profile, "
+    + "or a capture of its packets, also while it grows: uwbctl monitor --proxy --capture FILE."
 
   /// Returns the last session of each side, or two sessions with the same ID if there are any.
   private func pair(

@@ -192,10 +192,8 @@ struct RangeCommand: Command, DeviceCommand {
     _ printer: RangePrinter
   ) async throws {
     let hasRSSI = session.device.dialect.generation >= .fira2
-    // Ranging works without the socket; `multicast` then cannot find the session.
-    let control =
-      session.configuration.role == .controller
-      ? try? RangeControl(session, device: options.device) : nil
+    // Ranging works without the socket; `multicast` and `diff` then cannot find the session.
+    let control = try? RangeControl(session, device: options.device)
     defer { control?.stop() }
     for try await round in stream {
       if isEnough(printer.summary), round.sequenceNumber != printer.summary.lastSequence {
