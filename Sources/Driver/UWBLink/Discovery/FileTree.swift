@@ -38,5 +38,12 @@ enum FileTree {
     return unsafe FilePath(String(cString: text))
   }
 
+  /// Returns the number of the file system that has this file, or nil if the file does not exist.
+  static func fileSystem(of path: FilePath) -> UInt64? {
+    var status = stat()
+    guard unsafe stat(path.string, &status) == 0 else { return nil }
+    return UInt64(status.st_dev)
+  }
+
   static func exists(_ path: FilePath) -> Bool { unsafe access(path.string, F_OK) == 0 }
 }

@@ -35,13 +35,21 @@ package struct ProcessTable: Sendable {
       if descriptors.isEmpty, unsafe access(folder.string, R_OK) != 0, errno == EACCES {
         someHidden = true
       }
-      if descriptors.contains(where: { FileTree.target(of: folder.appending($0)) == path }),
+      if descriptors.contains(where: { isOpen(path, as: folder.appending($0)) }),
         !isOtherEnd(pid, descriptors, of: path)
       {
         holders.append(PortHolder(pid: pid, name: name(of: pid)))
       }
     }
     return (holders, someHidden)
+  }
+
+  /// Reports whether the descriptor is the device at this path. Each container has pseudo-terminals
+  /// of its own, with the same names.
+  private func isOpen(_ path: FilePath, as descriptor: FilePath) -> Bool {
+    guard FileTree.target(of: descriptor) == path else { return false }
+    guard path.removingLastComponent().lastComponent == "pts" else { return true }
+    return FileTree.fileSystem(of: descriptor) == FileTree.fileSystem(of: path)
   }
 
   /// Reports whether a program has the master of this pseudo-terminal. Source: tty-index in fdinfo,
