@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CUWB
 import Glibc
 import SystemPackage
 import Testing
-import UWBLink
+
+@testable import UWBLink
 
 @Suite("Names of devices")
 struct EndpointTests {
@@ -105,5 +107,22 @@ struct EndpointTests {
     let error = #expect(throws: LinkError.self) { try Link(endpoint) }
     #expect(error?.code == code)
     #expect(error?.recoverySuggestion?.contains(step) == true, "\(error?.recoverySuggestion ?? "")")
+  }
+
+  /// The unit of the service without its drop-in: no socket, no route, no packet.
+  @Test(
+    "A network that the system forbids leads to the drop-in of the service",
+    arguments: [
+      (EAFNOSUPPORT, LinkError.Code.system), (ENETUNREACH, .system), (EPERM, .permissionDenied),
+    ])
+  func forbiddenNetworks(_ number: Int32, _ code: LinkError.Code) throws {
+    let error = LinkError(
+      cuwb_result(outcome: CUWB_FAILED, error: number),
+      endpoint: try LinkEndpoint("tcp:10.0.0.7:7000"))
+    #expect(error.code == code)
+    #expect(error.description.contains("tcp:10.0.0.7:7000"))
+    #expect(!error.description.hasSuffix(" ."), "\(error)")
+    let step = try #require(error.recoverySuggestion)
+    #expect(step.contains("uwbd-tcp.conf") && !step.contains("udev"), "\(step)")
   }
 }

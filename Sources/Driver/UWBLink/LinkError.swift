@@ -122,7 +122,7 @@ extension LinkError: DescribedError {
   public var recoverySuggestion: String? {
     if let specificSuggestion { return specificSuggestion }
     return switch code {
-    case .timeout where isNetwork, .deviceGone where isNetwork:
+    case .timeout where isNetwork, .deviceGone where isNetwork, .system where isNetwork:
       "Check the network, and that the program at the other end runs and reads."
     case .notFound: "Check the cable, and the name or path of the device."
     case .ambiguous:
@@ -188,18 +188,23 @@ extension LinkError {
       default: code = .system
       }
     }
-    if code == .permissionDenied, let path = endpoint.path {
-      detail = DeviceAccess(of: path)?.joinableGroup
+    if code == .permissionDenied {
+      detail =
+        endpoint.isNetwork
+        ? "the system forbids the connection"
+        : endpoint.path.flatMap { DeviceAccess(of: $0)?.joinableGroup }
     }
     self.init(
       code, endpoint: endpoint.description,
       errno: result.outcome == CUWB_UNRESOLVED ? nil : errno, detail: detail,
-      recoverySuggestion: endpoint.recoverySuggestion(after: code))
+      recoverySuggestion: endpoint.recoverySuggestion(after: code, errno))
   }
 
 }
 
 extension LinkEndpoint {
+  fileprivate var isNetwork: Bool { if case .tcp = self { true } else { false } }
+
   fileprivate var silenceDetail: String {
     switch self {
     case .spi(let spi) where spi.chip.family == .hsspi:
@@ -211,7 +216,7 @@ extension LinkEndpoint {
   }
 
   /// Returns a better suggestion than the one for a serial port.
-  fileprivate func recoverySuggestion(after code: LinkError.Code) -> String? {
+  fileprivate func recoverySuggestion(after code: LinkError.Code, _ errno: Errno?) -> String? {
     if case .serial(let path, _, _) = self {
       let kernelName = FilePath("/dev").pushing(path)
       return code == .notFound && path.isRelative && FileTree.exists(kernelName)
@@ -235,6 +240,10 @@ extension LinkEndpoint {
       "An SR1xx needs its firmware each time it is switched on: fw=FILE loads it."
     case (.nxpBoard, .chipSilent):
       "Flash NXP's PnP firmware onto the board, or give the port as it is: /dev/ttyACM0."
+    // Without a network in the unit of uwbd, sockets (97), routes (101) and packets (1) fail.
+    case (.tcp, .system) where [97, 101].contains(errno?.rawValue), (.tcp, .permissionDenied):
+      "Check the network and the firewall; where systemd starts uwbd, chips at tcp: need its "
+        + "drop-in uwbd-tcp.conf: see uwbd(8)."
     default: nil
     }
   }
