@@ -118,6 +118,20 @@ import UWBTestSupport
     return try calibration.fit(try table.delayMeasurements().values).report
   }
 
+  /// Boards that walk about while they are measured.
+  @Test func placementsThatContradictEachOtherGiveNoDelay() throws {
+    let rows = [("2", "2.82"), ("3", "2.18"), ("4", "2.82")].flatMap { truth, range in
+      [String](repeating: "A,B,\(truth),\(range),,", count: 10)
+    }
+    let report = try delays(rows)
+    let problem = try #require(report.problem).description
+    #expect(problem.contains("No delay follows from these placements: 2 of 3 contradict the"))
+    #expect(report.problem?.recoverySuggestion?.contains("at rest") == true)
+    #expect(report.text.contains("outlier") && !report.text.contains("With this calibration"))
+    // One wrong placement of three is left out.
+    #expect(try delays(["A,B,2,2.3,,", "A,B,3,3.3,,", "A,B,4,4.9,,"]).problem == nil)
+  }
+
   @Test func aTriangleGivesEachDelay() throws {
     let report = try delays(["A,B,2,2.3,,", "A,C,2,2.4,,", "B,C,2,2.5,,"])
     for line in ["A: 0.1", "B: 0.2", "C: 0.3", "There are no redundant placements"] {

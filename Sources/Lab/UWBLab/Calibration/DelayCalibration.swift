@@ -111,7 +111,18 @@ extension AntennaDelayFit {
     let loose = Set(undetermined.joined())
     let pairs = sums.filter { loose.contains($0.a) || loose.contains($0.b) }
     calibration.pairDelays = pairs.isEmpty ? nil : pairs.map { .init($0) }
-    return CalibrationReport(text: text, calibration: calibration, charts: [chart])
+    return CalibrationReport(
+      text: text, calibration: calibration, charts: [chart], problem: problem)
+  }
+
+  /// The reason why delays from these placements would be wrong.
+  private var problem: LabError? {
+    let outliers = placements.count { $0.verdict == .outlier }
+    guard 2 * outliers >= placements.count else { return nil }
+    return .insufficient(
+      "No delay follows from these placements: \(outliers) of \(placements.count) contradict the "
+        + "others.",
+      suggestion: "Check the distances, keep the boards at rest, and measure again.")
   }
 
   /// The number of positions at which each pair was measured; of the least one.
@@ -183,6 +194,7 @@ extension AntennaDelayFit {
     if placements.contains(where: { $0.verdict == .suspect }) {
       text += "One of the suspect placements is wrong. Measure both again.\n"
     }
+    guard problem == nil else { return text }
     return text
       + (redundancy == 0
         ? "There are no redundant placements: a wrong one would go unnoticed.\n"
