@@ -211,6 +211,37 @@ import UWBTestSupport
     }
   }
 
+  /// All symbols of help, tables and JSON keys.
+  @Test(arguments: [
+    ["test", "ss-twr"], ["json"], ["range", "--help"], ["config", "list"], ["explain"],
+    ["calibrate", "list"],
+  ])
+  func textsAreASCIIInOtherLocales(_ command: [String]) throws {
+    let session = try TerminalSession(command, environment: ["LC_ALL": "C"])
+    #expect(try session.status() == 0)
+    let odd = session.seen.filter { !$0.isASCII }
+    #expect(odd.isEmpty, "\(odd)")
+  }
+
+  @Test(arguments: [["compute", "locate", "--help"], ["compute", "filter", "--help"]])
+  func textsOfTablesAreASCIIInOtherLocales(_ command: [String]) throws {
+    let session = try TerminalSession(
+      command, environment: ["LC_ALL": "C"], program: ChildProcess.uwblab)
+    #expect(try session.status() == 0)
+    #expect(!session.seen.isEmpty && session.seen.allSatisfy(\.isASCII))
+  }
+
+  /// Lists and their sentences; no word of them is longer than half of the window.
+  @Test(arguments: [
+    ["explain"], ["config", "list"], ["calibrate", "list"], ["json"], ["caps"],
+    ["explain", "RANGING_RX_TIMEOUT"],
+  ])
+  func listsFitTheWindow(_ command: [String]) throws {
+    let session = try TerminalSession(command, columns: 80)
+    #expect(try session.status() == 0)
+    #expect(session.screen.wraps == 0, "\(session.screen.lines)")
+  }
+
   @Test(arguments: [20, 40, 80, 200], [Self.three, ["find"], ["accessory", "--listen", "tcp:0"]])
   func liveLinesFitEveryWidth(_ columns: Int, _ command: [String]) throws {
     let session = try TerminalSession(

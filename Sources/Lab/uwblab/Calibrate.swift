@@ -54,7 +54,7 @@ struct CalibrationResult: ParsableArguments {
   func save(_ report: CalibrationReport) throws(LabError) {
     takeOutput(for: output)
     takeOutput(for: plot)
-    standardOutput.write(report.text)
+    standardOutput.write(lines: report.text)
     try Plot.write(report.charts, to: plot)
     if let problem = report.problem { throw problem }
     if let output {

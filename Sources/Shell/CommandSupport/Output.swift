@@ -37,6 +37,20 @@ package struct Output: Sendable {
     }
   }
 
+  /// Writes text for reading. On a terminal, lines that are too long continue below their last
+  /// column.
+  package func write(lines text: String) {
+    guard isTerminal else { return write(text) }
+    let width = size.columns
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+      // Sequences of styles would count as characters; their lines are wrapped before.
+      line.contains("\u{1B}")
+        ? String(line)
+        : String(line).wrapped(to: width, indent: line.margin(in: width))
+    }
+    write(lines.joined(separator: "\n"))
+  }
+
   /// The size of a terminal in characters.
   package struct Size: Equatable {
     package var columns: Int
@@ -107,6 +121,17 @@ extension String {
 }
 
 extension Substring {
+  /// Returns the indentation for the rest of a line: the beginning of its last column, which
+  /// several spaces precede, if at least half of the width remains.
+  fileprivate func margin(in width: Int) -> Int {
+    let own = prefix { $0 == " " }
+    guard let gap = dropFirst(own.count).ranges(of: "  ").last,
+      let start = self[gap.upperBound...].firstIndex(where: { $0 != " " }),
+      case let column = String(self[..<start]).columns, column <= width / 2
+    else { return own.count + 2 }
+    return column
+  }
+
   /// Returns the index of the first character that ends beyond a column; the end if none does.
   fileprivate func index(ofColumn width: Int) -> Index {
     var left = width
@@ -167,7 +192,8 @@ extension OutputFormat {
   package func print<Object>(
     _ objects: [Object], _ table: JSONTable<Object>, whole text: @autoclosure () -> String
   ) {
-    standardOutput.write(self == .json ? objects.map(table.line).joined() : text())
+    if self == .json { return standardOutput.write(objects.map(table.line).joined()) }
+    standardOutput.write(lines: text())
   }
 }
 
@@ -209,7 +235,7 @@ package enum Prompt {
   /// - Throws: `CancellationError`.
   package static func ask(_ question: String) async throws -> String? {
     Keys.giveWay()
-    standardError.write(question)
+    standardError.write(standardError.wrapped(question, indent: 2))
     var iterator = answers.makeAsyncIterator()
     let answer = await iterator.next()
     try Task.checkCancellation()

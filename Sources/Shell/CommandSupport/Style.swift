@@ -33,9 +33,11 @@ extension Output {
     String(text.map { symbols[$0] ?? $0 })
   }
 
+  /// One character for each, so that columns stay aligned.
   private static let symbols: [Character: Character] = [
     "±": "~", "°": "'", "–": "-", "…": ".", "·": ".", "→": ">", "←": "<", "↑": "^", "↓": "v",
-    "↗": "/", "↙": "/", "↘": "\\", "↖": "\\",
+    "↗": "/", "↙": "/", "↘": "\\", "↖": "\\", "µ": "u", "μ": "u", "²": "2", "³": "3", "×": "x",
+    "σ": "s",
   ]
 }
 

@@ -107,7 +107,11 @@ package struct RadioTestRun: Sendable {
           + "longer than this end listens.")
     }
     let report = RadioTestReport(name: name, result: own, other: results.other, test: test)
-    standardOutput.write(format == .json ? report.json + "\n" : report.text)
+    if format == .json {
+      standardOutput.write(report.json + "\n")
+    } else {
+      standardOutput.write(lines: report.text)
+    }
     guard own.status.isSuccess else { throw Failure(.noPeer) }
   }
 }

@@ -29,11 +29,13 @@ struct JSONTopic: ParsableCommand {
     }
     try require(!found.isEmpty, "There is no command '\(printable(wanted))' that prints JSON.")
     for entry in found {
-      standardOutput.write("\(entry.command): one object for each \(entry.each)\n")
+      standardOutput.write(lines: "\(entry.command): one object for each \(entry.each)\n")
       for key in entry.keys {
-        standardOutput.write("  \(key.path.left(30)) \(key.meaning)\n")
+        standardOutput.write(lines: "  \(key.path.left(30)) \(key.meaning)\n")
       }
-      if entry.hasMore { standardOutput.write("  …\(" ".left(29)) the fields of the message\n") }
+      if entry.hasMore {
+        standardOutput.write(lines: "  …\(" ".left(29)) the fields of the message\n")
+      }
     }
   }
 }
