@@ -64,6 +64,18 @@ import UWBTestSupport
     #expect(session.seen.contains("Nothing was written: use --output FILE or --write."))
   }
 
+  /// A line that the terminal wraps cannot be redrawn.
+  @Test func theBarFitsANarrowWindow() throws {
+    let session = try TerminalSession(
+      ["calibrate", "delay", "--yes", "--rounds", "2000", "--interval", "10"], columns: 30,
+      program: ChildProcess.uwblab)
+    try session.expect("[#")
+    session.interrupt()
+    #expect(try session.status() == ExitStatus.unfinished.rawValue)
+    let bars = session.screen.lines.filter { $0.contains("[#") || $0.contains(" of 2000") }
+    #expect(bars.isEmpty, "\(session.screen.lines)")
+  }
+
   /// Ctrl-C at a question, Ctrl-C during a measurement, and q: the file is not changed.
   @Test(arguments: ["question", "measuring", "quit"])
   func quittingLeavesTheFileUnchanged(_ kind: String) throws {

@@ -4,21 +4,29 @@ import Dispatch
 import Synchronization
 
 /// A line on standard error that is redrawn in place, and disappears at the end.
-private final class ProgressLine: Sendable {
+///
+/// The cursor stays in it: other messages follow it, and are not drawn over. Without a terminal
+/// there is no line.
+package final class ProgressLine: Sendable {
   private enum State { case hidden, shown, finished }
   private let state = Mutex(State.hidden)
 
-  func show(_ text: String) {
+  package init() {}
+
+  package func show(_ text: String) {
     state.withLock { state in
-      guard state != .finished else { return }
+      guard state != .finished, standardError.canRedraw, standardError.isInForeground else {
+        return
+      }
       state = .shown
-      standardError.write("\r\(text.prefix(standardError.size.columns - 1))\u{1B}[K")
+      let room = max(1, standardError.size.columns - 1)
+      standardError.write("\r\(text.cut(to: room))\u{1B}[K")
     }
   }
 
-  func finish() {
+  package func finish() {
     state.withLock { state in
-      if state == .shown { standardError.write("\r\u{1B}[K") }
+      if state == .shown, standardError.isInForeground { standardError.write("\r\u{1B}[K") }
       state = .finished
     }
   }

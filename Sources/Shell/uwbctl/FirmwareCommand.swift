@@ -39,11 +39,11 @@ struct FirmwareCheck: ReportingCommand {
   var family = FirmwareFamily.sr1xx
 
   func execute() async throws {
-    standardOutput.write(try FirmwareImage(path: file, kind: family.kind).text + "\n")
+    standardOutput.write(lines: try FirmwareImage(path: file, kind: family.kind).text + "\n")
   }
 }
 
-struct FirmwareLoad: ReportingCommand {
+struct FirmwareLoad: Command {
   static let configuration = CommandConfiguration(
     commandName: "load", abstract: "Load a file into a chip on SPI.",
     discussion:
@@ -67,21 +67,21 @@ struct FirmwareLoad: ReportingCommand {
       throw FirmwareError.notNeeded(chip: "\(endpoint)")
     }
     let image = try FirmwareImage(path: file, kind: kind)
-    let canRedraw = standardError.canRedraw
+    let line = ProgressLine()
+    defer { line.finish() }
     let last = Locked<(step: FirmwareStep, attempt: Int)?>(nil)
     let report = try await Firmware.load(image, onto: endpoint) { [verbose] progress in
       let isNew = last.withLock { last in
         defer { last = (progress.step, progress.attempt) }
         return last?.step != progress.step || last?.attempt != progress.attempt
       }
-      if canRedraw {
-        standardError.write("\r\u{1B}[K\(progress.text)")
-      } else if verbose, isNew {
+      line.show(progress.text)
+      if !standardError.canRedraw, verbose, isNew {
         standardError.write(progress.text + "\n")
       }
     }
-    if canRedraw { standardError.write("\r\u{1B}[K") }
-    standardOutput.write(report.text(kind) + "\n")
+    line.finish()
+    standardOutput.write(lines: report.text(kind) + "\n")
   }
 }
 

@@ -120,7 +120,10 @@ package final class BoardBench: Sendable {
       try await Task.sleep(for: .seconds(3) + interval * rounds)
       try await session.close()
     }
-    defer { timer.cancel() }
+    defer {
+      timer.cancel()
+      console.clearProgress()
+    }
     for try await event in stream {
       if case .diagnostics(let opcode, let payload) = event {
         phases += EstimationPipeline.phases(opcode, payload.span.bytes)
@@ -136,7 +139,6 @@ package final class BoardBench: Sendable {
       console.showProgress(label, measured, of: options.rounds)
       if measured == options.rounds || readings.count >= rounds { break }
     }
-    console.clearProgress()
     try Task.checkCancellation()
     if let end = session.unexpectedEnd { throw end }
     return (readings, phases)
