@@ -178,6 +178,17 @@ import uwbctl
     #expect(outcome.output.contains("CORE_GET_DEVICE_INFO_CMD"))
   }
 
+  @Test(arguments: [("no-such.pcapng", true), ("2002 zz", true), ("2002000", true), ("", false)])
+  func anArgumentThatIsNeitherAFrameNorAFileIsReportedAsBoth(
+    _ argument: String, _ isName: Bool
+  ) throws {
+    let outcome = try ChildProcess.run(["decode", argument])
+    #expect(outcome.status == 65 && outcome.complaints.contains("argument 1: error: "))
+    #expect(
+      outcome.complaints.hasSuffix("There is no file \(argument) either.\n") == isName,
+      "\(outcome.complaints)")
+  }
+
   /// Errors in files that have no line to name.
   @Test(arguments: [
     ["range", "--profile", "e"], ["profile", "check", "e"], ["profile", "print", "--from", "e"],

@@ -69,7 +69,10 @@ struct Decode: ReportingCommand {
     }
     session.finish()
     if session.isEmpty { note("There is no frame.") }
-    if session.failures > 0 { throw Failure(.data) }
+    guard session.failures > 0 else { return }
+    // A mistyped name of a file is read as a frame.
+    let isName = hex.count == 1 && hex[0] != "" && namedFile == nil
+    throw Failure(.data, isName ? "There is no file \(printable(hex[0])) either." : nil)
   }
 
   /// The only argument, if it is `-`, or the name of a file and not hexadecimal.
