@@ -72,6 +72,14 @@ import uwbctl
     #expect(!rest.contains("uwbctl range:"), "\(end.complaints)")
   }
 
+  @Test func anInterruptedTestOfTheRadioHasNoResult() throws {
+    let session = try TerminalSession(["test", "per-rx", "-n", "60000", "-vv"])
+    try session.expect("PER_RX")
+    session.interrupt()
+    #expect(try session.status() == 0)
+    #expect(session.seen.contains("Stopped: a test has no result before its end."))
+  }
+
   @Test func thePeersEndIsToldWithItsReason() async throws {
     let bench = SimulatedBench(scene: Scene(seed: 5))
     let own = try bench.add(profile: .qm33, at: SIMD3(0, 0, 1))

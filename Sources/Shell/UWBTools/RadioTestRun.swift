@@ -96,7 +96,7 @@ package struct RadioTestRun: Sendable {
 
   private func report(_ results: Results, _ format: OutputFormat) throws {
     guard let own = results.own else {
-      guard !Task.isCancelled else { return }
+      guard !Task.isCancelled else { return note("Stopped: a test has no result before its end.") }
       if configuration.limit != nil, case .periodicTX = test {
         return note("Stopped before all frames were sent, because the time is over.")
       }
