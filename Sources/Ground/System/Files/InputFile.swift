@@ -13,7 +13,7 @@ package enum FileError: Error, Hashable, CustomStringConvertible {
     switch self {
     case .system(.noSuchFileOrDirectory): "there is no such file"
     case .system(.permissionDenied): "this user has no permission"
-    case .system(.canceled): "cancelled before any input arrived"
+    case .system(.canceled): "cancelled while it waited for the other end"
     case .system(let error): "\(error)"
     case .otherKind(let kind): "it is \(kind)"
     case .tooLong(let limit):
