@@ -71,6 +71,16 @@ import Testing
     #expect(0.083...0.085 ~= rough.standardDeviation)
   }
 
+  /// A room with strong reflections, a hall without, and a file that claims the impossible.
+  @Test(arguments: [(0.2, 0.10308), (0.02, 0.02693), (0, 0.025), (-1, 0.025)])
+  func `The scatter of positions replaces the usual one`(_ scatter: Double, _ constant: Double) {
+    var calibration = RangingCalibration()
+    calibration.residuals = .init(
+      FitResiduals([0.01, -0.01]), positions: 4, positionDeviation: scatter)
+    #expect(abs(calibration.biasDeviation - constant) < 1e-5)
+    #expect(calibration.positionDeviation == max(0, scatter))
+  }
+
   /// A hand-written table with the required entries only.
   @Test func `Decodes a file written by hand`() throws {
     let text = #"{"antenna_delays": [{"board": "A", "delay_m": 0.1}]}"#

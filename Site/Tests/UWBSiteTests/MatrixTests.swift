@@ -64,4 +64,24 @@ struct MatrixTests {
     #expect(difference(information * inverse * information, information) < 1e-12)
     #expect(largest(inverse) < 1)
   }
+
+  /// Values of tables of the normal distribution.
+  @Test(
+    "a normal variable is below a limit with the published probability",
+    arguments: [
+      (-3, 0.001_349_9), (-1, 0.158_655_3), (0, 0.5), (1.644_853_6, 0.95), (1.959_964, 0.975),
+      (5, 0.999_999_7),
+    ])
+  func normal(limit: Double, probability: Double) {
+    #expect(abs(Math.normalBelow(limit) - probability) < 1e-7)
+    #expect(abs(Math.normalBelow(-limit) - (1 - probability)) < 1e-7)
+  }
+
+  @Test("products and transposes agree: (A B)ᵀ = Bᵀ Aᵀ, and A (B x) = (A B) x")
+  func products() {
+    let (a, b) = (Self.positive(4), Self.positive(4) + Matrix(diagonal: [1, 2, 3, 4]))
+    #expect(difference((a * b).transposed, b.transposed * a.transposed) < 1e-12)
+    let x = [1, -2, 0.5, 3]
+    #expect(zip(a * (b * x), (a * b) * x).allSatisfy { abs($0 - $1) < 1e-12 })
+  }
 }
