@@ -3,6 +3,7 @@
 import Channels
 import Dispatch
 import Glibc
+import System
 import SystemPackage
 import Testing
 
@@ -40,6 +41,25 @@ import Testing
     defer { unlink(path) }
     await #expect(throws: ChannelError(.system(.fileExists, endpoint: "unix:\(path)"))) {
       try await SocketListener(.unix(path: path))
+    }
+  }
+
+  /// A program that waits for the file, and then connects, is never refused.
+  @Test func aUnixSocketAcceptsConnectionsWhenItAppears() async throws {
+    let path = temporary("appears")
+    for _ in 0..<200 {
+      async let connected = withCheckedContinuation { result in
+        DispatchQueue.global().async {
+          let number = socket(AF_UNIX, streamCloseOnExec, 0)
+          for _ in 0..<10_000_000 where access(path, F_OK) != 0 { sched_yield() }
+          let error = withUnixAddress(path) { connect(number, $0, $1) == 0 ? 0 : errno }
+          close(number)
+          result.resume(returning: error)
+        }
+      }
+      let listener = try await SocketListener(.unix(path: path))
+      #expect(await connected == 0)
+      listener.close()
     }
   }
 

@@ -18,3 +18,24 @@ package func withUnixAddress<R>(
     }
   }
 }
+
+/// Binds a Unix socket and lets it listen before it appears at its path: a program that finds the
+/// path can connect. Never replaces a file there.
+///
+/// - Parameter mode: The permissions of the socket file.
+/// - Returns: An error number, EADDRINUSE if there is a file, or 0.
+package func listen(_ socket: Int32, at path: String, mode: mode_t, backlog: Int32) -> Int32 {
+  let temporary = "\(path).\(getpid()).\(socket)"
+  // A path without room for the addition is bound itself.
+  let name = unsafe withUnixAddress(temporary) { _, _ in temporary } ?? path
+  guard let isBound = unsafe withUnixAddress(name, { unsafe bind(socket, $0, $1) == 0 }) else {
+    return ENAMETOOLONG
+  }
+  guard isBound else { return errno }
+  let isListening = unsafe chmod(name, mode) == 0 && Glibc.listen(socket, backlog) == 0
+  guard name != path || !isListening else { return 0 }
+  let isThere = unsafe isListening && link(name, path) == 0
+  let error = errno
+  unsafe unlink(name)
+  return isThere ? 0 : error == EEXIST ? EADDRINUSE : error
+}

@@ -78,20 +78,12 @@ enum ListeningSocket {
       throw SocketFailure(
         cause: "Another program listens at \(path).", suggestion: "End it, or use its chips.")
     }
-    let temporary = "\(path).\(getpid())"
-    unlink(temporary)
+    if connected != nil { unlink(path) }
     let made = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard made >= 0 else { throw failure(errno) }
     makeNonBlocking(made)
-    guard let bound = withUnixAddress(temporary, { bind(made, $0, $1) }) else {
-      close(made)
-      throw failure(ENAMETOOLONG)
-    }
-    guard bound == 0, chmod(temporary, mode) == 0, listen(made, SOMAXCONN) == 0,
-      rename(temporary, path) == 0
-    else {
-      let error = errno
-      unlink(temporary)
+    let error = listen(made, at: path, mode: mode, backlog: SOMAXCONN)
+    guard error == 0 else {
       close(made)
       throw failure(error)
     }

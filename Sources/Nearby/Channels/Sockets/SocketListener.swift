@@ -87,17 +87,18 @@ public final class SocketListener: Sendable {
     if case .unix(let path) = endpoint { try removeLeftover(path, endpoint) }
     return unsafe try SocketAddress.withSocket(endpoint, forListening: true) {
       number, address, length in
-      var yes: Int32 = 1
-      if case .tcp = endpoint {
+      let error: Int32
+      if case .unix(let path) = endpoint {
+        error = System.listen(number, at: path, mode: 0o600, backlog: backlog)
+      } else {
+        var yes: Int32 = 1
         unsafe setsockopt(
           number, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
+        let isListening =
+          unsafe bind(number, address, length) == 0 && Glibc.listen(number, backlog) == 0
+        error = isListening ? 0 : errno
       }
-      guard unsafe bind(number, address, length) == 0 else { return Errno(rawValue: errno) }
-      // Set the mode before any program can connect.
-      if case .unix(let path) = endpoint, unsafe chmod(path, 0o600) != 0 {
-        return Errno(rawValue: errno)
-      }
-      guard Glibc.listen(number, backlog) == 0 else { return Errno(rawValue: errno) }
+      guard error == 0 else { return Errno(rawValue: error) }
       _ = fcntl(number, F_SETFL, fcntl(number, F_GETFL) | O_NONBLOCK)
       return nil
     }
