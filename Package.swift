@@ -182,15 +182,16 @@ let package = Package(
     .target(
       name: "UWBService",
       dependencies: [
-        "ChipSharing", "JSON", "Varlink", "UCI", "UCIReference", "UWBLink", "UWB", "Formats",
-        "System", deque, logging,
+        "ChipSharing", "JSON", "Varlink", "UCI", "UCIReference", "Ranging", "UWBLink", "UWB",
+        "Formats", "System", deque, logging,
       ],
       path: "Sources/Service/UWBService", swiftSettings: strict + lifetimes),
     // Its program: options, systemd, the journal and boards.
     .executableTarget(
       name: "uwbd",
       dependencies: [
-        "CVersion", "UWBService", "UCI", "UWBLink", "Formats", "System", system, logging, arguments,
+        "CVersion", "UWBService", "UCI", "UWBLink", "Ranging", "Formats", "System", system, logging,
+        arguments,
       ],
       path: "Sources/Service/uwbd", swiftSettings: strict),
 

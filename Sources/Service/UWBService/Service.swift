@@ -26,6 +26,7 @@ package struct HeldProfile: Sendable {
   private(set) var chips: [SharedChip] = []
   private let ports: (any PortKeeper)?
   private let clock: AlarmClock
+  private let calibrations: [ChipCalibration]
   let history = EventHistory()
   /// Whether recorded events are about to be sent.
   private var eventsAreDue = false
@@ -44,7 +45,8 @@ package struct HeldProfile: Sendable {
 
   package init(
     _ chips: [(name: String, endpoint: LinkEndpoint)], _ permissions: Permissions, version: String,
-    ports: (any PortKeeper)? = nil, clock: AlarmClock = .system, logger: Logger
+    calibrations: [ChipCalibration] = [], ports: (any PortKeeper)? = nil,
+    clock: AlarmClock = .system, logger: Logger
   ) throws {
     server = try VarlinkServer(
       try VarlinkService(
@@ -52,7 +54,7 @@ package struct HeldProfile: Sendable {
         upgrading: Chips.upgrading))
     (self.permissions, self.version) = (permissions, version)
     self.logger = logger
-    (self.ports, self.clock) = (ports, clock)
+    (self.ports, self.clock, self.calibrations) = (ports, clock, calibrations)
     for chip in chips { _ = make(chip.name, chip.endpoint) }
   }
 
@@ -67,7 +69,10 @@ package struct HeldProfile: Sendable {
 
   private func make(_ name: String, _ endpoint: LinkEndpoint) -> SharedChip {
     let port = ports.map { ($0, "\(type(of: $0).prefix)\(chips.count)") }
-    let chip = SharedChip(endpoint, name: name, port: port, self, clock: clock, logger: logger)
+    let chip = SharedChip(
+      endpoint, name: name, port: port,
+      calibration: calibrations.first { [name, lastPart(of: name)].contains($0.chip) }, self,
+      clock: clock, logger: logger)
     chips.append(chip)
     record(Chips.Event(.chipAdded, chip: name))
     return chip

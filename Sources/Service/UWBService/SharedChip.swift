@@ -17,6 +17,7 @@ import Varlink
   private let endpoint: LinkEndpoint
   private let options: UWBDevice.Options
   private let port: (store: any PortKeeper, name: String)?
+  let calibration: ChipCalibration?
   private(set) var phase = Phase.closed {
     didSet { phaseChanged(from: oldValue) }
   }
@@ -79,9 +80,11 @@ import Varlink
   ///   - observer: Receives the chip's events. The chip does not keep it alive.
   init(
     _ endpoint: LinkEndpoint, name: String, port: (store: any PortKeeper, name: String)?,
-    _ observer: (any ChipObserver)?, clock: AlarmClock = .system, logger: Logger
+    calibration: ChipCalibration? = nil, _ observer: (any ChipObserver)?,
+    clock: AlarmClock = .system, logger: Logger
   ) {
     (self.endpoint, self.name, self.port) = (endpoint, name, port)
+    self.calibration = calibration
     (self.observer, self.clock) = (observer, clock)
     var logger = logger
     logger[metadataKey: "chip"] = "\(printable(name))"

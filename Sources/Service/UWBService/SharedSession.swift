@@ -52,11 +52,12 @@ import Varlink
     (self.chip, self.device, self.profile) = (chip.name, device, profile)
     (self.share, self.uid, owner, clock) = (share, uid, chip, chip.clock)
     peers = Set(profile.parameters(for: device.dialect).destinations)
-    started = Task {
+    started = Task { [calibration = chip.calibration] in
       let configuration = try SessionConfiguration(
         sessionID: profile.sessionID, profile.parameters(for: device.dialect))
       let session = try await device.makeSession(configuration, awaitsRecovery: false)
-      let rounds = session.estimatedRounds(EstimationSettings(), capacity: 1_024)
+      let settings = calibration?.settings(of: configuration) ?? EstimationSettings()
+      let rounds = session.estimatedRounds(settings, capacity: 1_024)
       do { try await session.start(awaitsRecovery: false) } catch {
         try? await session.close()
         throw error

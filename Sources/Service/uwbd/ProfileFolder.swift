@@ -32,10 +32,10 @@ struct ProfileFolder: Sendable {
     guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else {
       return nil
     }
-    let copies = credentials.map { "\($0)/\(Self.lastPart(of: folder))_" }
+    let copies = credentials.map { "\($0)/\(lastPart(of: folder))_" }
     for name in names.sorted() where name.hasSuffix(".json") && !name.hasPrefix(".") {
       let file = "\(folder)/\(name)"
-      let named = chips.first { name.hasPrefix(Self.lastPart(of: $0) + ".") }
+      let named = chips.first { name.hasPrefix(lastPart(of: $0) + ".") }
       guard let chip = named ?? held[file] ?? (chips.count == 1 ? chips[0] : nil) else {
         problems.append("\(file) does not name its chip: rename it to CHIP.NAME.json.")
         continue
@@ -68,9 +68,5 @@ struct ProfileFolder: Sendable {
       }
       return try InputFile.bytes(of: copy, limit: longest)
     }
-  }
-
-  private static func lastPart(of name: String) -> Substring {
-    name.split { $0 == "/" || $0 == ":" }.last ?? ""
   }
 }

@@ -6,6 +6,7 @@ import Formats
 import Glibc
 import System
 import Logging
+import Ranging
 import UWBLink
 import UWBService
 
@@ -58,6 +59,14 @@ struct Uwbd: AsyncParsableCommand {
     completion: .directory)
   var sessions: String?
 
+  @Option(
+    help: """
+      CHIP=FILE, may be repeated: correct the distances of a chip with this calibration, as written \
+      by uwblab calibrate. CHIP is the name of the chip or its last part, and its name in a file of \
+      several boards.
+      """)
+  var calibration: [String] = []
+
   @Option(help: "Exit after this many seconds without clients and sessions (for socket units).")
   var idle: Int?
 
@@ -80,11 +89,41 @@ struct Uwbd: AsyncParsableCommand {
     guard Set(devices).count == devices.count else {
       throw ValidationError("A chip is named twice.")
     }
+    for text in calibration {
+      guard let pair = Self.pair(text) else {
+        throw ValidationError("--calibration takes CHIP=FILE, not \(text).")
+      }
+      let names = devices + devices.map(lastPart(of:))
+      guard devices.isEmpty || names.contains(pair.chip) else {
+        throw ValidationError("--calibration names no chip of the service: \(pair.chip).")
+      }
+    }
     guard idle ?? 1 > 0 else { throw ValidationError("--idle takes 1 or more.") }
     for device in devices {
       do { _ = try LinkEndpoint(device) } catch {
         throw ValidationError("\(error) \(error.recoverySuggestion ?? "")")
       }
+    }
+  }
+
+  private static func pair(_ text: String) -> (chip: String, file: String)? {
+    let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
+    return parts.count == 2 ? (parts[0], parts[1]) : nil
+  }
+
+  /// Reads the calibrations. A service without them would report wrong distances.
+  private func readCalibrations() async throws -> [ChipCalibration] {
+    let read = try await runBlocking { [calibration] in
+      Result { () throws(FormatError) in
+        var read: [ChipCalibration] = []
+        for pair in calibration.compactMap(Self.pair) {
+          read.append(ChipCalibration(chip: pair.chip, try RangingCalibration.read(pair.file)))
+        }
+        return read
+      }
+    }
+    do throws(FormatError) { return try read.get() } catch {
+      throw Self.report("\(error)", nil, EX_NOINPUT)
     }
   }
 
@@ -96,6 +135,7 @@ struct Uwbd: AsyncParsableCommand {
     logger.logLevel = verbose == 0 ? .notice : verbose == 1 ? .info : .trace
     let supervisor = Supervisor()
     let permissions = Permissions(group: try groupID())
+    let calibrations = try await readCalibrations()
     let inherited = try reporting(ListeningSocket.inherited)
     let ports = PortStore(supervisor, inherited: inherited.ports)
     let (listening, isOwn) = try listen(inherited.socket)
@@ -105,7 +145,7 @@ struct Uwbd: AsyncParsableCommand {
     let names = devices.isEmpty ? try await runBlocking { boards.boards } : devices
     let service = try await Service(
       names.map { ($0, try LinkEndpoint($0)) }, permissions, version: Self.version,
-      ports: ports, logger: logger)
+      calibrations: calibrations, ports: ports, logger: logger)
     await readSessions(service, logger)
     await service.start(listeningAt: listening)
     supervisor.notify("READY=1\nSTATUS=\(await service.status)")
