@@ -81,6 +81,19 @@ import Testing
     #expect(calibration.positionDeviation == max(0, scatter))
   }
 
+  /// More positions leave the change from one day to another, and the delay's own deviation.
+  @Test func `Positions average their scatter, not the day's change`() {
+    let deviations = [1, 2, 8, 10_000].map {
+      RangingCalibration.biasDeviation(positions: $0, each: 0.1)
+    }
+    #expect(deviations == deviations.sorted(by: >))
+    #expect(abs(deviations[0] - 0.1031) < 1e-4 && abs(deviations[3] - 0.025) < 1e-4)
+    // A file with a number of positions that cannot be.
+    #expect(RangingCalibration.biasDeviation(positions: 0, each: 0.1) == deviations[0])
+    let delay = RangingCalibration().constantDeviation(delay: 0.3)
+    #expect(abs(delay - (0.3 * 0.3 + 0.025 * 0.025 + 0.078 * 0.078).squareRoot()) < 1e-9)
+  }
+
   /// A hand-written table with the required entries only.
   @Test func `Decodes a file written by hand`() throws {
     let text = #"{"antenna_delays": [{"board": "A", "delay_m": 0.1}]}"#
