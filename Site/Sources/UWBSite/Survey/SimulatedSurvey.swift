@@ -100,6 +100,16 @@ package struct SimulatedSurvey: Sendable {
     Self.scores(of: places.map { ($0.position, $0.ellipse) }, truth: positions)
   }
 
+  /// The errors in the frame of the true places.
+  package func ownScores(
+    of places: [Survey.Place]
+  ) -> [(error: Double, squaredDeviations: Double)] {
+    zip(places, positions).map { place, truth in
+      let error = place.position - truth
+      return (error.length, place.ellipse.squaredDeviations(error))
+    }
+  }
+
   /// The errors after the best motion onto the true places.
   package static func scores(
     of places: [(position: SIMD2<Double>, ellipse: PlaceEllipse)], truth: [SIMD2<Double>]

@@ -36,6 +36,8 @@ package struct Survey: Sendable {
   /// Whether the mirror image of all places fits as well.
   package var hasOpenMirror: Bool
   package var next: [NextMeasurement]
+  /// Two anchors that were probably mistaken for one another in the rough places.
+  package var exchanged: ExchangedLabels?
 
   /// The pairs whose path was probably blocked.
   package var blocked: [Residual] { residuals.filter { $0.blocked > 0.5 } }
@@ -74,10 +76,12 @@ extension Survey {
   ///   - gauge: The frame of the result. `places` uses rough places of the anchors, of which there
   ///     have to be three; other gauges ignore them.
   package init(
-    _ ranges: PairRanges, anchors: [SurveyAnchor], gauge: SurveyGauge = .shape
+    _ ranges: PairRanges, anchors: [SurveyAnchor], gauge: SurveyGauge = .shape,
+    commonDelayDeviation: Double = 0.15
   ) throws(SurveyError) {
     precondition(ranges.names == anchors.map(\.id))
     var model = SurveyModel(anchors: anchors, pairs: ranges.pairs)
+    model.commonDelayDeviation = commonDelayDeviation
     if gauge != .places { model.forgetRoughPlaces() }
     try Self.check(model, gauge)
     let measured = Set(
@@ -87,9 +91,10 @@ extension Survey {
     let disagreement = model.widenIfNeeded(start)
     var search = FoldSearch(model, links: links, start: start)
     if model.hasRoughPlaces { search.consider(SurveyState(model.roughStart())) }
-    search.shake(times: model.count < 12 ? 10 : 4, by: 0.7)
+    search.shake(times: model.count < 12 ? 16 : 4, by: 0.7)
     search.run()
     self.init(search, gauge, disagreement)
+    exchanged = ExchangedLabels(model)
   }
 
   private static func check(_ model: SurveyModel, _ gauge: SurveyGauge) throws(SurveyError) {
@@ -111,6 +116,9 @@ extension Survey {
   private init(_ search: FoldSearch, _ gauge: SurveyGauge, _ disagreement: Double) {
     let (model, state) = (search.model, search.best.state)
     var covariance = SurveyCovariance(model, state)
+    for near in search.nearShapes() {
+      covariance.add(near.change, probability: near.probability)
+    }
     let motion = gauge.motion(state.positions)
     let positions = state.positions.map(motion.callAsFunction)
     covariance.transform(by: motion.transformation(count: model.count))
@@ -202,10 +210,11 @@ extension SurveyModel {
 
   /// Raises the deviations of all pairs if that makes the ranges more likely; returns the factor.
   mutating func widenIfNeeded(_ start: SurveyState) -> Double {
-    // Each unknown of the shape takes one residual.
+    // Each unknown of the shape takes one residual. A few blocked paths are not a disagreement:
+    // the wider deviations have to be much more likely.
     let free = Double(max(pairs.count - (2 * count - 3), 0))
-    var best = (factor: 1.0, cost: fit(start).cost - 6)
-    for factor in [1.5, 2, 3, 4.5, 7, 10, 15, 20] {
+    var best = (factor: 1.0, cost: fit(start).cost - 20)
+    for factor in [2, 3, 4.5, 7, 10, 15, 20] {
       var wide = self
       wide.widen(by: factor)
       let cost = wide.fit(start).cost + 2 * free * Math.log(factor)

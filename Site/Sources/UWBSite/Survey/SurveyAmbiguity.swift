@@ -22,12 +22,10 @@ package struct SurveyAmbiguity: Sendable, Hashable {
 }
 
 extension FoldSearch {
-  /// The extra cost up to which another shape is possible.
-  ///
-  /// The square of two deviations, and a reserve for errors that are not normally distributed.
-  static let possible = 6.0
+  /// The extra cost up to which another shape is possible: the square of two deviations.
+  static let possible = 4.0
   /// The least distance between the places of an anchor that counts as another shape.
-  static let distinct = 0.5
+  static let distinct = 1.0
 
   /// The other shapes that the ranges do not exclude, and the anchors with too few ranges.
   func ambiguities() -> [SurveyAmbiguity] {
@@ -47,16 +45,37 @@ extension FoldSearch {
     return result
   }
 
+  /// The changes to shapes that are near the best one and fit nearly as well, with their
+  /// probabilities. They are a part of the deviation.
+  func nearShapes() -> [(probability: Double, change: [SIMD2<Double>])] {
+    let places = best.state.positions
+    var result: [(probability: Double, change: [SIMD2<Double>])] = []
+    for minimum in minima.sorted(by: { $0.cost < $1.cost }) {
+      let extra = minimum.cost - best.cost
+      guard extra < 9 else { break }
+      let change = zip(aligned(minimum.state.positions), places).map { $0 - $1 }
+      let largest = change.map(\.length).max() ?? 0
+      guard (0.02...Self.distinct).contains(largest) else { continue }
+      let isNew = result.allSatisfy { other in
+        zip(other.change, change).contains { ($0 - $1).length > 0.02 }
+      }
+      let odds = Math.exp(-extra / 2)
+      if isNew { result.append((odds / (1 + odds), change)) }
+    }
+    return result
+  }
+
   private func ambiguity(_ minimum: Minimum, _ degrees: [Int]) -> SurveyAmbiguity? {
     let places = best.state.positions
     let other = aligned(minimum.state.positions)
-    let moved = places.indices.filter { (places[$0] - other[$0]).length > Self.distinct }
-    guard !moved.isEmpty else { return nil }
+    let distances = zip(places, other).map { ($0 - $1).length }
+    guard (distances.max() ?? 0) > Self.distinct else { return nil }
+    let moved = places.indices.filter { distances[$0] > Self.distinct / 2 }
     // Missing pairs alone do not decide on an anchor that two ranges leave open.
     let isOpen = moved.allSatisfy { degrees[$0] <= 2 }
     let extra = isOpen ? minimum.fit - best.fit : minimum.cost - best.cost
     guard extra < Self.possible else { return nil }
-    let distance = moved.map { (places[$0] - other[$0]).length }.max() ?? 0
+    let distance = distances.max() ?? 0
     return SurveyAmbiguity(
       kind: kind(moved, other), anchors: moved, distance: distance, cost: max(extra, 0),
       alternative: other)

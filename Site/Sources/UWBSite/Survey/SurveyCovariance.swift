@@ -144,7 +144,15 @@ struct SurveyCovariance: Sendable {
     places = transformation * places * transformation.transposed
   }
 
-  mutating func add(_ other: Matrix) { places = places + other }
+  /// Adds the possibility that all places are changed.
+  mutating func add(_ change: [SIMD2<Double>], probability: Double) {
+    let steps = change.flatMap { [$0.x, $0.y] }
+    for (row, left) in steps.enumerated() {
+      for (column, right) in steps.enumerated() {
+        places[row, column] += probability * left * right
+      }
+    }
+  }
 }
 
 /// The covariance of a place in the plane, in m².

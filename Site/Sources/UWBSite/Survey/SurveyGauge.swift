@@ -17,6 +17,8 @@ package enum SurveyGauge: Sendable, Hashable {
     package var toward: Int
     /// The direction of `toward` from `anchor`, in radians to the left of the x axis.
     package var heading: Double
+    /// Whether `heading` follows from a known place of `toward`.
+    package var towardIsKnown = false
     /// An anchor on the left or on the right of the line; nil if the mirror image stays open.
     package var side: Side?
 
@@ -41,10 +43,10 @@ package enum SurveyGauge: Sendable, Hashable {
     side: Line.Side? = nil
   ) -> SurveyGauge {
     let direction = end - start
-    return .line(
-      Line(
-        first, at: start, toward: second, heading: Math.atan2(direction.y, direction.x),
-        side: side))
+    var line = Line(
+      first, at: start, toward: second, heading: Math.atan2(direction.y, direction.x), side: side)
+    line.towardIsKnown = true
+    return .line(line)
   }
 }
 
