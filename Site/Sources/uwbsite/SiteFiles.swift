@@ -24,7 +24,7 @@ struct CommandFailure: Error, CustomStringConvertible {
 }
 
 enum SiteFiles {
-  /// The greatest length of a site file in bytes.
+  /// The greatest length of a file in bytes.
   static let longest = 16 << 20
 
   /// Reads a site file; each problem has a line of its own in the error.
@@ -36,7 +36,16 @@ enum SiteFiles {
     }
   }
 
-  private static func bytes(_ path: String) throws(CommandFailure) -> [UInt8] {
+  /// Writes a file in one step, so that a failure keeps the former one.
+  static func write(_ text: String, to path: String) throws(CommandFailure) {
+    do {
+      try Data(text.utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
+    } catch {
+      throw CommandFailure(.cannotCreate, "\(path): the file cannot be written")
+    }
+  }
+
+  static func bytes(_ path: String) throws(CommandFailure) -> [UInt8] {
     let data: Data
     do { data = try Data(contentsOf: URL(fileURLWithPath: path)) } catch {
       let reason = (error as? CocoaError).map { Self.reason($0.code) } ?? "it cannot be read"
@@ -52,7 +61,7 @@ enum SiteFiles {
     switch code {
     case .fileReadNoSuchFile, .fileNoSuchFile: "there is no such file"
     case .fileReadNoPermission: "this user may not read it"
-    default: "it cannot be read; a site file is a regular file"
+    default: "it cannot be read; a regular file belongs here"
     }
   }
 }
