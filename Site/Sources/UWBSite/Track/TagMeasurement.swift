@@ -156,9 +156,9 @@ extension TagTrack {
     /// One or two ways of moving.
     var models: [MotionModel] {
       switch self {
-      case .person: [.rest, .walk]
+      case .person: [.sway, .walk]
       case .vehicle: [.rest, .vehicle]
-      case .drone: [.rest, .drone]
+      case .drone: [.sway, .drone]
       case .fixed: [.rest]
       }
     }
