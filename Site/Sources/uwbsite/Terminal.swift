@@ -17,10 +17,13 @@ enum Terminal {
     try write(text, to: STDOUT_FILENO)
   }
 
+  /// Writes a line to standard error.
+  static func note(_ text: String) { try? write("uwbsite: \(text)\n", to: STDERR_FILENO) }
+
   /// Runs a command, and exits with the status of its error.
   static func run(_ body: () throws(CommandFailure) -> Void) throws {
     do { try body() } catch {
-      try? write("uwbsite: \(error.description)\n", to: STDERR_FILENO)
+      note(error.description)
       throw ExitCode(error.kind.rawValue)
     }
   }

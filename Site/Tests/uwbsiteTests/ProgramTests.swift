@@ -8,6 +8,10 @@ import Testing
 struct ProgramTests {
   /// Runs the built program.
   func run(_ arguments: String...) throws -> (status: Int32, output: String, errors: String) {
+    try run(arguments)
+  }
+
+  func run(_ arguments: [String]) throws -> (status: Int32, output: String, errors: String) {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])
       .deletingLastPathComponent().appendingPathComponent("uwbsite")

@@ -117,6 +117,8 @@ package struct Engine: Sendable {
   /// Returns the tag or anchor with a name or an address; an unknown one is an event, once.
   package mutating func node(_ address: String) -> Node? {
     if let node = nodes[address] { return node }
+    // An address has several spellings.
+    if let node = Address(address).flatMap({ nodes[$0.description] }) { return node }
     counters.unknown += 1
     if unknown.count < Self.mostUnknown, unknown.insert(address).inserted {
       events.append(.unknown(address: address))

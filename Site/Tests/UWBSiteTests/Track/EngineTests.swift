@@ -48,7 +48,7 @@ import Testing
     var engine = TrackScene().engine
     #expect(engine.node("one") == .tag(0))
     #expect(engine.node("01:03") == .tag(1))
-    #expect(engine.node("0a:2") == .anchor(2))
+    #expect(engine.node("0x0a02") == .anchor(2))
     #expect(engine.node("99") == nil)
     #expect(engine.node("99") == nil)
     var events: [Engine.Event] = []

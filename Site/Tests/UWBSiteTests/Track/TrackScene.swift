@@ -50,10 +50,10 @@ struct TrackScene {
   var engine: Engine {
     Engine(
       tags: [
-        Engine.Tag("one", addresses: ["01:02"], height: .fixed(1)),
-        Engine.Tag("two", addresses: ["01:03"], height: .fixed(1)),
+        Engine.Tag("one", addresses: ["0x0102"], height: .fixed(1)),
+        Engine.Tag("two", addresses: ["0x0103"], height: .fixed(1)),
       ],
-      anchors: anchors.enumerated().map { Engine.Anchor("A\($0)", addresses: ["0a:\($0)"], $1) })
+      anchors: anchors.enumerated().map { Engine.Anchor("A\($0)", addresses: ["0x0a0\($0)"], $1) })
   }
 }
 

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension Engine {
+  /// Creates an engine for the tags and the anchors of a site that have a place.
+  package init(_ site: Site) {
+    self.init(
+      tags: site.tags.map(Tag.init),
+      anchors: site.anchors.compactMap { anchor in
+        anchor.place.map { place in
+          // One deviation for all directions: the mean of the variances.
+          let deviation = ((place.deviation * place.deviation).sum() / 3).squareRoot()
+          return Anchor(
+            anchor.id, addresses: anchor.addresses.map(\.description),
+            TagTrack.Anchor(
+              place.position, deviation: deviation,
+              delayDeviation: min(anchor.delayDeviation, 0.5)),
+            delay: anchor.delay)
+        }
+      })
+  }
+}
+
+extension Engine.Tag {
+  init(_ tag: Site.Tag) {
+    let carrier = TagTrack.Carrier(rawValue: tag.carrier.rawValue) ?? .person
+    let height: TagTrack.Height =
+      switch tag.height {
+      case .known(let height): .fixed(height)
+      case .range(let range): .within(range)
+      case .free: .free
+      }
+    self.init(
+      tag.id, addresses: tag.addresses.map(\.description) + [tag.label].compactMap(\.self),
+      carrier: carrier, height: height)
+  }
+}
