@@ -34,8 +34,8 @@ let package = Package(
       name: "SiteScenarios", dependencies: ["UWBSite"], path: "Benchmarks/SiteScenarios",
       swiftSettings: strict),
     .executableTarget(
-      name: "SiteFigures", dependencies: ["UWBSite", arguments], path: "Benchmarks/SiteFigures",
-      swiftSettings: strict),
+      name: "SiteFigures", dependencies: ["SiteScenarios", "UWBSite", arguments],
+      path: "Benchmarks/SiteFigures", swiftSettings: strict),
     .testTarget(
       name: "UWBSiteTests", dependencies: ["SiteScenarios", "UWBSite"], swiftSettings: strict),
     .testTarget(

@@ -6,5 +6,5 @@ import ArgumentParser
 @main
 struct SiteFigures: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "SiteFigures", subcommands: [SurveyFigures.self, TrackFigures.self])
+    commandName: "SiteFigures", subcommands: [AirFigures.self, SurveyFigures.self, TrackFigures.self, ZoneFigures.self])
 }

@@ -7,5 +7,5 @@ struct UWBSiteCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "uwbsite",
     abstract: "Places of tags and anchors, and how sure they are.",
-    subcommands: [Check.self, Plot.self, Run.self, SurveyCommand.self])
+    subcommands: [Check.self, PlanCommand.self, Plot.self, Run.self, SurveyCommand.self])
 }

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Sessions without a common schedule on one channel: two rounds that overlap are both lost.
+///
+/// Clocks differ by up to 20 ppm. A session that hops chooses one of the rounds of its block by a
+/// number that depends on the block.
+package struct AirSimulation: Sendable {
+  package var sessions: Int
+  /// Seconds.
+  package var round: Double
+  package var block: Double
+  package var isHopping: Bool
+
+  package init(sessions: Int, round: Double, block: Double, isHopping: Bool) {
+    (self.sessions, self.round, self.block, self.isHopping) = (sessions, round, block, isHopping)
+  }
+
+  private struct Clock {
+    let phase: Double
+    let rate: Double
+    let id: UInt64
+  }
+
+  /// Returns the part of the rounds that succeed, by session.
+  package func run(blocks: Int, seed: UInt64) -> [Double] {
+    var random = seed
+    let clocks = (0..<sessions).map { _ in
+      Clock(
+        phase: Self.uniform(&random) * block,
+        rate: 1 + Plan.drift * 1e-6 * (2 * Self.uniform(&random) - 1), id: Self.next(&random))
+    }
+    var rounds: [(start: Double, session: Int)] = []
+    for (session, clock) in clocks.enumerated() {
+      for number in 0..<blocks {
+        rounds.append((start(clock, number), session))
+      }
+    }
+    rounds.sort { $0.start < $1.start }
+    return succeeded(rounds).map { Double($0) / Double(blocks) }
+  }
+
+  private func start(_ clock: Clock, _ number: Int) -> Double {
+    let count = UInt64(max(1, Int(block / round)))
+    var state = clock.id &+ UInt64(number) &* 0x2545_F491_4F6C_DD1D
+    let index = isHopping && number > 0 ? Self.next(&state) % count : 0
+    return (clock.phase + Double(number) * block + Double(index) * round) * clock.rate
+  }
+
+  /// Counts the rounds that overlap neither the one before nor the one after.
+  private func succeeded(_ rounds: [(start: Double, session: Int)]) -> [Int] {
+    var counts = Array(repeating: 0, count: sessions)
+    var before = -Double.infinity
+    for (index, item) in rounds.enumerated() {
+      let after = index + 1 < rounds.count ? rounds[index + 1].start : .infinity
+      if item.start - before >= round && after - item.start >= round { counts[item.session] += 1 }
+      before = item.start
+    }
+    return counts
+  }
+
+  private static func next(_ state: inout UInt64) -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+    return z ^ (z >> 31)
+  }
+
+  private static func uniform(_ state: inout UInt64) -> Double {
+    Double(next(&state) >> 11) * 0x1p-53
+  }
+}

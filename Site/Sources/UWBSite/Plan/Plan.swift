@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A schedule of all rounds of a site in a block of time that repeats.
+package struct Plan: Sendable, Hashable {
+  /// A round of one controller.
+  package struct Round: Sendable, Hashable {
+    /// For example `tag 3` or `anchor 1`; numbers begin with 1.
+    package let controller: String
+    /// The nodes that answer or listen.
+    package let others: ClosedRange<Int>
+    /// Seconds after the start of the block.
+    package let start: Double
+    package let slots: Int
+  }
+
+  /// The deviation of clocks without a common schedule, in parts per million.
+  static let drift = 20.0
+  /// The seconds between messages that give anchors a common time.
+  static let synchronization = 0.15
+  /// The greatest number of anchors in one exchange to which tags listen.
+  static let cluster = 7
+
+  package let scheme: PlanScheme
+  package let request: PlanRequest
+  package let rounds: [Round]
+
+  /// The time after which the rounds repeat, in seconds.
+  package var block: Double { 1 / request.rate }
+
+  /// The part of the time in which the air is in use.
+  package var occupancy: Double {
+    Double(rounds.reduce(0) { $0 + $1.slots }) * request.slot / block
+  }
+
+  private var longestRound: Double { Double(rounds.map(\.slots).max() ?? 0) * request.slot }
+
+  // MARK: plans
+
+  /// Plans the first scheme that works; the reasons of the others are in `refusals`.
+  package static func best(
+    _ request: PlanRequest
+  ) -> (plan: Plan?, refusals: [(PlanScheme, PlanRefusal)]) {
+    var refusals: [(PlanScheme, PlanRefusal)] = []
+    for scheme in PlanScheme.allCases {
+      do { return (try Plan(scheme, request), refusals) } catch {
+        refusals.append((scheme, error))
+      }
+    }
+    return (nil, refusals)
+  }
+
+  /// Plans one scheme.
+  package init(_ scheme: PlanScheme, _ request: PlanRequest) throws(PlanRefusal) {
+    try Self.check(scheme, request)
+    self.scheme = scheme
+    self.request = request
+    rounds = Self.rounds(scheme, request)
+    let (needed, place) = (occupancy, Self.name(scheme, request))
+    guard needed <= 1 else {
+      let percent = Int((100 * needed).rounded(.up))
+      throw PlanRefusal(
+        description: """
+          \(place) need \(percent) % of the air; at most \(Self.text(request.rate / needed)) Hz \
+          are possible
+          """)
+    }
+  }
+
+  private static func check(
+    _ scheme: PlanScheme, _ request: PlanRequest
+  ) throws(PlanRefusal) {
+    guard (1...10_000).contains(request.anchors), (1...100_000).contains(request.tags),
+      (0.001...1000).contains(request.rate), request.slot > 0
+    else {
+      throw PlanRefusal(
+        description: "a plan has 1 to 10000 anchors, 1 to 100000 tags, and 0.001 to 1000 Hz")
+    }
+    let least = scheme == .differencesUp || scheme == .differencesDown ? 4 : 3
+    guard request.anchors >= least else {
+      throw PlanRefusal(
+        description: "\(request.anchors) anchors do not determine a place; \(least) do")
+    }
+    guard request.slot >= request.chips.shortestSlot else {
+      let (slot, limit) = (text(1000 * request.slot), text(1000 * request.chips.shortestSlot))
+      throw PlanRefusal(description: "slots of \(slot) ms are shorter than \(limit) ms")
+    }
+    if scheme == .twoWayByTags, request.anchors > request.chips.mostControlees {
+      throw PlanRefusal(
+        description: """
+          a round with \(request.anchors) anchors has more than \
+          \(request.chips.mostControlees) controlees
+          """)
+    }
+  }
+
+  private static func name(_ scheme: PlanScheme, _ request: PlanRequest) -> String {
+    let (rate, slot) = (text(request.rate), text(1000 * request.slot))
+    let wish = "\(request.tags) tags at \(rate) Hz with \(request.anchors) anchors"
+    return "\(wish) and slots of \(slot) ms"
+  }
+
+  /// Formats a number with at most two decimals.
+  static func text(_ value: Double) -> String {
+    let hundredths = (100 * value).rounded()
+    return "\(JSONValue.number(hundredths / 100))"
+  }
+
+  // MARK: rounds
+
+  private static func rounds(_ scheme: PlanScheme, _ request: PlanRequest) -> [Round] {
+    var list: [(controller: String, others: ClosedRange<Int>, slots: Int)] = []
+    switch scheme {
+    case .twoWayByTags:
+      // Control, poll, a response of each anchor, final, report.
+      list = (1...request.tags).map { ("tag \($0)", 1...request.anchors, request.anchors + 4) }
+    case .twoWayByAnchors:
+      for group in groups(of: request.tags, atMost: request.chips.mostControlees) {
+        list += (1...request.anchors).map { ("anchor \($0)", group, group.count + 4) }
+      }
+    case .differencesUp:
+      let syncs = Int((1 / (request.rate * synchronization)).rounded(.up))
+      list = (0..<syncs).map { _ in ("anchor 1", 1...request.anchors, 1) }
+      list += (1...request.tags).map { ("tag \($0)", 1...request.anchors, 1) }
+    case .differencesDown:
+      // Poll, a response of each other anchor, final.
+      list = groups(of: request.anchors, atMost: cluster).map {
+        ("anchor \($0.lowerBound)", $0, $0.count + 1)
+      }
+    }
+    var start = 0.0
+    return list.map { item in
+      defer { start += Double(item.slots) * request.slot }
+      return Round(
+        controller: item.controller, others: item.others, start: start, slots: item.slots)
+    }
+  }
+
+  /// Divides numbers into groups that are as equal as possible.
+  private static func groups(of count: Int, atMost most: Int) -> [ClosedRange<Int>] {
+    let groups = (count + most - 1) / most
+    return (0..<groups).map { (count * $0 / groups + 1)...(count * ($0 + 1) / groups) }
+  }
+
+  // MARK: expectations
+
+  /// The probability that a round succeeds beside sessions without a common schedule.
+  ///
+  /// Each of them has one round at a random time in its block. Sessions that hop draw it in every
+  /// block; sessions that do not keep it for minutes: see `deadTime`.
+  package var success: Double {
+    let other = request.neighbourRound ?? longestRound
+    let otherBlock = request.neighbourBlock ?? block
+    return Self.success(longestRound + other, otherBlock, sessions: request.neighbours)
+  }
+
+  /// The success if the own rounds had no common schedule either.
+  package var uncoordinatedSuccess: Double {
+    success * Self.success(2 * longestRound, block, sessions: rounds.count - 1)
+  }
+
+  package static func success(_ window: Double, _ block: Double, sessions: Int) -> Double {
+    let free = max(0, 1 - window / block)
+    return (0..<max(0, sessions)).reduce(1) { product, _ in product * free }
+  }
+
+  /// The seconds for which two sessions that do not hop collide in each block, once they meet.
+  package var deadTime: Double {
+    let other = request.neighbourRound ?? longestRound
+    return (longestRound + other) / (Self.drift * 1e-6)
+  }
+
+  /// The probability that a blink of 0.2 ms at a random time meets no other one.
+  package var randomBlinkSuccess: Double {
+    Math.exp(-2 * Double(request.tags) * request.rate * 0.0002)
+  }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A drawing of the expected deviation over a site, as coloured squares.
+package struct DeviationPlot: Sendable {
+  private static let width = 900.0
+  /// The limits in metres below which a square has a colour, and the colour beyond.
+  private static let steps: [(limit: Double, colour: String)] = [
+    (0.1, "#1a9850"), (0.2, "#91cf60"), (0.3, "#d9ef8b"), (0.5, "#fee08b"), (1, "#fc8d59"),
+    (.infinity, "#d73027"),
+  ]
+
+  private let site: Site
+  private let expected: ExpectedDeviation
+
+  package init(_ site: Site, _ expected: ExpectedDeviation) {
+    (self.site, self.expected) = (site, expected)
+  }
+
+  /// The drawing as an SVG document.
+  package var svg: String {
+    let points = site.anchors.compactMap { $0.place.map { SIMD2($0.position.x, $0.position.y) } }
+    let frame = PlotFrame(around: points, top: 24, width: Self.width, tallest: 924)
+    var svg = SVG()
+    drawSquares(frame, &svg)
+    frame.drawAxes(&svg)
+    for (anchor, point) in zip(site.anchors.filter { $0.place != nil }, points) {
+      let pixel = frame.pixel(point)
+      svg.circle(pixel, radius: 3.5, "fill=\"#0b62a4\"")
+      svg.text(anchor.id, at: pixel + SIMD2(6, -6), colour: "#0b62a4")
+    }
+    drawLegend(&svg)
+    return svg.document(width: Self.width, height: 24 + frame.height)
+  }
+
+  private func drawSquares(_ frame: PlotFrame, _ svg: inout SVG) {
+    let side = 12 / frame.scale
+    let count = (frame.greatest - frame.least) / side
+    for row in 0..<Int(count.y.rounded(.up)) {
+      for column in 0..<Int(count.x.rounded(.up)) {
+        let least = frame.least + side * SIMD2(Double(column), Double(row))
+        let greatest = SIMD2(
+          min(frame.greatest.x, least.x + side), min(frame.greatest.y, least.y + side))
+        let value = expected.at((least + greatest) / 2)
+        let colour = Self.steps.first { value < $0.limit }?.colour ?? "#888"
+        let corners = [
+          least, SIMD2(greatest.x, least.y), greatest, SIMD2(least.x, greatest.y),
+        ]
+        svg.path(corners.map(frame.pixel), "fill=\"\(colour)\" fill-opacity=\"0.7\"")
+      }
+    }
+  }
+
+  private func drawLegend(_ svg: inout SVG) {
+    let name = site.name.isEmpty ? "" : "\(site.name): "
+    svg.text(
+      "\(name)expected deviation along the longest axis", at: SIMD2(PlotFrame.left, 24), size: 15)
+    var x = PlotFrame.left
+    for (limit, colour) in Self.steps {
+      let square = [SIMD2(x, 36), SIMD2(x + 14, 36), SIMD2(x + 14, 50), SIMD2(x, 50)]
+      svg.path(square, "fill=\"\(colour)\" fill-opacity=\"0.7\"")
+      let text = limit.isFinite ? "< \(Plan.text(limit)) m" : "more"
+      svg.text(text, at: SIMD2(x + 19, 48))
+      x += 90
+    }
+  }
+}
