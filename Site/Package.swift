@@ -26,9 +26,6 @@ let package = Package(
     .target(name: "UWBSite", swiftSettings: strict),
     .executableTarget(
       name: "uwbsite", dependencies: ["UWBSite", arguments], swiftSettings: strict),
-    .executableTarget(
-      name: "SiteFigures", dependencies: ["UWBSite", arguments], path: "Benchmarks/SiteFigures",
-      swiftSettings: strict),
     // Simulated tags, rooms and doors, for tests and for figures.
     .target(
       name: "SiteScenarios", dependencies: ["UWBSite"], path: "Benchmarks/SiteScenarios",

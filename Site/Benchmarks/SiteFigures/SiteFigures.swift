@@ -6,5 +6,6 @@ import ArgumentParser
 @main
 struct SiteFigures: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "SiteFigures", subcommands: [AirFigures.self, SurveyFigures.self, TrackFigures.self, ZoneFigures.self])
+    commandName: "SiteFigures",
+    subcommands: [AirFigures.self, SurveyFigures.self, TrackFigures.self, ZoneFigures.self])
 }
