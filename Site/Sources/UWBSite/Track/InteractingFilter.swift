@@ -128,9 +128,6 @@ struct MeasurementView: Sendable {
   var referenceSlot = -1
   /// The variance of the noise.
   var noise = 0.0
-  /// The actual variance of innovations over the expected one, for the likelihoods of models:
-  /// noise that is stated too large would favour the calmest model.
-  var scale = 1.0
   /// Seconds by which the measurement is older than the filter.
   var age = 0.0
 }
@@ -164,8 +161,8 @@ extension JointFilter {
     if view.slot >= 0 { result.learned = error(view.slot) }
     var freedom = Self.freedom.other
     if case .range = view.measurement.kind, result.innovation < 0 { freedom = Self.freedom.short }
-    let surprise: Double = 1 + result.normalised / (view.scale * freedom)
-    result.gain = -(freedom + 1) / 2 * Math.log(surprise) - Math.log(variance) / 2
+    result.gain =
+      -(freedom + 1) / 2 * Math.log(1 + result.normalised / freedom) - Math.log(variance) / 2
     guard result.normalised <= Self.gate * Self.gate else { return result }
     result.isUsed = true
     correct(

@@ -23,12 +23,10 @@ package struct MotionModel: Sendable, Hashable {
     return density * seconds * seconds * seconds / 3
   }
 
-  /// Stands, as a vehicle does.
+  /// Sways and turns at its place.
   static let rest = MotionModel(kind: .rest, speed: 0.06, memory: 0.4, stay: 3)
-  /// Sways and turns at its place, as a person or a hovering drone.
-  static let sway = MotionModel(kind: .rest, speed: 0.2, memory: 1, stay: 5)
   /// Walks and runs: 1 m²/s³.
-  static let walk = MotionModel(kind: .walk, speed: 2.2, memory: 10, stay: 60)
+  static let walk = MotionModel(kind: .walk, speed: 1.2, memory: 2.9, stay: 60)
   /// Drives in a hall: 3 m²/s³.
   static let vehicle = MotionModel(kind: .vehicle, speed: 3, memory: 6, stay: 60)
   /// Flies: 12 m²/s³.

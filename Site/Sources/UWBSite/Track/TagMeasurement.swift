@@ -156,9 +156,9 @@ extension TagTrack {
     /// One or two ways of moving.
     var models: [MotionModel] {
       switch self {
-      case .person: [.sway, .walk]
+      case .person: [.rest, .walk]
       case .vehicle: [.rest, .vehicle]
-      case .drone: [.sway, .drone]
+      case .drone: [.rest, .drone]
       case .fixed: [.rest]
       }
     }

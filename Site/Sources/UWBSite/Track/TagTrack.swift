@@ -157,7 +157,6 @@ package struct TagTrack: Sendable {
     let (anchor, reference) = measurement.anchors
     view.age = max(0, time - measurement.time)
     view.noise = measurement.deviation * measurement.deviation
-    view.scale = min(max(noise.mean, 0.1), 4)
     let jolt = models[models.count - 1].jolt(view.age)
     if anchor >= 0 {
       view.anchor = anchors[anchor].position
