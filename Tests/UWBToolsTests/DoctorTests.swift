@@ -2,6 +2,7 @@
 import CommandSupport
 import Formats
 import Foundation
+import Glibc
 import SystemPackage
 import ProgramTestSupport
 import Testing
@@ -97,11 +98,23 @@ import UWBTools
     #expect(found[.reset]?.status == .protocolError)
   }
 
+  /// Waits until a terminal has this number of octets to read.
+  private static func waitForOctets(_ count: Int, at path: String) {
+    let terminal = open(path, O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
+    defer { close(terminal) }
+    var waiting = pollfd(fd: terminal, events: Int16(POLLIN), revents: 0)
+    var available: Int32 = 0
+    while available < count, poll(&waiting, 1, -1) == 1 {
+      _ = ioctl(terminal, UInt(FIONREAD), &available)
+    }
+  }
+
   @Test func packetsLeftByAnEarlierProgramAreCounted() async throws {
     let (bench, chip) = try simulatedChip()
     let ranging = hexBytes(
       "62 00 00 19 00000000 01000000 00 c8000000 01 00 00 00000000 00000000 00")
     for _ in 0..<5 { chip.chatter(ranging) }
+    Self.waitForOctets(5 * ranging.count, at: chip.path)
     let found = try await Self.findings(chip.path)
     bench.stop()
     let stale = try #require(found[.stale])
