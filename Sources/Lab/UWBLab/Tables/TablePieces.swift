@@ -30,8 +30,18 @@ struct TablePieces: ~Copyable {
     let name = path ?? "-"
     let file = try Self.opened(name)
     let first = try Self.read(file, atMost: size, name)
-    table = try CSVTable(beginning: first, isWhole: first.count < size, format)
-    isAtEnd = first.count < size
+    let table = try CSVTable(beginning: first, isWhole: first.count < size, format)
+    self.init(
+      table, isAtEnd: first.count < size, name: name, format: format, size: size, file: file)
+  }
+
+  /// Keeps the first piece. It does not throw: Swift 6.2 destroys `problem` twice in an initializer
+  /// that throws.
+  private init(
+    _ table: CSVTable, isAtEnd: Bool, name: String, format: CSVTable.Format, size: Int,
+    file: consuming InputFile
+  ) {
+    (self.table, self.isAtEnd) = (table, isAtEnd)
     canRestart = file.isRegular && name != "-"
     (self.name, self.format, self.size) = (name, format, size)
     self.file = file
