@@ -45,29 +45,3 @@ enum Errors {
     100 * Double(values.count { abs($0) <= limit }) / Double(max(1, values.count))
   }
 }
-
-/// Random numbers from a seed.
-struct Noise {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 &+ 0x1234_5678 }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
-  }
-
-  mutating func uniform(_ low: Double = 0, _ high: Double = 1) -> Double {
-    low + (high - low) * Double(next() >> 11) * 0x1p-53
-  }
-
-  mutating func normal() -> Double {
-    let radius = (-2 * log(1 - uniform())).squareRoot()
-    return radius * cos(2 * .pi * uniform())
-  }
-
-  mutating func exponential(_ mean: Double) -> Double { -mean * log(1 - uniform()) }
-}

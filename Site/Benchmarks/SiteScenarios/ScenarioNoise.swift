@@ -1,23 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import UWBSite
 
 /// Random numbers from a seed.
 package struct ScenarioNoise: Sendable {
-  private var state: UInt64
+  private var random: SplitMix64
 
-  package init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 &+ 0x0051_7CC1_B727_220A }
-
-  private mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
+  /// - Parameter stream: Distinguishes sequences of one seed.
+  package init(seed: UInt64, stream: UInt64 = 0x0051_7CC1_B727_220A) {
+    random = SplitMix64(seed: seed &* 0x9E37_79B9_7F4A_7C15 &+ stream)
   }
 
   package mutating func uniform(_ low: Double = 0, _ high: Double = 1) -> Double {
-    low + (high - low) * Double(next() >> 11) * 0x1p-53
+    low + (high - low) * random.uniform()
   }
 
   package mutating func normal() -> Double {

@@ -6,9 +6,9 @@ import Testing
 
 /// Random sites without problems.
 struct RandomSites {
-  var random: SplitMix
+  var random: SplitMix64
 
-  init(seed: UInt64) { random = SplitMix(seed: seed) }
+  init(seed: UInt64) { random = SplitMix64(seed: seed) }
 
   mutating func number(_ range: ClosedRange<Double>) -> Double {
     .random(in: range, using: &random)

@@ -184,7 +184,7 @@ struct SiteFileTests {
 
   @Test("changed bytes never crash, and give a value or a sentence")
   func changedBytes() {
-    var random = SplitMix(seed: 33)
+    var random = SplitMix64(seed: 33)
     let bytes = Array(Self.hall.utf8)
     let pieces = ["{", "}", "[", "]", "\"", ",", ":", "-", "1e9", "\\u", "null", "\u{0}", "é"]
     var refused = 0
@@ -205,20 +205,5 @@ struct SiteFileTests {
       }
     }
     #expect(refused > 300)
-  }
-}
-
-/// A fixed sequence of random numbers.
-struct SplitMix: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import SiteScenarios
 import UWBSite
 
 /// A site whose tags, errors and blocked paths are drawn from a seed.
@@ -30,7 +31,7 @@ struct SimulatedSite {
 
   /// Draws a course of some seconds.
   func course(seed: UInt64, seconds: Double) -> Course {
-    var noise = Noise(seed: seed)
+    var noise = ScenarioNoise(seed: seed, stream: 0x1234_5678)
     var course = Course(
       name: name, anchors: anchors.map { TagTrack.Anchor($0) }, carrier: carrier, height: height)
     let path = path(&noise, seconds)
@@ -66,8 +67,8 @@ struct SimulatedSite {
   }
 
   /// Walks from corner to corner, with rounded turns.
-  private func path(_ noise: inout Noise, _ seconds: Double) -> [SIMD3<Double>] {
-    func corner(_ noise: inout Noise) -> SIMD3<Double> {
+  private func path(_ noise: inout ScenarioNoise, _ seconds: Double) -> [SIMD3<Double>] {
+    func corner(_ noise: inout ScenarioNoise) -> SIMD3<Double> {
       while true {
         let place = SIMD3(
           noise.uniform(area.low.x, area.high.x), noise.uniform(area.low.y, area.high.y),

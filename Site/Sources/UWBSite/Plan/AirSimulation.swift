@@ -23,11 +23,11 @@ package struct AirSimulation: Sendable {
 
   /// Returns the part of the rounds that succeed, by session.
   package func run(blocks: Int, seed: UInt64) -> [Double] {
-    var random = seed
+    var random = SplitMix64(seed: seed)
     let clocks = (0..<sessions).map { _ in
       Clock(
-        phase: Self.uniform(&random) * block,
-        rate: 1 + Plan.drift * 1e-6 * (2 * Self.uniform(&random) - 1), id: Self.next(&random))
+        phase: random.uniform() * block,
+        rate: 1 + Plan.drift * 1e-6 * (2 * random.uniform() - 1), id: random.next())
     }
     var rounds: [(start: Double, session: Int)] = []
     for (session, clock) in clocks.enumerated() {
@@ -41,8 +41,8 @@ package struct AirSimulation: Sendable {
 
   private func start(_ clock: Clock, _ number: Int) -> Double {
     let count = UInt64(max(1, Int(block / round)))
-    var state = clock.id &+ UInt64(number) &* 0x2545_F491_4F6C_DD1D
-    let index = isHopping && number > 0 ? Self.next(&state) % count : 0
+    var random = SplitMix64(seed: clock.id &+ UInt64(number) &* 0x2545_F491_4F6C_DD1D)
+    let index = isHopping && number > 0 ? random.next() % count : 0
     return (clock.phase + Double(number) * block + Double(index) * round) * clock.rate
   }
 
@@ -56,17 +56,5 @@ package struct AirSimulation: Sendable {
       before = item.start
     }
     return counts
-  }
-
-  private static func next(_ state: inout UInt64) -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
-  }
-
-  private static func uniform(_ state: inout UInt64) -> Double {
-    Double(next(&state) >> 11) * 0x1p-53
   }
 }

@@ -172,19 +172,14 @@ struct FoldSearch: Sendable {
 
 /// Normally distributed numbers of a fixed sequence.
 package struct SeededNormal: Sendable {
-  private var state: UInt64
+  private var random: SplitMix64
   private var spare: Double?
 
-  package init(seed: UInt64) { state = seed }
+  package init(seed: UInt64) { random = SplitMix64(seed: seed) }
 
   /// Returns a number that is equally likely anywhere between 0 and 1.
   package mutating func uniform() -> Double {
-    // The generator SplitMix64.
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return (Double((z ^ (z >> 31)) >> 11) + 0.5) / Double(1 << 53)
+    random.uniform() + 0x1p-54
   }
 
   /// Returns a number of the standard normal distribution.

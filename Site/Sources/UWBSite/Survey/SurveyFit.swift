@@ -82,40 +82,20 @@ extension SurveyModel {
     slope[index] = 0
   }
 
-  /// Follows the cost down to its next minimum, by Levenberg's and Marquardt's steps.
+  /// Follows the cost down to its next minimum.
   func fit(_ start: SurveyState, steps: Int = 40) -> (state: SurveyState, cost: Double) {
-    var (state, damping) = (start, 1e-3)
-    var cost = cost(state)
-    for _ in 0..<steps {
-      guard let next = step(state, cost, &damping) else { break }
-      let gain = cost - next.cost
-      (state, cost) = next
-      if gain < 1e-4 { break }
-    }
-    return (state, cost)
-  }
-
-  /// Makes one step to a lower cost; nil if there is none.
-  private func step(
-    _ state: SurveyState, _ cost: Double, _ damping: inout Double
-  ) -> (state: SurveyState, cost: Double)? {
-    let information = information(state)
-    for _ in 0..<8 {
-      var damped = information.matrix
-      for index in 0..<unknowns {
-        damped[index, index] += damping * (damped[index, index] + 1e-6)
-      }
-      if let change = Cholesky(damped)?.solve(information.slope) {
-        let next = moved(state, change)
-        let nextCost = self.cost(next)
-        if nextCost < cost {
-          damping = max(damping / 5, 1e-9)
-          return (next, nextCost)
+    var descent = Descent(from: start, cost: cost(start))
+    descent.follow(steps: steps, cost: cost) { state in
+      let information = information(state)
+      return { damping in
+        var damped = information.matrix
+        for index in 0..<unknowns {
+          damped[index, index] += damping * (damped[index, index] + 1e-6)
         }
+        return Cholesky(damped).map { moved(state, $0.solve(information.slope)) }
       }
-      damping *= 6
     }
-    return nil
+    return (descent.state, descent.cost)
   }
 
   private func moved(_ state: SurveyState, _ change: [Double]) -> SurveyState {

@@ -191,36 +191,19 @@ struct WalkModel: Sendable {
 
   // MARK: steps
 
+  /// Follows the cost down to its next minimum.
   func fit(_ start: WalkState, steps: Int = 40) -> (state: WalkState, cost: Double) {
-    var (state, damping) = (start, 1e-3)
-    var cost = cost(state)
-    for _ in 0..<steps {
-      guard let next = step(state, cost, &damping) else { break }
-      let gain = cost - next.cost
-      (state, cost) = next
-      if gain < 1e-4 { break }
-    }
-    return (state, cost)
-  }
-
-  private func step(
-    _ state: WalkState, _ cost: Double, _ damping: inout Double
-  ) -> (state: WalkState, cost: Double)? {
-    let equations = equations(state)
-    for _ in 0..<8 {
-      if let reduced = reduced(equations, damping: damping),
-        let change = Cholesky(reduced.matrix)?.solve(reduced.slope)
-      {
-        let next = moved(state, change, equations, reduced.inverses)
-        let nextCost = self.cost(next)
-        if nextCost < cost {
-          damping = max(damping / 5, 1e-9)
-          return (next, nextCost)
-        }
+    var descent = Descent(from: start, cost: cost(start))
+    descent.follow(steps: steps, cost: cost) { state in
+      let equations = equations(state)
+      return { damping in
+        guard let reduced = reduced(equations, damping: damping),
+          let change = Cholesky(reduced.matrix)?.solve(reduced.slope)
+        else { return nil }
+        return moved(state, change, equations, reduced.inverses)
       }
-      damping *= 6
     }
-    return nil
+    return (descent.state, descent.cost)
   }
 
   private func moved(
