@@ -24,8 +24,10 @@ let package = Package(
   targets: [
     // Pure values: no input or output, no threads, no clock.
     .target(name: "UWBSite", swiftSettings: strict),
+    // Sources of measurements, the engine's loop, and the receivers of its events.
+    .target(name: "SiteServer", dependencies: ["UWBSite"], swiftSettings: strict),
     .executableTarget(
-      name: "uwbsite", dependencies: ["UWBSite", arguments], swiftSettings: strict),
+      name: "uwbsite", dependencies: ["SiteServer", "UWBSite", arguments], swiftSettings: strict),
     // Simulated tags, rooms and doors, for tests and for figures.
     .target(
       name: "SiteScenarios", dependencies: ["UWBSite"], path: "Benchmarks/SiteScenarios",
@@ -35,6 +37,8 @@ let package = Package(
       path: "Benchmarks/SiteFigures", swiftSettings: strict),
     .testTarget(
       name: "UWBSiteTests", dependencies: ["SiteScenarios", "UWBSite"], swiftSettings: strict),
+    .testTarget(
+      name: "SiteServerTests", dependencies: ["SiteServer", "UWBSite"], swiftSettings: strict),
     .testTarget(
       name: "uwbsiteTests", dependencies: ["UWBSite", "uwbsite", arguments], swiftSettings: strict),
   ]

@@ -1,37 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import FoundationEssentials
+import SiteServer
 import UWBSite
+
+enum PlaceFormat: String, ExpressibleByArgument, CaseIterable { case text, json }
 
 struct Run: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Follow the tags of a site.",
     discussion: """
-      Reads ranges, differences and directions, one JSON object a line, and prints the place of each \
-      tag after each of its rounds. A line is as `uwbctl range --format json` prints it, or shorter:
+      Reads ranges, differences and directions of any number of sources, and prints the place of \
+      each tag after each of its rounds, and changes of zones, floors and doors. A source is - for \
+      standard input, a pipe or a file, with one JSON object a line. A line is as \
+      `uwbctl range --format json` prints it, or shorter:
 
       {"t": 12.5, "tag": "T1", "anchor": "A3", "distance_m": 4.21, "sd_m": 0.1}
 
       A file whose name ends with .csv has the same keys in its first line. Boards have their id, \
-      their label or an address of the site file, in either order. A line that cannot be used is \
-      counted, and the first ones are printed with their field on standard error. Ctrl-C ends the \
-      command with a summary.
+      their label or an address of the site file, in either order. BOARD=SOURCE names the board at \
+      this end, for lines that name their peer only. A line that cannot be used is counted, and the \
+      first ones are printed with their field on standard error. Ctrl-C ends the command with a \
+      summary.
 
-      Standard input is live: a tag is lost after a silence that its rate does not explain. A file \
-      is read as fast as possible, or with --speed at a multiple of its own times.
+      Standard input and pipes are live: a tag is lost after a silence that its rate does not \
+      explain. Files alone are read as fast as possible, or with --speed at a multiple of their own \
+      times.
       """)
 
   @Argument(help: "The site file.", completion: .file(extensions: ["json"]))
   var site: String
 
-  @Argument(help: "The measurements; - is standard input.")
-  var file = "-"
+  @Argument(help: "The sources of measurements.", completion: .file())
+  var sources = ["-"]
 
-  @Option(help: "Multiple of the speed of the recording.")
+  @Option(help: "Multiple of the speed of recordings.")
   var speed: Double?
-
-  @Option(help: "The board at this end, for lines that name their peer only.")
-  var device: String?
 
   @Option(help: "text or json.")
   var format = PlaceFormat.text
@@ -45,19 +50,35 @@ struct Run: ParsableCommand {
   func run() throws {
     try Terminal.run { () throws(CommandFailure) in
       let site = try SiteFiles.read(site)
-      var lines = try LineSource(file)
-      Interrupt.install()
-      var run = SiteRun(
-        site, format: format, device: device, isTable: file.hasSuffix(".csv"),
-        Pace(speed: speed, isLive: file == "-"))
-      loop: while !Interrupt.isSet {
-        switch try lines.next() {
-        case .line(let line): try run.take(line)
-        case .pause: try run.pause()
-        case .end: break loop
-        }
+      let opened = try open()
+      if speed != nil, let live = opened.first(where: \.isLive) {
+        throw CommandFailure(.usage, "--speed is for files, and \(live.name) is live")
       }
-      try run.finish()
+      Interrupt.install()
+      do throws(SinkFailure) {
+        var runner = try SiteRunner(
+          site, opened, sinks: [printer], speed: speed, epoch: Date().timeIntervalSince1970,
+          isStopped: { Interrupt.isSet })
+        try runner.run()
+      } catch { throw CommandFailure(.inputOutput, "\(error)") }
+    }
+  }
+
+  private func open() throws(CommandFailure) -> [Source] {
+    do throws(SourceFailure) {
+      var opened: [Source] = []
+      for argument in sources { opened.append(try Source(argument: argument)) }
+      return opened
+    } catch { throw CommandFailure(.noInput, "\(error)") }
+  }
+
+  private var printer: EventPrinter {
+    EventPrinter(format == .json ? .json : .text) { text throws(SinkFailure) in
+      do throws(CommandFailure) { try Terminal.write(text) } catch {
+        throw SinkFailure(error.description)
+      }
+    } report: {
+      Terminal.note($0)
     }
   }
 }

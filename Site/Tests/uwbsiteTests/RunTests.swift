@@ -27,12 +27,14 @@ import UWBSite
     return text
   }
 
-  private func run(_ input: String, _ arguments: String...) throws -> (String, String, Int32) {
+  private func run(
+    _ input: String, board: String = "", _ arguments: String...
+  ) throws -> (String, String, Int32) {
     let program = ProgramTests()
     var result = ("", "", Int32(-1))
     try program.with(site) { site in
       try program.with(input) { input in
-        let found = try program.run(["run", site, input] + arguments)
+        let found = try program.run(["run", site, board + input] + arguments)
         result = (found.output, found.errors, found.status)
       }
     }
@@ -66,17 +68,17 @@ import UWBSite
     #expect(errors.contains("1 of unknown boards, 2 bad lines"))
   }
 
-  @Test("Lines of uwbctl name the peer, and --device the board at this end")
+  @Test("Lines of uwbctl name the peer, and BOARD=SOURCE the board at this end")
   func peers() throws {
     let input = lines(20) { time, anchor, range in
       let peer = anchor == 0 ? "0a:00" : "A\(anchor)"
       return
         #"{"time_s": \#(time), "peer": "\#(peer)", "status": "OK", "distance_cm": \#(range * 100)}"#
     }
-    let (output, errors, status) = try run(input, "--device", "0x0b00")
+    let (output, errors, status) = try run(input, board: "0x0b00=")
     #expect(status == 0)
     #expect(output.split(separator: "\n").last?.hasSuffix("rest") == true)
     #expect(errors.contains("80 lines"))
-    #expect(try run(input).1.contains("line 1: device: is missing"))
+    #expect(try run(input).1.contains("line 1: device: is missing; BOARD=SOURCE"))
   }
 }

@@ -66,6 +66,8 @@ package struct Engine: Sendable {
     package var repeated = 0
     package var unusable = 0
     package var unknown = 0
+
+    package init() {}
   }
 
   private struct Follower: Sendable {
@@ -94,8 +96,10 @@ package struct Engine: Sendable {
   private var clocks: [SourceClock] = []
   private var changed: [Int] = []
   private var events: [Event] = []
-  /// The newest time of a measurement, and the next time at which lost tags are searched.
-  private var (newest, nextSearch) = (-Double.infinity, -Double.infinity)
+  /// The newest time of a measurement.
+  package private(set) var newest = -Double.infinity
+  /// The next time at which lost tags are searched.
+  private var nextSearch = -Double.infinity
 
   package init(tags: [Tag], anchors: [Anchor], errors: TagTrack.Errors = .init()) {
     (self.tags, self.anchors) = (tags, anchors)
@@ -131,13 +135,18 @@ package struct Engine: Sendable {
   /// - Parameters:
   ///   - source: the number of the source, from 0.
   ///   - arrival: seconds by the clock of the engine; nil for recordings.
+  /// - Returns: the time for the engine; nil for a measurement that was not taken.
+  @discardableResult
   package mutating func add(
     _ measurement: TagMeasurement, tag: Int, source: Int = 0, arrival: Double? = nil
-  ) {
+  ) -> Double? {
     while clocks.count <= source { clocks.append(SourceClock()) }
     guard measurement.time.isFinite,
       let reading = clocks[source].read(measurement.time, arrival: arrival)
-    else { return counters.late += 1 }
+    else {
+      counters.late += 1
+      return nil
+    }
     if let change = reading.change { events.append(.clockSet(source: source, by: change)) }
     var measurement = measurement
     measurement.time = reading.time
@@ -149,7 +158,7 @@ package struct Engine: Sendable {
     let reception = followers[tag].track.add(measurement, places)
     count(reception.kind)
     guard reception.kind != .late, reception.kind != .repeated, reception.kind != .unusable else {
-      return
+      return nil
     }
     newest = max(newest, measurement.time)
     followers[tag].isPresent = true
@@ -159,6 +168,7 @@ package struct Engine: Sendable {
       changed.append(tag)
     }
     watch(measurement, reception, tag)
+    return measurement.time
   }
 
   /// Returns the part of a measurement that the known delays of its anchors cause.

@@ -22,6 +22,8 @@ package struct RangeLine: Sendable, Hashable {
     package var field: String
     package var reason: String
     package var description: String { field.isEmpty ? reason : "\(field): \(reason)" }
+
+    package init(field: String, reason: String) { (self.field, self.reason) = (field, reason) }
   }
 
   /// The value of a field.
@@ -143,7 +145,7 @@ package struct RangeLine: Sendable, Hashable {
       }
     }
     guard let device else {
-      throw Problem(field: keys[0], reason: "is missing; --device names the board at this end")
+      throw Problem(field: keys[0], reason: "is missing; BOARD=SOURCE names the board at this end")
     }
     return device
   }
@@ -152,7 +154,8 @@ package struct RangeLine: Sendable, Hashable {
 extension Engine {
   /// The effect of a line.
   package enum LineEffect: Sendable, Hashable {
-    case added
+    /// The tag and the anchor by their index, and the time for the engine; nil for a late one.
+    case added(tag: Int, anchor: Int, time: Double?)
     /// A board that is not in the site.
     case unknown
     /// Two tags, or two anchors.
@@ -168,6 +171,7 @@ extension Engine {
     let first = line.reference.map { node($0) }
     guard let near, let far, first != .some(nil) else { return .unknown }
     guard case .tag(let tag) = near, case .anchor(let anchor) = far else { return .withoutTag }
+    var time: Double?
     for quantity in line.quantities {
       var kind = TagMeasurement.Kind.range(anchor: anchor)
       var (value, deviation) = (0.0, line.deviation ?? RangeLine.usual.distance)
@@ -181,10 +185,10 @@ extension Engine {
       case .elevation(let radians):
         (kind, value, deviation) = (.elevation(anchor: anchor), radians, RangeLine.usual.angle)
       }
-      add(
+      time = add(
         TagMeasurement(time: line.time, kind, value, deviation: deviation, blocked: line.blocked),
         tag: tag, source: source, arrival: arrival)
     }
-    return .added
+    return .added(tag: tag, anchor: anchor, time: time)
   }
 }

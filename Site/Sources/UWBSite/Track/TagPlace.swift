@@ -62,6 +62,9 @@ struct RecentMeasurements: Sendable {
   private static let capacity = 128
   /// The number of measurements among which repeated ones are searched.
   private static let searched = 16
+  /// Seconds by which the times of a repeated measurement differ, since its source's clock is
+  /// followed in between.
+  private static let sameTime = 0.001
 
   private var ring: [TagMeasurement] = []
   private var next = 0
@@ -80,8 +83,8 @@ struct RecentMeasurements: Sendable {
     for back in 1...Self.searched {
       let index = (next - back + Self.capacity) % Self.capacity
       guard index < ring.count else { return false }
-      if ring[index].time == measurement.time, ring[index].value == measurement.value,
-        ring[index].kind == measurement.kind
+      if abs(ring[index].time - measurement.time) < Self.sameTime,
+        ring[index].value == measurement.value, ring[index].kind == measurement.kind
       {
         return true
       }

@@ -23,7 +23,7 @@ import Testing
     #expect(one.deviation == 0.2)
   }
 
-  @Test("A line of uwbctl has its peer, and --device the other end")
+  @Test("A line of uwbctl has its peer, and the source the other end")
   func uwbctl() throws {
     let fields: [String: RangeLine.Field] = [
       "time_s": .number(2), "peer": .text("0x0a01"), "status": .text("OK"),
@@ -88,8 +88,8 @@ import Testing
       ])
       return engine.add(try #require(one))
     }
-    #expect(try add("one", "A1") == .added)
-    #expect(try add("A2", "01:03") == .added)
+    #expect(try add("one", "A1") == .added(tag: 0, anchor: 1, time: 0))
+    #expect(try add("A2", "01:03") == .added(tag: 1, anchor: 2, time: 0))
     #expect(try add("one", "two") == .withoutTag)
     #expect(try add("A1", "A2") == .withoutTag)
     #expect(try add("one", "nobody") == .unknown)

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import UWBSite
+
+/// The zones, floors and doors of all tags, from the places and the ranges of an engine.
+struct PresenceWatch {
+  /// The consequences of a place.
+  struct Changes {
+    var isFound = false
+    var floor: String?
+    var events: [SiteEvent.Kind] = []
+  }
+
+  private var zones: ZoneMonitor
+  private let zoneNames: [String]
+  private var counts: [String: Int] = [:]
+  private var inside: [[String]]
+  private var isLost: [Bool]
+  private var floors: FloorWatch
+  private var doors: [DoorPair]
+
+  init(_ site: Site, _ engine: Engine) {
+    zones = ZoneMonitor(site.zones)
+    zoneNames = site.zones.map(\.id)
+    inside = Array(repeating: [], count: engine.tags.count)
+    isLost = Array(repeating: false, count: engine.tags.count)
+    floors = FloorWatch(site, engine)
+    doors = site.doors.compactMap { DoorPair($0, engine) }
+  }
+
+  /// Adds a range of a tag.
+  mutating func add(
+    _ range: Double, deviation: Double, _ tag: Int, _ anchor: Int, _ time: Double, _ engine: Engine
+  ) -> [SiteEvent.Kind] {
+    floors.note(tag, anchor, time)
+    var events: [SiteEvent.Kind] = []
+    for index in doors.indices where doors[index].has(anchor) {
+      let length = range - engine.anchors[anchor].delay
+      events += doors[index].add(length, deviation, tag, anchor, time).map {
+        .door(
+          DoorChange(
+            tag: engine.tags[tag].name, door: doors[index].name, kind: $0.kind, happened: time,
+            outside: $0.outside))
+      }
+    }
+    return events
+  }
+
+  /// Adds a place of a tag.
+  mutating func add(_ place: TagPlace, _ tag: Int, _ engine: Engine) -> Changes {
+    let name = engine.tags[tag].name
+    var changes = Changes(isFound: isLost[tag])
+    isLost[tag] = false
+    if let change = floors.add(place, tag, zones, engine) {
+      changes.events.append(.floor(tag: name, change))
+    }
+    changes.floor = floors.floor(of: tag)
+    guard !zoneNames.isEmpty else { return changes }
+    let estimate = PlaneEstimate(
+      mean: SIMD2(place.position.x, place.position.y), xx: place.spread.xx, xy: place.spread.xy,
+      yy: place.spread.yy)
+    for event in zones.update(name, at: place.time, estimate, floor: changes.floor) {
+      if let change = self.change(event, tag) { changes.events.append(.zone(change)) }
+    }
+    return changes
+  }
+
+  private mutating func change(_ event: ZoneEvent, _ tag: Int) -> ZoneChange? {
+    let (zone, side): (String, ZoneChange.Side)
+    switch event.kind {
+    case .entered(let name): (zone, side) = (name, .entered)
+    case .left(let name, let dwell): (zone, side) = (name, .left(dwell: dwell))
+    case .lost, .found: return nil
+    }
+    if case .entered = side {
+      inside[tag].append(zone)
+      counts[zone, default: 0] += 1
+    } else {
+      inside[tag].removeAll { $0 == zone }
+      counts[zone, default: 1] -= 1
+    }
+    return ZoneChange(
+      tag: event.tag, zone: zone, side: side, happened: event.happened,
+      happenedDeviation: event.happenedDeviation, count: counts[zone] ?? 0)
+  }
+
+  /// Notes that a tag is lost; returns the zones in which it was last.
+  mutating func lose(_ tag: Int) -> [String] {
+    isLost[tag] = true
+    return inside[tag]
+  }
+}
+
+/// The two boards of a door, with the tags near it.
+struct DoorPair {
+  /// Seconds between the ranges of one round.
+  private static let round = 0.15
+
+  private struct Near {
+    var watch: DoorWatch
+    var inside: (range: Double, time: Double)?
+    var outside: (range: Double, time: Double)?
+    var side = DoorWatch.Side.unsure
+  }
+
+  let name: String
+  private let insideAnchor: Int
+  private let outsideAnchor: Int
+  private let separation: Double
+  private var tags: [Int: Near] = [:]
+
+  /// Creates the pair; nil for a door without two boards that have places.
+  init?(_ door: Site.Door, _ engine: Engine) {
+    func anchor(_ name: String?) -> Int? { engine.anchors.firstIndex { $0.name == name } }
+    guard let inside = anchor(door.insideAnchor), let outside = anchor(door.outsideAnchor) else {
+      return nil
+    }
+    name = door.id
+    (insideAnchor, outsideAnchor) = (inside, outside)
+    let gap = engine.anchors[inside].place.position - engine.anchors[outside].place.position
+    separation = (gap * gap).sum().squareRoot()
+    guard separation > 0 else { return nil }
+  }
+
+  func has(_ anchor: Int) -> Bool { anchor == insideAnchor || anchor == outsideAnchor }
+
+  /// Adds a range to one of the boards; both ranges of a round lead to a decision.
+  mutating func add(
+    _ range: Double, _ deviation: Double, _ tag: Int, _ anchor: Int, _ time: Double
+  ) -> [(kind: DoorChange.Kind, outside: Double)] {
+    var near = tags[tag] ?? Near(watch: DoorWatch(separation: separation))
+    defer { tags[tag] = near }
+    if anchor == insideAnchor {
+      near.inside = (range, time)
+    } else {
+      near.outside = (range, time)
+    }
+    guard let inside = near.inside, let outside = near.outside,
+      abs(inside.time - outside.time) <= Self.round
+    else { return [] }
+    (near.inside, near.outside) = (nil, nil)
+    let unlocks = near.watch.update(
+      at: max(inside.time, outside.time), inside: inside.range, outside: outside.range,
+      deviation: deviation)
+    let state = near.watch.state
+    var changes: [(kind: DoorChange.Kind, outside: Double)] = []
+    if state.side != .unsure, state.side != near.side {
+      near.side = state.side
+      changes.append((state.side == .inside ? .inside : .outside, state.outside))
+    }
+    if unlocks { changes.append((.unlocks, state.outside)) }
+    return changes
+  }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import UWBSite
+
+/// A change of the site, as every sink receives it. Times are seconds by the clock of the run.
+package struct SiteEvent: Sendable, Hashable {
+  /// Counts the events of a run from 1.
+  package var number: Int
+  /// The time of the decision.
+  package var decided: Double
+  package var kind: Kind
+
+  package enum Kind: Sendable, Hashable {
+    /// The place of a tag, and its floor if it is known.
+    case place(tag: String, TagPlace, floor: String?)
+    /// A place that is not sure enough to be stated.
+    case refused(tag: String, TagTrack.Refusal, TagPlace)
+    /// The tag is silent for longer than its rate explains. The zones remain its zones.
+    case lost(tag: String, since: Double, zones: [String])
+    /// The first place after a loss.
+    case found(tag: String, at: Double)
+    case zone(ZoneChange)
+    case floor(tag: String, FloorFilter.Change)
+    case door(DoorChange)
+    /// An address that is not in the site, at its first appearance.
+    case unknownBoard(String)
+    /// Many tags contradict the place of an anchor; the displacement in metres.
+    case anchorMoved(anchor: String, time: Double, by: SIMD3<Double>)
+    case anchorDoubtful(anchor: String, time: Double)
+    case anchorRestored(anchor: String, time: Double)
+    /// The clock of a source was set, by seconds.
+    case clockSet(source: String, by: Double)
+    case source(String, SourceState)
+    /// A part of an input that cannot be used. The first ones are events, all are counted.
+    case bad(source: String, String)
+  }
+}
+
+/// A tag that entered or left a zone.
+package struct ZoneChange: Sendable, Hashable {
+  package enum Side: Sendable, Hashable {
+    case entered
+    /// With the dwell time in seconds.
+    case left(dwell: Double)
+  }
+
+  package var tag: String
+  package var zone: String
+  package var side: Side
+  /// The time at the edge, with its standard deviation; infinite if the tag was inside from its
+  /// first place.
+  package var happened: Double
+  package var happenedDeviation: Double
+  /// The number of tags in the zone from now on, lost ones included.
+  package var count: Int
+}
+
+/// A decision about a tag at a door.
+package struct DoorChange: Sendable, Hashable {
+  package enum Kind: Sendable, Hashable {
+    case inside, outside
+    /// The tag came nearer from outside: the door may unlock.
+    case unlocks
+  }
+
+  package var tag: String
+  package var door: String
+  package var kind: Kind
+  /// The time of the last round.
+  package var happened: Double
+  /// The probability that the tag is outside.
+  package var outside: Double
+}
+
+/// A measurement as its source has sent it.
+package struct SiteMeasurement: Sendable, Hashable {
+  /// The index of the source.
+  package var source: Int
+  /// The line, with the time by the clock of the source.
+  package var line: RangeLine
+  /// The time by the clock of the run; nil if the measurement is late or of an unknown board.
+  package var time: Double?
+}
+
+/// The numbers of a run so far.
+package struct SiteCounters: Sendable, Hashable {
+  package var measurements = 0
+  package var places = 0
+  package var engine = Engine.Counters()
+  /// Measurements of boards that are not in the site.
+  package var unknown = 0
+  /// Measurements between two tags, or two anchors.
+  package var withoutTag = 0
+  /// Rounds without a measurement.
+  package var failed = 0
+  /// Parts of inputs that cannot be used.
+  package var bad = 0
+  /// Measurements that were lost on their way, since they arrived too fast.
+  package var lost = 0
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import UWBSite
+
+/// The way of items through the engine to events: a value, whose time is an input.
+///
+/// Items are added with their source; `turn` hands a batch of events to the sinks.
+package struct SiteLoop {
+  /// Problems of each source that are events; the others are counted.
+  private static let shownProblems = 10
+  /// Seconds after which places are reported, though more measurements wait.
+  private static let longestWait = 0.005
+
+  private let run: SiteRun
+  private let sinks: [any SiteSink]
+  private var engine: Engine
+  private var presence: PresenceWatch
+  private var problems: [Int]
+  private var batch = SiteBatch()
+  private var number = 0
+  private var lastComplete = -Double.infinity
+
+  package init(_ run: SiteRun, sinks: [any SiteSink]) throws(SinkFailure) {
+    (self.run, self.sinks) = (run, sinks)
+    engine = Engine(run.site)
+    presence = PresenceWatch(run.site, engine)
+    problems = Array(repeating: 0, count: run.sources.count)
+    for sink in sinks { try sink.begin(run) }
+  }
+
+  package var counters: SiteCounters { batch.counters }
+
+  // MARK: input
+
+  /// Adds an item of a source.
+  ///
+  /// - Parameter arrival: seconds by the clock of the run; nil for recordings.
+  package mutating func add(_ item: SourceItem, from source: Int, arrival: Double? = nil) {
+    switch item {
+    case .measurement(let line): add(line, source, arrival)
+    case .failed: batch.counters.failed += 1
+    case .lost(let count): batch.counters.lost += count
+    case .bad(let sentence):
+      batch.counters.bad += 1
+      problems[source] += 1
+      guard problems[source] <= Self.shownProblems else { return }
+      append(.bad(source: run.sources[source], sentence), arrival)
+    case .state(let state): append(.source(run.sources[source], state), arrival)
+    }
+  }
+
+  private mutating func add(_ line: RangeLine, _ source: Int, _ arrival: Double?) {
+    batch.counters.measurements += 1
+    var measurement = SiteMeasurement(source: source, line: line, time: nil)
+    switch engine.add(line, source: source, arrival: arrival) {
+    case .unknown: batch.counters.unknown += 1
+    case .withoutTag: batch.counters.withoutTag += 1
+    case .added(let tag, let anchor, let time):
+      measurement.time = time
+      guard let time, case .distance(let range)? = line.quantities.first else { break }
+      let changes = presence.add(
+        range, deviation: line.deviation ?? RangeLine.usual.distance, tag, anchor, time, engine)
+      for change in changes { append(change, arrival) }
+    }
+    batch.measurements.append(measurement)
+  }
+
+  private mutating func append(_ kind: SiteEvent.Kind, _ decided: Double?) {
+    number += 1
+    let time = decided ?? (engine.newest.isFinite ? engine.newest : 0)
+    batch.events.append(SiteEvent(number: number, decided: time, kind: kind))
+  }
+
+  // MARK: output
+
+  /// Hands all events to the sinks.
+  ///
+  /// - Parameters:
+  ///   - now: seconds by the clock of the run; nil for recordings.
+  ///   - isComplete: whether no measurement waits. Otherwise the place of a round follows when the
+  ///     next round begins, or a little later.
+  package mutating func turn(now: Double?, isComplete: Bool) throws(SinkFailure) {
+    var isComplete = isComplete
+    if let now {
+      isComplete = isComplete || now - lastComplete >= Self.longestWait
+      if isComplete { lastComplete = now }
+    }
+    var events: [Engine.Event] = []
+    engine.drain(now: now, isComplete: isComplete) { events.append($0) }
+    for event in events { add(event, now) }
+    guard !batch.events.isEmpty || !batch.measurements.isEmpty else { return }
+    batch.counters.engine = engine.counters
+    batch.now = now ?? (engine.newest.isFinite ? engine.newest : 0)
+    for sink in sinks { try sink.receive(batch) }
+    batch.events.removeAll(keepingCapacity: true)
+    batch.measurements.removeAll(keepingCapacity: true)
+  }
+
+  /// Hands the last events to the sinks, and ends their output.
+  package mutating func finish(now: Double?) throws(SinkFailure) {
+    try turn(now: now, isComplete: true)
+    batch.counters.engine = engine.counters
+    for sink in sinks { try sink.finish(batch.counters) }
+  }
+
+  private mutating func add(_ event: Engine.Event, _ now: Double?) {
+    switch event {
+    case .place(let tag, let place):
+      batch.counters.places += 1
+      let changes = presence.add(place, tag, engine)
+      if changes.isFound { append(.found(tag: engine.tags[tag].name, at: place.time), now) }
+      append(.place(tag: engine.tags[tag].name, place, floor: changes.floor), now)
+      for change in changes.events { append(change, now) }
+    case .refused(let tag, let reason, let place):
+      append(.refused(tag: engine.tags[tag].name, reason, place), now)
+    case .lost(let tag, let since):
+      let name = engine.tags[tag].name
+      append(.lost(tag: name, since: since, zones: presence.lose(tag)), now)
+    case .unknown(let address): append(.unknownBoard(address), now)
+    case .anchorMoved(let anchor, let time, let by):
+      append(.anchorMoved(anchor: engine.anchors[anchor].name, time: time, by: by), now)
+    case .anchorDoubtful(let anchor, let time):
+      append(.anchorDoubtful(anchor: engine.anchors[anchor].name, time: time), now)
+    case .anchorRestored(let anchor, let time):
+      append(.anchorRestored(anchor: engine.anchors[anchor].name, time: time), now)
+    case .clockSet(let source, let change):
+      append(.clockSet(source: run.sources[source], by: change), now)
+    }
+  }
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dispatch
+package import UWBSite
+
+/// Runs sources, loop and sinks on the calling thread, which it blocks.
+package struct SiteRunner {
+  /// Seconds after which the end of the run is looked for, and lost tags are searched.
+  private static let tick = 0.1
+
+  private let sources: [Source]
+  private let isStopped: @Sendable () -> Bool
+  private let start = ContinuousClock.now
+  private let speed: Double?
+  private var loop: SiteLoop
+
+  /// Creates a run.
+  ///
+  /// - Parameters:
+  ///   - speed: the multiple of the speed of recordings; nil for as fast as possible. Beside live
+  ///     sources, recordings have their own speed.
+  ///   - epoch: seconds since 1970 now.
+  ///   - isStopped: whether the run has to end.
+  package init(
+    _ site: Site, _ sources: [Source], sinks: [any SiteSink], speed: Double? = nil, epoch: Double,
+    isStopped: @escaping @Sendable () -> Bool = { false }
+  ) throws(SinkFailure) {
+    let isLive = sources.contains { $0.isLive }
+    (self.sources, self.speed, self.isStopped) = (sources, speed, isStopped)
+    loop = try SiteLoop(
+      SiteRun(site, sources: sources.map(\.name), isLive: isLive, epoch: isLive ? epoch : 0),
+      sinks: sinks)
+  }
+
+  /// Runs until all sources have ended.
+  package mutating func run() throws(SinkFailure) {
+    var recordings = RecordingMerge(sources)
+    if sources.contains(where: \.isLive) {
+      try runLive(&recordings)
+    } else {
+      try play(&recordings)
+    }
+  }
+
+  /// Seconds since the start of the run.
+  private static func seconds(since start: ContinuousClock.Instant) -> Double {
+    let passed = (ContinuousClock.now - start).components
+    return Double(passed.seconds) + 1e-18 * Double(passed.attoseconds)
+  }
+
+  // MARK: recordings
+
+  private mutating func play(_ recordings: inout RecordingMerge) throws(SinkFailure) {
+    var first: Double?
+    while let (source, item) = recordings.next(), !isStopped() {
+      if let speed, case .measurement(let line) = item {
+        let from = first ?? line.time
+        first = from
+        wait(until: max(0, (line.time - from) / speed))
+      }
+      loop.add(item, from: source)
+      try loop.turn(now: nil, isComplete: false)
+    }
+    try loop.finish(now: nil)
+  }
+
+  /// Waits until seconds after the start, or the end of the run.
+  private func wait(until time: Double) {
+    let semaphore = DispatchSemaphore(value: 0)
+    while !isStopped() {
+      let rest = time - Self.seconds(since: start)
+      guard rest > 0 else { return }
+      _ = semaphore.wait(timeout: .now() + .nanoseconds(Int(min(rest, Self.tick) * 1e9)))
+    }
+  }
+
+  // MARK: live
+
+  private mutating func runLive(_ recordings: inout RecordingMerge) throws(SinkFailure) {
+    let mailbox = Mailbox(sources: sources.count)
+    defer { mailbox.close() }
+    var running = startSources(mailbox)
+    var next = recordings.next()
+    var first: Double?
+    while !isStopped() {
+      let deliveries = mailbox.take()
+      for delivery in deliveries {
+        loop.add(delivery.item, from: delivery.source, arrival: delivery.arrival)
+        if case .state(.ended) = delivery.item { running -= 1 }
+      }
+      var now = Self.seconds(since: start)
+      // Recordings run beside live sources as if they were live, too.
+      var pause = Self.tick
+      while let (source, item) = next {
+        if case .measurement(let line) = item {
+          let from = first ?? line.time - now
+          first = from
+          pause = min(Self.tick, line.time - from - now)
+          guard pause <= 0 else { break }
+        }
+        loop.add(item, from: source, arrival: now)
+        next = recordings.next()
+        now = Self.seconds(since: start)
+      }
+      try loop.turn(now: now, isComplete: deliveries.isEmpty)
+      guard deliveries.isEmpty else { continue }
+      if running == 0, next == nil { break }
+      mailbox.wait(pause)
+    }
+    try loop.finish(now: Self.seconds(since: start))
+  }
+
+  /// Starts each live source on a thread of its own; returns their number.
+  private func startSources(_ mailbox: Mailbox) -> Int {
+    var count = 0
+    let start = start
+    for (index, source) in sources.enumerated() {
+      guard case .live(let live) = source.kind else { continue }
+      let port = SourcePort(mailbox, index) { Self.seconds(since: start) }
+      DispatchQueue(label: source.name).async { live.run(port) }
+      count += 1
+    }
+    return count
+  }
+}
+
+/// The items of all recordings in the order of their times.
+struct RecordingMerge {
+  private var recordings: [(source: Int, recording: any Recording, head: SourceItem?)]
+
+  init(_ sources: [Source]) {
+    recordings = sources.enumerated().compactMap { index, source in
+      guard case .recording(var recording) = source.kind else { return nil }
+      let head = recording.next()
+      return (index, recording, head)
+    }
+  }
+
+  /// Returns the next item with its source. Items without a time come first.
+  mutating func next() -> (source: Int, item: SourceItem)? {
+    var best: (index: Int, time: Double)?
+    for (index, entry) in recordings.enumerated() {
+      guard let head = entry.head else { continue }
+      var time = -Double.infinity
+      if case .measurement(let line) = head { time = line.time }
+      if time < best?.time ?? .infinity || best == nil { best = (index, time) }
+    }
+    guard let index = best?.index, let item = recordings[index].head else { return nil }
+    recordings[index].head = recordings[index].recording.next()
+    return (recordings[index].source, item)
+  }
+}

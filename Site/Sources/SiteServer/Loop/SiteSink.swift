@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import UWBSite
+
+/// A receiver of all that happens in a run: a printer, a service, a history.
+///
+/// The loop calls a sink on its own thread and waits for it. Therefore a sink never blocks: it
+/// queues for a thread of its own, with a bound, whatever may take longer than a millisecond.
+package protocol SiteSink: AnyObject {
+  /// Prepares for the events of a run.
+  func begin(_ run: SiteRun) throws(SinkFailure)
+  /// Handles the measurements and the events since the last batch, in order.
+  func receive(_ batch: SiteBatch) throws(SinkFailure)
+  /// Completes the output after the last batch.
+  func finish(_ counters: SiteCounters) throws(SinkFailure)
+}
+
+extension SiteSink {
+  package func begin(_ run: SiteRun) throws(SinkFailure) {}
+  package func finish(_ counters: SiteCounters) throws(SinkFailure) {}
+}
+
+/// The facts that hold for a whole run.
+package struct SiteRun: Sendable {
+  package var site: Site
+  /// The names of the sources, by their index.
+  package var sources: [String]
+  /// Whether times count from the start of the run; the times of a recording are its own.
+  package var isLive: Bool
+  /// Seconds since 1970 at the time 0 of the run; 0 for recordings.
+  package var epoch: Double
+
+  package init(_ site: Site, sources: [String], isLive: Bool, epoch: Double) {
+    (self.site, self.sources, self.isLive, self.epoch) = (site, sources, isLive, epoch)
+  }
+}
+
+/// Measurements and events of a short time.
+package struct SiteBatch: Sendable {
+  /// Seconds by the clock of the run.
+  package var now = 0.0
+  package var measurements: [SiteMeasurement] = []
+  package var events: [SiteEvent] = []
+  package var counters = SiteCounters()
+
+  package init() {}
+}
+
+/// An error of a sink that ends the run.
+package struct SinkFailure: Error, Sendable, Hashable, CustomStringConvertible {
+  package let description: String
+  package init(_ description: String) { self.description = description }
+}

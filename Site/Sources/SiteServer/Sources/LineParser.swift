@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import UWBSite
+
+/// Turns lines of JSON or rows of a table into items.
+package struct LineParser: Sendable {
+  package enum Format: Sendable, Hashable { case json, table }
+
+  private let format: Format
+  /// The board at this end, for lines that name their peer only.
+  private let board: String?
+  private var columns: [String]?
+  private var line = 0
+
+  package init(_ format: Format, board: String? = nil) {
+    (self.format, self.board) = (format, board)
+  }
+
+  /// Parses a line without its end; nil for an empty line and for the header of a table.
+  package mutating func parse(_ bytes: [UInt8]) -> SourceItem? {
+    line += 1
+    guard bytes.contains(where: { $0 > 32 }) else { return nil }
+    do throws(RangeLine.Problem) {
+      switch format {
+      case .json: return try item(json(bytes))
+      case .table:
+        let cells = Self.cells(bytes)
+        guard let columns else {
+          self.columns = cells
+          return nil
+        }
+        return try item { key in
+          guard let index = columns.firstIndex(of: key), index < cells.count, !cells[index].isEmpty
+          else { return nil }
+          return .text(cells[index])
+        }
+      }
+    } catch {
+      return .bad("line \(line): \(error)")
+    }
+  }
+
+  private func item(
+    _ field: (String) -> RangeLine.Field?
+  ) throws(RangeLine.Problem) -> SourceItem {
+    guard let measurement = try RangeLine(device: board, field) else { return .failed }
+    return .measurement(measurement)
+  }
+
+  private func json(_ bytes: [UInt8]) throws(RangeLine.Problem) -> (String) -> RangeLine.Field? {
+    let value: JSONValue
+    do { value = try JSONValue(bytes) } catch {
+      throw RangeLine.Problem(field: "column \(error.column)", reason: error.reason)
+    }
+    guard case .object = value else {
+      throw RangeLine.Problem(field: "", reason: "a line is an object of JSON")
+    }
+    return { key in
+      switch value[key] {
+      case nil, .null: nil
+      case .number(let number): .number(number)
+      case .string(let text): .text(text)
+      case .bool: .other(kind: "true or false")
+      case .array: .other(kind: "a list")
+      case .object: .other(kind: "an object")
+      }
+    }
+  }
+
+  private static func cells(_ bytes: [UInt8]) -> [String] {
+    bytes.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false).map { cell in
+      var text = String(decoding: cell, as: UTF8.self)[...]
+      while text.first == " " || text.first == "\"" { text.removeFirst() }
+      while text.last == " " || text.last == "\"" || text.last == "\r" { text.removeLast() }
+      return String(text)
+    }
+  }
+}
+
+/// Divides bytes into lines.
+package struct LineSplitter: Sendable {
+  /// Longer lines are cut.
+  package static let longest = 65_536
+
+  private var buffer: [UInt8] = []
+  private var start = 0
+
+  package init() {}
+
+  package mutating func add(_ bytes: ArraySlice<UInt8>) {
+    buffer.removeFirst(start)
+    start = 0
+    buffer += bytes
+  }
+
+  /// Returns the next whole line without its end.
+  package mutating func next() -> [UInt8]? {
+    if let end = buffer[start...].firstIndex(of: UInt8(ascii: "\n")) {
+      defer { start = end + 1 }
+      return Array(buffer[start..<end])
+    }
+    return buffer.count - start > Self.longest ? rest() : nil
+  }
+
+  /// Returns the bytes after the last line, where the input has ended.
+  package mutating func rest() -> [UInt8]? {
+    guard start < buffer.count else { return nil }
+    defer { start = buffer.count }
+    return Array(buffer[start...])
+  }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The lines of a program that runs: standard input, a pipe or a terminal.
+struct LineStream: LiveSource {
+  let descriptor: Descriptor
+  let parser: LineParser
+
+  func run(_ port: SourcePort) {
+    var (parser, splitter) = (parser, LineSplitter())
+    while !port.isClosed {
+      switch descriptor.read(within: 100) {
+      case .nothing: continue
+      case .bytes(let bytes):
+        splitter.add(bytes[...])
+        var items: [SourceItem] = []
+        while let line = splitter.next() { if let item = parser.parse(line) { items.append(item) } }
+        port.send(items)
+      case .end:
+        if let line = splitter.rest(), let item = parser.parse(line) { port.send([item]) }
+        return port.send(.ended(reason: nil))
+      case .failed(let number):
+        return port.send(.ended(reason: Descriptor.Failure(number: number).description))
+      }
+    }
+  }
+}
+
+/// The lines of a file.
+struct LineFile: Recording {
+  private let descriptor: Descriptor
+  private var parser: LineParser
+  private var splitter = LineSplitter()
+  private var isEnded = false
+
+  init(_ descriptor: Descriptor, _ parser: LineParser) {
+    (self.descriptor, self.parser) = (descriptor, parser)
+  }
+
+  mutating func next() -> SourceItem? {
+    while true {
+      if let line = isEnded ? splitter.next() ?? splitter.rest() : splitter.next() {
+        if let item = parser.parse(line) { return item }
+        continue
+      }
+      guard !isEnded else { return nil }
+      switch descriptor.read(within: 0) {
+      case .bytes(let bytes): splitter.add(bytes[...])
+      case .nothing: continue
+      case .end: isEnded = true
+      case .failed(let number):
+        isEnded = true
+        return .state(.ended(reason: Descriptor.Failure(number: number).description))
+      }
+    }
+  }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import UWBSite
+
+/// A report of a source to the loop.
+package enum SourceItem: Sendable, Hashable {
+  /// A measurement, with the time by the clock of the source.
+  case measurement(RangeLine)
+  /// A round without a measurement.
+  case failed
+  /// A part of the input that cannot be used: a sentence with the line and the field.
+  case bad(String)
+  /// The number of measurements that were lost before they arrived, such as in a service.
+  case lost(Int)
+  case state(SourceState)
+}
+
+/// The state of a source, from its own reports.
+package enum SourceState: Sendable, Hashable {
+  /// Measurements may arrive; with the identity of the source, if it has one.
+  case connected(identity: String?)
+  /// The source is away; the next attempt follows after some seconds.
+  case interrupted(reason: String, retryAfter: Double)
+  /// The source has ended; with the reason, if it is an error.
+  case ended(reason: String?)
+}
+
+/// A source that is read as it runs. Its measurements count from their arrival.
+package protocol LiveSource: Sendable {
+  /// Sends items to the port until the source ends or the port is closed. It may block its thread.
+  func run(_ port: SourcePort)
+}
+
+/// A source with its own times, which waits until it is read.
+package protocol Recording {
+  /// Returns the next item; nil at the end. It may read a file, and never waits.
+  mutating func next() -> SourceItem?
+}
+
+/// A source as the loop has it.
+package struct Source {
+  package enum Kind {
+    case live(any LiveSource)
+    case recording(any Recording)
+  }
+
+  /// The name in reports.
+  package let name: String
+  package let kind: Kind
+
+  package init(_ name: String, _ kind: Kind) { (self.name, self.kind) = (name, kind) }
+
+  package var isLive: Bool {
+    if case .live = kind { true } else { false }
+  }
+}

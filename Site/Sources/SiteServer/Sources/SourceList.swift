@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#endif
+
+/// A source that cannot be opened.
+package struct SourceFailure: Error, Sendable, Hashable, CustomStringConvertible {
+  package let source: String
+  package let reason: String
+  package var description: String { "\(source): \(reason)" }
+}
+
+extension Source {
+  /// Opens a source by its argument: `-`, a file, a pipe; with the board at this end before it, as
+  /// in `T1=-`.
+  package init(argument: String) throws(SourceFailure) {
+    let (board, place) = Self.parts(argument)
+    if place == "-" {
+      self.init(
+        place,
+        .live(
+          LineStream(
+            descriptor: Descriptor(STDIN_FILENO, isOwned: false),
+            parser: LineParser(.json, board: board))))
+      return
+    }
+    let descriptor: Descriptor
+    do throws(Descriptor.Failure) { descriptor = try Descriptor(opening: place, O_RDONLY) } catch {
+      throw SourceFailure(source: place, reason: "\(error)")
+    }
+    let parser = LineParser(place.hasSuffix(".csv") ? .table : .json, board: board)
+    switch descriptor.kind {
+    case .file: self.init(place, .recording(LineFile(descriptor, parser)))
+    case .folder: throw SourceFailure(source: place, reason: "is a folder; a file belongs here")
+    default: self.init(place, .live(LineStream(descriptor: descriptor, parser: parser)))
+    }
+  }
+
+  /// Divides `BOARD=SOURCE`; a path may contain the sign after its first slash.
+  static func parts(_ argument: String) -> (board: String?, place: String) {
+    guard let sign = argument.firstIndex(of: "="), sign > argument.startIndex,
+      !argument[..<sign].contains("/")
+    else { return (nil, argument) }
+    return (String(argument[..<sign]), String(argument[argument.index(after: sign)...]))
+  }
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Musl)
+  import Musl
+#endif
+
+/// The signals that end the command.
+enum Interrupt {
+  private static let flag = Atomic<Bool>(false)
+
+  static var isSet: Bool { flag.load(ordering: .relaxed) }
+
+  /// Makes SIGINT and SIGTERM end the command in order.
+  static func install() {
+    for number in [SIGINT, SIGTERM] {
+      signal(number) { _ in Interrupt.flag.store(true, ordering: .relaxed) }
+    }
+  }
+}
