@@ -32,22 +32,43 @@ package struct DeviationPlot: Sendable {
     return svg.document(width: Self.width, height: 24 + frame.height)
   }
 
+  /// Draws each row of squares as strips of one colour.
   private func drawSquares(_ frame: PlotFrame, _ svg: inout SVG) {
     let side = 12 / frame.scale
     let count = (frame.greatest - frame.least) / side
     for row in 0..<Int(count.y.rounded(.up)) {
+      let bottom = frame.least.y + side * Double(row)
+      let top = min(frame.greatest.y, bottom + side)
+      var start = frame.least.x
+      var colour: String?
       for column in 0..<Int(count.x.rounded(.up)) {
-        let least = frame.least + side * SIMD2(Double(column), Double(row))
-        let greatest = SIMD2(
-          min(frame.greatest.x, least.x + side), min(frame.greatest.y, least.y + side))
-        let value = expected.at((least + greatest) / 2)
-        let colour = Self.steps.first { value < $0.limit }?.colour ?? "#888"
-        let corners = [
-          least, SIMD2(greatest.x, least.y), greatest, SIMD2(least.x, greatest.y),
-        ]
-        svg.path(corners.map(frame.pixel), "fill=\"\(colour)\" fill-opacity=\"0.7\"")
+        let left = frame.least.x + side * Double(column)
+        let right = min(frame.greatest.x, left + side)
+        let here = Self.colour(expected.at(SIMD2(left + right, bottom + top) / 2))
+        guard here != colour else { continue }
+        if let colour { drawStrip(SIMD2(start, bottom), SIMD2(left, top), colour, frame, &svg) }
+        (start, colour) = (left, here)
+      }
+      if let colour {
+        drawStrip(SIMD2(start, bottom), SIMD2(frame.greatest.x, top), colour, frame, &svg)
       }
     }
+  }
+
+  private func drawStrip(
+    _ least: SIMD2<Double>, _ greatest: SIMD2<Double>, _ colour: String, _ frame: PlotFrame,
+    _ svg: inout SVG
+  ) {
+    let corners = [least, SIMD2(greatest.x, least.y), greatest, SIMD2(least.x, greatest.y)]
+    svg.path(corners.map(frame.pixel), Self.fill(colour) + " shape-rendering=\"crispEdges\"")
+  }
+
+  private static func colour(_ deviation: Double) -> String {
+    steps.first { deviation < $0.limit }?.colour ?? "#888"
+  }
+
+  private static func fill(_ colour: String) -> String {
+    "fill=\"\(colour)\" fill-opacity=\"0.7\""
   }
 
   private func drawLegend(_ svg: inout SVG) {
@@ -57,7 +78,7 @@ package struct DeviationPlot: Sendable {
     var x = PlotFrame.left
     for (limit, colour) in Self.steps {
       let square = [SIMD2(x, 36), SIMD2(x + 14, 36), SIMD2(x + 14, 50), SIMD2(x, 50)]
-      svg.path(square, "fill=\"\(colour)\" fill-opacity=\"0.7\"")
+      svg.path(square, Self.fill(colour))
       let text = limit.isFinite ? "< \(Plan.text(limit)) m" : "more"
       svg.text(text, at: SIMD2(x + 19, 48))
       x += 90
