@@ -86,7 +86,7 @@ static bool hunt_window(cuwb_framer *framer) {
       continue;
     }
     if (chain.end == CUWB_CHAIN_BROKEN) continue;
-    // It fills the window without being confirmed, and more bytes would not change that.
+    // The chain fills the window unconfirmed, and further bytes cannot confirm it.
     if (at == framer->head && chain.end == CUWB_CHAIN_FAR_ENOUGH &&
         !cuwb_chain_is_confirmed(framer, chain)) {
       continue;

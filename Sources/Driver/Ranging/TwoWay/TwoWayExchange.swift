@@ -39,8 +39,8 @@ public struct TwoWayExchange: Sendable, Hashable {
     return result
   }
 
-  /// Returns the difference between both ends in the time between the frames that both have
-  /// stamped, if the third frame has the assumed direction. Nil if no crystals differ by as much.
+  /// Returns the difference of the times that both ends measured between the same two frames, if
+  /// the third frame has the assumed direction. Nil if it exceeds the tolerance of crystals.
   package func disagreement(_ parameters: TwoWayParameters) -> Double? {
     guard let (initiator, responder) = intervals(parameters.counter) else { return nil }
     let difference = abs(responder - initiator)

@@ -53,7 +53,7 @@ extension CommandEngine {
     let data = try await waitForData(of: token, "SESSION_DATA_CREDIT_NTF") {
       $0.hasCredit || Self.report($0, number) != nil
     }
-    // Refused in the middle.
+    // The chip can refuse a message between two of its segments.
     if let report = Self.report(data, number) { throw .dataNotSent(report.status) }
     // Only one message is sent at a time, so no other sender uses the credit.
     state.withLock { $0.chip.data[token]?.hasCredit = false }

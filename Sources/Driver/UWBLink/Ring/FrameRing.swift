@@ -188,9 +188,9 @@ internal import System
   @inlinable @inline(__always)
   func wakeIfSleeping() {
     // The publication must be visible before the read of `sleeping`. The consumer writes `sleeping`
-    // before its last check of the ring, so one of the two sees the other. The fence is the most
-    // expensive part of a frame. The consumer therefore runs it here as well (see `announceSleep`),
-    // and only the order of the instructions matters here.
+    // before its last check of the ring, so one of the two sees the other. A fence would be the
+    // most expensive part of a frame. So `announceSleep` runs the fence of both threads, and here
+    // only the compiler has to keep the order.
     if fencesEachFrame {
       atomicMemoryFence(ordering: .sequentiallyConsistent)
     } else {

@@ -44,9 +44,9 @@ package struct ArrayFit: Sendable {
   package let residuals: FitResiduals
   /// The shares of the errors within one and two stated deviations, of rows with a direction.
   package let shares: (one: Double, two: Double)
-  /// The numbers of rows without a direction, because two directions are nearly as likely, and of
-  /// rows whose direction is on another side.
+  /// The number of rows without a direction, because two directions are nearly as likely.
   package let ambiguous: Int
+  /// The number of rows whose direction is more than 45 degrees from the truth.
   package let otherSides: Int
 
   /// - Parameter samples: samples with equal numbers of phases, in the order of their times.

@@ -282,7 +282,7 @@ extension BluetoothCentral {
   /// Any program may have connected it.
   ///
   /// - Parameters:
-  ///   - isExpected: returns whether the data is the data that its app received.
+  ///   - isExpected: returns whether the app received the same data from this accessory before.
   ///   - bus: the D-Bus address of the bus; nil for the system bus.
   /// - Throws: `ChannelError` with the code `.bluetooth`.
   package static func confirm(

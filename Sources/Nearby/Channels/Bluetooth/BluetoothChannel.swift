@@ -19,7 +19,7 @@ package final class BluetoothChannel: DataChannel {
   private enum Waiting {
     /// A message that may be lost, because the app may not have subscribed.
     case sent([UInt8])
-    /// A message that was not sent, because other phones would have received it.
+    /// A message that waits here, since other phones would receive it now.
     case heldBack([UInt8])
 
     var message: [UInt8] {
