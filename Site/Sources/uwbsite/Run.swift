@@ -50,7 +50,7 @@ struct Run: ParsableCommand {
   func run() throws {
     try Terminal.run { () throws(CommandFailure) in
       let site = try SiteFiles.read(site)
-      let opened = try open()
+      let opened = try open(SiteNames(site))
       if speed != nil, let live = opened.first(where: \.isLive) {
         throw CommandFailure(.usage, "--speed is for files, and \(live.name) is live")
       }
@@ -64,10 +64,10 @@ struct Run: ParsableCommand {
     }
   }
 
-  private func open() throws(CommandFailure) -> [Source] {
+  private func open(_ names: SiteNames) throws(CommandFailure) -> [Source] {
     do throws(SourceFailure) {
       var opened: [Source] = []
-      for argument in sources { opened.append(try Source(argument: argument)) }
+      for argument in sources { opened.append(try Source(argument: argument, names)) }
       return opened
     } catch { throw CommandFailure(.noInput, "\(error)") }
   }

@@ -97,9 +97,12 @@ import UWBSite
   }
 
   @Test("A missing file and a folder are failures with a sentence")
-  func missing() {
-    let failure = #expect(throws: SourceFailure.self) { try Source(argument: "/nowhere/a.jsonl") }
+  func missing() throws {
+    let names = SiteNames(try SiteScene().site)
+    let failure = #expect(throws: SourceFailure.self) {
+      try Source(argument: "/nowhere/a.jsonl", names)
+    }
     #expect(failure?.description == "/nowhere/a.jsonl: there is no such file")
-    #expect(throws: SourceFailure.self) { try Source(argument: "/") }
+    #expect(throws: SourceFailure.self) { try Source(argument: "/", names) }
   }
 }

@@ -14,10 +14,15 @@ package struct SourceFailure: Error, Sendable, Hashable, CustomStringConvertible
 }
 
 extension Source {
-  /// Opens a source by its argument: `-`, a file, a pipe; with the board at this end before it, as
-  /// in `T1=-`.
-  package init(argument: String) throws(SourceFailure) {
+  /// Opens a source by its argument: `-`, a file, a pipe, `pans:` with a serial port; with the board
+  /// at this end before it, as in `T1=-`.
+  package init(argument: String, _ names: SiteNames) throws(SourceFailure) {
     let (board, place) = Self.parts(argument)
+    if place.hasPrefix("pans:") {
+      let path = String(place.dropFirst("pans:".count))
+      self.init(place, .live(PANSBoard(path: path, board: board, names: names)))
+      return
+    }
     if place == "-" {
       self.init(
         place,
@@ -34,6 +39,9 @@ extension Source {
     let parser = LineParser(place.hasSuffix(".csv") ? .table : .json, board: board)
     switch descriptor.kind {
     case .file: self.init(place, .recording(LineFile(descriptor, parser)))
+    case .terminal:
+      throw SourceFailure(
+        source: place, reason: "is a serial port; pans:\(place) reads a board with PANS firmware")
     case .folder: throw SourceFailure(source: place, reason: "is a folder; a file belongs here")
     default: self.init(place, .live(LineStream(descriptor: descriptor, parser: parser)))
     }
