@@ -2,10 +2,10 @@
 
 /// A line of the serial shell of a DWM1001 board with PANS firmware.
 ///
-/// `lec` prints `DIST,1,AN0,0E15,1.75,4.55,2.33,1.61,POS,1.49,4.02,0.78,59`: the number of anchors,
-/// each with the last two bytes of its address, its place as the network has it, and the range; then
-/// the tag's own place with a quality in percent. `les` prints `0E15[1.75,4.55,2.33]=1.61`, the
-/// time of the computation and `est[1.49,4.02,0.78,59]`. `si` prints `addr=xDECA…` and `label=…`.
+/// `lec` prints `DIST,1,AN0,0E15,1.75,4.55,2.33,1.61,POS,1.49,4.02,0.78,59`. Each anchor has the
+/// last two bytes of its address, its place in the network, and the range. The tag's own place
+/// follows, with a quality in percent. `les` prints `0E15[1.75,4.55,2.33]=1.61`, the time of the
+/// computation and `est[1.49,4.02,0.78,59]`. `si` prints `addr=x` and 16 digits, and `label=`.
 /// Lengths are in metres with two decimals.
 package enum PANSLine: Sendable, Hashable {
   package struct Range: Sendable, Hashable {

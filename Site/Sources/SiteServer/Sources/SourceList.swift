@@ -14,8 +14,9 @@ package struct SourceFailure: Error, Sendable, Hashable, CustomStringConvertible
 }
 
 extension Source {
-  /// Opens a source by its argument: `-`, a file, a pipe, `pans:` with a serial port; with the board
-  /// at this end before it, as in `T1=-`.
+  /// Opens a source by its argument: `-`, a file, a pipe, `pans:` with a serial port.
+  ///
+  /// The board at this end may stand before it, as in `T1=-`.
   package init(argument: String, _ names: SiteNames) throws(SourceFailure) {
     let (board, place) = Self.parts(argument)
     if place.hasPrefix("pans:") {
