@@ -19,13 +19,17 @@ let package = Package(
     .executable(name: "uwbsite", targets: ["uwbsite"]),
   ],
   dependencies: [
-    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    // The driver's public interface, whatever the folder of the clone is called.
+    .package(name: "swift-uwb", path: ".."),
   ],
   targets: [
     // Pure values: no input or output, no threads, no clock.
     .target(name: "UWBSite", swiftSettings: strict),
     // Sources of measurements, the engine's loop, and the receivers of its events.
-    .target(name: "SiteServer", dependencies: ["UWBSite"], swiftSettings: strict),
+    .target(
+      name: "SiteServer", dependencies: ["UWBSite", .product(name: "UWB", package: "swift-uwb")],
+      swiftSettings: strict),
     .executableTarget(
       name: "uwbsite", dependencies: ["SiteServer", "UWBSite", arguments], swiftSettings: strict),
     // Simulated tags, rooms and doors, for tests and for figures.
@@ -38,7 +42,8 @@ let package = Package(
     .testTarget(
       name: "UWBSiteTests", dependencies: ["SiteScenarios", "UWBSite"], swiftSettings: strict),
     .testTarget(
-      name: "SiteServerTests", dependencies: ["SiteServer", "UWBSite"], swiftSettings: strict),
+      name: "SiteServerTests", dependencies: ["SiteServer", "UWBSite"], exclude: ["Captures"],
+      swiftSettings: strict),
     .testTarget(
       name: "uwbsiteTests", dependencies: ["UWBSite", "uwbsite", arguments], swiftSettings: strict),
   ]

@@ -68,6 +68,29 @@ import UWBSite
     #expect(errors.contains("1 of unknown boards, 2 bad lines"))
   }
 
+  @Test("Recordings of several boards are merged by their times")
+  func merged() throws {
+    let program = ProgramTests()
+    func half(_ parity: Int) -> String {
+      lines(20) { time, anchor, range in
+        anchor % 2 == parity
+          ? #"{"t": \#(time), "tag": "T", "anchor": "A\#(anchor)", "distance_m": \#(range)}"# : ""
+      }
+    }
+    try program.with(site) { site in
+      try program.with(half(0)) { even in
+        try program.with(half(1)) { odd in
+          let (status, output, errors) = try program.run("run", site, even, odd, "--speed", "100")
+          #expect(status == 0)
+          #expect(output.split(separator: "\n").last?.hasPrefix("       1.9  T") == true)
+          #expect(errors.contains("80 lines"))
+          #expect(!errors.contains("late"))
+          #expect(try program.run("run", site, even, "-", "--speed", "2").status == 64)
+        }
+      }
+    }
+  }
+
   @Test("Lines of uwbctl name the peer, and BOARD=SOURCE the board at this end")
   func peers() throws {
     let input = lines(20) { time, anchor, range in

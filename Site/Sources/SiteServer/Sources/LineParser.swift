@@ -55,16 +55,7 @@ package struct LineParser: Sendable {
     guard case .object = value else {
       throw RangeLine.Problem(field: "", reason: "a line is an object of JSON")
     }
-    return { key in
-      switch value[key] {
-      case nil, .null: nil
-      case .number(let number): .number(number)
-      case .string(let text): .text(text)
-      case .bool: .other(kind: "true or false")
-      case .array: .other(kind: "a list")
-      case .object: .other(kind: "an object")
-      }
-    }
+    return { key in RangeLine.Field(value[key]) }
   }
 
   private static func cells(_ bytes: [UInt8]) -> [String] {

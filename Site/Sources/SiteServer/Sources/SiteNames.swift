@@ -4,21 +4,26 @@ package import UWBSite
 
 /// The names and addresses of the boards of a site.
 package struct SiteNames: Sendable {
-  private var names: Set<String> = []
+  /// The name for the engine by each name in the site file.
+  private var names: [String: String] = [:]
 
   package init(_ site: Site) {
     for anchor in site.anchors {
-      names.insert(anchor.id)
-      names.formUnion(anchor.addresses.map(\.description))
+      for name in [anchor.id] + anchor.addresses.map(\.description) { names[name] = name }
+      // A chip has no other name where it is the only one of its service.
+      if let chip = anchor.chip, names[chip] == nil { names[chip] = anchor.id }
     }
     for tag in site.tags {
-      names.formUnion([tag.id] + [tag.label].compactMap(\.self))
-      names.formUnion(tag.addresses.map(\.description))
+      let addresses = tag.addresses.map(\.description)
+      for name in [tag.id] + [tag.label].compactMap(\.self) + addresses { names[name] = name }
     }
   }
 
-  /// Returns the first name that the site has.
+  /// Returns the name for the engine of the first candidate that the site has.
   package func first(of candidates: [String]) -> String? {
-    candidates.first { names.contains($0) || names.contains(Address($0)?.description ?? $0) }
+    for candidate in candidates {
+      if let name = names[candidate] ?? names[Address(candidate)?.description ?? ""] { return name }
+    }
+    return nil
   }
 }

@@ -6,6 +6,8 @@
   internal import Musl
 #endif
 
+internal import UWB
+
 /// A source that cannot be opened.
 package struct SourceFailure: Error, Sendable, Hashable, CustomStringConvertible {
   package let source: String
@@ -33,6 +35,10 @@ extension Source {
             parser: LineParser(.json, board: board))))
       return
     }
+    if place.hasSuffix(".pcapng") {
+      self.init(place, .recording(try Self.capture(place, board)))
+      return
+    }
     let descriptor: Descriptor
     do throws(Descriptor.Failure) { descriptor = try Descriptor(opening: place, O_RDONLY) } catch {
       throw SourceFailure(source: place, reason: "\(error)")
@@ -45,6 +51,22 @@ extension Source {
         source: place, reason: "is a serial port; pans:\(place) reads a board with PANS firmware")
     case .folder: throw SourceFailure(source: place, reason: "is a folder; a file belongs here")
     default: self.init(place, .live(LineStream(descriptor: descriptor, parser: parser)))
+    }
+  }
+
+  private static func capture(
+    _ path: String, _ board: String?
+  ) throws(SourceFailure) -> CapturedRanges {
+    guard let board else {
+      throw SourceFailure(
+        source: path,
+        reason: "its board has no name; BOARD=\(path) names the board that recorded it")
+    }
+    do throws(CaptureError) { return try CapturedRanges(file: path, board: board) } catch {
+      throw SourceFailure(
+        source: path,
+        reason: [error.description, error.recoverySuggestion].compactMap(\.self).joined(
+          separator: " "))
     }
   }
 

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import UWB
+internal import UWBSite
+
+/// The measurements of a capture, as the driver estimates them.
+struct CapturedRanges: Recording {
+  private var items: [SourceItem]
+  private var index = 0
+
+  /// Reads a capture of `uwbctl`; `board` recorded it.
+  init(file path: String, board: String) throws(CaptureError) {
+    let capture = try CaptureReader.read(file: path)
+    items = capture.problems.map { .bad("\($0)") }
+    let measured = capture.estimates().map { Self.item($0, board) }
+    // Boards may be recorded in turn, with times that go back at the next one.
+    items += measured.enumerated().sorted {
+      ($0.element.time, $0.offset) < ($1.element.time, $1.offset)
+    }.map(\.element.item)
+  }
+
+  mutating func next() -> SourceItem? {
+    guard index < items.count else { return nil }
+    defer { index += 1 }
+    return items[index]
+  }
+
+  private static func item(
+    _ estimate: EstimatedMeasurement, _ board: String
+  ) -> (time: Double, item: SourceItem) {
+    let time = Double(estimate.measurement.receivedAt) / 1e9
+    guard let distance = estimate.distance else { return (time, .failed) }
+    var fields: [String: RangeLine.Field] = [
+      "t": .number(time), "device": .text(board), "peer": .text("\(estimate.peer)"),
+      "distance_m": .number(max(0, distance)),
+    ]
+    if let noise = estimate.distanceNoise, noise > 0 { fields["sd_m"] = .number(noise) }
+    if let blocked = estimate.nonLineOfSight { fields["nlos_probability"] = .number(blocked) }
+    do throws(RangeLine.Problem) {
+      guard let line = try RangeLine(device: nil, { fields[$0] }) else { return (time, .failed) }
+      return (time, .measurement(line))
+    } catch { return (time, .bad("a measurement of the capture: \(error)")) }
+  }
+}
