@@ -190,8 +190,8 @@ let package = Package(
     .executableTarget(
       name: "uwbd",
       dependencies: [
-        "CVersion", "UWBService", "UCI", "UWBLink", "Ranging", "Formats", "System", system, logging,
-        arguments,
+        "CVersion", "UWBService", "UCI", "UWBLink", "Ranging", "Formats", "System", "Varlink",
+        system, logging, arguments,
       ],
       path: "Sources/Service/uwbd", swiftSettings: strict),
 

@@ -140,19 +140,4 @@ import Varlink
       #expect(access(bench.path, F_OK) == 0)
     }
   }
-
-  @Test func oneServiceAtAPath() async throws {
-    try await ServiceBench.lendService { bench, _ in
-      #expect(throws: SocketFailure.self) {
-        try ListeningSocket.make(at: bench.path, mode: 0o600)
-      }
-      #expect(throws: SocketFailure.self) {
-        try ListeningSocket.make(at: "/proc/self/exe", mode: 0o600)
-      }
-      #expect(throws: SocketFailure.self) {
-        try ListeningSocket.make(
-          at: "/tmp/" + String(repeating: "x", count: 200), mode: 0o600)
-      }
-    }
-  }
 }

@@ -9,6 +9,7 @@ import Logging
 import Ranging
 import UWBLink
 import UWBService
+import Varlink
 
 /// Starts `uwbd`. Dispatch aborts a program without descriptors for it, and runs each asynchronous
 /// `main`: this one checks the limit first.
@@ -136,8 +137,10 @@ struct Uwbd: AsyncParsableCommand {
     let supervisor = Supervisor()
     let permissions = Permissions(group: try groupID())
     let calibrations = try await readCalibrations()
-    let inherited = try reporting(ListeningSocket.inherited)
-    let ports = PortStore(supervisor, inherited: inherited.ports)
+    let inherited = try reporting { () throws(SocketFailure) in
+      try ListeningSocket.inherited(storedAs: PortStore.prefix)
+    }
+    let ports = PortStore(supervisor, inherited: inherited.stored)
     let (listening, isOwn) = try listen(inherited.socket)
     defer { if isOwn { unlink(socket) } }
     let boards = BoardFolder()
@@ -248,7 +251,8 @@ struct Uwbd: AsyncParsableCommand {
   private func listen(_ inherited: Int32?) throws -> (socket: Int32, isOwn: Bool) {
     if let inherited { return (inherited, false) }
     return try reporting { () throws(SocketFailure) in
-      (try ListeningSocket.make(at: socket, mode: socketMode ?? 0o600), true)
+      let mode = socketMode ?? 0o600
+      return (try ListeningSocket.make(at: socket, mode: mode, option: "--socket"), true)
     }
   }
 
