@@ -34,6 +34,8 @@ let package = Package(
     .library(name: "simd", targets: ["simd"]),
     .library(name: "UWBSimulator", targets: ["UWBSimulator"]),
     .library(name: "UWBLab", targets: ["Estimators", "UWBLab"]),
+    // Local services and their clients, such as the ones of uwbd and uwbsite.
+    .library(name: "Varlink", targets: ["Varlink"]),
     .executable(name: "uwbctl", targets: ["uwbctl"]),
     .executable(name: "uwblab", targets: ["uwblab"]),
     .executable(name: "uwbd", targets: ["uwbd"]),

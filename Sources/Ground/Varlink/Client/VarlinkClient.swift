@@ -3,8 +3,72 @@ internal import Glibc
 internal import System
 package import SystemPackage
 
-/// Calls services. All calls block.
-package enum VarlinkClient {
+/// A connection to a service.
+///
+/// Calls are made one after the other; a call during another one fails. While a program reads no
+/// replies, the service waits. When the task of a call is cancelled, the connection ends.
+///
+/// ```swift
+/// let client = try await VarlinkClient.connect(to: "/run/uwbd/control")
+/// for try await reply in client.replies(to: "org.swift-uwb.Chips.Monitor") {
+///   print(String(decoding: reply, as: UTF8.self))
+/// }
+/// ```
+public final class VarlinkClient: Sendable {
+  private let connection: ClientConnection
+
+  private init(_ descriptor: FileDescriptor) {
+    connection = ClientConnection(descriptor.rawValue)
+  }
+
+  /// Connects to the service at a Unix socket.
+  ///
+  /// - Throws: `VarlinkError` with the name `Connection.Unreachable`.
+  public static func connect(to path: String) async throws(VarlinkError) -> VarlinkClient {
+    let connected: Result<FileDescriptor, Errno>
+    do throws(BlockingThreads.CallFailure) {
+      connected = try await BlockingThreads.shared.call {
+        Result { () throws(Errno) in try Self.connected(to: path, 5) }
+      }
+    } catch { throw .unreachable(path, "the system has no thread to connect") }
+    do throws(Errno) { return VarlinkClient(try connected.get()) } catch {
+      throw .unreachable(path, "\(error)")
+    }
+  }
+
+  /// Calls a method, and returns the parameters of the reply.
+  ///
+  /// - Parameters:
+  ///   - method: The name of the method with its interface.
+  ///   - parameters: An object of JSON; empty for none.
+  /// - Returns: An object of JSON. Its ends are checked, and the rest is as the service sent it.
+  /// - Throws: `VarlinkError`: the error of the service, or the end of the connection.
+  public func call(
+    _ method: String, _ parameters: [UInt8] = []
+  ) async throws(VarlinkError) -> [UInt8] {
+    try await connection.begin(method, parameters, more: false)
+    guard let reply = try await connection.next() else { throw .ended("the reply is missing") }
+    return reply
+  }
+
+  /// Calls a method with the flag `more`, and returns the parameters of all replies.
+  ///
+  /// The call is made when the first reply is awaited. Ending before the last reply closes the
+  /// connection.
+  ///
+  /// - Parameters:
+  ///   - method: The name of the method with its interface.
+  ///   - parameters: An object of JSON; empty for none.
+  /// - Returns: A sequence that throws `VarlinkError`.
+  public func replies(
+    to method: String, _ parameters: [UInt8] = []
+  ) -> AsyncThrowingStream<[UInt8], any Error> {
+    let call = StreamedCall(connection, method, parameters)
+    return AsyncThrowingStream(unfolding: { try await call.next() })
+  }
+
+  /// Closes the connection. A call that waits for a reply fails.
+  public func close() { connection.closeSoon() }
   /// The reason why a call has no reply.
   package enum Failure: Error, Sendable, Hashable {
     /// No program accepts the connection. The time-out is `wouldBlock`.
@@ -50,7 +114,7 @@ package enum VarlinkClient {
         number, SOL_SOCKET, option, &time, socklen_t(MemoryLayout<timeval>.size))
     }
     let result = unsafe withUnixAddress(path) {
-      unsafe connect(number, $0, $1) == 0 ? nil : Errno(rawValue: errno)
+      unsafe Glibc.connect(number, $0, $1) == 0 ? nil : Errno(rawValue: errno)
     }
     if case .some(.none) = result { return FileDescriptor(rawValue: number) }
     _ = Glibc.close(number)
@@ -69,7 +133,7 @@ package enum VarlinkClient {
     guard result != 0 else { throw .wouldBlock }
   }
 
-  private static func send(
+  static func send(
     _ bytes: [UInt8], _ descriptor: FileDescriptor, _ deadline: Deadline
   ) throws(Errno) {
     let flags = Int32(MSG_NOSIGNAL | MSG_DONTWAIT)
