@@ -10,6 +10,7 @@ let strict: [SwiftSetting] = [
   .strictMemorySafety(),
 ]
 
+let database = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
 let package = Package(
@@ -22,13 +23,16 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     // The driver's public interface, whatever the folder of the clone is called.
     .package(name: "swift-uwb", path: ".."),
+    // Needs the headers of SQLite: libsqlite3-dev.
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
   ],
   targets: [
     // Pure values: no input or output, no threads, no clock.
     .target(name: "UWBSite", swiftSettings: strict),
     // Sources of measurements, the engine's loop, and the receivers of its events.
     .target(
-      name: "SiteServer", dependencies: ["UWBSite", .product(name: "UWB", package: "swift-uwb")],
+      name: "SiteServer",
+      dependencies: ["UWBSite", database, .product(name: "UWB", package: "swift-uwb")],
       swiftSettings: strict),
     .executableTarget(
       name: "uwbsite", dependencies: ["SiteServer", "UWBSite", arguments], swiftSettings: strict),
@@ -42,7 +46,8 @@ let package = Package(
     .testTarget(
       name: "UWBSiteTests", dependencies: ["SiteScenarios", "UWBSite"], swiftSettings: strict),
     .testTarget(
-      name: "SiteServerTests", dependencies: ["SiteServer", "UWBSite"], exclude: ["Captures"],
+      name: "SiteServerTests", dependencies: ["SiteServer", "UWBSite", database],
+      exclude: ["Captures"],
       swiftSettings: strict),
     .testTarget(
       name: "uwbsiteTests", dependencies: ["UWBSite", "uwbsite", arguments], swiftSettings: strict),

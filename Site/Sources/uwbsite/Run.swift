@@ -41,6 +41,9 @@ struct Run: ParsableCommand {
   @Option(help: "text or json.")
   var format = PlaceFormat.text
 
+  @Option(help: "Record places and events in this folder.", completion: .directory)
+  var history: String?
+
   func validate() throws {
     if let speed, !(speed > 0 && speed.isFinite) {
       throw ValidationError("--speed is a number greater than 0.")
@@ -54,10 +57,14 @@ struct Run: ParsableCommand {
       if speed != nil, let live = opened.first(where: \.isLive) {
         throw CommandFailure(.usage, "--speed is for files, and \(live.name) is live")
       }
+      let recorder = try recorder()
+      // The output may be closed before the end of the run.
+      defer { recorder?.close() }
       Interrupt.install()
       do throws(SinkFailure) {
+        let sinks: [any SiteSink] = [printer] + (recorder.map { [$0] } ?? [])
         var runner = try SiteRunner(
-          site, opened, sinks: [printer], speed: speed, epoch: Date().timeIntervalSince1970,
+          site, opened, sinks: sinks, speed: speed, epoch: Date().timeIntervalSince1970,
           isStopped: { Interrupt.isSet })
         try runner.run()
       } catch { throw CommandFailure(.inputOutput, "\(error)") }
@@ -70,6 +77,13 @@ struct Run: ParsableCommand {
       for argument in sources { opened.append(try Source(argument: argument, names)) }
       return opened
     } catch { throw CommandFailure(.noInput, "\(error)") }
+  }
+
+  private func recorder() throws(CommandFailure) -> HistorySink? {
+    guard let history else { return nil }
+    do throws(HistoryFailure) {
+      return try HistorySink(HistoryFolder(history)) { Terminal.note($0) }
+    } catch { throw CommandFailure(.cannotCreate, error.description) }
   }
 
   private var printer: EventPrinter {

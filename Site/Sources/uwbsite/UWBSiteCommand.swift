@@ -7,5 +7,7 @@ struct UWBSiteCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "uwbsite",
     abstract: "Places of tags and anchors, and how sure they are.",
-    subcommands: [Check.self, PlanCommand.self, Plot.self, Run.self, SurveyCommand.self])
+    subcommands: [
+      Check.self, HistoryCommand.self, PlanCommand.self, Plot.self, Run.self, SurveyCommand.self,
+    ])
 }

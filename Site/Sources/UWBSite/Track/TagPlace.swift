@@ -15,6 +15,14 @@ package struct TagPlace: Sendable, Hashable {
   /// The probability that the tag moves.
   package var moving: Double
 
+  package init(
+    time: Double, position: SIMD3<Double>, velocity: SIMD3<Double>, spread: Spread,
+    motion: MotionModel.Kind, moving: Double
+  ) {
+    (self.time, self.position, self.velocity, self.spread) = (time, position, velocity, spread)
+    (self.motion, self.moving) = (motion, moving)
+  }
+
   /// The radius in metres of the circle, seen from above, that holds 95 of 100 places.
   package var r95: Double { spread.r95 }
 }

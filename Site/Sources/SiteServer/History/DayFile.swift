@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+
+/// The layout of a day's file.
+enum DayLayout {
+  /// The letters UWBH.
+  static let application: Int64 = 0x5557_4248
+  static let version: Int64 = 1
+
+  static let tables = [
+    // Milliseconds between two places of a tag after thinning.
+    "CREATE TABLE day (thinned INTEGER NOT NULL)",
+    "CREATE TABLE tag (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)",
+    """
+    CREATE TABLE place (tag INTEGER, time INTEGER, x INTEGER, y INTEGER, z INTEGER, \
+    vx INTEGER, vy INTEGER, vz INTEGER, xx INTEGER, xy INTEGER, xz INTEGER, yy INTEGER, \
+    yz INTEGER, zz INTEGER, motion INTEGER, PRIMARY KEY (tag, time)) WITHOUT ROWID
+    """,
+    """
+    CREATE TABLE event (number INTEGER PRIMARY KEY, time INTEGER, decided INTEGER, tag INTEGER, \
+    kind TEXT, body TEXT)
+    """,
+  ]
+
+  /// Whether a database is empty, and so may become a history.
+  static func isNew(_ db: Database) throws -> Bool {
+    guard try number(db, "SELECT count(*) FROM sqlite_master") == 0 else { return false }
+    return try number(db, "PRAGMA application_id") == 0
+  }
+
+  /// Checks the marks and the tables, so that no other statement meets an unknown one.
+  static func check(_ db: Database, _ file: String) throws {
+    guard try number(db, "PRAGMA application_id") == application else {
+      throw HistoryFailure(.foreign, file)
+    }
+    let version = try number(db, "PRAGMA user_version")
+    guard version <= Self.version else { throw HistoryFailure(.newer, file) }
+    let found = try String.fetchAll(
+      db, sql: "SELECT coalesce(sql, '') FROM sqlite_master WHERE sql IS NOT NULL ORDER BY rowid")
+    guard version == Self.version, found == tables else {
+      throw HistoryFailure(.damaged, file, "its tables are not the ones of a history")
+    }
+  }
+
+  /// Creates the tables, in the transaction of the caller.
+  static func create(_ db: Database, thinned: Int64) throws {
+    for table in tables { try db.execute(sql: table) }
+    try db.execute(sql: "INSERT INTO day VALUES (?)", arguments: [thinned])
+    try db.execute(sql: "PRAGMA application_id = \(application)")
+    try db.execute(sql: "PRAGMA user_version = \(version)")
+  }
+
+  static func number(_ db: Database, _ sql: String) throws -> Int64 {
+    try Optional<Int64>.fetchOne(db, sql: sql).flatMap(\.self) ?? 0
+  }
+
+  static func configuration(isReadOnly: Bool) -> Configuration {
+    var configuration = Configuration()
+    configuration.readonly = isReadOnly
+    configuration.busyMode = .timeout(2)
+    configuration.foreignKeysEnabled = false
+    configuration.prepareDatabase { db in
+      // A file may come from anywhere.
+      try db.execute(sql: "PRAGMA trusted_schema = OFF")
+      try db.execute(sql: "PRAGMA cell_size_check = ON")
+    }
+    return configuration
+  }
+}
+
+/// A day's file in the hands of its only writer.
+struct DayFile: Sendable {
+  let day: UTCDay
+  private let file: String
+  private let database: DatabaseQueue
+  private var tags: [String: Int64] = [:]
+
+  /// Opens the file, or creates it.
+  init(_ day: UTCDay, in folder: HistoryFolder) throws(HistoryFailure) {
+    (self.day, file) = (day, folder.file(day))
+    do {
+      database = try DatabaseQueue(
+        path: file, configuration: DayLayout.configuration(isReadOnly: false))
+      let file = file
+      try database.writeWithoutTransaction { db in
+        let isNew = try DayLayout.isNew(db)
+        if !isNew { try DayLayout.check(db, file) }
+        // A commit survives a loss of power, and readers do not block the writer.
+        try db.execute(sql: "PRAGMA journal_mode = WAL")
+        try db.execute(sql: "PRAGMA synchronous = FULL")
+        guard isNew else { return }
+        try db.inTransaction(.immediate) {
+          try DayLayout.create(db, thinned: 0)
+          return .commit
+        }
+      }
+    } catch { throw HistoryFailure(error, folder.file(day)) }
+  }
+
+  /// Writes records in one transaction.
+  mutating func write(_ batch: HistoryBatch) throws(HistoryFailure) {
+    var known = tags
+    do {
+      try database.write { db in
+        for name in Set(batch.places.map(\.tag)).union(batch.events.compactMap(\.tag))
+        where known[name] == nil { known[name] = try Self.tag(db, name) }
+        let writer = try PlaceWriter(db)
+        for place in batch.places { try writer.write(place, tag: known[place.tag] ?? 0) }
+        for event in batch.events {
+          try db.execute(
+            sql: "INSERT INTO event (time, decided, tag, kind, body) VALUES (?, ?, ?, ?, ?)",
+            arguments: [
+              event.time, event.decided, event.tag.flatMap { known[$0] }, event.kind, event.body,
+            ])
+        }
+      }
+    } catch { throw HistoryFailure(error, file) }
+    tags = known
+  }
+
+  private static func tag(_ db: Database, _ name: String) throws -> Int64 {
+    let find = "SELECT id FROM tag WHERE name = ?"
+    if let id = try Int64.fetchOne(db, sql: find, arguments: [name]) { return id }
+    try db.execute(sql: "INSERT INTO tag (name) VALUES (?)", arguments: [name])
+    return db.lastInsertedRowID
+  }
+
+  /// Closes the file; with `isComplete`, everything is in one file then.
+  func close(isComplete: Bool) {
+    if isComplete {
+      // Readers may prevent it: then the file keeps its log, which is complete, too.
+      _ = try? database.writeWithoutTransaction { db in
+        try String.fetchOne(db, sql: "PRAGMA journal_mode = DELETE")
+      }
+    }
+    try? database.close()
+  }
+}
+
+/// Inserts places.
+struct PlaceWriter {
+  private let statement: Statement
+
+  init(_ db: Database, into table: String = "place") throws {
+    let marks = String(repeating: ", ?", count: HistoryPlace.columnCount + 1)
+    statement = try db.makeStatement(sql: "INSERT OR REPLACE INTO \(table) VALUES (?\(marks))")
+  }
+
+  func write(_ place: HistoryPlace, tag: Int64) throws {
+    var values = [tag, place.time]
+    values.reserveCapacity(HistoryPlace.columnCount + 2)
+    place.write(to: &values)
+    try write(values)
+  }
+
+  func write(_ values: [Int64]) throws {
+    statement.setUncheckedArguments(StatementArguments(values))
+    try statement.execute()
+  }
+}

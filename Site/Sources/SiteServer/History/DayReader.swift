@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+
+/// A day's file, open for reading, also while it is written.
+struct DayReader: Sendable {
+  private let file: String
+  private let database: DatabaseQueue
+  /// The names of tags by their number.
+  let tags: [(id: Int64, name: String)]
+  /// Milliseconds between two places of a tag; 0 before thinning.
+  let thinned: Int64
+
+  init(_ day: UTCDay, in folder: HistoryFolder) throws(HistoryFailure) {
+    let file = folder.file(day)
+    self.file = file
+    do {
+      database = try DatabaseQueue(
+        path: file, configuration: DayLayout.configuration(isReadOnly: true))
+      (tags, thinned) = try database.read { db in
+        try DayLayout.check(db, file)
+        let names = try Row.fetchAll(db, sql: "SELECT id, name FROM tag ORDER BY id").map {
+          (id: $0[0] as Int64? ?? 0, name: Self.text($0, 1))
+        }
+        return (names, try DayLayout.number(db, "SELECT thinned FROM day"))
+      }
+    } catch { throw HistoryFailure(error, file) }
+  }
+
+  private static func text(_ row: Row, _ index: Int) -> String {
+    // A damaged file may have a blob here.
+    String.fromDatabaseValue(row[index] as DatabaseValue) ?? ""
+  }
+
+  /// Calls `body` with the places of a tag in the order of their times, until it returns false.
+  ///
+  /// - Parameter times: The first millisecond, and the one after the last.
+  func places(
+    tag: (id: Int64, name: String), _ times: Range<Int64>, _ body: (HistoryPlace) -> Bool
+  ) throws(HistoryFailure) -> Bool {
+    do {
+      return try database.read { db in
+        let statement = try db.cachedStatement(
+          sql: """
+            SELECT time, \(HistoryPlace.columns) FROM place WHERE tag = ? AND time >= ? AND time < ?
+            ORDER BY time
+            """)
+        let rows = try Row.fetchCursor(
+          statement, arguments: [tag.id, times.lowerBound, times.upperBound])
+        while let row = try rows.next() {
+          let place = HistoryPlace(tag: tag.name, time: row[0] as Int64? ?? 0) {
+            row[$0 + 1] as Int64?
+          }
+          guard body(place) else { return false }
+        }
+        return true
+      }
+    } catch { throw HistoryFailure(error, file) }
+  }
+
+  /// Calls `body` with the events in the order of their times, until it returns false.
+  func events(
+    _ times: Range<Int64>, _ body: (HistoryEvent) -> Bool
+  ) throws(HistoryFailure) -> Bool {
+    let names = Dictionary(tags.map { ($0.id, $0.name) }, uniquingKeysWith: { one, _ in one })
+    do {
+      return try database.read { db in
+        let rows = try Row.fetchCursor(
+          db,
+          sql: """
+            SELECT time, decided, tag, kind, body FROM event WHERE time >= ? AND time < ?
+            ORDER BY time, number
+            """, arguments: [times.lowerBound, times.upperBound])
+        while let row = try rows.next() {
+          let event = HistoryEvent(
+            time: row[0] as Int64? ?? 0, decided: row[1] as Int64? ?? 0,
+            tag: (row[2] as Int64?).flatMap { names[$0] }, kind: Self.text(row, 3),
+            body: Self.text(row, 4))
+          guard body(event) else { return false }
+        }
+        return true
+      }
+    } catch { throw HistoryFailure(error, file) }
+  }
+
+  /// Returns the numbers of places and of events.
+  func counts() throws(HistoryFailure) -> (places: Int64, events: Int64) {
+    do {
+      return try database.read { db in
+        (
+          try DayLayout.number(db, "SELECT count(*) FROM place"),
+          try DayLayout.number(db, "SELECT count(*) FROM event")
+        )
+      }
+    } catch { throw HistoryFailure(error, file) }
+  }
+
+  /// Writes a copy with the places that a thinning keeps, and all events.
+  ///
+  /// - Returns: the numbers of places in the file and in the copy.
+  func write(
+    thinnedTo interval: Int64, file copy: String
+  ) throws(HistoryFailure) -> (before: Int, after: Int) {
+    var thinning = Thinning(interval: interval)
+    var counts = (before: 0, after: 0)
+    do {
+      let target = try DatabaseQueue(
+        path: copy, configuration: DayLayout.configuration(isReadOnly: false))
+      try target.write { to in
+        try DayLayout.create(to, thinned: interval)
+        try database.read { from in
+          for table in ["tag", "event"] { try Self.copy(table, from, to) }
+          let writer = try PlaceWriter(to)
+          let rows = try Row.fetchCursor(
+            from, sql: "SELECT tag, time, \(HistoryPlace.columns) FROM place ORDER BY tag, time")
+          while let row = try rows.next() {
+            counts.before += 1
+            let values = (0..<(HistoryPlace.columnCount + 2)).map { row[$0] as Int64? ?? 0 }
+            guard thinning.keeps(tag: values[0], time: values[1]) else { continue }
+            try writer.write(values)
+            counts.after += 1
+          }
+        }
+      }
+      try target.close()
+    } catch { throw HistoryFailure(error, file) }
+    return counts
+  }
+
+  private static func copy(_ table: String, _ from: Database, _ to: Database) throws {
+    let rows = try Row.fetchCursor(from, sql: "SELECT * FROM \(table)")
+    while let row = try rows.next() {
+      let values = Array(row.databaseValues)
+      let marks = values.map { _ in "?" }.joined(separator: ", ")
+      try to.execute(
+        sql: "INSERT INTO \(table) VALUES (\(marks))", arguments: StatementArguments(values))
+    }
+  }
+}

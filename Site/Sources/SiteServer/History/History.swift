@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import UWBSite
+
+/// Reads the history of a folder.
+package struct History: Sendable {
+  package struct Query: Sendable, Hashable {
+    /// The names of tags; empty for all.
+    package var tags: Set<String> = []
+    /// Milliseconds since 1970: the first one, and the one after the last.
+    package var from: Int64?
+    package var to: Int64?
+    /// The lower left and the upper right corner of a rectangle, in metres.
+    package var area: Area?
+
+    package struct Area: Sendable, Hashable {
+      package var least: SIMD2<Double>
+      package var greatest: SIMD2<Double>
+
+      package init(_ least: SIMD2<Double>, _ greatest: SIMD2<Double>) {
+        (self.least, self.greatest) = (least, greatest)
+      }
+    }
+
+    package init() {}
+
+    func includes(_ record: HistoryPlace) -> Bool {
+      guard let area else { return true }
+      let place = record.place.position
+      return area.least.x <= place.x && place.x <= area.greatest.x && area.least.y <= place.y
+        && place.y <= area.greatest.y
+    }
+
+    /// The part of a day that is asked for; nil for none.
+    func times(_ day: UTCDay) -> Range<Int64>? {
+      let first = max(day.start, from ?? .min)
+      let last = min(day.start + UTCDay.milliseconds, to ?? .max)
+      return first < last ? first..<last : nil
+    }
+  }
+
+  /// The content of a day's file.
+  package struct Day: Sendable, Hashable {
+    package var day: UTCDay
+    package var tags: Int
+    package var places: Int64
+    package var events: Int64
+    package var octets: Int
+    /// Milliseconds between two places of a tag; 0 before thinning.
+    package var thinned: Int64
+  }
+
+  package let folder: HistoryFolder
+  package let days: [UTCDay]
+
+  /// - Throws: `HistoryFailure` if the folder has no history.
+  package init(_ folder: HistoryFolder) throws(HistoryFailure) {
+    self.folder = folder
+    days = try folder.days()
+    guard !days.isEmpty else { throw HistoryFailure(.missing, folder.path) }
+  }
+
+  package func summary(_ day: UTCDay) throws(HistoryFailure) -> Day {
+    let reader = try DayReader(day, in: folder)
+    let counts = try reader.counts()
+    return Day(
+      day: day, tags: reader.tags.count, places: counts.places, events: counts.events,
+      octets: folder.size(day), thinned: reader.thinned)
+  }
+
+  /// Returns the days that a query asks for.
+  package func days(_ query: Query) -> [UTCDay] { days.filter { query.times($0) != nil } }
+
+  /// Calls `body` with the places of a day in the order of their times, until it returns false.
+  package func places(
+    _ query: Query, _ day: UTCDay, _ body: (HistoryPlace) -> Bool
+  ) throws(HistoryFailure) {
+    guard let times = query.times(day) else { return }
+    let reader = try DayReader(day, in: folder)
+    let tags = reader.tags.filter { query.tags.isEmpty || query.tags.contains($0.name) }
+    guard tags.count != 1 else {
+      _ = try reader.places(tag: tags[0], times) { !query.includes($0) || body($0) }
+      return
+    }
+    // The places of many tags are put in order part by part. Sparse days have long parts.
+    var (start, length) = (times.lowerBound, Self.shortestPart)
+    while start < times.upperBound {
+      let part = start..<min(start + length, times.upperBound)
+      var places: [HistoryPlace] = []
+      for tag in tags {
+        _ = try reader.places(tag: tag, part) {
+          if query.includes($0) { places.append($0) }
+          return true
+        }
+      }
+      places.sort { ($0.time, $0.tag) < ($1.time, $1.tag) }
+      for place in places where !body(place) { return }
+      start = part.upperBound
+      length =
+        places.count < Self.fewPlaces
+        ? min(2 * length, UTCDay.milliseconds) : max(length / 2, Self.shortestPart)
+    }
+  }
+
+  /// The least length of a part in milliseconds, and the number of places in a part.
+  private static let shortestPart: Int64 = 10_000
+  private static let fewPlaces = 10_000
+
+  /// Calls `body` with the events of a day in the order of their times, until it returns false.
+  package func events(
+    _ query: Query, _ day: UTCDay, _ body: (HistoryEvent) -> Bool
+  ) throws(HistoryFailure) {
+    guard let times = query.times(day) else { return }
+    _ = try DayReader(day, in: folder).events(times) { event in
+      let isAsked = query.tags.isEmpty || event.tag.map(query.tags.contains) == true
+      return !isAsked || body(event)
+    }
+  }
+}
