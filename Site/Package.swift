@@ -41,14 +41,13 @@ let package = Package(
       name: "SiteScenarios", dependencies: ["UWBSite"], path: "Benchmarks/SiteScenarios",
       swiftSettings: strict),
     .executableTarget(
-      name: "SiteFigures", dependencies: ["SiteScenarios", "UWBSite", arguments],
+      name: "SiteFigures", dependencies: ["SiteScenarios", "SiteServer", "UWBSite", arguments],
       path: "Benchmarks/SiteFigures", swiftSettings: strict),
     .testTarget(
       name: "UWBSiteTests", dependencies: ["SiteScenarios", "UWBSite"], swiftSettings: strict),
     .testTarget(
       name: "SiteServerTests", dependencies: ["SiteServer", "UWBSite", database],
-      exclude: ["Captures"],
-      swiftSettings: strict),
+      exclude: ["Captures"], swiftSettings: strict),
     .testTarget(
       name: "uwbsiteTests", dependencies: ["UWBSite", "uwbsite", arguments], swiftSettings: strict),
   ]

@@ -7,5 +7,8 @@ import ArgumentParser
 struct SiteFigures: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "SiteFigures",
-    subcommands: [AirFigures.self, SurveyFigures.self, TrackFigures.self, ZoneFigures.self])
+    subcommands: [
+      AirFigures.self, HistoryFigures.self, SurveyFigures.self, TrackFigures.self,
+      ZoneFigures.self,
+    ])
 }

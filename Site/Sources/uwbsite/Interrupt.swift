@@ -19,5 +19,7 @@ enum Interrupt {
     for number in [SIGINT, SIGTERM] {
       signal(number) { _ in Interrupt.flag.store(true, ordering: .relaxed) }
     }
+    // A file that reaches the limit of its size is an error of writing, as a full disk is.
+    signal(SIGXFSZ, SIG_IGN)
   }
 }

@@ -47,7 +47,8 @@ package struct HistoryFailure: Error, Sendable, Hashable, CustomStringConvertibl
       "\(file): the file is damaged (\(detail)); the command .recover of sqlite3 saves the rest"
     case .full: "\(file): the disk is full; delete files, or choose a folder on another disk"
     case .busy: "\(file): another program uses it (\(detail)); end that program, or try again"
-    case .unusable: "\(file): it cannot be used (\(detail)); check the permissions of its folder"
+    case .unusable:
+      "\(file): it cannot be used (\(detail)); check the permissions of its folder, and its disk"
     }
   }
 }

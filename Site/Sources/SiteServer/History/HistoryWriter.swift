@@ -2,16 +2,16 @@
 
 /// Writes batches to the files of their days. A full or missing disk does not end it: it keeps some
 /// records, tries again, and counts the rest.
-struct HistoryWriter: Sendable {
+package struct HistoryWriter: Sendable {
   /// A change that a user has to see.
-  enum Note: Sendable, Hashable, CustomStringConvertible {
+  package enum Note: Sendable, Hashable, CustomStringConvertible {
     case failed(HistoryFailure)
     case setAside(String)
     case resumed(lost: Int)
     /// Records are missing, though the disk works: it is too slow.
     case slow(lost: Int)
 
-    var description: String {
+    package var description: String {
       switch self {
       case .failed(let failure): "no history until this is solved: \(failure)"
       case .setAside(let file): "a damaged file is \(file) now, and a new one begins"
@@ -33,12 +33,12 @@ struct HistoryWriter: Sendable {
   private var retry: Double?
   private(set) var newest: UTCDay?
 
-  init(_ folder: HistoryFolder) { self.folder = folder }
+  package init(_ folder: HistoryFolder) { self.folder = folder }
 
   /// Writes a batch at a time in seconds.
   ///
   /// - Parameter isLast: Whether no further attempt follows.
-  mutating func write(_ batch: HistoryBatch, now: Double, isLast: Bool = false) -> [Note] {
+  package mutating func write(_ batch: HistoryBatch, now: Double, isLast: Bool = false) -> [Note] {
     waiting.append(batch)
     if let retry, now < retry, !isLast {
       waiting.shorten(to: Self.mostWaiting)
@@ -89,7 +89,7 @@ struct HistoryWriter: Sendable {
     try file?.write(batch)
   }
 
-  mutating func close() {
+  package mutating func close() {
     file?.close(isComplete: true)
     file = nil
   }
