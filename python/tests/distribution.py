@@ -32,7 +32,9 @@ with tarfile.open(SOURCE) as archive:
 check(wheel == files(FROM_SOURCE), "the wheel of the source distribution differs")
 tracked = ["LICENSE", "README.md", "pyproject.toml"]
 for folder in ["src/uwb", "examples", "tests"]:
-    tracked += [f"{folder}/{name}" for name in os.listdir(folder) if not name.startswith("__pycache__")]
+    for parent, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if name != "__pycache__"]
+        tracked += [f"{parent}/{name}" for name in names]
 missing = set(tracked) - source
 check(not missing, f"the source distribution has no {missing}")
 modules = {name for name in tracked if name.startswith("src/uwb/")}
@@ -44,7 +46,11 @@ metadata = email.message_from_bytes(next(v for k, v in wheel.items() if k.endswi
 check(metadata["License-Expression"] == "Apache-2.0", "the description has no licence")
 links = {value.partition(",")[0] for value in metadata.get_all("Project-URL", [])}
 check({"Homepage", "Documentation", "Source", "Issues", "Changelog"} <= links, f"links are missing: {links}")
-check("Requires-Dist" not in metadata, "it has dependencies")
+needed = [need for need in metadata.get_all("Requires-Dist", []) if "extra ==" not in need]
+check(not needed, f"it has dependencies: {needed}")
+extras = metadata.get_all("Provides-Extra", [])
+programs = next(v for k, v in wheel.items() if k.endswith("/entry_points.txt")).decode()
+check({f"uwb-{extra}" for extra in extras} == set(re.findall(r"^(uwb-\w+) =", programs, re.M)), "an extra has no program")
 readme = metadata.get_payload()
 check("pip install" in str(readme), "the description has no command for installing")
 # On the page of a package, relative links lead nowhere.

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs that pass measurements and places on. Each needs the extra of its name.
+
+`uwb-mqtt` is in the extra `swift-uwb[mqtt]`.
+"""
+
+from __future__ import annotations
+
+import sys
+
+__all__ = ["run_mqtt"]
+
+
+def _run(program: str, module: str, extra: str, package: str) -> int:
+    try:
+        __import__(module)
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("uwb"):
+            raise
+        print(
+            f"{program} needs {error.name}: pip install 'swift-uwb[{extra}]', or apt install {package}.",
+            file=sys.stderr)
+        return 69
+    status: int = sys.modules[module].main()
+    return status
+
+
+def run_mqtt() -> int:
+    """Runs `uwb-mqtt`."""
+    return _run("uwb-mqtt", "uwb.bridges.mqtt", "mqtt", "python3-paho-mqtt (2.1 or later)")
