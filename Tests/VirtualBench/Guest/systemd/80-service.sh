@@ -46,6 +46,11 @@ for name in member second; do
   programs="$programs $!"
 done
 check "two users measure with one session" both_measure
+limit() { cat "/sys/fs/cgroup$(service ControlGroup)/memory.max"; }
+check "the kernel limits its memory" test "$(limit)" = 805306368
+journal() { journalctl -u uwbd --no-pager -o cat; }
+calm() { journal | grep -q . && ! journal | grep -iE 'priority|sched_'; }
+check "its threads do not complain of their priority" calm
 note "$(service StatusText)"
 check "… which the service holds for both" until_true sh -c "systemctl show -P StatusText uwbd | grep -q '1 session, 2 clients'"
 
@@ -80,7 +85,10 @@ no_session() {
   uwbctl list >/tmp/list && grep -q 'shared as' /tmp/list && ! grep -q '^ *session ' /tmp/list
 }
 check "the programs have ended, and their session with them" until_true no_session
+check "… and its socket is there" test -S /run/uwbd/control
 systemctl stop uwbd.service uwbd.socket
 check "it ends in order" test "$(service Result)" = success
-journalctl -u uwbd --no-pager -o cat >&4
+check "… without a socket file" test ! -e /run/uwbd/control
+check "… and without a complaint about priorities" calm
+journal >&4
 check "the kernel complained of nothing" quiet_kernel
