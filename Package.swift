@@ -232,8 +232,9 @@ let package = Package(
     .executableTarget(
       name: "UWBBenchmarks",
       dependencies: [
-        "CUWB", "CUWBTestSupport", "LineSimulation", "RingPeers", "UCI", "UWBLink", "UWB",
-        "Estimators", "Ranging", "RangingScenes", "UWBSimulator", "NearbyInteraction", system,
+        "CUWB", "CUWBTestSupport", "Formats", "LineSimulation", "RingPeers", "UCI", "UWBLink",
+        "UWB", "Estimators", "Ranging", "RangingScenes", "UWBSimulator", "NearbyInteraction",
+        system,
         benchmark, "System",
       ],
       path: "Benchmarks",
@@ -345,7 +346,8 @@ let package = Package(
       ],
       swiftSettings: strict + lifetimes),
     .testTarget(
-      name: "FormatsTests", dependencies: ["Formats", "UCI", "UWB", "Ranging", "UWBTestSupport"],
+      name: "FormatsTests",
+      dependencies: ["Formats", "JSON", "UCI", "UWB", "Ranging", "UWBTestSupport"],
       swiftSettings: strict + lifetimes),
     .testTarget(
       name: "UWBLabTests",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CUWB
 import Dispatch
+import Formats
 import Foundation
 import NearbyInteraction
 import UCI
@@ -16,6 +17,7 @@ enum CountedWork: String, CaseIterable {
   case ring
   case estimator
   case delegate
+  case row
 
   /// Does the work for at least `count` items, and returns their number.
   func run(_ count: Int) -> Int {
@@ -26,6 +28,7 @@ enum CountedWork: String, CaseIterable {
     case .ring: Self.passThroughRing(count)
     case .estimator: Self.estimate(count)
     case .delegate: Self.deliver(count)
+    case .row: Self.encodeRows(count)
     }
   }
 
@@ -104,6 +107,32 @@ enum CountedWork: String, CaseIterable {
       delegate.arrived.wait()
     }
     session.invalidate()
+    return count
+  }
+
+  /// Measurements as text, as the service sends them.
+  private static func encodeRows(_ count: Int) -> Int {
+    let estimator = InlineEstimator()
+    var random = SplitMix(state: 7)
+    var rows: [RangeRow] = []
+    for number in 0..<UInt32(16) {
+      let frame = Frames.frame(number: number, measurements: 1, &random)
+      guard let view = DecodeSink.view(frame.span.bytes) else { fatalError("no measurement") }
+      let info = FrameInfo(receivedAt: UInt64(number) * 100_000_000)
+      estimator.add(RoundNotification(.measurements(view), info)) { estimate in
+        rows.append(
+          RangeRow(
+            seconds: Double(number) / 10, measurement: estimate.measurement, computed: estimate,
+            hasRSSI: true))
+      }
+    }
+    var (text, length): ([UInt8], Int) = ([], 0)
+    for number in 0..<count {
+      text.removeAll(keepingCapacity: true)
+      rows[number % rows.count].append(to: &text)
+      length += text.count
+    }
+    precondition(length > 500 * count)
     return count
   }
 }

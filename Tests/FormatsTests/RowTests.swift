@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Formats
+import JSON
 import Testing
 import UCI
 
@@ -73,6 +74,39 @@ import UCI
       #""cfo_ppm":-3.142"#, #""rx_power_dbm":-79.0,"fp_power_dbm":-80.0"#,
       #""diagnostics":"used","diagnostics_frames":4,"#,
     ] { #expect(text.contains(part), "\(part) in \(text)") }
+  }
+
+  /// The text without closures is the text of the table of keys.
+  @Test(arguments: [true, false]) func rowsAreWrittenAsTheirTable(_ hasNulls: Bool) {
+    var full = Self.row(4_000_000_000, 0xFFFF, .okNegativeDistance, distance: 12, rssi: 161)
+    full.measurement.result.peer = MACAddress(extended: 0x0123_4567_89AB_CDEF)
+    full.measurement.followsInterruption = true
+    full.lostBefore = 7
+    var computed = EstimatedMeasurement(full.measurement)
+    (computed.distance, computed.distanceDeviation) = (-0.00004, 1e30)
+    (computed.distanceNoise, computed.nonLineOfSight) = (.nan, 0.9996)
+    (computed.noAzimuth, computed.noElevation) = (.phasesDisagree, .noAntennaTable)
+    computed.elevation = EstimatedAngle(angle: -0.5, standardDeviation: 0.01, frames: 3)
+    full.computed = computed
+    let rows = [
+      Self.row(0), Self.row(3, 0xABCD, .rangingRxTimeout), full,
+      Self.row(.max, lineOfSight: .lineOfSight, token: .max),
+    ]
+    for row in rows {
+      let members = (RangeRow.json.object(row).node.object ?? []).filter {
+        hasNulls || !$0.value.isNull
+      }
+      var (text, table): ([UInt8], [UInt8]) = ([0x78], [])
+      row.append(to: &text, hasNulls: hasNulls)
+      RangeRow.json.append(row, to: &table, hasNulls: hasNulls)
+      #expect(String(decoding: text, as: UTF8.self) == "x\(JSONNode(.object(members)))")
+      #expect(text.dropFirst() == table[...])
+    }
+  }
+
+  @Test func objectsWithoutMembersHaveBraces() {
+    let table = JSONTable<Int>("test", each: "test") { $0.key("none?", "") { _ in nil as Int? } }
+    #expect(table.line(1) == "{}\n")
   }
 
   // MARK: summary

@@ -62,19 +62,23 @@ package struct MeasurementReply: Sendable {
     _ appendMeasurement: (inout [UInt8]) -> Void
   ) {
     // Measurements take about 1,000 bytes.
-    reply = EncodedReply(capacity: 1_400) { text in
-      text += #""chip":"#.utf8
+    reply = EncodedReply(own: "lost", capacity: 1_400) { text in
+      text.append(#""chip":"#)
       text.appendJSON(chip)
-      text += #","session_id":"#.utf8
+      text.append(#","session_id":"#)
       text.appendDigits(UInt64(sessionID))
-      text += #","monotonic_us":"#.utf8
+      text.append(#","monotonic_us":"#)
       text.appendDigits(monotonic)
-      text += #","utc_us":"#.utf8
+      text.append(#","utc_us":"#)
       text.appendDigits(utc)
-      text += #","measurement":"#.utf8
+      text.append(#","measurement":"#)
       appendMeasurement(&text)
     }
   }
+
+  /// The message of all clients that want no identity and receive further replies, and for which
+  /// no measurement was dropped just before.
+  package var message: [UInt8] { reply.message }
 
   /// Appends the message of one client.
   ///
@@ -86,7 +90,7 @@ package struct MeasurementReply: Sendable {
     to output: inout [UInt8], lost: Int, identity: EncodedIdentity? = nil, continues: Bool
   ) {
     reply.append(
-      to: &output, own: ("lost", UInt64(lost)), more: identity?.bytes ?? [], continues: continues)
+      to: &output, own: UInt64(lost), more: identity?.bytes ?? [], continues: continues)
   }
 }
 
@@ -104,7 +108,9 @@ package struct EventReply: Sendable {
   private let reply: EncodedReply
 
   package init(_ event: Chips.Event, run: String) {
-    reply = EncodedReply { $0 += #""run":\#(JSON.string(run)),"event":\#(event.json)"#.utf8 }
+    reply = EncodedReply(own: "lost") {
+      $0 += #""run":\#(JSON.string(run)),"event":\#(event.json)"#.utf8
+    }
   }
 
   /// Appends the message of one client.
@@ -113,6 +119,6 @@ package struct EventReply: Sendable {
   ///   - lost: The number of events that this client has missed just before.
   ///   - continues: Whether the client receives further replies to its call.
   package func append(to output: inout [UInt8], lost: Int, continues: Bool) {
-    reply.append(to: &output, own: ("lost", UInt64(lost)), continues: continues)
+    reply.append(to: &output, own: UInt64(lost), continues: continues)
   }
 }

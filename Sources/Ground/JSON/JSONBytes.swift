@@ -13,18 +13,24 @@ extension [UInt8] {
     append(UInt8(ascii: "\""))
   }
 
+  /// Appends ASCII characters unchanged.
+  package mutating func append(_ text: StaticString) {
+    unsafe append(
+      contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+  }
+
   /// Appends the decimal digits of a number.
   ///
-  /// - Parameter width: The least number of digits; zeros come first.
+  /// - Parameter width: The least number of digits, at most 20; zeros come first.
   package mutating func appendDigits(_ number: UInt64, width: Int = 1) {
-    var (rest, length) = (number / 10, 1)
-    while rest > 0 { (rest, length) = (rest / 10, length + 1) }
-    self += repeatElement(UInt8(ascii: "0"), count: Swift.max(length, width))
-    (rest, length) = (number, count)
+    var digits = InlineArray<20, UInt8>(repeating: UInt8(ascii: "0"))
+    var (rest, first) = (number, digits.count)
     while rest > 0 {
-      length -= 1
-      self[length] += UInt8(rest % 10)
+      first -= 1
+      digits[first] += UInt8(truncatingIfNeeded: rest % 10)
       rest /= 10
     }
+    first = Swift.min(first, digits.count - width)
+    unsafe digits.span.withUnsafeBufferPointer { unsafe append(contentsOf: $0[first...]) }
   }
 }

@@ -87,9 +87,9 @@ struct MeasurementQueue {
   init(_ rule: Chips.Keep, limit: Int) { (self.rule, self.limit) = (rule, limit) }
 
   /// - Parameter room: The most bytes that may wait, except for the newest measurement.
-  mutating func add(_ measurement: PublishedMeasurement, room: Int = .max) {
+  mutating func add(_ measurement: PublishedMeasurement, room: @autoclosure () -> Int = .max) {
     bytes += measurement.reply.count
-    defer { while bytes > room, waiting.count > 1 { dropFirst() } }
+    defer { while waiting.count > 1, bytes > room() { dropFirst() } }
     if rule == .newest,
       let index = waiting.firstIndex(where: {
         $0.peer == measurement.peer && $0.sessionID == measurement.sessionID

@@ -91,7 +91,11 @@ import Varlink
     {
       let reply = hasNulls ? measurement.reply : measurement.withoutNulls ?? measurement.reply
       let identity = wanted.hasIdentity ? measurement.identity : nil
-      output.encode { reply.append(to: &$0, lost: lost, identity: identity, continues: more) }
+      if more, lost == 0, identity == nil {
+        output.append(reply.message)
+      } else {
+        output.encode { reply.append(to: &$0, lost: lost, identity: identity, continues: more) }
+      }
       if !more { return true }
     }
     guard output.isEmpty, case .ending(let error) = state else { return false }

@@ -46,7 +46,7 @@ final class RangePrinter: Sendable {
   private let clock: (@Sendable () -> UInt64)?
   private let state: Mutex<State>
   /// The columns of CSV. The name of the status makes its number redundant.
-  private static let columns = RangeRow.json.values.filter { $0.key.path != "status_code" }
+  private static let columns = RangeRow.json.columns.filter { $0.key.path != "status_code" }
 
   /// Creates a printer.
   ///
@@ -109,7 +109,7 @@ final class RangePrinter: Sendable {
     case .table: drawSoon(measurement.receivedAt)
     case .text: standardOutput.write(text(row) + "\n")
     case .json: standardOutput.write(RangeRow.json.line(row))
-    case .csv: standardOutput.write(Self.csv(Self.columns.map { $0.value(row)?.plain ?? "" }))
+    case .csv: standardOutput.write(Self.csv(Self.columns.map { $0.plain(row) ?? "" }))
     }
   }
 

@@ -3,7 +3,7 @@
 package import JSON
 
 /// A value in JSON.
-package protocol JSONValue {
+package protocol JSONValue: SendableMetatype {
   var node: JSONNode { get }
   /// Appends the value on one line.
   func append(to text: inout [UInt8])
@@ -71,7 +71,11 @@ package struct JSONLine: JSONValue, ExpressibleByDictionaryLiteral {
   }
 
   package mutating func add(_ key: String, _ value: (any JSONValue)?) {
-    members.append((key, value?.node ?? JSONNode(.null)))
+    add(key, value?.node)
+  }
+
+  fileprivate mutating func add(_ key: String, _ node: JSONNode?) {
+    members.append((key, node ?? JSONNode(.null)))
   }
 
   package var node: JSONNode { JSONNode(.object(members)) }
@@ -119,14 +123,30 @@ extension JSONEntry {
   }
 }
 
+/// A receiver of keys with their values.
+package protocol JSONKeys<Object> {
+  associatedtype Object
+
+  /// - Parameters:
+  ///   - path: the key; a key that ends with `?` is omitted without a value, others are null.
+  ///   - value: the value; nil where there is none.
+  mutating func key<Value: JSONValue>(
+    _ path: StaticString, _ meaning: String, _ value: @escaping @Sendable (Object) -> Value?)
+}
+
 /// The objects that a command prints: each key with its meaning and its value.
-package struct JSONTable<Object>: Sendable {
+package struct JSONTable<Object>: JSONKeys, Sendable {
+  /// A value of each object.
+  package struct Column: Sendable {
+    package var key: JSONEntry.Key
+    /// Returns the value as a cell of a table; nil where there is none.
+    package var plain: @Sendable (Object) -> String?
+    fileprivate var node: @Sendable (Object) -> JSONNode?
+    fileprivate var append: @Sendable (inout JSONObjectWriter<Object>) -> Void
+  }
+
   package private(set) var entry: JSONEntry
-  package private(set) var values:
-    [(key: JSONEntry.Key, value: @Sendable (Object) -> (any JSONValue)?)] =
-      []
-  /// The key of each value as JSON, with its colon.
-  private var names: [[UInt8]] = []
+  package private(set) var columns: [Column] = []
 
   /// - Parameters:
   ///   - command: without `uwbctl`.
@@ -136,23 +156,20 @@ package struct JSONTable<Object>: Sendable {
     build(&self)
   }
 
-  /// - Parameters:
-  ///  - path: the key; a key that ends with `?` is omitted without a value, others are null.
-  ///   - value: the value; nil where there is none.
-  package mutating func key(
-    _ path: String, _ meaning: String, _ value: @escaping @Sendable (Object) -> (any JSONValue)?
+  package mutating func key<Value: JSONValue>(
+    _ path: StaticString, _ meaning: String, _ value: @escaping @Sendable (Object) -> Value?
   ) {
-    let key = JSONEntry.Key(path, meaning)
+    let key = JSONEntry.Key("\(path)", meaning)
     entry.keys.append(key)
-    values.append((key, value))
-    var name: [UInt8] = []
-    name.appendJSON(key.path)
-    names.append(name + [UInt8(ascii: ":")])
+    columns.append(
+      Column(key: key, plain: { value($0)?.plain }, node: { value($0)?.node }) {
+        $0.key(path, meaning, value)
+      })
   }
 
   /// Adds a list of objects.
   package mutating func list<Inner>(
-    _ path: String, _ meaning: String, of list: @escaping @Sendable (Object) -> [Inner],
+    _ path: StaticString, _ meaning: String, of list: @escaping @Sendable (Object) -> [Inner],
     _ build: (inout JSONTable<Inner>) -> Void
   ) {
     let inner = JSONTable<Inner>("", each: "", build)
@@ -166,9 +183,9 @@ package struct JSONTable<Object>: Sendable {
 
   package func object(_ object: Object) -> JSONLine {
     var line: JSONLine = [:]
-    for (key, value) in values {
-      let value = value(object)
-      if value != nil || !key.isOptional { line.add(key.path, value) }
+    for column in columns {
+      let node = column.node(object)
+      if node != nil || !column.key.isOptional { line.add(column.key.path, node) }
     }
     return line
   }
@@ -177,20 +194,75 @@ package struct JSONTable<Object>: Sendable {
   ///
   /// - Parameter hasNulls: Whether it has the members that are null.
   package func append(_ object: Object, to text: inout [UInt8], hasNulls: Bool = true) {
-    text.append(UInt8(ascii: "{"))
-    for index in values.indices {
-      let value = values[index].value(object)
-      if value == nil, values[index].key.isOptional || !hasNulls { continue }
-      if text.last != UInt8(ascii: "{") { text.append(UInt8(ascii: ",")) }
-      text += names[index]
-      if let value { value.append(to: &text) } else { text += "null".utf8 }
+    JSONObjectWriter.append(object, to: &text, hasNulls: hasNulls) { writer in
+      for column in columns { column.append(&writer) }
     }
-    text.append(UInt8(ascii: "}"))
   }
 
   package func line(_ object: Object) -> String {
     var text: [UInt8] = []
     append(object, to: &text)
     return String(decoding: text, as: UTF8.self) + "\n"
+  }
+}
+
+/// Writes the keys of an object that have a value, as JSON on one line.
+///
+/// A generic function that passes keys to it compiles to straight code, without closures.
+package struct JSONObjectWriter<Object>: JSONKeys {
+  private let object: Object
+  private let hasNulls: Bool
+  private var text: [UInt8]
+
+  /// Appends an object.
+  ///
+  /// - Parameters:
+  ///   - hasNulls: Whether it has the members that are null.
+  ///   - keys: Passes the keys to the writer.
+  @inline(__always)
+  package static func append(
+    _ object: Object, to text: inout [UInt8], hasNulls: Bool,
+    _ keys: (inout JSONObjectWriter) -> Void
+  ) {
+    var writer = JSONObjectWriter(object: object, hasNulls: hasNulls, text: [])
+    // The only reference, so that it is not copied.
+    swap(&writer.text, &text)
+    let start = writer.text.count
+    keys(&writer)
+    if writer.text.count == start { writer.text.append(UInt8(ascii: ",")) }
+    // Each member begins with a comma.
+    writer.text[start] = UInt8(ascii: "{")
+    writer.text.append(UInt8(ascii: "}"))
+    swap(&writer.text, &text)
+  }
+
+  @inline(__always)
+  package mutating func key<Value: JSONValue>(
+    _ path: StaticString, _ meaning: String, _ value: @escaping @Sendable (Object) -> Value?
+  ) {
+    guard let value = value(object) else {
+      if hasNulls, !path.isOptionalKey {
+        begin(path)
+        text.append("null")
+      }
+      return
+    }
+    begin(path)
+    value.append(to: &text)
+  }
+
+  /// Appends a key, which needs no escapes, with its comma and its colon.
+  private mutating func begin(_ path: StaticString) {
+    text.append(",\"")
+    text.append(path)
+    if path.isOptionalKey { text.removeLast() }
+    text.append("\":")
+  }
+}
+
+extension StaticString {
+  /// Whether the key may be missing.
+  fileprivate var isOptionalKey: Bool {
+    unsafe utf8CodeUnitCount > 0 && utf8Start[utf8CodeUnitCount - 1] == UInt8(ascii: "?")
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import JSON
 package import Ranging
 package import UCI
 package import UWB
@@ -39,93 +40,107 @@ package struct RangeRow: Sendable {
 
 extension RangeRow {
   /// Names and meanings never change.
-  package static let json = JSONTable<RangeRow>("range", each: "measurement") {
-    $0.key("time_s", "seconds since the first measurement") { Fixed($0.seconds, 6) }
-    $0.key("session", "session token of the chip") { Int($0.measurement.sessionToken) }
-    $0.key("sequence", "number of the ranging round, from 0") { Int($0.measurement.sequenceNumber) }
-    $0.key("peer", "address") { $0.result.peer.description }
-    $0.key("status", "status name") { $0.result.status.description }
-    $0.key("status_code", "status number, 0 is OK") { Int($0.result.status.rawValue) }
-    $0.key("distance_cm", "distance reported by the chip, centimetres") {
+  package static let json = JSONTable<RangeRow>("range", each: "measurement") { addKeys(to: &$0) }
+
+  /// Appends the measurement as JSON.
+  package func append(to text: inout [UInt8], hasNulls: Bool = true) {
+    JSONObjectWriter.append(self, to: &text, hasNulls: hasNulls) { Self.addKeys(to: &$0) }
+  }
+
+  private static func addKeys<Keys: JSONKeys<RangeRow>>(to keys: inout Keys) {
+    addMeasuredKeys(to: &keys)
+    addComputedKeys(to: &keys)
+  }
+
+  private static func addMeasuredKeys<Keys: JSONKeys<RangeRow>>(to keys: inout Keys) {
+    keys.key("time_s", "seconds since the first measurement") { Fixed($0.seconds, 6) }
+    keys.key("session", "session token of the chip") { Int($0.measurement.sessionToken) }
+    keys.key("sequence", "number of the ranging round, from 0") {
+      Int($0.measurement.sequenceNumber)
+    }
+    keys.key("peer", "address") { $0.result.peer }
+    keys.key("status", "status name") { $0.result.status.description }
+    keys.key("status_code", "status number, 0 is OK") { Int($0.result.status.rawValue) }
+    keys.key("distance_cm", "distance reported by the chip, centimetres") {
       $0.result.distanceCentimetres.map { Int($0) }
     }
-    $0.key("estimate_m", "filtered distance, metres") { Fixed($0.estimate?.distance, 4) }
-    $0.key("estimate_sd_m", "its standard deviation with the error of uncalibrated boards, metres")
-    { Fixed($0.estimate?.standardDeviation, 4) }
-    $0.key("velocity_m_s", "speed away from this device, metres per second") {
+    keys.key("estimate_m", "filtered distance, metres") { Fixed($0.estimate?.distance, 4) }
+    keys.key(
+      "estimate_sd_m", "its standard deviation with the error of uncalibrated boards, metres"
+    ) { Fixed($0.estimate?.standardDeviation, 4) }
+    keys.key("velocity_m_s", "speed away from this device, metres per second") {
       Fixed($0.estimate?.velocity, 3)
     }
-    $0.key("azimuth_deg", "degrees") { Fixed($0.result.azimuth.degrees, 2) }
-    $0.key("azimuth_fom", "figure of merit, 0…100; 0: no azimuth") {
+    keys.key("azimuth_deg", "degrees") { Fixed($0.result.azimuth.degrees, 2) }
+    keys.key("azimuth_fom", "figure of merit, 0…100; 0: no azimuth") {
       Int($0.result.azimuth.figureOfMerit)
     }
-    $0.key("elevation_deg", "degrees") { Fixed($0.result.elevation.degrees, 2) }
-    $0.key("elevation_fom", "figure of merit, 0…100; 0: no elevation") {
+    keys.key("elevation_deg", "degrees") { Fixed($0.result.elevation.degrees, 2) }
+    keys.key("elevation_fom", "figure of merit, 0…100; 0: no elevation") {
       Int($0.result.elevation.figureOfMerit)
     }
-    $0.key("rssi_dbm", "received power, dBm") { Fixed($0.rssi, 1) }
-    $0.key("nlos", "true without line of sight") { $0.nonLineOfSight }
-    $0.key("lost_before", "rounds lost just before, as the summary counts them") { $0.lostBefore }
-    $0.key(
+    keys.key("rssi_dbm", "received power, dBm") { Fixed($0.rssi, 1) }
+    keys.key("nlos", "true without line of sight") { $0.nonLineOfSight }
+    keys.key("lost_before", "rounds lost just before, as the summary counts them") { $0.lostBefore }
+    keys.key(
       "after_interruption",
       "true for the first one after the device was lost and found again"
     ) { $0.measurement.followsInterruption }
-    $0.key("computed_m", "calibrated distance of this round, metres") {
+  }
+
+  private static func addComputedKeys<Keys: JSONKeys<RangeRow>>(to keys: inout Keys) {
+    keys.key("computed_m", "calibrated distance of this round, metres") {
       Fixed($0.computed?.distance, 4)
     }
-    $0.key("computed_sd_m", "its standard deviation with the error of uncalibrated boards, metres")
-    { Fixed($0.computed?.distanceDeviation, 4) }
-    $0.key("no_computed", "why it is missing: not_measured or no_distance") {
+    keys.key(
+      "computed_sd_m", "its standard deviation with the error of uncalibrated boards, metres"
+    ) { Fixed($0.computed?.distanceDeviation, 4) }
+    keys.key("no_computed", "why it is missing: not_measured or no_distance") {
       $0.computed?.noDistance?.word
     }
-    $0.key("computed_azimuth_deg", "from phases of single frames, degrees to the right") {
+    keys.key("computed_azimuth_deg", "from phases of single frames, degrees to the right") {
       Fixed(degrees($0.computed?.azimuth?.angle), 2)
     }
-    $0.key("computed_azimuth_sd_deg", "its standard deviation, degrees") {
+    keys.key("computed_azimuth_sd_deg", "its standard deviation, degrees") {
       Fixed(degrees($0.computed?.azimuth?.standardDeviation), 2)
     }
-    $0.key(
+    keys.key(
       "no_computed_azimuth",
       "why it is missing: not_measured, no_antenna_table, no_phases or phases_disagree"
     ) { $0.computed?.noAzimuth?.word }
-    $0.key("computed_elevation_deg", "from phases of single frames, degrees upwards") {
+    keys.key("computed_elevation_deg", "from phases of single frames, degrees upwards") {
       Fixed(degrees($0.computed?.elevation?.angle), 2)
     }
-    $0.key("computed_elevation_sd_deg", "its standard deviation, degrees") {
+    keys.key("computed_elevation_sd_deg", "its standard deviation, degrees") {
       Fixed(degrees($0.computed?.elevation?.standardDeviation), 2)
     }
-    $0.key("no_computed_elevation", "why it is missing, as for the azimuth") {
+    keys.key("no_computed_elevation", "why it is missing, as for the azimuth") {
       $0.computed?.noElevation?.word
     }
-    $0.key("nlos_probability", "probability that the direct path is blocked, 0…1") {
+    keys.key("nlos_probability", "probability that the direct path is blocked, 0…1") {
       Fixed($0.computed?.nonLineOfSight, 3)
     }
-    $0.key("cfo_ppm", "how much faster the peer's clock is, parts per million") {
+    keys.key("cfo_ppm", "how much faster the peer's clock is, parts per million") {
       Fixed($0.computed?.carrierOffset, 3)
     }
-    $0.key("rx_power_dbm", "received power used in computations, dBm") {
+    keys.key("rx_power_dbm", "received power used in computations, dBm") {
       Fixed($0.computed?.receivedPower, 1)
     }
-    $0.key("fp_power_dbm", "power of the first path, dBm") { Fixed($0.computed?.firstPathPower, 1) }
-    $0.key("diagnostics", "diagnostics of the round: used, missing, ambiguous or none") {
+    keys.key("fp_power_dbm", "power of the first path, dBm") {
+      Fixed($0.computed?.firstPathPower, 1)
+    }
+    keys.key("diagnostics", "diagnostics of the round: used, missing, ambiguous or none") {
       $0.computed?.diagnostics.word
     }
-    $0.key("diagnostics_frames", "number of frames or antennas in them") {
+    keys.key("diagnostics_frames", "number of frames or antennas in them") {
       $0.computed?.frames ?? 0
     }
-    $0.key(
+    keys.key(
       "estimate_short_sd_m", "the part of estimate_sd_m that changes within seconds, metres"
     ) { Fixed($0.estimate?.shortTermDeviation, 4) }
-    $0.key(
+    keys.key(
       "computed_noise_m", "the part of computed_sd_m that is independent of other rounds, metres"
     ) { Fixed($0.computed?.distanceNoise, 4) }
-  }
-}
-
-extension RangeRow {
-  /// Appends the measurement as JSON. In this module, the table is specialised for rows.
-  package func append(to text: inout [UInt8], hasNulls: Bool = true) {
-    Self.json.append(self, to: &text, hasNulls: hasNulls)
   }
 }
 
@@ -169,5 +184,17 @@ extension RangeEstimate {
   package var text: String {
     let short = fixed(shortTermDeviation, decimals(for: standardDeviation))
     return "\(fixed(distance, deviation: standardDeviation)) m (short-term \(short))"
+  }
+}
+
+extension MACAddress: JSONValue {
+  package var node: JSONNode { JSONNode(.string(description)) }
+  package func append(to text: inout [UInt8]) {
+    text.append("\"0x")
+    for shift in stride(from: isExtended ? 60 : 12, through: 0, by: -4) {
+      let digit = UInt8(truncatingIfNeeded: value >> shift) & 15
+      text.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") - 10 + digit)
+    }
+    text.append("\"")
   }
 }

@@ -4,6 +4,8 @@ internal import Glibc
 /// The bytes to send over a connection.
 package struct OutputBuffer {
   private var bytes: [UInt8] = []
+  /// Whether other connections may send the same array.
+  private var isShared = false
   /// The number of bytes at the beginning that are sent.
   private var sent = 0
   /// The time since which the other end has accepted no bytes; nil while it accepts them.
@@ -15,7 +17,11 @@ package struct OutputBuffer {
   package var count: Int { bytes.count - sent }
   package var isEmpty: Bool { count == 0 }
 
-  package mutating func append(_ more: [UInt8]) { encode { $0 += more } }
+  /// Appends bytes, without a copy if no others wait.
+  package mutating func append(_ more: [UInt8]) {
+    guard isEmpty else { return encode { $0 += more } }
+    (bytes, sent, isShared) = (more, 0, true)
+  }
 
   /// Appends the bytes that `body` appends.
   package mutating func encode(_ body: (inout [UInt8]) -> Void) {
@@ -36,8 +42,8 @@ package struct OutputBuffer {
       blockedSince = nil
       if sent == bytes.count {
         // Room for some replies stays, so that a fast client costs no allocations.
-        bytes.removeAll(keepingCapacity: bytes.capacity <= 4_096)
-        sent = 0
+        bytes.removeAll(keepingCapacity: !isShared && bytes.capacity <= 4_096)
+        (sent, isShared) = (0, false)
       }
       return .accepted
     }
