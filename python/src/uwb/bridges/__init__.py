@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs that pass measurements and places on. Each needs the extra of its name.
 
-`uwb-mqtt` is in the extra `swift-uwb[mqtt]`.
+`uwb-mqtt` is in the extra `swift-uwb[mqtt]`, and so on.
 """
 
 from __future__ import annotations
 
 import sys
 
-__all__ = ["run_mqtt"]
+__all__ = ["run_metrics", "run_mqtt"]
 
 
 def _run(program: str, module: str, extra: str, package: str) -> int:
@@ -23,6 +23,11 @@ def _run(program: str, module: str, extra: str, package: str) -> int:
         return 69
     status: int = sys.modules[module].main()
     return status
+
+
+def run_metrics() -> int:
+    """Runs `uwb-metrics`."""
+    return _run("uwb-metrics", "uwb.bridges.metrics", "metrics", "python3-prometheus-client")
 
 
 def run_mqtt() -> int:

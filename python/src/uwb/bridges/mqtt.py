@@ -1,23 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Publishes distances, places, rooms and zones by MQTT, for Home Assistant and other programs.
 
-A source is chips, chips:SOCKET for another service than the usual one, a file of JSON lines, or -
-for standard input:
-
+    uwb-mqtt --broker mqtt://broker
     uwbsite run site.json --format json | uwb-mqtt --broker mqtt://broker -
 """
 
 from __future__ import annotations
 
 import argparse
-import logging
-import os
 import random
-import signal
 import socket
 import ssl
 import sys
-import threading
 import time
 from collections import deque
 from collections.abc import Callable
@@ -32,6 +26,7 @@ import uwb
 
 from ._house import House, Message, Outbox, Settings
 from ._input import Ended, Feed, log, names
+from ._program import parser, run, secret
 
 #: Messages that the broker has not confirmed yet. The others wait where a newer state replaces them.
 IN_FLIGHT = 50
@@ -72,7 +67,7 @@ class Broker:
             client_id=options.client_id + "-probe" * is_probe,
             transport="unix" if url.scheme == "unix" else "tcp")
         if options.user is not None:
-            client.username_pw_set(options.user, password(options))
+            client.username_pw_set(options.user, secret(options.password_file, "password"))
         if url.scheme == "mqtts":
             context = ssl.create_default_context(cafile=options.ca)
             if options.certificate:
@@ -235,18 +230,6 @@ class Bridge:
             self.broker.pump(house.outbox)
 
 
-def password(options: argparse.Namespace) -> str | None:
-    """Returns the password of a file, or of the unit's credential `password`."""
-    path = options.password_file
-    folder = os.environ.get("CREDENTIALS_DIRECTORY")
-    if path is None and folder and os.path.exists(os.path.join(folder, "password")):
-        path = os.path.join(folder, "password")
-    if path is None:
-        return None
-    with open(path, encoding="utf-8") as file:
-        return file.read().rstrip("\r\n")
-
-
 def settings(options: argparse.Namespace) -> Settings:
     """Returns the settings of the options."""
     return Settings(
@@ -321,11 +304,8 @@ def remove(options: argparse.Namespace) -> int:
 
 def parsed(arguments: list[str] | None) -> argparse.Namespace:
     """Returns the options; a wrong one ends the program with 2."""
-    assert __doc__ is not None
-    parser = argparse.ArgumentParser(
-        prog="uwb-mqtt", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    add = parser.add_argument
-    add("sources", nargs="*", metavar="source", help="chips, a file of JSON lines, or - (default: chips)")
+    found = parser("uwb-mqtt", __doc__)
+    add = found.add_argument
     add("--broker", default="mqtt://localhost", help="mqtt://HOST[:PORT], mqtts://HOST for TLS, or unix:PATH")
     add("--user", help="the user at the broker")
     add("--password-file", metavar="FILE", help="a file with the password; with systemd, the credential password")
@@ -349,14 +329,11 @@ def parsed(arguments: list[str] | None) -> argparse.Namespace:
         help="the state of trackers as text and as zones, as zones only, or no trackers")
     add("--check", action="store_true", help="publish a probe, read it back, and end")
     add("--remove", action="store_true", help="remove all retained messages of this bridge, and end")
-    add("-v", "--verbose", action="count", default=0, help="more in the log")
-    add("--version", action="version", version=f"uwb-mqtt {uwb.__version__}")
-    options = parser.parse_args(arguments)
-    options.sources = options.sources or ["chips"]
+    options = found.parse_args(arguments)
     try:
         validate(options)
     except ValueError as error:
-        parser.error(str(error))
+        found.error(str(error))
     return options
 
 
@@ -379,33 +356,21 @@ def validate(options: argparse.Namespace) -> None:
     settings(options)
 
 
-def end(failure: threading.ExceptHookArgs) -> None:
-    """Ends the program where a thread fails."""
-    log.critical("%r", failure.exc_value)
-    os._exit(70)
-
-
 def main(arguments: list[str] | None = None) -> int:
     """Runs the program, and returns its exit status."""
     options = parsed(arguments)
-    level = [logging.WARNING, logging.INFO, logging.DEBUG][min(options.verbose, 2)]
-    logging.basicConfig(format="uwb-mqtt: %(message)s", level=level)
-    # A thread that fails ends the program, and systemd starts it again.
-    threading.excepthook = end
-    try:
+
+    def work() -> int:
         if options.check or options.remove:
             return check(options) if options.check else remove(options)
         bridge = Bridge(options)
-    except (OSError, ValueError) as error:
-        print(f"uwb-mqtt: {error}", file=sys.stderr)
-        return 66
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        bridge.run()
-    except KeyboardInterrupt:
-        pass
-    bridge.broker.stop()
-    return 0
+        try:
+            bridge.run()
+        finally:
+            bridge.broker.stop()
+        return 0
+
+    return run("uwb-mqtt", options.verbose, work)
 
 
 if __name__ == "__main__":
