@@ -27,7 +27,7 @@ enum Accuracy {
     let groups: [(ids: [String], rows: () -> [AccuracyFigure])] = [
       (["T1", "T2", "T3", "T4"], { TwoWayFigures.rows(settings) }),
       (["T5"], { OutdoorFigures.stands(recordings) }),
-      (["P1"], { PathFigures.rows(recordings) }),
+      (["P1", "P2"], { PathFigures.rows(settings, recordings) }),
       (["A1", "A2", "A3", "A4", "A5", "A6"], { AngleFigures.rows(settings) }),
       (["F1"], { FilterFigures.rows(settings) }),
       (["D1", "D2"], { FlightFigures.rows() }),

@@ -106,19 +106,21 @@ import UWBTestSupport
   /// The mixture of both cases: its mean is subtracted, and its variance is stated.
   @Test func aBlockedPathIsLongerAndLessCertain() {
     var model = LineOfSightModel()
-    let plain = model.effect(probability: 1, on: 0.01, slow: 0.07)
+    let plain = model.effect(probability: 1, on: 0.01)
     #expect(plain.excess == 0 && abs(plain.variance - 0.16) < 1e-9 && plain.factor == 16)
     model.learned = PathModel(
       inputs: [.init(name: "fp_snr_db", mean: 20, deviation: 4)], intercept: 0, weights: [-1])
-    #expect(model.effect(probability: 1, on: 0.01, slow: 0.07).factor == 16)
+    #expect(model.effect(probability: 1, on: 0.01).factor == 16)
     model.learned?.excess = .init(mean: 0.6, deviation: 0.3)
-    let free = model.effect(probability: 0, on: 0.01, slow: 0.07)
-    #expect(free.excess == 0 && free.variance == 0.01 && free.factor == 1)
-    #expect(model.effect(probability: nil, on: 0.01, slow: 0.07).factor == 1)
-    let doubtful = model.effect(probability: 0.5, on: 0.01, slow: 0.1)
+    let free = model.effect(probability: 0, on: 0.01)
+    #expect(free.excess == 0 && free.variance == 0.01 && free.factor == 1 && free.doubt == 0)
+    #expect(model.effect(probability: nil, on: 0.01) == free)
+    let doubtful = model.effect(probability: 0.5, on: 0.01)
     #expect(abs(doubtful.excess - 0.3) < 1e-9)
     #expect(abs(doubtful.variance - (0.01 + 0.045 + 0.09)) < 1e-9)
-    #expect(abs(doubtful.factor - 14.5) < 1e-9)
+    // The detour is in the noise for filters and in the stated deviation, and counts once in both.
+    #expect(abs(doubtful.doubt - 0.135) < 1e-9 && doubtful.factor == 1)
+    #expect(abs(doubtful.total(slow: 0.01) - 0.155) < 1e-9)
     var diagnostics = ReceptionDiagnostics()
     diagnostics.firstPathSNR = 12
     #expect(abs((model.probability(diagnostics) ?? 0) - 0.8808) < 1e-3)

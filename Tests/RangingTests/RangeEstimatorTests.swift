@@ -222,6 +222,25 @@ extension RangeEstimator {
     #expect(try #require(blocked.prediction(at: 19.9)).standardDeviation < 0.1)
   }
 
+  /// A detour is part of the stated deviation only, and not of the one of movements.
+  @Test func `The doubt about a path is stated beside the short-term deviation`() throws {
+    var (free, blocked) = (RangeEstimator(), RangeEstimator())
+    for step in 0..<100 {
+      var sample = RangeSample(time: Double(step) / 10, distance: 4, standardDeviation: 0.05)
+      free.update(sample)
+      sample.doubt = 1
+      blocked.update(sample)
+    }
+    let (a, b) = (try #require(free.prediction(at: 9.9)), try #require(blocked.prediction(at: 9.9)))
+    #expect(b.standardDeviation > 1 && b.standardDeviation < 1.01)
+    #expect(a.shortTermDeviation == b.shortTermDeviation && a.standardDeviation < 0.1)
+    for step in 100..<200 {
+      blocked.update(
+        RangeSample(time: Double(step) / 10, distance: 4, standardDeviation: 0.05))
+    }
+    #expect(try #require(blocked.prediction(at: 19.9)).standardDeviation < 0.1)
+  }
+
   @Test func `A jump restarts the filter after several rejections`() throws {
     var estimator = Self.settled()
     var dispositions: [RangeEstimate.Disposition] = []

@@ -78,6 +78,9 @@ public struct RangeEstimator: Sendable, Hashable {
   /// The part of the error that the used samples share, as a multiple of the square of
   /// `slowDeviation`: more than 1 where the path may be blocked.
   package private(set) var shared = 1.0
+  /// The variance in square metres of the detour that the used samples share; see
+  /// `RangeSample.doubt`.
+  package private(set) var doubt = 0.0
   /// The time of the last sample, for detecting its repetition.
   private var lastTime = 0.0
   private var lastDistance = 0.0
@@ -197,6 +200,7 @@ public struct RangeEstimator: Sendable, Hashable {
     let variance = tails * (residual.variance / part)
     let gain = (next.weight * next.rr / (next.rr + variance)).sum()
     shared += gain * (inflation(of: sample) - shared)
+    doubt += gain * (sample.doubt - doubt)
     next.update(residual.innovation, noise: variance)
     motion = next
     rejections = 0
@@ -224,7 +228,7 @@ public struct RangeEstimator: Sendable, Hashable {
         time: sample.time, r: sample.distance, rr: variance(of: sample) * noise.factor,
         vv: parameters.initialVelocity * parameters.initialVelocity))
     self.motion = motion
-    shared = inflation(of: sample)
+    (shared, doubt) = (inflation(of: sample), sample.doubt)
     (lastTime, lastDistance) = (sample.time, sample.distance)
     rejections = 0
     support = 1
@@ -328,20 +332,21 @@ public struct RangeEstimator: Sendable, Hashable {
   private func estimate(
     _ motion: RangeMotion, _ disposition: RangeEstimate.Disposition
   ) -> RangeEstimate {
-    parameters.estimate(reported(motion), disposition, shared: shared)
+    parameters.estimate(reported(motion), disposition, shared: shared, doubt: doubt)
   }
 }
 
 extension RangeEstimator.Parameters {
-  /// Returns the estimate for a state; `shared` is the property of the estimator.
+  /// Returns the estimate for a state; `shared` and `doubt` are properties of the estimator.
   package func estimate(
-    _ state: RangeState, _ disposition: RangeEstimate.Disposition, shared: Double
+    _ state: RangeState, _ disposition: RangeEstimate.Disposition, shared: Double, doubt: Double
   ) -> RangeEstimate {
-    let short = state.rr + shared * slowDeviation * slowDeviation
+    let slow = shared * slowDeviation * slowDeviation
+    // The noise of the first samples may include the doubt.
+    let total = max(state.rr, doubt) + slow + constantDeviation * constantDeviation
     return RangeEstimate(
-      time: state.time, distance: state.r,
-      standardDeviation: (short + constantDeviation * constantDeviation).squareRoot(),
-      shortTermDeviation: short.squareRoot(), velocity: state.v,
+      time: state.time, distance: state.r, standardDeviation: total.squareRoot(),
+      shortTermDeviation: (state.rr + slow).squareRoot(), velocity: state.v,
       velocityStandardDeviation: max(0, state.vv).squareRoot(),
       disposition: disposition)
   }

@@ -13,6 +13,9 @@ public struct RangeSample: Sendable, Hashable {
   /// The factor on the variance by which `standardDeviation` is greater because the path may be
   /// blocked. The effect of an obstacle is the same in the next samples, so no filter removes it.
   package var inflation = 1.0
+  /// The variance of the error that an obstacle may add, in square metres. Samples share this
+  /// error, and it is part of the stated deviation only.
+  package var doubt = 0.0
 
   /// Creates a sample.
   ///
@@ -69,7 +72,8 @@ public struct RangeEstimate: Sendable, Hashable {
   /// Metres.
   public var distance: Double
   /// One standard deviation of `distance` in metres. In a session it includes the constant error of
-  /// the boards, which is 0.2 to 0.3 m without a calibration.
+  /// the boards, which is 0.2 to 0.3 m without a calibration, and the detour of a path that is
+  /// probably blocked.
   public var standardDeviation: Double
   /// The part of `standardDeviation` that changes within seconds: noise and reflections. Two
   /// distances to one peer share the rest, so that a difference beyond this part is a movement.

@@ -60,7 +60,7 @@ package struct RangeSmoother: Sendable {
       let count = pass.isAtEnd ? steps.count : max(0, min(pass.settled, steps.count - overlap))
       for step in steps.prefix(count) {
         result[step.index] = parameters.estimate(
-          step.state, step.disposition, shared: step.shared)
+          step.state, step.disposition, shared: step.shared, doubt: step.doubt)
       }
       pass.removeFirst(count)
     }
@@ -160,6 +160,7 @@ private struct Step {
   var disposition: RangeEstimate.Disposition
   /// The part of the error that samples share.
   var shared: Double
+  var doubt: Double
 }
 
 /// The filter from the first sample to the last, one step for each. Where a later sample shows that
@@ -229,7 +230,8 @@ private struct ForwardPass {
       preconditionFailure("a usable sample starts the filter")
     }
     var step = Step(
-      index: index, state: state, disposition: estimate.disposition, shared: estimator.shared)
+      index: index, state: state, disposition: estimate.disposition, shared: estimator.shared,
+      doubt: estimator.doubt)
     switch estimate.disposition {
     case .restartedAfterRejections: restart(step)
     case .started, .restartedAfterGap:

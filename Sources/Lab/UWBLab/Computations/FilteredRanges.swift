@@ -32,7 +32,7 @@ extension CSVTable {
     calibration: RangingCalibration? = nil
   ) throws(LabError) -> RowComputation<RangeEstimate> {
     let beginning = try MeasuredRanges(
-      self, sigma: sigma, bias: biasDeviation, slow: parameters.slowDeviation, calibration)
+      self, sigma: sigma, bias: biasDeviation, calibration)
     var (first, measured) = (beginning, beginning)
     var estimators = RecentPeers<RangeEstimator>()
     /// The estimates of a recording, which need all samples of a peer.
@@ -101,13 +101,11 @@ private struct MeasuredRanges {
   private let sigma: Double
   /// The deviation of the constant error in metres, without other information.
   private let bias: Double
-  /// One standard deviation of errors that change slowly, in metres.
-  private let slow: Double
   private var calibrator: RangeCalibrator
   private var start: Double?
 
   init(
-    _ table: CSVTable, sigma: Double, bias: Double, slow: Double,
+    _ table: CSVTable, sigma: Double, bias: Double,
     _ calibration: RangingCalibration?
   ) throws(LabError) {
     var reader = TableReader(table)
@@ -120,7 +118,7 @@ private struct MeasuredRanges {
     biasColumn = reader.find("bias_sigma", .length)
     path = try PathColumns(&reader, calibration?.path)
     calibrator = try RangeCalibrator(calibration, &reader)
-    (self.reader, self.sigma, self.bias, self.slow) = (reader, sigma, bias, slow)
+    (self.reader, self.sigma, self.bias) = (reader, sigma, bias)
   }
 
   /// Whether there are columns that indicate a blocked path.
@@ -148,12 +146,11 @@ private struct MeasuredRanges {
     start = first
     result.blocked = path.probability(row, distance: measured, reader)
     let deviation = reader.deviation(row, sigmaColumn, constant: biasColumn, usual: sigma)
-    let effect = path.model.effect(
-      probability: result.blocked, on: deviation * deviation, slow: slow)
+    let effect = path.model.effect(probability: result.blocked, on: deviation * deviation)
     var sample = RangeSample(
       time: seconds - first, distance: known.range - effect.excess,
       standardDeviation: effect.variance.squareRoot())
-    sample.inflation = effect.factor
+    (sample.inflation, sample.doubt) = (effect.factor, effect.doubt)
     let constant =
       calibrator.deviation.map { ($0 * $0 + known.deviation * known.deviation).squareRoot() }
       ?? reader.value(row, biasColumn) ?? bias

@@ -283,7 +283,7 @@ struct AnchorColumns {
     // The tracker already assumes constant errors of ranges.
     let deviation = reader.deviation(row, sigmaColumn, constant: biasColumn, usual: sigma)
     let blocked = path?.probability(row, distance: measured, reader)
-    let effect = path?.model.effect(probability: blocked, on: deviation * deviation, slow: 1)
+    let effect = path?.model.effect(probability: blocked, on: deviation * deviation)
     let observation = PositionObservation(
       b == nil ? .range(from.position) : .difference(from.position, to.position),
       corrected.range - (effect?.excess ?? 0) - (b == nil ? from.bias : to.bias - from.bias),

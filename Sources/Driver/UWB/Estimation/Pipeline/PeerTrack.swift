@@ -92,15 +92,14 @@ struct PeerTrack: Sendable {
     if let snr = diagnostics?.firstPathSNR.value { noise *= Self.edgeNoise(snr: snr) }
     let rounding = step * step / 12
     let effect = settings.lineOfSight.effect(
-      probability: result.nonLineOfSight, on: noise * noise + rounding,
-      slow: settings.filter.slowDeviation)
+      probability: result.nonLineOfSight, on: noise * noise + rounding)
     let deviation = effect.variance.squareRoot()
     metres -= effect.excess
     result.distance = metres
     result.distanceNoise = deviation
-    result.distanceDeviation = (effect.variance + effect.factor * slow + constant).squareRoot()
+    result.distanceDeviation = (effect.total(slow: slow) + constant).squareRoot()
     var sample = RangeSample(time: time, distance: metres, standardDeviation: deviation)
-    sample.inflation = effect.factor
+    (sample.inflation, sample.doubt) = (effect.factor, effect.doubt)
     result.track = range.update(sample)
   }
 
