@@ -55,6 +55,25 @@ import Testing
     }
   }
 
+  /// A host that is late for one poll in four misses the same turn again and again.
+  @Test func `Equal miscounts in a row do not replace the offset`() throws {
+    var scene = TwoWayScene(seed: 5)
+    scene.initiator = 10e-6
+    var parameters = TwoWayParameters()
+    parameters.counter = TickCounter(bits: 32)
+    var tracker = ClockOffsetTracker(parameters)
+    var late = 0.0
+    for round in 0..<60 {
+      let time = Double(round) * 0.25
+      let exchange = scene.exchange(at: time)
+      // Three intervals of this recording are too short by a turn, one after the other.
+      if 20..<23 ~= round { late += 0.067 }
+      tracker.addPoll(
+        sent: exchange.pollSent, received: exchange.pollReceived, time: time - late)
+      if round > 0 { #expect(abs(try #require(tracker.offset).value - 10e-6) < 2e-9) }
+    }
+  }
+
   @Test func `Follows a restarted peer`() throws {
     var scene = TwoWayScene(seed: 4)
     scene.initiator = 10e-6

@@ -34,8 +34,11 @@ package struct ClockOffsetTracker: Sendable, Hashable {
   private static var usualInterval: Double { 0.1 }
   /// Seconds beyond which two polls are not compared.
   private static var longestInterval: Double { 30.0 }
-  /// Two offsets closer than this are equal: a miscount does not repeat within half a ppm.
+  /// Two offsets closer than this are equal.
   private static var sameOffset: Double { 0.5e-6 }
+  /// Consecutive equal offsets that replace the known one. Where a host is late for every fourth
+  /// poll, two miscounts of turns in a row are frequent, and they are equal.
+  private static var confirmations: Int { 4 }
 
   /// The counter, the noise of the stamps and the greatest offset.
   package let radio: TwoWayParameters
@@ -47,10 +50,14 @@ package struct ClockOffsetTracker: Sendable, Hashable {
     var received: TickStamp
     var time: Double?
   }
+  private struct Candidate: Sendable, Hashable {
+    var value: Double
+    var count: Int
+  }
   private var last: Poll?
   private var mismatches = 0
-  /// An offset far from the known one, until the next pair of polls confirms it.
-  private var candidate: Double?
+  /// An offset far from the known one, until the next pairs of polls confirm it, and their number.
+  private var candidate: Candidate?
 
   /// Creates a tracker for crystals without temperature control.
   package init(_ radio: TwoWayParameters = TwoWayParameters()) { self.radio = radio }
@@ -62,7 +69,6 @@ package struct ClockOffsetTracker: Sendable, Hashable {
   ///     polls are certain to follow each other within one turn.
   /// - Returns: whether the offset was updated. The first poll does not update it, nor do polls
   ///   that are too far apart, or stamps that do not belong together.
-  ///   apart, or when the stamps do not belong together.
   @discardableResult
   package mutating func addPoll(
     sent: TickStamp, received: TickStamp, time: Double? = nil
@@ -89,9 +95,11 @@ package struct ClockOffsetTracker: Sendable, Hashable {
     // Crystals do not jump. An apparent jump is a corrupt stamp, or a wrong count of turns by times
     // from a host that was late. The offset of a restarted peer stays the same.
     if isImplausible(measured.offset, after: measured.seconds) {
-      let isConfirmed = candidate.map { abs($0 - measured.offset.value) < Self.sameOffset }
-      candidate = measured.offset.value
-      guard isConfirmed == true else { return false }
+      let value = measured.offset.value
+      let isSame = candidate.map { abs($0.value - value) < Self.sameOffset } ?? false
+      let count = isSame ? (candidate?.count ?? 0) + 1 : 1
+      candidate = Candidate(value: value, count: count)
+      guard count >= Self.confirmations else { return false }
       offset = nil
     }
     candidate = nil
