@@ -38,7 +38,7 @@ let package = Package(
       name: "uwbsite", dependencies: ["SiteServer", "UWBSite", arguments], swiftSettings: strict),
     // Simulated tags, rooms and doors, for tests and for figures.
     .target(
-      name: "SiteScenarios", dependencies: ["UWBSite"], path: "Benchmarks/SiteScenarios",
+      name: "SiteScenarios", dependencies: ["SiteServer", "UWBSite"], path: "Benchmarks/SiteScenarios",
       swiftSettings: strict),
     .executableTarget(
       name: "SiteFigures", dependencies: ["SiteScenarios", "SiteServer", "UWBSite", arguments],
@@ -46,7 +46,7 @@ let package = Package(
     .testTarget(
       name: "UWBSiteTests", dependencies: ["SiteScenarios", "UWBSite"], swiftSettings: strict),
     .testTarget(
-      name: "SiteServerTests", dependencies: ["SiteServer", "UWBSite", database],
+      name: "SiteServerTests", dependencies: ["SiteScenarios", "SiteServer", "UWBSite", database],
       exclude: ["Captures"], swiftSettings: strict),
     .testTarget(
       name: "uwbsiteTests", dependencies: ["UWBSite", "uwbsite", arguments], swiftSettings: strict),

@@ -8,7 +8,7 @@ struct SiteFigures: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "SiteFigures",
     subcommands: [
-      AirFigures.self, HistoryFigures.self, SurveyFigures.self, TrackFigures.self,
-      ZoneFigures.self,
+      AirFigures.self, FuzzFigures.self, HistoryFigures.self, LatencyFigures.self,
+      SurveyFigures.self, TrackFigures.self, ZoneFigures.self,
     ])
 }

@@ -8,11 +8,11 @@ internal import UWBSite
 /// this: Enter in the shell repeats the last command, and `lec` switches the output on and off. Two
 /// Enters within a second open the shell of a silent board, `si` asks for its address, and `lec`
 /// starts the output.
-struct PANSDialogue {
-  enum Failure: Error, Sendable, Hashable, CustomStringConvertible {
+package struct PANSDialogue {
+  package enum Failure: Error, Sendable, Hashable, CustomStringConvertible {
     case noShell
 
-    var description: String {
+    package var description: String {
       "no shell of PANS answers; check the firmware and that no other program uses the port"
     }
   }
@@ -55,7 +55,7 @@ struct PANSDialogue {
   private var hasIntroduced = false
   private var hasAnswered = false
 
-  init(board: String?, _ names: SiteNames, at now: Double) {
+  package init(board: String?, _ names: SiteNames, at now: Double) {
     (self.board, self.names) = (board, names)
     deadline = now + Patience.listening
   }
@@ -72,7 +72,9 @@ struct PANSDialogue {
   // MARK: input
 
   /// Handles bytes of the board; the output goes to the board.
-  mutating func receive(_ bytes: [UInt8], at now: Double) -> (items: [SourceItem], output: String) {
+  package mutating func receive(_ bytes: [UInt8], at now: Double) -> (
+    items: [SourceItem], output: String
+  ) {
     var (items, output) = ([SourceItem](), "")
     for byte in bytes {
       if byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") || text.count > Self.longestLine {

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import SiteScenarios
+import UWBSite
+
+/// Damaged input, in numbers that tests have no time for.
+struct FuzzFigures: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "fuzz", abstract: "Damaged lines of JSON, tables and PANS, up to the places.")
+
+  @Option(help: "Lines of each format.")
+  var count = 1_000_000
+
+  @Option(help: "The seed of the changes.")
+  var seed: UInt64 = 1
+
+  func run() throws {
+    var isWrong = false
+    // The names of the lines' seeds.
+    let text = """
+      {"version": 1, "gauge": {"kind": "measured"}, "anchors": [
+        {"id": "A0", "addresses": ["0x0a00"], "position_m": [0, 0, 2], "position_sd_m": [0, 0, 0]},
+        {"id": "A1", "addresses": ["0x0a01"], "position_m": [9, 0, 3], "position_sd_m": [0, 0, 0]},
+        {"id": "A2", "position_m": [9, 8, 2], "position_sd_m": [0, 0, 0]}],
+       "tags": [{"id": "T", "height_m": 1}, {"id": "U", "height_m": 1}],
+       "zones": [{"id": "Z", "polygon_m": [[1, 1], [5, 1], [5, 5]]}]}
+      """
+    let site = try Site(json: Array(text.utf8))
+    for format in InputFuzz.Format.allCases {
+      var fuzz = try InputFuzz(format, site, seed: seed)
+      let result = try fuzz.run(count)
+      print(
+        "\(format.rawValue): \(result.lines) lines, \(result.measurements) measurements, "
+          + "\(result.bad) bad lines with their field, \(result.places) places")
+      for sentence in result.wrong { print("  WRONG: \(sentence)") }
+      isWrong = isWrong || !result.wrong.isEmpty
+    }
+    if isWrong { throw ExitCode.failure }
+  }
+}
