@@ -32,13 +32,17 @@ let package = Package(
     // Sources of measurements, the engine's loop, and the receivers of its events.
     .target(
       name: "SiteServer",
-      dependencies: ["UWBSite", database, .product(name: "UWB", package: "swift-uwb")],
+      dependencies: [
+        "UWBSite", database, .product(name: "UWB", package: "swift-uwb"),
+        .product(name: "Varlink", package: "swift-uwb"),
+      ],
       swiftSettings: strict),
     .executableTarget(
       name: "uwbsite", dependencies: ["SiteServer", "UWBSite", arguments], swiftSettings: strict),
     // Simulated tags, rooms and doors, for tests and for figures.
     .target(
-      name: "SiteScenarios", dependencies: ["SiteServer", "UWBSite"], path: "Benchmarks/SiteScenarios",
+      name: "SiteScenarios", dependencies: ["SiteServer", "UWBSite"],
+      path: "Benchmarks/SiteScenarios",
       swiftSettings: strict),
     .executableTarget(
       name: "SiteFigures", dependencies: ["SiteScenarios", "SiteServer", "UWBSite", arguments],

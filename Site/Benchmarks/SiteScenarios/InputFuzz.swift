@@ -13,7 +13,7 @@ package struct InputFuzz {
     package var measurements = 0
     package var bad = 0
     package var places = 0
-    /// Sentences without a line and a field, and places that are no numbers.
+    /// Sentences without a line and a field, and places with infinite coordinates.
     package var wrong: [String] = []
   }
 

@@ -13,8 +13,10 @@ struct Run: ParsableCommand {
     discussion: """
       Reads ranges, differences and directions of any number of sources, and prints the place of \
       each tag after each of its rounds, and changes of zones, floors and doors. A source is - for \
-      standard input, a pipe or a file, with one JSON object a line. A line is as \
-      `uwbctl range --format json` prints it, or shorter:
+      standard input, a pipe or a file, with one JSON object a line; uwbd: or a socket for the \
+      service that shares chips; pans:/dev/ttyACM0 for a DWM1001 board with PANS firmware; or \
+      BOARD=FILE.pcapng for a capture. A line is as `uwbctl range --format json` prints it, or \
+      shorter:
 
       {"t": 12.5, "tag": "T1", "anchor": "A3", "distance_m": 4.21, "sd_m": 0.1}
 
@@ -24,7 +26,7 @@ struct Run: ParsableCommand {
       first ones are printed with their field on standard error. Ctrl-C ends the command with a \
       summary.
 
-      Standard input and pipes are live: a tag is lost after a silence that its rate does not \
+      Services, boards, pipes and standard input are live: a tag is lost after a silence that its rate does not \
       explain. Files alone are read as fast as possible, or with --speed at a multiple of their own \
       times.
       """)

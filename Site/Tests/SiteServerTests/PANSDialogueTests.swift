@@ -174,9 +174,15 @@ import UWBSite
     #expect(items.count == 3)
   }
 
-  @Test("The delay of attempts doubles up to a bound")
+  @Test("The delay of attempts doubles up to a bound, and a reason is reported once")
   func delay() {
     var delay = RetryDelay()
-    #expect((0..<6).map { _ in delay.next() } == [0.5, 1, 2, 4, 8, 8])
+    let away = AttemptEnd(reason: "away", hasWorked: false)
+    let attempts = (0..<6).map { _ in delay.next(after: away) }
+    #expect(attempts.map(\.seconds) == [0.5, 1, 2, 4, 8, 8])
+    #expect(attempts.map(\.isNews) == [true, false, false, false, false, false])
+    #expect(delay.next(after: AttemptEnd(reason: "denied", hasWorked: false)).isNews)
+    let again = delay.next(after: AttemptEnd(reason: "denied", hasWorked: true))
+    #expect(again == (0.5, true))
   }
 }

@@ -102,7 +102,7 @@ private struct LineRelay {
     while !isEnded(), case let data = file.availableData, !data.isEmpty {
       splitter.add(Array(data)[...])
       while let line = splitter.next() {
-        // The last line of a round names the last anchor; the tag stands between its quotation marks.
+        // The last line of a round has the last anchor. The tag is between quotation marks.
         let text = String(decoding: line, as: UTF8.self)
         guard text.contains("\"A7\""), let tag = text.split(separator: "\"").dropFirst(3).first
         else { continue }

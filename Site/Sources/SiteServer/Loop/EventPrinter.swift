@@ -67,7 +67,8 @@ extension SiteCounters: CustomStringConvertible {
       "\(engine.used) measurements used",
     ]
     for (count, word) in [
-      (engine.rejected, "outliers"), (engine.late, "late"), (engine.repeated, "repeated"),
+      (engine.waiting, "before the first place"), (engine.rejected, "outliers"),
+      (engine.late, "late"), (engine.repeated, "repeated"),
       (engine.unusable, "unusable"), (unknown, "of unknown boards"), (withoutTag, "without a tag"),
       (failed, "without a measurement"), (lost, "lost since they came too fast"),
       (bad, "bad lines"),

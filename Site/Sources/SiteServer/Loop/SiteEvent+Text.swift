@@ -46,7 +46,8 @@ extension SiteEvent {
     case .source(let name, .connected(let identity)):
       return "\(name): connected" + (identity.map { ", \($0)" } ?? "")
     case .source(let name, .interrupted(let reason, let seconds)):
-      return "\(name): \(reason); the next attempt follows in \(Self.number(seconds, 0)) s"
+      let cause = reason.hasSuffix(".") ? String(reason.dropLast()) : reason
+      return "\(name): \(cause); the next attempt follows in \(Self.number(seconds, 0)) s"
     case .source(let name, .ended(let reason?)): return "\(name): \(reason)"
     default: return nil
     }

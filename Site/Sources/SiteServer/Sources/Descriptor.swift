@@ -45,15 +45,20 @@ final class Descriptor: Sendable {
 
   deinit { if isOwned { close(number) } }
 
+  /// Whether a path is the one of a socket, which cannot be opened.
+  static func isSocket(_ path: String) -> Bool {
+    var status = stat()
+    return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFSOCK
+  }
+
   /// The kind of a file, as far as it decides how to read it.
-  enum Kind { case file, stream, socket, terminal, folder }
+  enum Kind { case file, stream, terminal, folder }
 
   var kind: Kind {
     var status = stat()
     guard unsafe fstat(number, &status) == 0 else { return .stream }
     return switch status.st_mode & S_IFMT {
     case S_IFREG: .file
-    case S_IFSOCK: .socket
     case S_IFDIR: .folder
     case S_IFCHR: isatty(number) == 1 ? .terminal : .stream
     default: .stream

@@ -12,18 +12,10 @@ struct PANSBoard: LiveSource {
   let board: String?
   let names: SiteNames
 
-  func run(_ port: SourcePort) {
-    var delay = RetryDelay()
-    while !port.isClosed {
-      let (reason, hasWorked) = talk(port)
-      guard !port.isClosed else { return }
-      if hasWorked { delay = RetryDelay() }
-      port.pause(reason, delay.next())
-    }
-  }
+  func run(_ port: SourcePort) { port.keep { talk(port) } }
 
-  /// Talks with the board until it is gone; returns the reason.
-  private func talk(_ port: SourcePort) -> (reason: String, hasWorked: Bool) {
+  /// Talks with the board until it is gone.
+  private func talk(_ port: SourcePort) -> AttemptEnd {
     var hasWorked = false
     do {
       let descriptor = try Descriptor(opening: path, O_RDWR | O_NOCTTY | O_NONBLOCK)
@@ -46,8 +38,8 @@ struct PANSBoard: LiveSource {
       }
       // The board is silent again, as it was before.
       if dialogue.hasStarted { try? descriptor.write(Array("lec\r".utf8)) }
-      return ("closed", hasWorked)
-    } catch { return ("\(error)", hasWorked) }
+      return AttemptEnd(reason: "closed", hasWorked: hasWorked)
+    } catch { return AttemptEnd(reason: "\(error)", hasWorked: hasWorked) }
   }
 }
 

@@ -2,22 +2,42 @@
 
 internal import Dispatch
 
+/// The end of one attempt to use a source.
+struct AttemptEnd: Sendable, Hashable {
+  var reason: String
+  /// Whether the source was there.
+  var hasWorked: Bool
+}
+
 /// The seconds before the next attempt to reach a source: doubled each time, with a bound.
 struct RetryDelay: Sendable, Hashable {
   static let (shortest, longest) = (0.5, 8.0)
 
   private var seconds = Self.shortest
+  private var reason: String?
 
-  mutating func next() -> Double {
-    defer { seconds = min(2 * seconds, Self.longest) }
-    return seconds
+  /// Returns the seconds before the next attempt, and whether the reason is news.
+  mutating func next(after end: AttemptEnd) -> (seconds: Double, isNews: Bool) {
+    if end.hasWorked { self = RetryDelay() }
+    defer { (seconds, reason) = (min(2 * seconds, Self.longest), end.reason) }
+    return (seconds, reason != end.reason)
   }
 }
 
 extension SourcePort {
-  /// Reports that the source is away, and waits before the next attempt.
-  func pause(_ reason: String, _ seconds: Double) {
-    send(.interrupted(reason: reason, retryAfter: seconds))
+  /// Attempts again and again until the port is closed.
+  func keep(_ attempt: () -> AttemptEnd) {
+    var delay = RetryDelay()
+    while !isClosed {
+      let end = attempt()
+      guard !isClosed else { return }
+      let (seconds, isNews) = delay.next(after: end)
+      if isNews { send(.interrupted(reason: end.reason, retryAfter: seconds)) }
+      pause(seconds)
+    }
+  }
+
+  private func pause(_ seconds: Double) {
     let (end, semaphore) = (now + seconds, DispatchSemaphore(value: 0))
     while !isClosed, now < end {
       _ = semaphore.wait(timeout: .now() + .milliseconds(Int(1 + 1000 * min(end - now, 0.1))))

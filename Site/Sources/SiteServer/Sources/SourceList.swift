@@ -16,7 +16,8 @@ package struct SourceFailure: Error, Sendable, Hashable, CustomStringConvertible
 }
 
 extension Source {
-  /// Opens a source by its argument: `-`, a file, a pipe, `pans:` with a serial port.
+  /// Opens a source by its argument: `-`, a file, a pipe, `uwbd:` with a socket, `pans:` with a
+  /// serial port.
   ///
   /// The board at this end may stand before it, as in `T1=-`.
   package init(argument: String, _ names: SiteNames) throws(SourceFailure) {
@@ -33,6 +34,10 @@ extension Source {
           LineStream(
             descriptor: Descriptor(STDIN_FILENO, isOwned: false),
             parser: LineParser(.json, board: board))))
+      return
+    }
+    if let path = Self.service(place) {
+      self.init(place, .live(ChipService(path: path, board: board, names: names)))
       return
     }
     if place.hasSuffix(".pcapng") {
@@ -52,6 +57,15 @@ extension Source {
     case .folder: throw SourceFailure(source: place, reason: "is a folder; a file belongs here")
     default: self.init(place, .live(LineStream(descriptor: descriptor, parser: parser)))
     }
+  }
+
+  /// Returns the socket of `uwbd:`, `uwbd:PATH` or the path of a socket.
+  private static func service(_ place: String) -> String? {
+    guard !place.hasPrefix("uwbd:") else {
+      let path = place.dropFirst("uwbd:".count)
+      return path.isEmpty ? ChipService.usualPath : String(path)
+    }
+    return Descriptor.isSocket(place) ? place : nil
   }
 
   private static func capture(

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dispatch
+internal import Synchronization
+internal import Varlink
+
+/// The chips that a service `org.swift-uwb.Chips` shares.
+struct ChipService: LiveSource {
+  /// The socket of a service that was started by the system.
+  static let usualPath = "/run/uwbd/control"
+  /// All measurements with their origin. A client that is too slow loses the oldest ones, which the
+  /// service counts.
+  private static let parameters =
+    #"{"keep": "all", "queue": 10000, "nulls": false, "identity": true, "events": true}"#
+
+  let path: String
+  let board: String?
+  let names: SiteNames
+
+  func run(_ port: SourcePort) { port.keep { wait(port) } }
+
+  /// Waits for the end of a connection on this thread, which belongs to the source.
+  private func wait(_ port: SourcePort) -> AttemptEnd {
+    let (result, ended) = (EndBox(), DispatchSemaphore(value: 0))
+    let task = Task {
+      let end = await watch(port)
+      result.end.withLock { $0 = end }
+      ended.signal()
+    }
+    while ended.wait(timeout: .now() + .milliseconds(100)) == .timedOut {
+      if port.isClosed { task.cancel() }
+    }
+    return result.end.withLock { $0 } ?? AttemptEnd(reason: "the task has ended", hasWorked: false)
+  }
+
+  /// Sends the measurements of one connection.
+  private func watch(_ port: SourcePort) async -> AttemptEnd {
+    var (replies, hasWorked) = (ChipReplies(board: board, names), false)
+    do {
+      let client = try await VarlinkClient.connect(to: path)
+      defer { client.close() }
+      let stream = client.replies(
+        to: "org.swift-uwb.Chips.Monitor", Array(Self.parameters.utf8))
+      for try await reply in stream {
+        port.send(replies.items(reply))
+        hasWorked = true
+      }
+      return AttemptEnd(reason: "the service has ended the measurements", hasWorked: hasWorked)
+    } catch { return AttemptEnd(reason: "\(error)", hasWorked: hasWorked) }
+  }
+
+  private final class EndBox: Sendable {
+    let end = Mutex<AttemptEnd?>(nil)
+  }
+}
