@@ -16,6 +16,7 @@ class MissingExtraTests(unittest.TestCase):
     def test_a_program_names_the_extra_that_it_needs(self) -> None:
         for run, package, extra in (
             (uwb.bridges.run_mqtt, "paho", "swift-uwb[mqtt]"),
+            (uwb.bridges.run_mcap, "rosbags", "swift-uwb[mcap]"),
             (uwb.bridges.run_metrics, "prometheus_client", "swift-uwb[metrics]"),
         ):
             sys.modules.pop(f"uwb.bridges.{extra[10:-1]}", None)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 
-__all__ = ["run_metrics", "run_mqtt"]
+__all__ = ["run_mcap", "run_metrics", "run_mqtt"]
 
 
 def _run(program: str, module: str, extra: str, package: str) -> int:
@@ -17,12 +17,16 @@ def _run(program: str, module: str, extra: str, package: str) -> int:
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("uwb"):
             raise
-        print(
-            f"{program} needs {error.name}: pip install 'swift-uwb[{extra}]', or apt install {package}.",
-            file=sys.stderr)
+        package = f", or apt install {package}" if package else ""
+        print(f"{program} needs {error.name}: pip install 'swift-uwb[{extra}]'{package}.", file=sys.stderr)
         return 69
     status: int = sys.modules[module].main()
     return status
+
+
+def run_mcap() -> int:
+    """Runs `uwb-mcap`."""
+    return _run("uwb-mcap", "uwb.bridges.mcap", "mcap", "")
 
 
 def run_metrics() -> int:

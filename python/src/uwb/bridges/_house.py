@@ -15,7 +15,7 @@ from typing import Any
 import uwb
 
 from . import _homeassistant
-from ._input import Place, SiteChange
+from ._input import Place, SiteChange, since_epoch
 
 log = logging.getLogger("uwb.bridges.mqtt")
 
@@ -420,7 +420,9 @@ class House:
             members.update(
                 near=self.settings.rooms.get(tag.near, tag.near), distance=round(found.smooth.published[0], 3),
                 sigma=value.sigma, azimuth=value.computed_azimuth_deg or value.azimuth_deg,
-                rssi=value.rssi_dbm, blocked=value.nlos_probability, time=value.time.isoformat())
+                rssi=value.rssi_dbm, blocked=value.nlos_probability)
+            if since_epoch(value.time.timestamp()):
+                members["time"] = value.time.isoformat()
         if tag.place:
             x, y, z = (round(entry, 3) for entry in tag.place.published)
             members.update(x=x, y=y, z=z, sigma=round(tag.place.sigma, 3))

@@ -7,7 +7,6 @@ import json
 import logging
 import math
 import queue
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -119,8 +118,18 @@ def site_event(members: object) -> Place | SiteChange | None:
 
 
 def measurement(members: object) -> uwb.Measurement | None:
-    """Returns the measurement of an object that `Recording.save` or the service writes, or None."""
-    if not isinstance(members, dict) or not isinstance(members.get("measurement"), dict):
+    """Returns the measurement of an object, or None.
+
+    The service and `Recording.save` write it with its chip and time, `uwbctl range` without them:
+    its time counts from the first measurement.
+    """
+    if not isinstance(members, dict):
+        return None
+    if "measurement" not in members and "peer" in members and "status" in members:
+        seconds = number(members.get("time_s")) or 0.0
+        members = {"chip": "board", "session_id": members.get("session"), "utc_us": round(seconds * 1e6),
+                   "monotonic_us": round(seconds * 1e6), "measurement": members}
+    if not isinstance(members.get("measurement"), dict):
         return None
     try:
         made = uwb.Measurement.from_json(members)
@@ -153,6 +162,11 @@ def parse(line: bytes) -> Place | SiteChange | uwb.Measurement | None:
     except (ValueError, RecursionError):
         return None
     return site_event(members) or measurement(members)
+
+
+def since_epoch(seconds: float) -> bool:
+    """Returns whether a time counts from 1970; times of recordings count from their beginning."""
+    return 1e9 < seconds < 9e9
 
 
 Put = Callable[[Input], None]
@@ -201,7 +215,8 @@ class Feed:
                 thread = threading.Thread(
                     target=watch_chips, args=(path or None, source, self.queue.put), daemon=True)
             else:
-                file = sys.stdin.buffer if source == "-" else open(source, "rb")
+                # A thread that reads sys.stdin would block the end of the program.
+                file = open(0, "rb", closefd=False) if source == "-" else open(source, "rb")
                 thread = threading.Thread(
                     target=read_lines, args=(file, source, self.queue.put), daemon=True)
             thread.start()

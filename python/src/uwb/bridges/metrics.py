@@ -28,7 +28,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 import uwb
 
-from ._input import Ended, Feed, Place, SiteChange, log
+from ._input import Ended, Feed, Place, SiteChange, log, since_epoch
 from ._program import parser, run, secret
 
 #: Values of a label. Rotating addresses would be a series each: later ones are `other`.
@@ -157,9 +157,7 @@ def influx(value: object, now: int) -> str | None:
             else value.elevation_deg,
             "rssi": value.rssi_dbm, "blocked": value.nlos_probability, "status": value.status,
         }
-        moment = value.time - _EPOCH
-        return line("uwb_range", tags, fields, (moment.days * 86_400 + moment.seconds) * 10**9
-                    + moment.microseconds * 1_000)
+        return line("uwb_range", tags, fields, _time(value.time.timestamp(), now))
     if isinstance(value, Place):
         x, y, z = value.position
         return line("uwb_place", {"tag": value.tag}, {
@@ -170,12 +168,8 @@ def influx(value: object, now: int) -> str | None:
     return None
 
 
-_EPOCH = uwb.Change("").time
-
-
 def _time(seconds: float, now: int) -> int:
-    # Times of recordings count from another origin.
-    return round(seconds * 1e6) * 1_000 if 1e9 < seconds < 9e9 else now
+    return round(seconds * 1e6) * 1_000 if since_epoch(seconds) else now
 
 
 class Writer:

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The names and the geometry that recordings for ROS 2 and for Foxglove have in common."""
+
+from __future__ import annotations
+
+import math
+
+import uwb
+
+from ._house import slug
+from ._input import Place
+
+Vector = tuple[float, float, float]
+Color = tuple[float, float, float, float]
+
+GREEN, BLUE = (0.2, 0.8, 0.3, 1.0), (0.2, 0.5, 1.0, 0.45)
+#: An ellipse of as many standard deviations contains 95 %.
+ELLIPSE = 2.4477
+
+
+def flat_topic(text: str) -> str:
+    """Returns a level of a topic of ROS: it does not begin with a digit, and has no hyphen."""
+    found = slug(text).replace("-", "_")
+    return f"_{found}" if found[0].isdigit() else found
+
+
+def angle(value: uwb.Measurement, name: str) -> tuple[float, float]:
+    """Returns `azimuth` or `elevation` with its variance in radians; NaN if they are unknown."""
+    degrees, sigma = getattr(value, f"computed_{name}_deg"), getattr(value, f"computed_{name}_sd_deg")
+    if degrees is None:
+        degrees, sigma = getattr(value, f"{name}_deg"), None
+    return (
+        math.nan if degrees is None else math.radians(degrees),
+        math.nan if sigma is None else math.radians(sigma) ** 2,
+    )
+
+
+def ellipse(value: Place) -> tuple[Vector, float] | None:
+    """Returns the axes of the ellipse of 95 % and of the height, and the angle of the first one."""
+    xx, xy, _, yy, _, zz = value.covariance
+    middle, spread = (xx + yy) / 2, math.hypot((xx - yy) / 2, xy)
+    if not (math.isfinite(middle) and math.isfinite(zz) and middle >= spread):
+        return None
+    axes = (math.sqrt(middle + spread), math.sqrt(middle - spread), math.sqrt(max(zz, 0)))
+    size = [max(0.02, 2 * ELLIPSE * axis) for axis in axes]
+    return (size[0], size[1], size[2]), math.atan2(2 * xy, xx - yy) / 2
