@@ -209,6 +209,79 @@ class Session:
                 raise
 
 
+_Caller = TypeVar("_Caller", bound="Caller")
+
+
+class Caller:
+    """Calls a service, in one thread at a time."""
+
+    # Counts the starts, so that the end of an earlier session does not concern a later one.
+    _starts = 0
+
+    def __init__(self, path: str, timeout: float | None) -> None:
+        self._path = path
+        self._timeout = timeout
+        # At most one connection without a call and without a session. None: the client is closed.
+        self._idle: list[Connection] | None = []
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether `close` was called."""
+        return self._idle is None
+
+    def _open(self) -> Connection:
+        if self.is_closed:
+            raise ConnectionLost("The client was closed.")
+        return Connection(self._path, self._timeout)
+
+    def _call(self, method: str, /, **parameters: Any) -> dict[str, Any]:
+        while self._idle and self._idle[-1].is_lost:
+            # The service was restarted.
+            self._idle.pop().close()
+        connection = self._idle.pop() if self._idle else self._open()
+        try:
+            reply = connection.call(method, **parameters)
+        except BaseException:
+            # The next call would receive the late answer.
+            connection.close()
+            raise
+        if self._idle == []:
+            self._idle.append(connection)
+        else:
+            connection.close()
+        return reply.result()
+
+    def _features(self) -> frozenset[str]:
+        return frozenset()
+
+    def _listen(self, events: Source[Any]) -> Connection:
+        connection = self._open()
+        try:
+            connection.listen(events.method, **events.parameters(self._features()))
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _forget(self, error: Exception, starts: int) -> None:
+        """Handles the error that ends a stream."""
+
+    def _restore(self) -> None:
+        """Prepares for a service that was restarted."""
+
+    def close(self) -> None:
+        """Closes the client, except its streams."""
+        idle, self._idle = self._idle or [], None
+        while idle:
+            idle.pop().close()
+
+    def __enter__(self: _Caller) -> _Caller:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+
 _Value = TypeVar("_Value")
 _Self = TypeVar("_Self", bound="_Stream[Any]")
 
@@ -217,7 +290,7 @@ class _Stream(Generic[_Value]):
     _connection: Connection | None = None
     _is_closed = False
 
-    def __init__(self, client: Client, source: Source[_Value], reconnect: float) -> None:
+    def __init__(self, client: Caller, source: Source[_Value], reconnect: float) -> None:
         self._client = client
         self._source = source
         self._progress = Progress(source, reconnect)
@@ -304,7 +377,7 @@ class Watch(_Stream[Change | Interruption]):
     """The events of the service, with a value where it was restarted: iterate over it."""
 
 
-class Client:
+class Client(Caller):
     """A user of the service, in one thread at a time; `connect` makes one.
 
     Each session, and each stream, has a connection of its own, on which no other call is made. A
@@ -312,15 +385,10 @@ class Client:
     """
 
     def __init__(self, path: str, timeout: float | None) -> None:
-        self._path = path
-        self._timeout = timeout
+        super().__init__(path, timeout)
         # The connections of the sessions that the client holds, with their parameters for the next
         # service.
         self._held: dict[tuple[str, int], tuple[Connection, StartCall]] = {}
-        # Counts the starts, so that the end of an earlier session does not concern a later one.
-        self._starts = 0
-        # At most one connection without a call and without a session. None: the client is closed.
-        self._idle: list[Connection] | None = []
         try:
             #: The service: its version, features, run and host.
             self.service: Service = self._greet()
@@ -342,49 +410,17 @@ class Client:
         except ServiceError as error:
             return older_service(error, info)
 
+    def _features(self) -> frozenset[str]:
+        return self.service.features
+
     def __repr__(self) -> str:
         return f"<uwb.Client of {self._path}>"
 
-    @property
-    def is_closed(self) -> bool:
-        """Whether `close` was called."""
-        return self._idle is None
-
-    def _open(self) -> Connection:
-        if self.is_closed:
-            raise ConnectionLost("The client was closed.")
-        return Connection(self._path, self._timeout)
-
-    def _call(self, method: str, /, **parameters: Any) -> dict[str, Any]:
-        while self._idle and self._idle[-1].is_lost:
-            # The service was restarted.
-            self._idle.pop().close()
-        connection = self._idle.pop() if self._idle else self._open()
-        try:
-            reply = connection.call(method, **parameters)
-        except BaseException:
-            # The next call would receive the late answer.
-            connection.close()
-            raise
-        if self._idle == []:
-            self._idle.append(connection)
-        else:
-            connection.close()
-        return reply.result()
-
     def close(self) -> None:
         """Releases all sessions of this client."""
-        idle, self._idle = self._idle or [], None
-        while idle:
-            idle.pop().close()
+        super().close()
         while self._held:
             self._held.popitem()[1][0].close()
-
-    def __enter__(self) -> Client:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.close()
 
     def chips(self) -> list[Chip]:
         """Returns the chips that the service has, with their sessions."""
@@ -544,15 +580,6 @@ class Client:
         """
         parameters = {"run": run, "after": after, "counters_ms": milliseconds(counters)}
         return Watch(self, Changes(parameters), reconnect)
-
-    def _listen(self, events: Source[Any]) -> Connection:
-        connection = self._open()
-        try:
-            connection.listen(events.method, **events.parameters(self.service.features))
-        except BaseException:
-            connection.close()
-            raise
-        return connection
 
     def record(
         self,

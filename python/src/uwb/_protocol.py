@@ -17,6 +17,7 @@ from typing import Any, Literal, TypeVar
 _Value = TypeVar("_Value")
 
 INTERFACE = "org.swift-uwb.Chips"
+SITE_INTERFACE = "org.swift-uwb.Site"
 DEFAULT_PATH = "/run/uwbd/control"
 
 #: Names methods, sessions and errors; never the parameters of a call, which have the keys.
@@ -83,7 +84,7 @@ def try_to_connect(connection: socket.socket, path: str) -> bool:
     except PermissionError as error:
         raise ConnectionLost(f"This user may not connect to {path}: {error.strerror}.") from None
     except OSError as error:
-        raise ConnectionLost(f"No service listens at {path}: {error}. Start uwbd.") from None
+        raise ConnectionLost(f"No service listens at {path}: {error}. Start it.") from None
     return True
 
 
@@ -176,6 +177,10 @@ class SessionEnded(ServiceError):
     """The session that was named has ended."""
 
 
+class NoTag(ServiceError):
+    """The site file has no such tag."""
+
+
 def ended(error: Exception) -> tuple[str, int]:
     """Returns the chip and the session that an error reports as ended."""
     if not isinstance(error, SessionEnded):
@@ -188,7 +193,7 @@ _ERRORS: dict[str, type[ServiceError]] = {
     for kind in (
         NoChip, ChipUnavailable, Busy, InvalidProfile, Conflict, Denied, LimitReached, Refused, NoSession, SessionEnded,
     )
-}
+} | {f"{SITE_INTERFACE}.{kind.__name__}": kind for kind in (LimitReached, NoTag)}
 
 
 # A service that was restarted has not found or opened the chip yet, other programs have all of its
@@ -345,10 +350,10 @@ def filters(
     }
 
 
-def check(info: Mapping[str, Any]) -> None:
+def check(info: Mapping[str, Any], program: str = "uwbd", interface: str = INTERFACE) -> None:
     """Whether this is the service that was looked for."""
-    if INTERFACE not in info.get("interfaces", []):
-        raise ProtocolError(f"the service is not uwbd: it has no {INTERFACE}")
+    if interface not in info.get("interfaces", []):
+        raise ProtocolError(f"the service is not {program}: it has no {interface}")
 
 
 def profile_parameters(profile: Profile) -> dict[str, Any]:

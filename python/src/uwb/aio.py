@@ -198,6 +198,91 @@ class Session:
                 raise
 
 
+_Caller = TypeVar("_Caller", bound="Caller")
+
+
+class Caller:
+    """Calls a service."""
+
+    # Counts the starts, so that the end of an earlier session does not concern a later one.
+    _starts = 0
+
+    def __init__(self, path: str, timeout: float | None) -> None:
+        self._path = path
+        self._timeout = timeout
+        # At most one connection without a call and without a session. None: the client is closed.
+        self._idle: list[_Connection] | None = []
+        # One connection is enough for calls.
+        self._turn = asyncio.Lock()
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether `close` was called."""
+        return self._idle is None
+
+    def _limit(self, method: str) -> _Limit:
+        return _Limit(self._timeout, f"The service has not answered {method}")
+
+    async def _open(self) -> _Connection:
+        if self.is_closed:
+            raise ConnectionLost("The client was closed.")
+        connection = await _Connection.open(self._path)
+        if self.is_closed:
+            connection.close()
+            raise ConnectionLost("The client was closed.")
+        return connection
+
+    async def _call(self, method: str, /, **parameters: Any) -> dict[str, Any]:
+        async with self._limit(method), self._turn:
+            while self._idle and self._idle[-1].is_lost:
+                # The service was restarted.
+                self._idle.pop().close()
+            connection = self._idle.pop() if self._idle else await self._open()
+            try:
+                reply = await connection.call(method, **parameters)
+            except BaseException:
+                # The next call would receive the late answer.
+                connection.close()
+                raise
+            if self._idle == []:
+                self._idle.append(connection)
+            else:
+                connection.close()
+            return reply.result()
+
+    def _features(self) -> frozenset[str]:
+        return frozenset()
+
+    async def _listen(self, events: Source[Any]) -> _Connection:
+        async with self._limit(events.method):
+            connection = await self._open()
+            try:
+                parameters = events.parameters(self._features())
+                await connection.listen(events.method, **parameters)
+                return connection
+            except BaseException:
+                connection.close()
+                raise
+
+    def _forget(self, error: Exception, starts: int) -> None:
+        """Handles the error that ends a stream."""
+
+    async def _restore(self) -> None:
+        """Prepares for a service that was restarted."""
+
+    async def close(self) -> None:
+        """Closes the client, except its streams."""
+        idle, self._idle = self._idle or [], None
+        while idle:
+            idle.pop().close()
+
+    async def __aenter__(self: _Caller) -> _Caller:
+        return self
+
+    async def __aexit__(self, *exception: object) -> None:
+        await self.close()
+
+
 _Value = TypeVar("_Value")
 _Self = TypeVar("_Self", bound="_Stream[Any]")
 
@@ -205,7 +290,7 @@ _Self = TypeVar("_Self", bound="_Stream[Any]")
 class _Stream(Generic[_Value]):
     _connection: _Connection | None = None
 
-    def __init__(self, client: Client, source: Source[_Value], reconnect: float) -> None:
+    def __init__(self, client: Caller, source: Source[_Value], reconnect: float) -> None:
         self._client = client
         self._source = source
         self._progress = Progress(source, reconnect)
@@ -304,7 +389,7 @@ class Watch(_Stream[Change | Interruption]):
     """The events of the service, with a value where it was restarted: iterate over it."""
 
 
-class Client:
+class Client(Caller):
     """A user of the service; `connect` makes one.
 
     Each session, and each stream, has a connection of its own, on which no other call is made. A
@@ -312,17 +397,10 @@ class Client:
     """
 
     def __init__(self, path: str, timeout: float | None) -> None:
-        self._path = path
-        self._timeout = timeout
+        super().__init__(path, timeout)
         # The connections of the sessions that the client holds, with their parameters for the next
         # service.
         self._held: dict[tuple[str, int], tuple[_Connection, StartCall]] = {}
-        # Counts the starts, so that the end of an earlier session does not concern a later one.
-        self._starts = 0
-        # At most one connection without a call and without a session. None: the client is closed.
-        self._idle: list[_Connection] | None = []
-        # One connection is enough for calls.
-        self._turn = asyncio.Lock()
         # Several streams may lose the service at once.
         self._restoring = asyncio.Lock()
         #: The service: its version, features, run and host.
@@ -341,57 +419,17 @@ class Client:
         except ServiceError as error:
             self.service = older_service(error, info)
 
+    def _features(self) -> frozenset[str]:
+        return self.service.features
+
     def __repr__(self) -> str:
         return f"<uwb.aio.Client of {self._path}>"
 
-    @property
-    def is_closed(self) -> bool:
-        """Whether `close` was called."""
-        return self._idle is None
-
-    def _limit(self, method: str) -> _Limit:
-        return _Limit(self._timeout, f"The service has not answered {method}")
-
-    async def _open(self) -> _Connection:
-        if self.is_closed:
-            raise ConnectionLost("The client was closed.")
-        connection = await _Connection.open(self._path)
-        if self.is_closed:
-            connection.close()
-            raise ConnectionLost("The client was closed.")
-        return connection
-
-    async def _call(self, method: str, /, **parameters: Any) -> dict[str, Any]:
-        async with self._limit(method), self._turn:
-            while self._idle and self._idle[-1].is_lost:
-                # The service was restarted.
-                self._idle.pop().close()
-            connection = self._idle.pop() if self._idle else await self._open()
-            try:
-                reply = await connection.call(method, **parameters)
-            except BaseException:
-                # The next call would receive the late answer.
-                connection.close()
-                raise
-            if self._idle == []:
-                self._idle.append(connection)
-            else:
-                connection.close()
-            return reply.result()
-
     async def close(self) -> None:
         """Releases all sessions of this client."""
-        idle, self._idle = self._idle or [], None
-        while idle:
-            idle.pop().close()
+        await super().close()
         while self._held:
             self._held.popitem()[1][0].close()
-
-    async def __aenter__(self) -> Client:
-        return self
-
-    async def __aexit__(self, *exception: object) -> None:
-        await self.close()
 
     async def chips(self) -> list[Chip]:
         """Returns the chips that the service has, with their sessions."""
@@ -498,17 +536,6 @@ class Client:
         else:
             # It was stopped meanwhile.
             again.close()
-
-    async def _listen(self, events: Source[Any]) -> _Connection:
-        async with self._limit(events.method):
-            connection = await self._open()
-            try:
-                parameters = events.parameters(self.service.features)
-                await connection.listen(events.method, **parameters)
-                return connection
-            except BaseException:
-                connection.close()
-                raise
 
     def measurements(
         self,
