@@ -11,6 +11,11 @@ let strict: [SwiftSetting] = [
 ]
 
 let database = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let varlink = Target.Dependency.product(name: "Varlink", package: "swift-uwb")
+let web: [Target.Dependency] = [
+  .product(name: "FlyingFox", package: "FlyingFox"),
+  .product(name: "FlyingSocks", package: "FlyingFox"),
+]
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
 let package = Package(
@@ -25,6 +30,7 @@ let package = Package(
     .package(name: "swift-uwb", path: ".."),
     // Needs the headers of SQLite: libsqlite3-dev.
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
   ],
   targets: [
     // Pure values: no input or output, no threads, no clock.
@@ -32,10 +38,9 @@ let package = Package(
     // Sources of measurements, the engine's loop, and the receivers of its events.
     .target(
       name: "SiteServer",
-      dependencies: [
-        "UWBSite", database, .product(name: "UWB", package: "swift-uwb"),
-        .product(name: "Varlink", package: "swift-uwb"),
-      ],
+      dependencies: ["UWBSite", database, varlink, .product(name: "UWB", package: "swift-uwb")]
+        + web,
+      resources: [.embedInCode("Service/org.swift-uwb.Site.varlink")],
       swiftSettings: strict),
     .executableTarget(
       name: "uwbsite", dependencies: ["SiteServer", "UWBSite", arguments], swiftSettings: strict),
@@ -50,7 +55,8 @@ let package = Package(
     .testTarget(
       name: "UWBSiteTests", dependencies: ["SiteScenarios", "UWBSite"], swiftSettings: strict),
     .testTarget(
-      name: "SiteServerTests", dependencies: ["SiteScenarios", "SiteServer", "UWBSite", database],
+      name: "SiteServerTests",
+      dependencies: ["SiteScenarios", "SiteServer", "UWBSite", database, varlink],
       exclude: ["Captures"], swiftSettings: strict),
     .testTarget(
       name: "uwbsiteTests", dependencies: ["UWBSite", "uwbsite", arguments], swiftSettings: strict),

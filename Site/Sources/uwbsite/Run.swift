@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Dispatch
 import FoundationEssentials
 import SiteServer
 import UWBSite
 
 enum PlaceFormat: String, ExpressibleByArgument, CaseIterable { case text, json }
 
-struct Run: ParsableCommand {
+struct Run: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Follow the tags of a site.",
     discussion: """
@@ -46,13 +47,49 @@ struct Run: ParsableCommand {
   @Option(help: "Record places and events in this folder.", completion: .directory)
   var history: String?
 
+  @Option(
+    help: """
+      Offer places and events to other programs at this Unix socket, as org.swift-uwb.Site. Started \
+      by a socket unit of systemd, the program serves that socket.
+      """,
+    completion: .file())
+  var listen: String?
+
+  @Option(
+    help: """
+      Offer the same to pages of browsers of this machine, over WebSocket at /ws of this port. With \
+      ADDRESS:PORT, other machines may connect, too, and --token is needed.
+      """)
+  var web: String?
+
+  @Option(
+    help: "A file whose first line is the secret that pages send, of 16 or more characters.",
+    completion: .file())
+  var token: String?
+
   func validate() throws {
+    if let web {
+      guard let address = WebAddress(web) else {
+        throw ValidationError("--web takes a port, or ADDRESS:PORT")
+      }
+      guard address.isLoopback || token != nil else {
+        throw ValidationError("--web \(web) needs --token, since other machines may connect")
+      }
+    }
     if let speed, !(speed > 0 && speed.isFinite) {
       throw ValidationError("--speed is a number greater than 0.")
     }
   }
 
-  func run() throws {
+  func run() async throws {
+    // Not on a thread of tasks, which the service needs.
+    let run = { @Sendable in try follow() }
+    try await withCheckedThrowingContinuation { continuation in
+      DispatchQueue(label: "run").async { continuation.resume(with: Result(catching: run)) }
+    }
+  }
+
+  private func follow() throws {
     try Terminal.run { () throws(CommandFailure) in
       let site = try SiteFiles.read(site)
       let opened = try open(SiteNames(site))
@@ -63,14 +100,34 @@ struct Run: ParsableCommand {
       // The output may be closed before the end of the run.
       defer { recorder?.close() }
       Interrupt.install()
+      let service = try makeService()
+      defer { service?.close() }
       do throws(SinkFailure) {
-        let sinks: [any SiteSink] = [printer] + (recorder.map { [$0] } ?? [])
+        let sinks = [printer, recorder, service].compactMap { (sink: (any SiteSink)?) in sink }
         var runner = try SiteRunner(
           site, opened, sinks: sinks, speed: speed, epoch: Date().timeIntervalSince1970,
           isStopped: { Interrupt.isSet })
         try runner.run()
       } catch { throw CommandFailure(.inputOutput, "\(error)") }
     }
+  }
+
+  /// Returns the service for other programs, if there is one.
+  private func makeService() throws(CommandFailure) -> ServiceSink? {
+    guard let address = web.flatMap(WebAddress.init) else {
+      return listen.map { ServiceSink(at: $0) }
+    }
+    var secret: String?
+    if let token {
+      let line = try SiteFiles.bytes(token).prefix { $0 != 10 && $0 != 13 }
+      guard line.count >= 16 else {
+        throw CommandFailure(.data, "\(token): the first line needs 16 or more characters")
+      }
+      secret = String(decoding: line, as: UTF8.self)
+    }
+    let own = "uwbsite-\(ProcessInfo.processInfo.processIdentifier).socket"
+    let path = listen ?? FileManager.default.temporaryDirectory.appending(path: own).path()
+    return ServiceSink(at: path, mode: listen == nil ? 0o600 : 0o660, web: (address, secret))
   }
 
   private func open(_ names: SiteNames) throws(CommandFailure) -> [Source] {

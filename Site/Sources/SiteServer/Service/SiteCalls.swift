@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import UWBSite
+internal import Varlink
+
+/// Answers the calls of `org.swift-uwb.Site`.
+struct SiteCalls: Sendable {
+  static let interface = "org.swift-uwb.Site"
+  /// The description of the interface, in the varlink language.
+  static var description: String {
+    String(decoding: PackageResources.org_swift_uwb_Site_varlink, as: UTF8.self)
+  }
+
+  let hub: SiteHub
+
+  func answer(_ request: VarlinkRequest) async throws(VarlinkError) -> [UInt8] {
+    switch request.method {
+    case "GetInfo": return Array(hub.read { $0.info }.description.utf8)
+    case "List":
+      let replies = hub.read { $0.list(more: request.more) }
+      for reply in replies.dropLast() { try await request.reply(reply) }
+      return replies.last ?? []
+    default: return try await watch(request)
+    }
+  }
+
+  private func watch(_ request: VarlinkRequest) async throws(VarlinkError) -> [UInt8] {
+    // Validated against the interface, so that each member has its type.
+    let parameters = (try? JSONValue(request.parameters)) ?? .null
+    let pause = try Self.integer(parameters, "every_ms", 0...10_000) ?? 0
+    let after = try Self.integer(parameters, "after", 0...Int(1) << 53)
+    let tags = try selected(parameters["tags"])
+    var run: String?
+    if case .string(let text)? = parameters["run"] { run = text }
+    var reader = hub.read { [run] in $0.reader(after: after, run: run, tags: tags) }
+    // Without the flag, the program has the places from List, and waits for a change.
+    if !request.more { reader.place = hub.read { $0.placeSequence } }
+    var isFirst = request.more
+    while let reply = await hub.next(&reader, isFirst: isFirst) {
+      guard request.more else { return reply }
+      isFirst = false
+      try await request.reply(reply)
+      if pause > 0 { try? await Task.sleep(for: .milliseconds(pause)) }
+    }
+    // The task is cancelled: the program has disconnected.
+    return Array("{}".utf8)
+  }
+
+  private func selected(_ value: JSONValue?) throws(VarlinkError) -> [Int]? {
+    guard case .array(let names)? = value else { return nil }
+    var tags: Set<Int> = []
+    for case .string(let name) in names {
+      guard let tag = hub.read({ $0.index(of: name) }) else {
+        let members = [
+          JSONMember("reason", .string("The site file has no tag \(name).")),
+          JSONMember("advice", .string("List returns the tags of the site.")),
+        ]
+        throw VarlinkError(
+          "\(Self.interface).NoTag", Array(JSONValue.object(members).description.utf8))
+      }
+      tags.insert(tag)
+    }
+    return tags.sorted()
+  }
+
+  private static func integer(
+    _ parameters: JSONValue, _ name: String, _ limits: ClosedRange<Int>
+  ) throws(VarlinkError) -> Int? {
+    guard case .number(let number)? = parameters[name] else { return nil }
+    guard let integer = Int(exactly: number), limits.contains(integer) else {
+      throw VarlinkError(
+        "org.varlink.service.InvalidParameter", Array(#"{"parameter":"\#(name)"}"#.utf8))
+    }
+    return integer
+  }
+}
