@@ -16,7 +16,7 @@ internal import SystemPackage
   private var isBusy = false
 
   /// The length of the longest reply in bytes.
-  nonisolated static let longest = 1 << 20
+  nonisolated static let longest = 16 << 20
   /// The time in which the service accepts a call.
   private nonisolated static let patience = Duration.seconds(5)
 
