@@ -36,7 +36,13 @@ package final class ServiceSink: SiteSink {
         mode: mode
       ) { request throws(VarlinkError) in try await calls.answer(request) }
     } catch { throw SinkFailure("\(error)") }
-    if let web { server = try WebServer(web.address, token: web.token, service: path) }
+    guard let web else { return }
+    do throws(SinkFailure) {
+      server = try WebServer(web.address, token: web.token, service: path)
+    } catch {
+      close()
+      throw error
+    }
   }
 
   package func receive(_ batch: SiteBatch) { hub?.add(batch) }
