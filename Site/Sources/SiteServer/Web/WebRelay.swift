@@ -118,7 +118,14 @@ private actor FrameQueue {
 
   func send(_ frame: WSFrame) async {
     while !frames.isEmpty, !isClosed {
-      await withCheckedContinuation { senders.append($0) }
+      await withCheckedContinuation { continuation in
+        // Other jobs may run before the continuation is created.
+        if frames.isEmpty || isClosed {
+          continuation.resume()
+        } else {
+          senders.append(continuation)
+        }
+      }
     }
     guard !isClosed else { return }
     frames.append(frame)
@@ -135,7 +142,9 @@ private actor FrameQueue {
   func next() async -> WSFrame? {
     while frames.isEmpty {
       guard !isClosed else { return nil }
-      await withCheckedContinuation { reader = $0 }
+      await withCheckedContinuation { continuation in
+        if frames.isEmpty, !isClosed { reader = continuation } else { continuation.resume() }
+      }
     }
     let frame = frames.removeFirst()
     resumeSenders()

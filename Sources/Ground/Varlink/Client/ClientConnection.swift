@@ -12,6 +12,8 @@ internal import SystemPackage
   private var framing = VarlinkFraming(limit: longest)
   /// The read that waits for bytes.
   private var waiting: CheckedContinuation<Void, Never>?
+  /// Whether bytes have arrived, or the connection has ended, while no read waited.
+  private var hasNews = false
   /// Whether a call has not got its last reply.
   private var isBusy = false
 
@@ -32,7 +34,11 @@ internal import SystemPackage
     // Closing the socket also removes it from the watch.
     if let socket = socket.take() { Glibc.close(socket) }
     watch = nil
-    waiting.take()?.resume()
+    wake()
+  }
+
+  private func wake() {
+    if let waiting = waiting.take() { waiting.resume() } else { hasNews = true }
   }
 
   /// Closes the connection after the present job of the actor.
@@ -101,6 +107,7 @@ internal import SystemPackage
     while true {
       if let message = try framing.next() { return message }
       guard let socket else { return nil }
+      hasNews = false
       let count = unsafe recv(socket, &buffer, buffer.count, 0)
       if count > 0 {
         framing.append(buffer[..<count])
@@ -117,12 +124,14 @@ internal import SystemPackage
     guard startWatch() else { return close() }
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
+        // Other jobs may run before the continuation is created.
+        guard !hasNews, !Task.isCancelled else { return continuation.resume() }
         waiting = continuation
-        if Task.isCancelled { close() }
       }
     } onCancel: {
       closeSoon()
     }
+    if Task.isCancelled { close() }
   }
 
   /// Watches the socket: an event follows each arrival after a read that has found no bytes.
@@ -139,7 +148,7 @@ internal import SystemPackage
 
   private func haveBytes() {
     _ = watch?.next()
-    waiting.take()?.resume()
+    wake()
   }
 }
 

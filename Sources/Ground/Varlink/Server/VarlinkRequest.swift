@@ -42,6 +42,8 @@ public struct VarlinkRequest: Sendable {
     if !isStream { finish(.success(parameters)) }
     guard !hasEnded else { throw .ended("the program wants no further reply") }
     await withCheckedContinuation { continuation in
+      // Other jobs may run before the continuation is created.
+      guard !hasEnded else { return continuation.resume() }
       sender = continuation
       offer(Self.message(parameters, continues: true), isLast: false)
     }
