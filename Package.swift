@@ -232,13 +232,16 @@ let package = Package(
     .executableTarget(
       name: "UWBBenchmarks",
       dependencies: [
-        "CUWB", "CUWBTestSupport", "Formats", "LineSimulation", "RingPeers", "UCI", "UWBLink",
+        "CUWB", "CUWBTestSupport", "Formats", "JSON", "LineSimulation", "RingPeers", "UCI",
+        "UWBLink",
         "UWB", "Estimators", "Ranging", "RangingScenes", "UWBSimulator", "NearbyInteraction",
         system,
         benchmark, "System",
       ],
       path: "Benchmarks",
-      exclude: ["compare", "Instructions/count", "Instructions/Counts", "RingPeers"],
+      exclude: [
+        "compare", "Instructions/count", "Instructions/Counts", "RingPeers", "Service/clients.py",
+      ],
       swiftSettings: strict + lifetimes),
 
     // Runs inside of the virtual machine of Tests/VirtualBench/run.
@@ -378,7 +381,7 @@ let package = Package(
       name: "UWBToolsTests",
       dependencies: [
         "ChipSharing", "uwbctl", "CommandSupport", "UWBTools", "Formats", "ProgramTestSupport",
-        "UCI",
+        "JSON", "UCI",
         "UCIReference", "UWB", "UWBLink", "UWBSimulator", "UWBTestSupport", "Channels",
         arguments, system,
       ],
