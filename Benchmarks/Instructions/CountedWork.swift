@@ -3,6 +3,7 @@ import CUWB
 import Dispatch
 import Formats
 import Foundation
+import JSON
 import NearbyInteraction
 import UCI
 import UWB
@@ -126,9 +127,9 @@ enum CountedWork: String, CaseIterable {
             hasRSSI: true))
       }
     }
-    var (text, length): ([UInt8], Int) = ([], 0)
+    var length = 0
     for number in 0..<count {
-      text.removeAll(keepingCapacity: true)
+      var text = JSONText(capacity: 1_024)
       rows[number % rows.count].append(to: &text)
       length += text.count
     }

@@ -168,7 +168,7 @@ import Varlink
   @Test func aMeasurementIsEncodedOnceForAll() throws {
     let measurement = MeasurementReply(
       chip: "a\"b", sessionID: 42, monotonic: 1, utc: 2
-    ) { $0 += #"{"peer":"0x0001"}"#.utf8 }
+    ) { $0.append(#"{"peer":"0x0001"}"#) }
     var bytes: [UInt8] = []
     measurement.append(to: &bytes, lost: 0, continues: true)
     measurement.append(to: &bytes, lost: 3, continues: false)

@@ -24,9 +24,9 @@ import UCI
   }
 
   private static func json(_ row: RangeRow) -> String {
-    var text: [UInt8] = []
+    var text = JSONText()
     row.append(to: &text)
-    return String(decoding: text, as: UTF8.self)
+    return text.string
   }
 
   // MARK: rows
@@ -96,11 +96,13 @@ import UCI
       let members = (RangeRow.json.object(row).node.object ?? []).filter {
         hasNulls || !$0.value.isNull
       }
-      var (text, table): ([UInt8], [UInt8]) = ([0x78], [])
+      var text = JSONText(capacity: 0)
+      var table = JSONText()
+      text.append("x")
       row.append(to: &text, hasNulls: hasNulls)
       RangeRow.json.append(row, to: &table, hasNulls: hasNulls)
-      #expect(String(decoding: text, as: UTF8.self) == "x\(JSONNode(.object(members)))")
-      #expect(text.dropFirst() == table[...])
+      #expect(text.string == "x\(JSONNode(.object(members)))")
+      #expect(text.string == "x" + table.string)
     }
   }
 

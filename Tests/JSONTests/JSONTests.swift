@@ -19,13 +19,14 @@ import Testing
   }
 
   @Test(arguments: [0, 9, 10, 99, 100, 1_048_576, .max]) func digitsAreAppended(_ number: UInt64) {
-    var bytes = Array("x".utf8)
-    bytes.appendDigits(number)
-    bytes.append(UInt8(ascii: " "))
-    bytes.appendDigits(number, width: 4)
+    var text = JSONText(capacity: 1)
+    text.append("x")
+    text.appendDigits(number)
+    text.append(UInt8(ascii: " "))
+    text.appendDigits(number, width: 4)
     let digits = "\(number)"
     let zeros = String(repeating: "0", count: max(0, 4 - digits.count))
-    #expect(String(decoding: bytes, as: UTF8.self) == "x\(digits) \(zeros)\(digits)")
+    #expect(text.string == "x\(digits) \(zeros)\(digits)")
   }
 
   @Test(arguments: [

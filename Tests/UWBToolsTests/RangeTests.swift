@@ -2,6 +2,7 @@
 import ArgumentParser
 import CommandSupport
 import Formats
+import JSON
 import Testing
 import UWBTestSupport
 import UCI
@@ -43,10 +44,10 @@ import UWBTools
   @Test func membersThatAreNullAreLeftOut() {
     for row in [Self.row(0, 1), Self.row(1, 2, .rangingRxTimeout)] {
       func members(hasNulls: Bool) -> [Substring] {
-        var text: [UInt8] = []
+        var text = JSONText()
         row.append(to: &text, hasNulls: hasNulls)
-        #expect(text.first == UInt8(ascii: "{") && text.last == UInt8(ascii: "}"))
-        return String(decoding: text.dropFirst().dropLast(), as: UTF8.self).split(
+        #expect(text.string.first == "{" && text.string.last == "}")
+        return text.string.dropFirst().dropLast().split(
           separator: ",", omittingEmptySubsequences: false)
       }
       let (all, some) = (members(hasNulls: true), members(hasNulls: false))

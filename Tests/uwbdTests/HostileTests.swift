@@ -86,7 +86,7 @@ import Varlink
     PublishedMeasurement(
       chip: "x", sessionID: 1, peer: MACAddress(peer), time: UInt64(number), audience: .everyone,
       reply: MeasurementReply(chip: "x", sessionID: 1, monotonic: UInt64(number), utc: 0) {
-        $0 += "\"\(String(repeating: "x", count: 300))\"".utf8
+        $0.appendJSON(String(repeating: "x", count: 300))
       })
   }
 

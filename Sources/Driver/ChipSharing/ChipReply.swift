@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import JSON
+package import JSON
 internal import Varlink
 
 /// The reply to a call that succeeded, except the replies of `Monitor` and `Watch`.
@@ -31,9 +31,9 @@ package enum ChipReply: Sendable {
     case .description(let chip, let info):
       var bytes: [UInt8] = []
       EncodedReply { text in
-        text += #""chip":"#.utf8
+        text.append(#""chip":"#)
         text.appendJSON(chip)
-        text += #","info":\#(info)"#.utf8
+        text.append(contentsOf: #","info":\#(info)"#.utf8)
       }.append(to: &bytes)
       return bytes
     case .started(let chip, let id, let joined):
@@ -59,19 +59,19 @@ package struct MeasurementReply: Sendable {
   ///   - appendMeasurement: Appends the measurement as JSON.
   package init(
     chip: String, sessionID: UInt32, monotonic: UInt64, utc: UInt64,
-    _ appendMeasurement: (inout [UInt8]) -> Void
+    _ appendMeasurement: (inout JSONText) -> Void
   ) {
     // Measurements take about 1,000 bytes.
     reply = EncodedReply(own: "lost", capacity: 1_400) { text in
       text.append(#""chip":"#)
       text.appendJSON(chip)
-      text.append(#","session_id":"#)
+      text.appendKey("session_id")
       text.appendDigits(UInt64(sessionID))
-      text.append(#","monotonic_us":"#)
+      text.appendKey("monotonic_us")
       text.appendDigits(monotonic)
-      text.append(#","utc_us":"#)
+      text.appendKey("utc_us")
       text.appendDigits(utc)
-      text.append(#","measurement":"#)
+      text.appendKey("measurement")
       appendMeasurement(&text)
     }
   }
@@ -109,7 +109,7 @@ package struct EventReply: Sendable {
 
   package init(_ event: Chips.Event, run: String) {
     reply = EncodedReply(own: "lost") {
-      $0 += #""run":\#(JSON.string(run)),"event":\#(event.json)"#.utf8
+      $0.append(contentsOf: #""run":\#(JSON.string(run)),"event":\#(event.json)"#.utf8)
     }
   }
 

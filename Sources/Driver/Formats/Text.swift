@@ -49,9 +49,9 @@ package struct TextTable {
 /// Returns a number with the given count of decimal places; `null` when it is not finite, with an
 /// exponent when it is too large to be written out.
 package func fixed(_ value: Double, _ digits: Int) -> String {
-  var text: [UInt8] = []
+  var text = JSONText()
   text.appendFixed(value, digits)
-  return String(decoding: text, as: UTF8.self)
+  return text.string
 }
 
 /// Returns the count of decimal places for a value of this standard deviation, so that the
@@ -66,13 +66,13 @@ package func fixed(_ value: Double, deviation: Double) -> String {
   return "\(fixed(value, digits)) ± \(fixed(deviation, digits))"
 }
 
-extension [UInt8] {
+extension JSONText {
   /// Appends a number as `fixed(_:_:)` returns it.
   mutating func appendFixed(_ value: Double, _ digits: Int) {
-    guard value.isFinite else { return self += "null".utf8 }
+    guard value.isFinite else { return append("null") }
     var scale = 1.0
     for _ in 0..<digits { scale *= 10 }
-    guard abs(value) * scale < 1e18 else { return self += "\(value)".utf8 }
+    guard abs(value) * scale < 1e18 else { return append(contentsOf: "\(value)".utf8) }
     let scaled = UInt64((abs(value) * scale).rounded())
     let (whole, rest) = scaled.quotientAndRemainder(dividingBy: UInt64(scale))
     if value < 0, scaled > 0 { append(UInt8(ascii: "-")) }

@@ -6,11 +6,11 @@ package import JSON
 package protocol JSONValue: SendableMetatype {
   var node: JSONNode { get }
   /// Appends the value on one line.
-  func append(to text: inout [UInt8])
+  func append(to text: inout JSONText)
 }
 
 extension JSONValue {
-  package func append(to text: inout [UInt8]) { text += "\(node)".utf8 }
+  package func append(to text: inout JSONText) { text.append(contentsOf: "\(node)".utf8) }
   /// The value on one line.
   package var json: String { "\(node)" }
   /// Returns the value as a cell of a table.
@@ -19,7 +19,7 @@ extension JSONValue {
 
 extension JSONValue where Self: BinaryInteger {
   package var node: JSONNode { JSONNode(.number("\(self)")) }
-  package func append(to text: inout [UInt8]) {
+  package func append(to text: inout JSONText) {
     if self < 0 { text.append(UInt8(ascii: "-")) }
     text.appendDigits(UInt64(magnitude))
   }
@@ -35,12 +35,12 @@ extension UInt64: JSONValue {}
 
 extension Bool: JSONValue {
   package var node: JSONNode { JSONNode(.bool(self)) }
-  package func append(to text: inout [UInt8]) { text += (self ? "true" : "false").utf8 }
+  package func append(to text: inout JSONText) { text.append(self ? "true" : "false") }
 }
 
 extension String: JSONValue {
   package var node: JSONNode { JSONNode(.string(self)) }
-  package func append(to text: inout [UInt8]) { text.appendJSON(self) }
+  package func append(to text: inout JSONText) { text.appendJSON(self) }
 }
 
 extension Array: JSONValue where Element: JSONValue {
@@ -58,7 +58,7 @@ package struct Fixed: JSONValue {
   }
 
   package var node: JSONNode { JSONNode(.number(fixed(value, digits))) }
-  package func append(to text: inout [UInt8]) { text.appendFixed(value, digits) }
+  package func append(to text: inout JSONText) { text.appendFixed(value, digits) }
 }
 
 /// A JSON object on one line, with its keys in the order given. Keys are in snake case and never
@@ -124,7 +124,7 @@ extension JSONEntry {
 }
 
 /// A receiver of keys with their values.
-package protocol JSONKeys<Object> {
+package protocol JSONKeys<Object>: ~Copyable {
   associatedtype Object
 
   /// - Parameters:
@@ -193,26 +193,26 @@ package struct JSONTable<Object>: JSONKeys, Sendable {
   /// Appends an object on one line.
   ///
   /// - Parameter hasNulls: Whether it has the members that are null.
-  package func append(_ object: Object, to text: inout [UInt8], hasNulls: Bool = true) {
+  package func append(_ object: Object, to text: inout JSONText, hasNulls: Bool = true) {
     JSONObjectWriter.append(object, to: &text, hasNulls: hasNulls) { writer in
       for column in columns { column.append(&writer) }
     }
   }
 
   package func line(_ object: Object) -> String {
-    var text: [UInt8] = []
+    var text = JSONText()
     append(object, to: &text)
-    return String(decoding: text, as: UTF8.self) + "\n"
+    return text.string + "\n"
   }
 }
 
 /// Writes the keys of an object that have a value, as JSON on one line.
 ///
 /// A generic function that passes keys to it compiles to straight code, without closures.
-package struct JSONObjectWriter<Object>: JSONKeys {
+package struct JSONObjectWriter<Object>: ~Copyable, JSONKeys {
   private let object: Object
   private let hasNulls: Bool
-  private var text: [UInt8]
+  private var text: JSONText
 
   /// Appends an object.
   ///
@@ -221,17 +221,16 @@ package struct JSONObjectWriter<Object>: JSONKeys {
   ///   - keys: Passes the keys to the writer.
   @inline(__always)
   package static func append(
-    _ object: Object, to text: inout [UInt8], hasNulls: Bool,
+    _ object: Object, to text: inout JSONText, hasNulls: Bool,
     _ keys: (inout JSONObjectWriter) -> Void
   ) {
-    var writer = JSONObjectWriter(object: object, hasNulls: hasNulls, text: [])
-    // The only reference, so that it is not copied.
+    var writer = JSONObjectWriter(object: object, hasNulls: hasNulls, text: JSONText(capacity: 0))
     swap(&writer.text, &text)
     let start = writer.text.count
     keys(&writer)
     if writer.text.count == start { writer.text.append(UInt8(ascii: ",")) }
     // Each member begins with a comma.
-    writer.text[start] = UInt8(ascii: "{")
+    writer.text.replace(at: start, by: UInt8(ascii: "{"))
     writer.text.append(UInt8(ascii: "}"))
     swap(&writer.text, &text)
   }
@@ -242,27 +241,12 @@ package struct JSONObjectWriter<Object>: JSONKeys {
   ) {
     guard let value = value(object) else {
       if hasNulls, !path.isOptionalKey {
-        begin(path)
+        text.appendKey(path)
         text.append("null")
       }
       return
     }
-    begin(path)
+    text.appendKey(path)
     value.append(to: &text)
-  }
-
-  /// Appends a key, which needs no escapes, with its comma and its colon.
-  private mutating func begin(_ path: StaticString) {
-    text.append(",\"")
-    text.append(path)
-    if path.isOptionalKey { text.removeLast() }
-    text.append("\":")
-  }
-}
-
-extension StaticString {
-  /// Whether the key may be missing.
-  fileprivate var isOptionalKey: Bool {
-    unsafe utf8CodeUnitCount > 0 && utf8Start[utf8CodeUnitCount - 1] == UInt8(ascii: "?")
   }
 }

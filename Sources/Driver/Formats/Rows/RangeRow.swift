@@ -43,16 +43,16 @@ extension RangeRow {
   package static let json = JSONTable<RangeRow>("range", each: "measurement") { addKeys(to: &$0) }
 
   /// Appends the measurement as JSON.
-  package func append(to text: inout [UInt8], hasNulls: Bool = true) {
+  package func append(to text: inout JSONText, hasNulls: Bool = true) {
     JSONObjectWriter.append(self, to: &text, hasNulls: hasNulls) { Self.addKeys(to: &$0) }
   }
 
-  private static func addKeys<Keys: JSONKeys<RangeRow>>(to keys: inout Keys) {
+  private static func addKeys<Keys: JSONKeys<RangeRow> & ~Copyable>(to keys: inout Keys) {
     addMeasuredKeys(to: &keys)
     addComputedKeys(to: &keys)
   }
 
-  private static func addMeasuredKeys<Keys: JSONKeys<RangeRow>>(to keys: inout Keys) {
+  private static func addMeasuredKeys<Keys: JSONKeys<RangeRow> & ~Copyable>(to keys: inout Keys) {
     keys.key("time_s", "seconds since the first measurement") { Fixed($0.seconds, 6) }
     keys.key("session", "session token of the chip") { Int($0.measurement.sessionToken) }
     keys.key("sequence", "number of the ranging round, from 0") {
@@ -88,7 +88,7 @@ extension RangeRow {
     ) { $0.measurement.followsInterruption }
   }
 
-  private static func addComputedKeys<Keys: JSONKeys<RangeRow>>(to keys: inout Keys) {
+  private static func addComputedKeys<Keys: JSONKeys<RangeRow> & ~Copyable>(to keys: inout Keys) {
     keys.key("computed_m", "calibrated distance of this round, metres") {
       Fixed($0.computed?.distance, 4)
     }
@@ -189,7 +189,7 @@ extension RangeEstimate {
 
 extension MACAddress: JSONValue {
   package var node: JSONNode { JSONNode(.string(description)) }
-  package func append(to text: inout [UInt8]) {
+  package func append(to text: inout JSONText) {
     text.append("\"0x")
     for shift in stride(from: isExtended ? 60 : 12, through: 0, by: -4) {
       let digit = UInt8(truncatingIfNeeded: value >> shift) & 15

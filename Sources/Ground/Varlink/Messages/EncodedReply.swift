@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-internal import JSON
+package import JSON
 
 /// A successful reply whose parameters are encoded once for all connections that receive it.
 package struct EncodedReply: Sendable {
@@ -20,15 +20,14 @@ package struct EncodedReply: Sendable {
   ///   - capacity: The expected length of the message in bytes.
   ///   - appendParameters: Appends the members of the parameters, without braces.
   package init(
-    own: StaticString? = nil, capacity: Int = 0, _ appendParameters: (inout [UInt8]) -> Void
+    own: StaticString? = nil, capacity: Int = 256, _ appendParameters: (inout JSONText) -> Void
   ) {
-    var message: [UInt8] = []
-    message.reserveCapacity(capacity)
-    message.append(#"{"parameters":{"#)
-    appendParameters(&message)
-    (self.own, common) = (own, message.count)
-    Self.appendEnd(to: &message, own, 0, [], continues: true)
-    self.message = message
+    var text = JSONText(capacity: capacity)
+    text.append(#"{"parameters":{"#)
+    appendParameters(&text)
+    (self.own, common) = (own, text.count)
+    Self.appendEnd(to: &text, own, 0, [], continues: true)
+    message = text.bytes
   }
 
   /// Appends the message of one connection, with its zero byte.
@@ -40,22 +39,22 @@ package struct EncodedReply: Sendable {
   package func append(
     to output: inout [UInt8], own value: UInt64 = 0, more: [UInt8] = [], continues: Bool = false
   ) {
+    var end = JSONText(capacity: 64 + more.count)
+    Self.appendEnd(to: &end, own, value, more, continues: continues)
     output += message[..<common]
-    Self.appendEnd(to: &output, own, value, more, continues: continues)
+    output += end.bytes
   }
 
   private static func appendEnd(
-    to output: inout [UInt8], _ own: StaticString?, _ value: UInt64, _ more: [UInt8],
+    to text: inout JSONText, _ own: StaticString?, _ value: UInt64, _ more: [UInt8],
     continues: Bool
   ) {
     if let own {
-      output.append(",\"")
-      output.append(own)
-      output.append("\":")
-      output.appendDigits(value)
+      text.appendKey(own)
+      text.appendDigits(value)
     }
-    output += more
-    output.append(continues ? #"},"continues":true}"# : "}}")
-    output.append(0)
+    text.append(contentsOf: more)
+    text.append(continues ? #"},"continues":true}"# : "}}")
+    text.append(0)
   }
 }
