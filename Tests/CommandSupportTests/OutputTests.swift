@@ -76,6 +76,12 @@ import Testing
     #expect(words.contains("[--first <first>] [--second <second>] [--third <third>] <file>"))
   }
 
+  @Test func errorsDoNotControlTheTerminal() {
+    let error = ValidationError("There is no '\u{1B}[2J\u{9B}x'.")
+    let text = Program.text(for: error, of: Root.self, columns: 80, isHelp: false)
+    #expect(text.contains(#"'\u{1b}[2J\u{9b}x'"#) && !text.contains("\u{1B}"))
+  }
+
   @Test func theVersionNamesTheProgram() {
     let text = Program.versionText(of: "uwbctl")
     #expect(text.hasPrefix("uwbctl \(Program.version)") && text.contains("Apache-2.0"))

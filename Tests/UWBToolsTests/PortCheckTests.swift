@@ -74,6 +74,15 @@ import UWBTools
     #expect(finding.advice?.contains("systemctl stop ModemManager") == true)
   }
 
+  /// Most programs have it open, and to end them does not help.
+  @Test func memoryDevicesAreNoPorts() throws {
+    let machine = try FakeMachine.desk()
+    let its = Machine(discovery: machine.discovery, processes: machine.processes)
+    var found: [Finding] = []
+    Checkup(endpoint: .serial(path: "/dev/null"), machine: its).checkPort { found.append($0) }
+    #expect(found.map(\.check) == [.device] && found.first?.status == .usage)
+  }
+
   @Test func theDebugPortSuggestsTheBoardsOwnPort() throws {
     let machine = try FakeMachine.desk()
     let finding = Self.checks(machine, "ttyACM0").device()

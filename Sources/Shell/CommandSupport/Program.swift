@@ -2,6 +2,7 @@
 
 package import ArgumentParser
 import CVersion
+import Formats
 import Glibc
 import Synchronization
 import UCIReference
@@ -88,7 +89,8 @@ package enum Program {
       }
       guard !isHelp else { return String(line) }
       if let command = line.firstMatch(of: seeHelp)?.1 { return "  try: \(command)" }
-      return standardError.wrapped(String(line), indent: 2)
+      // The argument parser quotes arguments as they are.
+      return standardError.wrapped(printable(String(line)), indent: 2)
     }.joined(separator: "\n")
   }
 
@@ -155,7 +157,7 @@ struct CommandPath {
     let elsewhere = Self.paths(to: unknown, below: root, root._commandName)
     let suggestions = elsewhere.isEmpty ? near.map { "\(name) \($0)" } : elsewhere
     throw Failure(
-      .usage, "There is no command '\(unknown)'.",
+      .usage, "There is no command '\(printable(unknown))'.",
       try: suggestions.isEmpty
         ? "\(name) --help lists the commands." : suggestions.joined(separator: ", or ")
     ).report()

@@ -51,8 +51,11 @@ extension Checkup {
     case .serial, .nxpBoard:
       guard let path = resolved.path else { return .ok(.device, "\(resolved)") }
       guard let port = machine.discovery.port(at: path) else {
-        guard DeviceAccess(of: path) != nil else {
+        guard let access = DeviceAccess(of: path) else {
           return .fail(.device, .unavailable, "There is no device at \(path).", candidates)
+        }
+        guard !access.isMemory else {
+          return .fail(.device, .usage, "\(path) is not a serial device.", candidates)
         }
         return .ok(.device, "\(path): no hardware (a pseudo-terminal?)")
       }

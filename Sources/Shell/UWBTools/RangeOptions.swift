@@ -76,7 +76,7 @@ package struct RangeOptions: ParsableArguments {
   private func fromOptions() throws -> SessionConfiguration {
     func parse(_ text: String) throws -> MACAddress {
       guard let address = MACAddress(text) else {
-        throw ValidationError("'\(text)' is not an address: 4 or 16 hexadecimal digits.")
+        throw ValidationError("'\(printable(text))' is not an address: 4 or 16 hexadecimal digits.")
       }
       return address
     }

@@ -32,7 +32,8 @@ struct Explain: AsyncParsableCommand {
       let found = explanations(of: code)
       guard !found.isEmpty else {
         let names = CodeFamily.allCases.flatMap { $0.explanations.map(\.name) }
-        throw ValidationError("There is no code '\(code)'." + nearest(to: code, in: names))
+        throw ValidationError(
+          "There is no code '\(printable(code))'." + nearest(to: code, in: names))
       }
       var separator = ""
       format.print(found.map { ($0.family, $0.explanation) }, Self.json) { explained in

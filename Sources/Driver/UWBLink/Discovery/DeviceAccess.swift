@@ -16,6 +16,8 @@ package struct DeviceAccess: Sendable, Hashable {
   /// Whether the user has joined the group after this login, so that the rights begin at the next
   /// one.
   package var needsNewLogin = false
+  /// Whether it is a memory device, such as /dev/null, which most programs have open.
+  package var isMemory = false
 }
 
 extension DeviceAccess {
@@ -35,6 +37,7 @@ extension DeviceAccess {
     group = Self.groupName(status.st_gid) ?? "\(status.st_gid)"
     mode = UInt16(truncatingIfNeeded: status.st_mode & 0o7777)
     isAllowed = unsafe faccessat(AT_FDCWD, path.string, R_OK | W_OK, AT_EACCESS) == 0
+    isMemory = status.st_mode & S_IFMT == S_IFCHR && (status.st_rdev >> 8) & 0xFFF == 1
     needsNewLogin =
       !isAllowed && status.st_mode & 0o060 == 0o060
       && Self.isMember(of: status.st_gid) && !Self.hasNow(status.st_gid)
