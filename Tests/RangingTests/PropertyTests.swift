@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Ranging
+import RangingScenes
 import Testing
 import UWBTestSupport
 
@@ -128,5 +129,22 @@ import UWBTestSupport
       #expect((world.place(of: a.position) - b.position).length < 0.02)
       #expect(abs(wrap(a.horizontalAngle - b.horizontalAngle)) < 0.01)
     }
+  }
+
+  @Test func `Quantiles are between sorted values`() {
+    var noise = Noise(seed: 17)
+    #expect([Double]().quantile(0.5) == 0)
+    for count in 1...60 {
+      // Some values are equal.
+      let values = (0..<count).map { _ in (noise.uniform(-5, 5)).rounded() / 2 }
+      let sorted = values.sorted()
+      for part in [0, 0.1, 0.5, 0.683, 1] {
+        let position = part * Double(count - 1)
+        let (low, high) = (sorted[Int(position)], sorted[Int(position.rounded(.up))])
+        let expected = low + (high - low) * (position - position.rounded(.down))
+        #expect(abs(values.quantile(part) - expected) < 1e-12, "\(part) of \(values)")
+      }
+    }
+    #expect([Double.nan, .nan, .nan].quantile(0.4).isNaN)
   }
 }

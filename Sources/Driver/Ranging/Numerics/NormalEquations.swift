@@ -30,6 +30,17 @@ package struct NormalEquations {
     }
   }
 
+  /// Adds an observation with a coefficient for each unknown, in order.
+  package mutating func observe(all coefficients: [Double], _ value: Double, _ weight: Double) {
+    var start = 0
+    for row in 0..<count {
+      let weighted = weight * coefficients[row]
+      right[row] += weighted * value
+      for column in 0...row { matrix[start + column] += weighted * coefficients[column] }
+      start += count
+    }
+  }
+
   /// Adds the prior that evenly spaced unknowns are a curve that bends little.
   ///
   /// - Parameters:
@@ -98,10 +109,34 @@ extension Array where Element == Double {
   /// Returns the quantile with linear interpolation; 0 for an empty array.
   package func quantile(_ part: Double) -> Double {
     guard !isEmpty else { return 0 }
-    let sorted = sorted()
     let position = part * Double(count - 1)
     let low = Int(position)
-    let high = Swift.min(low + 1, count - 1)
-    return sorted[low] + (sorted[high] - sorted[low]) * (position - Double(low))
+    var values = self
+    values.select(low)
+    guard low + 1 < count else { return values[low] }
+    var next = values[low + 1]
+    for index in low + 1..<count where values[index] < next { next = values[index] }
+    return values[low] + (next - values[low]) * (position - Double(low))
+  }
+
+  /// Exchanges elements so that the one at an index is the one that sorting would place there, with
+  /// no greater one before it and no smaller one after it (Hoare's selection).
+  private mutating func select(_ index: Int) {
+    var (first, last) = (0, count - 1)
+    while first < last {
+      let pivot = self[index]
+      var (low, high) = (first, last)
+      while low <= high {
+        while self[low] < pivot { low += 1 }
+        while pivot < self[high] { high -= 1 }
+        if low <= high {
+          swapAt(low, high)
+          low += 1
+          high -= 1
+        }
+      }
+      if high < index { first = low }
+      if index < low { last = high }
+    }
   }
 }

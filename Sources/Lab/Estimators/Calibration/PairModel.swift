@@ -74,12 +74,12 @@ struct PairModel {
   /// - Parameter harmonics: multiples of the azimuth up to this one.
   mutating func fit(_ samples: [ArraySample], harmonics: Int) throws(FitFailure) {
     let known = try Self.known(samples, index)
-    let rows = known.map { Self.terms($0.sample, harmonics) }
+    let rows = known.map { Self.coefficients($0.sample, harmonics) }
     var unknowns = unknowns(harmonics)
     for _ in 0..<Self.steps {
       let residuals = zip(rows, known).map { row, known in
         var expected = 0.0
-        for (index, coefficient) in row { expected += coefficient * unknowns[index] }
+        for index in 0..<row.count { expected += row[index] * unknowns[index] }
         return wrapped(known.phase - expected)
       }
       guard let change = change(rows, residuals, unknowns) else { throw .noCurve }
@@ -104,14 +104,14 @@ struct PairModel {
 
   /// Returns the change of the unknowns that reduces the residuals; nil if it is not determined.
   private func change(
-    _ rows: [[(index: Int, coefficient: Double)]], _ residuals: [Double], _ unknowns: [Double]
+    _ rows: [[Double]], _ residuals: [Double], _ unknowns: [Double]
   ) -> [Double]? {
     let noise = max(1e-3, residuals.map { abs($0) }.medianDeviation)
     var equations = NormalEquations(count: unknowns.count)
     for (row, residual) in zip(rows, residuals) {
       let standard = abs(residual) / noise
       if standard < Self.gate {
-        equations.observe(row, residual, min(1, Self.tail / max(1e-9, standard)))
+        equations.observe(all: row, residual, min(1, Self.tail / max(1e-9, standard)))
       }
     }
     // Coupling is 0 where nothing was measured.
@@ -134,17 +134,15 @@ struct PairModel {
     }
   }
 
-  private static func terms(
-    _ sample: ArraySample, _ harmonics: Int
-  ) -> [(index: Int, coefficient: Double)] {
+  /// Returns the derivative of the phase by each unknown.
+  private static func coefficients(_ sample: ArraySample, _ harmonics: Int) -> [Double] {
     let flat = 2 * .pi * cos(sample.elevation)
     var result = [
-      (index: 0, coefficient: 1.0), (1, flat * cos(sample.azimuth)),
-      (2, flat * sin(sample.azimuth)), (3, 2 * .pi * sin(sample.elevation)),
+      1, flat * cos(sample.azimuth), flat * sin(sample.azimuth), 2 * .pi * sin(sample.elevation),
     ]
     for multiple in 2..<max(2, harmonics + 1) {
       let angle = Double(multiple) * sample.azimuth
-      result += [(2 * multiple, cos(angle)), (2 * multiple + 1, sin(angle))]
+      result += [cos(angle), sin(angle)]
     }
     return result
   }
