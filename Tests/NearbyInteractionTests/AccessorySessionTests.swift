@@ -27,7 +27,8 @@ import UWBSimulator
     #expect(abs(try #require(last.distance) - 4) < 0.1)
     let azimuths = objects.compactMap { $0.sample?.azimuth.map { $0 * 180 / .pi } }
     #expect(azimuths.count == objects.count)
-    #expect(abs(azimuths.reduce(0, +) / Float(azimuths.count) - 30) < 5)
+    let mean = azimuths.reduce(0, +) / Float(azimuths.count)
+    #expect(abs(mean - 30) < 5)
     // The chip has no antenna for the elevation.
     #expect(objects.allSatisfy { $0.direction == nil })
     let sample = try #require(last.sample)

@@ -43,7 +43,8 @@ import UWB
     for await case .didUpdate(let objects) in events {
       times += objects.compactMap { $0.sample?.receivedAt }
     }
-    #expect(times == (45...300).map { UInt64($0) * 1_000_000 })
+    let last: [UInt64] = (45...300).map { $0 * 1_000_000 }
+    #expect(times == last)
   }
 
   @Test func subscribersThatEndAreRemoved() async throws {

@@ -62,7 +62,8 @@ import UWB
     #expect(sample.sequenceNumber == 41 && sample.receivedAt == 5_000)
     // RSSI is an unsigned Q7.1 magnitude.
     #expect(sample.rssi == -60.5)
-    #expect(abs(try #require(sample.azimuth) - .pi / 6) < 1e-5)
+    let azimuth = try #require(sample.azimuth)
+    #expect(abs(azimuth - Float.pi / 6) < 1e-5)
     #expect(sample.azimuthFigureOfMerit == 77)
     #expect(sample.elevation == nil)
   }
@@ -114,7 +115,8 @@ import UWB
       Self.measurement(azimuth: Self.angle(30, 0), elevation: Self.angle(20, 50)), on: chip)
     #expect(object.direction == nil && object.sample?.azimuth == nil)
     #expect(object.sample?.azimuthFigureOfMerit == 0)
-    #expect(abs(try #require(object.sample?.elevation) - .pi / 9) < 1e-4)
+    let elevation = try #require(object.sample?.elevation)
+    #expect(abs(elevation - Float.pi / 9) < 1e-4)
     #expect(object.sample?.elevationFigureOfMerit == 50)
   }
 

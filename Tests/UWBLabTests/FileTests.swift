@@ -218,7 +218,8 @@ import UWBTestSupport
     }
     let fit = try #require(RangeBiasFit(known.list))
     let calibration = known.calibration(fit)
-    #expect(abs((calibration.delay ?? 0) - delays.reduce(0, +) / Double(delays.count)) < 1e-4)
+    let mean = delays.reduce(0, +) / Double(delays.count)
+    #expect(abs(try #require(calibration.delay) - mean) < 1e-4)
     #expect(calibration.peerDelays?.count ?? 1 == delays.count)
     for (peer, delay) in delays.enumerated() where delays.count > 1 {
       #expect(abs((calibration.peerDelays?["p\(peer)"] ?? 0) - delay) < 1e-4)

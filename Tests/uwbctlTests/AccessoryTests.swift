@@ -136,7 +136,8 @@ import UWBSimulator
       let last = try #require(distances.last)
       #expect(abs(last - truth.distance(to: stage.accessory.position)) < 0.1)
       #expect(azimuths.count == 12)
-      #expect(abs(azimuths.reduce(0, +) / 12 - seen.azimuth) < 5)
+      let azimuth = azimuths.reduce(0, +) / 12
+      #expect(abs(azimuth - seen.azimuth) < 5)
       accessory.end()
       #expect(accessory.process.terminationStatus == 0)
     }

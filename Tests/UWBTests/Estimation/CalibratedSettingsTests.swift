@@ -66,7 +66,8 @@ import UCI
       {"pairs": [{"column": "x", "axis": [0, -1, 0], "offset_rad": 0.5,
        "table": [\(points.joined(separator: ", "))]}]}
       """)
-    #expect(abs((table.azimuth?.phase(at: .pi / 6) ?? 0) - (.pi / 3 + 0.5)) < 1e-9)
+    let phase = try #require(table.azimuth?.phase(at: .pi / 6))
+    #expect(abs(phase - (Double.pi / 3 + 0.5)) < 1e-9)
     // Incomplete descriptions: no wavelength, an antenna that does not exist, one without a
     // position.
     for pair in [
