@@ -44,7 +44,7 @@ if [ -n "$python" ]; then
   done
 fi
 # An emulated processor needs no mitigations: with them, each system call exchanges the page tables,
-# which takes a third of the emulator's time.
+# which takes a quarter of the emulator's time.
 rm -f "$work/lines"
 mkfifo "$work/lines"
 status=0
