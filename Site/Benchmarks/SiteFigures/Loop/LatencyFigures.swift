@@ -104,7 +104,7 @@ private struct LineRelay {
       while let line = splitter.next() {
         // The last line of a round has the last anchor. The tag is between quotation marks.
         let text = String(decoding: line, as: UTF8.self)
-        guard text.contains("\"A7\""), let tag = text.split(separator: "\"").dropFirst(3).first
+        guard text.contains("\"A7\""), let tag = text.split(separator: "\"").dropFirst(5).first
         else { continue }
         if let number = Int(tag) { clock.end(number) }
       }

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+import UWBSite
+
+@testable import SiteServer
+
+@Suite(.timeLimit(.minutes(1))) struct SiteRunnerTests {
+  private struct Items: Recording {
+    var items: [SourceItem]
+    mutating func next() -> SourceItem? { items.isEmpty ? nil : items.removeFirst() }
+  }
+
+  /// A source that sends everything at once, and ends.
+  private struct Burst: LiveSource {
+    let items: [SourceItem]
+    func run(_ port: SourcePort) {
+      port.send(items)
+      port.send(.ended(reason: nil))
+    }
+  }
+
+  /// A source that runs until its port is closed.
+  private struct Endless: LiveSource {
+    func run(_ port: SourcePort) { port.keep { AttemptEnd(reason: "away", hasWorked: false) } }
+  }
+
+  private func items(_ rounds: Int, anchors: [Int]) -> [SourceItem] {
+    (0..<rounds).flatMap { number in
+      let round = SiteScene.round(at: Double(number) / 10, [3, 5, 1])
+      return anchors.map { round[$0] }
+    }
+  }
+
+  private func run(_ sources: [Source], isStopped: @escaping @Sendable () -> Bool = { false })
+    throws
+    -> Collector
+  {
+    let collector = Collector()
+    var runner = try SiteRunner(
+      try SiteScene().site, sources, sinks: [collector], epoch: 1000, isStopped: isStopped)
+    try runner.run()
+    return collector
+  }
+
+  @Test("Recordings are merged by their times, with their own clock")
+  func recordings() throws {
+    let collector = try run([
+      Source("a", .recording(Items(items: items(20, anchors: [0, 1])))),
+      Source("b", .recording(Items(items: [.failed] + items(20, anchors: [2, 3])))),
+    ])
+    #expect(collector.run?.isLive == false && collector.run?.epoch == 0)
+    let times = collector.measurements.map(\.line.time)
+    #expect(times.count == 80 && times == times.sorted())
+    #expect(Set(collector.measurements.map(\.source)) == [0, 1])
+    #expect(collector.counters?.failed == 1)
+    let last = try #require(collector.places.last)
+    #expect(abs(last.position.x - 3) < 0.1 && abs(last.time - 1.9) < 1e-6)
+  }
+
+  @Test("A live source and a recording run side by side until both have ended")
+  func mixed() throws {
+    let collector = try run([
+      Source("live", .live(Burst(items: items(1, anchors: [0, 1])))),
+      Source("file", .recording(Items(items: items(1, anchors: [2, 3])))),
+    ])
+    #expect(collector.run?.isLive == true && collector.run?.epoch == 1000)
+    #expect(collector.measurements.count == 4)
+    #expect(collector.events.contains { $0.kind == .source("live", .ended(reason: nil)) })
+  }
+
+  @Test("A sink that fails ends the run with its error")
+  func failure() throws {
+    final class Full: SiteSink {
+      func receive(_ batch: SiteBatch) throws(SinkFailure) { throw SinkFailure("the disk is full") }
+    }
+    var runner = try SiteRunner(
+      try SiteScene().site, [Source("a", .recording(Items(items: items(1, anchors: [0]))))],
+      sinks: [Full()], epoch: 0)
+    let error = #expect(throws: SinkFailure.self) { try runner.run() }
+    #expect(error?.description == "the disk is full")
+  }
+
+  @Test("A run that is stopped closes the ports of its sources")
+  func stopped() throws {
+    let collector = try run([Source("a", .live(Endless()))], isStopped: { true })
+    #expect(collector.counters?.measurements == 0)
+  }
+}
