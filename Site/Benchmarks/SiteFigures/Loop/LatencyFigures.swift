@@ -10,7 +10,8 @@ import UWBSite
 struct LatencyFigures: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "latency",
-    abstract: "Source to place through a pipe, beside a relay that only reads the lines.")
+    abstract: "Source to place through a pipe, beside a relay that only reads the lines.",
+    discussion: "The first 2 seconds, in which the places of all tags are searched, do not count.")
 
   @Option(help: "Tags, each with 10 rounds a second of 8 ranges.")
   var tags = 100
@@ -42,7 +43,9 @@ struct LatencyFigures: ParsableCommand {
         id: "cpu", quantity: "the same, feeder included", unit: "% of a core",
         textbook: ("relay of lines", 100 * relay.load), value: 100 * places.load
       ).line)
-    print("\(places.latencies.count) of \(tags * 10 * seconds) rounds have a place")
+    print(
+      "\(places.latencies.count) of \(tags * (10 * seconds - LatencyScene.warmUp)) rounds "
+        + "after the first 2 s have a place")
   }
 }
 
@@ -155,6 +158,9 @@ enum LatencyScene {
     return (clock.latencies, load / (LatencyClock.now - start))
   }
 
+  /// The first rounds, in which the places of all tags are searched at once.
+  static let warmUp = 20
+
   /// Writes the rounds of all tags, evenly over each tenth of a second.
   private static func feed(_ file: FileHandle, _ tags: Int, _ seconds: Int, _ clock: LatencyClock) {
     var generator = SplitMix64(seed: 3)
@@ -171,7 +177,7 @@ enum LatencyScene {
           lines += "{\"t\": \(due - start), \"tag\": \"\(tag)\", \"anchor\": \"A\(index)\", "
           lines += "\"distance_m\": \(range)}\n"
         }
-        clock.send(tag)
+        if round >= warmUp { clock.send(tag) }
         try? file.write(contentsOf: Data(lines.utf8))
       }
     }

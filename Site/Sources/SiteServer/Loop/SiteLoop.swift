@@ -9,7 +9,7 @@ package struct SiteLoop {
   /// Problems of each source that are events; the others are counted.
   private static let shownProblems = 10
   /// Seconds after which places are reported, though more measurements wait.
-  private static let longestWait = 0.005
+  private static let longestWait = 0.001
 
   private let run: SiteRun
   private let sinks: [any SiteSink]

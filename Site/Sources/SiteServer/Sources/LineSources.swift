@@ -4,11 +4,13 @@
 struct LineStream: LiveSource {
   let descriptor: Descriptor
   let parser: LineParser
+  /// Bytes of one delivery: the first line does not wait for many others.
+  private static let chunk = 8192
 
   func run(_ port: SourcePort) {
     var (parser, splitter) = (parser, LineSplitter())
     while !port.isClosed {
-      switch descriptor.read(within: 100) {
+      switch descriptor.read(within: 100, most: Self.chunk) {
       case .nothing: continue
       case .bytes(let bytes):
         splitter.add(bytes[...])
