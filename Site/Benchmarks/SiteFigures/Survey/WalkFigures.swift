@@ -65,7 +65,8 @@ enum WalkFigures {
     let text = try String(contentsOfFile: path, encoding: .utf8)
     return text.split(whereSeparator: \.isNewline).flatMap { line -> [WalkReading] in
       let cells = line.split(separator: ",", omittingEmptySubsequences: false)
-      guard cells.count >= 25, let time = seconds(cells[0]) else { return [] }
+      let time = NumberTable.number(cells[0])
+      guard cells.count >= 25, time.isFinite else { return [] }
       return (0..<24).compactMap { index in
         Double(cells[index + 1].trimmingCharacters(in: .whitespaces)).map {
           WalkReading(
@@ -73,12 +74,5 @@ enum WalkFigures {
         }
       }
     }
-  }
-
-  /// The seconds of a day, from a date and a time.
-  private static func seconds(_ cell: Substring) -> Double? {
-    let parts = cell.split(separator: " ").last?.split(separator: ":").compactMap { Double($0) }
-    guard let parts, parts.count == 3 else { return nil }
-    return parts[0] * 3600 + parts[1] * 60 + parts[2]
   }
 }

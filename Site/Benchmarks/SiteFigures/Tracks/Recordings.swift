@@ -14,7 +14,7 @@ struct Course {
   var truth: [SIMD3<Double>?] = []
 }
 
-/// A table of numbers; other cells are not numbers.
+/// A table of numbers. A date with a time is the seconds of its day; other cells are not numbers.
 struct NumberTable {
   var header: [Substring] = []
   var rows: [[Double]] = []
@@ -27,9 +27,16 @@ struct NumberTable {
       if hasHeader, header.isEmpty {
         header = cells
       } else {
-        rows.append(cells.map { Double($0) ?? .nan })
+        rows.append(cells.map(Self.number))
       }
     }
+  }
+
+  static func number(_ cell: Substring) -> Double {
+    if let value = Double(cell) { return value }
+    let clock = cell.split(separator: " ").last?.split(separator: ":").map { Double($0) ?? .nan }
+    guard let clock, clock.count == 3 else { return .nan }
+    return clock[0] * 3600 + clock[1] * 60 + clock[2]
   }
 }
 
