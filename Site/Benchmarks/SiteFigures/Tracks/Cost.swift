@@ -20,13 +20,14 @@ enum Cost {
     var engine = Engine(
       tags: (0..<count).map { Engine.Tag("\($0)", height: site.height) },
       anchors: courses[0].anchors.enumerated().map { Engine.Anchor("A\($0)", $1) })
-    let rounds = courses.map { Dictionary(grouping: $0.measurements, by: \.time) }
+    let rounds = courses.map { course in
+      Dictionary(grouping: course.measurements) { Int((10 * $0.time).rounded()) }
+    }
     var (places, timed, spent) = (0, 0, 0.0)
     for step in 0..<110 {
-      let time = Double(step) / 10
       let start = clock()
       for tag in 0..<count {
-        for measurement in rounds[tag % courses.count][time] ?? [] {
+        for measurement in rounds[tag % courses.count][step] ?? [] {
           engine.add(measurement, tag: tag)
         }
       }
