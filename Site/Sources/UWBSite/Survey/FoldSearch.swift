@@ -14,7 +14,7 @@ struct FoldSearch: Sendable {
     let cost: Double
   }
 
-  let model: SurveyModel
+  private(set) var model: SurveyModel
   let links: LinkModel
   private(set) var best: Minimum
   private(set) var minima: [Minimum] = []
@@ -45,16 +45,27 @@ struct FoldSearch: Sendable {
     return true
   }
 
-  /// Starts again from places that are shaken, against wrong choices of blocked ranges.
-  mutating func shake(times: Int, by deviation: Double) {
+  /// Starts again from rough places, and from places that are shaken, against wrong choices of
+  /// blocked ranges.
+  mutating func shake() {
+    if model.hasRoughPlaces { consider(SurveyState(model.roughStart())) }
     var random = SeededNormal(seed: 1)
     let start = best.state
-    for _ in 0..<times {
-      let shaken = start.positions.map {
-        $0 + deviation * SIMD2(random.next(), random.next())
-      }
+    for _ in 0..<(model.count < 12 ? 16 : 4) {
+      let shaken = start.positions.map { $0 + 0.7 * SIMD2(random.next(), random.next()) }
       consider(SurveyState(shaken, common: start.common, delays: start.delays))
     }
+  }
+
+  /// Decides between the best shapes by the density of ranges with detours, which has too many
+  /// minima for a search.
+  mutating func decide() {
+    // Rough places alone hold many anchors, and their errors have another density.
+    guard !model.hasRoughPlaces else { return }
+    model.loss = .detours
+    let near = minima.filter { $0.cost < best.cost + 20 }.sorted { $0.cost < $1.cost }
+    minima = near.prefix(24).map { Self.refine($0.state, model, links) }
+    best = minima.min { $0.cost < $1.cost } ?? best
   }
 
   /// Mirrors parts until no shape is better than the best one.

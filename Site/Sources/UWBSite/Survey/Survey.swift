@@ -87,12 +87,16 @@ extension Survey {
     let measured = Set(
       ranges.pairs.map { [$0.first, $0.second] } + ranges.dropped.map { [$0.first, $0.second] })
     let links = LinkModel(model, measured: measured)
-    let start = model.start()
-    let disagreement = model.widenIfNeeded(start)
-    var search = FoldSearch(model, links: links, start: start)
-    if model.hasRoughPlaces { search.consider(SurveyState(model.roughStart())) }
-    search.shake(times: model.count < 12 ? 16 : 4, by: 0.7)
+    // A wrong choice of blocked ranges looks like a disagreement: the search precedes the decision.
+    var search = FoldSearch(model, links: links, start: model.start())
+    search.shake()
+    let disagreement = model.widenIfNeeded(search.best.state)
+    if disagreement > 1 {
+      search = FoldSearch(model, links: links, start: search.best.state)
+      search.shake()
+    }
     search.run()
+    search.decide()
     self.init(search, gauge, disagreement)
     exchanged = ExchangedLabels(model)
   }
@@ -210,17 +214,24 @@ extension SurveyModel {
 
   /// Raises the deviations of all pairs if that makes the ranges more likely; returns the factor.
   mutating func widenIfNeeded(_ start: SurveyState) -> Double {
-    // Each unknown of the shape takes one residual. A few blocked paths are not a disagreement:
-    // the wider deviations have to be much more likely.
-    let free = Double(max(pairs.count - (2 * count - 3), 0))
-    var best = (factor: 1.0, cost: fit(start).cost - 20)
+    // Each unknown of the shape takes one residual, whose density says nothing.
+    let taken = Double(min(2 * count - 3, pairs.count))
+    let free = Double(pairs.count) - taken
+    var best = (factor: 1.0, surprise: surprise(start) - 16)
     for factor in [2, 3, 4.5, 7, 10, 15, 20] {
       var wide = self
       wide.widen(by: factor)
-      let cost = wide.fit(start).cost + 2 * free * Math.log(factor)
-      if cost < best.cost { best = (factor, cost) }
+      let surprise = wide.surprise(wide.fit(start).state) + 2 * free * Math.log(factor)
+      if surprise < best.surprise { best = (factor, surprise) }
     }
     widen(by: best.factor)
     return best.factor
+  }
+
+  /// The cost of a state where some ranges have a blocked path.
+  private func surprise(_ state: SurveyState) -> Double {
+    var model = self
+    model.loss = .detours
+    return model.cost(state)
   }
 }

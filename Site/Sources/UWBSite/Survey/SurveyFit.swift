@@ -33,7 +33,7 @@ extension SurveyModel {
     weights.reserveCapacity(pairs.count)
     for index in pairs.indices {
       let excess = residual(index, state).excess
-      let weight = loss(excess / variances[index].squareRoot()).weight
+      let weight = loss(excess, variances[index].squareRoot()).weight
       weights.append(weight)
       let scale = weight / variances[index]
       let terms = derivatives(index, state)

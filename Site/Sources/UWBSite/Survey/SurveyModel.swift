@@ -50,6 +50,8 @@ struct SurveyModel: Sendable {
     case squares
     /// Less if they are large, and least if the range is longer than the model.
     case oneSided
+    /// By the density of ranges of which some have a blocked path. It has more minima.
+    case detours
   }
 
   var anchors: [SurveyAnchor]
@@ -115,18 +117,40 @@ struct SurveyModel: Sendable {
     return (difference, distance, pair.distance - distance - delays)
   }
 
-  /// The cost and the weight of an excess in units of its deviation.
+  /// The cost and the weight of an excess.
   ///
-  /// The widths are 2 and 4 deviations. A range that is too long is usual, since paths go around
-  /// corners; a range that is too short is an error.
-  func loss(_ excess: Double) -> (cost: Double, weight: Double) {
+  /// The widths of the one-sided loss are 2 and 4 deviations. A range that is too long is usual,
+  /// since paths go around corners; a range that is too short is an error.
+  func loss(_ excess: Double, _ deviation: Double) -> (cost: Double, weight: Double) {
+    let ratio = excess / deviation
     switch loss {
-    case .squares: return (excess * excess, 1)
+    case .squares: return (ratio * ratio, 1)
     case .oneSided:
-      let width = excess > 0 ? 4.0 : 16.0
-      let ratio = 1 + excess * excess / width
-      return (width * Math.log(ratio), 1 / ratio)
+      let width = ratio > 0 ? 4.0 : 16.0
+      let part = 1 + ratio * ratio / width
+      return (width * Math.log(part), 1 / part)
+    case .detours: return detourLoss(ratio, deviation)
     }
+  }
+
+  /// Twice the negative logarithm of the density of an excess over the one of an open path.
+  ///
+  /// Detours are exponentially distributed; any other error is rare.
+  private func detourLoss(
+    _ ratio: Double, _ deviation: Double
+  ) -> (cost: Double, weight: Double) {
+    let share = SurveyCovariance.blockedShare
+    let slope = deviation / SurveyCovariance.meanDetour
+    let root = (2 * Double.pi).squareRoot()
+    let open = (1 - share) * Math.exp(-ratio * ratio / 2)
+    let detour = share * slope * Math.exp(slope * slope / 2 - ratio * slope)
+    let blocked = detour * root * Math.normalBelow(ratio - slope)
+    let density = open + blocked + 1e-6 * deviation * root
+    // The logarithm of the blocked density falls by the slope, and rises where it begins.
+    let rise = detour * Math.exp(-(ratio - slope) * (ratio - slope) / 2)
+    let pull = open * ratio + slope * blocked - rise
+    let weight = abs(ratio) > 1e-6 ? pull / (ratio * density) : 1
+    return (-2 * Math.log(density), min(max(weight, 1e-4), 1))
   }
 
   /// The sum of squares, as far as the loss counts them, of ranges, delays and rough places.
@@ -136,12 +160,12 @@ struct SurveyModel: Sendable {
     var sum = 0.0
     for index in pairs.indices {
       let excess = residual(index, state).excess
-      sum += loss(excess / variances[index].squareRoot()).cost
+      sum += loss(excess, variances[index].squareRoot()).cost
     }
     return sum
   }
 
-  private func priorCost(_ state: SurveyState) -> Double {
+  func priorCost(_ state: SurveyState) -> Double {
     var sum = 0.0
     if commonDelayDeviation > 0 {
       let ratio = state.common / commonDelayDeviation

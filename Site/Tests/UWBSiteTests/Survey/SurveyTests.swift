@@ -48,6 +48,17 @@ struct SurveyTests {
     #expect(survey.disagreement == 1)
   }
 
+  @Test("several blocked paths are not a disagreement of all ranges", arguments: [26, 30, 45])
+  func severalBlocked(number: Int) throws {
+    var random = SeededNormal(seed: 1)
+    let sites = (0...number).map { _ in SimulatedSurvey(count: 8, random: &random) }
+    let site = sites[number]
+    let survey = try Survey(site.ranges, anchors: site.anchors)
+    #expect(site.isBlocked.count { $0 } >= 4)
+    #expect(survey.disagreement == 1)
+    #expect(site.errors(of: survey.places.map(\.position)).allSatisfy { $0.length < 0.2 })
+  }
+
   @Test("a line through two anchors and a side hold the frame")
   func line() throws {
     let site = Self.site()
