@@ -14,6 +14,11 @@ package struct ZoneMonitor: Sendable {
     var last: Double
     var interval: Double?
     var isLost = false
+    /// The last estimate, and its step from the one before.
+    var mean: SIMD2<Double>?
+    var step: SIMD2<Double>?
+    /// The mean square of the changes of steps, in terms of the one of independent errors.
+    var changes = 1.0
 
     /// Updates the usual interval; a gap counts as four intervals at most.
     mutating func note(_ time: Double, _ rules: ZoneRules) {
@@ -23,6 +28,26 @@ package struct ZoneMonitor: Sendable {
       }
       isLost = false
       last = time
+    }
+
+    /// Updates the memory of the errors by the change of the last two steps, in which a steady
+    /// motion is not contained.
+    mutating func note(_ estimate: PlaneEstimate) {
+      let next = mean.map { estimate.mean - $0 }
+      defer { (mean, step) = (estimate.mean, next) }
+      guard let next, let step, next != step else { return }
+      let change = next - step
+      let square = change.x * change.x / estimate.xx + change.y * change.y / estimate.yy
+      changes += (min(square / 12, 1) - changes) / 64
+    }
+
+    /// Seconds during which the errors resemble one another.
+    func memory(_ rules: ZoneRules) -> Double {
+      guard let interval else { return rules.errorMemory }
+      // Errors that lose a part e in an interval change their steps by 4 e + 2 e² variances.
+      let lost = (1 + 3 * changes).squareRoot() - 1
+      let own = lost < 1 ? -interval / Math.log(1 - lost) : 0
+      return min(max(own, rules.errorMemory), rules.longestMemory)
     }
 
     /// The silence in seconds after which the tag is lost.
@@ -82,6 +107,9 @@ package struct ZoneMonitor: Sendable {
         ZoneEvent(tag: tag, kind: .found, happened: time, happenedDeviation: 0, decided: time))
     }
     state.note(time, rules)
+    state.note(estimate)
+    var rules = rules
+    rules.slowMemory = state.memory(rules)
     for (index, area) in areas.enumerated() {
       let change = Self.change(&state.presences[index], area, time, estimate, floor, rules)
       if let change { events.append(Self.event(tag, area.zone, change, time)) }

@@ -4,8 +4,12 @@
 package struct ZoneRules: Sendable, Hashable {
   /// The rate of wrong changes of a tag that rests on an edge: one in 100 days.
   package var wrongChangesPerSecond = 1 / (100 * 86_400.0)
-  /// The time in seconds during which errors of the estimates resemble one another.
+  /// The least time in seconds during which errors of the estimates resemble one another, and the
+  /// longest one.
   package var errorMemory = 1.0
+  package var longestMemory = 15.0
+  /// The time that the estimates of a tag show.
+  var slowMemory = 1.0
   /// The probability that has to hold for the shorter and the longer time.
   package var likely = 0.9
   /// The least time in seconds for which a place is likely on the other side.
@@ -28,9 +32,10 @@ package struct ZoneRules: Sendable, Hashable {
 
   /// The time after which a place that is only likely is sure.
   ///
-  /// Errors of 1.28 deviations on one side end within each `errorMemory` with a probability of two
-  /// thirds at least.
+  /// Errors of 1.28 deviations on one side end within each memory with a probability of two thirds
+  /// at least.
   var longest: Double {
-    errorMemory * Math.log(1 / min(0.5, wrongChangesPerSecond * errorMemory)) / Math.log(3)
+    let memory = max(errorMemory, slowMemory)
+    return memory * Math.log(1 / min(0.5, wrongChangesPerSecond * memory)) / Math.log(3)
   }
 }

@@ -38,6 +38,15 @@ struct DoorTests {
     #expect(again.count { $0 } == 1)
   }
 
+  @Test("a door unlocks in time for persons outside, and for none inside")
+  func manyPersons() {
+    var scenario = DoorScenario(seed: 113)
+    let right = scenario.run(.approach, count: 300)
+    #expect(right.delays.count { $0 <= 0.7 } >= 294)
+    let along = scenario.run(.along, count: 300)
+    #expect(along.unlocked == 0 && along.single > 0)
+  }
+
   @Test("inside, and outside without an approach, the door stays locked")
   func others() {
     var watch = DoorWatch(separation: 0.4)

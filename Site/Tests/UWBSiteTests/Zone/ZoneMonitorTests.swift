@@ -185,4 +185,13 @@ struct ZoneMonitorTests {
     #expect(result.decided.bounces == 0)
     #expect(result.nearest.bounces > 10)
   }
+
+  @Test(
+    "a tag at rest on an edge changes no zone, however long its errors last", arguments: [1.0, 10])
+  func slowErrors(memory: Double) {
+    let changes = ZoneScenarios.rest(
+      hours: 2, distance: 0, deviation: 0.1, memory: memory, rate: 5, seed: 110)
+    #expect(changes.decided == 0)
+    #expect(changes.plain > 100)
+  }
 }
