@@ -57,7 +57,7 @@ extension WalkSurvey {
     let starts = try Self.starts(&model)
     let fits = starts.map { model.fit($0) }.sorted { $0.cost < $1.cost }
     let names = ranges.anchors.enumerated().map { ($1, heights[$1] ?? rig.height) }
-    model.independence = 1 / model.correlated(fits[0].state)
+    model.independence = model.independentShare(fits[0].state)
     self.init(model, model.fit(fits[0].state).state, names, gauge)
     mirrorCost = (fits.dropFirst().first?.cost ?? .infinity) - fits[0].cost
   }
@@ -194,6 +194,27 @@ extension WalkSurvey {
     var constrained = inverse
     SurveyCovariance.constrain(&constrained, gauge)
     return SurveyCovariance.block(constrained, size)
+  }
+}
+
+extension WalkModel {
+  /// The share of ranges that count as independent.
+  ///
+  /// Ranges in sequence resemble one another, and so do the ones of an area, however often a walk
+  /// comes there: reflections are the same.
+  fileprivate func independentShare(_ state: WalkState) -> Double {
+    min(1 / correlated(state), areas(state.places) / Double(max(poses.count, 1)))
+  }
+
+  /// The number of the 16 rectangles of the area through which the walk went.
+  private func areas(_ places: [SIMD2<Double>]) -> Double {
+    let (xs, ys) = (places.map(\.x), places.map(\.y))
+    func part(_ value: Double, _ all: (low: Double, high: Double)) -> Int {
+      min(3, Int(4 * (value - all.low) / max(all.high - all.low, 1e-9)))
+    }
+    let width = (xs.min() ?? 0, xs.max() ?? 0)
+    let depth = (ys.min() ?? 0, ys.max() ?? 0)
+    return Double(Set(places.map { 4 * part($0.x, width) + part($0.y, depth) }).count)
   }
 }
 
