@@ -43,8 +43,9 @@ let package = Package(
       resources: [.embedInCode("Service/org.swift-uwb.Site.varlink")],
       swiftSettings: strict),
     .executableTarget(
-      name: "uwbsite", dependencies: ["SiteServer", "UWBSite", arguments], swiftSettings: strict),
-    // Simulated tags, rooms and doors, for tests and for figures.
+      name: "uwbsite", dependencies: ["SiteScenarios", "SiteServer", "UWBSite", arguments],
+      swiftSettings: strict),
+    // Simulated anchors, tags, rooms and doors, for tests, figures and the demo.
     .target(
       name: "SiteScenarios", dependencies: ["SiteServer", "UWBSite"],
       path: "Benchmarks/SiteScenarios",
@@ -59,6 +60,8 @@ let package = Package(
       dependencies: ["SiteScenarios", "SiteServer", "UWBSite", database, varlink],
       exclude: ["Captures"], swiftSettings: strict),
     .testTarget(
-      name: "uwbsiteTests", dependencies: ["UWBSite", "uwbsite", arguments], swiftSettings: strict),
+      name: "uwbsiteTests",
+      dependencies: ["SiteScenarios", "SiteServer", "UWBSite", "uwbsite", arguments],
+      swiftSettings: strict),
   ]
 )

@@ -22,4 +22,13 @@ enum Interrupt {
     // A file that reaches the limit of its size is an error of writing, as a full disk is.
     signal(SIGXFSZ, SIG_IGN)
   }
+
+  /// Waits, until a signal at the latest.
+  static func sleep(_ duration: Duration) {
+    let parts = duration.components
+    guard parts.seconds >= 0, parts.attoseconds >= 0 else { return }
+    var wait = timespec(
+      tv_sec: Int(parts.seconds), tv_nsec: Int(parts.attoseconds / 1_000_000_000))
+    unsafe nanosleep(&wait, nil)
+  }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import SiteScenarios
 import UWBSite
 
 /// Figures of the survey of anchors.
@@ -32,8 +33,11 @@ struct SurveyFigures: ParsableCommand {
     var (scaling, squares, score) = ([Double](), [Double](), SurveyScore())
     for _ in 0..<layouts {
       let site = SimulatedSurvey(count: count, random: &random)
-      scaling.append(SurveyScore.rms(site.errors(of: TextbookSurvey.classicalScaling(site))))
-      squares.append(SurveyScore.rms(site.errors(of: TextbookSurvey.leastSquares(site))))
+      scaling.append(
+        SurveyScore.rms(site.errors(of: TextbookSurvey.classicalScaling(site.anchors, site.ranges)))
+      )
+      squares.append(
+        SurveyScore.rms(site.errors(of: TextbookSurvey.leastSquares(site.anchors, site.ranges))))
       score.add(site)
     }
     let (aim, late) = count == 8 ? (11.0, 16.0) : (6.5, 8.5)
@@ -62,7 +66,8 @@ struct SurveyFigures: ParsableCommand {
       var site = SimulatedSurvey(count: count, share: share, random: &random)
       if let roughPlaces { site.addRoughPlaces(error: roughPlaces, &random) }
       guard site.isConnected else { continue }
-      squares.append(SurveyScore.rms(site.errors(of: TextbookSurvey.leastSquares(site))))
+      squares.append(
+        SurveyScore.rms(site.errors(of: TextbookSurvey.leastSquares(site.anchors, site.ranges))))
       score.add(site, gauge: roughPlaces == nil ? .shape : .places)
     }
     let aims = [16: roughPlaces == nil ? 9.8 : 31, 28: 12.0]

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import SiteScenarios
 import UWBSite
 
 /// R3: a walk with a rig of three tags past eight anchors, on the data set lias.

@@ -28,6 +28,11 @@ package struct PairRange: Sendable, Hashable {
   /// The number of ranges.
   package var count = 1
 
+  package init(first: Int, second: Int, distance: Double, deviation: Double, count: Int = 1) {
+    (self.first, self.second, self.count) = (first, second, count)
+    (self.distance, self.deviation) = (distance, deviation)
+  }
+
   func other(_ anchor: Int) -> Int { anchor == first ? second : first }
   func has(_ anchor: Int) -> Bool { anchor == first || anchor == second }
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A motion of the plane that keeps all distances: a turn, a shift, and perhaps a mirror image.
-struct RigidMotion: Sendable, Hashable {
-  var isMirrored = false
-  var cosine = 1.0
-  var sine = 0.0
+package struct RigidMotion: Sendable, Hashable {
+  package var isMirrored = false
+  package var cosine = 1.0
+  package var sine = 0.0
   var shift = SIMD2<Double>.zero
 
   /// Returns `vector` after the mirror image and the turn, without the shift.
@@ -13,7 +13,7 @@ struct RigidMotion: Sendable, Hashable {
     return SIMD2(cosine * vector.x - sine * y, sine * vector.x + cosine * y)
   }
 
-  func callAsFunction(_ point: SIMD2<Double>) -> SIMD2<Double> { turned(point) + shift }
+  package func callAsFunction(_ point: SIMD2<Double>) -> SIMD2<Double> { turned(point) + shift }
 
   /// Finds the motion that brings `points` nearest to `targets` in the sense of least squares.
   init(
@@ -43,7 +43,7 @@ struct RigidMotion: Sendable, Hashable {
   init() {}
 
   /// Finds the motion as above, with a mirror image only if that brings the points nearer.
-  static func nearest(
+  package static func nearest(
     from points: [SIMD2<Double>], to targets: [SIMD2<Double>], weights: [Double]? = nil
   ) -> RigidMotion {
     let both = [false, true].map {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import UWBSite
+
 /// A made-up site with its true places and the ranges that its anchors would measure.
 package struct SimulatedSurvey: Sendable {
   /// The errors of the ranges.
@@ -51,7 +53,8 @@ package struct SimulatedSurvey: Sendable {
     for i in positions.indices {
       for j in (i + 1)..<max(positions.count, i + 1) {
         let rise = anchors[i].height - anchors[j].height
-        let length = ((positions[i] - positions[j]).lengthSquared + rise * rise).squareRoot()
+        let flat = positions[i] - positions[j]
+        let length = ((flat * flat).sum() + rise * rise).squareRoot()
         let isBlocked = random.uniform() < errors.blockedShare
         let (low, high) = (errors.detours.lowerBound, errors.detours.upperBound)
         let detour = low + (high - low) * random.uniform()
@@ -74,7 +77,13 @@ package struct SimulatedSurvey: Sendable {
 
   /// Whether ranges connect all anchors.
   package var isConnected: Bool {
-    SurveyModel(anchors: anchors, pairs: ranges.pairs).islands.count == 1
+    var reached: Set = [0]
+    for _ in anchors {
+      for pair in ranges.pairs where reached.contains(pair.first) != reached.contains(pair.second) {
+        reached.formUnion([pair.first, pair.second])
+      }
+    }
+    return reached.count == anchors.count
   }
 
   /// Adds rough places that are wrong by up to `error` in x and in y.
@@ -106,7 +115,7 @@ package struct SimulatedSurvey: Sendable {
   ) -> [(error: Double, squaredDeviations: Double)] {
     zip(places, positions).map { place, truth in
       let error = place.position - truth
-      return (error.length, place.ellipse.squaredDeviations(error))
+      return ((error * error).sum().squareRoot(), place.ellipse.squaredDeviations(error))
     }
   }
 
@@ -122,30 +131,7 @@ package struct SimulatedSurvey: Sendable {
         motion.cosine * error.x + motion.sine * error.y,
         motion.cosine * error.y - motion.sine * error.x)
       let own = motion.isMirrored ? SIMD2(back.x, -back.y) : back
-      return (error.length, place.ellipse.squaredDeviations(own))
+      return ((error * error).sum().squareRoot(), place.ellipse.squaredDeviations(own))
     }
-  }
-}
-
-/// The methods of textbooks, for comparison.
-package enum TextbookSurvey {
-  /// Classical scaling of shortest paths.
-  package static func classicalScaling(_ site: SimulatedSurvey) -> [SIMD2<Double>] {
-    model(site).classicalScaling()
-  }
-
-  /// Least squares of all ranges, without delays, from classical scaling.
-  package static func leastSquares(_ site: SimulatedSurvey) -> [SIMD2<Double>] {
-    let model = model(site)
-    return model.fit(SurveyState(model.majorised(model.classicalScaling()))).state.positions
-  }
-
-  private static func model(_ site: SimulatedSurvey) -> SurveyModel {
-    var model = SurveyModel(anchors: site.anchors, pairs: site.ranges.pairs)
-    model.loss = .squares
-    model.commonDelayDeviation = 0
-    model.hasOwnDelays = false
-    model.forgetRoughPlaces()
-    return model
   }
 }
