@@ -126,12 +126,12 @@ class Subscriber:
 
 
 class Program:
-    """uwb-mqtt, whose source is its standard input."""
+    """uwb-mqtt, whose source is its standard input unless given."""
 
-    def __init__(self, *arguments: object, wrap: str = "mqtt://127.0.0.1:{}", port: int = 0) -> None:
-        command = [sys.executable, "-m", "uwb.bridges.mqtt", "--broker", wrap.format(port), "-v"]
+    def __init__(self, *arguments: object, source: str = "-", port: int = 0) -> None:
+        command = [sys.executable, "-m", "uwb.bridges.mqtt", "--broker", f"mqtt://127.0.0.1:{port}", "-v"]
         self.process = subprocess.Popen(
-            [*command, *map(str, arguments), "-"], stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+            [*command, *map(str, arguments), source], stdin=subprocess.PIPE, stderr=subprocess.PIPE)
         self.log = ""
         self._thread = threading.Thread(target=self._read, args=(self.process.stderr,))
         self._thread.start()

@@ -307,6 +307,9 @@ class House:
         self._publish(tag, now)
 
     def _changed(self, value: SiteChange, now: float) -> None:
+        if value.kind in ("site", "zones"):
+            self._listed(value, now)
+            return
         tag = self._tag(value.tag, now) if value.tag else None
         if value.kind == "entered" and tag and value.place:
             if slug(value.place) not in self.zones and len(self.zones) >= MOST_ZONES:
@@ -326,6 +329,21 @@ class House:
             self._see(tag, now)
         if value.kind not in ("source_connected", "source_interrupted", "source_ended", "bad_input"):
             self._event(value.kind, tag, place=value.place, time=value.time)
+        if tag:
+            self._publish(tag, now)
+
+    def _listed(self, value: SiteChange, now: float) -> None:
+        """Handles the zones of a site, or of a tag, as a site lists them at first."""
+        self._return({""}, now)
+        zones = [name for name in value.members["zones"] if slug(name) in self.zones or len(self.zones) < MOST_ZONES]
+        tag = self._tag(value.tag, now) if value.tag else None
+        if tag:
+            changed = dict.fromkeys([*tag.zones, *zones])
+            tag.zones = dict.fromkeys(zones)
+            self._enter_room(tag)
+            zones = list(changed)
+        for zone in zones:
+            self._publish_zone(zone)
         if tag:
             self._publish(tag, now)
 
@@ -386,13 +404,12 @@ class House:
     def _publish(self, tag: Tag, now: float) -> None:
         """Publishes the state of a tag where it has changed or is old, at most once a second."""
         settings = self.settings
-        if not tag.changed:
-            if tag.is_lost or now - tag.published < settings.pause:
-                return
-            smooth = tag.place or (tag.ranges[tag.near].smooth if tag.near else None)
-            moved = smooth is not None and smooth.settle(settings.band)
-            if not moved and now - tag.published < settings.heartbeat:
-                return
+        if not tag.changed and (tag.is_lost or now - tag.published < settings.pause):
+            return
+        smooth = tag.place or (tag.ranges[tag.near].smooth if tag.near else None)
+        moved = smooth is not None and smooth.settle(settings.band)
+        if not (tag.changed or moved or now - tag.published >= settings.heartbeat):
+            return
         tag.published, tag.changed = now, False
         topic, outbox = self._topic(tag), self.outbox
         if settings.discovery is not None:

@@ -53,7 +53,7 @@ class Recorder:
             if moment - self._scenes.get(value.tag, -1 << 62) >= 200_000_000:
                 self._scenes[value.tag] = moment
                 self._write(form.ellipse(value, moment), moment)
-        elif isinstance(value, SiteChange):
+        elif isinstance(value, SiteChange) and value.kind not in ("site", "zones"):
             moment = self._time(value.time)
             self._write(form.change(value.members, moment), moment)
         elif isinstance(value, uwb.Interruption):

@@ -111,13 +111,18 @@ class Metrics:
             self.places.labels(tag).inc()
             if math.isfinite(value.sigma):
                 self.deviation.labels(tag).set(value.sigma)
-        elif isinstance(value, SiteChange):
+        elif isinstance(value, SiteChange) and value.kind == "zones":
+            for zone in {*self._zones, *(label("zone", zone) for zone in value.members["zones"])}:
+                self._inside(zone, str(value.tag), zone in value.members["zones"])
+        elif isinstance(value, SiteChange) and value.kind != "site":
             self.changes.labels(label("event", value.kind)).inc()
             if value.kind in ("entered", "left") and value.tag and value.place:
-                zone = label("zone", value.place)
-                inside = self._zones.setdefault(zone, set())
-                (inside.add if value.kind == "entered" else inside.discard)(value.tag)
-                self.inside.labels(zone).set(len(inside))
+                self._inside(label("zone", value.place), value.tag, value.kind == "entered")
+
+    def _inside(self, zone: str, tag: str, is_inside: bool) -> None:
+        inside = self._zones.setdefault(zone, set())
+        (inside.add if is_inside else inside.discard)(tag)
+        self.inside.labels(zone).set(len(inside))
 
 
 def line(name: str, tags: Mapping[str, str], fields: Mapping[str, Field], nanoseconds: int) -> str | None:
@@ -162,7 +167,7 @@ def influx(value: object, now: int) -> str | None:
         x, y, z = value.position
         return line("uwb_place", {"tag": value.tag}, {
             "x": x, "y": y, "z": z, "sigma": value.sigma, "r95": value.r95, "floor": value.floor}, _time(value.time, now))
-    if isinstance(value, SiteChange) and value.kind != "bad_input":
+    if isinstance(value, SiteChange) and value.kind not in ("bad_input", "site", "zones"):
         return line("uwb_change", {"event": value.kind, "tag": value.tag or "none"},
                     {"place": value.place or "", "count": 1}, _time(value.time, now))
     return None
