@@ -31,7 +31,7 @@ SITE = {
 
 def ranges(path: Callable[[float], tuple[float, float]], seconds: float, start: float = 0.0, sigma: float = 0.1,
            step: float = 0.1) -> Iterator[str]:
-    """Yields lines of rounds with four anchors. At their centre, a place has the error of a range."""
+    """Yields lines of rounds with four anchors. At their centre, a place is as wrong as a range."""
     rng = random.Random(11)
     for number in range(round(seconds / step)):
         x, y = path(number * step)
