@@ -156,6 +156,18 @@ class PresenceTests(unittest.TestCase):
         self.assertLess(order.index("homeassistant/device/uwb_tag_cat/config"), order.index("uwb/tag/cat/room"))
         self.assertIn("hall", components(house)["room"]["options"])
 
+    def test_a_site_that_was_restarted_lists_the_zones_of_its_tags(self) -> None:
+        house = House(Settings())
+        house.receive(SiteChange("site", 0, members={"zones": ["hall", "sofa"]}), 0)
+        self.assertEqual(json.loads(state(house, "zone/sofa"))["occupied"], False)
+        house.receive(entered("sofa"), 1)
+        taken(house)
+        house.receive(SiteChange("zones", 0, "cat", members={"zones": ["hall"]}), 2)
+        self.assertEqual(state(house, "tag/cat/room"), "hall")
+        self.assertEqual(json.loads(state(house, "zone/sofa"))["occupied"], False)
+        self.assertEqual(json.loads(state(house, "zone/hall"))["tags"], ["cat"])
+        self.assertFalse([m for m in taken(house) if m.topic == "uwb/event"])
+
     def test_states_of_an_earlier_run_end(self) -> None:
         house = House(Settings())
         house.adopt("uwb/tag/dog/presence", "home", 0)

@@ -10,11 +10,14 @@ import pathlib
 import random
 import subprocess
 import tempfile
+import time
 import unittest
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from uwb.bridges._house import House, Settings
 from uwb.bridges._input import Place, SiteChange, parse
+from brokers import Broker, Program, Subscriber, wait
 
 UWBSITE = os.environ.get("UWBSITE", "")
 HOURS = float(os.environ.get("UWB_HOURS", "0.05"))
@@ -79,6 +82,41 @@ class SiteTests(unittest.TestCase):
         found = [entry for entry in self.rooms(ranges(lambda t: (1 + t, 4), 8)) if entry[1] != "elsewhere"]
         print(f"the boundary is passed at 4 s: {found}", flush=True)
         self.assertEqual([room for _, room in found], ["left", "right"])
+
+    def test_a_live_site(self) -> None:
+        broker = Broker(self.folder)
+        self.addCleanup(broker.close)
+        subscriber = Subscriber(broker.port)
+        self.addCleanup(subscriber.close)
+        socket = self.folder / "site"
+        program = Program("--lost-after", "3", port=broker.port, source=f"site:{socket}")
+        self.addCleanup(program.kill)
+        for place, room in (1.0, "left"), (9.0, "right"):
+            # The site is restarted, and the program connects again.
+            self.follow(socket, place, lambda: subscriber.newest.get("uwb/tag/T1/room") == room
+                        and abs((subscriber.state("uwb/tag/T1") or {"x": 99})["x"] - place) < 0.5)
+            self.assertTrue(wait(lambda: subscriber.state("uwb/zone/left") and
+                                 subscriber.state("uwb/zone/left")["count"] == (room == "left")), program.log)
+        self.assertTrue(wait(lambda: subscriber.newest["uwb/tag/T1/availability"] == "offline"), program.log)
+        self.assertEqual(subscriber.newest["uwb/tag/T1/presence"], "home")
+
+    def follow(self, socket: pathlib.Path, x: float, condition: Callable[[], Any]) -> None:
+        """Runs a live site whose tag is at a place, until the condition holds."""
+        command = [UWBSITE, "run", str(self.site), "-", "--listen", str(socket)]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                              text=True) as site:
+            assert site.stdin is not None
+            start, rounds = time.time(), ranges(lambda t: (x, 4), 3_000)
+
+            def next_round() -> Any:
+                assert site.stdin is not None
+                now = round(time.time() - start, 3)
+                site.stdin.writelines(json.dumps({**json.loads(next(rounds)), "t": now}) + "\n" for _ in ANCHORS)
+                site.stdin.flush()
+                wait(lambda: False, 0.1)
+                return condition()
+            self.assertTrue(wait(next_round, 40))
+            site.terminate()
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import logging
 import math
@@ -200,6 +201,51 @@ def watch_chips(path: str | None, source: str, put: Put) -> None:
         time.sleep(2)
 
 
+def watch_site(path: str, source: str, put: Put) -> None:
+    """Passes the places and the changes of a running site on, for ever.
+
+    Each connection begins with the zones of the site, and the zones of each tag.
+    """
+    site: Any = importlib.import_module("uwb.site")
+    while True:
+        try:
+            with site.connect(path) as service:
+                info, state = service.info(), service.state()
+                origin = info.epoch_s or 0.0
+                put(SiteChange("site", origin, members={"zones": [zone.zone for zone in state.zones]}))
+                for tag in state.tags:
+                    if tag.state != "silent":
+                        put(SiteChange("zones", origin, tag.tag, members={"zones": list(tag.zones)}))
+                with service.watch(run=state.run, after=state.sequence) as updates:
+                    for update in updates:
+                        if isinstance(update, uwb.Interruption):
+                            put(update)
+                            break
+                        is_event = isinstance(update, site.SiteEvent)
+                        if value := _site_value(update, is_event, origin):
+                            put(value)
+        except (uwb.ConnectionLost, uwb.ServiceError, uwb.ProtocolError, TimeoutError) as error:
+            log.warning("%s: %s", source, error)
+            put(uwb.Interruption("service", str(error)))
+        time.sleep(2)
+
+
+def _site_value(update: Any, is_event: bool, origin: float) -> Place | SiteChange | None:
+    moment = (update.t or 0.0) + origin
+    if is_event:
+        members = {"event": update.event, "t": moment, "tag": update.tag, "zone": update.zone, "door": update.door,
+                   "floor": update.floor, "count": update.count, "reason": update.reason}
+        known = {key: entry for key, entry in members.items() if entry is not None}
+        return SiteChange(update.event, moment, update.tag, update.zone or update.door, known)
+    if update.position is None:
+        return None
+    unknown = (math.nan,) * 6
+    made: Any = Place
+    place: Place = made(update.tag, moment, update.position, update.covariance or unknown, update.velocity,
+                        update.r95_m, update.floor)
+    return place
+
+
 class Feed:
     """The inputs of several sources in one queue. A full queue delays the sources."""
 
@@ -208,12 +254,17 @@ class Feed:
         self._sources = sources
 
     def start(self) -> None:
-        """Starts a thread for each source: `chips[:SOCKET]`, or a file of lines; -: stdin."""
+        """Starts a thread for each source.
+
+        A source is `chips[:SOCKET]`, `site:SOCKET`, or a file of lines; -: standard input.
+        """
         for source in self._sources:
             kind, _, path = source.partition(":")
             if kind == "chips":
                 thread = threading.Thread(
                     target=watch_chips, args=(path or None, source, self.queue.put), daemon=True)
+            elif kind == "site":
+                thread = threading.Thread(target=watch_site, args=(path, source, self.queue.put), daemon=True)
             else:
                 # A thread that reads sys.stdin would block the end of the program.
                 file = open(0, "rb", closefd=False) if source == "-" else open(source, "rb")

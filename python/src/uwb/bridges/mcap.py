@@ -2,7 +2,7 @@
 """Records measurements and places in MCAP, for Foxglove, Lichtblick and ROS 2.
 
     uwb-mcap -o walk.mcap
-    uwbsite run site.json --format json | uwb-mcap -o walk.mcap --site site.json -
+    uwb-mcap -o walk.mcap --site site.json site:/run/uwb-site/control
     uwbsite history places --show places --format json | uwb-mcap -o walk.mcap -
     uwbctl replay walk.pcapng --speed max --format json | uwb-mcap -o walk.mcap walk.pcapng -
 
@@ -146,7 +146,7 @@ def record(options: argparse.Namespace, file: IO[bytes]) -> int:
     recorder = Recorder(file, Ros(options.frame) if options.schemas == "ros2" else Foxglove(options.frame))
     captures = [source for source in options.sources if source.endswith(".pcapng")]
     others = [source for source in options.sources if not source.endswith(".pcapng")]
-    is_live = any(source.split(":")[0] == "chips" for source in others)
+    is_live = any(source.split(":")[0] in ("chips", "site") for source in others)
     places = anchors(options.site) if options.site else {}
     try:
         for capture in captures:

@@ -3,7 +3,7 @@
 
     uwb-metrics --listen 127.0.0.1:9464
     uwb-metrics --influx http://localhost:8086 --database uwb
-    uwbsite run site.json --format json | uwb-metrics --print -
+    uwb-metrics --print site:/run/uwb-site/control
 
 VictoriaMetrics reads both forms. Prometheus gets no distances and no places.
 """

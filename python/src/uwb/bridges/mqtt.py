@@ -2,7 +2,7 @@
 """Publishes distances, places, rooms and zones by MQTT, for Home Assistant and other programs.
 
     uwb-mqtt --broker mqtt://broker
-    uwbsite run site.json --format json | uwb-mqtt --broker mqtt://broker -
+    uwb-mqtt --broker mqtt://broker site:/run/uwb-site/control
 """
 
 from __future__ import annotations
