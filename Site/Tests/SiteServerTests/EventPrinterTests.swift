@@ -20,7 +20,7 @@ import UWBSite
     var found: TagPlace?
     for round in 0..<20 {
       for item in SiteScene.round(at: Double(round) / 10, [3, 5, 1]) {
-        if case .measurement(let line) = item { loop.add(line) }
+        if case .measurement(let line) = item { _ = loop.add(line) }
       }
       loop.drain { if case .place(_, let place) = $0 { found = place } }
     }
