@@ -98,7 +98,7 @@ private func onThread(_ body: @escaping @Sendable () throws -> Void) async throw
   }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct WebTests {
+@Suite(.timeLimit(.minutes(5))) struct WebTests {
   private static let site = "org.swift-uwb.Site"
 
   @Test("A page calls the service, and follows the tags")
