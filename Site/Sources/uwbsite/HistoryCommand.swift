@@ -15,7 +15,7 @@ struct HistoryCommand: ParsableCommand {
 
       Prints the days. --show places prints the places by time, and --show events the changes. \
       Times are days (2026-11-27), days with a time in UTC (2026-11-27T10:30), or seconds since \
-      1970. Places as JSON are lines that `uwbsite run` reads.
+      1970. Places as JSON have the keys of `uwbsite run --format json`.
 
       A file that cannot be read is a line on standard error; the others are printed, and the \
       status is 65.

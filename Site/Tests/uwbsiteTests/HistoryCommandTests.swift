@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import SiteServer
+import Testing
+import UWBSite
+
+@testable import uwbsite
+
+@Suite struct HistoryCommandTests {
+  @Test(
+    "Wrong options are named, with the form that belongs there",
+    arguments: [
+      (["--from", "yesterday"], "--from yesterday: a time such as 2026-11-27T10:30"),
+      (["--to", "2026-13-01"], "--to 2026-13-01: a time such as"),
+      (["--show", "places", "--area", "1,2,3"], "--area 1,2,3: X1,Y1,X2,Y2 in metres"),
+      (["--show", "places", "--area", "1,2,3,nan"], "--area 1,2,3,nan: X1,Y1,X2,Y2 in metres"),
+      (["--show", "events", "--area", "1,2,3,4"], "--area needs --show places"),
+      (["--tag", "T"], "--tag and --area need --show places or --show events"),
+      (["--thin", "--from", "2026-11-27"], "--thin changes all days; it takes no filter"),
+    ])
+  func options(arguments: [String], message: String) throws {
+    let error = #expect(throws: (any Error).self) {
+      _ = try HistoryCommand.parse(["/nowhere"] + arguments)
+    }
+    #expect(HistoryCommand.message(for: try #require(error)).hasPrefix(message))
+  }
+
+  @Test("The corners of an area may come in any order")
+  func area() throws {
+    let command = try HistoryCommand.parse(["/nowhere", "--show", "places", "--area", "9,2,-1,7"])
+    let area = try #require(try command.query().area)
+    #expect(area == History.Query.Area([-1, 2], [9, 7]))
+  }
+
+  @Test("A run is recorded, and its history printed in each format")
+  func record() throws {
+    let program = ProgramTests()
+    let folder = NSTemporaryDirectory() + UUID().uuidString
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    let site = try program.run("demo", "--site")
+    let lines = try program.run("demo", "--jsonl", "--speed", "10000", "--duration", "5")
+    try program.with(site.output) { site in
+      try program.with(lines.output) { lines in
+        #expect(try program.run("run", site, lines, "--history", folder).status == 0)
+      }
+    }
+    for (content, text) in [("days", "places"), ("places", "T20"), ("events", "entered")] {
+      for format in ["text", "csv", "json"] {
+        let found = try program.run("history", folder, "--show", content, "--format", format)
+        #expect(found.status == 0 && found.errors.isEmpty)
+        #expect(found.output.contains(text), "\(content) as \(format)")
+      }
+    }
+    let one = try program.run("history", folder, "--show", "places", "--tag", "T20")
+    #expect(one.output.contains("T20") && !one.output.contains("T19"))
+    #expect(try program.run("history", folder, "--thin").status == 0)
+    #expect(try program.run("history", folder + "/none").status == 66)
+  }
+}
