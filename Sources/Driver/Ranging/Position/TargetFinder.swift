@@ -108,6 +108,9 @@ public struct TargetFinder: Sendable {
     package var spacing = 0.05
     /// Most sightings kept; the oldest are thinned out.
     package var capacity = 240
+    /// The number of sightings for each one that may wait for a new solution. One among many hardly
+    /// changes the position, and a solution takes most of the time.
+    package var sightingsPerWaiting = 80
     /// The standard deviation in radians below which the horizontal angle counts as known.
     package var convergedAngle = 3 * Double.pi / 180
     /// The difference by which the log-likelihood of every other position must be lower.
@@ -163,6 +166,8 @@ public struct TargetFinder: Sendable {
   private var last: SIMD3<Double>?
   private var candidates: [TargetProblem.Minimum] = []
   private var sinceSearch = 0
+  /// New sightings since the last solution.
+  private var waiting = 0
   private var filter: RangeEstimator
 
   /// Creates a finder for hand-held devices.
@@ -199,9 +204,16 @@ public struct TargetFinder: Sendable {
     if filtered?.disposition == .restartedAfterRejections, sightings.count == 1 {
       sightings.removeAll(keepingCapacity: true)
     }
-    let isNew = add(sighting)
-    if isNew || estimate == nil { solve(from: sighting.pose) }
-    if let estimate, !isNew { self.estimate = seen(estimate, from: sighting.pose) }
+    if add(sighting) { waiting += 1 }
+    // Until the direction is known, each may decide.
+    let isKnown = estimate?.isConverged == true
+    let most = isKnown ? sightings.count / parameters.sightingsPerWaiting : 1
+    if estimate == nil || waiting >= max(1, most) {
+      waiting = 0
+      solve(from: sighting.pose)
+    } else if let estimate {
+      self.estimate = seen(estimate, from: sighting.pose)
+    }
     return estimate
   }
 
