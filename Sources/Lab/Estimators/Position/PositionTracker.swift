@@ -217,7 +217,7 @@ package struct PositionTracker: Sendable {
     let noise = observation.standardDeviation * observation.standardDeviation
     let own = project(measurement)
     let normalised = measurement.innovation * measurement.innovation / (own + noise)
-    width.add(normalised)
+    width.add(normalised, isDifference: sample.reference != nil)
     let freedom = parameters.tailFreedom
     // Student's t.
     logLikelihood -=
