@@ -38,8 +38,6 @@ struct AccuracyFigure {
   /// The value for each seed, split, track or antenna.
   var parts: [Double] = []
   var aim: Aim?
-  /// Whether the miss of the aim is known. A known miss is listed, and does not end the run.
-  var isKnownMiss = false
 
   /// Whether no miss is so large that the run is bad.
   var isTolerable: Bool { aim?.isTolerable(value) ?? value.isFinite }
@@ -49,10 +47,10 @@ struct AccuracyFigure {
     let isMetByAll = parts.allSatisfy { aim.isMet(by: $0) }
     if aim.isMet(by: value) { return isMetByAll ? "met" : "met, not by each" }
     if isTolerable { return "within limits" }
-    return isKnownMiss ? "MISSED (known)" : "MISSED"
+    return "MISSED"
   }
 
-  /// Prints a table. Returns whether every missed aim is known.
+  /// Prints a table. Returns whether no figure is beyond its limits.
   static func write(_ figures: [AccuracyFigure]) -> Bool {
     let header = ["figure", "", "unit", "textbook", "", "here", "least", "most", "aim", ""]
     let lines = [header] + figures.map(\.cells)
@@ -68,7 +66,7 @@ struct AccuracyFigure {
         print("|" + widths.map { String(repeating: "-", count: $0 + 2) + "|" }.joined())
       }
     }
-    return figures.allSatisfy { $0.isTolerable || $0.isKnownMiss }
+    return figures.allSatisfy(\.isTolerable)
   }
 
   private var cells: [String] {
@@ -130,11 +128,10 @@ struct Errors {
   func figure(
     _ id: String, _ quantity: String, _ unit: String, scale: Double = 1,
     textbook: (name: String, value: Double)? = nil, aim: AccuracyFigure.Aim? = nil,
-    isKnownMiss: Bool = false, _ statistic: ([Double]) -> Double
+    _ statistic: ([Double]) -> Double
   ) -> AccuracyFigure {
     AccuracyFigure(
       id: id, quantity: quantity, unit: unit, textbook: textbook.map { ($0.name, $0.value) },
-      value: statistic(all) * scale, parts: parts.map { statistic($0) * scale }, aim: aim,
-      isKnownMiss: isKnownMiss)
+      value: statistic(all) * scale, parts: parts.map { statistic($0) * scale }, aim: aim)
   }
 }

@@ -23,12 +23,19 @@ struct Honesty {
     100 * Double(values.count { abs($0) <= limit }) / Double(max(1, values.count))
   }
 
-  /// - Parameter other: another method and its errors, for comparison.
+  /// - Parameters:
+  ///   - other: another method and its errors, for comparison.
+  ///   - chance: the standard error of the share within one deviation in a short recording, by
+  ///     which its limits are wider.
   func figures(
-    _ id: String, _ quantity: String, beside other: (name: String, Honesty)? = nil
+    _ id: String, _ quantity: String, beside other: (name: String, Honesty)? = nil,
+    chance: Double = 0
   ) -> [AccuracyFigure] {
     let ways = [
-      (limit: 1.0, word: "one stated deviation", range: 60.0...76, limits: 55.0...80),
+      (
+        limit: 1.0, word: "one stated deviation", range: 60.0...76,
+        limits: 55 - chance...80 + chance
+      ),
       (limit: 2.0, word: "two", range: 91...98, limits: 88...99),
     ]
     return ways.map { way in
