@@ -157,6 +157,38 @@ struct FileTests {
     }
   }
 
+  @Test("The byte order mark of text is left out")
+  func byteOrderMarks() async throws {
+    try await Self.withFolder { folder in
+      let path = folder.path("file")
+      for (bytes, text) in [
+        ([0xEF, 0xBB, 0xBF, 0x61], "a"), ([0xEF, 0xBB, 0xBF], ""), ([], ""),
+        ([0x61, 0xEF, 0xBB, 0xBF], "a\u{FEFF}"),
+        ([0xEF, 0xBB, 0xBF, 0xEF, 0xBB, 0xBF], "\u{FEFF}"),
+      ] as [([UInt8], String)] {
+        try OutputFile.write(bytes, to: path)
+        #expect(try InputFile.bytes(of: path, limit: 10) == Array(text.utf8))
+        #expect(try InputFile.bytes(of: path, limit: 10, isText: false) == bytes)
+        var lines = try InputLines(path)
+        #expect(try lines.next().map(Array.init) ?? [] == Array(text.utf8))
+      }
+    }
+  }
+
+  @Test("A byte order mark in a pipe may arrive in pieces")
+  func slowMark() async throws {
+    var pipe: [Int32] = [0, 0]
+    try #require(Glibc.pipe(&pipe) == 0)
+    let (reader, writer) = (pipe[0], pipe[1])
+    defer { close(reader) }
+    async let read = BlockingThreads.shared.call {
+      Result { try InputFile.bytes(of: "/dev/fd/\(reader)", limit: 10) }
+    }
+    for byte in [0xEF, 0xBB, 0xBF, 0x61] as [UInt8] { #expect(write(writer, [byte], 1) == 1) }
+    close(writer)
+    #expect(try await read.get() == [0x61])
+  }
+
   @Test("A file may be as long as the limit")
   func limits() async throws {
     try await Self.withFolder { folder in

@@ -111,6 +111,34 @@ import UWBTools
     }
   }
 
+  /// Text as programs of Windows write it: a byte order mark and CR LF change nothing, and UTF-16
+  /// is refused.
+  @Test func textOfWindowsIsRead() throws {
+    let folder = try folder()
+    defer { folder.remove() }
+    _ = try folder.write("6001000101\n2000000101\n", to: "frames")
+    _ = try folder.write("time_s,range_m\n0,3\n1,3\n", to: "ranges.csv")
+    let mark = #"printf '\xef\xbb\xbf'"#
+    for (reader, file) in [
+      ("uwbctl decode --file", "frames"), ("uwbctl decode -f - <", "frames"),
+      ("uwbctl decode <", "frames"), ("uwbctl profile check", "p.json"),
+      ("uwbctl diff p.json", "p.json"), ("uwblab compute filter", "ranges.csv"),
+      ("uwblab compute filter --live", "ranges.csv"),
+    ] {
+      let plain = try Self.sh("\(reader) \(file)", in: folder)
+      #expect(!plain.output.isEmpty, "\(reader): \(plain.complaints)")
+      for text in ["cat \(file)", "sed 's/$/\\r/' \(file)"] {
+        let marked = try Self.sh("(\(mark); \(text)) > marked; \(reader) marked", in: folder)
+        #expect(marked.status == plain.status && marked.output == plain.output, "\(reader)")
+      }
+      for encoding in ["UTF-16", "UTF-16BE"] {
+        let text = "(\(mark); cat \(file)) | iconv -f UTF-8 -t \(encoding) > other"
+        let other = try Self.sh("\(text); \(reader) other", in: folder)
+        #expect(other.status == 65, "\(reader): \(other)")
+      }
+    }
+  }
+
   @Test func pipesAndStandardInputAreFiles() throws {
     let folder = try folder()
     defer { folder.remove() }

@@ -58,7 +58,7 @@ public enum CaptureReader {
     asItComes path: String, _ take: (Capture) throws -> Void,
     line: (ArraySlice<UInt8>) throws -> Void
   ) throws {
-    let file: InputFile
+    var file: InputFile
     do throws(FileError) { file = try InputFile(path) } catch {
       throw CaptureError.system(CaptureError.unreadable, path, error)
     }

@@ -27,7 +27,7 @@ package struct FirmwareImage: Sendable, Hashable {
   /// - Throws: `FirmwareError`: `unreadable`, `notAnImage`.
   package init(path: String, kind: Kind) throws(FirmwareError) {
     let bytes: [UInt8]
-    do { bytes = try InputFile.bytes(of: path, limit: Self.longest) } catch {
+    do { bytes = try InputFile.bytes(of: path, limit: Self.longest, isText: false) } catch {
       throw .unreadable(path: path, why: "\(error)")
     }
     try self.init(bytes, kind: kind, path: path)

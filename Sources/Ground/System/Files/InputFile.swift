@@ -30,15 +30,18 @@ package enum FileError: Error, Hashable, CustomStringConvertible {
 /// Reads an input that a user names: a file, a pipe, or `-` for standard input.
 ///
 /// Cancelling the task ends a wait for a pipe. Devices are rejected, because opening one may reset
-/// a board; memory devices such as /dev/null are accepted.
+/// a board; memory devices such as /dev/null are accepted. A byte order mark of UTF-8 is left out.
 package struct InputFile: ~Copyable {
   private let descriptor: FileDescriptor
   private let mustClose: Bool
   package let isRegular: Bool
   private let size: Int
+  private var isAtStart: Bool
 
-  package init(_ path: String) throws(FileError) {
+  /// - Parameter isText: Whether it may be text, which may begin with a byte order mark.
+  package init(_ path: String, isText: Bool = true) throws(FileError) {
     var status = stat()
+    isAtStart = isText
     guard path != "-" else {
       guard unsafe fstat(STDIN_FILENO, &status) == 0 else { throw .last }
       if status.st_mode & S_IFMT == S_IFDIR { throw .otherKind("a folder") }
@@ -73,7 +76,23 @@ package struct InputFile: ~Copyable {
   }
 
   /// Returns the next bytes; empty at the end.
-  package func read(atMost count: Int = 1 << 16) throws(FileError) -> [UInt8] {
+  package mutating func read(atMost count: Int = 1 << 16) throws(FileError) -> [UInt8] {
+    var bytes = try readBytes(atMost: count)
+    guard isAtStart else { return bytes }
+    isAtStart = false
+    let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+    // A pipe may bring the mark in pieces.
+    while !bytes.isEmpty, bytes.count < mark.count, mark.starts(with: bytes) {
+      let more = try readBytes(atMost: 1)
+      if more.isEmpty { break }
+      bytes += more
+    }
+    guard bytes.starts(with: mark) else { return bytes }
+    bytes.removeFirst(mark.count)
+    return bytes.isEmpty ? try readBytes(atMost: count) : bytes
+  }
+
+  private func readBytes(atMost count: Int) throws(FileError) -> [UInt8] {
     while true {
       try waitForInput()
       do {
@@ -99,9 +118,13 @@ package struct InputFile: ~Copyable {
 
   /// Reads all bytes.
   ///
-  /// - Parameter limit: The greatest number of bytes; more are an error.
-  package static func bytes(of path: String, limit: Int) throws(FileError) -> [UInt8] {
-    let file = try InputFile(path)
+  /// - Parameters:
+  ///   - limit: The greatest number of bytes; more are an error.
+  ///   - isText: Whether it may be text, which may begin with a byte order mark.
+  package static func bytes(
+    of path: String, limit: Int, isText: Bool = true
+  ) throws(FileError) -> [UInt8] {
+    var file = try InputFile(path, isText: isText)
     guard file.size <= limit else { throw .tooLong(limit: limit) }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(file.size)
@@ -116,7 +139,7 @@ package struct InputFile: ~Copyable {
 
 /// The lines of an input, of which at most one is in memory.
 package struct InputLines: ~Copyable {
-  private let file: InputFile
+  private var file: InputFile
   private let limit: Int
   private var rest: [UInt8]
   private var position: Int

@@ -239,7 +239,7 @@ public struct CSVTable: Sendable {
     line.isEmpty || line == [13] || line.first == UInt8(ascii: "#")
   }
 
-  static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+  private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
   /// Replaces all rows by one.
   ///

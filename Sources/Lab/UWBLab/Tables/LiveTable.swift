@@ -178,11 +178,8 @@ struct TableRows: ~Copyable {
     _ lines: inout InputLines, _ name: String, _ format: CSVTable.Format
   ) throws(LabError) -> (CSVTable, line: Int) {
     var (line, comment) = (0, Int?.none)
-    while var text = try take(&lines, name) {
+    while let text = try take(&lines, name) {
       line += 1
-      if line == 1, text.starts(with: CSVTable.byteOrderMark) {
-        text.removeFirst(CSVTable.byteOrderMark.count)
-      }
       guard format.header.map({ $0 == line }) ?? !CSVTable.isSkipped(text[...]) else {
         if text.first == UInt8(ascii: "#") { comment = line }
         continue

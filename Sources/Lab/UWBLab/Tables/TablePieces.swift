@@ -14,7 +14,7 @@ struct TablePieces: ~Copyable {
   private let name: String
   private let format: CSVTable.Format
   private let size: Int
-  private let file: InputFile
+  private var file: InputFile
   /// The problem after the rows of this piece.
   private var problem: LabError?
 
@@ -28,8 +28,8 @@ struct TablePieces: ~Copyable {
   ///   - size: bytes of a piece.
   init(_ path: String?, _ format: CSVTable.Format, size: Int = 8 << 20) throws(LabError) {
     let name = path ?? "-"
-    let file = try Self.opened(name)
-    let first = try Self.read(file, atMost: size, name)
+    var file = try Self.opened(name)
+    let first = try Self.read(&file, atMost: size, name)
     let table = try CSVTable(beginning: first, isWhole: first.count < size, format)
     self.init(
       table, isAtEnd: first.count < size, name: name, format: format, size: size, file: file)
@@ -53,7 +53,7 @@ struct TablePieces: ~Copyable {
   mutating func next() throws(LabError) -> Bool {
     if let problem { throw problem }
     guard !isAtEnd else { return false }
-    let piece = try Self.read(file, atMost: size, name)
+    let piece = try Self.read(&file, atMost: size, name)
     isAtEnd = piece.count < size
     do throws(LabError) {
       try table.add(piece, isLast: isAtEnd, keepsRows: false)
@@ -69,7 +69,7 @@ struct TablePieces: ~Copyable {
   /// - Throws: `LabError` where the table is longer than the limit.
   mutating func takeAll() throws(LabError) {
     guard !isAtEnd else { return }
-    let more = try Self.read(file, atMost: Self.limit - size + 1, name)
+    let more = try Self.read(&file, atMost: Self.limit - size + 1, name)
     guard more.count <= Self.limit - size else { throw Self.tooLong(name) }
     isAtEnd = true
     try table.add(more, isLast: true, keepsRows: true)
@@ -81,7 +81,7 @@ struct TablePieces: ~Copyable {
 
   /// Reads as many bytes, or up to the end.
   private static func read(
-    _ file: borrowing InputFile, atMost count: Int, _ name: String
+    _ file: inout InputFile, atMost count: Int, _ name: String
   ) throws(LabError) -> [UInt8] {
     var bytes: [UInt8] = []
     do throws(FileError) {
