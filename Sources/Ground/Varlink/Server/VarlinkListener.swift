@@ -32,9 +32,11 @@ public final class VarlinkListener: Sendable {
   ///
   /// - Parameters:
   ///   - product: The name of the program.
+  ///   - version: The version of the program.
   ///   - interface: The description of the interface, in the varlink language.
   ///   - path: The path of the socket. A socket that no program uses is replaced.
   ///   - mode: The permissions of the socket: its users may call.
+  ///   - handler: Answers the calls.
   /// - Throws: `VarlinkError` with the name `Connection.Unreachable` if the socket cannot be made,
   ///   or `Interface.Invalid` for a wrong description.
   public init(
