@@ -167,6 +167,15 @@ class PresenceTests(unittest.TestCase):
         self.assertEqual(json.loads(state(house, "zone/sofa"))["occupied"], False)
         self.assertEqual(json.loads(state(house, "zone/hall"))["tags"], ["cat"])
         self.assertFalse([m for m in taken(house) if m.topic == "uwb/event"])
+        # A tag that is silent after a restart keeps its zones for a while.
+        for tag in "cat", "dog":
+            house.receive(SiteChange("zones", 0, tag, members={"zones": None}), 3)
+        self.assertEqual(state(house, "tag/cat/room"), "hall")
+        house.receive(entered("sofa"), 4)
+        house.tick(34)
+        self.assertEqual(json.loads(state(house, "zone/hall"))["count"], 0)
+        self.assertEqual(state(house, "tag/cat/room"), "sofa")
+        self.assertEqual(list(house.tags), ["cat"])
 
     def test_states_of_an_earlier_run_end(self) -> None:
         house = House(Settings())

@@ -115,7 +115,7 @@ class SiteTests(unittest.TestCase):
                 site.stdin.flush()
                 wait(lambda: False, 0.1)
                 return condition()
-            self.assertTrue(wait(next_round, 40))
+            self.assertTrue(wait(next_round, 100))
             site.terminate()
 
 

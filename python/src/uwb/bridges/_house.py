@@ -335,7 +335,13 @@ class House:
     def _listed(self, value: SiteChange, now: float) -> None:
         """Handles the zones of a site, or of a tag, as a site lists them at first."""
         self._return({""}, now)
-        zones = [name for name in value.members["zones"] if slug(name) in self.zones or len(self.zones) < MOST_ZONES]
+        listed = value.members["zones"]
+        if listed is None:
+            # The zones of before have to be confirmed.
+            if tag := self.tags.get(slug(value.tag or "")):
+                tag.zones = dict.fromkeys(tag.zones, now + self.settings.lost_after)
+            return
+        zones = [name for name in listed if slug(name) in self.zones or len(self.zones) < MOST_ZONES]
         tag = self._tag(value.tag, now) if value.tag else None
         if tag:
             changed = dict.fromkeys([*tag.zones, *zones])

@@ -214,8 +214,9 @@ def watch_site(path: str, source: str, put: Put) -> None:
                 origin = info.epoch_s or 0.0
                 put(SiteChange("site", origin, members={"zones": [zone.zone for zone in state.zones]}))
                 for tag in state.tags:
-                    if tag.state != "silent":
-                        put(SiteChange("zones", origin, tag.tag, members={"zones": list(tag.zones)}))
+                    # The zones of a silent tag are not known yet, after a restart of the site.
+                    zones = None if tag.state == "silent" else list(tag.zones)
+                    put(SiteChange("zones", origin, tag.tag, members={"zones": zones}))
                 with service.watch(run=state.run, after=state.sequence) as updates:
                     for update in updates:
                         if isinstance(update, uwb.Interruption):

@@ -112,8 +112,9 @@ class Metrics:
             if math.isfinite(value.sigma):
                 self.deviation.labels(tag).set(value.sigma)
         elif isinstance(value, SiteChange) and value.kind == "zones":
-            for zone in {*self._zones, *(label("zone", zone) for zone in value.members["zones"])}:
-                self._inside(zone, str(value.tag), zone in value.members["zones"])
+            listed = value.members["zones"] or []
+            for zone in {*self._zones, *(label("zone", zone) for zone in listed)}:
+                self._inside(zone, str(value.tag), zone in listed)
         elif isinstance(value, SiteChange) and value.kind != "site":
             self.changes.labels(label("event", value.kind)).inc()
             if value.kind in ("entered", "left") and value.tag and value.place:
