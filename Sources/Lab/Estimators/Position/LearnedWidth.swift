@@ -12,8 +12,9 @@ struct LearnedWidth: Sendable, Hashable {
   /// The least factor: the part of the variance that innovations do not show, live, and where a
   /// recording averages the noise.
   private static let hidden = (live: 0.275, recorded: 0.455)
-  /// The same part with differences. It is added to the part that innovations show: each difference
-  /// has the errors of two anchors. The larger of both is too small for them in simulations.
+  /// The hidden part with differences. It is added to the part that innovations show: each
+  /// difference has the errors of two anchors. The larger of both is too small for them in
+  /// simulations.
   private static let hiddenOfDifferences = (live: 0.2, recorded: 0.4)
   /// Squared innovations beyond this many variances count as this many.
   private static let most = 9.0
