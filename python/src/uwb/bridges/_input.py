@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import logging
 import math
@@ -15,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, BinaryIO, Union
 
 import uwb
+import uwb.site
 
 log = logging.getLogger("uwb.bridges")
 
@@ -206,10 +206,9 @@ def watch_site(path: str, source: str, put: Put) -> None:
 
     Each connection begins with the zones of the site, and the zones of each tag.
     """
-    site: Any = importlib.import_module("uwb.site")
     while True:
         try:
-            with site.connect(path) as service:
+            with uwb.site.connect(path) as service:
                 info, state = service.info(), service.state()
                 origin = info.epoch_s or 0.0
                 put(SiteChange("site", origin, members={"zones": [zone.zone for zone in state.zones]}))
@@ -222,8 +221,7 @@ def watch_site(path: str, source: str, put: Put) -> None:
                         if isinstance(update, uwb.Interruption):
                             put(update)
                             break
-                        is_event = isinstance(update, site.SiteEvent)
-                        if value := _site_value(update, is_event, origin):
+                        if value := _site_value(update, origin):
                             put(value)
         except (uwb.ConnectionLost, uwb.ServiceError, uwb.ProtocolError, TimeoutError) as error:
             log.warning("%s: %s", source, error)
@@ -231,9 +229,9 @@ def watch_site(path: str, source: str, put: Put) -> None:
         time.sleep(2)
 
 
-def _site_value(update: Any, is_event: bool, origin: float) -> Place | SiteChange | None:
+def _site_value(update: Any, origin: float) -> Place | SiteChange | None:
     moment = (update.t or 0.0) + origin
-    if is_event:
+    if isinstance(update, uwb.site.SiteEvent):
         members = {"event": update.event, "t": moment, "tag": update.tag, "zone": update.zone, "door": update.door,
                    "floor": update.floor, "count": update.count, "reason": update.reason}
         known = {key: entry for key, entry in members.items() if entry is not None}
