@@ -47,9 +47,7 @@ let package = Package(
       swiftSettings: strict),
     // Simulated anchors, tags, rooms and doors, for tests, figures and the demo.
     .target(
-      name: "SiteScenarios", dependencies: ["SiteServer", "UWBSite"],
-      path: "Benchmarks/SiteScenarios",
-      swiftSettings: strict),
+      name: "SiteScenarios", dependencies: ["SiteServer", "UWBSite"], swiftSettings: strict),
     .executableTarget(
       name: "SiteFigures", dependencies: ["SiteScenarios", "SiteServer", "UWBSite", arguments],
       path: "Benchmarks/SiteFigures", swiftSettings: strict),
