@@ -45,6 +45,14 @@ enum SiteFiles {
     }
   }
 
+  static func createFolder(_ path: String) throws(CommandFailure) {
+    do {
+      try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    } catch {
+      throw CommandFailure(.cannotCreate, "\(path): the folder cannot be created")
+    }
+  }
+
   static func bytes(_ path: String) throws(CommandFailure) -> [UInt8] {
     let data: Data
     do { data = try Data(contentsOf: URL(fileURLWithPath: path)) } catch {

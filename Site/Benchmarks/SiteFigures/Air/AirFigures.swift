@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Foundation
+import SiteScenarios
 import UWBSite
 
 /// The planner's prediction beside a simulated air in which rounds collide.
@@ -11,7 +12,9 @@ struct AirFigures: ParsableCommand {
 
   @Option(help: "Blocks of each session.") var blocks = 5000
 
-  func run() {
+  @Option(help: "Simulated hours of controllers on one host.") var hours = 1.0
+
+  func run() throws {
     print("R9 percent of the rounds that succeed, M sessions: predicted / simulated with hopping")
     print("    / worst and best session without hopping")
     for (round, block) in [(0.016, 0.2), (0.024, 0.2), (0.016, 1.0)] {
@@ -31,6 +34,32 @@ struct AirFigures: ParsableCommand {
       let name = "\(Int(1000 * round)) ms of \(Int(1000 * block)) ms"
       print("    \(name)   \(cells.joined(separator: "  "))")
       print("      largest difference: \(String(format: "%.1f", 100 * largest)) points")
+    }
+    try printControllers()
+  }
+
+  /// Prints the rounds of controllers with clocks of ± 20 ppm that meet another round.
+  private func printControllers() throws {
+    print("controllers on one host, clocks of +- 20 ppm, \(hours) h: rounds, percent lost")
+    print("    kept apart (starts, percent missed) / started once / without a plan")
+    for (anchors, tags, rate) in [(4, 8, 5.0), (6, 16, 2), (8, 40, 1)] {
+      let request = PlanRequest(anchors: anchors, tags: tags, rate: rate)
+      let plan = try Plan(.twoWayByAnchors, request)
+      let schedule = try ControllerSchedule(plan)
+      func run(_ start: ControllerAir.Start) -> ControllerAir.Result {
+        var air = ControllerAir(schedule, seed: 9)
+        return air.run(start, seconds: 3600 * hours)
+      }
+      func percent(_ part: Int, _ whole: Int) -> String {
+        String(format: "%.2f", 100 * Double(part) / Double(max(1, whole)))
+      }
+      let (kept, once, unplanned) = (run(.kept), run(.once), run(.unplanned))
+      let gap = String(format: "%.1f", 1000 * schedule.gap)
+      print(
+        "    \(anchors) anchors, \(tags) tags, \(rate) Hz, gaps of \(gap) ms: \(kept.rounds) rounds, "
+          + "\(percent(kept.lost, kept.rounds)) (\(kept.restarts), "
+          + "\(percent(kept.missed, kept.rounds))) / \(percent(once.lost, once.rounds)) / "
+          + percent(unplanned.lost, unplanned.rounds))
     }
   }
 

@@ -8,6 +8,8 @@ package struct Plan: Sendable, Hashable {
     package let controller: String
     /// The nodes that answer or listen.
     package let others: ClosedRange<Int>
+    /// Whether these nodes are anchors; otherwise they are tags.
+    package let areAnchors: Bool
     /// Seconds after the start of the block.
     package let start: Double
     package let slots: Int
@@ -84,11 +86,26 @@ package struct Plan: Sendable, Hashable {
       let (slot, limit) = (text(1000 * request.slot), text(1000 * request.chips.shortestSlot))
       throw PlanRefusal(description: "slots of \(slot) ms are shorter than \(limit) ms")
     }
-    if scheme == .twoWayByTags, request.anchors > request.chips.mostControlees {
+    try checkControlees(scheme, request)
+  }
+
+  private static func checkControlees(
+    _ scheme: PlanScheme, _ request: PlanRequest
+  ) throws(PlanRefusal) {
+    let most = request.chips.mostControlees
+    if scheme == .twoWayByTags, request.anchors > most {
+      throw PlanRefusal(
+        description: "a round with \(request.anchors) anchors has more than \(most) controlees")
+    }
+    guard request.sharesTime else { return }
+    guard scheme == .twoWayByAnchors else {
+      throw PlanRefusal(description: "only anchors that are controllers share their time")
+    }
+    guard request.anchors - 1 <= most else {
       throw PlanRefusal(
         description: """
-          a round with \(request.anchors) anchors has more than \
-          \(request.chips.mostControlees) controlees
+          a round of one anchor with the other \(request.anchors - 1) has more than \(most) \
+          controlees
           """)
     }
   }
@@ -107,31 +124,45 @@ package struct Plan: Sendable, Hashable {
 
   // MARK: rounds
 
+  private typealias Part = (
+    controller: String, others: ClosedRange<Int>, areAnchors: Bool, slots: Int
+  )
+
   private static func rounds(_ scheme: PlanScheme, _ request: PlanRequest) -> [Round] {
-    var list: [(controller: String, others: ClosedRange<Int>, slots: Int)] = []
+    var start = 0.0
+    return parts(scheme, request).map { part in
+      defer { start += Double(part.slots) * request.slot }
+      return Round(
+        controller: part.controller, others: part.others, areAnchors: part.areAnchors,
+        start: start, slots: part.slots)
+    }
+  }
+
+  private static func parts(_ scheme: PlanScheme, _ request: PlanRequest) -> [Part] {
+    let all = 1...request.anchors
     switch scheme {
     case .twoWayByTags:
       // Control, poll, a response of each anchor, final, report.
-      list = (1...request.tags).map { ("tag \($0)", 1...request.anchors, request.anchors + 4) }
+      return (1...request.tags).map { ("tag \($0)", all, true, request.anchors + 4) }
     case .twoWayByAnchors:
-      for group in groups(of: request.tags, atMost: request.chips.mostControlees) {
-        list += (1...request.anchors).map { ("anchor \($0)", group, group.count + 4) }
+      var list: [Part] = []
+      // The other controllers measure the carrier of the first one.
+      if request.sharesTime {
+        list.append(("anchor 1", 2...request.anchors, true, request.anchors + 3))
       }
+      for group in groups(of: request.tags, atMost: request.chips.mostControlees) {
+        list += all.map { ("anchor \($0)", group, false, group.count + 4) }
+      }
+      return list
     case .differencesUp:
       let syncs = Int((1 / (request.rate * synchronization)).rounded(.up))
-      list = (0..<syncs).map { _ in ("anchor 1", 1...request.anchors, 1) }
-      list += (1...request.tags).map { ("tag \($0)", 1...request.anchors, 1) }
+      let blinks: [Part] = (1...request.tags).map { ("tag \($0)", all, true, 1) }
+      return (0..<syncs).map { _ in ("anchor 1", all, true, 1) } + blinks
     case .differencesDown:
       // Poll, a response of each other anchor, final.
-      list = groups(of: request.anchors, atMost: cluster).map {
-        ("anchor \($0.lowerBound)", $0, $0.count + 1)
+      return groups(of: request.anchors, atMost: cluster).map {
+        ("anchor \($0.lowerBound)", $0, true, $0.count + 1)
       }
-    }
-    var start = 0.0
-    return list.map { item in
-      defer { start += Double(item.slots) * request.slot }
-      return Round(
-        controller: item.controller, others: item.others, start: start, slots: item.slots)
     }
   }
 

@@ -12,6 +12,9 @@ package struct PlanRequest: Sendable, Hashable {
   package var neighbours = 0
   package var neighbourRound: Double?
   package var neighbourBlock: Double?
+  /// Whether anchors that are controllers have a round with one another in each block. Each of
+  /// them measures the rate of the first one's clock in it.
+  package var sharesTime = false
   package var chips = Chips()
 
   /// The abilities of the chips; `uwbctl caps` prints them.
