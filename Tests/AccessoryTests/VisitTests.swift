@@ -12,7 +12,7 @@ struct VisitTests {
   /// not pages: these also depend on stacks, arenas and huge pages.
   @Test func visitsKeepNoMemory() async {
     await #expect(processExitsWith: .success) {
-      let visits = 500
+      let visits = 200
       let chips = try await ChipFixture(phones: [])
       let accessory = try Accessory(chips.device, options: .patient)
       var events = accessory.events.makeAsyncIterator()

@@ -117,20 +117,14 @@ struct ArrayFitTests {
   /// Objects that reflect a part of the amplitude move between two turns.
   @Test("Reflections of one turn are no coupling", arguments: [0.05, 0.1])
   func reflections(reflection: Double) throws {
-    var (errors, shares) = ([Double](), [Double]())
-    for seed in 1...3 {
-      let scene = RingScene.turns(reflection: reflection, drift: 0.02, seed: UInt64(seed))
-      let fit = try ArrayFit(scene.turns[0].map { .init(azimuth: $0.azimuth, phases: $0.phases) })
-      // Reflections of 10 % hide the coupling, which is smaller.
-      #expect(fit.harmonics <= (reflection < 0.1 ? 4 : 3), "\(fit.harmonics)")
-      let next = scene.turns[1].map { ArraySample(azimuth: $0.azimuth, phases: $0.phases) }
-      let (rms, one, two) = try Self.errors(fit.pairs, next)
-      errors.append(rms)
-      shares += [one, two]
-    }
-    let most = reflection < 0.1 ? 3.5 : 5
-    #expect(errors.allSatisfy { $0 < most }, "\(errors)")
-    #expect(shares.allSatisfy { $0 > 0.5 }, "\(shares)")
+    let scene = RingScene.turns(reflection: reflection, drift: 0.02, seed: 1)
+    let fit = try ArrayFit(scene.turns[0].map { .init(azimuth: $0.azimuth, phases: $0.phases) })
+    // Reflections of 10 % hide the coupling, which is smaller.
+    #expect(fit.harmonics <= (reflection < 0.1 ? 4 : 3), "\(fit.harmonics)")
+    let next = scene.turns[1].map { ArraySample(azimuth: $0.azimuth, phases: $0.phases) }
+    let (rms, one, two) = try Self.errors(fit.pairs, next)
+    #expect(rms < (reflection < 0.1 ? 3.5 : 5), "\(rms)")
+    #expect(one > 0.5 && two > 0.5, "\(one) \(two)")
   }
 
   @Test("Phases that follow no direction are refused")

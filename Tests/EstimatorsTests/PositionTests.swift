@@ -175,14 +175,14 @@ import UWBTestSupport
     }
   }
 
-  /// Thirty walks with ranges or differences of ranges, through rooms whose anchors have the errors
-  /// of the model.
+  /// Fifteen walks with ranges or differences of ranges, through rooms whose anchors have the
+  /// errors of the model.
   @Test(arguments: [false, true]) func `The covariance of a path matches its error`(
     differences: Bool
   ) throws {
     let model = PositionErrorModel()
     var (live, smooth) = (Spread(), Spread())
-    for seed in 0..<30 {
+    for seed in 0..<15 {
       var noise = Noise(seed: UInt64(100 + seed))
       let shared = model.shared * noise.normal()
       let own = Self.anchors.map { _ in shared + model.own * noise.normal() }

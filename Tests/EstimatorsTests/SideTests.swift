@@ -18,7 +18,7 @@ struct SideTests {
 
   @Test("Directions are as often on the right side as they say", arguments: [false, true])
   func sides(live: Bool) {
-    let resting = RingScene.told(spacing: 0.495, .resting, live: live, seeds: 1..<13)
+    let resting = RingScene.told(spacing: 0.495, .resting, live: live, seeds: 1..<8)
     let (sure, unsure) = (
       resting.filter { $0.probability >= 0.9 }, resting.filter { $0.probability < 0.7 }
     )

@@ -12,7 +12,7 @@ import UWBTestSupport
     slow: Double, live: Bool, isDifference: Bool, _ smoother: PositionSmoother
   ) -> SIMD2<Double> {
     var (within, count) = (SIMD2<Double>.zero, 0.0)
-    for seed in 1...3 {
+    for seed in 1...2 {
       let flight = Flight(
         seed: UInt64(seed), .init(constant: 0.05, slow: slow), isDifference: isDifference)
       let path = smoother.path(Array(flight.samples.prefix(2_000)), live: live)
@@ -28,7 +28,7 @@ import UWBTestSupport
 
   /// Antennas that turn have slow errors of 20 cm. Nobody declares it, and the stated heights are
   /// honest all the same.
-  @Test(arguments: [(false, false), (false, true), (true, false), (true, true)])
+  @Test(arguments: [(false, true), (true, false)])
   func `The size of slow errors is learned`(live: Bool, isDifference: Bool) {
     let found = heights(slow: 0.2, live: live, isDifference: isDifference, PositionSmoother())
     #expect(0.55...0.8 ~= found.x && 0.88...0.99 ~= found.y, "\(found)")

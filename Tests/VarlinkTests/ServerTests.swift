@@ -73,9 +73,9 @@ import Varlink
       let client = accept(socket, nil, nil)
       var byte: UInt8 = 0x20
       var waiting: Int32 = 0
-      // One byte after the other, until the client gives up.
+      // One byte a millisecond, until the client gives up.
       while send(client, &byte, 1, Int32(MSG_NOSIGNAL)) == 1 {
-        while ioctl(client, UInt(TIOCOUTQ), &waiting) == 0, waiting > 0 {}
+        while ioctl(client, UInt(TIOCOUTQ), &waiting) == 0, waiting > 0 { usleep(1_000) }
       }
       close(client)
     }

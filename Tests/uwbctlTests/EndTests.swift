@@ -498,21 +498,16 @@ import uwbctl
     (["monitor", "-t", "1", "--only", "data", "--not", "data"], 0),
   ])
   func noiseIsNotAnUnpluggedDevice(_ arguments: [String], _ expected: Int) async throws {
-    let terminal = try ScriptedTerminal { _ in [] }
-    let isOver = Flag()
     var state: UInt32 = 9
     let noise = (0..<100_000).map { _ -> UInt8 in
       state = state &* 1_664_525 &+ 1_013_904_223
       return UInt8(state >> 24)
     }
+    let terminal = try ScriptedTerminal { _ in noise }
     // The thread is abandoned if the terminal accepts no more bytes.
-    let thread = Thread {
-      while !isOver.value.load(ordering: .relaxed) { terminal.say(noise) }
-    }
-    thread.start()
+    Thread { terminal.say(noise) }.start()
     let path = arguments == ["doctor"] ? [terminal.path] : ["--device", terminal.path]
     let end = try ChildProcess.run(arguments + path)
-    isOver.value.store(true, ordering: .relaxed)
     #expect(Int(end.status) == expected, "\(end.complaints)")
     if expected == 76 {
       #expect((end.output + end.complaints).contains("not UCI"), "\(end.output)\(end.complaints)")

@@ -148,12 +148,11 @@ import Varlink
     #expect(times == [0, 10, 25])
     // Addresses without end, as of a hostile chip, are forgotten when they are silent.
     var passed = 0
-    for number in 0..<100_000 where rate.passes(measurement(130 + number, UInt16(number % 50_000)))
-    {
+    for number in 0..<40_000 where rate.passes(measurement(130 + number, UInt16(number % 20_000))) {
       passed += 1
     }
-    #expect(passed == 100_000)
-    let isSoon = !rate.passes(measurement(100_130, 49_999))
+    #expect(passed == 40_000)
+    let isSoon = !rate.passes(measurement(40_130, 19_999))
     #expect(isSoon)
   }
 
