@@ -126,7 +126,7 @@ extension WalkSurvey {
     return core
   }
 
-  /// A state with all anchors: the others are found from the places of the rig.
+  /// Returns a state with all anchors, which locates the remaining ones from the places of the rig.
   private static func state(_ start: WalkStart, _ core: [Int], _ model: WalkModel) -> WalkState {
     let middle = start.anchors.reduce(.zero, +) / Double(start.anchors.count)
     var anchors = Array(repeating: middle, count: model.count)

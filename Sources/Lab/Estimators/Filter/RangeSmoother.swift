@@ -172,7 +172,7 @@ private struct ForwardPass {
   /// How the last samples were used.
   private enum Phase {
     case following
-    /// Samples are rejected since a step; the filter as it was before.
+    /// Samples have been rejected since a step. `before` is the filter at that step.
     case rejecting(since: Int, before: RangeEstimator)
   }
 

@@ -13,7 +13,7 @@ struct Registrations {
     fileprivate(set) var isRegistered = false
   }
 
-  /// The task that renews lost registrations.
+  /// The state of the task that renews lost registrations.
   fileprivate enum Renewal {
     case idle, running
     /// A registration was lost while the task ran.
