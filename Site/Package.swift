@@ -51,6 +51,9 @@ let package = Package(
     .executableTarget(
       name: "SiteFigures", dependencies: ["SiteScenarios", "SiteServer", "UWBSite", arguments],
       path: "Benchmarks/SiteFigures", swiftSettings: strict),
+    .executableTarget(
+      name: "SiteWork", dependencies: ["UWBSite"], path: "Benchmarks/SiteWork",
+      swiftSettings: strict),
     .testTarget(
       name: "UWBSiteTests", dependencies: ["SiteScenarios", "UWBSite"], swiftSettings: strict),
     .testTarget(

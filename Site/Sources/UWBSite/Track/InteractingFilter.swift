@@ -27,6 +27,8 @@ struct InteractingFilter: Sendable {
 
   /// The filter of the last model.
   var moving: JointFilter { hasTwo ? other : first }
+  /// The position by the last model.
+  var position: SIMD3<Double> { hasTwo ? other.position : first.position }
 
   mutating func restart(_ position: SIMD3<Double>, _ spread: Spread, isLevel: Bool) {
     for (index, model) in models.enumerated() {
@@ -161,8 +163,11 @@ extension JointFilter {
     if view.slot >= 0 { result.learned = error(view.slot) }
     var freedom = Self.freedom.other
     if case .range = view.measurement.kind, result.innovation < 0 { freedom = Self.freedom.short }
-    result.gain =
-      -(freedom + 1) / 2 * Math.log(1 + result.normalised / freedom) - Math.log(variance) / 2
+    // (1 + x)^(freedom + 1) is a product, so that a single logarithm is enough.
+    let ratio = 1 + result.normalised / freedom
+    let fourth = ratio * ratio * ratio * ratio
+    let power = (freedom == Self.freedom.short ? fourth * fourth : fourth) * ratio
+    result.gain = -Math.log(power * variance) / 2
     guard result.normalised <= Self.gate * Self.gate else { return result }
     result.isUsed = true
     correct(

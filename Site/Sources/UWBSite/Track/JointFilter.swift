@@ -19,19 +19,17 @@ struct JointFilter: Sendable {
   /// The number of groups of eight states.
   private(set) var chunks: Int
   private(set) var mean: [Lanes]
-  /// The group `c` of row `r` stands at `r * chunks + c`.
-  private(set) var covariance: [Lanes]
+  /// The blocks of 8 × 8 on and above the diagonal of the covariance, one after the other.
+  private var blocks: [Lanes]
   /// The covariance of all states with the last measurement.
   private var column: [Lanes]
-  /// The number of states in use.
-  private(set) var rows = 8
 
   /// Creates a filter without anchors, whose states are all known to be zero.
   init(slots: Int) {
     chunks = 1 + (2 * slots + 7) / 8
     mean = Array(repeating: .zero, count: chunks)
     column = mean
-    covariance = Array(repeating: .zero, count: 8 * chunks * chunks)
+    blocks = Array(repeating: .zero, count: 4 * chunks * (chunks + 1))
   }
 
   var position: SIMD3<Double> { SIMD3(mean[0][0], mean[0][1], mean[0][2]) }
@@ -42,12 +40,20 @@ struct JointFilter: Sendable {
 
   /// The covariance of the position.
   var spread: Spread {
-    let (x, y, z) = (covariance[0], covariance[chunks], covariance[2 * chunks])
+    let (x, y, z) = (blocks[0], blocks[1], blocks[2])
     return Spread(xx: x[0], xy: x[1], xz: x[2], yy: y[1], yz: y[2], zz: z[2])
   }
 
-  /// The variance of the state `row`.
-  func variance(_ row: Int) -> Double { covariance[row * chunks + row / 8][row % 8] }
+  /// Returns the covariance of two states.
+  func covariance(_ row: Int, _ column: Int) -> Double {
+    let (first, second) = row / 8 <= column / 8 ? (row, column) : (column, row)
+    return blocks[Self.start(first / 8, second / 8, chunks) + first % 8][second % 8]
+  }
+
+  /// Returns the index of the first row of a block; `chunk` is not less than `group`.
+  private static func start(_ group: Int, _ chunk: Int, _ chunks: Int) -> Int {
+    8 * (group * chunks - group * (group - 1) / 2 + chunk - group)
+  }
 
   // MARK: states
 
@@ -55,11 +61,13 @@ struct JointFilter: Sendable {
   mutating func grow(slots: Int) {
     var wider = JointFilter(slots: slots)
     guard wider.chunks > chunks else { return }
-    wider.rows = rows
-    for chunk in 0..<chunks { wider.mean[chunk] = mean[chunk] }
-    for row in 0..<rows {
-      for chunk in 0..<chunks {
-        wider.covariance[row * wider.chunks + chunk] = covariance[row * chunks + chunk]
+    for chunk in 0..<chunks {
+      wider.mean[chunk] = mean[chunk]
+      for group in 0...chunk {
+        let (from, to) = (
+          Self.start(group, chunk, chunks), Self.start(group, chunk, wider.chunks)
+        )
+        for row in 0..<8 { wider.blocks[to + row] = blocks[from + row] }
       }
     }
     self = wider
@@ -67,11 +75,14 @@ struct JointFilter: Sendable {
 
   /// Sets a state to `value` with `variance`, independent of all others.
   mutating func set(_ state: Int, _ value: Double, variance: Double) {
-    rows = max(rows, state + 1)
-    mean[state / 8][state % 8] = value
-    for chunk in 0..<chunks { covariance[state * chunks + chunk] = .zero }
-    for row in 0..<rows { covariance[row * chunks + state / 8][state % 8] = 0 }
-    covariance[state * chunks + state / 8][state % 8] = variance
+    let (group, lane) = (state / 8, state % 8)
+    mean[group][lane] = value
+    for chunk in 0...group {
+      let start = Self.start(chunk, group, chunks)
+      for row in 0..<8 { blocks[start + row][lane] = 0 }
+    }
+    for chunk in group..<chunks { blocks[Self.start(group, chunk, chunks) + lane] = .zero }
+    blocks[Self.start(group, group, chunks) + lane][lane] = variance
   }
 
   /// Sets the errors of the anchor in `slot` to their prior.
@@ -88,7 +99,7 @@ struct JointFilter: Sendable {
     }
     let lines = spread.lines
     for (row, line) in [lines.0, lines.1, lines.2].enumerated() {
-      for axis in 0..<3 { covariance[row * chunks][axis] = line[axis] }
+      for axis in 0..<3 { blocks[row][axis] = line[axis] }
     }
   }
 
@@ -98,30 +109,36 @@ struct JointFilter: Sendable {
   mutating func advance(_ step: MotionStep) {
     mean[0] = step.moved(mean[0], towards: step.height)
     for chunk in 1..<chunks { mean[chunk] *= step.fade }
-    let (chunks, rows) = (chunks, rows)
-    var all = covariance.mutableSpan
-    for chunk in 0..<chunks { step.moveRows(&all, chunk, chunks) }
-    for row in 0..<8 {
-      let start = row * chunks
-      all[start] = step.moved(all[start])
-      for chunk in 1..<chunks { all[start + chunk] *= step.fade }
+    Self.advance(&blocks, step, chunks)
+  }
+
+  private static func advance(_ blocks: inout [Lanes], _ step: MotionStep, _ chunks: Int) {
+    var all = blocks.mutableSpan
+    step.moveRows(&all, 0)
+    for row in 0..<8 { all[row] = step.moved(all[row]) }
+    for chunk in 1..<chunks {
+      step.moveRows(&all, 8 * chunk)
+      for row in 8 * chunk..<8 * chunk + 8 { all[row] *= step.fade }
     }
-    for row in 8..<max(8, rows) {
-      let start = row * chunks
-      let factor = row % 2 == 1 ? step.fade[1] : 1
-      all[start] = step.moved(all[start]) * factor
-      for chunk in 1..<chunks { all[start + chunk] *= step.fade * factor }
+    let faded = step.fade * step.fade[1]
+    for group in 1..<chunks {
+      let own = start(group, group, chunks)
+      for index in stride(from: own, to: start(group, chunks, chunks), by: 2) {
+        all[index] *= step.fade
+        all[index + 1] *= faded
+      }
+      all[own + 1][1] += step.noise.slow
+      all[own + 3][3] += step.noise.slow
+      all[own + 5][5] += step.noise.slow
+      all[own + 7][7] += step.noise.slow
     }
-    for axis in 0..<3 {
-      let (near, far) = (axis * chunks, (axis + 3) * chunks)
-      all[near][axis] += step.noise.position[axis]
-      all[near][axis + 3] += step.noise.both[axis]
-      all[far][axis] += step.noise.both[axis]
-      all[far][axis + 3] += step.noise.velocity[axis]
-    }
-    for row in stride(from: 9, to: rows, by: 2) {
-      all[row * chunks + row / 8][row % 8] += step.noise.slow
-    }
+    let (place, both, speed) = (step.noise.position, step.noise.both, step.noise.velocity)
+    all[0] += Lanes(place.x, 0, 0, both.x, 0, 0, 0, 0)
+    all[1] += Lanes(0, place.y, 0, 0, both.y, 0, 0, 0)
+    all[2] += Lanes(0, 0, place.z, 0, 0, both.z, 0, 0)
+    all[3] += Lanes(both.x, 0, 0, speed.x, 0, 0, 0, 0)
+    all[4] += Lanes(0, both.y, 0, 0, speed.y, 0, 0, 0)
+    all[5] += Lanes(0, 0, both.z, 0, 0, speed.z, 0, 0)
   }
 
   // MARK: measurements
@@ -130,7 +147,7 @@ struct JointFilter: Sendable {
   ///
   /// - Returns: the variance of the expected measurement.
   mutating func project(_ sight: Sight) -> Double {
-    Self.project(covariance, sight, chunks, &column)
+    Self.project(blocks, sight, chunks, &column)
     var variance = (column[0] * sight.lanes).sum()
     if sight.slot >= 0 { variance += Self.errors(column, sight.slot) }
     if sight.reference >= 0 { variance -= Self.errors(column, sight.reference) }
@@ -138,54 +155,93 @@ struct JointFilter: Sendable {
   }
 
   private static func project(
-    _ covariance: [Lanes], _ sight: Sight, _ chunks: Int, _ column: inout [Lanes]
+    _ blocks: [Lanes], _ sight: Sight, _ chunks: Int, _ column: inout [Lanes]
   ) {
     var result = column.mutableSpan
-    let all = covariance.span
+    let all = blocks.span
+    precondition(all.count == 4 * chunks * (chunks + 1) && result.count == chunks)
+    let lanes = sight.lanes
     for chunk in 0..<chunks {
-      var sum: Lanes = all[chunk] * sight.lanes[0]
-      sum += all[chunks + chunk] * sight.lanes[1]
-      sum += all[2 * chunks + chunk] * sight.lanes[2]
-      sum += all[6 * chunks + chunk] * sight.lanes[6]
+      let start = 8 * chunk
+      var sum: Lanes = unsafe all[unchecked: start] * lanes[0]
+      unsafe sum += all[unchecked: start &+ 1] * lanes[1]
+      unsafe sum += all[unchecked: start &+ 2] * lanes[2]
+      unsafe sum += all[unchecked: start &+ 6] * lanes[6]
       if sight.isMoving {
-        for axis in 3..<6 { sum += all[axis * chunks + chunk] * sight.lanes[axis] }
-      }
-      if sight.slot >= 0 {
-        let start = (8 + 2 * sight.slot) * chunks + chunk
-        sum += all[start] + all[start + chunks]
-      }
-      if sight.reference >= 0 {
-        let start = (8 + 2 * sight.reference) * chunks + chunk
-        sum -= all[start] + all[start + chunks]
+        sum += all[start + 3] * lanes[3]
+        sum += all[start + 4] * lanes[4]
+        sum += all[start + 5] * lanes[5]
       }
       result[chunk] = sum
     }
+    if sight.slot >= 0 { addErrors(all, sight.slot, 1, chunks, &result) }
+    if sight.reference >= 0 { addErrors(all, sight.reference, -1, chunks, &result) }
+  }
+
+  /// Adds the covariance of all states with both errors of an anchor.
+  private static func addErrors(
+    _ all: Span<Lanes>, _ slot: Int, _ sign: Double, _ chunks: Int,
+    _ result: inout MutableSpan<Lanes>
+  ) {
+    let (group, lane) = (1 + slot / 4, 2 * (slot % 4))
+    precondition(slot >= 0 && group < chunks && all.count == 4 * chunks * (chunks + 1))
+    for chunk in 0..<group {
+      // The block is on the other side of the diagonal: its columns are needed.
+      let start = Self.start(chunk, group, chunks)
+      func sum(_ row: Int) -> Double {
+        let lanes = unsafe pair(all, start &+ row, lane)
+        return lanes.x + lanes.y
+      }
+      let sums = Lanes(sum(0), sum(1), sum(2), sum(3), sum(4), sum(5), sum(6), sum(7))
+      result[chunk] += sums * sign
+    }
+    for chunk in group..<chunks {
+      let start = Self.start(group, chunk, chunks) + lane
+      result[chunk] += (all[start] + all[start + 1]) * sign
+    }
+  }
+
+  /// Returns two neighbouring lanes of a row that exists; `lane` is even and less than 8.
+  @unsafe private static func pair(_ all: Span<Lanes>, _ row: Int, _ lane: Int) -> SIMD2<Double> {
+    // A variable lane of a vector would be copied to the stack first.
+    unsafe all.bytes.unsafeLoad(
+      fromUncheckedByteOffset: 64 &* row &+ 8 &* lane, as: SIMD2<Double>.self)
   }
 
   /// Returns the sum of both errors of the anchor in `slot`.
   private static func errors(_ states: [Lanes], _ slot: Int) -> Double {
-    let state = 8 + 2 * slot
-    return states[state / 8][state % 8] + states[state / 8][state % 8 + 1]
+    precondition(slot >= 0 && 1 + slot / 4 < states.count)
+    let lanes = unsafe pair(states.span, 1 + slot / 4, 2 * (slot % 4))
+    return lanes.x + lanes.y
   }
 
   /// Corrects the states by the measurement of the last call of `project`.
   mutating func correct(innovation: Double, variance: Double) {
     let inverse = 1 / variance
     for chunk in 0..<chunks { mean[chunk] += column[chunk] * (inverse * innovation) }
-    Self.reduce(&covariance, column, inverse, chunks, groups: (rows + 7) / 8)
+    Self.reduce(&blocks, column, inverse, chunks)
   }
 
   private static func reduce(
-    _ covariance: inout [Lanes], _ column: [Lanes], _ inverse: Double, _ chunks: Int, groups: Int
+    _ blocks: inout [Lanes], _ column: [Lanes], _ inverse: Double, _ chunks: Int
   ) {
     let column = column.span
-    var all = covariance.mutableSpan
-    for group in 0..<groups {
-      let gains = column[group] * inverse
-      for lane in 0..<8 {
-        let gain = gains[lane]
-        let start = (8 * group + lane) * chunks
-        for chunk in 0..<chunks { all[start + chunk] -= column[chunk] * gain }
+    var all = blocks.mutableSpan
+    precondition(all.count == 4 * chunks * (chunks + 1) && column.count == chunks)
+    var start = 0
+    for group in 0..<chunks {
+      let gains = unsafe column[unchecked: group] * inverse
+      for chunk in group..<chunks {
+        let own: Lanes = unsafe column[unchecked: chunk]
+        unsafe all[unchecked: start] -= own * gains[0]
+        unsafe all[unchecked: start &+ 1] -= own * gains[1]
+        unsafe all[unchecked: start &+ 2] -= own * gains[2]
+        unsafe all[unchecked: start &+ 3] -= own * gains[3]
+        unsafe all[unchecked: start &+ 4] -= own * gains[4]
+        unsafe all[unchecked: start &+ 5] -= own * gains[5]
+        unsafe all[unchecked: start &+ 6] -= own * gains[6]
+        unsafe all[unchecked: start &+ 7] -= own * gains[7]
+        start &+= 8
       }
     }
   }
@@ -200,36 +256,40 @@ struct JointFilter: Sendable {
   static func mix(
     _ first: inout JointFilter, _ second: inout JointFilter, share: Double, other: Double
   ) {
-    let (chunks, rows) = (first.chunks, first.rows)
-    for chunk in 0..<chunks { first.column[chunk] = second.mean[chunk] - first.mean[chunk] }
+    let chunks = first.chunks
     for chunk in 0..<chunks {
       let start = first.mean[chunk]
-      first.mean[chunk] = start + first.column[chunk] * share
-      second.mean[chunk] = start + first.column[chunk] * other
+      let apart = second.mean[chunk] - start
+      first.column[chunk] = apart
+      first.mean[chunk] = start + apart * share
+      second.mean[chunk] = start + apart * other
     }
-    mix(
-      &first.covariance, &second.covariance, first.column, rows: rows, chunks, share: share,
-      other: other)
+    mix(&first.blocks, &second.blocks, first.column, chunks, share: share, other: other)
   }
 
   private static func mix(
-    _ first: inout [Lanes], _ second: inout [Lanes], _ apart: [Lanes], rows: Int, _ chunks: Int,
+    _ first: inout [Lanes], _ second: inout [Lanes], _ apart: [Lanes], _ chunks: Int,
     share: Double, other: Double
   ) {
     let apart = apart.span
     var one = first.mutableSpan
     var two = second.mutableSpan
-    for row in 0..<rows {
-      let distance = apart[row / 8][row % 8]
-      for chunk in 0..<chunks {
-        let index = row * chunks + chunk
-        let a: Lanes = one[index]
-        let product: Lanes = apart[chunk] * distance
-        let difference: Lanes = two[index] - a
-        one[index] = a + difference * share
-        one[index] += product * (share * (1 - share))
-        two[index] = a + difference * other
-        two[index] += product * (other * (1 - other))
+    let (spread, otherSpread) = (share * (1 - share), other * (1 - other))
+    precondition(one.count == 4 * chunks * (chunks + 1) && two.count == one.count)
+    var start = 0
+    for group in 0..<chunks {
+      let distances: Lanes = apart[group]
+      for chunk in group..<chunks {
+        let own: Lanes = apart[chunk]
+        for row in 0..<8 {
+          let index = start &+ row
+          let a: Lanes = unsafe one[unchecked: index]
+          let product: Lanes = own * distances[row]
+          let difference: Lanes = unsafe two[unchecked: index] - a
+          unsafe one[unchecked: index] = a + difference * share + product * spread
+          unsafe two[unchecked: index] = a + difference * other + product * otherSpread
+        }
+        start &+= 8
       }
     }
   }

@@ -35,12 +35,10 @@ package struct MotionModel: Sendable, Hashable {
 
 /// The prediction of a filter over a step of time.
 struct MotionStep: Sendable {
-  /// Metres that a velocity of 1 m/s moves the position, along each axis.
-  private var reach: SIMD3<Double>
-  /// The part of the position above `height.middle` and of the velocity that is left.
-  private var kept: (height: Double, velocity: SIMD3<Double>)
-  /// Cosine and sine of the angle by which the velocity turns.
-  private var turn: SIMD2<Double>
+  /// The part of each of the first eight states that is left, and its part of another one: of the
+  /// velocity in a position, of a velocity in the one across.
+  private var kept: SIMD8<Double>
+  private var mixed: SIMD8<Double>
   /// The factors on the errors of four anchors.
   private(set) var fade: SIMD8<Double>
   /// The height to which the position returns.
@@ -64,20 +62,20 @@ struct MotionStep: Sendable {
       ? variance * 2 / model.memory * dt * dt * dt / 3
       : variance * model.memory * (2 * dt - model.memory * (3 - left * (4 - left)))
     let way = model.memory * (1 - left)
-    reach = SIMD3(repeating: way)
     let decay = Math.exp(-dt / slow.time)
     fade = SIMD8(1, decay, 1, decay, 1, decay, 1, decay)
     noise = (
       SIMD3(repeating: travelled), SIMD3(repeating: variance * (1 - left) * way),
       SIMD3(repeating: variance * (1 - left * left)), slow.variance * (1 - decay * decay)
     )
-    kept = (1, SIMD3(repeating: left))
-    turn = angle == 0 ? [1, 0] : [Math.cos(angle), Math.sin(angle)]
+    let turn: SIMD2<Double> = angle == 0 ? [1, 0] : [Math.cos(angle), Math.sin(angle)]
+    kept = SIMD8(1, 1, 1, left * turn.x, left * turn.x, left, 1, 1)
+    mixed = SIMD8(way, way, way, -left * turn.y, left * turn.y, 0, 0, 0)
     height = 0
     guard let known = rule.band else { return }
     // A known height varies about its middle.
     let rest = Math.exp(-dt / known.time)
-    (reach.z, kept.height, kept.velocity.z, height) = (0, rest, 0, known.middle)
+    (kept[2], mixed[2], kept[5], height) = (rest, 0, 0, known.middle)
     noise.position.z = known.variance * (1 - rest * rest)
     (noise.both.z, noise.velocity.z) = (0, 0)
   }
@@ -85,32 +83,26 @@ struct MotionStep: Sendable {
   /// Returns the first eight states of a row after the step.
   @inline(__always)
   func moved(_ lanes: SIMD8<Double>) -> SIMD8<Double> {
-    SIMD8(
-      lanes[0] + reach.x * lanes[3], lanes[1] + reach.y * lanes[4],
-      kept.height * lanes[2] + reach.z * lanes[5],
-      kept.velocity.x * (turn.x * lanes[3] - turn.y * lanes[4]),
-      kept.velocity.y * (turn.y * lanes[3] + turn.x * lanes[4]),
-      kept.velocity.z * lanes[5], lanes[6], lanes[7])
+    let others = SIMD8(lanes[3], lanes[4], lanes[5], lanes[4], lanes[3], 0, 0, 0)
+    return lanes * kept + others * mixed
   }
 
   /// Returns the first eight states after the step, where heights return to `middle`.
   func moved(_ states: SIMD8<Double>, towards middle: Double) -> SIMD8<Double> {
     var result = moved(states)
-    result[2] += (1 - kept.height) * middle
+    result[2] += (1 - kept[2]) * middle
     return result
   }
 
-  /// Moves the first six rows of a covariance.
+  /// Moves the first six rows of a block of the covariance.
   @inline(__always)
-  func moveRows(_ rows: inout MutableSpan<SIMD8<Double>>, _ chunk: Int, _ chunks: Int) {
-    let (vx, vy, vz) = (
-      rows[3 * chunks + chunk], rows[4 * chunks + chunk], rows[5 * chunks + chunk]
-    )
-    rows[chunk] += vx * reach.x
-    rows[chunks + chunk] += vy * reach.y
-    rows[2 * chunks + chunk] = rows[2 * chunks + chunk] * kept.height + vz * reach.z
-    rows[3 * chunks + chunk] = (vx * turn.x - vy * turn.y) * kept.velocity.x
-    rows[4 * chunks + chunk] = (vx * turn.y + vy * turn.x) * kept.velocity.y
-    rows[5 * chunks + chunk] = vz * kept.velocity.z
+  func moveRows(_ rows: inout MutableSpan<SIMD8<Double>>, _ start: Int) {
+    let (vx, vy, vz) = (rows[start + 3], rows[start + 4], rows[start + 5])
+    rows[start] += vx * mixed[0]
+    rows[start + 1] += vy * mixed[1]
+    rows[start + 2] = rows[start + 2] * kept[2] + vz * mixed[2]
+    rows[start + 3] = vx * kept[3] + vy * mixed[3]
+    rows[start + 4] = vy * kept[4] + vx * mixed[4]
+    rows[start + 5] = vz * kept[5]
   }
 }

@@ -88,11 +88,12 @@ struct RecentMeasurements: Sendable {
 
   /// Returns whether this measurement was among the last ones.
   func contains(_ measurement: TagMeasurement) -> Bool {
-    for back in 1...Self.searched {
-      let index = (next - back + Self.capacity) % Self.capacity
-      guard index < ring.count else { return false }
-      if abs(ring[index].time - measurement.time) < Self.sameTime,
-        ring[index].value == measurement.value, ring[index].kind == measurement.kind
+    var index = next
+    for _ in 0..<min(Self.searched, ring.count) {
+      index = (index == 0 ? ring.count : index) - 1
+      // Values are equal by chance more seldom than times.
+      if ring[index].value == measurement.value, ring[index].kind == measurement.kind,
+        abs(ring[index].time - measurement.time) < Self.sameTime
       {
         return true
       }

@@ -55,7 +55,7 @@ package struct TagTrack: Sendable {
 
   /// The likeliest place in metres, for the directions of anchors.
   var position: SIMD3<Double> {
-    isTracking ? alternatives[leader].moving.position : .zero
+    isTracking ? alternatives[leader].position : .zero
   }
 
   /// The time from which a tag without measurements is lost: twelve times its usual interval, at

@@ -36,7 +36,7 @@ import Testing
     var result = Matrix(rows: 14, columns: 14)
     for row in 0..<14 {
       for column in 0..<14 {
-        result[row, column] = filter.covariance[row * filter.chunks + column / 8][column % 8]
+        result[row, column] = filter.covariance(row, column)
       }
     }
     return result
