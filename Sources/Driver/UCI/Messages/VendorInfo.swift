@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The contents of the vendor's own bytes of CORE_GET_DEVICE_INFO_RSP.
-public enum VendorInfo: Hashable, Sendable {
+package enum VendorInfo: Hashable, Sendable {
   /// Qorvo's record.
   case qorvo(QorvoDeviceInfo)
   /// NXP's list of parameters.
@@ -9,22 +9,22 @@ public enum VendorInfo: Hashable, Sendable {
 }
 
 /// Qorvo's record of 52 bytes in CORE_GET_DEVICE_INFO_RSP; 51 in older firmware.
-public struct QorvoDeviceInfo: Hashable, Sendable {
+package struct QorvoDeviceInfo: Hashable, Sendable {
   /// For example `1.1.0`, with the release candidate where there is one: `1.1.0-rc2`.
-  public let firmware: String
+  package let firmware: String
   /// Number of the job that built the firmware.
-  public let build: UInt64
+  package let build: UInt64
   /// For example `0.0.0`.
-  public let oemVersion: String
+  package let oemVersion: String
   /// The identifier of the chip, without padding.
-  public let socID: [UInt8]
+  package let socID: [UInt8]
   /// For example 0xDECA0302: DW3000 family.
-  public let deviceID: UInt32
+  package let deviceID: UInt32
   /// 0 a chip, 1 a module.
-  public let packaging: UInt8
+  package let packaging: UInt8
 
   /// Reads the vendor's bytes; nil when they are not this record.
-  public init?(_ bytes: [UInt8]) {
+  package init?(_ bytes: [UInt8]) {
     guard bytes.count == 51 || bytes.count == 52 else { return nil }
     let version = bytes.count - 48
     let base = version + 8
@@ -41,12 +41,12 @@ public struct QorvoDeviceInfo: Hashable, Sendable {
 }
 
 /// NXP's list of parameters in CORE_GET_DEVICE_INFO_RSP.
-public struct NXPDeviceInfo: Hashable, Sendable {
+package struct NXPDeviceInfo: Hashable, Sendable {
   /// All parameters, in the order of the message.
-  public let parameters: [TLV]
+  package let parameters: [TLV]
 
   /// Reads the vendor's bytes; nil when they are not a list that begins with a device name.
-  public init?(_ bytes: [UInt8]) {
+  package init?(_ bytes: [UInt8]) {
     var list: [TLV] = []
     var rest = bytes[...]
     while let id = rest.popFirst() {
@@ -63,15 +63,15 @@ public struct NXPDeviceInfo: Hashable, Sendable {
   private func bytes(_ id: UInt8) -> [UInt8]? { parameters.first { $0.id == id }?.value }
 
   /// For example `SR250_A1V2_PROD`.
-  public var deviceName: String { String(decoding: bytes(0) ?? [], as: UTF8.self) }
+  package var deviceName: String { String(decoding: bytes(0) ?? [], as: UTF8.self) }
   /// Three bytes in hexadecimal, for example `01.31.FF`.
-  public var firmware: String? { bytes(1).map(Self.dotted) }
+  package var firmware: String? { bytes(1).map(Self.dotted) }
   /// NXP's version of UCI, like `firmware`.
-  public var uciVersion: String? { bytes(2).map(Self.dotted) }
+  package var uciVersion: String? { bytes(2).map(Self.dotted) }
   /// 16 bytes.
-  public var chipID: [UInt8]? { bytes(3) }
+  package var chipID: [UInt8]? { bytes(3) }
   /// The largest clock error of the chip in ppm.
-  public var maxPPM: UInt8? { bytes(4)?.first }
+  package var maxPPM: UInt8? { bytes(4)?.first }
 
   private static func dotted(_ bytes: [UInt8]) -> String {
     bytes.map { String(hex($0).dropFirst(2)) }.joined(separator: ".")
@@ -80,7 +80,7 @@ public struct NXPDeviceInfo: Hashable, Sendable {
 
 extension DeviceInfo {
   /// The vendor's bytes, parsed; nil when they have no known form.
-  public var vendorDetails: VendorInfo? {
+  package var vendorDetails: VendorInfo? {
     if let qorvo = QorvoDeviceInfo(vendorInfo) { return .qorvo(qorvo) }
     if let nxp = NXPDeviceInfo(vendorInfo) { return .nxp(nxp) }
     return nil

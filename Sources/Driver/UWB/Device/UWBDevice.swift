@@ -63,7 +63,7 @@ public final class UWBDevice: Sendable {
     public var recovery: RecoveryPolicy?
     /// Receives the progress of loading the firmware named by `fw=` in the device's name, on its
     /// own thread.
-    public var firmwareProgress: (@Sendable (FirmwareProgress) -> Void)?
+    package var firmwareProgress: (@Sendable (FirmwareProgress) -> Void)?
     /// Real-time priority (SCHED_FIFO) of the reader thread, 1...99; nil: ordinary scheduling.
     /// Opening fails where the system refuses it: see `ulimit -r`, LimitRTPRIO= of systemd,
     /// CAP_SYS_NICE.

@@ -55,15 +55,15 @@ public enum FirmwareStep: String, Sendable, Hashable {
 }
 
 /// The progress of loading.
-public struct FirmwareProgress: Sendable, Hashable {
+package struct FirmwareProgress: Sendable, Hashable {
   /// The current step.
-  public var step: FirmwareStep
+  package var step: FirmwareStep
   /// Bytes of the image that the chip has acknowledged.
-  public var sent: Int
+  package var sent: Int
   /// Bytes of the image.
-  public var total: Int
+  package var total: Int
   /// The number of this attempt, from 1.
-  public var attempt: Int
+  package var attempt: Int
 }
 
 extension FirmwareError: DescribedError {
