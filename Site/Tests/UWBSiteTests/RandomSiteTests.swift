@@ -97,6 +97,11 @@ struct RandomSites {
         id: "door", floor: floors.first, ends: [SIMD2(0, 0), SIMD2(number(1...2), 0)],
         insideAnchor: site.anchors[0].id, outsideAnchor: site.anchors[1].id)
     ]
+    site.plans = [
+      Site.FloorPlan(
+        image: "plan.png", floor: floors.last, origin: SIMD2(number(-9...9), number(-9...9)),
+        metresPerPixel: number(0.001...1), rotation: number(-180...180))
+    ]
     return site
   }
 }

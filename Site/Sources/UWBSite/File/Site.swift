@@ -14,6 +14,8 @@ package struct Site: Sendable, Hashable {
   package var tags: [Tag] = []
   package var zones: [Zone] = []
   package var doors: [Door] = []
+  /// Pictures below the map.
+  package var plans: [FloorPlan] = []
 }
 
 extension Site {
@@ -134,6 +136,19 @@ extension Site {
     package init(id: String, corners: [SIMD2<Double>]) {
       self.init(id: id, shape: .polygon(corners))
     }
+  }
+
+  /// A picture of a floor with its place in metres, which stays when the picture is exchanged.
+  package struct FloorPlan: Sendable, Hashable {
+    /// The name of a file in the folder of the site file.
+    package var image: String
+    /// The floor; a plan without one is below every floor.
+    package var floor: String?
+    /// The place of the upper left corner.
+    package var origin: SIMD2<Double>
+    package var metresPerPixel: Double
+    /// The direction of the upper edge in degrees, counterclockwise from the x axis.
+    package var rotation = 0.0
   }
 
   package struct Door: Sendable, Hashable {

@@ -71,5 +71,6 @@ extension Site {
       anchor(door.insideAnchor, "doors[\(index)].inside_anchor")
       anchor(door.outsideAnchor, "doors[\(index)].outside_anchor")
     }
+    for (index, plan) in plans.enumerated() { floor(plan.floor, "plans[\(index)].floor") }
   }
 }

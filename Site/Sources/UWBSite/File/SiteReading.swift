@@ -27,11 +27,14 @@ extension Site {
     tags = file.objects("tags", keys: Tag.keys).map(Tag.init)
     zones = file.objects("zones", keys: Zone.keys).map(Zone.init)
     doors = file.objects("doors", keys: Door.keys).map(Door.init)
+    plans = file.objects("plans", keys: FloorPlan.keys).map(FloorPlan.init)
     check(problems)
     guard problems.problems.isEmpty else { throw SiteFileError(problems: problems.problems) }
   }
 
-  static let keys = ["version", "name", "gauge", "floors", "anchors", "tags", "zones", "doors"]
+  static let keys = [
+    "version", "name", "gauge", "floors", "anchors", "tags", "zones", "doors", "plans",
+  ]
 
   /// Notes a version that this program cannot read: its other fields may have another meaning.
   private static func isReadable(_ value: JSONValue, _ problems: ProblemList) -> Bool {
@@ -224,5 +227,21 @@ extension Site.Door {
     if let insideAnchor, insideAnchor == outsideAnchor {
       reader.note("outside_anchor", "\(insideAnchor) is the inside anchor already")
     }
+  }
+}
+
+extension Site.FloorPlan {
+  static let keys = ["image", "floor", "origin_m", "metres_per_pixel", "rotation_deg"]
+
+  init(_ reader: ObjectReader) {
+    image = reader.text("image", isRequired: true) ?? ""
+    if !image.isEmpty, image.hasPrefix(".") || image.contains("/") {
+      reader.note("image", "the name of a file beside the site file belongs here, without a folder")
+    }
+    floor = reader.text("floor")
+    let corner = reader.numbers("origin_m", ["x", "y"], SiteLimits.coordinates, isRequired: true)
+    origin = corner.map { SIMD2($0[0], $0[1]) } ?? .zero
+    metresPerPixel = reader.number("metres_per_pixel", 1e-6...1000, isRequired: true) ?? 1
+    rotation = reader.number("rotation_deg", -360...360, "degrees") ?? 0
   }
 }

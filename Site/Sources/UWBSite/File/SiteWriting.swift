@@ -14,6 +14,7 @@ extension Site {
       ("tags", .list(tags.map(\.value))),
       ("zones", .list(zones.map(\.value))),
       ("doors", .list(doors.map(\.value))),
+      ("plans", .list(plans.map(\.value))),
     ])
   }
 }
@@ -138,6 +139,18 @@ extension Site.Door {
       ("ends_m", .array(ends.map(JSONValue.point))),
       ("inside_anchor", .text(insideAnchor)),
       ("outside_anchor", .text(outsideAnchor)),
+    ])
+  }
+}
+
+extension Site.FloorPlan {
+  fileprivate var value: JSONValue {
+    .members([
+      ("image", .string(image)),
+      ("floor", .text(floor)),
+      ("origin_m", .point(origin)),
+      ("metres_per_pixel", .number(metresPerPixel)),
+      ("rotation_deg", rotation == 0 ? nil : .number(rotation)),
     ])
   }
 }
