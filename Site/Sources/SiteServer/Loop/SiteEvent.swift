@@ -80,6 +80,14 @@ package struct SiteMeasurement: Sendable, Hashable {
   package var line: RangeLine
   /// The time by the clock of the run; nil if the measurement is late or of an unknown board.
   package var time: Double?
+  /// The tag and the anchor, by their indices in the engine, and the effect; nil without a time.
+  package var link: Link?
+
+  package struct Link: Sendable, Hashable {
+    package var tag: Int
+    package var anchor: Int
+    package var reception: TagTrack.Reception
+  }
 }
 
 /// The numbers of a run so far.

@@ -57,6 +57,9 @@ package struct SiteLoop {
     case .withoutTag: batch.counters.withoutTag += 1
     case .added(let tag, let anchor, let time):
       measurement.time = time
+      if time != nil {
+        measurement.link = .init(tag: tag, anchor: anchor, reception: engine.reception)
+      }
       guard let time, case .distance(let range)? = line.quantities.first else { break }
       let changes = presence.add(
         range, deviation: line.deviation ?? RangeLine.usual.distance, tag, anchor, time, engine)

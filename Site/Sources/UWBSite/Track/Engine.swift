@@ -88,6 +88,8 @@ package struct Engine: Sendable {
   package let tags: [Tag]
   package let anchors: [Anchor]
   package private(set) var counters = Counters()
+  /// The effect of the last measurement; after a line, of its first one.
+  package internal(set) var reception = TagTrack.Reception(.unusable)
   private let places: [TagTrack.Anchor]
   private var nodes: [String: Node] = [:]
   private var unknown: Set<String> = []
@@ -141,6 +143,7 @@ package struct Engine: Sendable {
     _ measurement: TagMeasurement, tag: Int, source: Int = 0, arrival: Double? = nil
   ) -> Double? {
     while clocks.count <= source { clocks.append(SourceClock()) }
+    reception = TagTrack.Reception(.late)
     guard measurement.time.isFinite,
       let reading = clocks[source].read(measurement.time, arrival: arrival)
     else {
@@ -155,7 +158,7 @@ package struct Engine: Sendable {
     if followers[tag].isChanged, measurement.time > followers[tag].track.time + Self.round {
       report(tag)
     }
-    let reception = followers[tag].track.add(measurement, places)
+    reception = followers[tag].track.add(measurement, places)
     count(reception.kind)
     guard reception.kind != .late, reception.kind != .repeated, reception.kind != .unusable else {
       return nil

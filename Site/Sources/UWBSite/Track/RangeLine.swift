@@ -168,17 +168,18 @@ extension Engine {
   ) -> LineEffect {
     var (near, far) = (node(line.tag), node(line.anchor))
     if case .anchor? = near, case .tag? = far { swap(&near, &far) }
-    let first = line.reference.map { node($0) }
-    guard let near, let far, first != .some(nil) else { return .unknown }
+    let other = line.reference.map { node($0) }
+    guard let near, let far, other != .some(nil) else { return .unknown }
     guard case .tag(let tag) = near, case .anchor(let anchor) = far else { return .withoutTag }
     var time: Double?
+    var first: TagTrack.Reception?
     for quantity in line.quantities {
       var kind = TagMeasurement.Kind.range(anchor: anchor)
       var (value, deviation) = (0.0, line.deviation ?? RangeLine.usual.distance)
       switch quantity {
       case .distance(let metres): value = metres
       case .difference(let metres):
-        guard case .anchor(let reference)?? = first else { return .withoutTag }
+        guard case .anchor(let reference)?? = other else { return .withoutTag }
         (kind, value) = (.difference(reference, anchor), metres)
       case .azimuth(let radians):
         (kind, value, deviation) = (.azimuth(anchor: anchor), radians, RangeLine.usual.angle)
@@ -188,7 +189,9 @@ extension Engine {
       time = add(
         TagMeasurement(time: line.time, kind, value, deviation: deviation, blocked: line.blocked),
         tag: tag, source: source, arrival: arrival)
+      if first == nil { first = reception }
     }
+    if let first { reception = first }
     return .added(tag: tag, anchor: anchor, time: time)
   }
 }
