@@ -12,9 +12,12 @@ let strict: [SwiftSetting] = [
 
 let database = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let varlink = Target.Dependency.product(name: "Varlink", package: "swift-uwb")
-let web: [Target.Dependency] = [
-  .product(name: "FlyingFox", package: "FlyingFox"),
-  .product(name: "FlyingSocks", package: "FlyingFox"),
+let web = Target.Dependency.product(name: "FlyingFox", package: "FlyingFox")
+let sockets = Target.Dependency.product(name: "FlyingSocks", package: "FlyingFox")
+/// The files of the page, which become a part of the program.
+let page = [
+  "chip.html", "chip.js", "draw.js", "edit.js", "icon.svg", "main.js", "map.js", "model.js",
+  "page.css", "page.html", "panel.js", "replay.js", "server.js", "units.js",
 ]
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 
@@ -38,9 +41,11 @@ let package = Package(
     // Sources of measurements, the engine's loop, and the receivers of its events.
     .target(
       name: "SiteServer",
-      dependencies: ["UWBSite", database, varlink, .product(name: "UWB", package: "swift-uwb")]
-        + web,
-      resources: [.embedInCode("Service/org.swift-uwb.Site.varlink")],
+      dependencies: [
+        "UWBSite", database, sockets, varlink, web, .product(name: "UWB", package: "swift-uwb"),
+      ],
+      resources: [.embedInCode("Service/org.swift-uwb.Site.varlink")]
+        + page.map { .embedInCode("Web/Page/\($0)") },
       swiftSettings: strict),
     .executableTarget(
       name: "uwbsite", dependencies: ["SiteScenarios", "SiteServer", "UWBSite", arguments],
@@ -58,7 +63,7 @@ let package = Package(
       name: "UWBSiteTests", dependencies: ["SiteScenarios", "UWBSite"], swiftSettings: strict),
     .testTarget(
       name: "SiteServerTests",
-      dependencies: ["SiteScenarios", "SiteServer", "UWBSite", database, varlink],
+      dependencies: ["SiteScenarios", "SiteServer", "UWBSite", database, varlink, web],
       exclude: ["Captures"], swiftSettings: strict),
     .testTarget(
       name: "uwbsiteTests",

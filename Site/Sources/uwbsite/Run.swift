@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Dispatch
 import FoundationEssentials
 import SiteServer
 import UWBSite
@@ -41,8 +40,8 @@ struct Run: AsyncParsableCommand {
   @Option(help: "Multiple of the speed of recordings.")
   var speed: Double?
 
-  @Option(help: "text or json.")
-  var format = PlaceFormat.text
+  @Option(help: "text or json. Default: text; with --page nothing is printed unless given.")
+  var format: PlaceFormat?
 
   @Option(help: "Record places and events in this folder.", completion: .directory)
   var history: String?
@@ -55,38 +54,16 @@ struct Run: AsyncParsableCommand {
     completion: .file())
   var listen: String?
 
-  @Option(
-    help: """
-      Offer the same to pages of browsers of this machine, over WebSocket at /ws of this port. With \
-      ADDRESS:PORT, other machines may connect, too, and --token is needed.
-      """)
-  var web: String?
-
-  @Option(
-    help: "A file whose first line is the secret that pages send, of 16 or more characters.",
-    completion: .file())
-  var token: String?
+  @OptionGroup var page: PageArguments
 
   func validate() throws {
-    if let web {
-      guard let address = WebAddress(web) else {
-        throw ValidationError("--web takes a port, or ADDRESS:PORT")
-      }
-      guard address.isLoopback || token != nil else {
-        throw ValidationError("--web \(web) needs --token, since other machines may connect")
-      }
-    }
     if let speed, !(speed > 0 && speed.isFinite) {
       throw ValidationError("--speed is a number greater than 0.")
     }
   }
 
   func run() async throws {
-    // Not on a thread of tasks, which the service needs.
-    let run = { @Sendable in try follow() }
-    try await withCheckedThrowingContinuation { continuation in
-      DispatchQueue(label: "run").async { continuation.resume(with: Result(catching: run)) }
-    }
+    try await Terminal.onThread { try follow() }
   }
 
   private func follow() throws {
@@ -100,7 +77,9 @@ struct Run: AsyncParsableCommand {
       // The output may be closed before the end of the run.
       defer { recorder?.close() }
       Interrupt.install()
-      let service = try makeService()
+      // Files alone are read at once, and a page shows them at any speed.
+      let isRecording = page.address != nil && speed == nil && !opened.contains(where: \.isLive)
+      let service = try makeService(isRecording: isRecording)
       defer { service?.close() }
       do throws(SinkFailure) {
         let sinks = [printer, recorder, service].compactMap { (sink: (any SiteSink)?) in sink }
@@ -108,26 +87,20 @@ struct Run: AsyncParsableCommand {
           site, opened, sinks: sinks, speed: speed, epoch: Date().timeIntervalSince1970,
           isStopped: { Interrupt.isSet })
         try runner.run()
+        while isRecording, !Interrupt.isSet { Interrupt.sleep(.seconds(1)) }
       } catch { throw CommandFailure(.inputOutput, "\(error)") }
     }
   }
 
   /// Returns the service for other programs, if there is one.
-  private func makeService() throws(CommandFailure) -> ServiceSink? {
-    guard let address = web.flatMap(WebAddress.init) else {
+  private func makeService(isRecording: Bool) throws(CommandFailure) -> ServiceSink? {
+    guard var options = try page.options(siteFile: site) else {
       return listen.map { ServiceSink(at: $0) }
     }
-    var secret: String?
-    if let token {
-      let line = try SiteFiles.bytes(token).prefix { $0 != 10 && $0 != 13 }
-      guard line.count >= 16 else {
-        throw CommandFailure(.data, "\(token): the first line needs 16 or more characters")
-      }
-      secret = String(decoding: line, as: UTF8.self)
-    }
-    let own = "uwbsite-\(ProcessInfo.processInfo.processIdentifier).socket"
-    let path = listen ?? FileManager.default.temporaryDirectory.appending(path: own).path()
-    return ServiceSink(at: path, mode: listen == nil ? 0o600 : 0o660, web: (address, secret))
+    options.history = history.map(HistoryFolder.init)
+    options.isRecording = isRecording
+    return ServiceSink(
+      at: listen ?? PageArguments.socket, mode: listen == nil ? 0o600 : 0o660, page: options)
   }
 
   private func open(_ names: SiteNames) throws(CommandFailure) -> [Source] {
@@ -146,7 +119,9 @@ struct Run: AsyncParsableCommand {
   }
 
   private var printer: EventPrinter {
-    EventPrinter(format == .json ? .json : .text) { text throws(SinkFailure) in
+    let isSilent = page.page && format == nil
+    return EventPrinter(format == .json ? .json : .text) { text throws(SinkFailure) in
+      guard !isSilent else { return }
       do throws(CommandFailure) { try Terminal.write(text) } catch {
         throw SinkFailure(error.description)
       }

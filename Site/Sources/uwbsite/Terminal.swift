@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Dispatch
 
 #if canImport(Glibc)
   import Glibc
@@ -19,6 +20,13 @@ enum Terminal {
 
   /// Writes a line to standard error.
   static func note(_ text: String) { try? write("uwbsite: \(text)\n", to: STDERR_FILENO) }
+
+  /// Runs a body that blocks outside of the threads of tasks, which a service needs.
+  static func onThread(_ body: @escaping @Sendable () throws -> Void) async throws {
+    try await withCheckedThrowingContinuation { continuation in
+      DispatchQueue(label: "run").async { continuation.resume(with: Result(catching: body)) }
+    }
+  }
 
   /// Runs a command, and exits with the status of its error.
   static func run(_ body: () throws(CommandFailure) -> Void) throws {

@@ -46,13 +46,26 @@ package struct DemoBuilding: Sendable {
       let list = corners.map { "[\($0.x), \($0.y)]" }.joined(separator: ", ")
       return #"{"id": "\#(name)", "polygon_m": [\#(list)]}"#
     }
-    let tags = (1...tags).map { #"{"id": "\#(tag($0 - 1))", "height_range_m": [0.8, 1.4]}"# }
+    let tags = (0..<tags).map {
+      #"{"id": "\#(tag($0))", "label": "\#(label($0))", "height_range_m": [0.8, 1.4]}"#
+    }
     let text = """
-      {"version": 1, "name": "demo", "gauge": {"kind": "measured"},
+      {"version": 1, "name": "Demo workshop", "gauge": {"kind": "measured"},
        "anchors": [\(anchors.joined(separator: ", "))], "zones": [\(zones.joined(separator: ", "))],
        "tags": [\(tags.joined(separator: ", "))]}
       """
     return try? Site(json: Array(text.utf8))
+  }
+
+  /// The carriers of the tags.
+  private static let labels = [
+    "Cat", "Ada", "Trolley 1", "Drill", "Ben", "Forklift", "Keys", "Ladder", "Chloe", "Vacuum",
+    "Scope", "Trolley 2", "Dan", "Toolbox", "Eve", "Pallet 7", "Printer", "Welder", "Guest",
+    "Camera",
+  ]
+
+  private static func label(_ index: Int) -> String {
+    index < labels.count ? labels[index] : "Tag \(index + 1)"
   }
 
   static func tag(_ index: Int) -> String { index < 9 ? "T0\(index + 1)" : "T\(index + 1)" }

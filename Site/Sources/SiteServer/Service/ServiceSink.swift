@@ -1,14 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 
+internal import FlyingFox
 internal import UWBSite
 internal import Varlink
+
+/// The page of a run.
+package struct PageOptions: Sendable {
+  package var address: WebAddress
+  /// The secret that a page needs; nil for a random one, which only changes of the site need.
+  package var token: String?
+  /// The site file, which pages may change; nil for a site that ends with the run.
+  package var siteFile: String?
+  /// The history, for pages that look back.
+  package var history: HistoryFolder?
+  /// Whether the run is a recording that is read as fast as possible.
+  package var isRecording = false
+  /// Whether the system may choose another port, if a program has this one.
+  package var mayChangePort = false
+  /// Called with the address for a browser.
+  package var report: @Sendable (String) -> Void = { _ in }
+
+  package init(_ address: WebAddress, token: String? = nil) {
+    (self.address, self.token) = (address, token)
+  }
+}
 
 /// Offers a run to other programs, as `org.swift-uwb.Site` at a Unix socket, and to pages.
 package final class ServiceSink: SiteSink {
   private let path: String
   private let mode: UInt32
-  private let web: (address: WebAddress, token: String?)?
+  private let page: PageOptions?
   private var hub: SiteHub?
+  private var feed: PageFeed?
   private var listener: VarlinkListener?
   private var server: WebServer?
   /// The port for pages.
@@ -17,11 +40,9 @@ package final class ServiceSink: SiteSink {
   /// - Parameters:
   ///   - path: the path of the socket.
   ///   - mode: the permissions of the socket; its users may see all places.
-  ///   - web: the address for pages, and the secret that a page needs; nil for no pages.
-  package init(
-    at path: String, mode: UInt32 = 0o660, web: (address: WebAddress, token: String?)? = nil
-  ) {
-    (self.path, self.mode, self.web) = (path, mode, web)
+  ///   - page: the page; nil for none.
+  package init(at path: String, mode: UInt32 = 0o660, page: PageOptions? = nil) {
+    (self.path, self.mode, self.page) = (path, mode, page)
   }
 
   package func begin(_ run: SiteRun) throws(SinkFailure) {
@@ -36,23 +57,48 @@ package final class ServiceSink: SiteSink {
         mode: mode
       ) { request throws(VarlinkError) in try await calls.answer(request) }
     } catch { throw SinkFailure("\(error)") }
-    guard let web else { return }
-    do throws(SinkFailure) {
-      server = try WebServer(web.address, token: web.token, service: path)
-    } catch {
+    guard let page else { return }
+    do throws(SinkFailure) { try serve(page, run) } catch {
       close()
       throw error
     }
   }
 
-  package func receive(_ batch: SiteBatch) { hub?.add(batch) }
+  private func serve(_ page: PageOptions, _ run: SiteRun) throws(SinkFailure) {
+    let feed = PageFeed(run, history: page.history)
+    let session = PageSession(token: page.token)
+    let handler = PageHandler(
+      check: WebGuard(
+        isLoopback: page.address.isLoopback, token: page.token.map { Array($0.utf8) }),
+      session: session, editor: SiteEditor(path: page.siteFile, run.site), feed: feed,
+      isRecording: page.isRecording,
+      relay: WebSocketHTTPHandler(handler: SocketHandler(path: path)))
+    let server: WebServer
+    do throws(SinkFailure) { server = try WebServer(page.address, handler) } catch {
+      guard page.mayChangePort, let other = WebAddress("\(page.address.host):0") else {
+        throw error
+      }
+      server = try WebServer(other, handler)
+    }
+    (self.feed, self.server) = (feed, server)
+    page.report(page.address.page(port: server.port, token: session.token))
+  }
 
-  package func finish(_ counters: SiteCounters) { close() }
+  package func receive(_ batch: SiteBatch) {
+    feed?.add(batch)
+    hub?.add(batch)
+  }
+
+  /// Closes the socket, except for the page of a recording, which its user closes.
+  package func finish(_ counters: SiteCounters) {
+    feed?.finish()
+    if page?.isRecording != true { close() }
+  }
 
   /// Closes the socket and all connections, also of a run that fails.
   package func close() {
     server?.close()
     listener?.stop()
-    (server, listener) = (nil, nil)
+    (server, listener, feed) = (nil, nil, nil)
   }
 }

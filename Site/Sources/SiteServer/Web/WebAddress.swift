@@ -25,6 +25,14 @@ package struct WebAddress: Sendable, Hashable {
 
   package var isLoopback: Bool { host.hasPrefix("127.") || host == "::1" || host == "localhost" }
   var isIPv6: Bool { host.contains(":") }
+
+  /// The address of the page for a browser of this machine. Its token is behind the sign #, which
+  /// browsers do not send.
+  package func page(port: UInt16, token: String) -> String {
+    let anyHost = host == "0.0.0.0" || host == "::"
+    let name = anyHost ? "127.0.0.1" : isIPv6 ? "[\(host)]" : host
+    return "http://\(name):\(port)/#\(token)"
+  }
 }
 
 /// Decides which requests may become a WebSocket.
@@ -67,7 +75,7 @@ struct WebGuard: Sendable {
   }
 
   /// Compares in a time that does not depend on the contents.
-  private static func isEqual(_ first: [UInt8], _ second: [UInt8]) -> Bool {
+  static func isEqual(_ first: [UInt8], _ second: [UInt8]) -> Bool {
     guard first.count == second.count else { return false }
     return zip(first, second).reduce(0) { $0 | $1.0 ^ $1.1 } == 0
   }

@@ -6,7 +6,8 @@ internal import FlyingSocks
 internal import Foundation
 internal import Synchronization
 
-/// Offers the service of a site to pages, at `/ws`: the messages of its Unix socket over WebSocket.
+/// Offers the page of a site, and its service at `/ws`: the messages of its Unix socket over
+/// WebSocket.
 package final class WebServer {
   /// The port, also where the system has chosen it.
   package let port: UInt16
@@ -15,13 +16,10 @@ package final class WebServer {
   /// Starts the server.
   ///
   /// - Parameters:
-  ///   - token: the secret that a request needs; nil on loopback only.
-  ///   - path: the Unix socket of the service.
-  package init(
-    _ address: WebAddress, token: String?, service path: String
-  ) throws(SinkFailure) {
+  ///   - handler: answers the requests.
+  init(_ address: WebAddress, _ handler: some HTTPHandler) throws(SinkFailure) {
     let server: HTTPServer
-    do { server = try Self.server(address, token, path) } catch {
+    do { server = try Self.server(address, handler) } catch {
       throw SinkFailure("\(address.host) is not an address: use the one of a network interface")
     }
     let start = Start()
@@ -43,11 +41,8 @@ package final class WebServer {
   }
 
   private static func server(
-    _ address: WebAddress, _ token: String?, _ path: String
+    _ address: WebAddress, _ handler: some HTTPHandler
   ) throws -> HTTPServer {
-    let handler = PageHandler(
-      check: WebGuard(isLoopback: address.isLoopback, token: token.map { Array($0.utf8) }),
-      relay: WebSocketHTTPHandler(handler: SocketHandler(path: path)))
     let host = address.host == "localhost" ? "127.0.0.1" : address.host
     if address.isIPv6 {
       return HTTPServer(
@@ -84,30 +79,5 @@ extension HTTPServer {
     case .ip4(_, let port), .ip6(_, let port): port
     default: nil
     }
-  }
-}
-
-/// Answers requests: `/ws` becomes a WebSocket, and nothing else is there.
-private struct PageHandler: HTTPHandler {
-  let check: WebGuard
-  let relay: WebSocketHTTPHandler
-
-  func handleRequest(_ request: HTTPRequest) async throws -> HTTPResponse {
-    guard request.path == "/ws" else {
-      return response(.notFound, "There is only /ws, for WebSocket.")
-    }
-    let origin = request.headers[HTTPHeader("Origin")]
-    let token = request.query.first { $0.name == "token" }?.value
-    switch check.refusal(host: request.headers[.host], origin: origin, token: token) {
-    case nil: return try await relay.handleRequest(request)
-    case .host: return response(.forbidden, "Use the address 127.0.0.1 or localhost.")
-    case .origin: return response(.forbidden, "Only pages of this server may connect.")
-    case .token: return response(.unauthorized, "Add ?token= with the token of the server.")
-    }
-  }
-
-  private func response(_ status: HTTPStatusCode, _ text: String) -> HTTPResponse {
-    HTTPResponse(
-      statusCode: status, headers: [.contentType: "text/plain"], body: Data((text + "\n").utf8))
   }
 }

@@ -5,7 +5,7 @@ import SiteScenarios
 import SiteServer
 import UWBSite
 
-struct Demo: ParsableCommand {
+struct Demo: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Follow simulated tags, without any hardware.",
     discussion: """
@@ -16,6 +16,8 @@ struct Demo: ParsableCommand {
       On a terminal, a table shows the last place of each tag with the radius that holds 95 of 100 \
       places, and a line each change; q or Ctrl-C ends the demo. Elsewhere, lines are printed.
 
+      --page shows a live map of them in a browser, at the address that is printed.
+
       --site and --jsonl print the surveyed site and the measurements instead, for `uwbsite run`:
 
       uwbsite demo --site > demo.json; uwbsite demo --jsonl | uwbsite run demo.json
@@ -25,27 +27,33 @@ struct Demo: ParsableCommand {
 
   @Option(help: "Another number is another demo.") var seed: UInt64 = 1
   @Option(help: "Multiple of the real speed.") var speed = 1.0
-  @Option(help: "Simulated seconds.") var duration = 60.0
+  @Option(help: "Simulated seconds. (default: 60.0, with a page 3600.0)") var duration: Double?
   @Flag(help: "Print the site file with the places that the survey found.") var site = false
   @Flag(help: "Print the measurements as lines of JSON.") var jsonl = false
+  @OptionGroup var page: PageArguments
+
+  /// The simulated seconds.
+  var seconds: Double { duration ?? (page.address == nil ? 60 : 3600) }
 
   func validate() throws {
     guard speed > 0, speed.isFinite else {
       throw ValidationError("--speed is a number greater than 0")
     }
-    guard (1...86_400).contains(duration) else {
+    guard (1...86_400).contains(seconds) else {
       throw ValidationError("--duration is 1 to 86400 seconds")
     }
     if site, jsonl { throw ValidationError("--site and --jsonl are two outputs; give one") }
   }
 
-  func run() throws {
+  func run() async throws { try await Terminal.onThread { try start() } }
+
+  private func start() throws {
     try Terminal.run { () throws(CommandFailure) in
       let survey: DemoSurvey
       let world: DemoWorld
       do {
         survey = try DemoSurvey(seed: seed, tags: Self.tags)
-        world = try DemoWorld(seed: seed, tags: Self.tags, duration: duration)
+        world = try DemoWorld(seed: seed, tags: Self.tags, duration: seconds)
       } catch { throw CommandFailure(.data, "\(error)") }
       if site { return try Terminal.write(survey.site.json) }
       Interrupt.install()
@@ -66,17 +74,22 @@ struct Demo: ParsableCommand {
 
   private func follow(_ site: Site, _ world: DemoWorld) throws(CommandFailure) {
     let truth = DemoTruth(tags: world.tags.count)
-    let screen = DemoScreen(world.tags, duration: duration, truth, size: Keyboard.size) {
+    let screen = DemoScreen(world.tags, duration: seconds, truth, size: Keyboard.size) {
       text throws(SinkFailure) in
       do throws(CommandFailure) { try Terminal.write(text) } catch {
         throw SinkFailure(error.description)
       }
     }
+    let service = try page.options(siteFile: nil).map {
+      ServiceSink(at: PageArguments.socket, mode: 0o600, page: $0)
+    }
+    defer { service?.close() }
     let keyboard = Keyboard()
     defer { keyboard.close() }
     do throws(SinkFailure) {
       var runner = try SiteRunner(
-        site, [Source("demo", .recording(DemoRecording(world, truth)))], sinks: [screen],
+        site, [Source("demo", .recording(DemoRecording(world, truth)))],
+        sinks: [screen] + (service.map { [$0] } ?? []),
         speed: speed, epoch: 0,
         isStopped: { Interrupt.isSet || Keyboard.hasQuit() })
       try runner.run()

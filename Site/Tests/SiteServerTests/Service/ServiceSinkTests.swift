@@ -17,7 +17,7 @@ struct ServedRun {
   init(
     _ text: String = SiteScene.text, web: WebAddress? = nil, token: String? = nil
   ) throws {
-    sink = ServiceSink(at: path, mode: 0o600, web: web.map { ($0, token) })
+    sink = ServiceSink(at: path, mode: 0o600, page: web.map { PageOptions($0, token: token) })
     let run = SiteRun(try SiteScene(text).site, sources: ["a"], isLive: true, epoch: 1000)
     loop = try SiteLoop(run, sinks: [sink])
   }

@@ -147,7 +147,7 @@ private func onThread(_ body: @escaping @Sendable () throws -> Void) async throw
   func refused() async throws {
     try await onThread {
       let run = try ServedRun(web: WebAddress("127.0.0.1:0"))
-      #expect(try Page(run.port, path: "/").status == 404)
+      #expect(try Page(run.port, path: "/none").status == 404)
       #expect(try Page(run.port, host: "example.org").status == 403)
       #expect(try Page(run.port, origin: "http://example.org").status == 403)
       let secret = try ServedRun(web: WebAddress("127.0.0.1:0"), token: "0123456789abcdef")

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import FoundationEssentials
+import SiteServer
+
+/// The options of commands with a page.
+struct PageArguments: ParsableArguments {
+  /// The port of --page, unless another program has it.
+  private static let usualPort = "8642"
+
+  @Flag(
+    help: """
+      Show a live map to browsers of this machine, and print its address. Files are read at once, \
+      and the page plays them.
+      """)
+  var page = false
+
+  @Option(
+    help: """
+      Offer the page and the service, as WebSocket at /ws, to browsers of this machine at this \
+      port. With ADDRESS:PORT, other machines may connect, too, and --token is needed.
+      """)
+  var web: String?
+
+  @Option(
+    help: """
+      A file whose first line is the secret that pages send, of 16 or more characters. Without it, \
+      the address of --page has a new one in each run.
+      """,
+    completion: .file())
+  var token: String?
+
+  func validate() throws {
+    guard let web else { return }
+    guard let address = WebAddress(web) else {
+      throw ValidationError("--web takes a port, or ADDRESS:PORT")
+    }
+    guard address.isLoopback || token != nil else {
+      throw ValidationError("--web \(web) needs --token, since other machines may connect")
+    }
+  }
+
+  /// The address; nil without a page.
+  var address: WebAddress? {
+    (web ?? (page ? Self.usualPort : nil)).flatMap(WebAddress.init)
+  }
+
+  /// The socket of a service that only the page uses.
+  static var socket: String {
+    let own = "uwbsite-\(ProcessInfo.processInfo.processIdentifier).socket"
+    return FileManager.default.temporaryDirectory.appending(path: own).path()
+  }
+
+  /// Returns the page; nil without one.
+  func options(siteFile: String?) throws(CommandFailure) -> PageOptions? {
+    guard let address else { return nil }
+    var secret: String?
+    if let token {
+      let line = try SiteFiles.bytes(token).prefix { $0 != 10 && $0 != 13 }
+      guard line.count >= 16 else {
+        throw CommandFailure(.data, "\(token): the first line needs 16 or more characters")
+      }
+      secret = String(decoding: line, as: UTF8.self)
+    }
+    var options = PageOptions(address, token: secret)
+    options.siteFile = siteFile
+    options.mayChangePort = web == nil
+    // A secret of the user never reaches the output, which may be a log.
+    let isOwn = token != nil
+    if page {
+      options.report = { address in
+        let shown = isOwn ? address.prefix { $0 != "#" } + "#TOKEN" : address[...]
+        Terminal.note("the page is at \(shown)")
+      }
+    }
+    return options
+  }
+}
