@@ -60,17 +60,16 @@ struct PresenceWatch {
       mean: SIMD2(place.position.x, place.position.y), xx: place.spread.xx, xy: place.spread.xy,
       yy: place.spread.yy)
     for event in zones.update(name, at: place.time, estimate, floor: changes.floor) {
-      if let change = self.change(event, tag) { changes.events.append(.zone(change)) }
+      changes.events.append(.zone(change(event, tag)))
     }
     return changes
   }
 
-  private mutating func change(_ event: ZoneEvent, _ tag: Int) -> ZoneChange? {
+  private mutating func change(_ event: ZoneEvent, _ tag: Int) -> ZoneChange {
     let (zone, side): (String, ZoneChange.Side)
     switch event.kind {
     case .entered(let name): (zone, side) = (name, .entered)
     case .left(let name, let dwell): (zone, side) = (name, .left(dwell: dwell))
-    case .lost, .found: return nil
     }
     if case .entered = side {
       inside[tag].append(zone)

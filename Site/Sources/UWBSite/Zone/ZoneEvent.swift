@@ -6,9 +6,6 @@ package struct ZoneEvent: Sendable, Hashable {
     case entered(zone: String)
     /// The dwell time in seconds, from the time of entering.
     case left(zone: String, dwell: Double)
-    /// The tag has been silent; the zones in which it was last remain its zones.
-    case lost
-    case found
   }
 
   package var tag: String

@@ -12,21 +12,16 @@ package struct ZoneMonitor: Sendable {
   private struct Tag: Sendable {
     var presences: [ZonePresence]
     var last: Double
-    var interval: Double?
-    var isLost = false
+    var rhythm = Rhythm()
     /// The last estimate, and its step from the one before.
     var mean: SIMD2<Double>?
     var step: SIMD2<Double>?
     /// The mean square of the changes of steps, in terms of the one of independent errors.
     var changes = 1.0
 
-    /// Updates the usual interval; a gap counts as four intervals at most.
-    mutating func note(_ time: Double, _ rules: ZoneRules) {
-      if last.isFinite && !isLost {
-        let gap = time - last
-        interval = interval.map { $0 + (min(gap, 4 * $0) - $0) / 16 } ?? gap
-      }
-      isLost = false
+    /// Updates the usual interval.
+    mutating func note(_ time: Double) {
+      if last.isFinite { rhythm.add(time - last) }
       last = time
     }
 
@@ -43,16 +38,11 @@ package struct ZoneMonitor: Sendable {
 
     /// Seconds during which the errors resemble one another.
     func memory(_ rules: ZoneRules) -> Double {
-      guard let interval else { return rules.errorMemory }
+      guard rhythm.count > 0 else { return rules.errorMemory }
       // Errors that lose a part e in an interval change their steps by 4 e + 2 e² variances.
-      let lost = (1 + 3 * changes).squareRoot() - 1
-      let own = lost < 1 ? -interval / Math.log(1 - lost) : 0
+      let part = (1 + 3 * changes).squareRoot() - 1
+      let own = part < 1 ? -rhythm.interval / Math.log(1 - part) : 0
       return min(max(own, rules.errorMemory), rules.longestMemory)
-    }
-
-    /// The silence in seconds after which the tag is lost.
-    func patience(_ rules: ZoneRules) -> Double {
-      max(rules.shortestSilence, rules.lostIntervals * (interval ?? rules.shortestSilence))
     }
   }
 
@@ -69,7 +59,7 @@ package struct ZoneMonitor: Sendable {
 
   // MARK: state
 
-  /// Returns the tags in a zone in alphabetical order, also the lost ones.
+  /// Returns the tags in a zone in alphabetical order, also silent ones.
   package func tags(in zone: String) -> [String] {
     guard let index = areas.firstIndex(where: { $0.zone.id == zone }) else { return [] }
     return tags.filter { $0.value.presences[index].isInside }.map(\.key).sorted()
@@ -77,8 +67,6 @@ package struct ZoneMonitor: Sendable {
 
   /// The number of tags in a zone.
   package func count(in zone: String) -> Int { tags(in: zone).count }
-
-  package func isLost(_ tag: String) -> Bool { tags[tag]?.isLost ?? false }
 
   /// The probability that a tag was in a zone at its last estimate; nil for an unknown tag.
   package func probability(_ tag: String, in zone: String) -> Double? {
@@ -102,11 +90,7 @@ package struct ZoneMonitor: Sendable {
       return []
     }
     var events: [ZoneEvent] = []
-    if state.isLost {
-      events.append(
-        ZoneEvent(tag: tag, kind: .found, happened: time, happenedDeviation: 0, decided: time))
-    }
-    state.note(time, rules)
+    state.note(time)
     state.note(estimate)
     var rules = rules
     rules.slowMemory = state.memory(rules)
@@ -116,19 +100,6 @@ package struct ZoneMonitor: Sendable {
     }
     tags[tag] = state
     return events
-  }
-
-  /// Notes the tags that have been silent for longer than their rate allows.
-  package mutating func advance(to time: Double) -> [ZoneEvent] {
-    var events: [ZoneEvent] = []
-    for (name, tag) in tags where !tag.isLost && time - tag.last > tag.patience(rules) {
-      tags[name]?.isLost = true
-      events.append(
-        ZoneEvent(
-          tag: name, kind: .lost, happened: tag.last, happenedDeviation: tag.interval ?? .infinity,
-          decided: time))
-    }
-    return events.sorted { $0.tag < $1.tag }
   }
 
   private static func change(

@@ -14,9 +14,6 @@ package struct ZoneRules: Sendable, Hashable {
   package var likely = 0.9
   /// The least time in seconds for which a place is likely on the other side.
   package var shortest = 0.2
-  /// The number of intervals without an estimate after which a tag is lost, and the least silence.
-  package var lostIntervals = 12.0
-  package var shortestSilence = 1.0
 
   package init() {}
 
