@@ -20,6 +20,7 @@ struct SurveyFigures: ParsableCommand {
     nearest(16, 0.6)
     nearest(28, 0.4)
     nearest(16, 0.4, roughPlaces: 2)
+    WalkFigures.simulate(layouts: layouts / 2, seed: seed)
     if let lias {
       try WalkFigures.run(lias)
     } else {

@@ -51,6 +51,72 @@ enum WalkFigures {
     }
   }
 
+  /// Prints the share of ellipses of made-up walks that contain the truth.
+  static func simulate(layouts: Int, seed: UInt64) {
+    var random = SeededNormal(seed: seed)
+    var (errors, deviations) = ([Double](), [Double]())
+    for _ in 0..<layouts {
+      let anchors = (0..<8).map { _ in SIMD2(10 * random.uniform(), 8 * random.uniform()) }
+      let readings = readings(anchors, &random)
+      let heights = Dictionary(uniqueKeysWithValues: (0..<8).map { ("a\($0)", 2.5) })
+      guard let survey = try? WalkSurvey(readings, rig: rig, delay: 0.2, heights: heights) else {
+        continue
+      }
+      let places = (0..<8).compactMap { index in survey.places.first { $0.id == "a\(index)" } }
+      let scores = SimulatedSurvey.scores(
+        of: places.map { ($0.position, $0.ellipse) }, truth: anchors)
+      errors += scores.map(\.error)
+      deviations += scores.map(\.squaredDeviations)
+    }
+    print(
+      Figure(
+        id: "R3", quantity: "\(layouts) made-up walks, RMSE", unit: "cm",
+        value: 100 * Errors.rms(errors)
+      ).line)
+    for (name, limit, aim) in [("68 %", 2.28, 60.0...76), ("95 %", 6.18, 91.0...98)] {
+      print(
+        Figure(
+          id: "R3", quantity: "made-up walks, within the ellipses of \(name)", unit: "%",
+          value: Errors.share(deviations, within: limit), aim: aim
+        ).line)
+    }
+  }
+
+  /// Draws a walk of two loops. Boards have delays, each pair has a constant error and one that is
+  /// the same in a part of the area, and a tenth of the paths is blocked.
+  private static func readings(
+    _ anchors: [SIMD2<Double>], _ random: inout SeededNormal
+  ) -> [WalkReading] {
+    let delays = anchors.map { _ in 0.05 * random.next() }
+    let tags = rig.tags.map { _ in 0.05 * random.next() }
+    let pairs = (0..<24).map { _ in 0.05 * random.next() }
+    let reflections = (0..<24 * 16).map { pairs[$0 / 16] + 0.06 * random.next() }
+    var result: [WalkReading] = []
+    for step in 0..<300 {
+      let angle = Double(step) * 0.042
+      let place = SIMD2(5 + 4 * cos(angle), 4 + 3 * sin(1.5 * angle))
+      let area = min(3, max(0, Int(place.x / 2.5))) + 4 * min(3, max(0, Int(place.y / 2)))
+      let heading = SIMD2(cos(1.3 * angle), sin(1.3 * angle))
+      for (index, anchor) in anchors.enumerated() {
+        let blocked = random.uniform() < 0.1 ? 0.5 * random.uniform() : 0
+        for (number, tag) in rig.tags.enumerated() {
+          let offset = SIMD2(tag.position.x, tag.position.y)
+          let lever = offset.x * heading + offset.y * SIMD2(-heading.y, heading.x)
+          let arm = place + lever - anchor
+          let rise = 2.5 - tag.position.z
+          let error =
+            delays[index] + tags[number] + reflections[16 * (3 * index + number) + area] + blocked
+          result.append(
+            WalkReading(
+              time: Double(step) / 10, tag: tag.id, anchor: "a\(index)",
+              distance: ((arm * arm).sum() + rise * rise).squareRoot() + 0.2 + error
+                + 0.05 * random.next()))
+        }
+      }
+    }
+    return result
+  }
+
   private static func errors(
     _ survey: WalkSurvey
   ) -> [(error: Double, squaredDeviations: Double)] {

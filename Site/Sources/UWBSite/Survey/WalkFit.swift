@@ -21,9 +21,32 @@ struct WalkModel: Sendable {
   var deviation = 0.08
   /// The share of independent ranges: errors of one place of the rig are much like the next ones.
   var independence = 1.0
-  /// The deviation of constant errors of an anchor with a tag, and of the delay.
-  var errorDeviation = 0.05
+  /// The inverse covariance of the constant errors of each anchor with each tag.
+  private let errorInformation: Matrix
+  /// The deviation of the delay that is subtracted from all ranges.
   var delayDeviation = 0.03
+
+  /// The deviations of constant errors: reflections near an anchor and a tag, and the delay of each
+  /// board, which all of its ranges share.
+  private static let deviations = (pair: 0.05, anchor: 0.05, tag: 0.05)
+
+  init(poses: [WalkPose], offsets: [SIMD2<Double>], count: Int, rises: [Double]) {
+    (self.poses, self.offsets, self.count, self.rises) = (poses, offsets, count, rises)
+    let (tags, size) = (offsets.count, count * offsets.count)
+    var covariance = Matrix(rows: size, columns: size)
+    for row in 0..<size {
+      for column in 0..<size {
+        func square(_ deviation: Double, if isShared: Bool) -> Double {
+          isShared ? deviation * deviation : 0
+        }
+        covariance[row, column] =
+          square(Self.deviations.pair, if: row == column)
+          + square(Self.deviations.anchor, if: row / tags == column / tags)
+          + square(Self.deviations.tag, if: row % tags == column % tags)
+      }
+    }
+    errorInformation = Cholesky(covariance)?.inverse ?? Matrix.identity(size)
+  }
 
   var tags: Int { offsets.count }
   /// Places of anchors, errors of pairs, and the delay: all unknowns besides the poses.
@@ -55,7 +78,7 @@ struct WalkModel: Sendable {
 
   func cost(_ state: WalkState) -> Double {
     var sum = state.delay * state.delay / (delayDeviation * delayDeviation)
-    for error in state.errors { sum += error * error / (errorDeviation * errorDeviation) }
+    for (error, pull) in zip(state.errors, errorInformation * state.errors) { sum += error * pull }
     for (index, pose) in poses.enumerated() {
       for range in pose.ranges {
         sum += independence * loss(residual(range, index, state).excess).cost
@@ -94,10 +117,11 @@ struct WalkModel: Sendable {
   }
 
   private func addPriors(_ state: WalkState, _ equations: inout Equations) {
-    for (index, error) in state.errors.enumerated() {
-      let information = 1 / (errorDeviation * errorDeviation)
-      equations.matrix[2 * count + index, 2 * count + index] += information
-      equations.slope[2 * count + index] -= information * error
+    for (row, pull) in (errorInformation * state.errors).enumerated() {
+      equations.slope[2 * count + row] -= pull
+      for column in state.errors.indices {
+        equations.matrix[2 * count + row, 2 * count + column] += errorInformation[row, column]
+      }
     }
     let information = 1 / (delayDeviation * delayDeviation)
     equations.matrix[globals - 1, globals - 1] += information

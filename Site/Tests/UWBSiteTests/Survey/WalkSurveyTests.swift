@@ -66,6 +66,18 @@ struct WalkSurveyTests {
     #expect(found.allSatisfy { $0.error < 0.25 && $0.squaredDeviations < 14 })
   }
 
+  @Test("delays of anchors widen the ellipses rather than contradict them", arguments: [0.0, 0.1])
+  func delays(_ delay: Double) throws {
+    var readings = Self.readings(noise: 0.03)
+    for index in readings.indices where readings[index].anchor == "A2" {
+      readings[index].distance += delay
+    }
+    let survey = try WalkSurvey(readings, rig: Self.rig, delay: 0.2, heights: Self.heights)
+    #expect(scores(survey).allSatisfy { $0.error < 0.15 && $0.squaredDeviations < 9 })
+    // The delay of a board is 5 cm, and lies along the ranges to it.
+    #expect(survey.places.allSatisfy { $0.ellipse.axes.major > 0.04 })
+  }
+
   @Test("rigs and paths that leave the places open are refused")
   func refused() {
     let line = WalkRig([
