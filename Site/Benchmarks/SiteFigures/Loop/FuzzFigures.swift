@@ -7,9 +7,10 @@ import UWBSite
 /// Damaged input, in numbers that tests have no time for.
 struct FuzzFigures: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "fuzz", abstract: "Damaged lines of JSON, tables and PANS, up to the places.")
+    commandName: "fuzz",
+    abstract: "Damaged lines of JSON, tables and PANS, up to the places; site files.")
 
-  @Option(help: "Lines of each format.")
+  @Option(help: "Lines of each format, and site files.")
   var count = 1_000_000
 
   @Option(help: "The seed of the changes.")
@@ -36,6 +37,12 @@ struct FuzzFigures: ParsableCommand {
       for sentence in result.wrong { print("  WRONG: \(sentence)") }
       isWrong = isWrong || !result.wrong.isEmpty
     }
-    if isWrong { throw ExitCode.failure }
+    var fuzz = SiteFileFuzz(seed: seed)
+    let files = fuzz.run(count)
+    print(
+      "site: \(files.files) files, \(files.readable) readable, \(files.problems) problems, "
+        + "\(files.named) with their field")
+    for sentence in files.wrong { print("  WRONG: \(sentence)") }
+    if isWrong || !files.wrong.isEmpty { throw ExitCode.failure }
   }
 }
