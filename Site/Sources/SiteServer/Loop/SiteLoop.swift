@@ -113,7 +113,13 @@ package struct SiteLoop {
       let changes = presence.add(place, tag, engine)
       if changes.isFound { append(.found(tag: engine.tags[tag].name, at: place.time), now) }
       append(.place(tag: engine.tags[tag].name, place, floor: changes.floor), now)
-      for change in changes.events { append(change, now) }
+      for change in changes.events {
+        append(change, now)
+        guard case .floor(_, let change) = change,
+          let floor = run.site.floors.first(where: { $0.id == change.to })
+        else { continue }
+        engine.set(surface: floor.height, ofTag: tag)
+      }
     case .refused(let tag, let reason, let place):
       append(.refused(tag: engine.tags[tag].name, reason, place), now)
     case .lost(let tag, let since):

@@ -3,6 +3,7 @@
 extension Engine {
   /// Creates an engine for the tags and the anchors of a site that have a place.
   package init(_ site: Site) {
+    let surfaces = site.floors.map(\.height)
     self.init(
       tags: site.tags.map(Tag.init),
       anchors: site.anchors.compactMap { anchor in
@@ -16,7 +17,7 @@ extension Engine {
               delayDeviation: min(anchor.delayDeviation, 0.5)),
             delay: anchor.delay)
         }
-      })
+      }, surfaces: (surfaces.min() ?? 0)...(surfaces.max() ?? 0))
   }
 }
 

@@ -9,6 +9,7 @@ package struct Engine: Sendable {
     package var name: String
     package var addresses: [String]
     package var carrier: TagTrack.Carrier
+    /// The height above the surface of the floor on which the tag is.
     package var height: TagTrack.Height
 
     package init(
@@ -103,10 +104,17 @@ package struct Engine: Sendable {
   /// The next time at which lost tags are searched.
   private var nextSearch = -Double.infinity
 
-  package init(tags: [Tag], anchors: [Anchor], errors: TagTrack.Errors = .init()) {
+  /// - Parameter surfaces: the heights of the surfaces of all floors: the floor of a tag is not
+  ///   known at first.
+  package init(
+    tags: [Tag], anchors: [Anchor], surfaces: ClosedRange<Double> = 0...0,
+    errors: TagTrack.Errors = .init()
+  ) {
     (self.tags, self.anchors) = (tags, anchors)
     places = anchors.map(\.place)
-    followers = tags.map { Follower(track: TagTrack($0.carrier, $0.height, errors)) }
+    followers = tags.map {
+      Follower(track: TagTrack($0.carrier, $0.height.raised(by: surfaces), errors))
+    }
     watches = anchors.map { _ in AnchorWatch() }
     for (index, anchor) in anchors.enumerated() {
       for name in [anchor.name] + anchor.addresses { nodes[name] = .anchor(index) }
@@ -267,8 +275,8 @@ package struct Engine: Sendable {
     events.append(.lost(tag: tag, since: followers[tag].track.time))
   }
 
-  /// Sets the height of the floor on which a tag is now.
-  package mutating func set(height: TagTrack.Height, ofTag tag: Int) {
-    followers[tag].track.set(height: height)
+  /// Sets the height of the surface of the floor on which a tag is now.
+  package mutating func set(surface: Double, ofTag tag: Int) {
+    followers[tag].track.set(height: tags[tag].height.raised(by: surface...surface))
   }
 }

@@ -124,6 +124,18 @@ extension TagTrack {
     case within(ClosedRange<Double>)
     case free
 
+    /// Returns the height in the frame of the site, for a height above one of several surfaces.
+    func raised(by surfaces: ClosedRange<Double>) -> Height {
+      let (low, high) = (surfaces.lowerBound, surfaces.upperBound)
+      switch self {
+      case .free: return .free
+      case .fixed(let height, let deviation) where low == high:
+        return .fixed(height + low, deviation: deviation)
+      case .fixed(let height, _): return .within(height + low...height + high)
+      case .within(let range): return .within(range.lowerBound + low...range.upperBound + high)
+      }
+    }
+
     /// The middle, the variance about it, and the seconds after which a third of a deviation is
     /// left; nil where the height is a motion like the others.
     var band: (middle: Double, variance: Double, time: Double)? {

@@ -61,6 +61,41 @@ import Testing
     #expect(count == 999)
   }
 
+  @Test(
+    "A height above one of several floors is a range in the frame of the site",
+    arguments: [
+      (
+        TagTrack.Height.fixed(1, deviation: 0.2), 0.0...0.0,
+        TagTrack.Height.fixed(1, deviation: 0.2)
+      ),
+      (.fixed(1, deviation: 0.2), 4...4, .fixed(5, deviation: 0.2)),
+      (.fixed(1), 0...4, .within(1...5)), (.within(0.5...1.5), 4...4, .within(4.5...5.5)),
+      (.within(0.5...1.5), -3...4, .within(-2.5...5.5)), (.free, 0...8, .free),
+    ])
+  func heights(
+    _ own: TagTrack.Height, _ surfaces: ClosedRange<Double>, _ expected: TagTrack.Height
+  ) {
+    #expect(own.raised(by: surfaces) == expected)
+  }
+
+  @Test("The height of a tag follows its floor", arguments: [0.0, 4])
+  func floor(_ surface: Double) throws {
+    var scene = TrackScene(TrackScene.corners.map { $0 + [0, 0, surface] })
+    var engine = Engine(
+      tags: [Engine.Tag("one", height: .fixed(1))],
+      anchors: scene.anchors.enumerated().map { Engine.Anchor("A\($0)", $1) }, surfaces: 0...4)
+    var heights: [Double] = []
+    for number in 0..<40 {
+      if number == 20 { engine.set(surface: surface, ofTag: 0) }
+      for one in scene.round(Double(number) / 10, at: [3, 5, 1 + surface]) {
+        engine.add(one, tag: 0)
+      }
+      engine.drain { if case .place(_, let place) = $0 { heights.append(place.position.z) } }
+    }
+    let last = try #require(heights.last)
+    #expect(heights.count > 20 && abs(last - 1 - surface) < 0.1)
+  }
+
   @Test("A silent tag is lost once, and present again with its next measurement")
   func lost() {
     var scene = TrackScene()
