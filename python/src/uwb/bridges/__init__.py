@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 
-__all__ = ["run_mcap", "run_metrics", "run_mqtt"]
+__all__ = ["run_mavlink", "run_mcap", "run_metrics", "run_mqtt", "run_omlox", "run_ros2"]
 
 
 def _run(program: str, module: str, extra: str, package: str) -> int:
@@ -17,11 +17,16 @@ def _run(program: str, module: str, extra: str, package: str) -> int:
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("uwb"):
             raise
-        package = f", or apt install {package}" if package else ""
-        print(f"{program} needs {error.name}: pip install 'swift-uwb[{extra}]'{package}.", file=sys.stderr)
+        ways = [f"pip install 'swift-uwb[{extra}]'"] * bool(extra) + [f"apt install {package}"] * bool(package)
+        print(f"{program} needs {error.name}: {', or '.join(ways)}.", file=sys.stderr)
         return 69
     status: int = sys.modules[module].main()
     return status
+
+
+def run_mavlink() -> int:
+    """Runs `uwb-mavlink`."""
+    return _run("uwb-mavlink", "uwb.bridges.mavlink", "mavlink", "")
 
 
 def run_mcap() -> int:
@@ -37,3 +42,13 @@ def run_metrics() -> int:
 def run_mqtt() -> int:
     """Runs `uwb-mqtt`."""
     return _run("uwb-mqtt", "uwb.bridges.mqtt", "mqtt", "python3-paho-mqtt (2.1 or later)")
+
+
+def run_omlox() -> int:
+    """Runs `uwb-omlox`."""
+    return _run("uwb-omlox", "uwb.bridges.omlox", "omlox", "")
+
+
+def run_ros2() -> int:
+    """Runs `uwb-ros2`. Its libraries come with ROS 2."""
+    return _run("uwb-ros2", "uwb.bridges.ros2", "", "ros-jazzy-ros-base, and source /opt/ros/jazzy/setup.sh")

@@ -174,16 +174,17 @@ Put = Callable[[Input], None]
 
 
 def read_lines(file: BinaryIO, source: str, put: Put) -> None:
-    """Passes the values of lines on, until the file ends."""
+    """Passes the values of lines on, until the file ends, and closes it."""
     bad = 0
-    while line := file.readline(LONGEST_LINE):
-        value = parse(line)
-        if value is not None:
-            put(value)
-        elif line.strip():
-            bad += 1
-            if bad <= 3:
-                log.warning("%s: a line is not used: %.80r", source, line)
+    with file:
+        while line := file.readline(LONGEST_LINE):
+            value = parse(line)
+            if value is not None:
+                put(value)
+            elif line.strip():
+                bad += 1
+                if bad <= 3:
+                    log.warning("%s: a line is not used: %.80r", source, line)
     put(Ended(source, f"The input has ended; {bad} lines were not used." if bad else ""))
 
 

@@ -14,7 +14,7 @@ from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 import uwb
 
 from ._input import Place
-from ._topics import BLUE, GREEN, Color, Vector, angle, ellipse, flat_topic
+from ._topics import BLUE, GREEN, Color, Vector, angle, ellipse, flat_topic, pose_covariance
 
 #: Everything that a measurement has; NaN for unknown values, angles in radians.
 MEASUREMENT = """\
@@ -34,8 +34,6 @@ float32 nlos_probability
 string status
 """
 PACKET = "std_msgs/Header header\nuint8[] data\n"
-#: The variance of an unknown orientation, rad²: displays of ROS reject NaN.
-UNKNOWN = 1e6
 
 _store = get_typestore(Stores.ROS2_JAZZY)
 _store.register(get_types_from_msg(MEASUREMENT, "uwb_msgs/msg/Measurement"))
@@ -97,15 +95,11 @@ class Ros:
 
     def place(self, value: Place, moment: int) -> Iterator[Record]:
         """Yields the pose of a tag, and its frame."""
-        matrix = numpy.zeros((6, 6))
-        cells = [(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)]
-        for (row, column), entry in zip(cells, value.covariance):
-            matrix[row, column] = matrix[column, row] = entry
-        matrix[3, 3] = matrix[4, 4] = matrix[5, 5] = UNKNOWN
+        covariance = numpy.array(pose_covariance(value))
         pose = _made("geometry_msgs/msg/Pose", _point(value.position), _turn())
         yield self._record(
             f"/uwb/pose/{flat_topic(value.tag)}", "geometry_msgs/msg/PoseWithCovarianceStamped",
-            _header(moment, self._frame), _made("geometry_msgs/msg/PoseWithCovariance", pose, matrix.reshape(36)))
+            _header(moment, self._frame), _made("geometry_msgs/msg/PoseWithCovariance", pose, covariance))
         yield self._frames("/tf", {value.tag: value.position}, moment)
 
     def _frames(self, topic: str, places: Mapping[str, Vector], moment: int) -> Record:

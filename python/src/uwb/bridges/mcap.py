@@ -12,7 +12,6 @@ The packets of captures (.pcapng) are a channel of their own.
 from __future__ import annotations
 
 import argparse
-import json
 import struct
 import sys
 import time
@@ -23,9 +22,10 @@ import uwb
 from mcap.writer import Writer
 
 from ._foxglove import Foxglove
-from ._input import Ended, Feed, Place, SiteChange, log, name, numbers, since_epoch
+from ._input import Ended, Feed, Place, SiteChange, log, since_epoch
 from ._program import parser, run
 from ._ros import Ros
+from ._topics import site_anchors
 
 class Recorder:
     """Writes inputs to a file. A file that is cut anywhere is readable to its last chunk."""
@@ -129,25 +129,13 @@ def _resolution(body: bytes, order: str) -> int:
     return 10**6
 
 
-def anchors(path: str) -> dict[str, tuple[float, float, float]]:
-    """Returns the places of the anchors in a site file."""
-    with open(path, encoding="utf-8") as file:
-        members = json.load(file)
-    found = {}
-    for anchor in members.get("anchors", []):
-        place = numbers(anchor.get("position_m"), 3)
-        if place is not None and (identity := name(anchor.get("id"))):
-            found[identity] = (place[0], place[1], place[2])
-    return found
-
-
 def record(options: argparse.Namespace, file: IO[bytes]) -> int:
     """Records until the sources have ended."""
     recorder = Recorder(file, Ros(options.frame) if options.schemas == "ros2" else Foxglove(options.frame))
     captures = [source for source in options.sources if source.endswith(".pcapng")]
     others = [source for source in options.sources if not source.endswith(".pcapng")]
     is_live = any(source.split(":")[0] in ("chips", "site") for source in others)
-    places = anchors(options.site) if options.site else {}
+    places = site_anchors(options.site) if options.site else {}
     try:
         for capture in captures:
             with open(capture, "rb") as packet_file:
