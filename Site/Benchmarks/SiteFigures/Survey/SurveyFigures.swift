@@ -9,7 +9,7 @@ struct SurveyFigures: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "survey", abstract: "Places of anchors from ranges between them, and from a walk.")
 
-  @Option(help: "Made-up sites for each figure.") var layouts = 60
+  @Option(help: "Made-up sites for each figure.") var layouts = 240
   @Option(help: "The seed of the made-up sites.") var seed: UInt64 = 1
   @Flag(help: "Print each site that is wrong or ambiguous.") var verbose = false
   @Option(help: "The folder of the data set lias; without it, the walk is skipped.")
@@ -20,7 +20,7 @@ struct SurveyFigures: ParsableCommand {
     nearest(16, 0.6)
     nearest(28, 0.4)
     nearest(16, 0.4, roughPlaces: 2)
-    WalkFigures.simulate(layouts: layouts / 2, seed: seed)
+    WalkFigures.simulate(layouts: layouts / 4, seed: seed)
     if let lias {
       try WalkFigures.run(lias)
     } else {

@@ -22,6 +22,9 @@ struct FoldSearch: Sendable {
   /// The number of mirrored parts that are refined for each best shape.
   private static let refined = 16
   private static let rounds = 8
+  /// The number of other places of an anchor that are refined, and the cost that excludes one.
+  private static let meetings = 4
+  private static let exclusion = 12.0
 
   init(_ model: SurveyModel, links: LinkModel, start: SurveyState) {
     (self.model, self.links) = (model, links)
@@ -32,7 +35,14 @@ struct FoldSearch: Sendable {
   private static func refine(
     _ start: SurveyState, _ model: SurveyModel, _ links: LinkModel
   ) -> Minimum {
-    let (state, fit) = model.fit(start)
+    var (state, fit) = model.fit(start)
+    if let reach = links.reach(state.positions) {
+      var model = model
+      model.links = (links, reach)
+      state = model.fit(state).state
+      model.links = nil
+      fit = model.cost(state)
+    }
     return Minimum(state: state, fit: fit, cost: fit + links.cost(state.positions))
   }
 
@@ -60,12 +70,84 @@ struct FoldSearch: Sendable {
   /// Decides between the best shapes by the density of ranges with detours, which has too many
   /// minima for a search.
   mutating func decide() {
-    // Rough places alone hold many anchors, and their errors have another density.
-    guard !model.hasRoughPlaces else { return }
     model.loss = .detours
     let near = minima.filter { $0.cost < best.cost + 20 }.sorted { $0.cost < $1.cost }
     minima = near.prefix(24).map { Self.refine($0.state, model, links) }
     best = minima.min { $0.cost < $1.cost } ?? best
+    intersect()
+    release()
+  }
+
+  /// Starts again without each range: it may be blocked, though its residual is small. Larger sites
+  /// have enough ranges to reveal it.
+  private mutating func release() {
+    guard model.count < 12 else { return }
+    for index in model.pairs.indices {
+      var other = model
+      other.drop(index)
+      consider(other.fit(best.state).state)
+    }
+  }
+
+  /// Starts again with single anchors where two of their ranges meet: the others may be blocked.
+  private mutating func intersect() {
+    for anchor in 0..<model.count {
+      for place in meetings(anchor).prefix(Self.meetings) {
+        var start = best.state
+        start.positions[anchor] = place
+        consider(start)
+      }
+    }
+  }
+
+  /// The other places at which two ranges of an anchor meet and that its ranges do not exclude, the
+  /// likeliest ones first.
+  private func meetings(_ anchor: Int) -> [SIMD2<Double>] {
+    let state = best.state
+    let own = model.pairs.indices.filter { model.pairs[$0].has(anchor) }
+    func cost(_ place: SIMD2<Double>) -> Double {
+      var moved = state
+      moved.positions[anchor] = place
+      return own.reduce(0) { sum, index in
+        let excess = model.residual(index, moved).excess
+        return sum + model.loss(excess, model.variances[index].squareRoot()).cost
+      }
+    }
+    let limit = cost(state.positions[anchor]) + Self.exclusion
+    let circles = own.map { index in
+      let pair = model.pairs[index]
+      let (_, distance, excess) = model.residual(index, state)
+      let square = (distance + excess) * (distance + excess) - model.rise(pair)
+      let center = state.positions[pair.other(anchor)]
+      return Circle(center: center, radius: max(square, 0).squareRoot())
+    }
+    var found: [(place: SIMD2<Double>, cost: Double)] = []
+    for (index, circle) in circles.enumerated() {
+      for place in circles.dropFirst(index + 1).flatMap(circle.meetings(with:)) {
+        found.append((place, cost(place)))
+      }
+    }
+    var result = [state.positions[anchor]]
+    for one in found.sorted(by: { $0.cost < $1.cost }) where one.cost < limit {
+      if result.allSatisfy({ ($0 - one.place).length > 0.2 }) { result.append(one.place) }
+    }
+    return Array(result.dropFirst())
+  }
+
+  private struct Circle {
+    var center: SIMD2<Double>
+    var radius: Double
+
+    /// The two places at which circles meet; between circles that do not, a place near both twice.
+    func meetings(with other: Circle) -> [SIMD2<Double>] {
+      let line = other.center - center
+      let length = max(line.length, 1e-6)
+      let squares = length * length + radius * radius - other.radius * other.radius
+      let along = squares / (2 * length)
+      let across = max(radius * radius - along * along, 0).squareRoot()
+      let (unit, foot) = (line / length, center + line / length * along)
+      return [foot - unit.normal * across, foot + unit.normal * across]
+    }
   }
 
   /// Mirrors parts until no shape is better than the best one.

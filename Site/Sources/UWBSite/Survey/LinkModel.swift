@@ -25,24 +25,83 @@ struct LinkModel: Sendable {
     isComplete = links.allSatisfy(\.isMeasured)
   }
 
+  /// How far a range reaches.
+  struct Reach: Sendable {
+    /// The distance at which the probability of a range is half of the most, and the width of its
+    /// fall.
+    var distance: Double
+    var width: Double
+    /// The probability of a range between near anchors.
+    var most: Double
+  }
+
   /// Twice the negative logarithm of the likelihood of the measured and missing pairs.
   func cost(_ positions: [SIMD2<Double>]) -> Double {
-    guard !isComplete else { return 0 }
+    isComplete ? 0 : Self.share * best(positions).cost
+  }
+
+  /// The reach that fits best; nil if all pairs have a range.
+  func reach(_ positions: [SIMD2<Double>]) -> Reach? { isComplete ? nil : best(positions).reach }
+
+  private func best(_ positions: [SIMD2<Double>]) -> (cost: Double, reach: Reach?) {
     let lengths = links.map { (positions[$0.first] - positions[$0.second]).length }
     let measured = zip(lengths, links).filter(\.1.isMeasured).map(\.0).sorted()
-    guard !measured.isEmpty else { return 0 }
-    var best = Double.infinity
+    guard !measured.isEmpty else { return (0, nil) }
+    var best = (cost: Double.infinity, reach: Reach?.none)
     for quantile in [0.5, 0.7, 0.8, 0.9, 0.95, 1] {
       let reach = max(PairRanges.quantile(measured, quantile), 0.1)
       for width in [0.03, 0.08, 0.15, 0.3] {
-        best = min(best, cost(lengths, reach, width * reach))
+        let (cost, most) = cost(lengths, reach, width * reach)
+        if cost < best.cost {
+          best = (cost, Reach(distance: reach, width: width * reach, most: most))
+        }
       }
     }
-    return Self.share * best
+    return best
+  }
+
+  /// The cost of the missing and measured pairs for a reach.
+  func cost(_ positions: [SIMD2<Double>], _ reach: Reach) -> Double {
+    links.reduce(0) { sum, link in
+      let length = (positions[link.first] - positions[link.second]).length
+      let probability = Self.probability(length, reach)
+      return sum - 2 * Self.share * Math.log(link.isMeasured ? probability : 1 - probability)
+    }
+  }
+
+  private static func probability(_ length: Double, _ reach: Reach) -> Double {
+    let within = 1 / (1 + Math.exp(min(max((length - reach.distance) / reach.width, -40), 40)))
+    return least + (reach.most - least) * within
+  }
+
+  /// Adds the information of the missing and measured pairs about places.
+  func add(
+    _ positions: [SIMD2<Double>], _ reach: Reach, to matrix: inout Matrix, _ slope: inout [Double]
+  ) {
+    for link in links {
+      let difference = positions[link.first] - positions[link.second]
+      let length = max(difference.length, 1e-6)
+      let probability = Self.probability(length, reach)
+      let within = (probability - Self.least) / (reach.most - Self.least)
+      let fall = -(reach.most - Self.least) * within * (1 - within) / reach.width
+      // The slope of the logarithm of the likelihood, and its mean square.
+      let pull = fall * (link.isMeasured ? 1 / probability : -1 / (1 - probability)) * Self.share
+      let information = fall * fall / (probability * (1 - probability)) * Self.share
+      guard information > 1e-9 else { continue }
+      let unit = difference / length
+      let (i, j) = (2 * link.first, 2 * link.second)
+      let terms = [(i, unit.x), (i + 1, unit.y), (j, -unit.x), (j + 1, -unit.y)]
+      for (row, left) in terms {
+        slope[row] += pull * left
+        for (column, right) in terms { matrix[row, column] += information * left * right }
+      }
+    }
   }
 
   /// The cost for a reach, with the most likely share of near pairs that have a range.
-  private func cost(_ lengths: [Double], _ reach: Double, _ width: Double) -> Double {
+  private func cost(
+    _ lengths: [Double], _ reach: Double, _ width: Double
+  ) -> (cost: Double, most: Double) {
     let within = lengths.map { 1 / (1 + Math.exp(min(max(($0 - reach) / width, -40), 40))) }
     return [0.6, 0.8, 0.9, 0.97].map { most in
       var (sum, product) = (0.0, 1.0)
@@ -54,8 +113,8 @@ struct LinkModel: Sendable {
           product = 1
         }
       }
-      return sum - 2 * Math.log(product)
-    }.min() ?? 0
+      return (sum - 2 * Math.log(product), most)
+    }.min { $0.0 < $1.0 } ?? (0, 0)
   }
 
   /// The probability of a range at any distance.

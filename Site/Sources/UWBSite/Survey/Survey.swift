@@ -118,11 +118,22 @@ extension Survey {
 
   /// States the best shape in the chosen frame.
   private init(_ search: FoldSearch, _ gauge: SurveyGauge, _ disagreement: Double) {
-    let (model, state) = (search.model, search.best.state)
+    var model = search.model
+    var state = search.best.state
+    model.links = search.links.reach(state.positions).map { (search.links, $0) }
     var covariance = SurveyCovariance(model, state)
-    for near in search.nearShapes() {
-      covariance.add(near.change, probability: near.probability)
+    // The mean over the shapes between which the ranges do not decide.
+    let near = search.nearShapes()
+    var mean = state.positions.map { _ in SIMD2<Double>.zero }
+    for shape in near {
+      for (index, step) in shape.change.enumerated() { mean[index] += shape.probability * step }
     }
+    let rest = near.reduce(1) { $0 - $1.probability }
+    covariance.add(mean, probability: rest)
+    for shape in near {
+      covariance.add(zip(shape.change, mean).map { $0 - $1 }, probability: shape.probability)
+    }
+    state.positions = zip(state.positions, mean).map { $0 + $1 }
     let motion = gauge.motion(state.positions)
     let positions = state.positions.map(motion.callAsFunction)
     covariance.transform(by: motion.transformation(count: model.count))

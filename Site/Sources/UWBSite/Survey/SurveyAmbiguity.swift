@@ -46,9 +46,10 @@ extension FoldSearch {
   }
 
   /// The changes to shapes that are near the best one and fit nearly as well, with their
-  /// probabilities. They are a part of the deviation.
+  /// probabilities: by their costs, and by the volume of the places around them.
   func nearShapes() -> [(probability: Double, change: [SIMD2<Double>])] {
     let places = best.state.positions
+    let own = SurveyCovariance.logDeterminant(model, best.state)
     var result: [(probability: Double, change: [SIMD2<Double>])] = []
     for minimum in minima.sorted(by: { $0.cost < $1.cost }) {
       let extra = minimum.cost - best.cost
@@ -59,10 +60,12 @@ extension FoldSearch {
       let isNew = result.allSatisfy { other in
         zip(other.change, change).contains { ($0 - $1).length > 0.02 }
       }
-      let odds = Math.exp(-extra / 2)
-      if isNew { result.append((odds / (1 + odds), change)) }
+      guard isNew else { continue }
+      let volume = SurveyCovariance.logDeterminant(model, minimum.state) - own
+      result.append((Math.exp(-(extra + volume) / 2), change))
     }
-    return result
+    let sum = 1 + result.reduce(0) { $0 + $1.probability }
+    return result.map { ($0.probability / sum, $0.change) }
   }
 
   private func ambiguity(_ minimum: Minimum, _ degrees: [Int]) -> SurveyAmbiguity? {

@@ -30,6 +30,15 @@ struct SurveyCovariance: Sendable {
     addHiddenExcess(model, state, information.weights)
   }
 
+  /// The logarithm of the determinant of the information, without movements of the whole shape.
+  static func logDeterminant(_ model: SurveyModel, _ state: SurveyState) -> Double {
+    var matrix = model.information(state).matrix
+    for index in 0..<model.unknowns { matrix[index, index] += 1e-2 }
+    if !model.hasRoughPlaces { add(gauge(state.positions, size: model.unknowns), 1e6, to: &matrix) }
+    guard let factor = Cholesky(matrix) else { return 0 }
+    return factor.logDeterminant
+  }
+
   /// The unit changes of all unknowns that move and turn the whole shape.
   static func gauge(_ positions: [SIMD2<Double>], size: Int) -> [[Double]] {
     let mean = positions.reduce(.zero, +) / Double(max(positions.count, 1))

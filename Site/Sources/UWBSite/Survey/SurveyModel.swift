@@ -63,6 +63,8 @@ struct SurveyModel: Sendable {
   var commonDelayDeviation = 0.15
   /// Whether anchors have delays of their own.
   var hasOwnDelays = true
+  /// The evidence of missing pairs, and the reach that it assumes.
+  var links: (model: LinkModel, reach: LinkModel.Reach)?
 
   init(anchors: [SurveyAnchor], pairs: [PairRange]) {
     (self.anchors, self.pairs) = (anchors, pairs)
@@ -80,6 +82,12 @@ struct SurveyModel: Sendable {
   /// Multiplies the deviation of all pairs.
   mutating func widen(by factor: Double) {
     for index in variances.indices { variances[index] *= factor * factor }
+  }
+
+  /// Leaves a range out.
+  mutating func drop(_ index: Int) {
+    pairs.remove(at: index)
+    variances.remove(at: index)
   }
 
   var count: Int { anchors.count }
@@ -154,7 +162,10 @@ struct SurveyModel: Sendable {
   }
 
   /// The sum of squares, as far as the loss counts them, of ranges, delays and rough places.
-  func cost(_ state: SurveyState) -> Double { rangeCost(state) + priorCost(state) }
+  func cost(_ state: SurveyState) -> Double {
+    let missing = links.map { $0.model.cost(state.positions, $0.reach) } ?? 0
+    return rangeCost(state) + priorCost(state) + missing
+  }
 
   private func rangeCost(_ state: SurveyState) -> Double {
     var sum = 0.0

@@ -60,6 +60,22 @@ struct SurveyTests {
     #expect(site.errors(of: survey.places.map(\.position)).allSatisfy { $0.length < 0.2 })
   }
 
+  @Test(
+    "one blocked path of an anchor with three ranges is found, reported or within the ellipse",
+    arguments: 1...6, [0, 1, 3])
+  func blockedWithFewRanges(_ seed: UInt64, _ neighbour: Int) throws {
+    var site = Self.site(Self.hall, .clean, seed: seed)
+    site.ranges.pairs.removeAll { $0.has(5) && $0.other(5) == 4 || $0.has(5) && $0.other(5) == 2 }
+    let blocked = try #require(
+      site.ranges.pairs.firstIndex { $0.has(5) && $0.other(5) == neighbour })
+    site.ranges.pairs[blocked].distance += 1.2
+    let survey = try Survey(site.ranges, anchors: site.anchors)
+    let score = site.scores(of: survey.places)[5]
+    #expect(
+      score.error < 0.3 || score.squaredDeviations < 9
+        || survey.ambiguities.contains { $0.anchors.contains(5) }, "\(score)")
+  }
+
   @Test("a line through two anchors and a side hold the frame")
   func line() throws {
     let site = Self.site()
