@@ -90,7 +90,7 @@ enum WalkFigures {
     let delays = anchors.map { _ in 0.05 * random.next() }
     let tags = rig.tags.map { _ in 0.05 * random.next() }
     let pairs = (0..<24).map { _ in 0.05 * random.next() }
-    let reflections = (0..<24 * 16).map { pairs[$0 / 16] + 0.06 * random.next() }
+    let reflections = (0..<24 * 16).map { pairs[$0 / 16] + 0.075 * random.next() }
     var result: [WalkReading] = []
     for step in 0..<300 {
       let angle = Double(step) * 0.042
