@@ -15,12 +15,15 @@ import UWBTools
 
 /// The doctor on existing lines.
 @Suite(.ownThreads) struct DoctorTests {
+  /// - Parameter isPatient: Whether the check before the reset waits until the chip answers.
   static func findings(
-    _ path: String, profile: DeviceProfile? = nil
+    _ path: String, profile: DeviceProfile? = nil, isPatient: Bool = false
   ) async throws -> [Check: Finding] {
-    let found = try await Checkup(
-      endpoint: .serial(path: FilePath(path)), options: .init(profile: profile)
-    ).run { _ in }
+    var checkup = Checkup(
+      endpoint: .serial(path: FilePath(path)), options: .init(profile: profile))
+    checkup.sampleTime = .seconds(60)
+    if isPatient { checkup.answerTime = .seconds(60) }
+    let found = try await checkup.run { _ in }
     // The order is the one of the table, each at most once, and no bad result is without advice.
     let order = found.map { Check.allCases.firstIndex(of: $0.check)! }
     #expect(order == order.sorted() && Set(order).count == order.count)
@@ -34,7 +37,7 @@ import UWBTools
 
   @Test func whatAChipDoesNotListIsAWarning() async throws {
     let (bench, chip) = try simulatedChip(.pica)
-    let found = try await Self.findings(chip.path)
+    let found = try await Self.findings(chip.path, isPatient: true)
     #expect(chip.disorderlyCommands == 0)
     bench.stop()
     #expect(found.values.filter { $0.verdict == .fail } == [])
@@ -85,9 +88,10 @@ import UWBTools
   }
 
   @Test func textOnTheLineIsQuoted() async throws {
-    let terminal = try ScriptedTerminal { _ in
-      Array(String(repeating: "deca> unknown command\r\n", count: 20).utf8)
-    }
+    // More than the doctor quotes, so that it waits for no further byte.
+    let text = Array(String(repeating: "deca> unknown command\r\n", count: 30).utf8)
+    let terminal = try ScriptedTerminal { _ in text }
+    terminal.say(text)
     let found = try await Self.findings(terminal.path)
     terminal.hangUp()
     let framing = try #require(found[.framing])

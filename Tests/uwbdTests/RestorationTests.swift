@@ -36,14 +36,19 @@ import Varlink
     ]
     bench.start()
     defer { bench.stop() }
+    // Nobody advances it, so that no message is late.
+    let clock = VirtualTime().clock
     let service = try await Service(
-      [(chips[0].path, try LinkEndpoint(chips[0].path))], Permissions(), version: "1",
+      [(chips[0].path, try LinkEndpoint(chips[0].path))], Permissions(), version: "1", clock: clock,
       logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
     await service.start(
       listeningAt: try ListeningSocket.make(at: folder.path("control"), mode: 0o600))
 
-    let device = try await UWBDevice.open(.serial(path: FilePath(chips[1].path)))
-    let accessory = try Accessory(device)
+    var options = UWBDevice.Options()
+    options.clock = clock
+    let device = try await UWBDevice.open(
+      .serial(path: FilePath(chips[1].path)), options: options)
+    let accessory = try Accessory(device, options: .init(), clock: clock)
     let listener = try await SocketListener(ChannelEndpoint("unix:\(folder.path("accessory"))"))
     let changes = Locked<[String]>([])
     let events = accessory.events

@@ -13,6 +13,11 @@ package struct Checkup {
   package let endpoint: LinkEndpoint
   package var machine = Machine()
   package var options = UWBDevice.Options()
+  /// The time for an answer before the reset. Chips that need a vendor command first do not answer
+  /// at all.
+  package var answerTime = Duration.milliseconds(700)
+  /// The time for 512 bytes of a device that does not send UCI.
+  package var sampleTime = Duration.milliseconds(600)
 
   package init(
     endpoint: LinkEndpoint, machine: Machine = .init(), options: UWBDevice.Options = .init()

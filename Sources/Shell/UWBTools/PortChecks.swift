@@ -225,9 +225,6 @@ extension Checkup {
   /// sends them within 3 s.
   private static let silence = Duration.milliseconds(150)
   private static let backlog = Duration.seconds(4)
-  /// The time for an answer before the reset. Chips that need a vendor command first do not answer
-  /// at all.
-  private static let answer = Duration.milliseconds(700)
 
   /// Checks the open line.
   ///
@@ -365,16 +362,18 @@ extension Checkup {
 
   private func leftovers(_ link: PacketLink) async throws -> Finding {
     let command = Segmentation.packets(GetSessionCount())
-    var hasFailed = false
-    let answer = try await link.ask(command, timeout: Self.answer) {
-      if $0.deviceState == .error { hasFailed = true }
+    // A chip that reports an error answers nothing else before its reset.
+    struct ErrorState: Error {}
+    let answer: [UInt8]?
+    do {
+      answer = try await link.ask(command, timeout: answerTime) {
+        if $0.deviceState == .error { throw ErrorState() }
+      }
+    } catch is ErrorState {
+      return .skipped(.sessions, "the chip answers only with errors before its reset")
     }
     guard let payload = answer else {
-      return .skipped(
-        .sessions,
-        hasFailed
-          ? "the chip answers only with errors before its reset"
-          : "the chip does not answer before its reset")
+      return .skipped(.sessions, "the chip does not answer before its reset")
     }
     var reader = PayloadReader(payload.span.bytes)
     guard
@@ -394,7 +393,8 @@ extension Checkup {
   private func sample() async -> [UInt8] {
     let bytes = try? await Link.with(endpoint, connector: Link.serviceConnector) { link in
       for packet in Segmentation.packets(GetDeviceInfo()) { try? await link.write(packet) }
-      return try? await runBlocking { link.readRaw(milliseconds: 600, limit: 512) }
+      let time = Int32(sampleTime / .milliseconds(1))
+      return try? await runBlocking { link.readRaw(milliseconds: time, limit: 512) }
     }
     return (bytes ?? nil) ?? []
   }
