@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import pathlib
+import random
 import shutil
 import signal
 import socket
@@ -175,6 +176,24 @@ def place(tag: str, x: float, moment: float = 0.0) -> dict[str, Any]:
 
 def change(tag: str, event: str, zone: str, moment: float = 0.0) -> dict[str, Any]:
     return {"t": moment, "decided": moment, "tag": tag, "event": event, "zone": zone, "count": 1}
+
+
+NAMES = ["+", "#", "/", "\0", "<img src=x onerror=alert(1)>", "a/b", "", "ä" * 300, "\ud800", "\U0001f408"]
+
+
+def mutated(rng: random.Random, lines: list[bytes]) -> bytes:
+    """Returns one of the lines, with hostile names and damaged bytes."""
+    line = bytearray(rng.choice(lines))
+    if rng.random() < 0.3:
+        name = json.dumps(rng.choice(NAMES)).encode()
+        line = bytearray(bytes(line).replace(b'"cat"', name).replace(b'"0x0001"', name))
+    for _ in range(rng.randrange(4)):
+        if line:
+            place = rng.randrange(len(line))
+            line[place : place + rng.randrange(3)] = rng.choice(
+                [b"", b"1e999", b"1e300", b"null", b"-", b"{", b"[", b"]", b'"', b"9" * 30,
+                 bytes([rng.randrange(256)])])
+    return bytes(line)
 
 
 def certificates(folder: pathlib.Path) -> None:

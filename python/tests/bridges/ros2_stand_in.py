@@ -41,6 +41,9 @@ def message_class(name: str, fields: list[tuple[str, Any]]) -> type:
             wanted = {"float32": float, "float64": float, "string": str, "int32": int, "uint32": int, "uint8": int}
             if not isinstance(value, wanted[described[0]]):
                 raise TypeError(f"{name}.{field} is {described[0]}")
+            limit = {"float32": 3.402823466e38, "int32": 2**31, "uint32": 2**32, "uint8": 256}.get(described[0])
+            if limit is not None and isinstance(value, (int, float)) and abs(value) >= limit:
+                raise ValueError(f"{name}.{field} has no room for {value}")
         object.__setattr__(self, field, value)
 
     return type(name, (), {"__init__": make, "__setattr__": assign})

@@ -19,11 +19,11 @@ from datetime import datetime, timezone
 from typing import Any
 
 import uwb
-from uwb.bridges._input import Place, SiteChange
+from uwb.bridges._input import Place, SiteChange, parse
 # Before pymavlink: this module chooses version 2.
 from uwb.bridges.mavlink import PX4, Frame, Vehicle, landing_target, parsed
 from pymavlink import mavutil
-from brokers import free_port, place, wait
+from brokers import free_port, mutated, place, wait
 
 COUNT = min(int(os.environ.get("UWB_MEASUREMENTS", "2000")), 100_000)
 ARDUPILOT = 3
@@ -109,7 +109,8 @@ class MessageTests(unittest.TestCase):
         rng = random.Random(3)
         for index in range(COUNT):
             north = rng.uniform(-360, 360)
-            made, turn = Vehicle(parsed(["--connect", "none", "--tag", "cat", "--north", str(north)])), math.radians(north)
+            made = Vehicle(parsed(["--connect", "none", "--tag", "cat", "--north", str(north)]))
+            turn = math.radians(north)
             x, y, z = (rng.uniform(-100, 100) for _ in range(3))
             xx, yy, zz, xy = rng.uniform(0.01, 1), rng.uniform(0.01, 1), rng.uniform(0.01, 1), rng.uniform(-0.01, 0.01)
             found = self.decoded(made.receive(
@@ -130,9 +131,12 @@ class MessageTests(unittest.TestCase):
         ardupilot = self.decoded(vehicle("--message", "odometry").receive(value, ARDUPILOT, 1.8e9))
         self.assertEqual((ardupilot.frame_id, ardupilot.child_frame_id, ardupilot.q), (20, 12, [1, 0, 0, 0]))
         # x points to the east and y to the north.
-        found = [round(entry, 4) for entry in (ardupilot.x, ardupilot.y, ardupilot.z, ardupilot.vx, ardupilot.vy, ardupilot.vz)]
-        self.assertEqual(found, [2, 1, -3, 5, 4, -6])
+        names = "x", "y", "z", "vx", "vy", "vz"
+        self.assertEqual([round(getattr(ardupilot, name), 4) for name in names], [2, 1, -3, 5, 4, -6])
         self.assertTrue(math.isnan(ardupilot.pose_covariance[0]) and math.isnan(ardupilot.velocity_covariance[0]))
+        still = Place("cat", 1, (1, 2, 3), (math.nan,) * 6)
+        made = vehicle("--message", "odometry").receive(still, PX4, 1.8e9)
+        self.assertEqual(made.get_type(), "VISION_POSITION_ESTIMATE")
         px4 = self.decoded(vehicle("--message", "odometry").receive(value, PX4, 1.8e9))
         self.assertEqual((px4.frame_id, px4.child_frame_id), (1, 1))
         self.assertTrue(all(map(math.isnan, px4.q)))
@@ -142,7 +146,8 @@ class MessageTests(unittest.TestCase):
         made, start, unknown = vehicle("--rate", "10"), 1.8e9, (math.nan,) * 6
 
         def count(moment: float, late: float = 0.0, floor: str | None = None) -> int | None:
-            message = made.receive(Place("cat", start + moment, (1, 2, 3), unknown, floor=floor), PX4, start + moment + late)
+            value = Place("cat", start + moment, (1, 2, 3), unknown, floor=floor)
+            message = made.receive(value, PX4, start + moment + late)
             return None if message is None else int(message.reset_counter)
 
         self.assertEqual([count(0), count(0.05), count(0.1), count(0.2, late=0.29), count(0.3, late=0.31)],
@@ -169,6 +174,23 @@ class MessageTests(unittest.TestCase):
         self.assertAlmostEqual(px4.angle_x, math.radians(30), 5)
         for peer, mount, late in ("dog", "down", 0.0), ("pad", "down", 0.4), ("pad", "ahead", 0.0):
             self.assertIsNone(landing_target(value, peer, mount, PX4, now + late))
+
+    def test_mutated_lines_do_no_harm(self) -> None:
+        rng, sent, now = random.Random(4), 0, 1.8e9
+        lines = [json.dumps(entry).encode() for entry in (place("cat", 1, now), uwb.Measurement(
+            peer="0x0001", status="OK", estimate_m=2, computed_azimuth_deg=3, computed_elevation_deg=4,
+            time=datetime.fromtimestamp(now, timezone.utc)).to_json())]
+        made = [vehicle("--rate", "1000"), vehicle("--rate", "1000", "--message", "odometry")]
+        for index in range(COUNT):
+            value, autopilot = parse(mutated(rng, lines)), index % 2 * PX4
+            messages = [entry.receive(value, autopilot, now) for entry in made]
+            if isinstance(value, uwb.Measurement):
+                messages.append(landing_target(value, "0x0001", "down", autopilot, now))
+            for message in messages:
+                if message is not None:
+                    sent += 1
+                    self.assertEqual(self.decoded(message).get_type(), message.get_type())
+        self.assertGreater(sent, COUNT // 20)
 
     def test_the_frame_of_a_site_along_north(self) -> None:
         self.assertEqual(Frame(0).vector((1, 2, 3)), (1, -2, -3))

@@ -7,6 +7,7 @@ import json
 import math
 import os
 import pathlib
+import random
 import socket
 import subprocess
 import sys
@@ -23,9 +24,9 @@ from websockets.frames import Frame, Opcode
 from websockets.http11 import Request
 from websockets.server import ServerProtocol
 
-from uwb.bridges._input import Place
+from uwb.bridges._input import Place, parse
 from uwb.bridges.omlox import lasting, location, zone_of
-from brokers import Broker, Subscriber, free_port, place, wait
+from brokers import Broker, Subscriber, free_port, mutated, place, wait
 
 TEXT, NUMBER = {"type": "string"}, {"type": "number"}
 POINT = {"type": "object", "required": ["type", "coordinates"], "properties": {
@@ -256,6 +257,18 @@ class OmloxTests(unittest.TestCase):
         self.assertEqual([entry.get("speed") for entry in made], [None, None, 5, None])
         self.assertEqual([entry["timestamp_generated"][:4] for entry in made], ["2023", "2027", "2023", "2023"])
         self.assertAlmostEqual(made[1]["accuracy"], 2.4477 * 0.2, 4)
+
+    def test_mutated_lines_do_no_harm(self) -> None:
+        rng, made = random.Random(5), 0
+        lines = [json.dumps({**place("cat", 1, 1.8e9), "floor": "1"}).encode()]
+        for _ in range(2_000):
+            value = parse(mutated(rng, lines))
+            if isinstance(value, Place):
+                made += 1
+                entry = location(value, "hall", {"1": "2"}, 1.7e9)
+                jsonschema.validate(json.loads(json.dumps(entry, allow_nan=False)), LOCATION)
+                self.assertRegex(entry["provider_id"], r"\A[A-Za-z0-9_-]{1,60}\Z")
+        self.assertGreater(made, 200)
 
     def test_the_zone_of_a_site(self) -> None:
         # x points east, and y points north: 100 m are 100 / 111,190 degrees of the meridian at 48°.

@@ -6,6 +6,7 @@ from __future__ import annotations
 import importlib
 import json
 import pathlib
+import random
 import runpy
 import sys
 import tempfile
@@ -18,7 +19,7 @@ from typing import Any
 import yaml
 
 import ros2_stand_in as stand_in
-from brokers import change, place
+from brokers import change, mutated, place
 from test_metrics import START, measured
 
 PACKAGE = pathlib.Path(__file__).resolve().parents[2] / "ros2" / "swift_uwb"
@@ -32,8 +33,11 @@ class NodeTests(unittest.TestCase):
 
     def run_node(self, release: str, *lines: dict[str, Any], **parameters: Any) -> Any:
         """Runs the node until its source has ended, and returns it."""
+        return self.run_lines(release, [json.dumps(entry).encode() for entry in lines], **parameters)
+
+    def run_lines(self, release: str, lines: list[bytes], **parameters: Any) -> Any:
         path = self.folder / "lines"
-        path.write_text("".join(json.dumps(entry) + "\n" for entry in lines))
+        path.write_bytes(b"".join(line + b"\n" for line in lines))
         stand_in.parameters = {"sources": [str(path)], **parameters}
         with unittest.mock.patch.dict(sys.modules, stand_in.modules(release)):
             sys.modules.pop("uwb.bridges.ros2", None)
@@ -75,6 +79,16 @@ class NodeTests(unittest.TestCase):
         self.assertEqual((static.quality.durability, static.messages[0].transforms[0].child_frame_id), ("lasting", "A1"))
         quiet = self.run_node("jazzy", place("cat", 1), publish_tf=False)
         self.assertEqual(quiet.publishers["/tf"].messages, [])
+
+    def test_mutated_lines_do_no_harm(self) -> None:
+        rng = random.Random(6)
+        values = measured(0), place("cat", 1, 1.8e9), place("cat", 1, 8e9)
+        lines = [json.dumps(entry).encode() for entry in values]
+        with self.assertLogs("uwb.bridges"):
+            node = self.run_lines("jazzy", [mutated(rng, lines).replace(b"\n", b"") for _ in range(2_000)])
+        self.assertGreater(len(node.publishers), 20)
+        for topic in node.publishers:
+            self.assertRegex(topic, r"\A/?[A-Za-z_]\w*(/[A-Za-z_]\w*)*\Z")
 
     def test_rotating_addresses_have_a_limit(self) -> None:
         node = self.run_node("humble", *(measured(index, peer=f"0x{index:04x}") for index in range(300)))

@@ -27,6 +27,11 @@ def flat_topic(text: str) -> str:
     return f"_{found}" if found[0].isdigit() else found
 
 
+def is_sane(*values: float) -> bool:
+    """Returns whether metres, or their squares, fit into the numbers of messages."""
+    return all(abs(value) < 1e9 for value in values)
+
+
 def angle(value: uwb.Measurement, kind: str) -> tuple[float, float]:
     """Returns `azimuth` or `elevation` with its variance in radians; NaN if they are unknown."""
     degrees, sigma = getattr(value, f"computed_{kind}_deg"), getattr(value, f"computed_{kind}_sd_deg")

@@ -26,7 +26,7 @@ import uwb
 
 from ._input import Ended, Feed, Place, SiteChange, log, since_epoch
 from ._program import parser, run
-from ._topics import angle
+from ._topics import angle, is_sane
 
 #: MAV_COMP_ID_VISUAL_INERTIAL_ODOMETRY, MAV_TYPE_ONBOARD_CONTROLLER and MAV_AUTOPILOT_INVALID.
 COMPONENT, ONBOARD, NO_AUTOPILOT = 197, 18, 8
@@ -58,7 +58,7 @@ class Frame:
         """Returns the 21 numbers of a covariance of six, of which the last three are not known."""
         # ArduPilot uses all of them once the first is finite, so the others are 0.
         found = [0.0] * 21
-        if not all(map(math.isfinite, value)):
+        if not is_sane(*value):
             found[0] = math.nan
             return found
         xx, xy, xz, yy, yz, zz = value
@@ -134,7 +134,7 @@ class Vehicle:
         if isinstance(value, uwb.Interruption) or isinstance(value, SiteChange) and (
                 value.kind == "lost" and value.tag == self._tag):
             self._jumps = True
-        if not isinstance(value, Place) or value.tag != self._tag:
+        if not isinstance(value, Place) or value.tag != self._tag or not is_sane(*value.position):
             return None
         moment = value.time
         if since_epoch(moment) and now - moment > OLDEST or moment - self._sent < self._pause * 0.9:
@@ -150,23 +150,24 @@ class Vehicle:
         # Ranges have no attitude. ArduPilot computes with the numbers, PX4 ignores NaN.
         attitude = math.nan if autopilot == PX4 else 0.0
         make: Any = mavutil.mavlink
-        if self._kind == "vision":
+        velocity = value.velocity
+        # Without a velocity, ODOMETRY would be a vehicle at rest.
+        if self._kind == "vision" or velocity is None or not is_sane(*velocity):
             return make.MAVLink_vision_position_estimate_message(
                 microseconds, x, y, z, attitude, attitude, attitude, covariance, self._resets)
         # ArduPilot accepts these frames only, and turns the velocity by the attitude, here 0.
         frame, child = (NED, NED) if autopilot == PX4 else (FRD, BODY)
-        velocity = self._frame.vector(value.velocity or (0.0, 0.0, 0.0))
         unknown = [math.nan] + [0.0] * 20
         return make.MAVLink_odometry_message(
             microseconds, frame, child, x, y, z, [math.nan] * 4 if autopilot == PX4 else [1.0, 0.0, 0.0, 0.0],
-            *velocity, math.nan, math.nan, math.nan, covariance, unknown, self._resets)
+            *self._frame.vector(velocity), math.nan, math.nan, math.nan, covariance, unknown, self._resets)
 
 
 def landing_target(value: uwb.Measurement, peer: str, mount: str, autopilot: int, now: float) -> Any:
     """Returns LANDING_TARGET for a measurement of the pad, or None where it has no direction."""
     azimuth, elevation = angle(value, "azimuth")[0], angle(value, "elevation")[0]
     moment = value.time.timestamp()
-    if value.peer != peer or value.distance is None or not math.isfinite(azimuth) or not math.isfinite(elevation):
+    if value.peer != peer or value.distance is None or not is_sane(value.distance, azimuth, elevation):
         return None
     if since_epoch(moment) and now - moment > OLDEST:
         return None

@@ -65,8 +65,8 @@ def location(value: Place, zone: str, floors: Mapping[str, str], now: float) -> 
         made["accuracy"] = round(radius, 4)
     if all(map(math.isfinite, value.covariance)):
         properties["covariance_m2"] = list(value.covariance)
-    if value.velocity is not None:
-        made["speed"] = round(math.hypot(*value.velocity[:2]), 3)
+    if value.velocity is not None and math.isfinite(speed := math.hypot(*value.velocity[:2])):
+        made["speed"] = round(speed, 3)
     if value.floor is not None:
         properties["floor"] = value.floor
         try:

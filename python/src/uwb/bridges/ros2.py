@@ -29,7 +29,7 @@ from tf2_msgs.msg import TFMessage
 import uwb
 
 from ._input import Ended, Feed, Place, since_epoch
-from ._topics import Vector, flat_topic, pose_covariance, site_anchors
+from ._topics import Vector, flat_topic, is_sane, pose_covariance, site_anchors
 
 #: Topics of a kind. Rotating addresses would be a topic each.
 MOST_TOPICS = 200
@@ -79,14 +79,17 @@ class UwbNode(Node):  # type: ignore[misc]
             self._left -= 1
         elif isinstance(value, uwb.Interruption):
             self.get_logger().warning(f"{value.cause}: {value.reason}")
-        elif isinstance(value, uwb.Measurement) and value.distance is not None:
+        elif isinstance(value, uwb.Measurement):
+            if value.distance is None or not is_sane(value.distance, value.sigma or 0):
+                return
             self._publish(Range, f"uwb/range/{flat_topic(value.peer)}", self._range(value), qos_profile_sensor_data)
-        elif isinstance(value, Place):
+        elif isinstance(value, Place) and is_sane(*value.position):
             stamp = self._time(value.time)
-            pose = PoseWithCovarianceStamped(header=Header(stamp=stamp, frame_id=self._frame), pose=PoseWithCovariance(
-                pose=Pose(position=Point(**_members(value.position)), orientation=Quaternion(x=0.0, y=0.0, z=0.0, w=1.0)),
-                covariance=pose_covariance(value)))
-            self._publish(PoseWithCovarianceStamped, f"uwb/pose/{flat_topic(value.tag)}", pose, 10)
+            pose = Pose(position=Point(**_members(value.position)), orientation=_unturned())
+            stamped = PoseWithCovarianceStamped(
+                header=Header(stamp=stamp, frame_id=self._frame),
+                pose=PoseWithCovariance(pose=pose, covariance=pose_covariance(value)))
+            self._publish(PoseWithCovarianceStamped, f"uwb/pose/{flat_topic(value.tag)}", stamped, 10)
             if self._has_frames:
                 self._tf.publish(self._frames({value.tag: value.position}, stamp))
 
@@ -110,15 +113,20 @@ class UwbNode(Node):  # type: ignore[misc]
     def _frames(self, places: Mapping[str, Vector], stamp: Any) -> Any:
         return TFMessage(transforms=[TransformStamped(
             header=Header(stamp=stamp, frame_id=self._frame), child_frame_id=name,
-            transform=Transform(translation=Vector3(**_members(place)), rotation=Quaternion(x=0.0, y=0.0, z=0.0, w=1.0)))
+            transform=Transform(translation=Vector3(**_members(place)), rotation=_unturned()))
             for name, place in places.items()])
 
     def _time(self, seconds: float) -> Any:
         """Returns a time since 1970, or the present where the time has another origin."""
-        if not since_epoch(seconds):
+        # The time of ROS has 32 bits.
+        if not since_epoch(seconds) or seconds >= 1 << 31:
             return self.get_clock().now().to_msg()
         second, microseconds = divmod(round(seconds * 1e6), 10**6)
         return Time(sec=second, nanosec=1_000 * microseconds)
+
+
+def _unturned() -> Any:
+    return Quaternion(x=0.0, y=0.0, z=0.0, w=1.0)
 
 
 def _members(place: Vector) -> dict[str, float]:
