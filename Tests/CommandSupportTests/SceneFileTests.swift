@@ -26,9 +26,10 @@ import UWBTestSupport
       {"loss": 0.5, "distance_noise_m": 0.2, "angle_noise_deg": 3, "range_m": 12,
        "clock_ppm": 5, "clock_wander_ppm": 0.5, "carrier_noise_ppm": 0.1, "level_noise_db": 2,
        "noise_dbm": -90, "reflection_delay_ns": 7, "reflection_loss_db": 9,
-       "walls": [{"from": [0, 0], "to": [1, 1], "loss_db": 6}]}
+       "walls": [{"from": [0, 0], "to": [1, 1], "loss_db": 6}], "collisions": true}
       """
     ).apply(to: &scene)
+    #expect(scene.radio.collisions)
     #expect(scene.loss == 0.5 && scene.distanceNoise == 0.2 && scene.angleNoise == 3)
     #expect(scene.range == 12 && scene.radio.clockSpread == 5 && scene.radio.clockWander == 0.5)
     #expect(scene.radio.carrierNoise == 0.1 && scene.radio.levelNoise == 2)

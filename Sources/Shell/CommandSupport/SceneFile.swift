@@ -49,6 +49,8 @@ package struct SceneFile: Codable {
   package var reflection_loss_db: Double?
   package var noise_dbm: Double?
   package var walls: [Wall]?
+  /// Whether overlapping rounds of different controllers are lost.
+  package var collisions: Bool?
   /// The chips by the names that `simulate` prints, or "all".
   package var chips: [String: Chip]?
 
@@ -132,6 +134,7 @@ package struct SceneFile: Codable {
     for amount in amounts + others {
       if let value = amount.value { scene[keyPath: amount.field] = value }
     }
+    if let collisions { scene.radio.collisions = collisions }
     if let power_bias {
       let sorted = power_bias.sorted { $0.rx_power_dbm < $1.rx_power_dbm }
       scene.radio.powerBias = Curve(sorted.map { ($0.rx_power_dbm, $0.bias_m) })

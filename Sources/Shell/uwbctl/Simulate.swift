@@ -21,6 +21,7 @@ struct Simulate: ReportingCommand {
         clock_ppm (offsets are random within plus or minus this), clock_wander_ppm
         carrier_noise_ppm, level_noise_db, noise_dbm
         power_bias: [{rx_power_dbm, bias_m}]
+        collisions: true or false (overlapping rounds are lost)
         reflection_delay_ns, reflection_loss_db
         walls: [{from: [x, y], to: [x, y], loss_db, delay_ns}]
         chips: by name, or "all": {position: [x, y, z], yaw_deg, clock_ppm,

@@ -60,6 +60,9 @@ struct RangingSetup: Sendable {
   var slot: UInt64 { number(.slotDuration) * 1_000_000 / 1_200 }
   var slotsPerRound: Int { Int(number(.slotsPerRR)) }
   var channel: UInt8 { UInt8(truncatingIfNeeded: number(.channelNumber)) }
+  var preamble: UInt64 { number(.preambleCodeIndex) }
+  /// The length of a round in nanoseconds.
+  var round: UInt64 { slot * UInt64(slotsPerRound) }
   var usage: UInt64 { number(.rangingRoundUsage) }
   var stride: UInt64 { number(.blockStrideLength) }
   var aoaRequest: UInt64 { number(.aoaResultRequest) }

@@ -39,6 +39,8 @@ package struct RadioConditions: Hashable, Sendable {
   /// Level of the noise in dBm.
   package var noiseLevel = -106.0
   package var walls: [Wall] = []
+  /// Whether rounds of different controllers that overlap on one channel and preamble are lost.
+  package var collisions = false
 
   package init() {}
 }

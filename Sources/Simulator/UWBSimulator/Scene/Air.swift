@@ -33,14 +33,15 @@ extension Simulation {
     let destinations = members[chip].chip.sessions[session].destinations
     var entries: [TwoWayMeasurement] = []
     var frames: [AirFrame] = []
+    let own = Endpoint(chip: chip, session: session)
+    let isDisturbed = isDisturbed(own, setup)
     for (place, destination) in destinations.enumerated() {
-      let own = Endpoint(chip: chip, session: session)
       guard let (peer, match) = findPeer(destination, of: own, setup) else {
         entries.append(
           members[chip].chip.failure(of: destination, .rangingRxTimeout, slot: 2 + place))
         continue
       }
-      let result = exchange(own, peer, match, place: place)
+      let result = exchange(own, peer, match, place: place, isDisturbed: isDisturbed)
       let (mine, theirs) = (result.mine, result.theirs)
       entries.append(mine)
       frames += result.frames
@@ -57,7 +58,7 @@ extension Simulation {
     members[chip].chip.sessions[session].data.outgoing = []
     members[chip].chip.finishRound(
       session, entries,
-      seen: observations(of: frames, by: Endpoint(chip: chip, session: session)), next: next)
+      seen: observations(of: frames, by: own), next: next)
   }
 
   /// Transfers data in both directions with a successful round.

@@ -101,7 +101,7 @@ extension Simulation {
   }
 
   mutating func exchange(
-    _ own: Endpoint, _ peer: Endpoint, _ match: Match, place: Int
+    _ own: Endpoint, _ peer: Endpoint, _ match: Match, place: Int, isDisturbed: Bool = false
   ) -> ExchangeResult {
     let controller = members[own.chip].chip
     let controlee = members[peer.chip].chip
@@ -114,14 +114,14 @@ extension Simulation {
         mine: lateFailure,
         theirs: controlee.failure(of: a.address, .rangingRxPhyStsFailed, slot: 1))
     }
+    let nothing = ExchangeResult(
+      mine: lateFailure, theirs: controlee.failure(of: a.address, .rangingRxTimeout, slot: 1))
+    guard !isDisturbed else { return nothing }
     var isReportLost = false
     if scene.loss > 0, random.uniform() < scene.loss {
       // Usually an early message is lost and both ends fail; sometimes only the last report is
       // lost.
-      if random.uniform() < 0.75 {
-        return ExchangeResult(
-          mine: lateFailure, theirs: controlee.failure(of: a.address, .rangingRxTimeout, slot: 1))
-      }
+      if random.uniform() < 0.75 { return nothing }
       isReportLost = true
     }
     let frames = frames(controller: own, controlee: peer, a, place: place)

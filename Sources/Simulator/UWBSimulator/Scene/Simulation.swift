@@ -52,6 +52,8 @@ package struct Simulation: Sendable {
   /// Whether the stamps of exchanges are recorded for `takeExchanges()`.
   package var recordsExchanges = false
   var exchanges: [RecordedExchange] = []
+  /// The last rounds on the air, where rounds may collide.
+  var rounds: [RoundOnAir] = []
 
   package init(scene: Scene = Scene()) {
     self.scene = scene
