@@ -40,6 +40,14 @@ struct Run: AsyncParsableCommand {
   @Option(help: "Multiple of the speed of recordings.")
   var speed: Double?
 
+  @Option(
+    help: """
+      Start the sessions of a folder of `uwbsite plan --profiles` at the services of this host, and \
+      keep their rounds apart.
+      """,
+    completion: .directory)
+  var rounds: String?
+
   @Option(help: "text or json. Default: text; with --page nothing is printed unless given.")
   var format: PlaceFormat?
 
@@ -69,7 +77,8 @@ struct Run: AsyncParsableCommand {
   private func follow() throws {
     try Terminal.run { () throws(CommandFailure) in
       let site = try SiteFiles.read(site)
-      let opened = try open(SiteNames(site))
+      var opened = try open(SiteNames(site))
+      if let rounds { opened.append(try Self.rounds(rounds, site)) }
       if speed != nil, let live = opened.first(where: \.isLive) {
         throw CommandFailure(.usage, "--speed is for files, and \(live.name) is live")
       }
@@ -109,6 +118,12 @@ struct Run: AsyncParsableCommand {
       for argument in sources { opened.append(try Source(argument: argument, names)) }
       return opened
     } catch { throw CommandFailure(.noInput, "\(error)") }
+  }
+
+  private static func rounds(_ folder: String, _ site: Site) throws(CommandFailure) -> Source {
+    do throws(SourceFailure) {
+      return Source("rounds", .live(RoundsSource(try RoundsFolder(folder, site))))
+    } catch { throw CommandFailure(.data, "\(error)") }
   }
 
   private func recorder() throws(CommandFailure) -> HistorySink? {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import Dispatch
-internal import Synchronization
 internal import Varlink
 
 /// The chips that a service `org.swift-uwb.Chips` shares.
@@ -17,21 +15,7 @@ struct ChipService: LiveSource {
   let board: String?
   let names: SiteNames
 
-  func run(_ port: SourcePort) { port.keep { wait(port) } }
-
-  /// Waits for the end of a connection on this thread, which belongs to the source.
-  private func wait(_ port: SourcePort) -> AttemptEnd {
-    let (result, ended) = (EndBox(), DispatchSemaphore(value: 0))
-    let task = Task {
-      let end = await watch(port)
-      result.end.withLock { $0 = end }
-      ended.signal()
-    }
-    while ended.wait(timeout: .now() + .milliseconds(100)) == .timedOut {
-      if port.isClosed { task.cancel() }
-    }
-    return result.end.withLock { $0 } ?? AttemptEnd(reason: "the task has ended", hasWorked: false)
-  }
+  func run(_ port: SourcePort) { port.keep { port.wait { await watch(port) } } }
 
   /// Sends the measurements of one connection.
   private func watch(_ port: SourcePort) async -> AttemptEnd {
@@ -47,9 +31,5 @@ struct ChipService: LiveSource {
       }
       return AttemptEnd(reason: "the service has ended the measurements", hasWorked: hasWorked)
     } catch { return AttemptEnd(reason: "\(error)", hasWorked: hasWorked) }
-  }
-
-  private final class EndBox: Sendable {
-    let end = Mutex<AttemptEnd?>(nil)
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 internal import Dispatch
+internal import Synchronization
 
 /// The end of one attempt to use a source.
 struct AttemptEnd: Sendable, Hashable {
@@ -25,6 +26,25 @@ struct RetryDelay: Sendable, Hashable {
 }
 
 extension SourcePort {
+  /// Waits for an asynchronous attempt on this thread, which belongs to the source. The attempt is
+  /// cancelled when the port is closed.
+  func wait(for attempt: @escaping @Sendable () async -> AttemptEnd) -> AttemptEnd {
+    let (result, ended) = (EndBox(), DispatchSemaphore(value: 0))
+    let task = Task {
+      let end = await attempt()
+      result.end.withLock { $0 = end }
+      ended.signal()
+    }
+    while ended.wait(timeout: .now() + .milliseconds(100)) == .timedOut {
+      if isClosed { task.cancel() }
+    }
+    return result.end.withLock { $0 } ?? AttemptEnd(reason: "the task has ended", hasWorked: false)
+  }
+
+  private final class EndBox: Sendable {
+    let end = Mutex<AttemptEnd?>(nil)
+  }
+
   /// Attempts again and again until the port is closed.
   func keep(_ attempt: () -> AttemptEnd) {
     var delay = RetryDelay()

@@ -130,9 +130,11 @@ private struct Common {
     (self.plan, self.schedule, self.round, self.session) = (plan, schedule, round, session)
   }
 
+  /// Returns a profile. A stop of a controller does not end the sessions of its controlees.
   func text(_ own: Address, _ peers: [Address], isController: Bool) -> String {
     let list = peers.count == 1 ? "\"\(peers[0])\"" : "[\(quoted(peers))]"
     let isMany = round.others.count > 1
+    let end = isController ? ",\n    \"IN_BAND_TERMINATION_ATTEMPT_COUNT\": 0" : ""
     return """
       {
         "session_id": \(session),
@@ -160,7 +162,7 @@ private struct Common {
           "AOA_RESULT_REQ": "off",
           "HOPPING_MODE": "off",
           "RESULT_REPORT_CONFIG": "ToF",
-          "STS_LENGTH": "64 symbols"
+          "STS_LENGTH": "64 symbols"\(end)
         }
       }
 

@@ -48,6 +48,9 @@ package struct RoundKeeper: Sendable {
     for session in schedule.sessions { controllers[session.controller] = Controller() }
   }
 
+  /// Whether each session has been started.
+  package var hasStartedAll: Bool { running.count == schedule.sessions.count }
+
   package func clock(of controller: String) -> ControllerClock? { controllers[controller]?.clock }
 
   // MARK: reports
@@ -81,20 +84,17 @@ package struct RoundKeeper: Sendable {
       deviation: (own * own + deviation * deviation).squareRoot())
   }
 
-  /// Notes that a question or a start has failed: the next attempt follows later.
-  package mutating func failed(_ controller: String, at now: Double) {
-    controllers[controller]?.nextQuestion = now + Self.retry
-    for session in schedule.sessions where session.controller == controller {
-      blocked[session.id] = now + Self.retry
-    }
+  /// Notes that a start has failed: the next attempt follows later.
+  package mutating func failed(_ session: UInt32, at now: Double) {
+    running[session] = nil
+    blocked[session] = now + Self.retry
   }
 
   /// Notes that the chip of a controller was away: its sessions have ended, and its clock may have
   /// started again.
   package mutating func lost(_ controller: String, at now: Double) {
-    controllers[controller] = Controller()
+    controllers[controller] = Controller(nextQuestion: now + Self.retry)
     forget(controller)
-    failed(controller, at: now)
   }
 
   private mutating func forget(_ controller: String) {
@@ -113,6 +113,8 @@ package struct RoundKeeper: Sendable {
       if due <= now {
         orders.append(.ask(controller: name))
         controllers[name]?.nextQuestion = now + Self.retry
+        // The answer arrives soon, and the next question follows it.
+        next = min(next, now + Self.quick)
       }
       next = min(next, max(now, controllers[name]?.nextQuestion ?? now))
     }

@@ -163,13 +163,15 @@ struct RoundKeeperTests {
   @Test("a failure is followed by another attempt after two seconds")
   func failure() {
     var keeper = RoundKeeper(schedule)
-    #expect(keeper.orders(at: 0).orders == [.ask(controller: "A")])
-    keeper.failed("A", at: 0)
-    #expect(keeper.orders(at: 1).orders.isEmpty)
-    #expect(keeper.orders(at: 2).orders == [.ask(controller: "A")])
-    let now = started(&keeper).time
+    var now = started(&keeper).time
+    #expect(keeper.hasStartedAll)
+    keeper.failed(1000, at: now)
+    #expect(!keeper.hasStartedAll && keeper.orders(at: now + 1).orders.isEmpty)
+    #expect(keeper.orders(at: now + 2).orders.count == 1 && keeper.restarts == 0)
+    now += 3
     keeper.lost("A", at: now)
     #expect(keeper.clock(of: "A") == nil && keeper.orders(at: now + 1).orders.isEmpty)
+    #expect(keeper.orders(at: now + 2).orders == [.ask(controller: "A")])
   }
 
   @Test("a carrier offset is added to the rate of its reference")
