@@ -52,6 +52,18 @@ import UWBTestSupport
     #expect((robust.position - position).length < 0.15)
   }
 
+  /// Many measurements of one time, the only ones of two anchors among them, and some wrong ones.
+  @Test func `Thousands of measurements of one time determine the position`() throws {
+    let position = SIMD3<Double>(2, 3.5, 0.2)
+    let exact = Self.ranges(position)
+    var many = [exact[3], exact[4]] + (0..<6_000).map { exact[$0 % 3] }
+    for index in many.indices where index % 10 == 5 { many[index].value += 7 }
+    let found = try #require(PositionSolver().solve(many))
+    #expect((found.position - position).length < 0.05, "\(found.position)")
+    let few = try #require(PositionSolver().solve(exact))
+    #expect(found.covariance.xx < few.covariance.xx)
+  }
+
   /// If the input is scaled by ten and turned, so is the result.
   @Test func `Does not depend on scale and rotation`() throws {
     let position = SIMD3<Double>(2, 3.5, 1.2)

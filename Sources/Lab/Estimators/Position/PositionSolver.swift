@@ -65,6 +65,10 @@ package struct PositionSolver: Sendable {
   /// The prior knowledge of the height.
   package var height: HeightPrior?
 
+  /// The number of observations above which all starting points use a part of them, and only the
+  /// minima found use all.
+  private static let mostSearched = 512
+
   /// Creates a solver; without `height` nothing is assumed about it.
   package init(height: HeightPrior? = nil) { self.height = height }
 
@@ -83,9 +87,7 @@ package struct PositionSolver: Sendable {
   func candidates(
     _ observations: [PositionObservation], near guess: SIMD3<Double>? = nil
   ) -> [PositionEstimate] {
-    let usable = observations.filter {
-      $0.value.isFinite && $0.standardDeviation > 0 && $0.standardDeviation.isFinite
-    }
+    let usable = observations.filter(\.isUsable)
     let anchors = usable.flatMap(\.anchors).filter(\.isFinite)
     guard Set(anchors).count >= (height == nil ? 3 : 2), usable.count >= 2 else { return [] }
     let middle = anchors.reduce(.zero, +) * (1 / Double(anchors.count))
@@ -96,9 +98,10 @@ package struct PositionSolver: Sendable {
       if case .range = one.kind { return max(far, min(one.value, 100 * reach)) }
       return far
     }
+    var searched = usable.thinned(to: Self.mostSearched)
     var found: [(position: SIMD3<Double>, cost: Double, information: Symmetric3)] = []
     func search(from position: SIMD3<Double>) {
-      guard let result = descend(usable, from: position, prior) else { return }
+      guard let result = descend(searched, from: position, prior) else { return }
       if !found.contains(where: { ($0.position - result.position).length < 0.05 * reach }) {
         found.append(result)
       }
@@ -118,6 +121,12 @@ package struct PositionSolver: Sendable {
       }
     }
     found.sort { $0.cost < $1.cost }
+    if searched.count < usable.count {
+      let starts = found.prefix(8).map(\.position)
+      (searched, found) = (usable, [])
+      for start in starts { search(from: start) }
+      found.sort { $0.cost < $1.cost }
+    }
     guard let best = found.first, let covariance = best.information.inverse else { return [] }
     var warnings: GeometryWarnings = []
     // Two standard deviations of a likelihood: a cost of 2.
@@ -203,5 +212,27 @@ package struct PositionSolver: Sendable {
       - spread.xz * spread.xz + spread.yy * spread.zz - spread.yz * spread.yz
     guard minors > 1e-12 * trace * trace else { return true }
     return determinant / minors < 0.01 * trace
+  }
+}
+
+extension PositionObservation {
+  fileprivate var isUsable: Bool {
+    value.isFinite && standardDeviation > 0 && standardDeviation.isFinite
+  }
+}
+
+extension [PositionObservation] {
+  /// Returns about `count` observations, evenly from the observations of each anchor or pair of
+  /// anchors, and at least one of each; all if they are fewer.
+  fileprivate func thinned(to count: Int) -> [PositionObservation] {
+    guard self.count > count else { return self }
+    let totals = Dictionary(map { ($0.kind, 1) }, uniquingKeysWith: +)
+    var seen: [PositionObservation.Kind: Int] = [:]
+    return filter { one in
+      let (total, index) = (totals[one.kind] ?? 1, seen[one.kind] ?? 0)
+      seen[one.kind] = index + 1
+      let most = Swift.max(1, count / totals.count)
+      return total <= most || (index + 1) * most / total > index * most / total
+    }
   }
 }
