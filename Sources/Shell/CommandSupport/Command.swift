@@ -248,7 +248,7 @@ package enum ExitStatus: Int32, CaseIterable {
   package init(_ error: CaptureError) {
     switch error {
     case .empty, .notACapture, .olderFormat: self = .data
-    case .unreadable, .tooLong: self = .noInput
+    case .unreadable, .tooLong, .lineTooLong: self = .noInput
     case .notCreated: self = .cannotCreate
     case .notWritten: self = .system
     }

@@ -99,16 +99,17 @@ struct Decode: ReportingCommand {
 
   /// Decodes standard input, in which each line is a frame or an error.
   private func readStandardInput(_ session: inout DecodeSession) throws {
+    var number = 0
     do {
       var lines = try InputLines("-")
-      var number = 0
       while let line = try lines.next() {
         number += 1
         try session.takeLine(String(decoding: line, as: UTF8.self), number: number)
       }
     } catch let error as FileError {
       if case .tooLong(let limit) = error {
-        throw Failure(.noInput, "A line of standard input has more than \(limit) bytes.")
+        throw Failure(
+          .noInput, "Line \(number + 1) of standard input is longer than \(limit) bytes.")
       }
       throw Failure(.noInput, "Standard input cannot be read: \(error).")
     }

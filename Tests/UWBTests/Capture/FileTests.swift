@@ -3,6 +3,7 @@ import Foundation
 import Testing
 import UCI
 import UWB
+import UWBTestSupport
 
 @Suite(.timeLimit(.minutes(10))) struct FileTests {
   private func withPath(_ body: (String) throws -> Void) rethrows {
@@ -67,5 +68,18 @@ import UWB
     }
     // The first write fails because the disk is full.
     #expect(throws: CaptureError.self) { try CaptureFile("/dev/full") }
+  }
+
+  @Test(arguments: ["", "20000100\n\n", "11:22:33.444 UCI [HAL] => 20000100\n"])
+  func aLongLineIsNamed(_ before: String) throws {
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    let path = try folder.write(before + String(repeating: "20", count: 1 << 20), to: "long")
+    let line = 1 + before.count { $0 == "\n" }
+    #expect(throws: CaptureError.lineTooLong(path: path, line: line, limit: 1 << 20)) {
+      try CaptureReader.read(asItComes: path) { _ in
+      } line: { _ in
+      }
+    }
   }
 }

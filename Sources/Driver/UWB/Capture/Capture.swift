@@ -115,6 +115,8 @@ public enum CaptureError: Error, Sendable, Hashable {
   case unreadable(path: String, errno: Int32, reason: String)
   /// The file is longer than the limit.
   case tooLong(path: String, limit: Int)
+  /// A line, counted from 1, is longer than the limit.
+  case lineTooLong(path: String, line: Int, limit: Int)
   /// The file could not be created.
   case notCreated(path: String, errno: Int32, reason: String)
   /// Bytes could not be written, so the file ends early.
@@ -132,6 +134,8 @@ extension CaptureError: DescribedError {
     case .unreadable(let path, let errno, let reason):
       "\(path) cannot be read: \(Self.reason(reason, errno))."
     case .tooLong(let path, let limit): "\(path) is longer than \(limit) bytes."
+    case .lineTooLong(let path, let line, let limit):
+      "\(path), line \(line) is longer than \(limit) bytes."
     case .notCreated(let path, let errno, let reason):
       "\(path) cannot be created: \(Self.reason(reason, errno))."
     case .notWritten(let path, let errno, let reason):
@@ -151,6 +155,7 @@ extension CaptureError: DescribedError {
     case .olderFormat: "Convert it: editcap -F pcapng OLD NEW."
     case .unreadable: "Check the path and its permissions."
     case .tooLong: "Cut it into pieces, for example with editcap -c 1000000 OLD NEW."
+    case .lineTooLong: "Put each packet on a line of its own."
     case .notCreated: "Check that the folder exists and that you may write there."
     case .notWritten: "Make room on the disk; the packets before are whole."
     }

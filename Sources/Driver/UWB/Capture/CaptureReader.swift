@@ -67,6 +67,8 @@ public enum CaptureReader {
     var bytes: [UInt8] = []
     // The lines before this index do not determine the format.
     var searched = 0
+    // The number of lines that are no longer in `bytes`.
+    var taken = 0
     var isAtEnd = false
     while !isAtEnd {
       let piece: [UInt8]
@@ -95,12 +97,16 @@ public enum CaptureReader {
         }
         bytes.removeFirst(end)
         searched = 0
+        taken += lines.count
       // A file has an end; for a pipe this many bytes have to do.
       case nil: if !file.isRegular, bytes.count > 1 << 24 { throw CaptureError.notACapture }
       }
-      for (count, limit) in [(bytes.count, 1 << 27), (bytes.count - searched, 1 << 20)]
-      where count > limit {
-        throw CaptureError.tooLong(path: path, limit: limit)
+      guard bytes.count <= 1 << 27 else {
+        throw CaptureError.tooLong(path: path, limit: 1 << 27)
+      }
+      guard bytes.count - searched <= 1 << 20 else {
+        let line = 1 + taken + bytes[..<searched].count { $0 == 0x0A }
+        throw CaptureError.lineTooLong(path: path, line: line, limit: 1 << 20)
       }
     }
   }
