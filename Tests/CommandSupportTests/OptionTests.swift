@@ -76,4 +76,14 @@ import UWBSimulator
     let options = try ChipOptions.parse(["--scene", "/does/not/exist"])
     #expect(throws: (any Error).self) { try options.simulatedChip() }
   }
+
+  @Test(arguments: [
+    ("locate --height -0.5", "locate --height=-0.5"), ("range -n -1 -v", "range -n=-1 -v"),
+    ("--offset=1 -2 x", "--offset=1 -2 x"), ("explain -1", "explain -1"),
+    ("send -- -1 --a -.5", "send -- -1 --a -.5"), ("a --b -.5", "a --b=-.5"),
+  ])
+  func aNegativeNumberIsAValue(_ typed: String, _ joined: String) {
+    let words = typed.split(separator: " ").map(String.init)
+    #expect(Program.joiningNegativeValues(words).joined(separator: " ") == joined)
+  }
 }

@@ -40,6 +40,7 @@ package enum Program {
     Ending.prepare()
     // The argument parser needs at least 27 columns, and also renders help without a request.
     setenv("COLUMNS", "\(columns)", 1)
+    let arguments = joiningNegativeValues(arguments)
     do {
       let found = CommandPath(arguments, of: root)
       path.withLock { $0 = found }
@@ -57,6 +58,23 @@ package enum Program {
       end(error, root)
     }
     do { try Ending.checkOutput() } catch { root.exit(withError: error) }
+  }
+
+  /// Returns the arguments with negative numbers as a part of the option before them, because the
+  /// argument parser takes `-1` for an option.
+  package static func joiningNegativeValues(_ arguments: [String]) -> [String] {
+    var joined: [String] = []
+    for (index, argument) in arguments.enumerated() {
+      if argument == "--" { return joined + arguments[index...] }
+      if let option = joined.last, option.hasPrefix("-"), !option.contains("="),
+        argument.first == "-", argument.dropFirst().first.map("0123456789.".contains) == true
+      {
+        joined[joined.count - 1] += "=" + argument
+      } else {
+        joined.append(argument)
+      }
+    }
+    return joined
   }
 
   /// Ends the program with the text and the exit status of an error; help is one as well.
