@@ -10,6 +10,16 @@ import UWBTestSupport
 @Suite(.ownThreads) struct TableTests {
   private func table(_ text: String) throws -> CSVTable { try CSVTable(text: text) }
 
+  @Test func `An error names twenty columns at most, and forty letters of each`() throws {
+    let names = (0..<30).map { "\($0)" + String(repeating: "a", count: 50) }
+    let table = try table(names.joined(separator: ",") + "\n1\n")
+    let error = LabError.missingColumn("", of: table)
+    #expect(error.description == "The input has no column \"\".")
+    let advice = try #require(error.recoverySuggestion)
+    #expect(advice.hasPrefix("Rename one of its 30 columns: 0aaaa") && advice.count < 1_000)
+    #expect(advice.hasSuffix("… and 10 more"))
+  }
+
   @Test func quotesEndsOfLinesAndMarks() throws {
     let text =
       "\u{FEFF}\r\ntime_s,\"note, with comma\",range_m\r\n"

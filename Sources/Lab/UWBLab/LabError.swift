@@ -2,6 +2,7 @@
 
 package import Formats
 public import FoundationEssentials
+internal import UCI
 
 /// The reason why a table, a file or a calibration could not be read, computed or written.
 public struct LabError: Error, Hashable, Sendable {
@@ -89,11 +90,24 @@ extension LabError {
   }
 
   static func missingColumn(_ name: String, of table: CSVTable) -> LabError {
-    let names = table.header.joined(separator: ", ")
     let header = table.commentLine.map { ". " + CSVTable.advice($0) } ?? ""
     return LabError(
-      .badTable, "The input has no column \(name).",
-      suggestion: "Rename one of its \(table.header.count) columns: \(names)\(header)")
+      .badTable, "The input has no column \(shortened(name)).",
+      suggestion: "Rename one of its \(counted(table.header.count, "column")): "
+        + list(table.header) + header)
+  }
+
+  /// Returns the first names of a list, each shortened, and the number of the others.
+  static func list(_ names: [String]) -> String {
+    let most = 20
+    let shown = names.prefix(most).map(shortened).joined(separator: ", ")
+    return names.count > most ? "\(shown) and \(names.count - most) more" : shown
+  }
+
+  /// Returns at most 40 characters of a name from a table; the empty name in quotation marks.
+  static func shortened(_ name: String) -> String {
+    if name.isEmpty { return "\"\"" }
+    return name.count > 40 ? "\(name.prefix(40))…" : name
   }
 
   static func insufficient(_ cause: String, suggestion: String? = nil) -> LabError {

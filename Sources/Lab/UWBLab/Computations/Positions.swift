@@ -184,7 +184,7 @@ extension Anchors {
     guard !unknown.isEmpty else { return nil }
     let names = unknown.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
     let list = names.prefix(5).map {
-      "\($0.key.isEmpty ? "(no name)" : $0.key) (\(counted($0.value, "row")))"
+      "\($0.key.isEmpty ? "(no name)" : LabError.shortened($0.key)) (\(counted($0.value, "row")))"
     }
     return LabError(
       .badTable,
@@ -194,7 +194,7 @@ extension Anchors {
         "Add their positions to the file of --anchors, or take their rows out of the table."
         + (columns.map {
           " Without a column anchor, the peers are the anchors. If another column has the anchors, "
-            + "rename it: \($0.joined(separator: ", "))"
+            + "rename it: \(LabError.list($0))"
         } ?? ""))
   }
 }

@@ -95,7 +95,7 @@ private struct PoseColumns {
       throw LabError(
         .badTable, "The input has neither yaw_deg nor qw, qx, qy and qz.",
         suggestion: "Rename the columns with the direction of the device, among: "
-          + reader.table.header.joined(separator: ", "))
+          + LabError.list(reader.table.header))
     }
     quaternion =
       if yaw != nil { [] } else {

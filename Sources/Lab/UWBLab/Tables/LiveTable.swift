@@ -178,7 +178,7 @@ struct TableRows: ~Copyable {
     _ lines: inout InputLines, _ name: String, _ format: CSVTable.Format
   ) throws(LabError) -> (CSVTable, line: Int) {
     var (line, comment) = (0, Int?.none)
-    while let text = try take(&lines, name) {
+    while let text = try take(&lines, line + 1, of: name) {
       line += 1
       guard format.header.map({ $0 == line }) ?? !CSVTable.isSkipped(text[...]) else {
         if text.first == UInt8(ascii: "#") { comment = line }
@@ -197,9 +197,9 @@ struct TableRows: ~Copyable {
     while true {
       if !lines.hasLine { try prepare() }
       line += 1
-      guard var row = try Self.take(&lines, name) else { return false }
+      guard var row = try Self.take(&lines, line, of: name) else { return false }
       let first = line
-      while table.isOpen(row), let more = try Self.take(&lines, name) {
+      while table.isOpen(row), let more = try Self.take(&lines, line + 1, of: name) {
         row += [0x0A] + more
         line += 1
         guard row.count <= 1 << 20 else {
@@ -212,11 +212,12 @@ struct TableRows: ~Copyable {
 
   /// Reads one row; nil at the end of the input, and when the task is cancelled.
   private static func take(
-    _ lines: inout InputLines, _ name: String
+    _ lines: inout InputLines, _ number: Int, of name: String
   ) throws(LabError) -> [UInt8]? {
     if Task.isCancelled { return nil }
     do throws(FileError) { return try lines.next().map(Array.init) } catch {
       if error.errno == .canceled { return nil }
+      if case .tooLong = error { throw .table(number, "\(error).") }
       throw .unreadable(name, error)
     }
   }
