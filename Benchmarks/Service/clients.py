@@ -83,6 +83,14 @@ class Bench:
             fields = file.read().rsplit(")", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
+    def nanoseconds(self):
+        """Processor time of the threads that run now; finer than the ticks of `processor`."""
+        total = 0
+        for task in os.listdir(f"/proc/{self.server.pid}/task"):
+            with open(f"/proc/{self.server.pid}/task/{task}/schedstat") as file:
+                total += int(file.read().split()[0])
+        return total
+
     def memory(self):
         with open(f"/proc/{self.server.pid}/status") as file:
             return int(re.search(r"VmRSS:\s+(\d+)", file.read())[1])
@@ -152,11 +160,14 @@ def receive(bench, listeners, stopped=None):
 
 def hop(options, program, hertz, clients):
     bench = Bench(options.folder, program, hertz, hertz * options.seconds, clients)
-    delays, lost, missing = receive(bench, bench.listen(clients))
+    listeners = bench.listen(clients)
+    before = bench.nanoseconds()
+    delays, lost, missing = receive(bench, listeners)
+    processor = (bench.nanoseconds() - before) / 1_000 / bench.frames
     bench.end()
     if lost or missing:
         print(f"{program or 'relay'}, {hertz} Hz, {clients} clients: {lost} lost, {missing} missing")
-    return delays[len(delays) // 2], delays[len(delays) * 99 // 100]
+    return delays[len(delays) // 2], delays[len(delays) * 99 // 100], processor
 
 
 def figures_of_hops(options):
@@ -180,7 +191,9 @@ def figures_of_hops(options):
             more = ""
             if clients > 1:
                 further = (p50 - middle((hertz, 1), state, 0)) / ((clients - 1) / 2)
-                more = f", {further:.1f} us for each further client"
+                processor = middle(case, state, 2) - middle((hertz, 1), state, 2)
+                more = (f", {further:.1f} us later for each further client, and "
+                        f"{processor / (clients - 1):.1f} us of processor")
             print(f"S1: {hertz} Hz, {clients} clients, {name}: p50 {p50:.0f}, p99 {p99:.0f} us, "
                   f"{ratio:.2f} of the relay{more}", flush=True)
 
