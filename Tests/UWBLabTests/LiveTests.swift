@@ -415,4 +415,21 @@ import UWBTestSupport
     let svg = Figure(charts).svg
     #expect(svg.hasPrefix("<?xml") && svg.contains(charts[0].title) && svg.contains("<poly"))
   }
+
+  @Test(arguments: [
+    (nil, "Time_s,peer,timer,range_m,x_m,y_m,z_m,r95_m,cov_xx,cov_xy,cov_xz,cov_yy,cov_yz,cov_zz,"),
+    (["time", "peer"], "Time_s,peer,x_m,y_m,z_m,r95_m,"), (["time"], "Time_s,x_m,y_m,z_m,r95_m,"),
+  ])
+  func aTerminalGetsTheColumnsForAPerson(_ brief: [String]?, _ columns: String) throws {
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    let table = try CSVTable(text: "Time_s,peer,timer,range_m\n0,p,1,3\n")
+    var writer = try ComputedWriter(
+      to: folder.path("out"), table, [OutputColumn<PositionEstimate>].positions, brief: brief)
+    try writer.add(ComputedRow(row: 0, peer: "p", time: 0), of: table)
+    try writer.finish()
+    let lines = try folder.read("out").split(separator: "\n")
+    #expect(lines[0] == columns + "used,status")
+    #expect(lines[1].count { $0 == "," } == lines[0].count { $0 == "," })
+  }
 }

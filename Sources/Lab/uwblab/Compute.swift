@@ -20,7 +20,9 @@ struct Compute: ParsableCommand {
       empty cells and the reason as its status.
 
       With --live, rows are read and written one by one, so a command can be part of a pipe that \
-      never ends: uwbctl range --format csv | uwblab compute filter --live. Ctrl-C ends it in order.
+      never ends: uwbctl range --format csv | uwblab compute filter --live. Ctrl-C ends it in order. \
+      On a terminal, the rows then have the time, the peer and the computed columns without \
+      covariances.
       """,
     subcommands: [
       ComputeDSTWR.self, ComputeSSTWR.self, ComputeFilter.self, ComputeAngle.self,

@@ -61,6 +61,11 @@ package enum OutputFile {
       && output.st_ino == source.st_ino
   }
 
+  /// Returns whether an output is the terminal of a user. `-` is standard output.
+  package static func isTerminal(_ path: String) -> Bool {
+    path == "-" && isatty(STDOUT_FILENO) == 1
+  }
+
   private static func waitingForReader(
     _ path: String, _ open: () throws -> FileDescriptor
   ) throws(FileError) -> FileDescriptor {

@@ -2,6 +2,7 @@
 
 import Estimators
 package import Ranging
+import System
 
 extension Anchors {
   /// Reads a table row by row, and writes the position of each epoch when it is known: after the
@@ -19,10 +20,13 @@ extension Anchors {
       throw LabError(.badFile, "The file has \(byName.count) anchors; a path has up to 1000.")
     }
     var rows = try TableRows(input, to: output, format)
+    let columns = try AnchorColumns(TableReader(rows.table), sigma: sigma, calibration)
+    let brief = columns.hasPeersAsAnchors ? ["time"] : ["time", "peer"]
     var positions = LivePositions(
-      try AnchorColumns(TableReader(rows.table), sigma: sigma, calibration), self,
-      PositionSmoother(prior(height), acceleration, calibration),
-      try ComputedWriter(to: output, rows.table, .positions))
+      columns, self, PositionSmoother(prior(height), acceleration, calibration),
+      try ComputedWriter(
+        to: output, rows.table, .positions,
+        brief: OutputFile.isTerminal(output ?? "-") ? brief : nil))
     do throws(LabError) {
       while try rows.next(beforeWaiting: { () throws(LabError) in try positions.flush() }) {
         try positions.add(rows.table)

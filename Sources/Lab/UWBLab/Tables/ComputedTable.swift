@@ -86,16 +86,27 @@ public struct ComputedTable<Value> {
 struct ComputedWriter<Value> {
   private var writer: CSVWriter
   private let columns: [OutputColumn<Value>]
+  /// The columns of the input that are a part of the output.
+  private let kept: [Int]
 
   /// Writes the header.
+  ///
+  /// - Parameter brief: the only columns of the input to write, by their names without units. The
+  ///   output then has no covariances either. nil: everything.
   init(
-    to path: String?, _ input: CSVTable, _ columns: [OutputColumn<Value>]
+    to path: String?, _ input: CSVTable, _ columns: [OutputColumn<Value>], brief: [String]? = nil
   ) throws(LabError) {
-    self.columns = columns
+    self.columns = columns.filter { brief == nil || !$0.name.hasPrefix("cov_") }
+    kept = input.header.indices.filter { index in
+      let name = input.header[index].lowercased()
+      return brief?.contains { name == $0 || name.hasPrefix($0 + "_") } ?? true
+    }
     writer = try CSVWriter(to: path, separator: input.separator)
     let computed = Set(columns.map(\.name) + ["status"])
-    for name in input.header { writer.add(computed.contains(name) ? "input_" + name : name) }
-    for column in columns { writer.add(column.name) }
+    for name in kept.map({ input.header[$0] }) {
+      writer.add(computed.contains(name) ? "input_" + name : name)
+    }
+    for column in self.columns { writer.add(column.name) }
     writer.add("status")
     try writer.endRow()
   }
@@ -103,7 +114,7 @@ struct ComputedWriter<Value> {
   @inline(__always)
   mutating func add(_ row: ComputedRow<Value>, of input: CSVTable) throws(LabError) {
     writer.hasDecimalCommas = input.hasDecimalCommas ?? false
-    for column in input.header.indices { writer.add(raw: input.raw(row.row, column)) }
+    for column in kept { writer.add(raw: input.raw(row.row, column)) }
     for column in columns {
       switch column.cell(row) {
       case .number(let value, let digits): writer.add(value, digits: digits)

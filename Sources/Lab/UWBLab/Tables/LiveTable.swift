@@ -58,7 +58,9 @@ package struct RowComputation<Value> {
   ) throws(LabError) -> [String] {
     var rows = try TableRows(input, to: output, format)
     var computation = try begin(rows.table)
-    var writer = try ComputedWriter(to: output, rows.table, computation.columns)
+    var writer = try ComputedWriter(
+      to: output, rows.table, computation.columns,
+      brief: OutputFile.isTerminal(output ?? "-") ? ["time", "peer"] : nil)
     var tally = RowTally()
     do throws(LabError) {
       while try rows.next(beforeWaiting: { () throws(LabError) in try writer.flush() }) {
