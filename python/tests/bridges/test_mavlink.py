@@ -109,7 +109,7 @@ class MessageTests(unittest.TestCase):
         rng = random.Random(3)
         for index in range(COUNT):
             north = rng.uniform(-360, 360)
-            made = Vehicle(parsed(["--connect", "none", "--tag", "cat", "--north", str(north)]))
+            made = Vehicle(parsed(["--connect", "none", "--tag", "cat", f"--north={north}"]))
             turn = math.radians(north)
             x, y, z = (rng.uniform(-100, 100) for _ in range(3))
             xx, yy, zz, xy = rng.uniform(0.01, 1), rng.uniform(0.01, 1), rng.uniform(0.01, 1), rng.uniform(-0.01, 0.01)
