@@ -92,7 +92,7 @@ struct ArrayFitTests {
     ])
     var noise = Noise(seed: 3)
     let samples = array.samples(
-      (0..<1000).map { _ in 75 * degree * noise.uniform(-1, 1) },
+      (0..<500).map { _ in 75 * degree * noise.uniform(-1, 1) },
       elevation: { Double($0 % 9 - 4) * 10 * degree }, &noise)
     let fit = try ArrayFit(samples)
     guard case .baseline(let x, let y, let z) = fit.pairs[0].model else { return }

@@ -85,7 +85,7 @@ import UWBTestSupport
   @Test(arguments: [0.01, 1, 10])
   func `The stated deviation matches the error`(_ density: Double) {
     var normalised = Spread()
-    for seed in 1...20 {
+    for seed in 1...10 {
       let way = Wanderer.way(200, density: density, seed: UInt64(seed))
       let smoothed = RangeSmoother(.white).smoothed(way.map(\.sample))
       for (estimate, one) in zip(smoothed, way) {

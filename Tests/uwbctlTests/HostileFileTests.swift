@@ -364,8 +364,10 @@ import UWBTools
     for (name, data) in try Self.inputs.get() {
       try data.write(to: URL(filePath: folder.path(name)))
     }
-    for (place, status) in [("> /dev/full", 71), (">&-", 71), ("| exec true", 141)] as [(_, Int32)]
-    {
+    // All commands write through the same code, so a closed output and a closed pipe come in turn.
+    let closed: (String, Int32) =
+      line.utf8.count.isMultiple(of: 2) ? (">&-", 71) : ("| exec true", 141)
+    for (place, status) in [("> /dev/full", 71), closed] {
       let command = line.hasPrefix("uwblab") ? line : "uwbctl \(line)"
       let run = try Self.sh("\(command) \(place); exit ${PIPESTATUS[0]}", in: folder)
       // A short text may be in the pipe before its reader exits.
