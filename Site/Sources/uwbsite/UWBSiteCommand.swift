@@ -8,7 +8,7 @@ struct UWBSiteCommand: AsyncParsableCommand {
     commandName: "uwbsite",
     abstract: "Places of tags and anchors, and how sure they are.",
     subcommands: [
-      Check.self, Demo.self, HistoryCommand.self, PlanCommand.self, Plot.self, Run.self,
-      SurveyCommand.self,
+      Check.self, Demo.self, HistoryCommand.self, PlanCommand.self, Plot.self, Ranges.self,
+      Run.self, SurveyCommand.self,
     ])
 }

@@ -4,27 +4,6 @@ internal import FlyingFox
 internal import UWBSite
 internal import Varlink
 
-/// The page of a run.
-package struct PageOptions: Sendable {
-  package var address: WebAddress
-  /// The secret that a page needs; nil for a random one, which only changes of the site need.
-  package var token: String?
-  /// The site file, which pages may change; nil for a site that ends with the run.
-  package var siteFile: String?
-  /// The history, for pages that look back.
-  package var history: HistoryFolder?
-  /// Whether the run is a recording that is read as fast as possible.
-  package var isRecording = false
-  /// Whether the system may choose another port, if a program has this one.
-  package var mayChangePort = false
-  /// Called with the address for a browser.
-  package var report: @Sendable (String) -> Void = { _ in }
-
-  package init(_ address: WebAddress, token: String? = nil) {
-    (self.address, self.token) = (address, token)
-  }
-}
-
 /// Offers a run to other programs, as `org.swift-uwb.Site` at a Unix socket, and to pages.
 package final class ServiceSink: SiteSink {
   private let path: String
@@ -68,18 +47,10 @@ package final class ServiceSink: SiteSink {
     let feed = PageFeed(run, history: page.history)
     let session = PageSession(token: page.token)
     let handler = PageHandler(
-      check: WebGuard(
-        isLoopback: page.address.isLoopback, token: page.token.map { Array($0.utf8) }),
-      session: session, editor: SiteEditor(path: page.siteFile, run.site), feed: feed,
-      isRecording: page.isRecording,
+      access: PageAccess(page, session), editor: SiteEditor(path: page.siteFile, run.site),
+      feed: feed, isRecording: page.isRecording,
       relay: WebSocketHTTPHandler(handler: SocketHandler(path: path)))
-    let server: WebServer
-    do throws(SinkFailure) { server = try WebServer(page.address, handler) } catch {
-      guard page.mayChangePort, let other = WebAddress("\(page.address.host):0") else {
-        throw error
-      }
-      server = try WebServer(other, handler)
-    }
+    let server = try WebServer.start(page, handler)
     (self.feed, self.server) = (feed, server)
     page.report(page.address.page(port: server.port, token: session.token))
   }

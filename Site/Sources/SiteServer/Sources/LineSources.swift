@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Musl)
+  internal import Musl
+#endif
+
 /// The lines of a program that runs: standard input, a pipe or a terminal.
 struct LineStream: LiveSource {
   let descriptor: Descriptor
@@ -52,6 +58,37 @@ struct LineFile: Recording {
       case .failed(let number):
         isEnded = true
         return .state(.ended(reason: Descriptor.Failure(number: number).description))
+      }
+    }
+  }
+}
+
+/// The lines of a file or of standard input, for programs that read nothing else.
+package struct LineInput {
+  private let descriptor: Descriptor
+
+  package init(_ path: String) throws(SourceFailure) {
+    guard path != "-" else {
+      descriptor = Descriptor(STDIN_FILENO, isOwned: false)
+      return
+    }
+    do throws(Descriptor.Failure) { descriptor = try Descriptor(opening: path, O_RDONLY) } catch {
+      throw SourceFailure(source: path, reason: "\(error)")
+    }
+  }
+
+  /// Calls a body with each line, and blocks until the end.
+  package func forEach(isStopped: () -> Bool, _ body: ([UInt8]) -> Void) {
+    var splitter = LineSplitter()
+    while !isStopped() {
+      switch descriptor.read(within: 100) {
+      case .nothing: continue
+      case .bytes(let bytes):
+        splitter.add(bytes[...])
+        while let line = splitter.next() { body(line) }
+      case .end, .failed:
+        if let line = splitter.rest() { body(line) }
+        return
       }
     }
   }

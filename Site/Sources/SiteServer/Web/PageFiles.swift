@@ -9,7 +9,7 @@ enum PageFiles {
 
   static func file(_ path: String) -> File? {
     switch path {
-    case "/": File(type: html, bytes: PackageResources.page_html)
+    case "/page.html": File(type: html, bytes: PackageResources.page_html)
     case "/page.css": File(type: "text/css; charset=utf-8", bytes: PackageResources.page_css)
     case "/icon.svg": File(type: "image/svg+xml", bytes: PackageResources.icon_svg)
     case "/main.js": script(PackageResources.main_js)

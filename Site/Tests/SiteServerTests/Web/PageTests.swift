@@ -24,9 +24,10 @@ private struct PageScene {
     let run = SiteRun(try SiteScene().site, sources: ["a"], isLive: isLive, epoch: 0)
     feed = PageFeed(run, history: nil)
     handler = PageHandler(
-      check: WebGuard(isLoopback: isLoopback, token: token.map { Array($0.utf8) }),
-      session: PageSession(token: token ?? Self.token), editor: SiteEditor(path: file, run.site),
-      feed: feed, isRecording: !isLive,
+      access: PageAccess(
+        check: WebGuard(isLoopback: isLoopback, token: token.map { Array($0.utf8) }),
+        session: PageSession(token: token ?? Self.token)),
+      editor: SiteEditor(path: file, run.site), feed: feed, isRecording: !isLive,
       relay: WebSocketHTTPHandler(handler: SocketHandler(path: "/nowhere")))
   }
 
@@ -260,5 +261,37 @@ extension HTTPResponse {
     for time in 0..<10 { ring.add(Element(time: Double(time))) }
     #expect((0..<ring.count).map { ring[$0].time } == [6, 7, 8, 9])
     #expect([0, 6, 6.5, 9, 20].map { ring.index(from: $0) } == [0, 0, 1, 3, 4])
+  }
+}
+
+@Suite struct ChipPageTests {
+  @Test("A page reads the lines after the ones it has, and all lines of another run")
+  func lines() throws {
+    let feed = ChipFeed()
+    let texts = (0..<3).map { #"{"time_s": \#($0), "peer": "<b>"}"# }
+    #expect(texts.allSatisfy { feed.add(Array($0.utf8)) })
+    #expect(!feed.add(Array("[1]".utf8)) && !feed.add(Array("{".utf8)))
+    let all = try JSONValue(feed.lines(after: 0, run: nil))
+    #expect(all["next"] == .number(3) && all["ended"] == .bool(false))
+    guard case .string(let run)? = all["run"], case .array(let lines)? = all["lines"] else {
+      throw SinkFailure("\(all)")
+    }
+    #expect(lines.map { $0["time_s"] } == (0..<3).map { .number(Double($0)) })
+    feed.finish()
+    let rest = try JSONValue(feed.lines(after: 2, run: run))
+    #expect(rest["lines"] == .array([lines[2]]) && rest["ended"] == .bool(true))
+    #expect(try JSONValue(feed.lines(after: 2, run: "x"))["lines"] == .array(lines))
+    #expect(try JSONValue(feed.lines(after: 9, run: run))["lines"] == .array([]))
+  }
+
+  @Test("Many lines come in several replies, and the oldest are forgotten")
+  func many() throws {
+    let feed = ChipFeed()
+    for number in 0..<25_000 { _ = feed.add(Array(#"{"t":\#(number)}"#.utf8)) }
+    let reply = try JSONValue(feed.lines(after: 0, run: nil))
+    guard case .array(let lines)? = reply["lines"], case .number(let first)? = lines[0]["t"],
+      case .number(let next)? = reply["next"]
+    else { throw SinkFailure("\(reply)") }
+    #expect(lines.count == 2000 && first > 0 && next == first + 2000)
   }
 }

@@ -11,12 +11,10 @@ const font = "system-ui, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif";
 
 export function drawMap(view) {
   const { context, model, colors } = view;
-  context.fillStyle = colors.map;
-  context.fillRect(0, 0, view.width, view.height);
-  for (const plan of model.site.plans) if (model.isOnFloor(plan.floor)) drawPlan(view, plan);
-  drawGrid(view);
-  for (const zone of model.site.zones) if (model.isOnFloor(zone.floor)) drawZone(view, zone);
-  for (const door of model.site.doors) if (model.isOnFloor(door.floor)) drawDoor(view, door);
+  context.save();
+  context.setTransform(1, 0, 0, 1, 0, 0);
+  context.drawImage(background(view), 0, 0);
+  context.restore();
   const selected = model.tags.get(model.selected);
   if (selected?.shown) for (const range of model.ranges) drawRange(view, selected, range);
   const boxes = [];
@@ -25,9 +23,12 @@ export function drawMap(view) {
   const tags = [...model.tags.values()].filter((tag) => {
     return tag.shown && tag.place && model.isOnFloor(tag.place.floor);
   });
-  for (const tag of tags) drawTrail(view, tag);
-  for (const tag of tags) if (tag !== selected) drawTag(view, tag);
-  if (tags.includes(selected)) drawTag(view, selected);
+  drawTrails(view, tags.filter((tag) => tag !== selected), colors.trail, 2);
+  drawTags(view, tags.filter((tag) => tag !== selected));
+  if (tags.includes(selected)) {
+    drawTrails(view, [selected], colors.accent, 3);
+    drawTags(view, [selected]);
+  }
   tags.sort((a, b) => (b === selected) - (a === selected));
   for (const tag of tags) {
     const [left, top] = view.toScreen(tag.shown.x, tag.shown.y);
@@ -39,6 +40,31 @@ export function drawMap(view) {
     if (model.isOnFloor(zone.floor)) drawZoneName(view, zone, boxes);
   }
   drawScale(view);
+}
+
+/** The part of the picture that seldom changes, drawn again only then. */
+function background(view) {
+  const { model } = view;
+  const counts = model.site.zones.map((zone) => Math.min(model.count(zone.id), 1));
+  const loaded = [...view.pictures.values()].filter((picture) => picture.complete).length;
+  const key = [view.center.x, view.center.y, view.scale, view.canvas.width, view.canvas.height,
+    view.colors.map, model.floor, model.siteChanges, units.name, loaded, ...counts].join(" ");
+  if (view.backgroundKey === key) return view.background;
+  view.backgroundKey = key;
+  view.background ??= document.createElement("canvas");
+  const { background: canvas, context: front } = view;
+  [canvas.width, canvas.height] = [view.canvas.width, view.canvas.height];
+  view.context = canvas.getContext("2d", { alpha: false });
+  view.context.setTransform(view.ratio, 0, 0, view.ratio, 0, 0);
+  view.context.fillStyle = view.colors.map;
+  view.context.fillRect(0, 0, view.width, view.height);
+  const { plans, zones, doors } = model.site;
+  for (const plan of plans) if (model.isOnFloor(plan.floor)) drawPlan(view, plan);
+  drawGrid(view);
+  for (const zone of zones) if (model.isOnFloor(zone.floor)) drawZone(view, zone);
+  for (const door of doors) if (model.isOnFloor(door.floor)) drawDoor(view, door);
+  view.context = front;
+  return canvas;
 }
 
 function drawPlan(view, plan) {
@@ -281,69 +307,102 @@ function drawHyperbola(view, range, first, second) {
 
 // tags
 
-function drawTrail(view, tag) {
-  const { context, colors, model } = view;
-  const trail = tag.trail;
-  if (trail.length < 2) return;
-  const isSelected = tag.name === model.selected;
-  context.strokeStyle = isSelected ? colors.accent : colors.trail;
-  context.lineWidth = isSelected ? 3 : 2;
-  context.lineJoin = "round";
-  // Four parts of different age, so that a trail fades with few strokes.
-  const parts = 4;
+/** Draws trails in parts of different age. One path each: paths that cross take long to stroke. */
+function drawTrails(view, tags, color, width) {
+  const { context, model } = view;
+  context.strokeStyle = color;
+  context.lineWidth = width;
+  context.lineJoin = "bevel";
+  const parts = 3;
   for (let part = 0; part < parts; part++) {
     const [from, to] = [trailSeconds * (1 - part / parts), trailSeconds * (1 - (part + 1) / parts)];
     context.globalAlpha = (0.7 * (part + 1)) / parts;
-    context.beginPath();
-    let isDrawing = false;
-    for (let index = 0; index < trail.length; index++) {
-      const age = model.time - trail[index].t;
-      if (age > from) continue;
-      const isLast = index === trail.length - 1;
-      const point = isLast ? tag.shown : trail[index];
-      const [left, top] = view.toScreen(point.x, point.y);
-      if (isDrawing) context.lineTo(left, top);
-      else context.moveTo(left, top);
-      isDrawing = true;
-      if (age < to) break;
+    for (const tag of tags) {
+      context.beginPath();
+      traceTrail(view, tag, model.time - from, model.time - to);
+      context.stroke();
     }
-    context.stroke();
   }
   context.globalAlpha = 1;
 }
 
-function drawTag(view, tag) {
-  const { context, colors, model } = view;
-  const { level } = quality(tag, model.time);
-  const isGone = tag.state !== "present";
-  const isSelected = tag.name === model.selected;
-  const [left, top] = view.toScreen(tag.shown.x, tag.shown.y);
-  const { xx, xy, yy } = tag.place;
+/** Adds the part of a trail between two times to the path. */
+function traceTrail(view, tag, from, to) {
+  const { trail, shown } = tag;
+  let isDrawing = false;
+  for (let index = 0; index <= trail.length; index++) {
+    const isEnd = index === trail.length;
+    const point = isEnd ? shown : trail[index];
+    if (!isEnd && point.t < from) continue;
+    const [left, top] = view.toScreen(point.x, point.y);
+    if (isDrawing) view.context.lineTo(left, top);
+    else view.context.moveTo(left, top);
+    isDrawing = true;
+    if (!isEnd && point.t > to) return;
+  }
+}
+
+/** The half axes of the ellipse of a tag in pixels, and its direction. */
+function ellipse(view, { xx, xy, yy }) {
   const mean = (xx + yy) / 2;
   const gap = Math.sqrt(((xx - yy) / 2) ** 2 + xy * xy);
-  const long = ellipse95 * Math.sqrt(Math.max(mean + gap, 0)) * view.scale;
-  const short = ellipse95 * Math.sqrt(Math.max(mean - gap, 0)) * view.scale;
-  const angle = 0.5 * Math.atan2(2 * xy, xx - yy);
-  const color = isGone ? colors.none : colors[level];
-  context.beginPath();
-  context.ellipse(left, top, Math.max(long, 1), Math.max(short, 1), -angle, 0, 2 * Math.PI);
-  context.fillStyle = color;
-  context.globalAlpha = isSelected ? 0.3 : 0.16;
-  context.fill();
-  context.globalAlpha = isSelected ? 1 : 0.65;
-  context.strokeStyle = color;
+  return {
+    long: Math.max(1, ellipse95 * Math.sqrt(Math.max(mean + gap, 0)) * view.scale),
+    short: Math.max(1, ellipse95 * Math.sqrt(Math.max(mean - gap, 0)) * view.scale),
+    angle: 0.5 * Math.atan2(2 * xy, xx - yy),
+  };
+}
+
+/** Draws tags with their ellipses; the ones that look alike together. */
+function drawTags(view, tags) {
+  const { context, colors, model } = view;
+  const groups = new Map();
+  for (const tag of tags) {
+    const isSelected = tag.name === model.selected;
+    const isGone = tag.state !== "present";
+    const { level } = quality(tag, model.time);
+    const isDashed = isGone || Boolean(tag.refused);
+    const key = `${isSelected} ${isGone} ${isDashed} ${level}`;
+    if (!groups.has(key)) groups.set(key, { isSelected, isGone, isDashed, level, tags: [] });
+    groups.get(key).tags.push(tag);
+  }
+  for (const group of groups.values()) drawEllipses(view, group);
+  for (const { isSelected, isGone, tags: alike } of groups.values()) {
+    context.beginPath();
+    for (const tag of alike) {
+      const [left, top] = view.toScreen(tag.shown.x, tag.shown.y);
+      const radius = isSelected ? 7 : 5;
+      context.moveTo(left + radius, top);
+      context.arc(left, top, radius, 0, 2 * Math.PI);
+    }
+    context.fillStyle = isGone ? colors.map : colors.accent;
+    context.fill();
+    context.lineWidth = 2;
+    context.strokeStyle = isGone ? colors.none : colors.map;
+    context.stroke();
+  }
+}
+
+/** One path each: the union of many ellipses takes a hundred times as long to fill. */
+function drawEllipses(view, { isSelected, isGone, isDashed, level, tags }) {
+  const { context, colors } = view;
+  context.fillStyle = context.strokeStyle = isGone ? colors.none : colors[level];
   context.lineWidth = isSelected ? 2 : 1;
-  if (isGone || tag.refused) context.setLineDash([4, 3]);
-  context.stroke();
+  for (const tag of tags) {
+    const [left, top] = view.toScreen(tag.shown.x, tag.shown.y);
+    const { long, short, angle } = ellipse(view, tag.place);
+    context.beginPath();
+    context.ellipse(left, top, long, short, -angle, 0, 2 * Math.PI);
+    context.globalAlpha = isSelected ? 0.3 : 0.16;
+    if (!isDashed || isSelected) context.fill();
+    context.globalAlpha = isSelected ? 1 : 0.65;
+    // At most 50 dashes: a rough place has a long edge.
+    const dash = Math.max(4, (long + short) / 16);
+    if (isDashed) context.setLineDash([dash, dash]);
+    context.stroke();
+  }
   context.setLineDash([]);
   context.globalAlpha = 1;
-  context.beginPath();
-  context.arc(left, top, isSelected ? 7 : 5, 0, 2 * Math.PI);
-  context.fillStyle = isGone ? colors.map : colors.accent;
-  context.fill();
-  context.lineWidth = 2;
-  context.strokeStyle = isGone ? colors.none : colors.map;
-  context.stroke();
 }
 
 function overlaps(one, other) {

@@ -88,6 +88,7 @@ export class Editor {
 
   changed() {
     this.isChanged = true;
+    this.model.siteChanges++;
     this.model.changes++;
     this.showButtons();
   }

@@ -110,7 +110,8 @@ function refresh() {
   const present = tags.filter((tag) => tag.state === "present");
   const sure = present.filter((tag) => !tag.refused).map((tag) => tag.place?.r95 ?? 0)
     .sort((a, b) => a - b);
-  const median = sure.length ? `, half of them within ${units.radius(sure[Math.floor(sure.length / 2)])}` : "";
+  const radius = sure.length && units.radius(sure[Math.floor(sure.length / 2)]);
+  const median = sure.length > 2 ? `, half of them within ${radius}` : radius ? `, within ${radius}` : "";
   $("summary").textContent = `${present.length} of ${tags.length} tags here${median}`;
   view.canvas.setAttribute("aria-label",
     `Map: ${present.length} of ${tags.length} tags, ${model.site.anchors.length} anchors. The table has the same.`);

@@ -5,14 +5,14 @@ import { drawMap } from "./draw.js";
 
 /** Milliseconds in which a tag glides to its new place, and between two drawings. */
 const glide = 180;
-const interval = 1000 / 31;
+const interval = 44;
 const reach = 22;
 
 export class MapView {
   constructor(canvas, model) {
     this.canvas = canvas;
     this.model = model;
-    this.context = canvas.getContext("2d");
+    this.context = canvas.getContext("2d", { alpha: false });
     this.center = { x: 0, y: 0 };
     this.scale = 40;
     this.isFitted = false;
@@ -162,7 +162,8 @@ export class MapView {
     }
     if (!this.isDirty && time > (this.gliding ?? 0)) return;
     this.isDirty = false;
-    this.drawn = time;
+    // The rest of an interval counts for the next one.
+    this.drawn = Math.max(time - interval, (this.drawn ?? 0) + interval);
     this.frames++;
     const now = performance.now();
     for (const tag of this.model.tags.values()) {

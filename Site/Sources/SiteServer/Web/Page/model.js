@@ -4,6 +4,8 @@
 /** Seconds of a trail. */
 export const trailSeconds = 12;
 const trailPoints = 150;
+/** Metres between two points of a trail that moves. */
+const trailStep = 0.25;
 const mostEvents = 200;
 
 export class Model {
@@ -19,6 +21,8 @@ export class Model {
     /** The time of what is shown, in seconds of the run. */
     this.time = NaN;
     this.changes = 0;
+    /** Changes of the site itself. */
+    this.siteChanges = 0;
   }
 
   setSite(site) {
@@ -29,6 +33,7 @@ export class Model {
       const own = this.tag(tag.id);
       own.label = tag.label ?? tag.id;
     }
+    this.siteChanges++;
     this.changes++;
   }
 
@@ -91,7 +96,10 @@ export class Model {
       t: place.t, x, y, z, xx, xy, yy, r95: place.r95_m, velocity: place.velocity_m_s,
       motion: place.motion, floor: place.floor,
     };
-    tag.trail.push({ t: place.t, x, y });
+    const last = tag.trail.at(-1);
+    if (!last || place.t - last.t > 0.9 || Math.hypot(x - last.x, y - last.y) > trailStep) {
+      tag.trail.push({ t: place.t, x, y });
+    }
     const oldest = place.t - trailSeconds;
     let first = Math.max(0, tag.trail.length - trailPoints);
     while (first < tag.trail.length && tag.trail[first].t < oldest) first++;

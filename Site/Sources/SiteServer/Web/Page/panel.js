@@ -16,6 +16,8 @@ export function element(name, { text, ...properties } = {}, ...children) {
   return made;
 }
 
+const collator = new Intl.Collator(undefined, { numeric: true });
+
 function setText(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
@@ -83,8 +85,8 @@ export class Panel {
       .sort((a, b) => {
         const [one, other] = [key(a), key(b)];
         const order = typeof one === "string"
-          ? one.localeCompare(other, undefined, { numeric: true }) : one - other;
-        return sort.sign * (order || 0) || a.label.localeCompare(b.label, undefined, { numeric: true });
+          ? collator.compare(one, other) : one - other;
+        return sort.sign * (order || 0) || collator.compare(a.label, b.label);
       });
   }
 
@@ -203,7 +205,7 @@ export class Panel {
       sure: element("p"), place: element("p", { className: "muted" }),
       motion: element("p", { className: "muted" }), ranges: element("tbody"), table: element("table"),
     };
-    const head = element("tr", {}, ...["Anchor", "Range", "Residual", ""].map((text) => {
+    const head = element("tr", {}, ...["Anchor", "Range", "Residual", "Effect"].map((text) => {
       return element("th", { text, scope: "col" });
     }));
     parts.table.append(element("thead", {}, head), parts.ranges);

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import FlyingFox
+internal import Foundation
+
+/// The way of requests to a page: who may read, who may change, and what browsers may load.
+struct PageAccess: Sendable {
+  /// The result of the check of a request.
+  enum Entry: Sendable {
+    /// Answered already, such as a refused request, or a file of the page.
+    case answered(HTTPResponse)
+    /// A request that may read; with the right to change, too.
+    case admitted(mayChange: Bool)
+  }
+
+  let check: WebGuard
+  let session: PageSession
+  /// The path of the file at `/`.
+  var front = "/page.html"
+
+  func enter(_ request: HTTPRequest) async throws -> Entry {
+    let host = request.headers[.host]
+    let refusal = check.refusal(
+      host: host, origin: request.headers[HTTPHeader("Origin")],
+      token: request.query.first { $0.name == "token" }?.value)
+    switch refusal {
+    case .host: return .answered(.text(.forbidden, "Use the address 127.0.0.1 or localhost."))
+    case .origin: return .answered(.text(.forbidden, "Only pages of this server may connect."))
+    case nil, .token: break
+    }
+    let path = request.path == "/" ? front : request.path
+    if request.method == .GET, let file = PageFiles.file(path) {
+      return .answered(.of(file.type, file.bytes))
+    }
+    if request.path == "/session" { return .answered(try await open(request, host)) }
+    let isOpen = session.accepts(cookies: request.headers[HTTPHeader("Cookie")], host: host)
+    guard refusal == nil || isOpen else { return .answered(Self.locked) }
+    return .admitted(mayChange: isOpen)
+  }
+
+  static var locked: HTTPResponse {
+    .text(.unauthorized, "Open the address that uwbsite has printed, with its token.")
+  }
+
+  private func open(_ request: HTTPRequest, _ host: String?) async throws -> HTTPResponse {
+    guard request.method == .POST, let token = try await request.body(atMost: 1024),
+      let cookie = session.cookie(for: token, host: host)
+    else { return .text(.unauthorized, "The token is wrong.") }
+    return HTTPResponse(
+      statusCode: .noContent, headers: HTTPHeaders([HTTPHeader("Set-Cookie"): cookie]))
+  }
+
+  /// Adds the headers that keep other pages out, and contents of other origins.
+  static func protect(_ response: HTTPResponse) -> HTTPResponse {
+    var response = response
+    for (name, value) in headers { response.headers[HTTPHeader(name)] = value }
+    return response
+  }
+
+  private static let headers = [
+    "Content-Security-Policy":
+      "default-src 'self'; img-src 'self' blob:; object-src 'none'; base-uri 'none'; "
+      + "form-action 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin", "Cache-Control": "no-store",
+  ]
+}
+
+extension HTTPRequest {
+  /// Reads the body; nil if it is too long, or its length is unknown.
+  func body(atMost limit: Int) async throws -> [UInt8]? {
+    guard let length = headers[.contentLength].flatMap(Int.init), length <= limit else {
+      return nil
+    }
+    return Array(try await bodyData)
+  }
+
+  func parameter(_ name: String) -> String? { query.first { $0.name == name }?.value }
+}
+
+extension HTTPResponse {
+  static func of(
+    _ type: String, _ bytes: [UInt8], version: String? = nil
+  ) -> HTTPResponse {
+    var headers = HTTPHeaders([.contentType: type])
+    if let version { headers[.eTag] = "\"\(version)\"" }
+    return HTTPResponse(statusCode: .ok, headers: headers, body: Data(bytes))
+  }
+
+  static func json(_ bytes: [UInt8], version: String? = nil) -> HTTPResponse {
+    of("application/json", bytes, version: version)
+  }
+
+  static func text(_ status: HTTPStatusCode, _ text: String) -> HTTPResponse {
+    HTTPResponse(
+      statusCode: status, headers: HTTPHeaders([.contentType: "text/plain; charset=utf-8"]),
+      body: Data((text + "\n").utf8))
+  }
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import FlyingFox
+
+/// The page of a run.
+package struct PageOptions: Sendable {
+  package var address: WebAddress
+  /// The secret that a page needs; nil for a random one, which only changes of the site need.
+  package var token: String?
+  /// The site file, which pages may change; nil for a site that ends with the run.
+  package var siteFile: String?
+  /// The history, for pages that look back.
+  package var history: HistoryFolder?
+  /// Whether the run is a recording that is read as fast as possible.
+  package var isRecording = false
+  /// Whether the system may choose another port, if a program has this one.
+  package var mayChangePort = false
+  /// Called with the address for a browser.
+  package var report: @Sendable (String) -> Void = { _ in }
+
+  package init(_ address: WebAddress, token: String? = nil) {
+    (self.address, self.token) = (address, token)
+  }
+}
+
+extension PageAccess {
+  init(_ options: PageOptions, _ session: PageSession, front: String = "/page.html") {
+    self.init(
+      check: WebGuard(
+        isLoopback: options.address.isLoopback, token: options.token.map { Array($0.utf8) }),
+      session: session, front: front)
+  }
+}
+
+extension WebServer {
+  /// Starts the server of a page, if need be at another port.
+  static func start(
+    _ options: PageOptions, _ handler: some HTTPHandler
+  ) throws(SinkFailure) -> WebServer {
+    do throws(SinkFailure) { return try WebServer(options.address, handler) } catch {
+      let host = options.address.isIPv6 ? "[\(options.address.host)]" : options.address.host
+      guard options.mayChangePort, let other = WebAddress("\(host):0") else { throw error }
+      return try WebServer(other, handler)
+    }
+  }
+}
