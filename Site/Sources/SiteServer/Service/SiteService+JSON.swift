@@ -96,11 +96,17 @@ extension SiteService {
     text += "}".utf8
   }
 
+  /// Returns the number of lost tags that were last in a zone.
+  private func lost(in zone: String) -> Int {
+    tags.count { $0.presence == .lost && $0.zones.contains(zone) }
+  }
+
   private func json(_ zone: Site.Zone) -> JSONValue {
     .object([
       JSONMember("zone", .string(zone.id)), JSONMember("label", JSONValue(zone.label)),
       JSONMember("floor", JSONValue(zone.floor)),
       JSONMember("count", .number(Double(counts[zone.id] ?? 0))),
+      JSONMember("lost", .number(Double(lost(in: zone.id)))),
     ])
   }
 }

@@ -123,6 +123,8 @@ class Zone:
     floor: str | None = None
     #: The number of tags in the zone, lost ones included.
     count: int = 0
+    #: The number of these tags that are lost.
+    lost: int = 0
     extra: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
 
