@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Foundation
 import SiteScenarios
 import UWBSite
 
@@ -8,13 +9,26 @@ import UWBSite
 struct FuzzFigures: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "fuzz",
-    abstract: "Damaged lines of JSON, tables and PANS, up to the places; site files.")
+    abstract: "Damaged lines of JSON, tables and PANS, up to the places; site files; histories.")
 
-  @Option(help: "Lines of each format, and site files.")
+  @Option(help: "Lines of each format, site files, and files of a history.")
   var count = 1_000_000
 
   @Option(help: "The seed of the changes.")
   var seed: UInt64 = 1
+
+  /// Reads damaged files of a history; returns whether a refusal does not name its file.
+  private func damagedHistories() throws -> Bool {
+    let folder = FileManager.default.temporaryDirectory.path() + "/fuzz-" + UUID().uuidString
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    var fuzz = try HistoryFuzz(folder: folder, seed: seed)
+    let result = try fuzz.run(count)
+    print(
+      "history: \(result.files) files, \(result.refused) refused with their name, "
+        + "\(result.places) places")
+    for sentence in result.wrong { print("  WRONG: \(sentence)") }
+    return !result.wrong.isEmpty
+  }
 
   func run() throws {
     var isWrong = false
@@ -43,6 +57,7 @@ struct FuzzFigures: ParsableCommand {
       "site: \(files.files) files, \(files.readable) readable, \(files.problems) problems, "
         + "\(files.named) with their field")
     for sentence in files.wrong { print("  WRONG: \(sentence)") }
+    isWrong = try damagedHistories() || isWrong
     if isWrong || !files.wrong.isEmpty { throw ExitCode.failure }
   }
 }
