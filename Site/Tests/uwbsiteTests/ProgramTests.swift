@@ -12,7 +12,28 @@ struct ProgramTests {
   }
 
   func run(_ arguments: [String]) throws -> (status: Int32, output: String, errors: String) {
+    try run(arguments, input: nil)
+  }
+
+  /// Runs the built program with a file as its standard input, through a pipe.
+  func pipe(
+    _ path: String, _ arguments: [String]
+  ) throws -> (status: Int32, output: String, errors: String) {
+    let cat = Process()
+    cat.executableURL = URL(fileURLWithPath: "/bin/cat")
+    cat.arguments = [path]
+    let pipe = Pipe()
+    cat.standardOutput = pipe
+    try cat.run()
+    defer { cat.waitUntilExit() }
+    return try run(arguments, input: pipe)
+  }
+
+  private func run(
+    _ arguments: [String], input: Pipe?
+  ) throws -> (status: Int32, output: String, errors: String) {
     let process = Process()
+    if let input { process.standardInput = input }
     process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])
       .deletingLastPathComponent().appendingPathComponent("uwbsite")
     process.arguments = arguments
