@@ -14,13 +14,21 @@ enum Interrupt {
 
   static var isSet: Bool { flag.load(ordering: .relaxed) }
 
-  /// Makes SIGINT and SIGTERM end the command in order.
+  /// Makes SIGINT, SIGTERM and SIGHUP end the command in order.
   static func install() {
-    for number in [SIGINT, SIGTERM] {
-      signal(number) { _ in Interrupt.flag.store(true, ordering: .relaxed) }
+    for number in [SIGINT, SIGTERM, SIGHUP] {
+      let former = signal(number) { _ in Interrupt.flag.store(true, ordering: .relaxed) }
+      // As with nohup.
+      if number == SIGHUP, isIgnored(former) { signal(number, SIG_IGN) }
     }
+    // A reader that has closed the output is an error of writing.
+    signal(SIGPIPE, SIG_IGN)
     // A file that reaches the limit of its size is an error of writing, as a full disk is.
     signal(SIGXFSZ, SIG_IGN)
+  }
+
+  private static func isIgnored(_ handler: (@convention(c) (Int32) -> Void)?) -> Bool {
+    unsafe unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
   }
 
   /// Waits, until a signal at the latest.

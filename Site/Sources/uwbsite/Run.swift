@@ -90,12 +90,16 @@ struct Run: AsyncParsableCommand {
       let isRecording = page.address != nil && speed == nil && !opened.contains(where: \.isLive)
       let service = try makeService(isRecording: isRecording)
       defer { service?.close() }
+      let output = OutputQueue(write: Self.write)
+      defer { Self.noteDropped(output) }
+      let printer = printer(opened.contains(where: \.isLive) ? output : nil)
       do throws(SinkFailure) {
         let sinks = [printer, recorder, service].compactMap { (sink: (any SiteSink)?) in sink }
         var runner = try SiteRunner(
           site, opened, sinks: sinks, speed: speed, epoch: Date().timeIntervalSince1970,
           isStopped: { Interrupt.isSet })
         try runner.run()
+        try output.finish()
         while isRecording, !Interrupt.isSet { Interrupt.sleep(.seconds(1)) }
       } catch { throw CommandFailure(.inputOutput, "\(error)") }
     }
@@ -133,13 +137,25 @@ struct Run: AsyncParsableCommand {
     } catch { throw CommandFailure(.cannotCreate, error.description) }
   }
 
-  private var printer: EventPrinter {
+  private static func write(_ text: String) throws(SinkFailure) {
+    do throws(CommandFailure) { try Terminal.write(text) } catch {
+      throw SinkFailure(error.description)
+    }
+  }
+
+  private static func noteDropped(_ output: OutputQueue) {
+    let lines = output.dropped
+    guard lines > 0 else { return }
+    Terminal.note("\(lines) lines of output are missing, since their reader was too slow")
+  }
+
+  /// - Parameter output: The queue of a live run, which does not wait for the reader.
+  private func printer(_ output: OutputQueue?) -> EventPrinter {
     let isSilent = page.page && format == nil
     return EventPrinter(format == .json ? .json : .text) { text throws(SinkFailure) in
       guard !isSilent else { return }
-      do throws(CommandFailure) { try Terminal.write(text) } catch {
-        throw SinkFailure(error.description)
-      }
+      guard let output else { return try Self.write(text) }
+      try output.add(text)
     } report: {
       Terminal.note($0)
     }

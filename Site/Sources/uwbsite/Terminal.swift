@@ -43,6 +43,9 @@ enum Terminal {
       if count < 0 {
         let number = errno
         if number == EINTR { continue }
+        if number == EPIPE {
+          throw CommandFailure(.inputOutput, "the reader of the output has closed it")
+        }
         throw CommandFailure(.inputOutput, "the output cannot be written: error \(number)")
       }
       rest = rest.dropFirst(count)
