@@ -206,4 +206,15 @@ struct SiteFileTests {
     }
     #expect(refused > 300)
   }
+
+  @Test(
+    "floors at one height are a problem, whatever its sign",
+    arguments: ["0", "-0", "0.0", "1e-400"])
+  func equalFloors(_ height: String) {
+    let text = """
+      {"version": 1, "gauge": {"kind": "measured"},
+       "floors": [{"id": "g", "height_m": 0}, {"id": "u", "height_m": \(height)}]}
+      """
+    #expect(throws: SiteFileError.self) { try Site(json: Array(text.utf8)) }
+  }
 }

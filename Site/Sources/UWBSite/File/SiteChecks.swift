@@ -16,7 +16,8 @@ extension Site {
     Self.unique(zones.map(\.id), "zones", "id", problems)
     Self.unique(zones.map { $0.label ?? "" }, "zones", "label", problems)
     Self.unique(doors.map(\.id), "doors", "id", problems)
-    Self.unique(floors.map { "\($0.height) m" }, "floors", "height_m", problems)
+    // A sum turns -0 into 0.
+    Self.unique(floors.map { "\($0.height + 0) m" }, "floors", "height_m", problems)
   }
 
   /// Notes the second of two equal names; empty ones are problems or absent already.
