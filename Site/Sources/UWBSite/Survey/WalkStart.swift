@@ -22,18 +22,19 @@ struct WalkStart: Sendable {
     let centered = squares.enumerated().map { i, row in
       row.enumerated().map { j, value in value - rows[i] - means[j] + mean }
     }
-    let (left, right) = Self.factors(centered)
-    guard let stretch = Self.stretch(left, rows) else { return nil }
+    guard let (left, right) = Self.factors(centered),
+      let stretch = Self.stretch(left, rows)
+    else { return nil }
     let (a, b, c) = (stretch.factor.a, stretch.factor.b, stretch.factor.c)
     places = left.map { SIMD2($0.x * a + $0.y * b, $0.y * c) + stretch.shift }
-    anchors = right.map { SIMD2($0.x / a - $0.y * b / (a * c), $0.y / c) / -2 }
+    anchors = right.map { SIMD2($0.x / a, $0.y / c - $0.x * b / (a * c)) / -2 }
     headings = []
   }
 
-  /// Two columns for each row and each column of a matrix of rank two.
+  /// Two columns for each row and each column of a matrix of rank two; nil for a smaller rank.
   private static func factors(
     _ matrix: [[Double]]
-  ) -> (left: [SIMD2<Double>], right: [SIMD2<Double>]) {
+  ) -> (left: [SIMD2<Double>], right: [SIMD2<Double>])? {
     let count = matrix[0].count
     var squares = Matrix(rows: count, columns: count)
     for row in matrix {
@@ -41,7 +42,9 @@ struct WalkStart: Sendable {
         for j in 0..<count { squares[i, j] += row[i] * row[j] }
       }
     }
-    let vectors = SymmetricEigen(squares).vectors
+    let eigen = SymmetricEigen(squares)
+    guard eigen.values[count - 2] > 1e-9 * eigen.values[count - 1] else { return nil }
+    let vectors = eigen.vectors
     let right = (0..<count).map { SIMD2(vectors[$0, count - 1], vectors[$0, count - 2]) }
     let left = matrix.map { row in
       zip(row, right).reduce(SIMD2<Double>.zero) { $0 + $1.0 * $1.1 }
