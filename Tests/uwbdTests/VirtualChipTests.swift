@@ -171,7 +171,7 @@ import Varlink
       #expect(story == ["measured", "interrupted", "resumed", "measured"])
       #expect(isMarked)
       #expect(bench.chip.sessionCount == 1)
-      await device.close()
+      // The session may range before the device reports its recovery.
       var changes: [String] = []
       for await event in events {
         switch event {
@@ -179,8 +179,10 @@ import Varlink
         case .recovered: changes.append("recovered")
         default: break
         }
+        if changes.last == "recovered" { break }
       }
       #expect(changes == ["lost", "recovered"])
+      await device.close()
       await bench.chip.waitForSessions { $0 == 0 }
       second?.send(SIGTERM)
       second?.waitUntilExit()
