@@ -11,7 +11,8 @@ struct Settings {
 /// Without arguments: everything, with three tables at the end. It ends with 1 when a time is
 /// beyond its limit, a check of reliability fails, or an accuracy is missed that was met before.
 /// With `--quick`, or `UWB_QUICK=1` in the environment: the same with fewer samples. With `times`,
-/// `--reliability` or `accuracy [--datasets FOLDER]`: one of the tables. With `scale [--quick]`:
+/// `--reliability` or `accuracy [--datasets FOLDER] [--page FILE]`: one of the tables, which
+/// `--page` also writes between the marks of a page. With `scale [--quick]`:
 /// many chips on one machine, and one at rest. With `service [--quick]`: the costs of `uwbd`, which
 /// stands beside this program. With `work NAME COUNT`: the work whose instructions
 /// `Benchmarks/Instructions/count` counts. With any
@@ -25,7 +26,7 @@ enum UWBBenchmarks {
       defer { options.removeSubrange(index...index + 1) }
       return options[index + 1]
     }
-    let datasets = take("--datasets")
+    let (datasets, page) = (take("--datasets"), take("--page"))
     let only = (take("--only") ?? "").split(separator: ",").map(String.init)
     if options.first == "work" {
       guard options.count == 3, let work = CountedWork(rawValue: options[1]),
@@ -61,7 +62,7 @@ enum UWBBenchmarks {
     }
     judge("times") { measureTimes(settings) }
     judge("--reliability") { Reliability.write(Reliability.rows(settings)) }
-    judge("accuracy") { Accuracy.run(settings, datasets: datasets, only: only) }
+    judge("accuracy") { Accuracy.run(settings, datasets: datasets, only: only, page: page) }
     judge("service", isDefault: false) { ServiceFigures.run(settings) }
     judge("scale", isDefault: false) { Scale.run(settings) }
     guard missed.isEmpty else {

@@ -5,8 +5,12 @@ import RangingScenes
 enum Accuracy {
   /// Prints figures. Returns whether no aim was missed by more than its limits.
   ///
-  /// - Parameter only: the figures to measure, such as M1; all if empty.
-  static func run(_ settings: Settings, datasets: String?, only: [String]) -> Bool {
+  /// - Parameters:
+  ///   - only: the figures to measure, such as M1; all if empty.
+  ///   - page: a page of documentation whose table is replaced.
+  static func run(
+    _ settings: Settings, datasets: String?, only: [String], page: String? = nil
+  ) -> Bool {
     let recordings = Recordings(datasets)
     let groups: [(ids: [String], rows: () -> [AccuracyFigure])] = [
       (["T1", "T2", "T3", "T4"], { TwoWayFigures.rows(settings) }),
@@ -23,7 +27,12 @@ enum Accuracy {
     func isWanted(_ id: String) -> Bool { only.isEmpty || only.contains(id) }
     let figures = groups.filter { $0.ids.contains(where: isWanted) }.flatMap { $0.rows() }
       .filter { isWanted($0.id) }
-    let isWell = AccuracyFigure.write(figures)
+    print("\n" + AccuracyFigure.table(figures).joined(separator: "\n"))
+    var isWell = figures.allSatisfy(\.isTolerable)
+    if let page, !AccuracyFigure.write(figures, to: page) {
+      print("\(page) has no marks <!-- accuracy: begin --> and <!-- accuracy: end -->.")
+      isWell = false
+    }
     guard only.isEmpty else { return isWell }
     Sensitivity.run(recordings)
     for (name, missing) in [

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Foundation
 
 /// A figure of accuracy: the result of the library, the result of the textbook estimator in the
 /// same run, and the aim.
@@ -50,23 +51,40 @@ struct AccuracyFigure {
     return "MISSED"
   }
 
-  /// Prints a table. Returns whether no figure is beyond its limits.
-  static func write(_ figures: [AccuracyFigure]) -> Bool {
+  /// Returns lines of a table.
+  static func table(_ figures: [AccuracyFigure]) -> [String] {
     let header = ["figure", "", "unit", "textbook", "", "here", "least", "most", "aim", ""]
     let lines = [header] + figures.map(\.cells)
     let widths = header.indices.map { column in lines.map { $0[column].count }.max() ?? 0 }
-    print("")
+    var table: [String] = []
     for (index, line) in lines.enumerated() {
       let padded = line.enumerated().map { column, cell in
         let space = String(repeating: " ", count: widths[column] - cell.count)
         return [4, 5, 6, 7].contains(column) ? space + cell : cell + space
       }
-      print("| " + padded.joined(separator: " | ") + " |")
+      table.append("| " + padded.joined(separator: " | ") + " |")
       if index == 0 {
-        print("|" + widths.map { String(repeating: "-", count: $0 + 2) + "|" }.joined())
+        table.append("|" + widths.map { String(repeating: "-", count: $0 + 2) + "|" }.joined())
       }
     }
-    return figures.allSatisfy(\.isTolerable)
+    return table
+  }
+
+  /// Replaces the table between two marks of a page.
+  ///
+  /// - Returns: whether the page has these marks and was written.
+  static func write(_ figures: [AccuracyFigure], to page: String) -> Bool {
+    let marks = ["<!-- accuracy: begin -->", "<!-- accuracy: end -->"]
+    guard let text = try? String(contentsOfFile: page, encoding: .utf8),
+      let begin = text.range(of: marks[0]), let end = text.range(of: marks[1]),
+      begin.upperBound <= end.lowerBound
+    else { return false }
+    // Times depend on the machine.
+    let lines = table(figures.filter { $0.unit != "s" })
+    let whole =
+      text[..<begin.upperBound] + "\n" + lines.joined(separator: "\n") + "\n"
+      + text[end.lowerBound...]
+    return (try? String(whole).write(toFile: page, atomically: true, encoding: .utf8)) != nil
   }
 
   private var cells: [String] {

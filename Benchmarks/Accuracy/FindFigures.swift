@@ -4,6 +4,7 @@ import Ranging
 import RangingScenes
 
 /// A beacon lower than the hand-held device, searched for with ranges alone: L3.
+/// Walks and flights whose own tracking drifts: L4.
 enum FindFigures {
   static func rows(_ settings: Settings) -> [AccuracyFigure] {
     var bearings = Errors()
@@ -39,7 +40,38 @@ enum FindFigures {
           id: "L3", quantity: name, unit: "s",
           value: seconds * 100_000 / Double(sightings.count)))
     }
-    return result
+    return result + drifting(settings)
+  }
+
+  /// Bearings when converged. The walks of `TargetErrors`' choice have other seeds.
+  private static func drifting(_ settings: Settings) -> [AccuracyFigure] {
+    var (all, result) = (Honesty(), [AccuracyFigure]())
+    for kind in DriftingWalk.Kind.all {
+      var (ratios, errors): ([Double], [Double]) = ([], [])
+      for seed in 1...(settings.quick ? 20 : 80) {
+        let walk = DriftingWalk(kind, seed: UInt64(700 + seed))
+        var finder = TargetFinder()
+        for (sighting, truth) in zip(walk.sightings, walk.truth) {
+          guard let estimate = finder.update(sighting), estimate.isConverged else { continue }
+          let error = wrap(estimate.horizontalAngle - truth)
+          ratios.append(error / estimate.angleDeviation)
+          errors.append(abs(error) / degree)
+        }
+      }
+      all.add(ratios)
+      var one = Honesty()
+      one.add(ratios)
+      result.append(
+        AccuracyFigure(
+          id: "L4", quantity: "\(kind.name): bearing, 95 % when converged", unit: "deg",
+          value: quantile(errors, 0.95)))
+      result += one.figures("L4", kind.name).map { figure in
+        var figure = figure
+        figure.aim = nil
+        return figure
+      }
+    }
+    return result + all.figures("L4", "all of these")
   }
 
   /// At 1 m/s and 10 Hz, back and forth on a bend, with 3.7 cm of noise. The last bearing is

@@ -331,4 +331,20 @@ extension RangeEstimator {
     }
     #expect(try deviation(rate: 100) > 0.85 * deviation(rate: 10))
   }
+
+  @Test func `A path that is reported as blocked may be metres too long`() throws {
+    var deviations: [RangeEstimate] = []
+    for blocked in [nil, false, true] as [Bool?] {
+      var estimator = RangeEstimator()
+      for step in 0..<30 {
+        estimator.update(
+          RangeSample(time: Double(step) * 0.1, distance: 4, nonLineOfSight: blocked))
+      }
+      deviations.append(try #require(estimator.prediction(at: 3)))
+    }
+    #expect(deviations[0].standardDeviation == deviations[1].standardDeviation)
+    // Published medians of the detour are 0.5 to 1.1 m.
+    #expect(1.0...1.5 ~= deviations[2].standardDeviation)
+    #expect(deviations[2].shortTermDeviation < 0.4)
+  }
 }

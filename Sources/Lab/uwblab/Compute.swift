@@ -403,18 +403,32 @@ struct ComputeFind: TableCommand {
   @OptionGroup var table: ComputeOptions
   @OptionGroup var option: LiveOption
   @OptionGroup var known: CalibrationOption
-  @Option(help: "Noise of one range in metres, one standard deviation.") var sigma = 0.1
+  @Option(
+    help: """
+      Noise of one range in metres, one standard deviation, until the ranges themselves show their \
+      noise.
+      """)
+  var sigma = 0.1
+  @Option(
+    help: """
+      Drift of the heading in degrees a minute, one standard deviation. Where the ranges indicate \
+      more, up to five times as much is assumed.
+      """)
+  var headingDrift = 1.0
   @Option(help: "Noise of an azimuth in degrees, one standard deviation.") var azimuthSigma = 6.0
 
   func validate() throws {
     try require(
       sigma > 0 && azimuthSigma > 0 && sigma < 1e3 && azimuthSigma < 180,
       "--sigma and --azimuth-sigma are greater than 0.")
+    try require(
+      headingDrift > 0 && headingDrift < 1000, "--heading-drift is in degrees a minute, above 0.")
   }
 
   private var parameters: TargetFinder.Parameters {
     var parameters = TargetFinder.Parameters()
     parameters.rangeDeviation = sigma
+    parameters.headingDrift = headingDrift * .pi / 180 / 60
     parameters.azimuthDeviation = azimuthSigma * .pi / 180
     return parameters
   }

@@ -51,6 +51,9 @@ public struct RangeEstimator: Sendable, Hashable {
     package var tailFreedom = 4.0
     /// Factor on the standard deviation of samples without line of sight, at least 1.
     package var nonLineOfSightInflation = 4.0
+    /// The variance of the detour of a sample with `nonLineOfSight`, in square metres: as by the
+    /// rules, where the chip reports a blocked path.
+    package var nonLineOfSightDoubt = LineOfSightModel().effect(probability: 0.9, on: 0).doubt
     /// Consecutive rejected samples after which the estimate restarts; at least 1.
     package var rejectionLimit = 8
     /// The limit while only one sample supports the estimate, which may itself be the outlier.
@@ -200,7 +203,7 @@ public struct RangeEstimator: Sendable, Hashable {
     let variance = tails * (residual.variance / part)
     let gain = (next.weight * next.rr / (next.rr + variance)).sum()
     shared += gain * (inflation(of: sample) - shared)
-    doubt += gain * (sample.doubt - doubt)
+    doubt += gain * (self.doubt(of: sample) - doubt)
     next.update(residual.innovation, noise: variance)
     motion = next
     rejections = 0
@@ -228,7 +231,7 @@ public struct RangeEstimator: Sendable, Hashable {
         time: sample.time, r: sample.distance, rr: variance(of: sample) * noise.factor,
         vv: parameters.initialVelocity * parameters.initialVelocity))
     self.motion = motion
-    (shared, doubt) = (inflation(of: sample), sample.doubt)
+    (shared, doubt) = (inflation(of: sample), doubt(of: sample))
     (lastTime, lastDistance) = (sample.time, sample.distance)
     rejections = 0
     support = 1
@@ -268,6 +271,12 @@ public struct RangeEstimator: Sendable, Hashable {
   private func inflation(of sample: RangeSample) -> Double {
     guard sample.nonLineOfSight == true else { return sample.inflation }
     return parameters.nonLineOfSightInflation * parameters.nonLineOfSightInflation
+  }
+
+  /// Returns the variance of the error that an obstacle may add.
+  private func doubt(of sample: RangeSample) -> Double {
+    sample.nonLineOfSight == true
+      ? max(sample.doubt, parameters.nonLineOfSightDoubt) : sample.doubt
   }
 
   // MARK: models

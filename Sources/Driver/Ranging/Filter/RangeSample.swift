@@ -8,7 +8,8 @@ public struct RangeSample: Sendable, Hashable {
   public var distance: Double
   /// One standard deviation of the measurement's noise in metres, greater than 0.
   public var standardDeviation: Double
-  /// Whether the direct path is blocked; nil if the chip does not report it.
+  /// Whether the direct path is blocked; nil if the chip does not report it. A blocked path may be
+  /// longer by metres, which is then part of the stated deviation.
   public var nonLineOfSight: Bool?
   /// The factor on the variance by which `standardDeviation` is greater because the path may be
   /// blocked. The effect of an obstacle is the same in the next samples, so no filter removes it.

@@ -90,7 +90,8 @@ public struct TargetEstimate: Sendable, Hashable {
 public struct TargetFinder: Sendable {
   /// Model of ranges, azimuths and poses.
   public struct Parameters: Sendable, Hashable {
-    /// Noise of a range in metres, one standard deviation.
+    /// Noise of a range in metres, one standard deviation. The ranges themselves reveal it, too:
+    /// this has the weight of two of them.
     public var rangeDeviation = 0.1
     /// Constant error of all ranges in metres, one standard deviation; nearly unobservable on short
     /// paths.
@@ -99,11 +100,16 @@ public struct TargetFinder: Sendable {
     public var azimuthDeviation = 6 * Double.pi / 180
     /// The probability that an azimuth is wrong altogether.
     package var azimuthOutliers = 0.08
-    /// The drift of the poses, as a fraction of the distance moved.
+    /// The stretch of the path of the poses, as a fraction of the distance moved.
     package var drift = 0.01
-    /// Prior height of the target relative to the observer in metres, one standard deviation. Both
-    /// are mostly between the knees and the ceiling.
-    package var heightDeviation = 0.8
+    /// The drift of the heading of the poses in radians per second, one standard deviation. Where
+    /// the ranges indicate more, five times as much is assumed.
+    public var headingDrift = Double.pi / 180 / 60
+    /// The random part of that drift, in radians per square root of a second.
+    package var randomHeading = 0.3 * Double.pi / 180 / 60.0.squareRoot()
+    /// Prior height of the target relative to the observer in metres, one standard deviation. Less
+    /// would win against the ranges of a drone.
+    package var heightDeviation = 1.5
     /// Metres of movement after which a sighting is kept as a new one.
     package var spacing = 0.05
     /// Most sightings kept; the oldest are thinned out.
@@ -112,11 +118,11 @@ public struct TargetFinder: Sendable {
     /// changes the position, and a solution takes most of the time.
     package var sightingsPerWaiting = 80
     /// The standard deviation in radians below which the horizontal angle counts as known.
-    package var convergedAngle = 3 * Double.pi / 180
+    package var convergedAngle = 3.2 * Double.pi / 180
     /// The difference by which the log-likelihood of every other position must be lower.
     package var separation = 4.0
     /// The ratio of residuals to their expectation from which on they contradict the movement.
-    package var misfit = 2.5
+    package var misfit = 6.0
     /// The log-likelihood ratio required to assume a moving target.
     package var movementEvidence = 24.0
     /// The least speed of a moving target in metres per second: slow errors of ranges look like
@@ -169,10 +175,12 @@ public struct TargetFinder: Sendable {
   /// New sightings since the last solution.
   private var waiting = 0
   private var filter: RangeEstimator
+  private var errors: TargetErrors
 
   /// Creates a finder for hand-held devices.
   public init(_ parameters: Parameters = Parameters()) {
     self.parameters = parameters
+    errors = TargetErrors(deviation: parameters.rangeDeviation)
     var filter = RangeEstimator.Parameters()
     // Ranges change no faster than people walk. This filter rejects only gross errors.
     filter.accelerationDensity = 4
@@ -196,7 +204,7 @@ public struct TargetFinder: Sendable {
     let filtered = filter.update(
       RangeSample(
         time: sighting.time, distance: sighting.range,
-        standardDeviation: parameters.rangeDeviation))
+        standardDeviation: max(parameters.rangeDeviation, errors.deviation)))
     guard filtered?.isAccepted == true else {
       if let estimate { self.estimate = seen(estimate, from: sighting.pose) }
       return estimate
@@ -252,7 +260,7 @@ public struct TargetFinder: Sendable {
 
   private mutating func solve(from pose: Pose) {
     guard let latest = sightings.last else { return }
-    let problem = TargetProblem(sightings, parameters, travelled: travelled)
+    let problem = TargetProblem(sightings, parameters, travelled: travelled, errors)
     let near = max(0.15, 0.05 * latest.range)
     var found: [TargetProblem.Minimum] = []
     func search(from start: SIMD3<Double>, bias: Double) {
@@ -271,6 +279,11 @@ public struct TargetFinder: Sendable {
       sinceSearch = 0
       for side in sides(near) { search(from: side.position, bias: side.bias) }
     }
+    if let best = found.min(by: { $0.cost < $1.cost }), problem.extent.z > 0.1 {
+      for other in problem.similar(to: best.position, turns: sinceSearch == 0) {
+        search(from: other, bias: best.bias)
+      }
+    }
     // Movement at one height leaves a mirror image, and between both a point where the gradient has
     // no vertical part.
     if let best = found.min(by: { $0.cost < $1.cost }) {
@@ -283,35 +296,42 @@ public struct TargetFinder: Sendable {
     found.sort { $0.cost < $1.cost }
     candidates = Array(found.prefix(4))
     guard let best = found.first else { return }
-    // Ranges from one position leave a sphere: the prior keeps the covariance within 100 m.
-    var information = best.information
-    information.addToDiagonal(1e-4)
-    guard var covariance = information.inverse else { return }
-    // Ranges that scatter more than the model are less certain than the model.
-    let misfit = problem.misfit(at: best)
-    covariance = covariance.scaled(max(1, misfit * misfit))
+    let misfit = problem.misfit(at: best) * errors.deviation / parameters.rangeDeviation
+    let isComplete = sinceSearch == 0 || sightings.count < 12
+    guard
+      let (step, covariance) = errors.refine(
+        problem, at: best, parameters, isComplete: isComplete)
+    else { return }
     let fresh = TargetEstimate(
-      position: best.position, covariance: covariance, horizontalAngle: 0, angleDeviation: .pi,
-      vertical: .unknown, isConverged: false, reasons: [])
+      position: best.position + step, covariance: covariance, horizontalAngle: 0,
+      angleDeviation: .pi, vertical: .unknown, isConverged: false, reasons: [])
     estimate = judged(fresh, found, problem, misfit, pose)
-    if estimate?.reasons.contains(.targetMovement) == true, sinceSearch == 0 {
+    // Once the target rests, ranges of its movement contradict any position.
+    if sinceSearch == 0, estimate?.reasons.isDisjoint(with: [.targetMovement, .signal]) == false {
       forgetMovement(pose)
     }
   }
 
   /// Drops the sightings of a target that moved, once it has rested long enough to be located.
   private mutating func forgetMovement(_ pose: Pose) {
-    let newest = parameters.restSightings
-    guard sightings.count >= 2 * newest else { return }
-    var since = self
-    since.sightings.removeFirst(sightings.count - newest)
-    since.candidates = []
-    since.estimate = nil
-    since.solve(from: pose)
-    guard since.estimate?.isConverged == true, let best = since.candidates.first else { return }
-    let problem = TargetProblem(since.sightings, parameters, travelled: travelled)
-    let movement = TargetMovement(problem, at: best, parameters)
-    if movement.speed + 2 * movement.speedDeviation < parameters.restSpeed { self = since }
+    let least = parameters.restSightings
+    // More of them locate a far target, too.
+    for newest in [least, 2 * least] where sightings.count >= newest + least {
+      var since = self
+      since.sightings.removeFirst(sightings.count - newest)
+      since.candidates = []
+      since.errors = TargetErrors(deviation: parameters.rangeDeviation)
+      since.estimate = nil
+      since.solve(from: pose)
+      guard since.estimate?.isConverged == true, let best = since.candidates.first else { continue }
+      let problem = TargetProblem(
+        since.sightings, parameters, travelled: travelled, since.errors)
+      let movement = TargetMovement(problem, at: best, parameters)
+      if movement.speed + 2 * movement.speedDeviation < parameters.restSpeed {
+        self = since
+        return
+      }
+    }
   }
 
   /// Returns possible minima, found from all sides with few of the sightings: enough to locate a
@@ -319,7 +339,7 @@ public struct TargetFinder: Sendable {
   private func sides(_ near: Double) -> [TargetProblem.Minimum] {
     let step = (sightings.count + 23) / 24
     let some = stride(from: sightings.count - 1, through: 0, by: -step).map { sightings[$0] }
-    let sketch = TargetProblem(some.reversed(), parameters, travelled: travelled)
+    let sketch = TargetProblem(some.reversed(), parameters, travelled: travelled, errors)
     var minima: [TargetProblem.Minimum] = []
     for from in [sightings[sightings.count - 1], sightings[sightings.count / 2]] {
       let circle = (0..<12).map { turn in

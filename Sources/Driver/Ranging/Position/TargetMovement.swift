@@ -54,7 +54,7 @@ struct TargetMovement {
       let inverse = 1 / length
       (x, y, z) = (x * inverse, y * inverse, z * inverse)
       // A few gross errors are not movement.
-      var weight = problem.share * precision / (1 + residual * residual * (precision / 8))
+      var weight = problem.assumedShare * precision / (1 + residual * residual * (precision / 8))
       weight.replace(with: 0, where: pair.precision .== 0)
       still.add(x, y, z, weight)
       once.add(x, y, z, weight * pair.time)

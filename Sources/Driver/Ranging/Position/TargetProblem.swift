@@ -24,6 +24,15 @@ struct TargetProblem {
     var time: Lanes
     /// The inverse of the variance.
     var precision: Lanes
+    /// The variance relative to the one of a single range.
+    var spread: Lanes
+    /// Metres moved up to this pose.
+    var travelled: Lanes
+    /// The movement since: as it is, multiplied by the time until now, and by the second term of
+    /// the series of a random drift.
+    var backX, backY, backZ, leverX, leverY, waveX, waveY: Lanes
+    /// The variances that a random drift of the heading and an uneven stretch since then add.
+    var age, wear: Lanes
   }
 
   /// A measured azimuth as two directions in the world: its own, and the one to the right of it.
@@ -48,50 +57,144 @@ struct TargetProblem {
 
   private(set) var ranges: [Ranges] = []
   private var azimuths: [Azimuth] = []
-  private let count: Int
+  let count: Int
   private let parameters: TargetFinder.Parameters
   /// The mean height of the sighting positions.
   let height: Double
   /// The extent of the sighting positions along each axis.
   let extent: SIMD3<Double>
-  /// The weight of one sighting: sightings closer than half a metre share their error.
+  /// The weight of one range: neighbours share part of their error.
   let share: Double
+  /// The weight of one range before the errors of ranges are learned: neighbours within 0.25 m
+  /// share their errors.
+  let assumedShare: Double
 
   init(
-    _ sightings: [TargetFinder.Sighting], _ parameters: TargetFinder.Parameters, travelled: Double
+    _ sightings: [TargetFinder.Sighting], _ parameters: TargetFinder.Parameters, travelled: Double,
+    _ errors: TargetErrors
   ) {
     self.parameters = parameters
     count = sightings.count
     let latest = sightings[count - 1]
-    var low = latest.pose.position
-    var high = low
-    var sum = SIMD3<Double>.zero
+    let places = Self.places(sightings, parameters, travelled: travelled, errors)
+    let noise = errors.deviation * errors.deviation
     ranges.reserveCapacity((count + 1) / 2)
-    let noise = parameters.rangeDeviation * parameters.rangeDeviation
     for index in stride(from: 0, to: count, by: 2) {
-      let one = sightings[index]
-      let other = index + 1 < count ? sightings[index + 1] : one
-      let (p, q) = (one.pose.position, other.pose.position)
-      for place in [p, q] {
-        low.replace(with: place, where: place .< low)
-        high.replace(with: place, where: place .> high)
-      }
-      sum += index + 1 < count ? p + q : p
-      // The part of the variance that averaging does not remove, and the drift of the poses since.
-      let drift = parameters.drift * (travelled - Lanes(one.travelled, other.travelled))
-      let variance = noise * Lanes(one.spread, other.spread) + drift * drift
+      let isLast = index + 1 == count
+      let (one, other) = (sightings[index], sightings[isLast ? index : index + 1])
+      let (p, q) = (places[index], places[isLast ? index : index + 1])
+      let spread = Lanes(one.spread, other.spread)
+      let (age, wear) = (Lanes(p.age, q.age), Lanes(p.wear, q.wear))
+      let variance = noise * spread + errors.drift * errors.drift * age + wear
       ranges.append(
         Ranges(
-          x: Lanes(p.x, q.x), y: Lanes(p.y, q.y), z: Lanes(p.z, q.z),
+          x: Lanes(p.position.x, q.position.x), y: Lanes(p.position.y, q.position.y),
+          z: Lanes(p.position.z, q.position.z),
           range: Lanes(one.range, other.range), time: Lanes(one.time, other.time) - latest.time,
-          precision: Lanes(1, index + 1 < count ? 1 : 0) / variance))
+          precision: Lanes(1, isLast ? 0 : 1) / variance, spread: spread,
+          travelled: Lanes(one.travelled, other.travelled),
+          backX: Lanes(p.back.x, q.back.x), backY: Lanes(p.back.y, q.back.y),
+          backZ: Lanes(p.back.z, q.back.z), leverX: Lanes(p.lever.x, q.lever.x),
+          leverY: Lanes(p.lever.y, q.lever.y), waveX: Lanes(p.wave.x, q.wave.x),
+          waveY: Lanes(p.wave.y, q.wave.y), age: age, wear: wear))
       if let azimuth = one.azimuth { azimuths.append(azimuth) }
-      if index + 1 < count, let azimuth = other.azimuth { azimuths.append(azimuth) }
+      if !isLast, let azimuth = other.azimuth { azimuths.append(azimuth) }
+    }
+    var (low, high, sum) = (latest.pose.position, latest.pose.position, 0.0)
+    for place in places {
+      low.replace(with: place.position, where: place.position .< low)
+      high.replace(with: place.position, where: place.position .> high)
+      sum += place.position.z
     }
     extent = high - low
-    height = sum.z / Double(count)
+    height = sum / Double(count)
     let way = sightings[count - 1].travelled - sightings[0].travelled
-    share = min(1, max(1, way / 0.25 + 1) / Double(count))
+    assumedShare = min(1, max(1, way / 0.25 + 1) / Double(count))
+    share = max(1 / Double(count), min(1, 1 / errors.repetition))
+  }
+
+  /// The position of a sighting relative to the latest pose, corrected for the drift.
+  private struct Place {
+    var position: SIMD3<Double>
+    /// As in `Ranges`.
+    var back = SIMD3<Double>.zero
+    var lever = SIMD3<Double>.zero
+    var wave = SIMD3<Double>.zero
+    var age = 0.0
+    var wear = 0.0
+  }
+
+  /// The heading of the latest pose counts: earlier movement is turned by the drift since then.
+  private static func places(
+    _ sightings: [TargetFinder.Sighting], _ parameters: TargetFinder.Parameters, travelled: Double,
+    _ errors: TargetErrors
+  ) -> [Place] {
+    var after = sightings[sightings.count - 1]
+    let now = after.time
+    var place = Place(position: after.pose.position)
+    let latest = place.position
+    var places = [Place](repeating: place, count: sightings.count)
+    let duration = max(0.1, now - sightings[0].time)
+    let random = parameters.randomHeading * parameters.randomHeading
+    for index in sightings.indices.reversed() {
+      let one = sightings[index]
+      let step = after.pose.position - one.pose.position
+      let since = now - (one.time + after.time) / 2
+      after = one
+      let wave = sin(1.5 * .pi * since / duration)
+      // A series of the turn; no heading is corrected by more than a radian.
+      let turn = max(-1, min(1, errors.rate * since + errors.wave * wave))
+      let (ahead, aside) = (1 - turn * turn / 2, turn - turn * turn * turn / 6)
+      place.position.x -= ahead * step.x - aside * step.y
+      place.position.y -= ahead * step.y + aside * step.x
+      place.position.z -= step.z
+      place.back = latest - place.position
+      place.lever += step * since
+      place.wave += step * wave
+      let lever = place.lever.x * place.lever.x + place.lever.y * place.lever.y
+      place.age = random * lever / max(0.1, now - one.time) / 2
+      let stretch = parameters.drift * (travelled - one.travelled)
+      place.wear = 0.03 * stretch * stretch
+      places[index] = place
+    }
+    return places
+  }
+
+  /// Returns the information of the azimuths about a position, and the slope of their likelihood.
+  func azimuthInformation(_ position: SIMD3<Double>) -> (Symmetric3, SIMD3<Double>) {
+    guard !azimuths.isEmpty else { return (.zero, .zero) }
+    var result = Evaluation()
+    addAzimuths(position, &result)
+    return (result.information, result.slope)
+  }
+
+  /// Returns other positions with similar ranges: the mirror image in the plane of the movement,
+  /// and the position turned about the line of the movement.
+  ///
+  /// - Parameter turns: whether to return the latter.
+  func similar(to position: SIMD3<Double>, turns: Bool) -> [SIMD3<Double>] {
+    var (middle, scatter) = (SIMD3<Double>.zero, Symmetric3.zero)
+    for pair in ranges { middle += SIMD3(pair.x[0], pair.y[0], pair.z[0]) }
+    middle *= 1 / Double(ranges.count)
+    for pair in ranges { scatter.add(SIMD3(pair.x[0], pair.y[0], pair.z[0]) - middle, 1) }
+    scatter.addToDiagonal(1e-3)
+    guard let inverse = scatter.inverse else { return [] }
+    var (normal, line) = (SIMD3<Double>(0.1, 0.2, 1), SIMD3<Double>(1, 0.9, 0.1))
+    for _ in 0..<6 {
+      normal = inverse.times(normal)
+      normal *= 1 / normal.length
+      line = scatter.times(line)
+      line *= 1 / line.length
+    }
+    let arm = position - middle
+    var found = [position - normal * (2 * normal.dot(arm))]
+    guard turns else { return found }
+    let along = line * line.dot(arm)
+    let (across, aside) = (arm - along, line.cross(arm))
+    found.append(middle + along - across)
+    found.append(middle + along + aside)
+    found.append(middle + along - aside)
+    return found
   }
 
   /// Descends to the next minimum.
@@ -283,8 +386,8 @@ struct TargetProblem {
       slopeX += weight * residual * gx
       slopeY += weight * residual * gy
     }
-    let all = share * precision
-    result.cost -= share * (logarithm + log(product[0] * product[1]))
+    let all = assumedShare * precision
+    result.cost -= assumedShare * (logarithm + log(product[0] * product[1]))
     result.information.xx += all * xx.sum()
     result.information.xy += all * xy.sum()
     result.information.yy += all * yy.sum()
