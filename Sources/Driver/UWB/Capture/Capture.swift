@@ -135,7 +135,7 @@ extension CaptureError: DescribedError {
       "\(path) cannot be read: \(Self.reason(reason, errno))."
     case .tooLong(let path, let limit): "\(path) is longer than \(limit) bytes."
     case .lineTooLong(let path, let line, let limit):
-      "\(path), line \(line) is longer than \(limit) bytes."
+      "\(path) has more than \(limit) bytes in line \(line)."
     case .notCreated(let path, let errno, let reason):
       "\(path) cannot be created: \(Self.reason(reason, errno))."
     case .notWritten(let path, let errno, let reason):
