@@ -189,10 +189,13 @@ struct WatchReply {
     #expect(try first("doors", fed)["outside"] == .array([]))
     fed.add(.lost(tag: "T", since: 3, zones: ["dock"]))
     #expect(try tag("T", fed)["state"] == .string("lost"))
+    #expect(try first("zones", fed)["count"] == .number(1))
+    #expect(try first("zones", fed)["lost"] == .number(1))
     #expect(try tag("T", fed)["zones"] == .array([.string("dock")]))
     fed.add(.zone(change(.left(dwell: 4), count: 0)), .found(tag: "T", at: 5))
     #expect(try tag("T", fed)["zones"] == .array([]))
     #expect(try first("zones", fed)["count"] == .number(0))
+    #expect(try first("zones", fed)["lost"] == .number(0))
     guard case .array(let anchors)? = try list(fed)["anchors"] else { throw SinkFailure("none") }
     #expect(anchors.map { $0["state"] } == ["good", "moved", "good", "good"].map { .string($0) })
     #expect(anchors[1]["by_m"] == .array([.number(5), .number(0), .number(0)]))
