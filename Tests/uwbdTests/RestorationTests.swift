@@ -36,19 +36,14 @@ import Varlink
     ]
     bench.start()
     defer { bench.stop() }
-    // Nobody advances it, so that no message is late.
-    let clock = VirtualTime().clock
     let service = try await Service(
-      [(chips[0].path, try LinkEndpoint(chips[0].path))], Permissions(), version: "1", clock: clock,
+      [(chips[0].path, try LinkEndpoint(chips[0].path))], Permissions(), version: "1",
       logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
     await service.start(
       listeningAt: try ListeningSocket.make(at: folder.path("control"), mode: 0o600))
 
-    var options = UWBDevice.Options()
-    options.clock = clock
-    let device = try await UWBDevice.open(
-      .serial(path: FilePath(chips[1].path)), options: options)
-    let accessory = try Accessory(device, options: .init(), clock: clock)
+    let device = try await UWBDevice.open(.serial(path: FilePath(chips[1].path)))
+    let accessory = try Accessory(device)
     let listener = try await SocketListener(ChannelEndpoint("unix:\(folder.path("accessory"))"))
     let changes = Locked<[String]>([])
     let events = accessory.events

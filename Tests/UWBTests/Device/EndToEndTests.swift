@@ -6,7 +6,6 @@ import UCI
 import UWB
 import UWBLink
 import UWBSimulator
-import UWBTestSupport
 
 /// Driver and simulated chips, with the kernel's pseudo-terminals between them.
 @Suite(.timeLimit(.minutes(10))) struct EndToEndTests {
@@ -31,22 +30,14 @@ import UWBTestSupport
 
   /// The options for a chip, which name one of NXP's: without its profile, the driver waits three
   /// seconds before it tries NXP's boot command. `HandshakeTests` cover that.
-  ///
-  /// - Parameter isPatient: Whether no time-out ever passes, so that no answer of the chip is late.
   static func options(
-    _ chip: SimulatedBench.Chip, recovery: RecoveryPolicy? = nil, isPatient: Bool = false
+    _ chip: SimulatedBench.Chip, recovery: RecoveryPolicy? = nil
   ) -> UWBDevice.Options {
-    var options = UWBDevice.Options(
-      profile: chip.profile.needsDeviceInit ? .nxp : nil, recovery: recovery)
-    if isPatient { options.clock = VirtualTime().clock }
-    return options
+    .init(profile: chip.profile.needsDeviceInit ? .nxp : nil, recovery: recovery)
   }
 
-  /// Opens a chip without time-outs, except for one that leaves answers out.
   static func open(_ chip: SimulatedBench.Chip) async throws -> UWBDevice {
-    try await UWBDevice.open(
-      .serial(path: FilePath(chip.path)),
-      options: options(chip, isPatient: chip.profile.name != ChipProfile.pica.name))
+    try await UWBDevice.open(.serial(path: FilePath(chip.path)), options: options(chip))
   }
 
   /// A bench with a controller at the origin and controlees 3, 4, … metres away.
@@ -177,19 +168,14 @@ import UWBTestSupport
 
   @Test func aDeviceCanBeOpenedAgainAfterItWasLeftRanging() async throws {
     let (bench, chips) = try Self.bench([.qm33])
-    // With time-outs, as a program has them: the driver repeats a reset without an answer.
-    func open() async throws -> UWBDevice {
-      try await UWBDevice.open(
-        .serial(path: FilePath(chips[0].path)), options: Self.options(chips[0]))
-    }
     do {
-      let device = try await open()
+      let device = try await Self.open(chips[0])
       let session = try await device.makeSession(Self.configurations(interval: 5).controller)
       try await session.start()
       // The session is released without `close`, like a program that crashed: the chip continues to
       // range.
     }
-    let device = try await open()
+    let device = try await Self.open(chips[0])
     #expect(try await device.send(GetSessionCount()).count == 0)
     await device.close()
     bench.stop()
