@@ -246,6 +246,7 @@ import UWBTestSupport
         Issue.record("no answer")
         return
       }
+      await stage.time.timers(1)
       stage.time.advance(.seconds(1))
     }
     #expect(try await connection?.name == "Bob")

@@ -134,8 +134,8 @@ final class PageFeed: Sendable {
   ) -> RecordPart {
     var part = RecordPart()
     var query = History.Query()
-    query.from = Int64((start + run.epoch) * 1000)
-    query.to = Int64((end + run.epoch) * 1000)
+    query.from = milliseconds(start + run.epoch)
+    query.to = milliseconds(end + run.epoch)
     guard let history = try? History(folder) else { return part }
     for day in history.days(query) where part.next == nil {
       try? history.places(query, day) { record in
@@ -151,7 +151,7 @@ final class PageFeed: Sendable {
         return true
       }
     }
-    if let next = part.next { query.to = Int64((next + run.epoch) * 1000) }
+    if let next = part.next { query.to = milliseconds(next + run.epoch) }
     for day in history.days(query) {
       try? history.events(query, day) { event in
         let time = Double(event.time) / 1000 - run.epoch
@@ -164,6 +164,11 @@ final class PageFeed: Sendable {
       }
     }
     return part
+  }
+
+  /// Converts a time that a page has sent, which may be any number.
+  private static func milliseconds(_ seconds: Double) -> Int64 {
+    Int64(1000 * min(max(seconds, -1e12), 1e12))
   }
 }
 

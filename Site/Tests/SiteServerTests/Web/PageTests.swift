@@ -249,6 +249,10 @@ extension HTTPResponse {
     guard case .array(let few)? = part["places"] else { throw SinkFailure("\(part)") }
     #expect(few.count == 10)
     #expect(try await scene.send(.GET, "/record?from=x&to=2").statusCode == .badRequest)
+    let site = try SiteScene().site
+    let live = SiteRun(site, sources: ["a"], isLive: true, epoch: 0)
+    let feed = PageFeed(live, history: HistoryFolder("/nowhere"))
+    #expect(!(await feed.record(from: -1e300, to: 1e300)).isEmpty)
     let info = try await scene.send(.GET, "/info").json
     #expect(info["recording"] == .bool(true) && info["may_edit"] == .bool(false))
   }
