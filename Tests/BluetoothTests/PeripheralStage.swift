@@ -90,6 +90,7 @@ import UWBSimulator
   func end() async {
     serving?.cancel()
     _ = await serving?.result
+    report.finish()
     await accessory.close()
     for chip in chips { await chip.close() }
     bench.stop()

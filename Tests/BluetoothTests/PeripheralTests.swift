@@ -155,6 +155,108 @@ import UWB
     await stage.end()
   }
 
+  /// The MTU is exchanged after the subscription.
+  @Test func aGreaterMTUAfterTheSubscriptionIsUsed() async throws {
+    for version in [0x0552, 0x0542] as [UInt16] {
+      let stage = try await Stage(version: version)
+      stage.connect("AA")
+      let socket = try await stage.subscribe("AA", mtu: 23)
+      try await stage.write(initialize, "AA", mtu: 185)
+      let bytes = await socket.next()
+      #expect(throws: Never.self) { try configuration(bytes) }
+      await stage.end()
+    }
+  }
+
+  /// bluetoothd has confirmed the message already, so that only a disconnection reaches the phone.
+  @Test func aMessageThatIsTooLongEndsTheConnection() async throws {
+    let stage = try await Stage()
+    let events = stage.accessory.events
+    stage.connect("AA")
+    try await stage.write(initialize, "AA")
+    _ = await event(events) { if case .offered = $0 { true } else { nil } }
+    await #expect(
+      throws: BluetoothError(.refused("WriteValue", name: "InvalidValueLength", text: ""))
+    ) {
+      try await stage.write([UInt8](repeating: 0x0A, count: 256), "AA", mtu: 517)
+    }
+    let error = await event(events) {
+      if case .disconnected(_, let error) = $0 { error } else { nil }
+    }
+    #expect(error == ChannelError(.messageTooLong(bytes: 256, limit: 255)))
+    #expect(await stage.blueZ.called("Disconnect").path.hasSuffix("dev_AA"))
+    // A message before the disconnection does not begin a new channel.
+    await #expect(throws: BluetoothError.self) { try await stage.write(initialize, "AA") }
+    stage.leave("AA")
+    stage.connect("AA")
+    let socket = try await stage.subscribe("AA")
+    try await stage.write(initialize, "AA")
+    let bytes = await socket.next()
+    #expect(throws: Never.self) { try configuration(bytes) }
+    await stage.end()
+  }
+
+  @Test func lostMessagesOfAFloodAreCounted() async throws {
+    let bus = try await PrivateBus()
+    let blueZ = try await FakeBlueZ(bus)
+    blueZ.adapter(version: 0x0552)
+    var peripheral = BluetoothPeripheral(name: "Door")
+    peripheral.bus = bus.address
+    let server = try await PeripheralServer(
+      peripheral, PeripheralServices { _ in .failure(.notPermitted) })
+    let (left, leave) = AsyncStream<Void>.makeStream()
+    let (ends, ended) = AsyncStream<(received: Int, failure: ChannelError?)>.makeStream()
+    let serving = Task {
+      await server.run { channel in
+        for await _ in left {}
+        var received = 0
+        for await _ in channel.messages { received += 1 }
+        ended.yield((received, channel.failure))
+      }
+    }
+    let program = await blueZ.called("RegisterApplication").sender
+    let input = try #require(blueZ.applications.last?.first { $0.uuid == Stage.uart.0 }).path
+    let phone = "/org/bluez/hci0/dev_AA"
+    blueZ.device("AA")
+    blueZ.change(phone, "org.bluez.Device1", "Connected", .bool(true))
+    var refused = 0
+    for _ in 0..<520 {
+      do throws(BluetoothError) {
+        _ = try await blueZ.ask(
+          program, input, "org.bluez.GattCharacteristic1", "WriteValue",
+          [.bytes([0xEE]), .properties([("device", .path(phone))])])
+      } catch {
+        #expect(error == BluetoothError(.refused("WriteValue", name: "Failed", text: "0x80")))
+        refused += 1
+      }
+    }
+    #expect(refused == 8)
+    #expect(await blueZ.called("Disconnect").path == phone)
+    blueZ.change(phone, "org.bluez.Device1", "Connected", .bool(false))
+    leave.finish()
+    var results = ends.makeAsyncIterator()
+    let end = try #require(await results.next(isolation: #isolation))
+    // The disconnection comes at any time after the first loss.
+    guard case .messagesLost(1...8)? = end.failure?.reason else {
+      Issue.record("\(String(describing: end.failure))")
+      return
+    }
+    #expect(end.received == 512)
+    serving.cancel()
+    await serving.value
+    blueZ.end()
+  }
+
+  @Test func anOrderlyEndIsNotALoss() async throws {
+    let stage = try await Stage()
+    let reports = stage.reports
+    stage.connect("AA")
+    await stage.end()
+    var seen: [BluetoothPeripheral.Event] = []
+    for await report in reports { seen.append(report) }
+    #expect(seen == [.advertising(adapter: "hci0")])
+  }
+
   @Test func oldVersionsServeOnePhone() async throws {
     let stage = try await Stage(version: 0x0542)
     var reports = stage.reports.makeAsyncIterator()

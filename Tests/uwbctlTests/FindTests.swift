@@ -40,7 +40,7 @@ import uwbctl
     let error = await #expect(throws: Failure.self) { try await finder.run { _ in true } }
     #expect(error?.status == .silent)
     var messages = far.messages.makeAsyncIterator()
-    #expect(await messages.next() == AppMessage.initialize.bytes)
+    for _ in 0..<3 { #expect(await messages.next() == AppMessage.initialize.bytes) }
     far.close()
     await device.close()
     pair.bench.stop()

@@ -28,9 +28,13 @@ public struct ChannelError: LocalizedError, Sendable, Hashable {
     case closed
     case closedHere(String)
     case messageSize(bytes: Int, limit: Int)
+    /// A received message.
+    case messageTooLong(bytes: Int, limit: Int)
     case invalidFraming(String)
     case peerNotReading
     case receiveOverflow
+    /// The number of received messages for which there was no room.
+    case messagesLost(Int)
     case stream(String)
     case invalidEndpoint(String, reason: String)
     case unresolvedHost(String)
@@ -55,8 +59,8 @@ public struct ChannelError: LocalizedError, Sendable, Hashable {
   public var code: Code {
     switch reason {
     case .closed, .closedHere: .closed
-    case .messageSize: .invalidMessage
-    case .invalidFraming, .peerNotReading, .receiveOverflow, .stream: .failed
+    case .messageSize, .messageTooLong: .invalidMessage
+    case .invalidFraming, .peerNotReading, .receiveOverflow, .messagesLost, .stream: .failed
     case .invalidEndpoint: .invalidEndpoint
     case .unresolvedHost, .system: .system
     case .bluetooth, .notPaired, .otherConfiguration: .bluetooth
@@ -70,9 +74,10 @@ public struct ChannelError: LocalizedError, Sendable, Hashable {
   public var recoverySuggestion: String? {
     switch reason {
     case .closed, .closedHere: "Connect again."
-    case .messageSize: "Send one message of the accessory protocol at a time."
+    case .messageSize, .messageTooLong: "Send one message of the accessory protocol at a time."
     case .invalidFraming:
       "Check that the peer sends the length of each message before it, in two bytes, low byte first."
+    case .messagesLost: "Let the app wait for each answer before it writes again."
     case .peerNotReading, .receiveOverflow:
       "Check that the peer handles messages, then connect again."
     case .invalidEndpoint: "Use tcp:host:port, tcp:port (this machine only) or unix:/path."
@@ -98,9 +103,13 @@ extension ChannelError: CustomStringConvertible {
     case .closedHere(let why): "The accessory closed the connection: \(why)."
     case .messageSize(let bytes, let limit):
       "A message of \(bytes) bytes cannot be sent; the limits are 1 and \(limit)."
+    case .messageTooLong(let bytes, let limit):
+      "The peer has written a message of \(bytes) bytes; the limit is \(limit)."
     case .invalidFraming(let why): "The peer does not frame its messages: \(why)."
     case .peerNotReading: "The peer does not read its messages."
     case .receiveOverflow: "The peer sends faster than its messages are handled."
+    case .messagesLost(let count):
+      "The peer writes faster than its messages are handled; \(count) were lost."
     case .stream(let why): "The byte stream failed: \(why)."
     case .invalidEndpoint(let text, let reason): "Invalid channel endpoint '\(text)': \(reason)."
     case .unresolvedHost(let host): "Cannot resolve the host name \(host)."

@@ -62,6 +62,9 @@ package final class AccessoryFinder {
   private var running: Running?
   private var runs = 0
   private var requests = 0
+  /// The requests since the last answer. A request can be lost while the accessory starts.
+  private var unanswered = 0
+  private static let attempts = 3
   private var clock: Task<Void, Never>?
   private var isSuspended = false
 
@@ -69,11 +72,11 @@ package final class AccessoryFinder {
   ///
   /// - Parameters:
   ///   - settings: The assumptions of the estimates.
-  ///   - answerTime: The time-out for answers of the accessory.
+  ///   - answerTime: The time-out for each of three requests to the accessory.
   ///   - patience: The longest time without a measurement; twice as long at first.
   package init(
     device: UWBDevice, channel: any DataChannel,
-    settings: EstimationSettings = EstimationSettings(), answerTime: Duration = .seconds(10),
+    settings: EstimationSettings = EstimationSettings(), answerTime: Duration = .seconds(3),
     patience: Duration = .seconds(10)
   ) {
     var settings = settings
@@ -126,6 +129,10 @@ package final class AccessoryFinder {
       case .disconnected: throw channel.failure ?? ChannelError.closed
       case .requestTimedOut(let number):
         guard number == requests else { continue }
+        guard unanswered == Self.attempts else {
+          try await request()
+          continue
+        }
         throw Failure(
           .silent, "The accessory does not answer.",
           try: "Check that an accessory listens there, such as uwbctl accessory.")
@@ -156,7 +163,13 @@ package final class AccessoryFinder {
   /// Starts or repeats the handshake.
   private nonisolated(nonsending) func ask() async throws {
     await stop()
+    unanswered = 0
+    try await request()
+  }
+
+  private nonisolated(nonsending) func request() async throws {
     requests += 1
+    unanswered += 1
     clock?.cancel()
     clock = timer(answerTime, .requestTimedOut(requests))
     try await channel.send(AppMessage.initialize.bytes)

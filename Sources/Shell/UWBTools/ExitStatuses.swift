@@ -46,8 +46,9 @@ extension ExitStatus {
     case .system(.connectionRefused, _), .system(.noSuchFileOrDirectory, _): self = .unavailable
     case .system(.timedOut, _): self = .silent
     case .system: self = .system
-    case .closed, .closedHere, .peerNotReading, .receiveOverflow, .stream: self = .deviceGone
-    case .invalidFraming, .otherConfiguration: self = .protocolError
+    case .closed, .closedHere, .peerNotReading, .receiveOverflow, .messagesLost, .stream:
+      self = .deviceGone
+    case .invalidFraming, .messageTooLong, .otherConfiguration: self = .protocolError
     case .bluetooth(let error): self.init(error)
     }
   }

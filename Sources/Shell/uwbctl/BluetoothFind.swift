@@ -68,7 +68,11 @@ struct BluetoothFindOptions: ParsableArguments {
     }
   }
 
-  /// Returns the first wanted accessory, or nil after the time limit or a cancellation.
+  /// The time for an advertisement of an accessory that is known, but not received yet.
+  private static let grace = Duration.seconds(5)
+
+  /// Returns the first wanted accessory that is received, or nil after the time limit or a
+  /// cancellation. A paired or connected accessory, which may not advertise, is returned later.
   private nonisolated(nonsending) func first(
     of central: BluetoothCentral, where isWanted: (BluetoothAccessory) -> Bool
   ) async throws -> BluetoothAccessory? {
@@ -78,18 +82,24 @@ struct BluetoothFindOptions: ParsableArguments {
       for await accessory in heard { accessories.yield(accessory) }
       accessories.finish()
     }
-    let timer = limit.map { limit in
+    func timer(_ limit: Duration) -> Task<Void, any Error> {
       Task {
         try await Task.sleep(for: limit)
         accessories.finish()
       }
     }
+    var timers = limit.map { [timer($0)] } ?? []
     defer {
       looking.cancel()
-      timer?.cancel()
+      for timer in timers { timer.cancel() }
     }
-    for await accessory in found where isWanted(accessory) { return accessory }
-    return nil
+    var silent: BluetoothAccessory?
+    for await accessory in found where isWanted(accessory) {
+      if accessory.isHeard { return accessory }
+      if silent == nil { timers.append(timer(Self.grace)) }
+      silent = accessory
+    }
+    return Task.isCancelled ? nil : silent
   }
 
   private static let nothing = Failure(

@@ -57,7 +57,9 @@ import Glibc
       GATTService(service, [input, output]),
       GATTService("48FE3E40-0817-4BB2-8633-3073689C2DBA", [value]),
     ])
-    server.handle = { [unowned server] in take($0, server, output) }
+    server.handle = { [unowned server] in
+      take($0, server, output) ? nil : .application(0x80)
+    }
     let events = bluetooth.events()
     _ = try await bluetooth.publish(server, on: adapter)
     let advertisement = try await bluetooth.advertise(

@@ -449,6 +449,34 @@ async def small(phone, address):
     check("a phone with an MTU of 23 is disconnected, not sent a part", phone.messages.empty())
 
 
+async def late(phone, address):
+    """The MTU grows after the subscription."""
+    await phone.connect(address)
+    await phone.listen()
+    await phone.peer.request_mtu(185)
+    await talk(phone, "a greater MTU after the subscription")
+    await phone.leave()
+
+
+async def refused(phone, address):
+    """bluetoothd confirms writes before the accessory receives them."""
+    await phone.connect(address)
+    await phone.listen()
+    try:
+        await phone.characteristic(TX).write_value(b"\x0A", with_response=True)
+        code = 0
+    except att.ATT_Error as error:
+        code = error.error_code
+    check("a write to TX is not permitted", code == att.ATT_WRITE_NOT_PERMITTED_ERROR, code)
+    await talk(phone, "after a refused write")
+    try:
+        await phone.say(*bytes(400))
+    except (att.ATT_Error, core.ConnectionBrokenError, asyncio.CancelledError):
+        pass
+    await asyncio.wait_for(phone.gone, PATIENCE)
+    check("a phone that writes too much at once is disconnected", True)
+
+
 async def garbage(phone, address):
     await phone.connect(address)
     await phone.listen()
@@ -532,6 +560,8 @@ async def main(path, bluez, count):
         else:
             await two_phones(phone, others[0], address)
         await small(await Phone(air, machine, "small", mtu=23).on(), address)
+        await late(await Phone(air, machine, "late", mtu=23).on(), address)
+        await refused(await Phone(air, machine, "long", mtu=517).on(), address)
         await garbage(phone, address)
         await visits(phone, address, count)
     return 1 if failed else 0

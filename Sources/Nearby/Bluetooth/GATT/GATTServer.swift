@@ -28,21 +28,23 @@ package final class GATTCharacteristic: Sendable, Hashable {
 
   package let uuid: BluetoothUUID
   package let access: [Access]
-  /// The longest value that may be written.
-  package let writeLimit: Int
   fileprivate let read: Read
 
   /// Creates a characteristic.
   ///
   /// - Parameter read: called on the thread of `BluetoothActor`; it must not block.
   package init(
-    _ uuid: BluetoothUUID, _ access: [Access], writeLimit: Int = 512,
-    read: @escaping Read = { _ in .failure(.readNotPermitted) }
+    _ uuid: BluetoothUUID, _ access: [Access],
+    read: @escaping Read = { _ in .failure(.notPermitted) }
   ) {
     self.uuid = uuid
     self.access = access
-    self.writeLimit = writeLimit
     self.read = read
+  }
+
+  /// Whether devices may write. bluetoothd does not check characteristics without reads and writes.
+  var acceptsWrites: Bool {
+    !Set(access).isDisjoint(with: [.write, .writeWithoutResponse, .encryptedWrite])
   }
 
   package static func == (a: GATTCharacteristic, b: GATTCharacteristic) -> Bool { a === b }
@@ -51,13 +53,13 @@ package final class GATTCharacteristic: Sendable, Hashable {
 
 /// An error that a device receives if its read or write is refused.
 package enum ATTError: Error, Sendable, Hashable {
-  case readNotPermitted, invalidOffset, invalidLength, notAuthorized
+  case notPermitted, invalidOffset, invalidLength, notAuthorized
   /// An error code of the application, 0x80 to 0x9F.
   case application(UInt8)
 
   var name: String {
     switch self {
-    case .readNotPermitted: "org.bluez.Error.NotPermitted"
+    case .notPermitted: "org.bluez.Error.NotPermitted"
     case .invalidOffset: "org.bluez.Error.InvalidOffset"
     case .invalidLength: "org.bluez.Error.InvalidValueLength"
     case .notAuthorized: "org.bluez.Error.NotAuthorized"
@@ -85,10 +87,12 @@ package enum ATTError: Error, Sendable, Hashable {
   }
 
   package nonisolated let services: [GATTService]
-  /// A handler of events, which returns false to refuse a write.
+  /// A handler of events, which returns an error to refuse a write.
   ///
-  /// It and `Bluetooth.handle` are called in the order of the messages on the bus.
-  package var handle: @BluetoothActor (Event) -> Bool = { _ in true }
+  /// It and `Bluetooth.handle` are called in the order of the messages on the bus. BlueZ confirms
+  /// writes to a characteristic with `writeWithoutResponse` before this program receives them, so
+  /// that the device never receives the error: disconnect a device whose write was refused.
+  package var handle: @BluetoothActor (Event) -> ATTError? = { _ in nil }
 
   private struct Subscription {
     let number: Int
@@ -125,9 +129,7 @@ package enum ATTError: Error, Sendable, Hashable {
     guard let subscription = subscription(characteristic, device) else {
       throw BluetoothError(.notSubscribed)
     }
-    // A shared socket has the limit of the device that subscribed first.
-    let own = sharesSockets ? phones[device]?.limit : nil
-    let limit = min(subscription.messageLimit, own ?? .max)
+    let limit = limit(device, subscription)
     guard value.count <= limit else {
       throw BluetoothError(.messageSize(bytes: value.count, limit: limit))
     }
@@ -170,6 +172,16 @@ package enum ATTError: Error, Sendable, Hashable {
   package func disconnected(_ device: BluetoothDeviceID) {
     guard !sharesSockets, let phone = phones.removeValue(forKey: device) else { return }
     for subscription in phone.subscriptions.values { subscription.socket.close() }
+  }
+
+  /// Returns the largest notification to a device.
+  ///
+  /// The MTU of a connection can grow after the subscription. A shared socket has the MTU of the
+  /// device that subscribed first.
+  private func limit(_ device: BluetoothDeviceID, _ subscription: Subscription) -> Int {
+    let written = phones[device]?.limit
+    return sharesSockets
+      ? written ?? subscription.messageLimit : max(written ?? 0, subscription.messageLimit)
   }
 
   private func subscription(
@@ -253,19 +265,17 @@ package enum ATTError: Error, Sendable, Hashable {
       case .failure(let error): refuse(error)
       }
     case "WriteValue":
+      guard characteristic.acceptsWrites else { return refuse(.notPermitted) }
       guard let value = body.first?.bytes else { return refuse(.invalidLength) }
       // bluetoothd asks before a long write. Its later parts are refused, because they have an
       // offset. No message here needs them.
       guard options["prepare-authorize"]?.bool != true else { return call.reply() }
       guard offset == 0 else { return refuse(.invalidOffset) }
-      guard value.count <= characteristic.writeLimit else { return refuse(.invalidLength) }
       if options["mtu"] != nil {
         if phones.count >= 64 { phones = phones.filter { !$0.value.subscriptions.isEmpty } }
         phones[device, default: Phone()].limit = Self.messageLimit(options)
       }
-      guard handle(.written(characteristic, device, value)) else {
-        return refuse(.application(0x80))
-      }
+      if let error = handle(.written(characteristic, device, value)) { return refuse(error) }
       call.reply()
     case "AcquireNotify":
       do throws(BluetoothError) {

@@ -11,6 +11,8 @@ package final class BluetoothChannel: DataChannel {
   private struct State {
     var isOpen = true
     package var failure: ChannelError?
+    /// The number of messages that did not fit into the queue.
+    var lost = 0
     /// The output of the service that the app has written to last.
     var output: GATTCharacteristic
     /// The last message, while the app has not subscribed.
@@ -35,8 +37,11 @@ package final class BluetoothChannel: DataChannel {
   private let continuation: AsyncStream<[UInt8]>.Continuation
   private let disconnect: @BluetoothActor () -> Void
 
-  /// The number of messages that can be queued. It is ample, because apps wait for each answer.
-  private static let capacity = 64
+  /// The number of messages that can be queued: a burst of an app that does not wait for answers.
+  /// BlueZ confirms writes before this program receives them, so that nothing slows the app down.
+  private static let capacity = 512
+  /// The longest message in bytes.
+  private static let longest = 255
 
   /// Creates a channel, whose answers use `output` until the app writes to another service.
   ///
@@ -57,16 +62,24 @@ package final class BluetoothChannel: DataChannel {
 
   /// Queues a message that the phone has written.
   ///
-  /// - Returns: false if the queue is full, which ends the channel.
-  func receive(_ message: [UInt8], answering output: GATTCharacteristic) -> Bool {
-    state.withLock { state in
+  /// - Returns: an error if the message is too long or the queue is full. The channel ends.
+  func receive(_ message: [UInt8], answering output: GATTCharacteristic) -> ATTError? {
+    guard message.count <= Self.longest else {
+      fail(ChannelError(.messageTooLong(bytes: message.count, limit: Self.longest)))
+      return .invalidLength
+    }
+    let isFirst = state.withLock { state -> Bool? in
       state.output = output
       // The phone has received the message, or asks for it again.
       state.waiting = nil
+      guard state.lost > 0 || continuation.yield(message).isDropped else { return nil }
+      state.lost += 1
+      state.failure = ChannelError(.messagesLost(state.lost))
+      return state.lost == 1
     }
-    guard case .dropped = continuation.yield(message) else { return true }
-    fail(ChannelError(.receiveOverflow))
-    return false
+    // Open until the phone has disconnected, so that its lost messages are counted.
+    if isFirst == true { Task { @BluetoothActor in disconnect() } }
+    return isFirst == nil ? nil : .application(0x80)
   }
 
   /// Sends the message that waited for the subscription.
@@ -140,4 +153,8 @@ package final class BluetoothChannel: DataChannel {
     continuation.finish()
     return wasOpen
   }
+}
+
+extension AsyncStream.Continuation.YieldResult {
+  fileprivate var isDropped: Bool { if case .dropped = self { true } else { false } }
 }

@@ -60,7 +60,7 @@ internal import System
       phones[device.id] = Phone(isConnected: true)
     }
     bluetooth.handle = { [weak self] in self?.handle($0) }
-    services.server.handle = { [weak self] in self?.handle($0) ?? false }
+    services.server.handle = { [weak self] in self?.handle($0) ?? nil }
     do throws(BluetoothError) {
       try await register(peripheral)
     } catch {
@@ -99,6 +99,7 @@ internal import System
       }
       group.cancelAll()
     }
+    isClosed = true
     readvertising?.cancel()
     // A link without a channel ends when its app gives up.
     bluetooth.close()
@@ -121,15 +122,15 @@ internal import System
 
   // MARK: phones
 
-  private func handle(_ event: GATTServer.Event) -> Bool {
+  private func handle(_ event: GATTServer.Event) -> ATTError? {
     switch event {
     case .written(let input, let device, let message):
       guard !hasStaleSubscription(device) else {
         disconnect(device)
-        return false
+        return .application(0x80)
       }
       guard let output = services.outputs[input], let channel = channel(of: device, output) else {
-        return false
+        return .application(0x80)
       }
       return channel.receive(message, answering: output)
     case .subscribed(let output, let device, _):
@@ -148,7 +149,7 @@ internal import System
       guard services.needsListeners, phones[device]?.channel?.end() == true else { break }
       disconnect(device)
     }
-    return true
+    return nil
   }
 
   /// Returns whether a phone has changed its address since it subscribed, and would miss an answer.
@@ -184,6 +185,8 @@ internal import System
     if let known, services.server.hasSocket(device) || served(beside: device).isEmpty {
       return known
     }
+    // The connection whose channel has ended is about to end.
+    guard phones[device]?.channel?.isOpen ?? true else { return nil }
     // A phone that is not connected would never be reported as disconnected.
     guard bluetooth.device(device)?.isConnected == true else { return nil }
     guard known == nil, hasRoom(for: device) else {
@@ -229,6 +232,9 @@ internal import System
     disconnecting[number] = Task { [weak self, bluetooth] in
       do throws(BluetoothError) { try await bluetooth.disconnect(device) } catch {
         self?.phones[device]?.isRefused = false
+        if let channel = self?.phones[device]?.channel, !channel.isOpen {
+          self?.phones[device]?.channel = nil
+        }
       }
       self?.disconnecting[number] = nil
     }
@@ -258,7 +264,7 @@ internal import System
         disconnected(device.id)
       }
     case .deviceRemoved(let device): disconnected(device.id)
-    case .adapterRemoved(let gone) where gone.address == adapter.address && !isLost:
+    case .adapterRemoved(let gone) where gone.address == adapter.address && !isLost && !isClosed:
       isLost = true
       report(.lost)
     case .registered(let registration) where registration == advertisements.last:

@@ -30,7 +30,7 @@ package struct PeripheralServices: Sendable {
   init(_ service: BluetoothService, data: [UInt8]) {
     var advertisement = Advertisement()
     advertisement.serviceData = [service.uuid: data]
-    let input = GATTCharacteristic(service.input, [.write], writeLimit: 255)
+    let input = GATTCharacteristic(service.input, [.write])
     let output = GATTCharacteristic(service.output, [.notify])
     outputs = [input: output]
     server = GATTServer([GATTService(service.uuid, [input, output])])
@@ -42,7 +42,7 @@ package struct PeripheralServices: Sendable {
   /// - Parameter data: returns the configuration data for a phone.
   package init(data: @escaping GATTCharacteristic.Read) {
     func input(_ channel: BluetoothService) -> GATTCharacteristic {
-      GATTCharacteristic(channel.input, [.write, .writeWithoutResponse], writeLimit: 255)
+      GATTCharacteristic(channel.input, [.write, .writeWithoutResponse])
     }
     // An advertisement has room for one UUID of this length.
     advertisements = Self.channels.map { Advertisement(services: [$0.uuid]) }
