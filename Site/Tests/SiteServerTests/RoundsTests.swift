@@ -14,6 +14,8 @@ private final class FakeChips: RoundChips {
   struct State {
     var now = 100.0
     var isAway = false
+    /// A node whose chip does not report its time.
+    var withoutClock: String?
     var started: [String: UInt64?] = [:]
     var starts = 0
     var stops = 0
@@ -26,6 +28,7 @@ private final class FakeChips: RoundChips {
   func reading(of end: RoundsFolder.End) async throws -> UInt64 {
     try state.withLock { state in
       guard !state.isAway else { throw Gone() }
+      guard end.node != state.withoutClock else { throw ChipRefusal(description: "has no clock") }
       state.now += 0.001
       // The chip is 7 s ahead, and fast by 20 ppm.
       return UInt64((state.now * (1 + 20e-6) + 7) * 1e6)
@@ -127,6 +130,24 @@ struct RoundsTests {
       // Half a gap of 38 ms at 20 ppm: 16 minutes.
       await run(1200)
       #expect((3...9).contains(loop.keeper.restarts) && chips.state.withLock(\.stops) >= 6)
+    }
+  }
+
+  @Test("a chip without a clock is reported, and the sessions of the others go on")
+  func withoutClock() async throws {
+    try await withFolder { path, site in
+      let chips = FakeChips()
+      chips.state.withLock { $0.withoutClock = "A0" }
+      var loop = RoundsLoop(try RoundsFolder(path, site), chips)
+      var reports: [SourceState] = []
+      for _ in 0..<50 {
+        let pause = await loop.turn(now: { chips.now }, report: { reports.append($0) })
+        chips.state.withLock { $0.now += pause }
+      }
+      let started = chips.state.withLock { Set($0.started.keys) }
+      #expect(started.isSuperset(of: ["A1 1000", "A1 1002"]))
+      #expect(!started.contains("A0 1001"))
+      #expect("\(reports)".contains("has no clock"))
     }
   }
 

@@ -39,6 +39,11 @@ protocol RoundChips: Sendable {
   func close() async
 }
 
+/// The answer of a chip that is there, but has no clock to read. Others at its service go on.
+struct ChipRefusal: Error, CustomStringConvertible {
+  let description: String
+}
+
 /// The steps of a keeper at real chips; the caller has the clock.
 struct RoundsLoop {
   private static let (shortest, longest, retry) = (0.005, 1.0, 2.0)
@@ -104,7 +109,7 @@ struct RoundsLoop {
         problems[end] = nil
       } catch {
         note(error, end, report)
-        lose(end, now())
+        if !(error is ChipRefusal) { lose(end, now()) }
       }
     case .start(let id, _, let reading, _):
       guard let end = controllers[id] else { return }

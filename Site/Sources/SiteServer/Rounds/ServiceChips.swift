@@ -8,10 +8,6 @@ internal import Varlink
 /// The chips of services `org.swift-uwb.Chips`. A connection to each service owns the sessions, and
 /// a connection to each chip reads its clock.
 actor ServiceChips: RoundChips {
-  private struct Failure: Error, CustomStringConvertible {
-    let description: String
-  }
-
   private struct Chip: Hashable {
     var service: String
     var name: String?
@@ -28,11 +24,13 @@ actor ServiceChips: RoundChips {
     do {
       let payload = try await device(chip).send(Self.timestamp, payload: [])
       guard payload.count == 9, payload[0] == 0 else {
-        throw Failure(
+        throw ChipRefusal(
           description: "the chip does not report its time; chips of FiRa UCI 2.0 do "
             + "(CORE_QUERY_UWBS_TIMESTAMP)")
       }
       return payload[1...].reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    } catch let refusal as ChipRefusal {
+      throw refusal
     } catch {
       await devices.removeValue(forKey: chip)?.close()
       clients.removeValue(forKey: end.service)?.close()
