@@ -45,7 +45,8 @@ struct OutputQueueTests {
     output.began.wait()
     try queue.add("second\nthird\n")
     try queue.finish(within: 0)
-    #expect(queue.dropped == 2)
+    // The reader may have a part of the first line only.
+    #expect(queue.dropped == 3)
     output.gate.signal()
   }
 

@@ -11,6 +11,8 @@ package final class OutputQueue: Sendable {
     var parts: [String] = []
     var octets = 0
     var dropped = 0
+    /// The lines of the text that is being written.
+    var inWriting = 0
     var isWriting = false
     var failure: SinkFailure?
   }
@@ -56,6 +58,7 @@ package final class OutputQueue: Sendable {
     let isWritten = writing.wait(timeout: .now() + seconds) == .success
     let failure = state.withLock { state in
       while !isWritten, !state.parts.isEmpty { state.drop() }
+      if !isWritten { (state.dropped, state.inWriting) = (state.dropped + state.inWriting, 0) }
       return state.failure
     }
     if let failure { throw failure }
@@ -80,11 +83,14 @@ extension OutputQueue.State {
 
   /// Takes everything that waits; nil where there is nothing, and after a failure.
   mutating func next() -> String? {
+    inWriting = 0
     guard failure == nil, !parts.isEmpty else {
       isWriting = false
       return nil
     }
     defer { (parts, octets) = ([], 0) }
-    return parts.joined()
+    let text = parts.joined()
+    inWriting = text.utf8.count { $0 == UInt8(ascii: "\n") }
+    return text
   }
 }
