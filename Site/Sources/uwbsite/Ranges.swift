@@ -40,8 +40,9 @@ struct Ranges: AsyncParsableCommand {
       }
       defer { page.close() }
       var bad = 0
-      lines.forEach(isStopped: { Interrupt.isSet }) { if !page.add($0) { bad += 1 } }
+      let reason = lines.forEach(isStopped: { Interrupt.isSet }) { if !page.add($0) { bad += 1 } }
       page.finish()
+      if let reason { Terminal.note("\(source): \(reason)") }
       if bad > 0 { Terminal.note("\(bad) lines are not objects of JSON") }
       while !Interrupt.isSet { Interrupt.sleep(.seconds(1)) }
     }

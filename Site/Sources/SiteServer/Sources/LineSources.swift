@@ -75,10 +75,15 @@ package struct LineInput {
     do throws(Descriptor.Failure) { descriptor = try Descriptor(opening: path, O_RDONLY) } catch {
       throw SourceFailure(source: path, reason: "\(error)")
     }
+    guard descriptor.kind != .folder else {
+      throw SourceFailure(source: path, reason: "is a folder; a file belongs here")
+    }
   }
 
   /// Calls a body with each line, and blocks until the end.
-  package func forEach(isStopped: () -> Bool, _ body: ([UInt8]) -> Void) {
+  ///
+  /// - Returns: the reason of an early end.
+  package func forEach(isStopped: () -> Bool, _ body: ([UInt8]) -> Void) -> String? {
     var splitter = LineSplitter()
     while !isStopped() {
       switch descriptor.read(within: 100) {
@@ -86,10 +91,14 @@ package struct LineInput {
       case .bytes(let bytes):
         splitter.add(bytes[...])
         while let line = splitter.next() { body(line) }
-      case .end, .failed:
+      case .end:
         if let line = splitter.rest() { body(line) }
-        return
+        return nil
+      case .failed(let number):
+        if let line = splitter.rest() { body(line) }
+        return Descriptor.Failure(number: number).description
       }
     }
+    return nil
   }
 }
