@@ -67,11 +67,15 @@ struct WebGuard: Sendable {
   }
 
   private static func isOfThisMachine(_ host: String) -> Bool {
-    ["localhost", "127.0.0.1", "[::1]"].contains { name in
-      let rest = host.lowercased().dropFirst(name.count)
-      return host.lowercased().hasPrefix(name)
-        && (rest.isEmpty || rest.first == ":" && UInt16(rest.dropFirst()) != nil)
+    var name = host.lowercased()[...]
+    if let sign = name.lastIndex(of: ":"), !name.hasSuffix("]") {
+      guard UInt16(name[name.index(after: sign)...]) != nil else { return false }
+      name = name[..<sign]
     }
+    if name == "localhost" || name == "[::1]" { return true }
+    // All of 127.0.0.0/8 is this machine.
+    let numbers = name.split(separator: ".", omittingEmptySubsequences: false).map { UInt8($0) }
+    return numbers.count == 4 && numbers[0] == 127 && !numbers.contains(nil)
   }
 
   /// Compares in a time that does not depend on the contents.

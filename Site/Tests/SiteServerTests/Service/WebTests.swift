@@ -162,6 +162,8 @@ private func onThread(_ body: @escaping @Sendable () throws -> Void) async throw
     arguments: [
       (true, "localhost", "http://localhost", true), (true, "localhost:8080", nil, true),
       (true, "127.0.0.1:8080", "https://127.0.0.1:8080", true), (true, "[::1]:80", nil, true),
+      (true, "127.0.0.2:80", nil, true), (true, "127.0.0.256:80", nil, false),
+      (true, "127.0.0.1.example.org", nil, false), (true, "[::1]:x", nil, false),
       (true, "localhost:8080", "http://localhost:8081", false),
       (true, "localhost.example.org", nil, false), (true, "localhost:8080x", nil, false),
       (true, "192.168.1.2", nil, false), (true, "", nil, false), (true, "localhost", "null", false),
