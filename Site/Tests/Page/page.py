@@ -391,6 +391,14 @@ def editing(scene):
             wait(one, PLACED)
             one.click("#edit")
             one.wait_for_selector("#tools:not([hidden])")
+        # A click that trembles moves nothing.
+        left, top = page.evaluate("uwb.view.toScreen(12, 8)")
+        box = page.locator("#map").bounding_box()
+        page.mouse.move(box["x"] + left, box["y"] + top)
+        page.mouse.down()
+        page.mouse.move(box["x"] + left + 2, box["y"] + top + 1)
+        page.mouse.up()
+        assert page.evaluate("uwb.model.site.anchors[2].position_m") == [12, 8, 2.5]
         drag(page, (12, 8), (11, 7.5))
         moved = page.evaluate("uwb.model.site.anchors[2].position_m")
         assert math.dist(moved[:2], (11, 7.5)) < 0.1 and moved[2] == 2.5, moved
@@ -403,8 +411,12 @@ def editing(scene):
         for corner in [(1, 1), (3, 1), (3, 4), (1, 4), (1, 1)]:
             click(page, corner)
         wait(page, "uwb.model.site.zones.length === 3")
+        # Delete belongs to the text, and saving commits it.
         page.fill("#item label:has-text('label') input", "Basket")
-        page.keyboard.press("Enter")
+        page.keyboard.press("Home")
+        page.keyboard.press("Delete")
+        page.keyboard.type("B")
+        assert page.evaluate("uwb.model.site.zones.length") == 3
         scene.shot(page, "edit")
         accessible(page)
         page.keyboard.press("Control+s")

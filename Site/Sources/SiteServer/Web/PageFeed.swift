@@ -23,6 +23,8 @@ final class PageFeed: Sendable {
 
   private let run: SiteRun
   private let tags: [String: Int]
+  /// The names of the tags, by which a page reads places: the site file may have others by now.
+  private let names: JSONValue
   private let history: HistoryFolder?
   private let queue = DispatchQueue(label: "page history")
   private let state: Mutex<State>
@@ -31,6 +33,7 @@ final class PageFeed: Sendable {
     (self.run, self.history) = (run, history)
     let names = run.site.tags.enumerated().map { ($1.id, $0) }
     tags = Dictionary(names) { first, _ in first }
+    self.names = .array(run.site.tags.map { .string($0.id) })
     state = Mutex(State(links: LinkTable(run.site)))
   }
 
@@ -88,6 +91,7 @@ final class PageFeed: Sendable {
     return [
       JSONMember("from", earliest.map(JSONValue.number) ?? .null),
       JSONMember("to", .number(newest)), JSONMember("ended", .bool(isEnded)),
+      JSONMember("live", .bool(run.isLive)),
     ]
   }
 
@@ -100,7 +104,7 @@ final class PageFeed: Sendable {
       let tags = tags
       let stop = min(end, oldest)
       let part = await perform { Self.old(history, run, tags, start, stop) }
-      return part.text(next: part.next ?? (stop < end ? stop : nil))
+      return part.text(next: part.next ?? (stop < end ? stop : nil), names)
     }
     return state.withLock { state in
       var part = RecordPart()
@@ -117,7 +121,7 @@ final class PageFeed: Sendable {
       for event in state.events where event.time >= start && event.time < stop {
         part.add(event.text)
       }
-      return part.text(next: part.next)
+      return part.text(next: part.next, names)
     }
   }
 
@@ -190,8 +194,8 @@ private struct RecordPart: Sendable {
     events += event
   }
 
-  func text(next: Double?) -> [UInt8] {
-    var text = Array(#"{"places":["#.utf8) + places + #"],"events":["#.utf8 + events
+  func text(next: Double?, _ tags: JSONValue) -> [UInt8] {
+    var text = Array(#"{"tags":\#(tags),"places":["#.utf8) + places + #"],"events":["#.utf8 + events
     text += #"],"next":\#(next.map(JSONValue.number) ?? .null)}"#.utf8
     return text
   }

@@ -117,11 +117,16 @@ export class Editor {
   }
 
   async save() {
-    if (!this.isChanged) return;
+    // A field notes its text when it loses the focus.
+    if ($("item").contains(document.activeElement)) document.activeElement.blur();
+    if (!this.isChanged || this.isSaving) return;
+    this.isSaving = true;
     try {
-      const response = await put("site", JSON.stringify(this.site), this.version);
+      const text = JSON.stringify(this.site);
+      const response = await put("site", text, this.version);
       this.version = response.headers.get("ETag");
-      this.isChanged = false;
+      // Changes during the request are not saved yet.
+      this.isChanged = JSON.stringify(this.site) !== text;
       this.showButtons();
       this.options.saved();
     } catch (error) {
@@ -131,6 +136,8 @@ export class Editor {
       } else {
         this.options.show(`Not saved: ${error.message}`);
       }
+    } finally {
+      this.isSaving = false;
     }
   }
 
@@ -299,6 +306,7 @@ export class Editor {
   async addPicture(file) {
     if (!file) return;
     $("file").value = "";
+    const index = this.item?.kind === "plan" ? this.item.index : 0;
     try {
       const { image } = await (await put("plans", file)).json();
       const width = 0.8 * this.view.width / this.view.scale;
@@ -306,7 +314,7 @@ export class Editor {
       const scale = width / bitmap.width;
       const { x, y } = this.view.center;
       this.change((site) => {
-        const former = site.plans[0];
+        const former = site.plans[index];
         // A new picture has the place of the former one.
         if (former) former.image = image;
         else {
@@ -316,7 +324,7 @@ export class Editor {
           });
         }
       });
-      this.item = { kind: "plan", index: 0 };
+      this.item = { kind: "plan", index: Math.min(index, this.site.plans.length - 1) };
       this.showItem();
       this.startScale();
     } catch (error) {
@@ -522,6 +530,8 @@ export class Editor {
     if (!this.isOpen) return false;
     const isControl = event.ctrlKey || event.metaKey;
     const key = event.key.toLowerCase();
+    // The keys of text belong to a field.
+    if (event.target.matches("input") && (key === "delete" || (isControl && "zy".includes(key)))) return false;
     if (isControl && key === "s") this.save();
     else if (isControl && (key === "y" || (key === "z" && event.shiftKey))) this.redo();
     else if (isControl && key === "z") this.undo();

@@ -59,12 +59,13 @@ async function loadSite() {
 async function receiveList(state) {
   list = state;
   panel.epoch = timeline.epoch = state.info.live ? state.info.epoch_s : null;
-  await loadSite();
+  // At once: the changes after the list may arrive before the site.
   if (timeline.isLive) {
     model.clear();
     model.setList(state);
     if (Number.isFinite(model.time)) timeline.heard(model.time);
   }
+  await loadSite();
   loadInfo();
 }
 

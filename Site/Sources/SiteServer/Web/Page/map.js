@@ -223,7 +223,8 @@ export class MapView {
       const after = Math.hypot(event.offsetX - other.left, event.offsetY - other.top);
       if (before > 0) this.zoom(after / before, other.left, other.top);
     } else if (point.isTool) {
-      this.tool.move?.(place, point);
+      // A click is not steady, and does not move an anchor.
+      if (point.moved > 4) this.tool.move?.(place, point);
       this.request();
     } else if (point.moved > 4) {
       this.isMovedByHand = true;

@@ -139,7 +139,7 @@ export class Timeline {
     try {
       while (start !== null && start < to && generation === this.generation) {
         const { value } = await get(`record?from=${start}&to=${to}`);
-        for (const row of value.places) entries.push({ t: row[1], row });
+        for (const row of value.places) entries.push({ t: row[1], row, tag: value.tags[row[0]] });
         for (const event of value.events) entries.push({ t: event.t ?? event.decided ?? start, event });
         start = value.next !== null && value.next <= start ? start + 0.001 : value.next;
       }
@@ -152,17 +152,15 @@ export class Timeline {
   /** Applies what has happened until a time. */
   apply(time) {
     let count = 0;
-    for (const { t, row, event } of this.entries) {
+    for (const { t, row, tag, event } of this.entries) {
       if (t > time) break;
       count++;
       if (event) {
         this.model.addEvent(event);
         continue;
       }
-      const tag = this.model.site.tags[row[0]];
-      if (!tag) continue;
       this.model.addPlace({
-        tag: tag.id, t: row[1], position_m: [row[2], row[3], row[4]],
+        tag, t: row[1], position_m: [row[2], row[3], row[4]],
         covariance_m2: [row[5], row[6], 0, row[7], 0, 0], r95_m: row[8],
         refused: row[9] ? "not sure" : undefined,
       });
