@@ -64,6 +64,7 @@ internal import System
     do throws(BluetoothError) {
       try await register(peripheral)
     } catch {
+      isClosed = true
       bluetooth.close()
       throw error
     }
