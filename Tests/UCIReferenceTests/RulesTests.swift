@@ -286,7 +286,9 @@ struct ConfigurationOddityTests {
     #expect(
       try problems(["SCHEDULE_MODE=0", "RANGING_ROUND_USAGE=7", "DST_MAC_ADDRESS="]).isEmpty)
     #expect(
-      try problems(["RANGING_ROUND_USAGE=5", "DEVICE_ROLE=DT-tag", "DEVICE_TYPE="]).isEmpty)
+      try problems([
+        "RANGING_ROUND_USAGE=5", "DEVICE_ROLE=DT-tag", "DEVICE_TYPE=", "RFRAME_CONFIG=SP1",
+      ]).isEmpty)
   }
 
   @Test("Keys do not rotate when each controlee has its own")

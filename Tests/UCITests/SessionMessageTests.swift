@@ -127,8 +127,7 @@ import UCITestSupport
     #expect(
       rounds.rounds == [
         .init(
-          index: 0, role: 1, responders: [MACAddress(0x01AA), MACAddress(0x02BB)],
-          slotScheduling: 1, slots: [4, 5]),
+          index: 0, responders: [MACAddress(0x01AA), MACAddress(0x02BB)], slots: [4, 5]),
         .init(index: 3),
       ])
     let extended = "21080011 01000000 01 00 01 01 8877665544332211 00 "

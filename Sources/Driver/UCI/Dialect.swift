@@ -61,7 +61,7 @@ public struct Dialect: Hashable, Sendable {
     var twoByteConfigIDs: ClosedRange<UInt8>?
     /// The possible lengths of the message control of uplink-TDoA measurements, the likelier length
     /// first.
-    var uplinkControlLengths = [1, 2]
+    package var uplinkControlLengths = [1, 2]
     /// Whether data packets carry their length in the fourth byte only, unlike their header.
     var dataLengthInByte3 = false
     /// Whether the bytes that `NXPVendorTail` reads follow the measurements of a SESSION_INFO_NTF.

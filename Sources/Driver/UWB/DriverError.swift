@@ -160,6 +160,18 @@ extension DriverError {
           + "has ended, or choose another session id."
         : nil)
   }
+  /// - Parameter failed: the rounds that the chip names; empty where it names none.
+  package static func roundsRefused(
+    command: String, _ status: Status, failed: [UInt8]
+  ) -> DriverError {
+    let names = failed.map { "\($0)" }.joined(separator: ", ")
+    return DriverError(
+      code: .refused, status: status, command: command,
+      sentence: "The device refused \(command)"
+        + (failed.isEmpty ? ": " : " for ranging round \(names): "),
+      suggestion: "Compare the rounds with the most that the chip lists (DT_ANCHOR_MAX_ACTIVE_RR, "
+        + "DT_TAG_MAX_ACTIVE_RR in uwbctl caps).")
+  }
   /// Returns this error with the words of the service that refused the command.
   ///
   /// - Parameter suggestion: The next step; nil keeps the one of the error.

@@ -234,7 +234,7 @@ struct AccessoryAppSession {
     guard accessory.options.leavesDataToChip else {
       return try await accessory.device.makeSession(configuration, awaitsRecovery: false)
     }
-    let role = configuration.role.rawValue
+    let role = configuration.role.deviceRole
     let profile = NXPSetProfile(
       profile: NXPSetProfile.apple, deviceType: role,
       address: UInt16(truncatingIfNeeded: configuration.address.value), role: role, data: data)

@@ -168,12 +168,10 @@ struct ConfigurationTests {
     configuration.keyRotationRate = 0
     configuration.resultReport = nil
     configuration.additional = [TLV(.slotsPerRR, [9])]
-    configuration.omitted = [.hoppingMode]
     let list = configuration.parameters(for: .fira2)
     #expect(list.contains(TLV(.keyRotation, [1])) && list.contains(TLV(.keyRotationRate, [0])))
     #expect(list.contains(TLV(.resultReportConfig, [0x0F])))
     #expect(list.filter { $0.id == AppConfigID.slotsPerRR.rawValue } == configuration.additional)
-    #expect(!list.contains { $0.id == AppConfigID.hoppingMode.rawValue })
     configuration.wantsAngles = false
     #expect(configuration.parameters(for: .fira2).contains(TLV(.resultReportConfig, [0x01])))
   }

@@ -64,3 +64,73 @@ extension DownlinkTDoAMeasurement {
     }
   }
 }
+
+extension DownlinkTDoAMeasurementV2 {
+  /// The position of the anchor; nil where it sent none. Its first byte is the type: 0 WGS-84, 1
+  /// relative.
+  public var anchorLocation: AnchorLocation? {
+    guard let location, let type = location.first else { return nil }
+    switch type {
+    case 0: return AnchorLocation(geographic: Array(location.dropFirst()))
+    case 1: return AnchorLocation(relative: Array(location.dropFirst()))
+    default: return nil
+    }
+  }
+}
+
+extension AnchorLocation {
+  /// The bytes of a location in a message: 12 in WGS-84, 10 of a relative one. Coordinates out of
+  /// range get the nearest value.
+  package var bytes: [UInt8] {
+    var bits = LocationWriter()
+    switch self {
+    case .geographic(let latitude, let longitude, let altitude):
+      bits.append(latitude * 16_777_216, 33)
+      bits.append(longitude * 16_777_216, 33)
+      bits.append(altitude * 2_097_152, 30)
+    case .relative(let x, let y, let z):
+      bits.append(Double(x), 28)
+      bits.append(Double(y), 28)
+      bits.append(Double(z), 24)
+    }
+    return bits.bytes
+  }
+
+  /// The value of DL_TDOA_ANCHOR_LOCATION: bit 0 for a location, bit 1 for a relative one.
+  package var parameter: [UInt8] {
+    switch self {
+    case .geographic: [0b01] + bytes
+    case .relative: [0b11] + bytes
+    }
+  }
+
+  /// Reads the value of DL_TDOA_ANCHOR_LOCATION; nil without a location.
+  package init?(parameter: [UInt8]) {
+    let rest = Array(parameter.dropFirst())
+    switch parameter.first {
+    case 0b01: self.init(geographic: rest)
+    case 0b11: self.init(relative: rest)
+    default: return nil
+    }
+  }
+}
+
+/// Writes numbers in two's complement in the order that `LocationBits` reads.
+private struct LocationWriter {
+  private(set) var bytes: [UInt8] = []
+  private var count = 0
+
+  /// Appends the nearest number of `width` bits; 0 for a value that is not a number.
+  mutating func append(_ value: Double, _ width: Int) {
+    let limit = Double(Int64(1) << Int64(width - 1))
+    let rounded = value.isNaN ? 0 : min(max(value.rounded(), -limit), limit - 1)
+    let number = Int64(rounded)
+    for first in stride(from: 0, to: width, by: 8) {
+      for shift in (first..<min(first + 8, width)).reversed() {
+        if count % 8 == 0 { bytes.append(0) }
+        bytes[count / 8] |= UInt8(number >> Int64(shift) & 1) << UInt8(7 - count % 8)
+        count += 1
+      }
+    }
+  }
+}

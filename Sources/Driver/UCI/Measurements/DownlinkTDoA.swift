@@ -21,6 +21,9 @@ public struct DownlinkTDoAMessage: Hashable, Sendable {
   /// Received power as an unsigned Q7.1 magnitude: -rawRSSI/2 dBm; 0 and 255: not
   /// available.
   package var rawRSSI: UInt8 = 0
+
+  package init() {}
+
   /// Clock offset between the responder and the initiator in Q6.10 ppm.
   package var rawAnchorClockOffset: Int16 = 0
   /// Clock offset measured by the tag in Q6.10 ppm.

@@ -77,6 +77,11 @@ public struct UplinkTDoAMeasurement: MeasurementFields, Hashable, Sendable {
 
   package init() {}
 
+  /// The bits after which `rxTimestamp` starts again: 40 or 64.
+  public var rxBits: Int { 8 * control.rxTimestampLength }
+  /// The bits of `txTimestamp`; nil without one.
+  public var txBits: Int? { txTimestamp == nil ? nil : 8 * control.txTimestampLength }
+
   package mutating func visit<C: FieldCoder & ~Escapable>(
     _ coder: inout C, isExtended: Bool
   ) throws(PayloadError) {

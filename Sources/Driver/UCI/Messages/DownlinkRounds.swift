@@ -1,30 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// SESSION_UPDATE_DT_ANCHOR_RANGING_ROUNDS, FiRa 2.0: the rounds in which a DT-anchor takes part.
-struct UpdateDTAnchorRounds: UCICommand, Hashable {
-  typealias Response = RangingRoundsResponse
-  static let opcode = Opcode(.sessionConfig, 0x08)
-  static let isIdempotent = true
+package struct UpdateDTAnchorRounds: UCICommand, Hashable {
+  package typealias Response = RangingRoundsResponse
+  package static let opcode = Opcode(.sessionConfig, 0x08)
+  package static let isIdempotent = true
 
   /// A round in which the anchor takes part.
-  struct Round: Hashable, Sendable {
-    var index: UInt8 = 0
+  package struct Round: Hashable, Sendable {
+    package var index: UInt8 = 0
     /// 0 responder, 1 initiator; other values are kept.
-    var role: UInt8 = 0
+    package var role: UInt8 = 0
     /// The responders; for an initiator only.
-    var responders: [MACAddress] = []
+    package var responders: [MACAddress] = []
     /// Whether slots are given; for an initiator only: 0 no, 1 yes.
-    var slotScheduling: UInt8 = 0
+    package var slotScheduling: UInt8 = 0
     /// A slot for each responder, where `slotScheduling` is 1.
-    var slots: [UInt8] = []
+    package var slots: [UInt8] = []
+
+    package init() {}
+    /// Creates a round of a responder.
+    package init(index: UInt8) { self.index = index }
+    /// Creates a round of an initiator; without slots, the responders follow in their order.
+    package init(index: UInt8, responders: [MACAddress], slots: [UInt8]?) {
+      (self.index, role, self.responders) = (index, 1, responders)
+      (slotScheduling, self.slots) = (slots == nil ? 0 : 1, slots ?? [])
+    }
   }
 
-  var sessionToken: UInt32 = 0
-  var rounds: [Round] = []
+  package var sessionToken: UInt32 = 0
+  package var rounds: [Round] = []
+
+  package init() {}
+  package init(sessionToken: UInt32, rounds: [Round]) {
+    (self.sessionToken, self.rounds) = (sessionToken, rounds)
+  }
 
   // The size of the addresses is in MAC_ADDRESS_MODE, not in this message. Extended ones are read
   // only where short ones would not end with the payload.
-  mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
+  package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
     try coder.field("session", &sessionToken)
     var isExtended = rounds.contains { $0.responders.contains(where: \.isExtended) }
     var rounds = rounds
@@ -83,6 +97,9 @@ package struct RangingRoundsResponse: UCIResponse, Hashable {
   package var failedRounds: [UInt8]?
 
   package init() {}
+  package init(status: Status, failedRounds: [UInt8]) {
+    (self.status, self.failedRounds) = (status, failedRounds)
+  }
 
   package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
     try coder.code("status", &status)

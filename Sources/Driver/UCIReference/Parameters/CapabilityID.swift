@@ -27,6 +27,8 @@ package struct CapabilityID: RawRepresentable, Hashable, Sendable, ExpressibleBy
   package static let aoaSupport: CapabilityID = "AOA_SUPPORT"
   package static let extendedMACAddress: CapabilityID = "EXTENDED_MAC_ADDRESS"
   package static let sessionKeyLength: CapabilityID = "SESSION_KEY_LENGTH"
+  package static let dtAnchorMaxActiveRounds: CapabilityID = "DT_ANCHOR_MAX_ACTIVE_RR"
+  package static let dtTagMaxActiveRounds: CapabilityID = "DT_TAG_MAX_ACTIVE_RR"
   package static let minSlotDuration: CapabilityID = "MIN_SLOT_DURATION"
   package static let androidMinSlotDuration: CapabilityID = "MIN_SLOT_DURATION_RSTU"
 

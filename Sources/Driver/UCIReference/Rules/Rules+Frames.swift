@@ -51,6 +51,12 @@ extension ConfigurationCheck {
           try: "Use \(allowed.lowerBound)" + (allowed.count > 1 ? "…\(allowed.upperBound)." : "."))
       }
     }
+    if given(.rframeConfig) == 3, [0, 5, 6].contains(parameters.usage) {
+      add(
+        .preventsRanging,
+        "SP3 frames have no payload, which \(text(.rangingRoundUsage)) needs for its messages.",
+        [.rframeConfig], try: "Use SP1 (1) at all ends.")
+    }
     if frame == 0, parameters.isTwoWay {
       add(
         .advice, "SP0 frames carry no STS; two-way ranging is done with SP1 or SP3.",

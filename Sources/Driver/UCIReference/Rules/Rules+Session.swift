@@ -58,6 +58,11 @@ extension ConfigurationCheck {
       case 6: (5...6, "advertiser or observer")
       default: nil
       }
+    if parameters.usage == 5, parameters.dialect.generation == .fira1 {
+      add(
+        .preventsRanging, "FiRa 1.x has no downlink TDoA.", [.rangingRoundUsage],
+        try: "Use a chip with FiRa 2.0 or later; uwbctl info reports the version.")
+    }
     guard let wanted, !wanted.roles.contains(role) else { return }
     add(
       .preventsRanging,

@@ -20,6 +20,17 @@ extension Capture {
   }
 }
 
+extension Capture {
+  /// Returns all messages of one-way ranging of the capture, as a session would report them.
+  public func oneWayMeasurements() -> [OneWayMeasurement] {
+    var measurements = CapturedMeasurements()
+    return packets.flatMap { packet in
+      _ = measurements.rounds(packet, EstimationSettings())
+      return measurements.takeOneWay()
+    }
+  }
+}
+
 /// The two-way measurements in the packets of a capture, joined and read as in the driver.
 package struct CapturedMeasurements {
   /// Whether the chip reports RSSI, according to its device info; true without device info.
@@ -31,8 +42,16 @@ package struct CapturedMeasurements {
   private var reassembler = Reassembler()
   private var last: UInt64 = 0
   private var estimators: [UInt32: EstimationPipeline] = [:]
+  private var oneWay: [OneWayMeasurement] = []
+  private var dialect = Dialect.assumed
 
   package init() {}
+
+  /// Returns the messages of one-way ranging since the last call.
+  package mutating func takeOneWay() -> [OneWayMeasurement] {
+    defer { oneWay = [] }
+    return oneWay
+  }
 
   /// Returns the rounds that this packet completes, with estimates, including rounds without
   /// measurements. A measurement that waits for diagnostics is returned for a later packet. The
@@ -94,6 +113,7 @@ package struct CapturedMeasurements {
       if let info = response?.body {
         hasRSSI = info.uciVersion.major >= 2
         chip = ChipFamily(info.vendor)
+        dialect = Dialect(info)
       }
     }
     guard header.type == .notification else { return }
@@ -114,8 +134,8 @@ package struct CapturedMeasurements {
     }
     let interval = UInt64(view.intervalMilliseconds) * 1_000_000
     last = max(last, packet.time ?? last &+ interval)
-    body(
-      &estimators, view.sessionToken,
-      RoundNotification(.measurements(view), FrameInfo(receivedAt: last)))
+    let round = RoundNotification(.measurements(view), FrameInfo(receivedAt: last))
+    round.forEachOneWayMeasurement(dialect: dialect) { oneWay.append($0) }
+    body(&estimators, view.sessionToken, round)
   }
 }

@@ -55,6 +55,7 @@ extension DeviceCore {
     guard chip != nil else {
       throw .stateNotReached(expected: .idle, last: engine.chip.sessions[token]?.state)
     }
+    try await sendRounds(record, from: sender)
     try await requestDiagnostics(record, from: sender)
   }
 

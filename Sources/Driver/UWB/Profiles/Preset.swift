@@ -38,6 +38,7 @@ public enum Preset: String, Sendable, CaseIterable {
   /// addresses of the two ends fit together.
   public func profile(_ role: SessionConfiguration.Role? = nil) -> SessionProfile {
     let role = role ?? (self == .nearbyInteraction ? .controlee : .controller)
+    if role.isOneWay { return oneWayProfile(role) }
     let own: UInt8 = role == .controller ? 0 : 1
     let end: UInt8 = role == .controller ? 1 : 0
     let ends = [
@@ -48,6 +49,26 @@ public enum Preset: String, Sendable, CaseIterable {
     parameters += ends + values
     return SessionProfile(
       sessionID: self == .nearbyInteraction ? 24_488 : 42, parameters: parameters)
+  }
+
+  /// Returns the profile of an end of one-way ranging. Its values are FiRa's, except for Android's
+  /// tag.
+  private func oneWayProfile(_ role: SessionConfiguration.Role) -> SessionProfile {
+    let address: UInt16 =
+      switch role {
+      case .downlinkAnchor(let anchor): anchor.isInitiator ? 0 : 1
+      case .uplinkSyncAnchor: 0
+      default: 0x100
+      }
+    var session = SessionConfiguration(role: role, sessionID: 42, address: MACAddress(address))
+    session.slotsPerRound = 10
+    if self == .android {
+      // Source: androidx.core.uwb, its values for CONFIG_DL_TDOA_DT_TAG.
+      session.slotsPerRound = 20
+      session.hopping = true
+      session.preambleCode = 11
+    }
+    return SessionProfile(session)
   }
 
   // The common part: every parameter that firmware needs before it starts.

@@ -29,7 +29,16 @@ extension SessionProfile {
         lines += Self.unset(parameter)
       }
     }
-    return (lines + ["  },", "}", ""]).joined(separator: "\n")
+    lines.append("  },")
+    if !rounds.isEmpty {
+      lines += [
+        "  // The ranging rounds in which this end takes part: an index to respond or to receive in, an",
+        "  // object with the addresses of the responders to begin one.", "  \"rounds\": [",
+      ]
+      lines += rounds.map { "    \($0.text)," }
+      lines.append("  ],")
+    }
+    return (lines + ["}", ""]).joined(separator: "\n")
   }
 
   private var typeText: String {
@@ -80,4 +89,14 @@ extension SessionProfile {
     }
     return fitting.filter { seen.insert($0.id).inserted }
   }()
+}
+
+extension SessionConfiguration.DownlinkAnchor.Round {
+  /// The round in a profile.
+  fileprivate var text: String {
+    guard case .initiator(let responders, let slots) = part else { return "\(index)" }
+    let addresses = responders.map { "\"\($0)\"" }.joined(separator: ", ")
+    let places = slots.map { ", \"slots\": [" + $0.map { "\($0)" }.joined(separator: ", ") + "]" }
+    return "{\"index\": \(index), \"responders\": [\(addresses)]\(places ?? "")}"
+  }
 }

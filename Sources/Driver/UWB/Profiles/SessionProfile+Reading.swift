@@ -28,7 +28,7 @@ extension SessionProfile {
     try self.init(bytes, for: generation)
   }
 
-  private static let fields = ["session_id", "session_type", "parameters"]
+  private static let fields = ["session_id", "session_type", "parameters", "rounds"]
 
   /// Reads the text of a profile, in UTF-8.
   ///
@@ -51,6 +51,7 @@ extension SessionProfile {
     var sessionID: UInt32?
     var type = SessionType.ranging
     var parameters: [TLV]?
+    var rounds: [SessionConfiguration.DownlinkAnchor.Round] = []
     for (name, value) in members {
       switch name {
       case "session_id":
@@ -62,6 +63,7 @@ extension SessionProfile {
         }
       case "session_type": type = try Self.type(value)
       case "parameters": parameters = try Self.parameters(value, generation)
+      case "rounds": rounds = try Self.rounds(value)
       default:
         throw .unknownField(
           name, nearest: nearestNames(to: name, in: Self.fields), line: value.place?.line)
@@ -69,7 +71,7 @@ extension SessionProfile {
     }
     guard let sessionID else { throw .missing("session_id") }
     guard let parameters else { throw .missing("parameters") }
-    self.init(sessionID: sessionID, type: type, parameters: parameters)
+    self.init(sessionID: sessionID, type: type, parameters: parameters, rounds: rounds)
   }
 
   private static func parameters(
@@ -116,7 +118,47 @@ extension SessionProfile {
   }
 }
 
+extension SessionProfile {
+  /// Reads rounds: a number to respond or to receive in, an object to begin one.
+  fileprivate static func rounds(
+    _ node: JSONNode
+  ) throws(ProfileError) -> [SessionConfiguration.DownlinkAnchor.Round] {
+    func wrong(_ node: JSONNode) -> ProfileError {
+      .wrongValue(
+        field: "rounds",
+        accepted:
+          "a list of indexes (0…255), and of objects with index, responders and perhaps slots",
+        line: node.place?.line)
+    }
+    guard let list = node.array else { throw wrong(node) }
+    var rounds: [SessionConfiguration.DownlinkAnchor.Round] = []
+    for entry in list {
+      if let index = entry.byte {
+        rounds.append(.init(index, .responder))
+        continue
+      }
+      guard let members = entry.object else { throw wrong(entry) }
+      let values = Dictionary(members.map { ($0.0, $0.1) }) { $1 }
+      let known: Set = ["index", "responders", "slots"]
+      let responders = values["responders"]?.array?.map { $0.string.flatMap { MACAddress($0) } }
+      let slots = values["slots"]?.array?.map(\.byte)
+      guard values.keys.allSatisfy(known.contains), let index = values["index"]?.byte,
+        let responders, !responders.contains(nil), slots?.contains(nil) != true,
+        (values["slots"] == nil) == (slots == nil)
+      else { throw wrong(entry) }
+      rounds.append(
+        .init(
+          index,
+          .initiator(responders: responders.compactMap(\.self), slots: slots?.compactMap(\.self))))
+    }
+    return rounds
+  }
+}
+
 extension JSONNode {
+  /// The value as a number of one byte.
+  fileprivate var byte: UInt8? { wholeNumber.flatMap { UInt8(exactly: $0) } }
+
   /// The value as a whole number, also from a string, and from hexadecimal digits.
   fileprivate var wholeNumber: UInt64? {
     switch content {

@@ -22,13 +22,33 @@ public struct SessionProfile: Hashable, Sendable {
   public var type: SessionType
   /// The parameters in the order in which they are sent.
   public var parameters: [TLV]
+  /// The ranging rounds of an anchor or a tag of downlink TDoA, which are not parameters. A tag
+  /// only receives, so that their parts do not matter for it.
+  public var rounds: [SessionConfiguration.DownlinkAnchor.Round]
 
   /// Creates a profile from its parts; the parameters are sorted into an order that strict parsers
   /// accept.
-  public init(sessionID: UInt32, type: SessionType = .ranging, parameters: [TLV]) {
+  public init(
+    sessionID: UInt32, type: SessionType = .ranging, parameters: [TLV],
+    rounds: [SessionConfiguration.DownlinkAnchor.Round] = []
+  ) {
     self.sessionID = sessionID
     self.type = type
     self.parameters = Self.ordered(parameters)
+    self.rounds = rounds
+  }
+
+  /// Creates the profile of a configuration.
+  package init(_ configuration: SessionConfiguration) {
+    let rounds: [SessionConfiguration.DownlinkAnchor.Round] =
+      switch configuration.role {
+      case .downlinkAnchor(let anchor): anchor.rounds
+      case .downlinkTag(let tag): tag.rounds.map { .init($0, .responder) }
+      default: []
+      }
+    self.init(
+      sessionID: configuration.sessionID, type: configuration.type,
+      parameters: configuration.parameters(for: Dialect.assumed.generation), rounds: rounds)
   }
 
   /// Whether several controlees share each ranging round (MULTI_NODE_MODE), the same at all ends.

@@ -6,33 +6,32 @@ extension SessionConfiguration {
   /// Returns the parameters of SESSION_SET_APP_CONFIG, in an order that strict parsers accept:
   /// address mode and number of controlees before the addresses, the STS before its keys.
   package func parameters(for generation: Dialect.Generation) -> [TLV] {
-    var list = [
-      TLV(.deviceType, [role.rawValue]),
-      TLV(.deviceRole, [role.rawValue]),  // the controller initiates
+    var list = role.deviceType.map { [TLV(.deviceType, [$0])] } ?? []
+    list += [
+      TLV(.deviceRole, [role.deviceRole]),  // the controller initiates
       TLV(.multiNodeMode, [isOneToMany ? 1 : 0]),
-      TLV(.rangingRoundUsage, [roundUsage.rawValue]),
+      TLV(.rangingRoundUsage, [role.oneWayUsage ?? roundUsage.rawValue]),
       TLV(.macAddressMode, [address.isExtended ? 2 : 0]),
       TLV(.deviceMACAddress, address.bytes),
-      TLV(.numberOfControlees, [UInt8(clamping: peers.count)]),
-      TLV(.dstMACAddress, peers.flatMap(\.bytes)),
+    ]
+    if !role.isOneWay || !peers.isEmpty {
+      list += [
+        TLV(.numberOfControlees, [UInt8(clamping: peers.count)]),
+        TLV(.dstMACAddress, peers.flatMap(\.bytes)),
+      ]
+    }
+    list += [
       TLV(.channelNumber, [channel]),
       TLV(.stsConfig, [sts.config]),
       TLV(.rframeConfig, [rframe]),
-      TLV(.scheduleMode, [roundUsage.isContentionBased ? 0 : 1]),
+      TLV(.scheduleMode, [!role.isOneWay && roundUsage.isContentionBased ? 0 : 1]),
       TLV(.preambleCodeIndex, [preambleCode]),
       TLV(.sfdID, [sfd]),
       TLV(.slotDuration, slotDuration.littleEndianBytes),
       TLV(.rangingDuration, interval.littleEndianBytes),
       TLV(.slotsPerRR, [slotsPerRound]),
     ]
-    list += sts.parameters
-    list += [
-      TLV(.stsLength, [1]),  // 64 symbols
-      TLV(.aoaResultRequest, [wantsAngles ? 1 : 0]),
-      TLV(.resultReportConfig, [resultReport?.rawValue ?? (wantsAngles ? 0x0F : 0x01)]),
-      TLV(.hoppingMode, [hopping ? 1 : 0]),
-    ]
-    if generation >= .fira2 { list.append(TLV(.rssiReporting, [wantsRSSI ? 1 : 0])) }
+    list += sts.parameters + reporting(for: generation) + role.parameters
     if blockStride > 0 { list.append(TLV(.blockStrideLength, [blockStride])) }
     if fcs != .crc16 { list.append(TLV(.macFCSType, [fcs.rawValue])) }
     if let keyRotationRate {
@@ -41,11 +40,23 @@ extension SessionConfiguration {
     if maxMeasurements > 0 {
       list.append(TLV(.maxNumberOfMeasurements, maxMeasurements.littleEndianBytes))
     }
-    list.removeAll { parameter in
-      omitted.contains(AppConfigID(rawValue: parameter.id))
-        || additional.contains { $0.id == parameter.id }
-    }
+    list.removeAll { parameter in additional.contains { $0.id == parameter.id } }
     return list + additional
+  }
+
+  /// Returns the parameters that determine the reports of the chip.
+  private func reporting(for generation: Dialect.Generation) -> [TLV] {
+    var list = [
+      TLV(.stsLength, [1]),  // 64 symbols
+      TLV(.aoaResultRequest, [wantsAngles && role.measures ? 1 : 0]),
+    ]
+    if !role.isOneWay {
+      list.append(
+        TLV(.resultReportConfig, [resultReport?.rawValue ?? (wantsAngles ? 0x0F : 0x01)]))
+    }
+    list.append(TLV(.hoppingMode, [hopping ? 1 : 0]))
+    if generation >= .fira2 { list.append(TLV(.rssiReporting, [wantsRSSI ? 1 : 0])) }
+    return list
   }
 
   /// Returns all problems of the configuration before anything is sent, the gravest first.
@@ -57,7 +68,7 @@ extension SessionConfiguration {
     for dialect: Dialect = .assumed, capabilities: Capabilities? = nil
   ) -> [ConfigurationProblem] {
     let length = address.isExtended ? 8 : 2
-    if peers.isEmpty {
+    if peers.isEmpty, !role.isOneWay {
       return [.init(.preventsRanging, "The session names no peer.", [.dstMACAddress])]
     }
     if peers.contains(where: { $0.isExtended != address.isExtended }) {
@@ -78,7 +89,9 @@ extension SessionConfiguration {
     }
     let parameters = SessionParameters(
       parameters(for: dialect.generation), dialect: dialect, type: type)
-    return ConfigurationCheck(parameters, capabilities: capabilities).problems()
+    let found = ConfigurationCheck(parameters, capabilities: capabilities).problems()
+    // The gravest first; the rounds are not parameters.
+    return (found + roundProblems(capabilities)).sorted { $0.severity > $1.severity }
   }
 
   /// - Throws: `DriverError.configurationProblems` with all problems that prevent ranging or that
@@ -88,13 +101,34 @@ extension SessionConfiguration {
     guard errors.isEmpty else { throw .configurationProblems(errors) }
   }
 
+  /// Creates the configuration of a profile, with its ranging rounds of downlink TDoA.
+  ///
+  /// - Throws: `DriverError.configurationProblems` when the parameters do not name both ends.
+  public init(_ profile: SessionProfile, for dialect: Dialect = .assumed) throws(DriverError) {
+    try self.init(sessionID: profile.sessionID, profile.parameters(for: dialect))
+    switch role {
+    case .downlinkAnchor(var anchor):
+      anchor.rounds = profile.rounds
+      role = .downlinkAnchor(anchor)
+    case .downlinkTag(var tag):
+      tag.rounds = profile.rounds.map(\.index)
+      role = .downlinkTag(tag)
+    default:
+      guard profile.rounds.isEmpty else {
+        throw .invalidConfiguration(
+          "the profile has ranging rounds, which only anchors and tags of downlink TDoA have")
+      }
+    }
+  }
+
   /// Creates a configuration from parameters, for example of a profile or a capture. Parameters
   /// without a field here are copied to `additional`.
   ///
   /// - Throws: `DriverError.configurationProblems` when the parameters do not name both ends.
   public init(sessionID: UInt32, _ parameters: SessionParameters) throws(DriverError) {
-    guard let address = parameters.address, parameters.isController != nil,
-      parameters.isSet(.dstMACAddress)
+    let oneWay = Role(oneWay: parameters)
+    guard let address = parameters.address,
+      oneWay != nil || parameters.isController != nil && parameters.isSet(.dstMACAddress)
     else {
       throw .configurationProblems(
         [AppConfigID.deviceType, .deviceMACAddress, .dstMACAddress].filter {
@@ -102,8 +136,8 @@ extension SessionConfiguration {
         }.map { .init(.preventsRanging, "\($0.name) is missing or has a wrong length.", [$0]) })
     }
     self.init(
-      role: parameters.isController == true ? .controller : .controlee, sessionID: sessionID,
-      address: address, peers: parameters.destinations)
+      role: oneWay ?? (parameters.isController == true ? .controller : .controlee),
+      sessionID: sessionID, address: address, peers: parameters.destinations)
     type = parameters.type
     wantsAngles = parameters.number(.aoaResultRequest) != 0
     resultReport = .timeOfFlight
@@ -135,8 +169,11 @@ extension SessionConfiguration {
     guard let value = tlv.integer ?? (tlv.value.isEmpty ? nil : 0) else { return false }
     let byte = UInt8(truncatingIfNeeded: value)
     switch id {
-    case .deviceType, .deviceMACAddress, .dstMACAddress: return true
-    case .deviceRole: return byte == role.rawValue
+    case .deviceMACAddress, .dstMACAddress: return true
+    case .deviceType: return !role.isOneWay || byte == role.deviceType
+    case .deviceRole: return byte == role.deviceRole
+    case .rangingRoundUsage where role.isOneWay: return byte == role.oneWayUsage
+    case _ where role.parameters.contains(tlv): return true
     case .multiNodeMode where byte <= 1: isOneToMany = byte == 1
     case .macAddressMode: return byte == (address.isExtended ? 2 : 0)
     case .numberOfControlees: return Int(byte) == peers.count
@@ -150,7 +187,7 @@ extension SessionConfiguration {
     case .blockStrideLength: blockStride = byte
     case .resultReportConfig: resultReport = ResultReport(rawValue: byte)
     case .rssiReporting where byte <= 1: wantsRSSI = byte == 1
-    case .aoaResultRequest where byte <= 1: wantsAngles = byte == 1
+    case .aoaResultRequest where byte <= 1 && (role.measures || byte == 0): wantsAngles = byte == 1
     case .hoppingMode where byte <= 1: hopping = byte == 1
     case .macFCSType where byte <= 1: fcs = byte == 1 ? .crc32 : .crc16
     case .maxNumberOfMeasurements where tlv.value.count == 2: maxMeasurements = UInt16(value)

@@ -1,20 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 public import UCI
 
-/// A FiRa two-way-ranging session. Both ends need the same values, except for role and addresses.
+/// A FiRa ranging session. All ends need the same values, except for role and addresses.
 ///
 /// Sources: FiRa application configuration parameters and their defaults as published in the AOSP
 /// and pica packet definitions. The parameters beyond the mandatory list are the ones that QM33SDK
 /// 1.1.1 needs before it starts.
 public struct SessionConfiguration: Sendable, Hashable {
-  /// The role of this end.
-  public enum Role: UInt8, Sendable, Hashable {
-    /// Follows the controller's schedule and answers.
-    case controlee = 0
-    /// Sets the schedule and begins each ranging round.
-    case controller = 1
-  }
-
   /// The method of measuring a distance in a ranging round.
   public enum RoundUsage: UInt8, Sendable, Hashable, CaseIterable {
     /// Single-sided, results exchanged afterwards.
@@ -66,7 +58,8 @@ public struct SessionConfiguration: Sendable, Hashable {
   public var type = SessionType.ranging
   /// The address of this device.
   public var address: MACAddress
-  /// The controller's controlees (1…8 in practice), or the controlee's controller.
+  /// The controller's controlees (1…8 in practice), or the controlee's controller. Empty in one-way
+  /// ranging, where frames are for everyone.
   public var peers: [MACAddress] {
     didSet { if peers.count > 1 { isOneToMany = true } }
   }
@@ -89,7 +82,7 @@ public struct SessionConfiguration: Sendable, Hashable {
   public var interval: UInt32 = 200
   /// Blocks without a ranging round between two with one.
   public var blockStride: UInt8 = 0
-  /// The method of measuring a distance.
+  /// The method of measuring a distance. One-way ranging has none.
   public var roundUsage: RoundUsage = .doubleSidedDeferred
   /// The source of the scrambled timestamp sequence.
   public var sts: STS = .fixed(.sample)
@@ -113,15 +106,13 @@ public struct SessionConfiguration: Sendable, Hashable {
   public var maxMeasurements: UInt16 = 0
   /// Parameters sent after the others, unchanged; one with the id of another replaces it.
   public var additional: [TLV] = []
-  /// Parameters not sent, for sessions other than two-way ranging that do not have them.
-  package var omitted: Set<AppConfigID> = []
-
-  /// Creates a session with FiRa's defaults.
-  public init(role: Role, sessionID: UInt32, address: MACAddress, peers: [MACAddress]) {
+  /// Creates a session with FiRa's defaults. One-way ranging uses frames with a payload (SP1).
+  public init(role: Role, sessionID: UInt32, address: MACAddress, peers: [MACAddress] = []) {
     self.role = role
     self.sessionID = sessionID
     self.address = address
     self.peers = peers
-    isOneToMany = peers.count > 1
+    isOneToMany = peers.count > 1 || role.isOneWay
+    if role.isOneWay { rframe = 1 }
   }
 }

@@ -66,12 +66,11 @@ extension UWBConfigurationData: ConfigurationData {
     try coder.field("manufacturer", &manufacturer)
     try coder.field("model", &model)
     try coder.field("middleware version", &middleware)
-    var role = role.rawValue
+    var role = role.deviceRole
     try coder.field("ranging role", &role)
-    let known = SessionConfiguration.Role(rawValue: role)
     try coder.require(
-      known != nil, "ranging role", "is \(role), not 0 (responder) or 1 (initiator)")
-    self.role = known ?? self.role
+      role <= 1, "ranging role", "is \(role), not 0 (responder) or 1 (initiator)")
+    self.role = role == 1 ? .controller : .controlee
     try coder.field("accessory address", &address)
     if version >= .v11 { try coder.field("clock drift", &clockDrift) } else { clockDrift = 0 }
     if version >= .v20 {

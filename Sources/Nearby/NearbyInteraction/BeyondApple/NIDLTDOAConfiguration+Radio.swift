@@ -61,7 +61,7 @@ extension NIDLTDOAConfiguration.Radio {
   /// neither DEVICE_TYPE nor peers.
   func configuration(id: UInt32) -> SessionConfiguration {
     var session = SessionConfiguration(
-      role: .controlee, sessionID: id, address: MACAddress(address), peers: [])
+      role: .downlinkTag(.init(rounds: rounds)), sessionID: id, address: MACAddress(address))
     session.channel = channel
     session.preambleCode = preambleCode
     session.slotDuration = slotDuration
@@ -69,11 +69,6 @@ extension NIDLTDOAConfiguration.Radio {
     session.interval = interval
     session.sts = .fixed(
       .init(vendorID: Array(staticSTS.prefix(2)), iv: Array(staticSTS.dropFirst(2))))
-    session.rframe = 1
-    session.additional = [
-      TLV(.rangingRoundUsage, [5]), TLV(.deviceRole, [8]), TLV(.multiNodeMode, [1]),
-    ]
-    session.omitted = [.deviceType, .numberOfControlees, .dstMACAddress, .resultReportConfig]
     return session
   }
 }

@@ -17,7 +17,7 @@ struct AnchorMessages: Sendable {
           return nil
         }
         return convert(
-          measurement.message, sent, received, measurement.location.flatMap(Self.location))
+          measurement.message, sent, received, measurement.anchorLocation)
       }
     default: []
     }
@@ -52,14 +52,5 @@ struct AnchorMessages: Sendable {
     case nil: break
     }
     return NIDLTDOAMeasurement(values)
-  }
-
-  /// Parses a location of the second version. Its first byte is the type: 0 WGS-84, 1 relative.
-  private static func location(_ bytes: [UInt8]) -> AnchorLocation? {
-    switch bytes.first {
-    case 0: AnchorLocation(geographic: Array(bytes.dropFirst()))
-    case 1: AnchorLocation(relative: Array(bytes.dropFirst()))
-    default: nil
-    }
   }
 }

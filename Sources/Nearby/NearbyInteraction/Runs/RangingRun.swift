@@ -133,7 +133,6 @@ final class RangingRun: Sendable {
   private func range(_ session: UWBSession, _ made: SessionPlan.Made) async {
     let measuring = measure(session)
     let started = await attempt { () async throws(DriverError) in
-      try await plan.prepare(session)
       try await session.start(awaitsRecovery: false)
     }
     let ending: Ending

@@ -147,16 +147,6 @@ struct AngleUse: Sendable, Hashable {
 }
 
 extension SessionPlan {
-  /// Whether the driver checks the session. Its rules cover only two-way ranging.
+  /// Whether the driver checks the session. The chip decides on the values of an app's radio.
   var isChecked: Bool { if case .anchors = target { false } else { true } }
-
-  /// Prepares a created session for its start.
-  func prepare(_ session: UWBSession) async throws(DriverError) {
-    guard case .anchors(_, let radio) = target, !radio.rounds.isEmpty else { return }
-    let command = UpdateDTTagRounds(sessionToken: session.token, rounds: radio.rounds)
-    let response = try await session.device.send(command)
-    guard response.status == .ok else {
-      throw .refused(command: "SESSION_UPDATE_DT_TAG_RANGING_ROUNDS_CMD", response.status)
-    }
-  }
 }

@@ -274,56 +274,64 @@ extension AppConfigTable {
   // UL-TDoA, DL-TDoA and one-way angles.
   static let oneWay: [AppConfigParameter] = [
     .init(
-      0x33, "UL_TDOA_TX_INTERVAL", [4], unit: "ms", range: 0...4294967295, default: 2000,
+      .ulTDoATXInterval, "UL_TDOA_TX_INTERVAL", [4], unit: "ms", range: 0...4294967295,
+      default: 2000,
       summary: "Milliseconds between two messages of a UT-tag."),
     .init(
-      0x34, "UL_TDOA_RANDOM_WINDOW", [4], unit: "ms", range: 0...4294967295, default: 0,
+      .ulTDoARandomWindow, "UL_TDOA_RANDOM_WINDOW", [4], unit: "ms", range: 0...4294967295,
+      default: 0,
       summary: "Milliseconds by which a UT-tag varies its interval."),
     .init(
       0x37, "UL_TDOA_NTF_REPORT_CONFIG", [], format: .bytes,
       summary: "The values that a UT-anchor reports."),
     .init(
-      0x38, "UL_TDOA_DEVICE_ID", [1, 3, 5, 9], format: .bytes,
+      .ulTDoADeviceID, "UL_TDOA_DEVICE_ID", [1, 3, 5, 9], format: .bytes,
       summary: "A code for its length, then the id of a UT-tag."),
     .init(
-      0x39, "UL_TDOA_TX_TIMESTAMP", [1], range: 0...2, default: 0,
+      .ulTDoATXTimestamp, "UL_TDOA_TX_TIMESTAMP", [1], range: 0...2, default: 0,
       values: [0: "none", 1: "40 bits", 2: "64 bits"],
       summary: "Whether a UT-tag sends its timestamp."),
     .init(
-      0x3A, "MIN_FRAMES_PER_RR", [1], unit: "frames", range: 1...15, default: 4,
+      .minFramesPerRR, "MIN_FRAMES_PER_RR", [1], unit: "frames", range: 1...15, default: 4,
       summary: "OWR AoA: fewest frames in a round."),
     .init(0x3B, "MTU_SIZE", [2], unit: "bytes", summary: "OWR AoA: bytes of a frame."),
     .init(
-      0x3C, "INTER_FRAME_INTERVAL", [1], unit: "ms", range: 0...255, default: 1,
+      .interFrameInterval, "INTER_FRAME_INTERVAL", [1], unit: "ms", range: 0...255, default: 1,
       summary: "OWR AoA: milliseconds between two frames."),
     .init(
-      0x3D, "DL_TDOA_RANGING_METHOD", [1], range: 0...1, default: 1,
+      .dlTDoARangingMethod, "DL_TDOA_RANGING_METHOD", [1], range: 0...1, default: 1,
       values: [0: "SS-TWR", 1: "DS-TWR"], since: .fira2, summary: "How DT-anchors range."),
     .init(
-      0x3E, "DL_TDOA_TX_TIMESTAMP_CONF", [1], range: 0...3, default: 3,
+      .dlTDoATXTimestampConf, "DL_TDOA_TX_TIMESTAMP_CONF", [1], range: 0...3, default: 3,
       values: [
         0: "local, 40 bits", 1: "common, 40 bits", 2: "local, 64 bits", 3: "common, 64 bits",
       ], since: .fira2, summary: "Time base and length of the TX timestamp of DT-anchors."),
     .init(
-      0x3F, "DL_TDOA_HOP_COUNT", [1], range: 0...1, default: 1, values: onOff, since: .fira2,
+      .dlTDoAHopCount, "DL_TDOA_HOP_COUNT", [1], range: 0...1, default: 1, values: onOff,
+      since: .fira2,
       summary: "Whether messages carry a hop count."),
     .init(
-      0x40, "DL_TDOA_ANCHOR_CFO", [1], range: 0...1, default: 1, values: onOff, since: .fira2,
+      .dlTDoAAnchorCFO, "DL_TDOA_ANCHOR_CFO", [1], range: 0...1, default: 1, values: onOff,
+      since: .fira2,
       summary: "Whether messages carry the clock offset."),
     .init(
       .dlTDoAAnchorLocation, "DL_TDOA_ANCHOR_LOCATION", [1, 11, 13], format: .bytes, since: .fira2,
       summary: "A type byte, then the location."),
     .init(
-      0x42, "DL_TDOA_TX_ACTIVE_RANGING_ROUNDS", [1], range: 0...1, default: 0, values: onOff,
+      .dlTDoATXActiveRangingRounds, "DL_TDOA_TX_ACTIVE_RANGING_ROUNDS", [1], range: 0...1,
+      default: 0, values: onOff,
       since: .fira2, summary: "Whether messages list the active rounds."),
     .init(
-      0x43, "DL_TDOA_BLOCK_SKIPPING", [1], unit: "blocks", range: 0...255, default: 0,
+      .dlTDoABlockSkipping, "DL_TDOA_BLOCK_SKIPPING", [1], unit: "blocks", range: 0...255,
+      default: 0,
       since: .fira2, summary: "Blocks a DT-tag skips."),
     .init(
-      0x44, "DL_TDOA_TIME_REFERENCE_ANCHOR", [1], range: 0...1, default: 0, values: onOff,
+      .dlTDoATimeReferenceAnchor, "DL_TDOA_TIME_REFERENCE_ANCHOR", [1], range: 0...1, default: 0,
+      values: onOff,
       since: .fira2, summary: "Whether this anchor gives the time."),
     .init(
-      0x49, "DL_TDOA_RESPONDER_TOF", [1], range: 0...1, default: 0, values: onOff, since: .fira2,
+      .dlTDoAResponderToF, "DL_TDOA_RESPONDER_TOF", [1], range: 0...1, default: 0, values: onOff,
+      since: .fira2,
       summary: "Whether messages carry the time of flight."),
     .init(0x4D, "OWR_AOA_MEASUREMENT_NTF_PERIOD", [1], summary: "How often an observer reports."),
   ]
