@@ -42,7 +42,7 @@ extension SimulatedChip {
     respond(opcode, ConfigurationResponse(status: .ok, refused: []))
     if isActive { sessions[index].setup = RangingSetup(sessions[index]) }
     if sessions[index].state == .initialised,
-      profile.requiredParameters.allSatisfy({ changed[$0] != nil })
+      required(changed).allSatisfy({ changed[$0] != nil })
     {
       move(index, to: .idle)
     }
@@ -72,6 +72,8 @@ extension SimulatedChip {
     let size = all[.macAddressMode] == [2] ? 8 : 2
     switch id {
     case .deviceMACAddress: return length == size ? nil : .invalidParameter
+    case .deviceRole where length == 1 && !profile.roles.contains(parameter.value[0]):
+      return .invalidParameter
     case .dstMACAddress:
       let count = Int(all[.numberOfControlees]?.first ?? 0)
       let isController = all[.deviceType] == [1]

@@ -18,6 +18,10 @@ extension SimulatedChip {
       let index = try known(try read(GetSessionState.self, payload).sessionToken)
       respond(opcode, SessionStateResponse(status: .ok, state: sessions[index].state))
     case .sessionUpdateMulticastList: try updateMulticastList(payload)
+    case UpdateDTAnchorRounds.opcode where profile.roles.contains(7):
+      try updateAnchorRounds(try read(UpdateDTAnchorRounds.self, payload))
+    case UpdateDTTagRounds.opcode where profile.roles.contains(8):
+      try updateTagRounds(try read(UpdateDTTagRounds.self, payload))
     case .sessionQueryDataSize where profile.dialect.generation >= .fira2:
       reportDataSize(try read(QueryDataSize.self, payload))
     default: throw Refusal(.unknownOID)
@@ -111,6 +115,7 @@ extension SimulatedChip {
     // A controller's first round ends after its slots; a controlee listens for a whole block.
     sessions[index].deadline =
       first + (setup.isController ? setup.slot * UInt64(setup.slotsPerRound) : blockLength(setup))
+    if setup.oneWayRole != nil { startOneWay(index, setup, at: first) }
     if profile.deviceStatusFirst { report(.active) }
     move(index, to: .active)
     report(.active)

@@ -16,6 +16,7 @@ struct SimulatedSession: Sendable {
   /// Set while ranging.
   var setup: RangingSetup?
   var data = SessionData()
+  var oneWay = OneWayProgress()
 
   /// The number of the next SESSION_INFO_NTF.
   var sequenceNumber: UInt32 = 0
@@ -47,7 +48,8 @@ struct RangingSetup: Sendable {
     sts = AppParameter.sts.map(session.bytes)
   }
 
-  private func number(_ id: AppConfigID) -> UInt64 { parameters.bytes(id).number }
+  func number(_ id: AppConfigID) -> UInt64 { parameters.bytes(id).number }
+  func bytes(_ id: AppConfigID) -> [UInt8] { parameters.bytes(id) }
 
   var isController: Bool { number(.deviceType) == 1 }
   var isInitiator: Bool { number(.deviceRole) == 1 }
@@ -93,11 +95,18 @@ extension SimulatedSession {
     let prf = number(.prfMode)
     let code = number(.preambleCodeIndex)
     let sfd = number(.sfdID)
-    if !(1...4).contains(setup.usage) { return StateChangeReason(rawValue: 0x39) }
+    // Messages of one-way ranging have a payload, which SP3 frames do not have.
+    let isUsable =
+      setup.oneWayRole == nil ? (1...4).contains(setup.usage) : number(.rframeConfig) != 3
+    if !isUsable { return StateChangeReason(rawValue: 0x39) }
     if !(prf == 0 ? 9...12 : 25...32).contains(code) { return StateChangeReason(rawValue: 0x2C) }
     if prf == 0 ? sfd != 0 && sfd != 2 : sfd == 0 { return StateChangeReason(rawValue: 0x2D) }
     if (3...4).contains(number(.stsConfig)), parameters[.sessionKey] == nil {
       return .sessionKeyNotFound
+    }
+    let round = UInt64(setup.slotsPerRound) * setup.slot
+    if setup.oneWayRole != nil {
+      return round > setup.rangingDuration * 1_000_000 ? .invalidRangingDuration : nil
     }
     if destinations.isEmpty { return StateChangeReason(rawValue: 0x35) }
     let count = setup.isController ? destinations.count : 1
@@ -106,7 +115,6 @@ extension SimulatedSession {
       if number(.multiNodeMode) == 0, count > 1 { return .invalidNumberOfControlees }
     }
     if setup.slotsNeeded(controlees: count) > setup.slotsPerRound { return .insufficientSlots }
-    let round = UInt64(setup.slotsPerRound) * setup.slot
     return round > setup.rangingDuration * 1_000_000 ? .invalidRangingDuration : nil
   }
 }

@@ -80,6 +80,13 @@ public struct ChipProfile: Sendable {
   /// Parameters of the vendor and their possible lengths.
   package var vendorParameters: [AppConfigID: [Int]] = [:]
   package var channels: Set<UInt8> = [5, 9]
+  /// The roles that it takes, numbered like DEVICE_ROLE; must match the capabilities.
+  package var roles: Set<UInt8> = [0, 1]
+  /// The layout of messages of anchors: 1, or 2 since FiRa 3.0.
+  package var downlinkVersion = 1
+  /// The most active ranging rounds of an anchor and of a tag of downlink TDoA.
+  package var maximumAnchorRounds = 10
+  package var maximumTagRounds = 10
 
   /// Device configuration and its values after a reset.
   package var deviceParameters: [UInt8: [UInt8]] = [0x01: [1]]
@@ -148,7 +155,7 @@ public struct ChipProfile: Sendable {
   }
 
   /// All profiles, by name.
-  public static let all: [ChipProfile] = [.qm33, .qm33PDoA, .sr250, .fira1, .pica]
+  public static let all: [ChipProfile] = [.qm33, .qm33PDoA, .sr250, .fira1, .fira2, .fira3, .pica]
 
   /// Returns the profile with this name.
   public static func named(_ name: String) -> ChipProfile? {

@@ -28,6 +28,7 @@ extension ChipProfile {
       Opcode(GroupID(rawValue: 0xF), 0x02): [0x00, 0x00],
       Opcode(GroupID(rawValue: 0xF), 0x21): [0x00],
     ]
+    profile.roles = [0, 1, 2, 3, 5, 7]
     profile.ready = .beforeDeinitResponse
     profile.stopRetryPeriod = 2
     profile.lineOfSight = .lineOfSight

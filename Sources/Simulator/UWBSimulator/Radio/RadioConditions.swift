@@ -26,6 +26,9 @@ package struct RadioConditions: Hashable, Sendable {
   /// Amplitude in parts per million of the oscillation of crystals around their offset, with a
   /// period of 100 s.
   package var clockWander = 0.0
+  /// Parts per million that crystals run fast in addition when a chip gets power; they decline to
+  /// 37 % in 20 s.
+  package var clockWarmUp = 0.0
   /// Noise of the measured carrier offset of a frame in parts per million, one standard deviation.
   package var carrierNoise = 0.05
   /// Standard deviation of a level, in dB.

@@ -40,11 +40,32 @@ struct SimulatedClock: Hashable, Sendable {
   var offset: Double
   /// The amplitude of the oscillation of the offset, in parts per million.
   var wander: Double
+  /// Parts per million that the crystal runs fast in addition when its chip gets power. They
+  /// decline as the board warms up.
+  var warmUp = 0.0
+  /// The time of power-up in nanoseconds.
+  private(set) var poweredAt: UInt64 = 0
+  /// Seconds in which the warm-up declines to 37 %.
+  private static let warmUpTime = 20.0
+
+  /// Starts the counter again at an unrelated value, as a chip does that gets power.
+  mutating func restart(at time: UInt64) {
+    poweredAt = time
+    var source = RandomSource(seed: origin &+ time)
+    let wanted = source.next() & Self.stampMask
+    origin = origin &+ wanted &- reading(at: Instant(time)).ticks
+  }
+
+  /// Returns the seconds with power.
+  private func seconds(withPowerAt instant: Instant) -> Double {
+    instant.nanoseconds > poweredAt ? Double(instant.nanoseconds - poweredAt) * 1e-9 : 0
+  }
 
   /// Returns the rate error, as a fraction.
   func rate(at instant: Instant) -> Double {
     let seconds = Double(instant.nanoseconds) * 1e-9
-    return (offset + wander * sin(2 * .pi * seconds / Self.period)) * 1e-6
+    let warm = warmUp * exp(-self.seconds(withPowerAt: instant) / Self.warmUpTime)
+    return (offset + wander * sin(2 * .pi * seconds / Self.period) + warm) * 1e-6
   }
 
   /// Returns the counter with all its bits, and the fraction of the next tick.
@@ -54,7 +75,9 @@ struct SimulatedClock: Hashable, Sendable {
     let (whole, rest) = UInt64(625).dividingFullWidth(product)
     let seconds = Double(instant.nanoseconds) * 1e-9
     let swung = wander * Self.period / (2 * .pi) * (1 - cos(2 * .pi * seconds / Self.period))
-    let ahead = (offset * seconds + swung) * 1e3 * Self.ticksPerNanosecond
+    let warmed =
+      warmUp * Self.warmUpTime * (1 - exp(-self.seconds(withPowerAt: instant) / Self.warmUpTime))
+    let ahead = (offset * seconds + swung + warmed) * 1e3 * Self.ticksPerNanosecond
     let parts = Double(rest) / 625 + instant.fraction * Self.ticksPerNanosecond + ahead
     let carried = parts.rounded(.down)
     return (origin &+ whole &+ UInt64(bitPattern: Int64(carried)), parts - carried)

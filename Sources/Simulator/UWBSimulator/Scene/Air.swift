@@ -22,6 +22,9 @@ extension Simulation {
   /// Runs a round of a controller, or ends a controlee's wait for one.
   mutating func runRound(chip: Int, session: Int) {
     guard let setup = members[chip].chip.sessions[session].setup else { return }
+    if let role = setup.oneWayRole {
+      return runOneWay(Endpoint(chip: chip, session: session), setup, role)
+    }
     let next = now + members[chip].chip.blockLength(setup)
     guard setup.isController else {
       // Without a control message, a controlee keeps waiting for it in slot 0.

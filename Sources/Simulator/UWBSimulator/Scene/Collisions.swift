@@ -13,9 +13,14 @@ struct RoundOnAir: Sendable {
 extension Simulation {
   /// Returns whether a round that ends now overlaps one of another controller in range, and
   /// remembers it for later ones.
-  mutating func isDisturbed(_ own: Endpoint, _ setup: RangingSetup) -> Bool {
+  ///
+  /// - Parameter length: nanoseconds on the air; nil: a round.
+  mutating func isDisturbed(
+    _ own: Endpoint, _ setup: RangingSetup, length: UInt64? = nil
+  ) -> Bool {
     guard scene.radio.collisions else { return false }
-    let start = now > setup.round ? now - setup.round : 0
+    let length = length ?? setup.round
+    let start = now > length ? now - length : 0
     let longest: UInt64 = 1_000_000_000
     rounds.removeAll { $0.end + longest < now }
     let before = rounds.contains {

@@ -24,6 +24,19 @@ extension Simulation {
         && ($0.message == .rangingInitiation || $0.message == .rangingResponse)
     }
     guard let heard = heard?.reception else { return result }
+    (result.azimuth, result.elevation) = angles(heard, setup, profile)
+    if profile.reportsRSSI, setup.reportsRSSI {
+      result.rawRSSI = UInt8(max(1, min(254, (-2 * heard.level).rounded())))
+    }
+    return result
+  }
+
+  /// Returns the azimuth and the elevation that a chip reports of a frame.
+  func angles(
+    _ heard: Reception, _ setup: RangingSetup, _ profile: ChipProfile
+  ) -> (azimuth: Angle, elevation: Angle) {
+    let none = Angle(raw: 0, figureOfMerit: 0)
+    var result = (azimuth: none, elevation: none)
     let (azimuth, elevation) = heard.phases.direction(profile.angles)
     let wantsAll = setup.aoaRequest == 1 || setup.aoaRequest == 0xF0
     if wantsAll || setup.aoaRequest == 2,
@@ -34,9 +47,6 @@ extension Simulation {
     }
     if wantsAll || setup.aoaRequest == 3, profile.angles.contains(.elevation) {
       result.elevation = angle(elevation, quality: cos(elevation * .pi / 180), profile)
-    }
-    if profile.reportsRSSI, setup.reportsRSSI {
-      result.rawRSSI = UInt8(max(1, min(254, (-2 * heard.level).rounded())))
     }
     return result
   }

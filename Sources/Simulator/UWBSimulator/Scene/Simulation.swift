@@ -69,9 +69,10 @@ package struct Simulation: Sendable {
   ) -> ChipID {
     // A separate source, so that another chip does not change the other random numbers.
     var own = RandomSource(seed: scene.seed &+ UInt64(members.count + 1) &* 0xA24B_AED4_963E_E407)
-    let clock = SimulatedClock(
+    var clock = SimulatedClock(
       origin: own.next() & SimulatedClock.stampMask,
       offset: scene.radio.clockSpread * (2 * own.uniform() - 1), wander: scene.radio.clockWander)
+    clock.warmUp = scene.radio.clockWarmUp
     members.append(
       Member(
         name: name ?? "chip\(members.count + 1)", placement: placement,
@@ -81,6 +82,7 @@ package struct Simulation: Sendable {
   }
 
   package mutating func powerUp(_ id: ChipID) {
+    if now > 0 { members[id.index].clock.restart(at: now) }
     members[id.index].output += members[id.index].chip.powerUp(at: now)
   }
 
