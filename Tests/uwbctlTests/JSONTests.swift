@@ -34,6 +34,9 @@ import uwbctl
     ("doctor", ["doctor", "sim"]), ("info", ["info"]),
     ("simulate", ["simulate", "--duration", "0"]),
     ("range", ["range", "-n", "2"]), ("range", ["range", "-n", "2", "--diagnostics"]),
+    ("range --role dl-tdoa-tag", ["range", "-n", "1", "--role", "dl-tdoa-tag"]),
+    ("range --role dl-tdoa-tag", ["range", "-n", "2", "--role", "ul-tdoa-anchor"]),
+    ("range --role dl-tdoa-tag", ["range", "-n", "1", "--role", "aoa-observer"]),
     ("test per-rx", ["test", "per-rx"] + short),
     (
       "test per-rx",

@@ -242,7 +242,8 @@ import Varlink
         #expect(interface.problem(with: reply.parameters, fields) == nil, "\(method): \(reply)")
       }
       for (name, entry) in [
-        ("Measurement", RangeRow.json.entry), ("Info", UWBDevice.json.entry),
+        ("Measurement", RangeRow.json.entry), ("OneWay", OneWayRow.json.entry),
+        ("Info", UWBDevice.json.entry),
       ] {
         let member = try #require(interface.members.first { $0.name == name })
         guard case .type(.structure(let fields)) = member.kind else { fatalError() }

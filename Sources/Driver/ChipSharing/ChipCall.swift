@@ -48,6 +48,8 @@ package enum ChipCall: Sendable, Hashable {
     package var hasNulls = true
     /// Whether each measurement has its origin.
     package var hasIdentity = false
+    /// Whether messages of one-way ranging are sent, too.
+    package var hasOneWay = false
     /// Whether the changes that concern the measurements are sent.
     package var hasEvents = false
 
@@ -156,6 +158,7 @@ extension ChipCall {
       monitor.keep = string("keep").flatMap(Chips.Keep.init) ?? .all
       monitor.hasNulls = values["nulls"]?.bool ?? true
       monitor.hasIdentity = values["identity"]?.bool ?? false
+      monitor.hasOneWay = values["one_way"]?.bool ?? false
       monitor.hasEvents = values["events"]?.bool ?? false
       return monitor
     }
@@ -247,6 +250,7 @@ extension ChipCall.Monitor {
     members["every_ms"] = ChipCall.milliseconds(pause)
     if !hasNulls { members["nulls"] = .bool(false) }
     if hasIdentity { members["identity"] = .bool(true) }
+    if hasOneWay { members["one_way"] = .bool(true) }
     if hasEvents { members["events"] = .bool(true) }
     return members
   }

@@ -56,9 +56,11 @@ package struct MeasurementReply: Sendable {
   /// - Parameters:
   ///   - monotonic: Microseconds of CLOCK_MONOTONIC.
   ///   - utc: Microseconds since 1970.
+  ///   - member: The member of the reply: `measurement`, or `one_way` for a message.
   ///   - appendMeasurement: Appends the measurement as JSON.
   package init(
     chip: String, sessionID: UInt32, monotonic: UInt64, utc: UInt64,
+    member: StaticString = "measurement",
     _ appendMeasurement: (inout JSONText) -> Void
   ) {
     // Measurements take about 1,000 bytes.
@@ -71,7 +73,7 @@ package struct MeasurementReply: Sendable {
       text.appendDigits(monotonic)
       text.appendKey("utc_us")
       text.appendDigits(utc)
-      text.appendKey("measurement")
+      text.appendKey(member)
       appendMeasurement(&text)
     }
   }

@@ -203,7 +203,7 @@ struct BoardOptions: ParsableArguments {
     for (index, (name, delay)) in zip(names, delays).enumerated() {
       var placement = Placement(at: SIMD3(50 + 10 * Double(index), 50, 1), yaw: 180)
       placement.antennaDelayError = delay
-      _ = try bench.add(profile: chip.simChip.profile, placement: placement, name: name)
+      _ = try bench.add(profile: chip.model.profile, placement: placement, name: name)
     }
     conditions?.apply(to: bench.chips)
     bench.start()

@@ -18,6 +18,8 @@ import Varlink
   /// The number of the last event before it.
   nonisolated let event: Int
   nonisolated let identity: EncodedIdentity?
+  /// Whether it is a message of one-way ranging.
+  nonisolated let isOneWay: Bool
   /// The message: without the members that are null if no client wants them.
   nonisolated let reply: MeasurementReply
   /// The message without these members, if clients want both forms.
@@ -25,11 +27,13 @@ import Varlink
 
   nonisolated init(
     chip: String, sessionID: UInt32, peer: MACAddress, time: UInt64, audience: Audience,
-    event: Int = 0, identity: EncodedIdentity? = nil, reply: MeasurementReply,
+    event: Int = 0, identity: EncodedIdentity? = nil, isOneWay: Bool = false,
+    reply: MeasurementReply,
     withoutNulls: MeasurementReply? = nil
   ) {
     (self.chip, self.sessionID, self.peer, self.time) = (chip, sessionID, peer, time)
     (self.audience, self.event, self.identity) = (audience, event, identity)
+    self.isOneWay = isOneWay
     (self.reply, self.withoutNulls) = (reply, withoutNulls)
   }
 }

@@ -42,6 +42,7 @@ import Varlink
     wanted.chip ?? measurement.chip == measurement.chip
       && wanted.sessionID ?? measurement.sessionID == measurement.sessionID
       && peers?.contains(measurement.peer) ?? true
+      && (wanted.hasOneWay || !measurement.isOneWay)
   }
 
   private func includes(_ event: Chips.Event) -> Bool {

@@ -2,6 +2,7 @@
 import ChipSharing
 import Formats
 import Glibc
+import JSON
 import System
 import UCI
 import UCIReference
@@ -10,7 +11,12 @@ import Varlink
 
 /// A session on a chip with the clients that own it. The session ends with its last owner.
 @ServiceActor final class SharedSession {
-  private typealias Started = (session: UWBSession, rounds: RangingStream<EstimatedRound>)
+  private typealias Started = (session: UWBSession, results: Results)
+  /// The stream of a session on the chip, by the kind of ranging.
+  private enum Results: Sendable {
+    case twoWay(RangingStream<EstimatedRound>)
+    case oneWay(RangingStream<OneWayMeasurement>)
+  }
 
   nonisolated let chip: String
   nonisolated let profile: SessionProfile
@@ -53,16 +59,18 @@ import Varlink
     (self.share, self.uid, owner, clock) = (share, uid, chip, chip.clock)
     peers = Set(profile.parameters(for: device.dialect).destinations)
     started = Task { [calibration = chip.calibration] in
-      let configuration = try SessionConfiguration(
-        sessionID: profile.sessionID, profile.parameters(for: device.dialect))
+      let configuration = try SessionConfiguration(profile, for: device.dialect)
       let session = try await device.makeSession(configuration, awaitsRecovery: false)
       let settings = calibration?.settings(of: configuration) ?? EstimationSettings()
-      let rounds = session.estimatedRounds(settings, capacity: 1_024)
+      let results: Results =
+        configuration.role.isOneWay
+        ? .oneWay(session.oneWayMeasurements(capacity: 1_024))
+        : .twoWay(session.estimatedRounds(settings, capacity: 1_024))
       do { try await session.start(awaitsRecovery: false) } catch {
         try? await session.close()
         throw error
       }
-      return (session, rounds)
+      return (session, results)
     }
     Task { await measure() }
   }
@@ -147,6 +155,10 @@ import Varlink
         return nil
       }
       return Chips.Difference(id.name, present: text(profile, id), wanted: text(other, id))
+    }
+    let rounds = [self.profile, other].map { "\($0.rounds)" }
+    if self.profile.rounds != other.rounds {
+      return [Chips.Difference("ROUNDS", present: rounds[0], wanted: rounds[1])] + parameters
     }
     guard types[0] != types[1] else { return parameters }
     return [Chips.Difference("SESSION_TYPE", present: types[0], wanted: types[1])] + parameters
@@ -236,15 +248,15 @@ import Varlink
   // MARK: measurements
 
   private func measure() async {
-    let (session, rounds): Started
-    do { (session, rounds) = try await started.value } catch { return end("\(error)") }
+    let (session, results): Started
+    do { (session, results) = try await started.value } catch { return end("\(error)") }
     token = session.token
     isRanging = true
     owner?.record(
       event(.sessionStarted, user: owners.min { $0.key < $1.key }?.value.shown))
     // The nonisolated functions run on the chip's reader thread while it exists.
     cause = await Task(executorPreference: device.executor) {
-      await self.take(rounds, of: session)
+      await self.take(results, of: session)
     }.value
     end(cause?.description ?? "It was stopped.", advice: cause?.recoverySuggestion)
   }
@@ -253,17 +265,40 @@ import Varlink
   ///
   /// - Returns: The error that ended the session; nil if it was stopped.
   private nonisolated func take(
-    _ rounds: RangingStream<EstimatedRound>, of session: UWBSession
+    _ results: Results, of session: UWBSession
   ) async -> DriverError? {
-    var summary = RangeSummary()
     do throws(DriverError) {
-      for try await round in rounds {
-        // Rounds meanwhile wait in the stream, which counts the ones that it drops.
-        if ServiceActor.isFull { await ServiceActor.turn() }
-        take(round, &summary)
+      // Results meanwhile wait in the stream, which counts the ones that it drops.
+      switch results {
+      case .twoWay(let rounds):
+        var summary = RangeSummary()
+        for try await round in rounds {
+          if ServiceActor.isFull { await ServiceActor.turn() }
+          take(round, &summary)
+        }
+      case .oneWay(let messages):
+        var summary = OneWaySummary()
+        for try await message in messages {
+          if ServiceActor.isFull { await ServiceActor.turn() }
+          take(summary.add(message))
+        }
       }
       return session.unexpectedEnd
     } catch { return error }
+  }
+
+  private nonisolated func take(_ row: OneWayRow) {
+    ServiceActor.atOnceOrLater { [self, row] in
+      if row.measurement.status.isSuccess { counters.measured += 1 } else { counters.failed += 1 }
+      counters.missing += row.lostBefore
+      let peer = row.measurement.peer
+      if peers.count < Self.mostPeers { peers.insert(peer) }
+      guard let owner, case let listeners = owner.listeners, !listeners.isEmpty else { return }
+      owner.publish(
+        published(
+          peer, at: row.measurement.receivedAt, for: listeners, isOneWay: true
+        ) { row.append(to: &$0, hasNulls: $1) })
+    }
   }
 
   private nonisolated func take(_ round: EstimatedRound, _ summary: inout RangeSummary) {
@@ -281,27 +316,36 @@ import Varlink
         counters.count(row)
         if peers.count < Self.mostPeers { peers.insert(row.result.peer) }
         guard let owner, case let listeners = owner.listeners, !listeners.isEmpty else { return }
-        owner.publish(published(row, of: estimate, for: listeners))
+        owner.publish(
+          published(estimate.peer, at: measurement.receivedAt, for: listeners) {
+            row.append(to: &$0, hasNulls: $1)
+          })
       }
     }
   }
 
+  /// Returns a measurement for the clients.
+  ///
+  /// - Parameters:
+  ///   - time: The time of its arrival in nanoseconds of CLOCK_MONOTONIC.
+  ///   - append: Appends it as JSON, with members that are null or without.
   private func published(
-    _ row: RangeRow, of estimate: EstimatedMeasurement, for listeners: Listeners
+    _ peer: MACAddress, at time: UInt64, for listeners: Listeners, isOneWay: Bool = false,
+    _ append: (inout JSONText, Bool) -> Void
   ) -> PublishedMeasurement {
     let origin = identity ?? owner?.origin(address: address).map { EncodedIdentity($0) }
     identity = origin
-    let time = estimate.measurement.receivedAt
     let now = nanoseconds(of: CLOCK_MONOTONIC)
     let utc = nanoseconds(of: CLOCK_REALTIME) - (now - min(time, now))
     func reply(hasNulls: Bool) -> MeasurementReply {
-      MeasurementReply(chip: chip, sessionID: id, monotonic: time / 1_000, utc: utc / 1_000) {
-        row.append(to: &$0, hasNulls: hasNulls)
-      }
+      MeasurementReply(
+        chip: chip, sessionID: id, monotonic: time / 1_000, utc: utc / 1_000,
+        member: isOneWay ? "one_way" : "measurement"
+      ) { append(&$0, hasNulls) }
     }
     return PublishedMeasurement(
-      chip: chip, sessionID: id, peer: estimate.peer, time: time, audience: audience,
-      event: owner?.lastEvent ?? 0, identity: origin,
+      chip: chip, sessionID: id, peer: peer, time: time, audience: audience,
+      event: owner?.lastEvent ?? 0, identity: origin, isOneWay: isOneWay,
       reply: reply(hasNulls: listeners.wantNulls),
       withoutNulls: listeners.wantNulls && listeners.wantNone ? reply(hasNulls: false) : nil)
   }

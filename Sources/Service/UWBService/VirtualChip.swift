@@ -13,6 +13,8 @@ import Varlink
   private struct Session {
     var type: SessionType
     var parameters: [TLV] = []
+    /// The ranging rounds of an anchor or a tag of downlink TDoA.
+    var rounds: [SessionConfiguration.DownlinkAnchor.Round] = []
     var state = SessionState.initialised
     /// The session of the service while this session is active.
     var shared: SharedSession?
@@ -159,6 +161,7 @@ import Varlink
     case .sessionGetState:
       let session = try session(try read(GetSessionState.self, payload).sessionToken)
       respond(opcode, [Status.ok.rawValue, session.state.rawValue])
+    case UpdateDTTagRounds.opcode, UpdateDTAnchorRounds.opcode: try setRounds(opcode, payload)
     case .sessionStart: try await start(try read(SessionStart.self, payload).sessionToken)
     case .sessionStop:
       let id = try read(SessionStop.self, payload).sessionToken
@@ -172,6 +175,30 @@ import Varlink
       // Chip-wide and unknown commands are not available through a shared chip.
       throw Refused(status: opcode.group == .core ? .rejected : .unknownOID)
     }
+  }
+
+  /// Keeps the ranging rounds of downlink TDoA for the start of a session. A ranging session may
+  /// have other clients, so that its rounds do not change.
+  private func setRounds(_ opcode: Opcode, _ payload: [UInt8]) throws(Refused) {
+    let id: UInt32
+    let rounds: [SessionConfiguration.DownlinkAnchor.Round]
+    if opcode == UpdateDTTagRounds.opcode {
+      let command = try read(UpdateDTTagRounds.self, payload)
+      (id, rounds) = (command.sessionToken, command.rounds.map { .init($0, .responder) })
+    } else {
+      let command = try read(UpdateDTAnchorRounds.self, payload)
+      id = command.sessionToken
+      rounds = command.rounds.map { round in
+        let slots = round.slotScheduling == 1 ? round.slots : nil
+        return .init(
+          round.index,
+          round.role == 1 ? .initiator(responders: round.responders, slots: slots) : .responder)
+      }
+    }
+    guard try session(id).shared == nil else { throw Refused(status: .sessionActive) }
+    sessions[id]?.rounds = rounds
+    let response = RangingRoundsResponse(status: .ok, failedRounds: [])
+    respond(opcode, response.encoded(dialect: device.dialect))
   }
 
   /// Forwards a command whose payload begins with a session ID.
@@ -219,7 +246,7 @@ import Varlink
     guard session.state != .active else { throw Refused(status: .sessionActive) }
     guard session.state == .idle, let client else { throw Refused(status: .sessionNotConfigured) }
     let profile = SessionProfile(
-      sessionID: id, type: session.type, parameters: session.parameters)
+      sessionID: id, type: session.type, parameters: session.parameters, rounds: session.rounds)
     let shared: SharedSession
     do throws(Refusal) {
       shared = try await client.start(profile, on: chip, .everyone, linger: linger).session

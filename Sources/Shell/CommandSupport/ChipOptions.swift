@@ -20,15 +20,18 @@ package struct ChipOptions: ParsableArguments {
   }
 
   package enum SimulatedChip: String, ExpressibleByArgument, CaseIterable {
-    case qm33, qm33pdoa, sr250, fira1, pica
+    case qm33, qm33pdoa, sr250, fira1, fira2, fira3, pica
     package var profile: ChipProfile { ChipProfile.named(rawValue) ?? .qm33 }
   }
 
   @Option(help: "Assume this family of chips instead of reading it from the chip.")
   package var chip = Family.auto
 
-  @Option(help: "The model of the embedded simulated chips.")
-  package var simChip = SimulatedChip.qm33pdoa
+  @Option(
+    help: """
+      The model of the embedded simulated chips (default: qm33pdoa; for anchors and tags, fira2).
+      """)
+  package var simChip: SimulatedChip?
 
   @Option(help: "The seed of the simulated noise.")
   package var seed: UInt64 = 1
@@ -57,6 +60,9 @@ package struct ChipOptions: ParsableArguments {
 
   package init() {}
 
+  /// The model of the embedded simulated chips.
+  package var model: SimulatedChip { simChip ?? .qm33pdoa }
+
   package var driverOptions: UWBDevice.Options {
     var logger = Logger(
       label: Program.command, factory: { StreamLogHandler.standardError(label: $0) })
@@ -74,6 +80,6 @@ package struct ChipOptions: ParsableArguments {
   /// Returns the embedded simulated chip, and the given number of peers.
   package func simulatedChip(peers: Int = 0) throws -> SimulatedPeers {
     try SimulatedPeers(
-      profile: simChip.profile, peers: peers, seed: seed, conditions: conditions)
+      profile: model.profile, peers: peers, seed: seed, conditions: conditions)
   }
 }

@@ -24,7 +24,7 @@ package struct OpenTarget {
   ) async throws {
     simulated = device == DeviceOptions.simulated ? try chip.simulatedChip(peers: peers) : nil
     endpoint = try simulated.map { SimulatedPeers.endpoint($0.own) } ?? LinkEndpoint(device)
-    tap = try capture?.start(device, simulated: simulated == nil ? nil : chip.simChip)?.tap
+    tap = try capture?.start(device, simulated: simulated == nil ? nil : chip.model)?.tap
     loan =
       chip.exclusive && simulated == nil
       ? try await runBlocking { [endpoint] in

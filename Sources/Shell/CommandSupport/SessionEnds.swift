@@ -18,6 +18,45 @@ extension SessionConfiguration {
     return (UInt8(count), slot ?? UInt16(clamping: max(1, min(wanted, longest))))
   }
 
+  /// The simulated other ends of a session: the peers of two-way ranging, and for an end that
+  /// measures in one-way ranging the senders that it needs.
+  package var counterparts: [SessionConfiguration] {
+    func other(_ role: Role, _ address: UInt16) -> SessionConfiguration {
+      var other = self
+      (other.role, other.address, other.peers) = (role, MACAddress(address), [])
+      (other.diagnostics, other.maxMeasurements) = (nil, 0)
+      return other
+    }
+    switch role {
+    case .controlee, .controller: return mirrored
+    case .downlinkTag(let tag):
+      let round = tag.rounds.first ?? 0
+      let places = SimulatedPeers.anchorPlaces.prefix(max(2, min(5, Int(slotsPerRound) - 1)))
+      let responders = places.indices.dropFirst().map { MACAddress(UInt16($0)) }
+      // The initiator comes last: the others wait for its poll.
+      return places.enumerated().reversed().map { index, place in
+        let millimetres = AnchorLocation.relative(
+          x: Int32(place.x * 1_000), y: Int32(place.y * 1_000), z: Int32(place.z * 1_000))
+        return other(
+          .downlinkAnchor(
+            DownlinkAnchor(
+              rounds: [
+                .init(round, index == 0 ? .initiator(responders: responders) : .responder)
+              ], location: millimetres)), UInt16(index))
+      }
+    case .uplinkAnchor:
+      let interval = interval
+      return [other(.uplinkSyncAnchor(.bits40), 0x50)]
+        + (0..<2).map { index in
+          other(
+            .uplinkTag(UplinkTag(interval: interval, randomWindow: interval / 10)),
+            0x101 + UInt16(index))
+        }
+    case .observer(let train): return [other(.advertiser(train), 0x101)]
+    case .downlinkAnchor, .uplinkTag, .uplinkSyncAnchor, .advertiser: return []
+    }
+  }
+
   /// The other end of the session, for each peer.
   package var mirrored: [SessionConfiguration] {
     peers.map { peer in

@@ -10,6 +10,7 @@ package struct SimulatedPeers {
   package let bench: SimulatedBench
   package let own: SimulatedBench.Chip
   package let others: [SimulatedBench.Chip]
+  private let conditions: SceneFile?
 
   /// Places chips a few metres apart. The first peer walks back and forth; the others stand still.
   package init(
@@ -27,8 +28,29 @@ package struct SimulatedPeers {
         : Placement(at: place, yaw: 180)
       return try bench.add(profile: profile, placement: placement, name: "peer \(index + 1)")
     }
+    self.conditions = conditions
     conditions?.apply(to: bench.chips)
     bench.start()
+  }
+
+  /// The places of anchors: the corners of a room at different heights, and its middle.
+  package static let anchorPlaces: [SIMD3<Double>] = [
+    SIMD3(0, 0, 2.5), SIMD3(8, 0, 2.2), SIMD3(8, 6, 2.6), SIMD3(0, 6, 1.9), SIMD3(4, 3, 2.8),
+  ]
+
+  /// Places the chips in a room for one-way ranging: the own one within it, where it walks if it is
+  /// a tag, and the others at its walls. The conditions of the scene precede.
+  package func arrangeRoom(isTag: Bool) {
+    let middle = SIMD3<Double>(3, 2, 1.2)
+    let motion: Motion =
+      isTag ? .between(middle, SIMD3(5, 4, 1.2), period: 20) : .still(Self.anchorPlaces[0])
+    own.placement = Placement(motion, clockOffset: isTag ? 7 : 0)
+    for (index, chip) in others.enumerated() {
+      // An anchor's own place is the first corner.
+      let corner = Self.anchorPlaces[(index + (isTag ? 0 : 1)) % Self.anchorPlaces.count]
+      chip.placement = Placement(at: corner, clockOffset: [2, -4, 9, -1, 5][index % 5])
+    }
+    conditions?.apply(to: bench.chips)
   }
 
   package static func endpoint(_ chip: SimulatedBench.Chip) -> LinkEndpoint {

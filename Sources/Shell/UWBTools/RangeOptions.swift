@@ -12,15 +12,36 @@ import UWBLink
 
 /// The parameters of a session, which must match at both ends.
 package struct RangeOptions: ParsableArguments {
-  package enum Role: String, ExpressibleByArgument, CaseIterable {
+  /// An end of two-way ranging.
+  package enum End: String, ExpressibleByArgument, CaseIterable {
     case controller, controlee
     package var value: SessionConfiguration.Role { self == .controller ? .controller : .controlee }
   }
 
-  @Option(help: "controller or controlee: the controller sets the schedule.")
+  package enum Role: String, ExpressibleByArgument, CaseIterable {
+    case controller, controlee
+    case downlinkAnchor = "dl-tdoa-anchor"
+    case downlinkTag = "dl-tdoa-tag"
+    case uplinkAnchor = "ul-tdoa-anchor"
+    case uplinkSyncAnchor = "ul-tdoa-sync"
+    case uplinkTag = "ul-tdoa-tag"
+    case advertiser = "aoa-advertiser"
+    case observer = "aoa-observer"
+  }
+
+  @Option(
+    help: """
+      The role of this device. controller and controlee range in both directions, and the controller \
+      sets the schedule. In one-way ranging, dl-tdoa-tag receives anchors, ul-tdoa-anchor receives \
+      tags and ul-tdoa-sync, and aoa-observer receives aoa-advertiser.
+      """)
   var role = Role.controller
 
-  @Option(help: "The address of this device: 4 hexadecimal digits (default: 0000, controlee 0001).")
+  @Option(
+    help: """
+      The address of this device: 4 hexadecimal digits (default: 0000; controlee and responding \
+      anchors 0001; other tags and receivers 0100).
+      """)
   var address: String?
 
   @Option(
@@ -36,6 +57,8 @@ package struct RangeOptions: ParsableArguments {
       controller with one peer to which uwbctl multicast adds others.
       """)
   var oneToMany = false
+
+  @OptionGroup(title: "One-way ranging") var oneWay: OneWayOptions
 
   @Option(help: "The session id, the same at both ends.") var sessionID: UInt32 = 42
   @Option(help: "The UWB channel: 5 or 9 on most chips.") var channel: UInt8 = 9
@@ -67,8 +90,7 @@ package struct RangeOptions: ParsableArguments {
   package func configuration() throws -> SessionConfiguration {
     if let profile {
       let read = try naming(file: profile) { try SessionProfile(file: profile) }
-      return try SessionConfiguration(
-        sessionID: read.sessionID, read.parameters(for: .assumed))
+      return try SessionConfiguration(read)
     }
     return try fromOptions()
   }
@@ -84,10 +106,16 @@ package struct RangeOptions: ParsableArguments {
       throw ValidationError("--responders takes 1 to 255.")
     }
     try require(
-      responders == nil || role == .controller,
-      "--responders is for the controller; a controlee that shares the round takes --one-to-many.")
-    let own = try address.map(parse) ?? MACAddress(role == .controller ? 0 : 1)
+      responders == nil || role == .controller || role == .downlinkAnchor,
+      "--responders is for a controller, and for an anchor that begins the round; a controlee that "
+        + "shares the round takes --one-to-many.")
     var list = try peers.flatMap { $0.split(separator: ",") }.map { try parse(String($0)) }
+    let isInitiator = responders != nil || !list.isEmpty
+    let own = try address.map(parse) ?? MACAddress(defaultAddress(isInitiator: isInitiator))
+    if role != .controller, role != .controlee {
+      if let responders, list.isEmpty { list = (1...responders).map { MACAddress(UInt16($0)) } }
+      return try oneWay(own, list)
+    }
     if list.isEmpty {
       list =
         role == .controlee
@@ -96,18 +124,50 @@ package struct RangeOptions: ParsableArguments {
       throw ValidationError("Give either --peer or --responders.")
     }
     var result = SessionConfiguration(
-      role: role.value, sessionID: sessionID, address: own,
+      role: role == .controller ? .controller : .controlee, sessionID: sessionID, address: own,
       peers: list)
-    result.channel = channel
-    result.preambleCode = preamble
-    result.sfd = sfd
-    result.interval = interval
-    result.hopping = hopping
     if oneToMany { result.isOneToMany = true }
     // A controlee cannot determine the number of controlees that share the round.
     (result.slotsPerRound, result.slotDuration) = SessionConfiguration.schedule(
       interval: interval, slot: slot, slots: slots,
       controlees: result.isOneToMany ? max(8, list.count) : 1)
+    return try completed(result)
+  }
+
+  private func defaultAddress(isInitiator: Bool) -> UInt16 {
+    switch role {
+    case .controller, .uplinkSyncAnchor: 0
+    case .downlinkAnchor: isInitiator ? 0 : 1
+    case .controlee: 1
+    case .downlinkTag, .uplinkAnchor, .uplinkTag, .advertiser, .observer: 0x100
+    }
+  }
+
+  /// Returns a session of one-way ranging.
+  ///
+  /// - Parameter responders: The responders of an anchor that begins the round.
+  private func oneWay(
+    _ own: MACAddress, _ responders: [MACAddress]
+  ) throws -> SessionConfiguration {
+    try require(
+      responders.isEmpty || role == .downlinkAnchor,
+      "--peer names the other end of two-way ranging, and the responders of dl-tdoa-anchor.")
+    var result = SessionConfiguration(
+      role: try oneWay.role(role, responders: responders, interval: interval),
+      sessionID: sessionID, address: own)
+    // Anchors and tags need the same slots: ten have room for eight responders.
+    (result.slotsPerRound, result.slotDuration) = (slots ?? 10, slot ?? 2_400)
+    return try completed(result)
+  }
+
+  /// Returns the session with the options that all roles have.
+  private func completed(_ session: SessionConfiguration) throws -> SessionConfiguration {
+    var result = session
+    result.channel = channel
+    result.preambleCode = preamble
+    result.sfd = sfd
+    result.interval = interval
+    result.hopping = hopping
     if let sts {
       let bytes = (try? FrameText.bytes(sts)) ?? []
       try require(sts.count == 16 && bytes.count == 8, "--sts takes 16 hexadecimal digits.")

@@ -29,7 +29,7 @@ struct AccessoryOptions: ParsableArguments {
   )
   var listen = ["tcp:7700"]
   @Option(help: "controller or controlee (default: controller, if the chip lists it).")
-  var role: RangeOptions.Role?
+  var role: RangeOptions.End?
   @Option(help: "The preferred update rate: automatic, infrequent or user-interactive.")
   var rate = AccessoryCommand.Rate.userInteractive
   @Option(help: "The version of the configuration data: 1.0, 1.1 or 2.0.")

@@ -47,7 +47,8 @@ package enum JSONCatalog {
       PortReport.json.entry, Finding.json.entry, UWBDevice.json.entry, Simulate.json.entry,
       packet.also("monitor"), packet.also("send"), CapabilityList.json.entry,
       ConfigGet.json.entry, ConfigSet.json.entry, ParameterRow.json.entry, Reset.json.entry,
-      RangeRow.json.entry, RangeRow.json.entry.also("replay"), AccessoryPrinter.json,
+      RangeRow.json.entry, RangeRow.json.entry.also("replay"), OneWayRow.json.entry,
+      AccessoryPrinter.json,
       FindPrinter.json, PeerCommand.json, BondRow.json.entry, Replay.json.entry,
     ] + ["list", "add", "remove"].map { RunningRange.json($0).entry } + RadioTestReport.json + [
       ChipCalibration.List.json.entry, PrintedValue.json.entry, PrintedValue.changed.entry,

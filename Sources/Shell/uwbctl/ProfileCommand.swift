@@ -45,12 +45,26 @@ struct ProfilePrint: ReportingCommand {
       if oneToMany { profile.isOneToMany = true }
       standardOutput.write(profile.text(complete: true, includingSecrets: includeSecrets))
     } else {
-      var profile = preset.profile(role?.value)
+      var profile = try template()
       if oneToMany { profile.isOneToMany = true }
       // The keys of presets are the keys of public samples.
       standardOutput.write(
         profile.text(complete: true, includingSecrets: true, remarks: preset.remarks))
     }
+  }
+
+  /// Returns the preset for the role. An anchor of downlink TDoA begins round 0 with three
+  /// responders.
+  private func template() throws -> SessionProfile {
+    guard let role else { return preset.profile() }
+    let responders = (1...3).map { MACAddress(UInt16($0)) }
+    let wanted = try OneWayOptions.parse([]).role(
+      role, responders: role == .downlinkAnchor ? responders : [], interval: 200)
+    try require(
+      !wanted.isOneWay || preset == .firaStatic || preset == .android && role == .downlinkTag,
+      "\(preset.rawValue) has no published values for \(role.rawValue). Take --preset fira-static, or for "
+        + "dl-tdoa-tag --preset android.")
+    return preset.profile(wanted)
   }
 }
 

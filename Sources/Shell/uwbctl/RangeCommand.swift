@@ -25,6 +25,9 @@ struct RangeCommand: Command, DeviceCommand {
         uwbctl range --device /dev/ttyACM0 --responders 2
         uwbctl range --device /dev/ttyACM1 --role controlee --one-to-many
         uwbctl range --device /dev/ttyACM2 --role controlee --one-to-many --address 0002
+      In one-way ranging, anchors and tags take roles of their own. A chip that lacks a role refuses it:
+        uwbctl range --role dl-tdoa-tag --format json
+        uwbctl range --device /dev/ttyACM0 --role dl-tdoa-anchor --responders 3 --location 0,0,2.5
       With -n, it also ends after as many rounds in a row in which no peer was measured. On a terminal, \
       ? lists the keys.
       """)
@@ -50,6 +53,10 @@ struct RangeCommand: Command, DeviceCommand {
     let settings = try estimation.settings(
       channel: Int(configuration.channel), peers: configuration.peers)
     if !session.force { try configuration.validate() }
+    if configuration.role.isOneWay {
+      try checkOneWay(configuration.role)
+      return try await rangeOneWay(configuration)
+    }
     let unread = Locked(0)
     let actions = try RegionActions(regions)
     let measured = try await lending {

@@ -56,6 +56,7 @@ struct Replay: Command {
   private func replay() async throws {
     let capture = try naming(file: file) { try CaptureReader.read(file: file) }
     for problem in capture.problems { note("\(file): \(problem)") }
+    if try await replayOneWay(capture) { return }
     var measurements = CapturedMeasurements()
     // The peers are not known in advance: their delays are found by address.
     let settings = try estimation.settings(channel: 9, peers: [])

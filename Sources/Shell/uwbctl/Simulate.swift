@@ -30,7 +30,7 @@ struct Simulate: ReportingCommand {
       """)
 
   enum Kind: String, CaseIterable, ExpressibleByArgument {
-    case qm33, qm33pdoa, sr250, fira1, pica, mixed
+    case qm33, qm33pdoa, sr250, fira1, fira2, fira3, pica, mixed
 
     var profiles: [ChipProfile] {
       self == .mixed ? [.qm33PDoA, .sr250] : ChipProfile.named(rawValue).map { [$0] } ?? []
