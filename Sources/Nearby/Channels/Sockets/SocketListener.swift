@@ -63,6 +63,8 @@ public final class SocketListener: Sendable {
         continuation.yield(SocketChannel(FileDescriptor(rawValue: accepted)))
       }
     } ended: {
+      // A child of this process may have the descriptor until it runs its program.
+      shutdown(number, Int32(SHUT_RDWR))
       Glibc.close(number)
       continuation.finish()
     }
