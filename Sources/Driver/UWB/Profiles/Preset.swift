@@ -9,6 +9,17 @@ public enum Preset: String, Sendable, CaseIterable {
   case qorvoKit = "qorvo-kit"
   /// The session of Android phones for unicast (androidx CONFIG_UNICAST_DS_TWR).
   case android = "android"
+  /// Android's session of one controller and several controlees (CONFIG_MULTICAST_DS_TWR).
+  case androidMulticast = "android-multicast"
+  /// Android's unicast without angles (androidx id 3), which has longer rounds.
+  case androidWithoutAngles = "android-no-angles"
+  /// Android's unicast with a provisioned key (CONFIG_PROVISIONED_UNICAST_DS_TWR).
+  case androidProvisioned = "android-provisioned"
+  /// Android's multicast with a provisioned key (CONFIG_PROVISIONED_MULTICAST_DS_TWR).
+  case androidProvisionedMulticast = "android-provisioned-multicast"
+  /// Android's unicast with a provisioned key and rounds each 96 ms
+  /// (PROVISIONED_UNICAST_DS_TWR_VERY_FAST of its out-of-band protocol).
+  case androidProvisionedFast = "android-provisioned-fast"
   /// The session that an iPhone requests from an accessory, apart from the values of each session.
   case nearbyInteraction = "nearby-interaction"
 
@@ -19,12 +30,9 @@ public enum Preset: String, Sendable, CaseIterable {
       ["FiRa's defaults with a static STS. The vendor id and IV are from public samples."]
     case .qorvoKit:
       ["The session of run_fira_twr in Qorvo's QM33 SDK, without options."]
-    case .android:
-      [
-        "The session of androidx.core.uwb for CONFIG_UNICAST_DS_TWR with frequent updates.",
-        "Source: the published settings of github.com/sasodoma/uwb-ranging.",
-        "Session id, addresses and the eight bytes of the STS come from the phone's app.",
-      ]
+    case .android, .androidMulticast, .androidWithoutAngles, .androidProvisioned,
+      .androidProvisionedMulticast, .androidProvisionedFast:
+      androidRemarks
     case .nearbyInteraction:
       [
         "The request of an iPhone: DS-TWR deferred, SP3, vendor id 0x004C in the order 4C 00.",
@@ -32,6 +40,33 @@ public enum Preset: String, Sendable, CaseIterable {
         "each session in its shareable configuration data; the values here are from one capture.",
       ]
     }
+  }
+
+  private var androidRemarks: [String] {
+    let name =
+      switch self {
+      case .androidMulticast: "CONFIG_MULTICAST_DS_TWR with frequent updates"
+      case .androidWithoutAngles: "unicast without angles, with frequent updates"
+      case .androidProvisioned: "CONFIG_PROVISIONED_UNICAST_DS_TWR with frequent updates"
+      case .androidProvisionedMulticast:
+        "CONFIG_PROVISIONED_MULTICAST_DS_TWR with frequent updates"
+      case .androidProvisionedFast: "PROVISIONED_UNICAST_DS_TWR_VERY_FAST"
+      default: "CONFIG_UNICAST_DS_TWR with frequent updates"
+      }
+    let source =
+      self == .android
+      ? "Source: the published settings of github.com/sasodoma/uwb-ranging."
+      : "Source: AOSP's packages/modules/Uwb. No phone has been seen with these values yet."
+    let key =
+      isProvisioned ? "The SESSION_KEY here is a placeholder: it" : "The eight bytes of the STS"
+    return [
+      "The session of Android for \(name).", source,
+      "\(key), session id and addresses come from the phone's app.",
+    ]
+  }
+
+  private var isProvisioned: Bool {
+    [.androidProvisioned, .androidProvisionedMulticast, .androidProvisionedFast].contains(self)
   }
 
   /// Returns the profile for one end; without a role, for the end that a board usually is. The
@@ -46,6 +81,11 @@ public enum Preset: String, Sendable, CaseIterable {
       TLV(.dstMACAddress, [1 - own, 0]), TLV(.numberOfControlees, [1]),
     ]
     var parameters = Self.common.filter { tlv in !values.contains { $0.id == tlv.id } }
+    if isProvisioned {
+      // A provisioned STS comes from its key.
+      let unused = [AppConfigID.vendorID, .staticSTSIV].map(\.rawValue)
+      parameters.removeAll { unused.contains($0.id) }
+    }
     parameters += ends + values
     return SessionProfile(
       sessionID: self == .nearbyInteraction ? 24_488 : 42, parameters: parameters)
@@ -93,12 +133,14 @@ public enum Preset: String, Sendable, CaseIterable {
         TLV(.maxNumberOfMeasurements, [0, 0]), TLV(.rssiReporting, [0]),
         TLV(.blockStrideLength, [0]), TLV(.keyRotationRate, [0]),
       ]
-    case .android:
-      [
-        TLV(.preambleCodeIndex, [9]), TLV(.slotsPerRR, [6]), TLV(.rangingDuration, [120, 0, 0, 0]),
-        TLV(.hoppingMode, [1]), TLV(.aoaResultRequest, [1]), TLV(.resultReportConfig, [0x0B]),
-        TLV(.rssiReporting, [1]),
-      ]
+    case .android: Self.android(slots: 6, interval: 120)
+    case .androidMulticast:
+      Self.android(slots: 20, interval: 120) + [TLV(.multiNodeMode, [1])]
+    case .androidWithoutAngles: Self.android(slots: 20, interval: 120, angles: false)
+    case .androidProvisioned: Self.android(slots: 6, interval: 120) + Self.provisioned
+    case .androidProvisionedMulticast:
+      Self.android(slots: 20, interval: 120) + [TLV(.multiNodeMode, [1])] + Self.provisioned
+    case .androidProvisionedFast: Self.android(slots: 6, interval: 96) + Self.provisioned
     case .nearbyInteraction:
       [
         TLV(.preambleCodeIndex, [11]), TLV(.slotsPerRR, [6]), TLV(.slotDuration, [0x10, 0x0E]),
@@ -108,4 +150,19 @@ public enum Preset: String, Sendable, CaseIterable {
       ]
     }
   }
+
+  /// Returns the values of Android's sessions that differ from the common ones.
+  private static func android(slots: UInt8, interval: UInt8, angles: Bool = true) -> [TLV] {
+    [
+      TLV(.preambleCodeIndex, [9]), TLV(.slotsPerRR, [slots]),
+      TLV(.rangingDuration, [interval, 0, 0, 0]), TLV(.hoppingMode, [1]),
+      TLV(.aoaResultRequest, [angles ? 1 : 0]), TLV(.resultReportConfig, [angles ? 0x0B : 1]),
+      TLV(.rssiReporting, [1]),
+    ]
+  }
+
+  private static let provisioned: [TLV] = [
+    TLV(.stsConfig, [3]), TLV(.sessionKey, [UInt8](0..<16)), TLV(.keyRotation, [1]),
+    TLV(.keyRotationRate, [0]),
+  ]
 }
