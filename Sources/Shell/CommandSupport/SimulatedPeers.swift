@@ -46,8 +46,9 @@ package struct SimulatedPeers {
       isTag ? .between(middle, SIMD3(5, 4, 1.2), period: 20) : .still(Self.anchorPlaces[0])
     own.placement = Placement(motion, clockOffset: isTag ? 7 : 0)
     for (index, chip) in others.enumerated() {
-      // An anchor's own place is the first corner.
-      let corner = Self.anchorPlaces[(index + (isTag ? 0 : 1)) % Self.anchorPlaces.count]
+      // The counterparts of a tag are in reverse order. An anchor's own place is the first corner.
+      let number = isTag ? others.count - 1 - index : index + 1
+      let corner = Self.anchorPlaces[number % Self.anchorPlaces.count]
       chip.placement = Placement(at: corner, clockOffset: [2, -4, 9, -1, 5][index % 5])
     }
     conditions?.apply(to: bench.chips)
