@@ -71,7 +71,9 @@ package struct InputFuzz {
 
   private mutating func items(_ line: [UInt8], _ now: Double) -> [SourceItem] {
     if format == .pans { return dialogue.receive(line + [UInt8(ascii: "\n")], at: now).items }
-    return parser.parse(line).map { [$0] } ?? []
+    var items = parser.parse(line).map { [$0] } ?? []
+    while let item = parser.next() { items.append(item) }
+    return items
   }
 
   private mutating func take(_ item: SourceItem, _ now: Double) {

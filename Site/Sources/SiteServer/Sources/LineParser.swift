@@ -11,6 +11,10 @@ package struct LineParser: Sendable {
   private let board: String?
   private var columns: [String]?
   private var line = 0
+  /// The rounds of a tag of downlink TDoA.
+  private var downlink = DownlinkLines()
+  /// Further items of the last line.
+  private var more: ArraySlice<SourceItem> = []
 
   package init(_ format: Format, board: String? = nil) {
     (self.format, self.board) = (format, board)
@@ -40,9 +44,16 @@ package struct LineParser: Sendable {
     }
   }
 
-  private func item(
+  /// Returns the next further item of the last line: a message may complete several differences.
+  package mutating func next() -> SourceItem? { more.popFirst() }
+
+  private mutating func item(
     _ field: (String) -> RangeLine.Field?
-  ) throws(RangeLine.Problem) -> SourceItem {
+  ) throws(RangeLine.Problem) -> SourceItem? {
+    if let differences = try downlink.add(device: board, field) {
+      more = differences.map { .measurement($0) }[...]
+      return more.popFirst()
+    }
     guard let measurement = try RangeLine(device: board, field) else { return .failed }
     return .measurement(measurement)
   }

@@ -21,7 +21,10 @@ struct LineStream: LiveSource {
       case .bytes(let bytes):
         splitter.add(bytes[...])
         var items: [SourceItem] = []
-        while let line = splitter.next() { if let item = parser.parse(line) { items.append(item) } }
+        while let line = splitter.next() {
+          if let item = parser.parse(line) { items.append(item) }
+          while let item = parser.next() { items.append(item) }
+        }
         port.send(items)
       case .end:
         if let line = splitter.rest(), let item = parser.parse(line) { port.send([item]) }
@@ -45,6 +48,7 @@ struct LineFile: Recording {
   }
 
   mutating func next() -> SourceItem? {
+    if let item = parser.next() { return item }
     while true {
       if let line = isEnded ? splitter.next() ?? splitter.rest() : splitter.next() {
         if let item = parser.parse(line) { return item }

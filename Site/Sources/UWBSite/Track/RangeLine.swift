@@ -86,6 +86,15 @@ package struct RangeLine: Sendable, Hashable {
     }
   }
 
+  /// Creates a difference: the distance to an anchor minus the distance to another, in metres.
+  init(
+    time: Double, tag: String, from reference: String, to anchor: String, difference: Double,
+    deviation: Double
+  ) {
+    (self.time, self.tag, self.anchor, self.reference) = (time, tag, anchor, reference)
+    (quantities, self.deviation) = ([.difference(difference)], deviation)
+  }
+
   private static func quantities(
     _ field: (String) -> Field?
   ) throws(Problem) -> [Quantity] {

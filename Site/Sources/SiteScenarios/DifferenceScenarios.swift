@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+package import UWBSite
+
+/// The crystal of a board: a random walk of its drift, and warm-up after power-on.
+package struct ScenarioClock: Sendable {
+  /// Seconds by its clock minus the true ones.
+  package private(set) var offset = 0.0
+  private var drift: Double
+  private let walk: Double
+  private let warmUp: Double
+  private let origin: UInt64
+  private var time = 0.0
+
+  /// - Parameters:
+  ///   - walk: the random walk of the drift in a second, as a fraction.
+  ///   - warmUp: the fraction by which it runs fast at first, for some 20 s.
+  package init(walk: Double, warmUp: Double, _ noise: inout ScenarioNoise) {
+    drift = 10e-6 * noise.normal()
+    (self.walk, self.warmUp) = (walk, warmUp * noise.uniform(-1, 1))
+    origin = UInt64(noise.uniform(0, 1e12))
+  }
+
+  /// Advances to a later time.
+  package mutating func advance(to next: Double, _ noise: inout ScenarioNoise) {
+    let step = next - time
+    guard step > 0 else { return }
+    let warm = warmUp * 20 * (exp(-time / 20) - exp(-next / 20))
+    offset += drift * step + warm
+    let change = walk * step.squareRoot() * noise.normal()
+    offset += change * step / 2
+    drift += change
+    time = next
+  }
+
+  /// Returns the stamp of a moment of at most some milliseconds after the clock's time, in 40 bits.
+  package func stamp(_ moment: Double, noise: Double = 0) -> UInt64 {
+    let warm = warmUp * exp(-time / 20)
+    let own = moment + offset + (drift + warm) * (moment - time) + noise
+    // Whole seconds and the rest apart, because a double has 53 bits.
+    let whole = own.rounded(.down)
+    let ticks = UInt64(whole) * 63_897_600_000 &+ UInt64((own - whole) * Ticks.perSecond)
+    return (origin &+ ticks) & (1 << 40 - 1)
+  }
+}
+
+/// Eight anchors of 20 x 15 m, one of which sends frames of synchronisation, and a tag that blinks.
+/// Noise and clocks as in published simulations of uplink TDoA.
+package struct UplinkScenario: Sendable {
+  /// Seconds between two frames of synchronisation.
+  package var interval = 0.15
+  /// Seconds, one standard deviation of a stamp.
+  package var stampNoise = 150e-12
+  package var walk = 3e-9
+  package var warmUp = 2e-6
+  /// The probability that an anchor misses a frame of synchronisation.
+  package var loss = 0.0
+  /// The probability that a reception is late, by 60 cm on average.
+  package var blocked = 0.0
+  package var seconds = 60.0
+  package var seed: UInt64 = 1
+
+  package init() {}
+
+  package static let anchors: [SIMD3<Double>] = [
+    SIMD3(0, 0, 3), SIMD3(10, 0, 2.5), SIMD3(20, 0, 3), SIMD3(20, 7.5, 2.5), SIMD3(20, 15, 3),
+    SIMD3(10, 15, 2.5), SIMD3(0, 15, 3), SIMD3(0, 7.5, 2.5),
+  ]
+  package static let height = 1.2
+
+  package enum Event: Sendable {
+    case sync(sent: UInt64, received: [(anchor: Int, stamp: UInt64)])
+    case blink(place: SIMD3<Double>, [UplinkClocks.Stamp])
+  }
+
+  /// Calls `body` with each frame in its order. Anchor 0 is the reference.
+  package func run(_ body: (Double, Event) -> Void) {
+    var noise = ScenarioNoise(seed: seed)
+    var clocks = Self.anchors.map { _ in ScenarioClock(walk: walk, warmUp: warmUp, &noise) }
+    func stamp(_ anchor: Int, _ moment: Double, _ noise: inout ScenarioNoise) -> UInt64 {
+      let late = noise.uniform() < blocked ? noise.exponential(0.6) * 1e-9 / 0.2997 : 0
+      return clocks[anchor].stamp(moment + late, noise: stampNoise * noise.normal())
+    }
+    var nextSync = 0.01
+    var nextBlink = 0.037
+    while min(nextSync, nextBlink) < seconds {
+      let now = min(nextSync, nextBlink)
+      for index in clocks.indices { clocks[index].advance(to: now, &noise) }
+      func flight(_ from: SIMD3<Double>, _ to: SIMD3<Double>) -> Double {
+        let arm = to - from
+        return (arm * arm).sum().squareRoot() / 299_702_547
+      }
+      if nextSync <= nextBlink {
+        var received: [(anchor: Int, stamp: UInt64)] = []
+        for anchor in clocks.indices.dropFirst() where noise.uniform() >= loss {
+          let arrival = now + flight(Self.anchors[0], Self.anchors[anchor])
+          received.append((anchor, stamp(anchor, arrival, &noise)))
+        }
+        body(now, .sync(sent: clocks[0].stamp(now), received: received))
+        nextSync += interval
+      } else {
+        let place = SIMD3(noise.uniform(2, 18), noise.uniform(2, 13), Self.height)
+        let stamps = clocks.indices.map { anchor in
+          UplinkClocks.Stamp(
+            anchor: anchor,
+            received: stamp(anchor, now + flight(place, Self.anchors[anchor]), &noise))
+        }
+        body(now, .blink(place: place, stamps))
+        nextBlink += 0.0973
+      }
+    }
+  }
+}
+
+/// One cluster of downlink TDoA: an initiator with six responders in slots of 2 ms, and tags.
+package struct DownlinkScenario: Sendable {
+  /// Seconds, one standard deviation of a stamp.
+  package var stampNoise = 120e-12
+  /// One standard deviation of a carrier offset as a fraction.
+  package var carrierNoise = 0.05e-6
+  package var slot = 2e-3
+  package var blocks = 6
+  package var seed: UInt64 = 1
+
+  package init() {}
+
+  package static let anchors: [SIMD3<Double>] = [
+    SIMD3(10, 7, 3), SIMD3(0, 0, 2.5), SIMD3(20, 0, 3), SIMD3(20, 15, 2.5), SIMD3(0, 15, 3),
+    SIMD3(10, 0, 2.5), SIMD3(10, 15, 2.5),
+  ]
+  package static let height = 1.2
+
+  /// Returns the messages of all blocks that one tag receives, and its place.
+  package func run() -> (place: SIMD3<Double>, messages: [AnchorStamp]) {
+    var noise = ScenarioNoise(seed: seed)
+    let place = SIMD3(noise.uniform(2, 18), noise.uniform(2, 13), Self.height)
+    var clocks = Self.anchors.map { _ in ScenarioClock(walk: 1e-9, warmUp: 0, &noise) }
+    var tag = ScenarioClock(walk: 1e-9, warmUp: 0, &noise)
+    var rates: [Double] = []
+    func flight(_ from: SIMD3<Double>, _ to: SIMD3<Double>) -> Double {
+      let arm = to - from
+      return (arm * arm).sum().squareRoot() / 299_702_547
+    }
+    var messages: [AnchorStamp] = []
+    for block in 0..<blocks {
+      let start = 1 + 0.2 * Double(block)
+      for index in clocks.indices { clocks[index].advance(to: start, &noise) }
+      tag.advance(to: start, &noise)
+      rates = clocks.map(\.rate)
+      let order = [0] + Array(1..<Self.anchors.count) + [0]
+      for (slot, anchor) in order.enumerated() {
+        let kind: AnchorStamp.Kind =
+          slot == 0 ? .poll : slot == order.count - 1 ? .final : .response
+        let arrived = start + flight(Self.anchors[0], Self.anchors[anchor])
+        let heard = clocks[anchor].stamp(arrived, noise: stampNoise * noise.normal())
+        let moment = start + self.slot * Double(slot)
+        let sent = clocks[anchor].stamp(moment)
+        let received = tag.stamp(
+          moment + flight(Self.anchors[anchor], place), noise: stampNoise * noise.normal())
+        var message = AnchorStamp(
+          anchor: anchor, kind, block: block, sent: sent, received: received)
+        message.carrier = rates[anchor] - tag.rate + carrierNoise * noise.normal()
+        if kind == .response {
+          message.reply = Double(Ticks.between(heard, sent, bits: 40))
+          message.anchorOffset = rates[anchor] - rates[0] + carrierNoise * noise.normal()
+        }
+        messages.append(message)
+      }
+    }
+    return (place, messages)
+  }
+}
+
+extension ScenarioClock {
+  /// The present rate relative to a true clock, minus 1.
+  package var rate: Double { drift + warmUp * exp(-time / 20) }
+}

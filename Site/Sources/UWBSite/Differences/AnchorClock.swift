@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A moment by the clock of a reference anchor: whole ticks and a part.
+package struct ReferenceTime: Sendable, Hashable {
+  /// Ticks of the reference, of a count that does not wrap.
+  package var ticks: Int64
+  package var part: Double
+  /// The variance of the conversion in ticks², without the noise of the stamp.
+  package var variance: Double
+
+  /// Returns the ticks after another moment.
+  package func after(_ other: ReferenceTime) -> Double {
+    Double(ticks - other.ticks) + (part - other.part)
+  }
+}
+
+/// The clock of an anchor against the clock of a reference, from frames of synchronisation.
+///
+/// Offset, drift and drift rate: two states are not enough while a board warms up.
+package struct AnchorClock: Sendable {
+  /// The noise of clocks and stamps.
+  package struct Noise: Sendable, Hashable {
+    /// One standard deviation of a stamp in ticks: 150 ps.
+    package var stamp = 9.6
+    /// The drift's random walk as a fraction, in a second: 3 ppb.
+    package var drift = 3e-9
+    /// The random walk of the drift rate as a fraction in a second, in a second.
+    package var rate = 4e-9
+
+    package init() {}
+  }
+
+  package enum Finding: Sendable, Hashable {
+    case used
+    /// Far from the prediction: a blocked path, or a damaged frame.
+    case rejected
+    /// The clock jumped, as after a restart of the anchor or the reference. It begins again.
+    case restarted
+  }
+
+  private struct Sample: Sendable {
+    var local: Int64
+    /// Reference minus local, in ticks, beside the first difference.
+    var offset: Double
+  }
+
+  /// The number of frames that must contradict before the clock begins again.
+  private static let mostRejected = 3
+  /// Returns the standard deviations from which on a frame is doubtful, and rejected. A blocked
+  /// path is longer, so that the anchor's stamp is late.
+  ///
+  /// - Parameter share: the share of the prediction in the variance. Where the stamp is more
+  /// certain
+  ///   than the prediction, a deviation is rather the clock's.
+  private static func gates(late: Bool, _ share: Double) -> (doubtful: Double, rejected: Double) {
+    late ? (2.5 + 1.5 * share, 3 + 2 * share) : (5, 6)
+  }
+  /// Ticks that no drift explains: 100 ppm of a second.
+  private static let jump = 100e-6 * Ticks.perSecond
+  private static let mostSamples = 8
+
+  package let noise: Noise
+  private var base: Int64 = 0
+  /// The accepted frames, for times between two of them.
+  private var samples: [Sample] = []
+  /// The time of the state.
+  private var newest: Sample?
+  private var state = SIMD3<Double>(0, 0, 0)
+  private var covariance = Matrix(diagonal: [0, 0, 0])
+  private var rejected = 0
+
+  package init(noise: Noise = Noise()) { self.noise = noise }
+
+  /// The relative rate of the reference, minus 1; nil before two frames.
+  package var drift: Double? { samples.count < 2 ? nil : state.y }
+
+  /// Adds a frame of synchronisation.
+  ///
+  /// - Parameters:
+  ///   - theirs: the reference's time of sending, in ticks of a count that does not wrap.
+  ///   - own: the anchor's time of reception, likewise.
+  ///   - flight: ticks between the two.
+  @discardableResult
+  package mutating func add(sent theirs: Int64, received own: Int64, flight: Double) -> Finding {
+    guard var last = newest else { return begin(own, theirs, flight) }
+    let seconds = Double(own - last.local) / Ticks.perSecond
+    let offset = Double(theirs - own - base) + flight
+    guard seconds > 0 else { return .rejected }
+    if abs(offset - last.offset - state.y * seconds * Ticks.perSecond) > Self.jump * max(1, seconds)
+    {
+      rejected += 1
+      guard rejected >= Self.mostRejected else { return .rejected }
+      _ = begin(own, theirs, flight)
+      return .restarted
+    }
+    let (predicted, spread) = prediction(after: seconds)
+    let innovation = offset - predicted.x
+    var variance = spread[0, 0] + noise.stamp * noise.stamp
+    var finding = Finding.used
+    let gates = Self.gates(late: innovation < 0, spread[0, 0] / variance)
+    let size = abs(innovation) / variance.squareRoot()
+    // A clock that contradicts its model for long has changed: believe the frames.
+    if samples.count > 3, rejected < Self.mostRejected, size > gates.doubtful {
+      // The less a frame is believed, the farther it is from the prediction.
+      variance = innovation * innovation / (gates.doubtful * gates.doubtful)
+      if size > gates.rejected { finding = .rejected }
+    }
+    rejected = finding == .used ? 0 : rejected + 1
+    let gain = SIMD3(spread[0, 0], spread[1, 0], spread[2, 0]) / variance
+    state = predicted + innovation * gain
+    covariance = spread
+    for i in 0..<3 {
+      for j in 0..<3 { covariance[i, j] -= gain[i] * spread[0, j] }
+    }
+    last.local = own
+    if finding == .used {
+      samples.append(Sample(local: own, offset: offset))
+      if samples.count > Self.mostSamples { samples.removeFirst() }
+    }
+    newest = last
+    newest?.offset = state.x
+    return finding
+  }
+
+  private mutating func begin(_ own: Int64, _ theirs: Int64, _ flight: Double) -> Finding {
+    base = theirs - own
+    samples = [Sample(local: own, offset: flight)]
+    newest = samples[0]
+    state = SIMD3(flight, 0, 0)
+    // Crystals of ± 20 ppm each, which warm up by some ppm in the first minute.
+    covariance = Matrix(diagonal: [noise.stamp * noise.stamp, 1.6e-9, 1e-14])
+    rejected = 0
+    return .used
+  }
+
+  private func prediction(after seconds: Double) -> (SIMD3<Double>, Matrix) {
+    let ticks = seconds * Ticks.perSecond
+    let predicted = SIMD3(
+      state.x + ticks * state.y + ticks * seconds / 2 * state.z, state.y + seconds * state.z,
+      state.z)
+    var step = Matrix.identity(3)
+    (step[0, 1], step[0, 2], step[1, 2]) = (ticks, ticks * seconds / 2, seconds)
+    var spread = step * covariance * step.transposed
+    let (drift, rate) = (noise.drift * noise.drift, noise.rate * noise.rate)
+    spread[0, 0] +=
+      drift * ticks * ticks * seconds / 3 + rate * ticks * ticks * seconds * seconds * seconds / 20
+    let both = drift * ticks * seconds / 2 + rate * ticks * seconds * seconds * seconds / 8
+    spread[0, 1] += both
+    spread[1, 0] += both
+    let third = rate * ticks * seconds * seconds / 6
+    spread[0, 2] += third
+    spread[2, 0] += third
+    spread[1, 1] += drift * seconds + rate * seconds * seconds * seconds / 3
+    spread[1, 2] += rate * seconds * seconds / 2
+    spread[2, 1] += rate * seconds * seconds / 2
+    spread[2, 2] += rate * seconds
+    return (predicted, spread)
+  }
+
+  /// Returns a stamp of the anchor by the reference's clock, predicted from the last frame; nil
+  /// before the drift is known, and more than two seconds after the last frame.
+  package func time(of own: Int64) -> ReferenceTime? {
+    guard samples.count > 2, let last = newest else { return nil }
+    let seconds = Double(own - last.local) / Ticks.perSecond
+    guard abs(seconds) < 2 else { return nil }
+    let (predicted, spread) = prediction(after: seconds)
+    return ReferenceTime(
+      ticks: own + base, part: predicted.x, variance: max(0, spread[0, 0]))
+  }
+
+  /// Returns a stamp of the anchor by the reference's clock, between the frames before and after
+  /// it; nil where one of them is missing. It needs no model of the clock.
+  package func interpolated(_ own: Int64) -> ReferenceTime? {
+    guard let next = samples.firstIndex(where: { $0.local >= own }), next > 0 else { return nil }
+    let (before, after) = (samples[next - 1], samples[next])
+    let part = Double(own - before.local) / Double(after.local - before.local)
+    let offset = before.offset + part * (after.offset - before.offset)
+    let weight = part * part + (1 - part) * (1 - part)
+    return ReferenceTime(
+      ticks: own + base, part: offset, variance: weight * noise.stamp * noise.stamp)
+  }
+}

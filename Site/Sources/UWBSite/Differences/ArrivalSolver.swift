@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Computes a place from the arrivals of one moment: one unknown time, and robust against arrivals
+/// that are late.
+package struct ArrivalSolver: Sendable {
+  package struct Place: Sendable, Hashable {
+    package var position: SIMD3<Double>
+    /// The standard deviation along the axis of the ellipse in the plane that is least sure.
+    package var deviation: Double
+    /// The standard deviation of the height; 0 for a known one.
+    package var heightDeviation: Double
+  }
+
+  package enum Refusal: Error, Sendable, Hashable {
+    /// Fewer arrivals than unknowns and one to spare.
+    case fewArrivals
+    /// The place is outside of the anchors' hull, where hyperbolas diverge.
+    case outsideHull
+    /// The arrivals fit no place.
+    case noFit
+  }
+
+  package var places: [SIMD3<Double>]
+  /// The height with its standard deviation; nil: unknown.
+  package var height: (value: Double, deviation: Double)?
+  /// Metres outside of the anchors' hull at which a place is still stated.
+  package var margin = 1.0
+
+  package init(places: [SIMD3<Double>], height: (value: Double, deviation: Double)? = nil) {
+    (self.places, self.height) = (places, height)
+  }
+
+  /// Returns the place of a moment.
+  package func solve(_ arrivals: Arrivals) throws(Refusal) -> Place {
+    let entries = arrivals.entries.filter { places.indices.contains($0.anchor) }
+    guard entries.count >= (height == nil ? 4 : 3) + 1 else { throw .fewArrivals }
+    let sites = entries.map { places[$0.anchor] }
+    let middle = sites.reduce(.zero, +) / Double(sites.count)
+    var best: (cost: Double, position: SIMD3<Double>, information: Matrix)?
+    // Hyperbolas may have a second intersection: starts at the middle and between it and anchors.
+    for start in [middle] + sites.map({ 0.4 * middle + 0.6 * $0 }) {
+      var first = start
+      first.z = height?.value ?? start.z - 0.5
+      guard let found = descend(from: first, entries) else { continue }
+      if best.map({ found.cost < $0.cost - 1e-6 }) ?? true { best = found }
+      // All arrivals agree: no other place fits better.
+      if found.cost < 1.5 * Double(entries.count), isInside(found.position, sites) { break }
+    }
+    guard let best, fits(best.position, entries) else { throw .noFit }
+    guard isInside(best.position, sites) else { throw .outsideHull }
+    guard let covariance = Cholesky(best.information)?.inverse else { throw .noFit }
+    let (xx, yy, xy) = (covariance[0, 0], covariance[1, 1], covariance[0, 1])
+    let half = ((xx - yy) * (xx - yy) / 4 + xy * xy).squareRoot()
+    return Place(
+      position: best.position, deviation: ((xx + yy) / 2 + half).squareRoot(),
+      heightDeviation: covariance[2, 2].squareRoot())
+  }
+
+  /// Descends to a minimum of the robust cost.
+  private func descend(
+    from start: SIMD3<Double>, _ entries: [Arrivals.Entry]
+  ) -> (cost: Double, position: SIMD3<Double>, information: Matrix)? {
+    var position = start
+    var time = 0.0
+    for step in 0..<25 {
+      var (information, right, cost) = equations(at: position, time, entries)
+      if step == 0 {
+        // The time that fits the start best.
+        let rays = entries.map { $0.metres - (position - places[$0.anchor]).length }.sorted()
+        time = rays[rays.count / 2]
+        (information, right, cost) = equations(at: position, time, entries)
+      }
+      guard let factor = Cholesky(information) else { return nil }
+      let change = factor.solve(right)
+      guard change.allSatisfy(\.isFinite) else { return nil }
+      let length = (change[0] * change[0] + change[1] * change[1] + change[2] * change[2])
+        .squareRoot()
+      let part = min(1, 5 / max(length, 1e-9))
+      position += part * SIMD3(change[0], change[1], change[2])
+      time += part * change[3]
+      if length < 1e-5 || step == 24 { return (cost, position, information) }
+    }
+    return nil
+  }
+
+  /// Returns the normal equations of a robust loss: a signal is late more often than early.
+  private func equations(
+    at position: SIMD3<Double>, _ time: Double, _ entries: [Arrivals.Entry]
+  ) -> (Matrix, [Double], cost: Double) {
+    var information = Matrix(rows: 4, columns: 4)
+    var right = [0.0, 0, 0, 0]
+    var cost = 0.0
+    func add(_ gradient: [Double], _ residual: Double, weight: Double) {
+      for i in 0..<4 where gradient[i] != 0 {
+        right[i] += weight * gradient[i] * residual
+        for j in 0..<4 { information[i, j] += weight * gradient[i] * gradient[j] }
+      }
+    }
+    for entry in entries {
+      let arm = position - places[entry.anchor]
+      let distance = max(arm.length, 1e-3)
+      let residual = entry.metres - distance - time
+      let scaled = residual / entry.deviation
+      // Cauchy's loss, wider for signals that come early.
+      let width = residual > 0 ? 4.0 : 6.0
+      let robust = 1 / (1 + (scaled / width) * (scaled / width))
+      cost += width * width * Math.log(1 + (scaled / width) * (scaled / width))
+      let ray = arm / distance
+      add(
+        [ray.x, ray.y, ray.z, 1], residual,
+        weight: robust / (entry.deviation * entry.deviation))
+    }
+    if let height {
+      let residual = height.value - position.z
+      add([0, 0, 1, 0], residual, weight: 1 / (height.deviation * height.deviation))
+      cost += residual * residual / (height.deviation * height.deviation)
+    } else {
+      // Weak, so that anchors on one ceiling do not leave the height open.
+      add([0, 0, 1, 0], 0, weight: 1e-4)
+    }
+    return (information, right, cost)
+  }
+
+  /// Returns whether enough arrivals agree with a place: as many as unknowns, and one to spare.
+  private func fits(_ position: SIMD3<Double>, _ entries: [Arrivals.Entry]) -> Bool {
+    let times = entries.map { $0.metres - (position - places[$0.anchor]).length }
+    let agreeing = times.map { time in
+      zip(times, entries).count { abs($0 - time) < 5 * $1.deviation }
+    }
+    return (agreeing.max() ?? 0) >= (height == nil ? 4 : 3) + 1
+  }
+
+  /// Returns whether a place is within the hull of anchors seen from above, or near it.
+  private func isInside(_ position: SIMD3<Double>, _ sites: [SIMD3<Double>]) -> Bool {
+    // Outside, all anchors are on one side of a line through the place.
+    for angle in stride(from: 0.0, to: 2 * .pi, by: .pi / 36) {
+      let normal = SIMD3(Math.cos(angle), Math.sin(angle), 0)
+      let own = normal.x * position.x + normal.y * position.y
+      let farthest = sites.map { normal.x * $0.x + normal.y * $0.y }.max() ?? own
+      if own > farthest + margin { return false }
+    }
+    return true
+  }
+}

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A message of an anchor of downlink TDoA, as a tag receives it.
+package struct AnchorStamp: Sendable, Hashable {
+  package enum Kind: Sendable, Hashable { case poll, response, final }
+
+  /// The index of the anchor.
+  package var anchor: Int
+  package var kind: Kind
+  package var block: Int
+  package var round: Int
+  /// The time of sending by the anchor's clock, in ticks.
+  package var sent: UInt64
+  /// The time of reception by the tag's clock, in ticks.
+  package var received: UInt64
+  /// The widths of both counters.
+  package var bits = (sent: 40, received: 40)
+  /// Ticks of the responder from the poll to its response.
+  package var reply = 0.0
+  /// The responder's clock relative to the initiator's as a fraction, from its message.
+  package var anchorOffset: Double?
+  /// The sender's clock relative to the tag's as a fraction, from the carrier.
+  package var carrier: Double?
+  /// Ticks from the initiator to the responder; nil: computed from their places.
+  package var flight: Double?
+
+  package init(
+    anchor: Int, _ kind: Kind, block: Int, round: Int = 0, sent: UInt64, received: UInt64
+  ) {
+    (self.anchor, self.kind, self.block, self.round) = (anchor, kind, block, round)
+    (self.sent, self.received) = (sent, received)
+  }
+
+  package static func == (a: Self, b: Self) -> Bool {
+    a.anchor == b.anchor && a.kind == b.kind && a.block == b.block && a.round == b.round
+      && a.sent == b.sent && a.received == b.received && a.bits == b.bits && a.reply == b.reply
+      && a.anchorOffset == b.anchorOffset && a.carrier == b.carrier && a.flight == b.flight
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(anchor)
+    hasher.combine(kind)
+    hasher.combine(block)
+    hasher.combine(round)
+    hasher.combine(sent)
+    hasher.combine(received)
+  }
+}
+
+/// Times at which the signals of one moment arrive from or at anchors, in metres, with one unknown
+/// time in common. Their errors are independent, unlike the errors of differences.
+package struct Arrivals: Sendable, Hashable {
+  package struct Entry: Sendable, Hashable {
+    /// The index of the anchor.
+    package var anchor: Int
+    /// Metres, beside the unknown time.
+    package var metres: Double
+    /// One standard deviation in metres.
+    package var deviation: Double
+
+    package init(anchor: Int, metres: Double, deviation: Double) {
+      (self.anchor, self.metres, self.deviation) = (anchor, metres, deviation)
+    }
+  }
+
+  package var entries: [Entry]
+
+  package init(_ entries: [Entry]) { self.entries = entries }
+
+  /// Returns the distance to an anchor minus the distance to another; nil without both.
+  package func difference(_ first: Int, _ second: Int) -> Double? {
+    guard let a = entries.first(where: { $0.anchor == first }),
+      let b = entries.first(where: { $0.anchor == second })
+    else { return nil }
+    return b.metres - a.metres
+  }
+}
+
+/// Computes the arrivals of a round from the messages that a tag receives.
+///
+/// Stamps of two messages of one anchor compare its clock with the tag's a hundred times as well as
+/// the carrier of a frame. The carrier is used only where such stamps are missing.
+package struct DownlinkRounds: Sendable {
+  /// One standard deviation of a stamp of reception, in ticks: 120 ps.
+  package var stampDeviation = 7.7
+  /// One standard deviation of a carrier offset, as a fraction.
+  package var carrierDeviation = 0.05e-6
+  /// Seconds within which rates of clocks are compared.
+  private static let memory = 1.0
+
+  private struct Key: Hashable {
+    var block: Int
+    var round: Int
+  }
+
+  /// The last stamps of an anchor's messages of one kind in one round of the block.
+  private struct History: Sendable {
+    var stamps: [AnchorStamp] = []
+
+    /// Adds a stamp, and forgets the ones before its memory or before a restart of the anchor.
+    mutating func add(_ stamp: AnchorStamp) {
+      if let last = stamps.last {
+        let own = Double(
+          Ticks.between(last.received, stamp.received, bits: stamp.bits.received))
+        let theirs = Double(Ticks.between(last.sent, stamp.sent, bits: stamp.bits.sent))
+        if own <= 0 || abs(theirs / own - 1) > 100e-6 { stamps = [] }
+      }
+      stamps.append(stamp)
+      while let first = stamps.first, stamps.count > 2,
+        Double(Ticks.between(first.received, stamp.received, bits: stamp.bits.received))
+          > DownlinkRounds.memory * 1.05 * Ticks.perSecond
+      { stamps.removeFirst() }
+    }
+
+    /// The anchor's ticks in a tick of the tag, minus 1, and the ticks compared; nil for a single
+    /// stamp.
+    var rate: (value: Double, span: Double)? {
+      guard let first = stamps.first, let last = stamps.last, stamps.count > 1 else { return nil }
+      let own = Ticks.between(first.received, last.received, bits: last.bits.received)
+      let theirs = Ticks.between(first.sent, last.sent, bits: last.bits.sent)
+      return (Double(theirs - own) / Double(own), Double(own))
+    }
+  }
+
+  private struct Source: Hashable {
+    var anchor: Int
+    var round: Int
+  }
+
+  private let places: [SIMD3<Double>]
+  private var open: [Key: [AnchorStamp]] = [:]
+  private var polls: [Source: History] = [:]
+  private var responses: [Source: History] = [:]
+
+  /// - Parameter places: the places of the anchors in metres, for messages without a time of
+  /// flight.
+  package init(places: [SIMD3<Double>] = []) { self.places = places }
+
+  /// Adds a message.
+  ///
+  /// - Returns: the arrivals of a round that this message completes: its final, or the first
+  /// message
+  ///   of the next round.
+  package mutating func add(_ message: AnchorStamp) -> [Arrivals] {
+    let key = Key(block: message.block, round: message.round)
+    let source = Source(anchor: message.anchor, round: message.round)
+    switch message.kind {
+    case .poll: polls[source, default: History()].add(message)
+    case .response: responses[source, default: History()].add(message)
+    case .final: break
+    }
+    // The rounds before are complete: a lost poll is never paired with the last block's.
+    var found: [Arrivals] = []
+    for other in Array(open.keys) where other != key {
+      if let messages = open.removeValue(forKey: other) { found += arrivals(messages) }
+    }
+    open[key, default: []].append(message)
+    if message.kind == .final, let messages = open.removeValue(forKey: key) {
+      found += arrivals(messages)
+    }
+    return found
+  }
+
+  /// Returns the arrivals of rounds whose final is missing.
+  package mutating func finish() -> [Arrivals] {
+    defer { open = [:] }
+    return open.values.flatMap { arrivals($0) }
+  }
+
+  private func arrivals(_ messages: [AnchorStamp]) -> [Arrivals] {
+    let final = messages.first { $0.kind == .final }
+    guard let poll = messages.first(where: { $0.kind == .poll }),
+      let clock = initiatorRate(poll, final)
+    else { return [] }
+    var entries = [initiatorEntry(poll, final, clock)]
+    for response in messages where response.kind == .response {
+      guard let offset = responderRate(response, clock),
+        let flight = flight(from: poll.anchor, response)
+      else { continue }
+      let interval = Ticks.between(
+        poll.received, response.received, bits: response.bits.received)
+      // Differences of whole ticks first: the intervals are long.
+      let later =
+        Double(interval) - response.reply + Double(interval) * clock.value
+        + response.reply * offset.value / (1 + offset.value) - flight
+      // The tag's stamp of the response, and the responder's of the poll.
+      let stamps = 2 * stampDeviation * stampDeviation
+      let drift = response.reply * (clock.deviation + offset.deviation)
+      entries.append(
+        Arrivals.Entry(
+          anchor: response.anchor, metres: later * Ticks.metres,
+          deviation: (stamps + drift * drift).squareRoot() * Ticks.metres))
+    }
+    return entries.count > 1 ? [Arrivals(entries)] : []
+  }
+
+  /// Returns the ticks from the initiator to a responder: from the message, or by the places.
+  private func flight(from initiator: Int, _ response: AnchorStamp) -> Double? {
+    if let flight = response.flight, flight > 0 { return flight }
+    guard places.indices.contains(initiator), places.indices.contains(response.anchor) else {
+      return nil
+    }
+    return (places[response.anchor] - places[initiator]).length / Ticks.metres
+  }
+
+  /// Returns the arrival of the initiator's signal: the poll's, or the mean of the poll's and the
+  /// final's where earlier rounds have compared the clocks.
+  private func initiatorEntry(
+    _ poll: AnchorStamp, _ final: AnchorStamp?, _ clock: (value: Double, deviation: Double)
+  ) -> Arrivals.Entry {
+    var entry = Arrivals.Entry(
+      anchor: poll.anchor, metres: 0, deviation: stampDeviation * Ticks.metres)
+    guard let final, polls[Source(anchor: poll.anchor, round: poll.round)]?.rate != nil else {
+      return entry
+    }
+    let own = Ticks.between(poll.received, final.received, bits: final.bits.received)
+    let theirs = Ticks.between(poll.sent, final.sent, bits: final.bits.sent)
+    let later = Double(own - theirs) + Double(own) * clock.value
+    entry.metres = later / 2 * Ticks.metres
+    let drift = Double(own) * clock.deviation / 2
+    entry.deviation =
+      (stampDeviation * stampDeviation / 2 + drift * drift).squareRoot() * Ticks.metres
+    return entry
+  }
+
+  /// Returns the initiator's ticks in a tick of the tag, minus 1.
+  private func initiatorRate(
+    _ poll: AnchorStamp, _ final: AnchorStamp?
+  ) -> (value: Double, deviation: Double)? {
+    var best: (value: Double, span: Double)?
+    if let final {
+      let own = Ticks.between(poll.received, final.received, bits: final.bits.received)
+      let theirs = Ticks.between(poll.sent, final.sent, bits: final.bits.sent)
+      if own > 0 { best = (Double(theirs - own) / Double(own), Double(own)) }
+    }
+    if let long = polls[Source(anchor: poll.anchor, round: poll.round)]?.rate,
+      long.span > best?.span ?? 0
+    {
+      best = long
+    }
+    if let best {
+      return (best.value, 2.0.squareRoot() * stampDeviation / best.span)
+    }
+    return poll.carrier.map { ($0, carrierDeviation) }
+  }
+
+  /// Returns the responder's clock relative to the initiator's, as a fraction. A tag that moves at
+  /// 1 m/s adds up to 2 m/s to the rates that it compares: 2 cm after a reply of 12 ms.
+  private func responderRate(
+    _ response: AnchorStamp, _ clock: (value: Double, deviation: Double)
+  ) -> (value: Double, deviation: Double)? {
+    let source = Source(anchor: response.anchor, round: response.round)
+    if let rate = responses[source]?.rate {
+      let deviation = 2.0.squareRoot() * stampDeviation / rate.span
+      return ((1 + rate.value) / (1 + clock.value) - 1, deviation)
+    }
+    return response.anchorOffset.map { ($0, carrierDeviation) }
+  }
+}

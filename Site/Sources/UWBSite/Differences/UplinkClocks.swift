@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The clocks of all anchors of a site, and the arrivals of blinks by a common time.
+///
+/// Any anchor may be a reference. A blink takes the reference by which its stamps are compared
+/// best, over other references where an anchor does not hear this one. Only differences of times
+/// count, so that another reference causes no jump.
+package struct UplinkClocks: Sendable {
+  private struct Pair: Hashable {
+    var reference: Int
+    var anchor: Int
+  }
+
+  /// A stamp of a blink at an anchor.
+  package struct Stamp: Sendable, Hashable {
+    package var anchor: Int
+    package var received: UInt64
+
+    package init(anchor: Int, received: UInt64) {
+      (self.anchor, self.received) = (anchor, received)
+    }
+  }
+
+  private let places: [SIMD3<Double>]
+  private let noise: AnchorClock.Noise
+  private var counters: [UnwrappedCounter]
+  private var clocks: [Pair: AnchorClock] = [:]
+  private var references: [Int] = []
+
+  /// - Parameters:
+  ///   - places: the places of the anchors in metres.
+  ///   - bits: the width of stamps.
+  package init(
+    places: [SIMD3<Double>], bits: Int = 40, noise: AnchorClock.Noise = .init()
+  ) {
+    (self.places, self.noise) = (places, noise)
+    counters = places.map { _ in UnwrappedCounter(bits: bits) }
+  }
+
+  /// Adds a frame of synchronisation of a reference, received by an anchor.
+  @discardableResult
+  package mutating func addSync(
+    from reference: Int, sent: UInt64, at anchor: Int, received: UInt64
+  ) -> AnchorClock.Finding {
+    guard reference != anchor, places.indices.contains(reference), places.indices.contains(anchor)
+    else { return .rejected }
+    if !references.contains(reference) { references.append(reference) }
+    let flight = (places[anchor] - places[reference]).length / Ticks.metres
+    return clocks[Pair(reference: reference, anchor: anchor), default: AnchorClock(noise: noise)]
+      .add(
+        sent: counters[reference].total(sent), received: counters[anchor].total(received),
+        flight: flight)
+  }
+
+  /// Returns the arrivals of a blink by a common time; nil for fewer than two anchors.
+  ///
+  /// - Parameter waits: whether the frames of synchronisation after the blink have arrived, to
+  ///   interpolate between frames. Otherwise clocks are predicted.
+  package mutating func arrivals(_ stamps: [Stamp], waits: Bool) -> Arrivals? {
+    let totals = stamps.filter { places.indices.contains($0.anchor) }.map {
+      (anchor: $0.anchor, ticks: counters[$0.anchor].total($0.received))
+    }
+    var best: (found: [(anchor: Int, time: ReferenceTime)], variance: Double)?
+    for root in references {
+      let found = totals.compactMap { stamp in
+        time(of: stamp.ticks, at: stamp.anchor, by: root, waits).map { (stamp.anchor, $0) }
+      }
+      let variance =
+        found.reduce(0) { $0 + $1.1.variance } / Double(max(1, found.count))
+      let isBetter =
+        best.map {
+          found.count > $0.found.count || found.count == $0.found.count && variance < $0.variance
+        } ?? true
+      if isBetter { best = (found, variance) }
+    }
+    guard let best, best.found.count > 1 else { return nil }
+    let first = best.found[0].time
+    return Arrivals(
+      best.found.map { anchor, time in
+        Arrivals.Entry(
+          anchor: anchor, metres: time.after(first) * Ticks.metres,
+          deviation: (time.variance + noise.stamp * noise.stamp).squareRoot() * Ticks.metres)
+      })
+  }
+
+  /// Returns a stamp by the clock of a reference: directly, or by the best other reference.
+  private func time(
+    of ticks: Int64, at anchor: Int, by root: Int, _ waits: Bool
+  ) -> ReferenceTime? {
+    if anchor == root { return ReferenceTime(ticks: ticks, part: 0, variance: 0) }
+    var best = convert(ticks, Pair(reference: root, anchor: anchor), waits)
+    for other in references where other != root && other != anchor {
+      guard let first = convert(ticks, Pair(reference: other, anchor: anchor), waits),
+        first.variance < best?.variance ?? .infinity
+      else { continue }
+      // The part is small: only whole ticks are converted.
+      let whole = Int64(first.part.rounded(.down))
+      guard
+        let second = convert(
+          first.ticks + whole, Pair(reference: root, anchor: other), waits)
+      else { continue }
+      let variance = first.variance + second.variance
+      guard variance < best?.variance ?? .infinity else { continue }
+      best = ReferenceTime(
+        ticks: second.ticks, part: second.part + (first.part - Double(whole)), variance: variance)
+    }
+    return best
+  }
+
+  private func convert(_ ticks: Int64, _ pair: Pair, _ waits: Bool) -> ReferenceTime? {
+    guard let clock = clocks[pair] else { return nil }
+    return waits ? clock.interpolated(ticks) ?? clock.time(of: ticks) : clock.time(of: ticks)
+  }
+}
