@@ -23,6 +23,9 @@ package struct InputFuzz {
       #"{"time_s": 2, "device": "T", "peer": "0x0a00", "status": "OK", "distance_cm": 412}"#,
       #"{"t": 1, "tag": "T", "anchor_a": "A0", "anchor_b": "A1", "difference_m": -1.25}"#,
       #"{"t": 1, "tag": "T", "anchor": "A2", "azimuth_deg": 31, "elevation_deg": -4}"#,
+      stamp("poll", "0x0a00", sent: 900, received: 700),
+      stamp("response", "0x0a01", sent: 90_000_000_000, received: 128_000_700),
+      stamp("final", "0x0a00", sent: 256_000_900, received: 256_000_700),
     ],
     .table: ["1.5,T,A0,4.21,0.1", "2,U,A3,\"3.5\",", "3,T,0x0a00,1e1,0.5,7"],
     .pans: [
@@ -31,6 +34,17 @@ package struct InputFuzz {
       "[000351.430 INF] uwb0: panid=x1234 addr=xDECAB3C1C3B25506",
     ],
   ]
+
+  /// Returns a message of an anchor of downlink TDoA.
+  private static func stamp(
+    _ message: String, _ peer: String, sent: Int, received: Int
+  ) -> String {
+    #"{"time_s": 2, "kind": "downlink", "peer": "\#(peer)", "message": "\#(message)", "#
+      + #""status_code": 0, "block": 7, "round": 0, "tx_ticks": \#(sent), "tx_bits": 40, "#
+      + #""rx_ticks": \#(received), "rx_bits": 64, "responder_reply_ticks": 128000000, "#
+      + #""tof_ticks": 900, "cfo_ppm": 1.5, "anchor_cfo_ppm": -2}"#
+  }
+
   /// Parts that replace others: numbers at their limits, signs and keys.
   private static let parts: [[UInt8]] = [
     "1e999", "-1e308", "-0", "nan", "inf", "0.0000000001", "18446744073709551616", "null", "true",
@@ -49,7 +63,7 @@ package struct InputFuzz {
   package init(_ format: Format, _ site: Site, seed: UInt64) throws {
     self.format = format
     generator = SplitMix64(seed: seed)
-    parser = LineParser(format == .table ? .table : .json)
+    parser = LineParser(format == .table ? .table : .json, board: "T")
     dialogue = PANSDialogue(board: "T", SiteNames(site), at: 0)
     loop = try SiteLoop(
       SiteRun(site, sources: ["fuzz"], isLive: true, epoch: 0), sinks: [collector])

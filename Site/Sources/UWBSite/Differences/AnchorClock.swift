@@ -84,7 +84,7 @@ package struct AnchorClock: Sendable {
   package mutating func add(sent theirs: Int64, received own: Int64, flight: Double) -> Finding {
     guard var last = newest else { return begin(own, theirs, flight) }
     let seconds = Double(own - last.local) / Ticks.perSecond
-    let offset = Double(theirs - own - base) + flight
+    let offset = Double(theirs &- own &- base) + flight
     guard seconds > 0 else { return .rejected }
     if abs(offset - last.offset - state.y * seconds * Ticks.perSecond) > Self.jump * max(1, seconds)
     {
@@ -123,7 +123,7 @@ package struct AnchorClock: Sendable {
   }
 
   private mutating func begin(_ own: Int64, _ theirs: Int64, _ flight: Double) -> Finding {
-    base = theirs - own
+    base = theirs &- own
     samples = [Sample(local: own, offset: flight)]
     newest = samples[0]
     state = SIMD3(flight, 0, 0)

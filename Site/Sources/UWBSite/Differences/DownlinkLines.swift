@@ -53,6 +53,7 @@ package struct DownlinkLines: Sendable {
     guard case .text(let word)? = field("message"),
       let kind = ["poll": AnchorStamp.Kind.poll, "response": .response, "final": .final][word],
       number("status_code") == 0, let block = number("block"), let round = number("round"),
+      0...255 ~= round,
       let sent = number("tx_ticks"), let received = number("rx_ticks"), sent >= 0, received >= 0,
       let index = index(of: peer)
     else { return nil }

@@ -87,6 +87,10 @@ package struct DownlinkRounds: Sendable {
   package var carrierDeviation = 0.05e-6
   /// Seconds within which rates of clocks are compared.
   private static let memory = 1.0
+  /// The most messages of a round: FiRa's rounds have at most 255 slots.
+  private static let mostMessages = 255
+  /// The greatest difference of two clocks: crystals of ± 20 ppm with a margin.
+  private static let greatestOffset = 100e-6
 
   private struct Key: Hashable {
     var block: Int
@@ -103,7 +107,7 @@ package struct DownlinkRounds: Sendable {
         let own = Double(
           Ticks.between(last.received, stamp.received, bits: stamp.bits.received))
         let theirs = Double(Ticks.between(last.sent, stamp.sent, bits: stamp.bits.sent))
-        if own <= 0 || abs(theirs / own - 1) > 100e-6 { stamps = [] }
+        if own <= 0 || abs(theirs / own - 1) > DownlinkRounds.greatestOffset { stamps = [] }
       }
       stamps.append(stamp)
       while let first = stamps.first, stamps.count > 2,
@@ -118,7 +122,7 @@ package struct DownlinkRounds: Sendable {
       guard let first = stamps.first, let last = stamps.last, stamps.count > 1 else { return nil }
       let own = Ticks.between(first.received, last.received, bits: last.bits.received)
       let theirs = Ticks.between(first.sent, last.sent, bits: last.bits.sent)
-      return (Double(theirs - own) / Double(own), Double(own))
+      return (Double(theirs &- own) / Double(own), Double(own))
     }
   }
 
@@ -154,7 +158,8 @@ package struct DownlinkRounds: Sendable {
     for other in Array(open.keys) where other != key {
       if let messages = open.removeValue(forKey: other) { found += arrivals(messages) }
     }
-    open[key, default: []].append(message)
+    // A source may repeat messages for ever.
+    if open[key]?.count ?? 0 < Self.mostMessages { open[key, default: []].append(message) }
     if message.kind == .final, let messages = open.removeValue(forKey: key) {
       found += arrivals(messages)
     }
@@ -215,6 +220,7 @@ package struct DownlinkRounds: Sendable {
     }
     let own = Ticks.between(poll.received, final.received, bits: final.bits.received)
     let theirs = Ticks.between(poll.sent, final.sent, bits: final.bits.sent)
+    guard abs(Double(theirs &- own)) < Self.greatestOffset * Double(own) else { return entry }
     let later = Double(own - theirs) + Double(own) * clock.value
     entry.metres = later / 2 * Ticks.metres
     let drift = Double(own) * clock.deviation / 2
@@ -231,7 +237,8 @@ package struct DownlinkRounds: Sendable {
     if let final {
       let own = Ticks.between(poll.received, final.received, bits: final.bits.received)
       let theirs = Ticks.between(poll.sent, final.sent, bits: final.bits.sent)
-      if own > 0 { best = (Double(theirs - own) / Double(own), Double(own)) }
+      let rate = Double(theirs &- own) / Double(own)
+      if own > 0, abs(rate) < Self.greatestOffset { best = (rate, Double(own)) }
     }
     if let long = polls[Source(anchor: poll.anchor, round: poll.round)]?.rate,
       long.span > best?.span ?? 0

@@ -29,7 +29,7 @@ struct UnwrappedCounter: Sendable, Hashable {
       self.last = (stamp, 0)
       return 0
     }
-    let total = last.total + Ticks.between(last.stamp, stamp, bits: bits)
+    let total = last.total &+ Ticks.between(last.stamp, stamp, bits: bits)
     if total > last.total { self.last = (stamp, total) }
     return total
   }
