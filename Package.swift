@@ -314,7 +314,8 @@ let package = Package(
       dependencies: ["Estimators", "Ranging", "RangingScenes", "UWBTestSupport"],
       swiftSettings: strict),
     .testTarget(
-      name: "UWBSimulatorTests", dependencies: ["UCI", "UWBSimulator", "Ranging", system],
+      name: "UWBSimulatorTests",
+      dependencies: ["UCI", "UWBSimulator", "UWBTestSupport", "Ranging", system],
       swiftSettings: strict + lifetimes),
     .testTarget(
       name: "ChannelsTests", dependencies: ["Channels", "System", system], swiftSettings: strict),

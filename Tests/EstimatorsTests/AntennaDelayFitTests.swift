@@ -2,8 +2,9 @@
 import Estimators
 import Ranging
 import Testing
+import UWBTestSupport
 
-@Suite struct AntennaDelayFitTests {
+@Suite(.computes) struct AntennaDelayFitTests {
   /// Boards in a field, each with a delay of its own, and the measurements of each pair.
   struct Field {
     var truth: [BoardAntenna: Double] = [:]

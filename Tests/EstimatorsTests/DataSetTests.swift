@@ -25,7 +25,7 @@ private enum DataSets {
   }
 }
 
-@Suite(.ownThreads) struct DataSetTests {
+@Suite(.computes) struct DataSetTests {
   /// Ranges of one kind of path, corrected for the clocks, with the filtered level.
   private func ranges(_ kind: String, _ distances: [Int]) throws -> [KnownRange] {
     var parameters = TwoWayParameters()

@@ -6,7 +6,7 @@ import UWBTestSupport
 
 private let degree = Double.pi / 180
 
-@Suite(.ownThreads) struct DirectionTests {
+@Suite(.computes) struct DirectionTests {
   /// The figures to reach: 2.1, 2.6 and 3.6 degrees with 5 degrees of phase noise.
   @Test(arguments: [(45.0, 2.1), (60, 2.6), (80, 3.6)])
   func `Smooths directions from a table`(_ limit: Double, _ figure: Double) throws {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import RangingScenes
 import Testing
+import UWBTestSupport
 
 @testable import Estimators
 
 /// The parts of a calibration that are held out of a fit, and the errors of held-out phases.
-@Suite struct HeldOutDirectionTests {
+@Suite(.computes) struct HeldOutDirectionTests {
   @Test func `Nearly equal directions are in one part`() {
     let directions = (0..<90).flatMap { step in
       [-0.3, 0, 0.3].map { (4 * Double(step) + $0) * degree }

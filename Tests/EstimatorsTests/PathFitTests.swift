@@ -5,7 +5,7 @@ import Testing
 import UWBTestSupport
 
 /// Blocked paths, detected by a model of other rooms.
-@Suite(.ownThreads) struct PathFitTests {
+@Suite(.computes) struct PathFitTests {
   private static let names = ["power_gap_db", "peak_delay_ns", "rx_power_dbm"]
 
   /// Rooms whose levels differ. A blocked path has a weak first path or a late peak, and a distance that

@@ -7,7 +7,7 @@ import UWBTestSupport
 
 private let degree = Double.pi / 180
 
-@Suite(.ownThreads) struct PhaseTableFitTests {
+@Suite(.computes) struct PhaseTableFitTests {
   private func wrapped(_ phase: Double) -> Double {
     phase - 2 * .pi * (phase / (2 * .pi)).rounded()
   }

@@ -4,7 +4,7 @@ import Ranging
 import Testing
 import UWBTestSupport
 
-@Suite(.ownThreads) struct PositionTests {
+@Suite(.computes) struct PositionTests {
   static let anchors = [
     SIMD3<Double>(0, 0, 0.5), SIMD3<Double>(6, 0, 2.5), SIMD3<Double>(6, 5, 0.5),
     SIMD3<Double>(0, 5, 2.5),

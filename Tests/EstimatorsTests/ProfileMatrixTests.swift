@@ -7,7 +7,7 @@ import UWBTestSupport
 @testable import Estimators
 
 /// Sparse equations, compared with full matrices.
-@Suite(.ownThreads) struct ProfileMatrixTests {
+@Suite(.computes) struct ProfileMatrixTests {
   /// Related unknowns as lines between points.
   enum Shape: String, CaseIterable {
     case single, line, ring, star, grid, complete, random, groups

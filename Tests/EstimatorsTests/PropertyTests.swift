@@ -5,7 +5,7 @@ import Testing
 import UWBTestSupport
 
 /// Properties that hold for any input, with fixed seeds.
-@Suite(.ownThreads) struct PropertyTests {
+@Suite(.computes) struct PropertyTests {
   @Test func `Smoothed ranges stay finite`() {
     var noise = Noise(seed: 13)
     for _ in 0..<60 {

@@ -2,8 +2,9 @@
 import Estimators
 import Ranging
 import Testing
+import UWBTestSupport
 
-@Suite struct RangeBiasFitTests {
+@Suite(.computes) struct RangeBiasFitTests {
   /// Distances of two pairs of boards whose bias follows the vendor's table.
   static func ranges(seed: UInt64, outliers: Double = 0.02) -> [KnownRange] {
     var noise = Noise(seed: seed)

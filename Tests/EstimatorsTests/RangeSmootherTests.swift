@@ -4,7 +4,7 @@ import Ranging
 import Testing
 import UWBTestSupport
 
-@Suite(.ownThreads) struct RangeSmootherTests {
+@Suite(.computes) struct RangeSmootherTests {
   /// 5.5 Hz, 6 cm, one in a hundred wrong by up to 100 m, including the first one.
   static func walk(seed: UInt64) -> (samples: [RangeSample], truth: [Double], wrong: [Bool]) {
     var noise = Noise(seed: seed)

@@ -2,10 +2,11 @@
 import Estimators
 import Ranging
 import Testing
+import UWBTestSupport
 
 /// Streams for which the filter has no options: other rates, movements of the peer, and errors of
 /// the ranges.
-@Suite struct RangeWorldTests {
+@Suite(.computes) struct RangeWorldTests {
   /// Metres over seconds.
   enum Movement: CaseIterable {
     case none, walk, flight

@@ -6,7 +6,7 @@ import Testing
 import UWBTestSupport
 
 /// Directions whose phases are nearly the phases of another direction.
-@Suite("Sides of rings", .ownThreads, .timeLimit(.minutes(10)))
+@Suite("Sides of rings", .computes, .timeLimit(.minutes(10)))
 struct SideTests {
   private static func share(_ told: [RingScene.Told]) -> Double {
     Double(told.count(where: \.isRight)) / Double(max(1, told.count))

@@ -5,7 +5,7 @@ import Testing
 import UWBTestSupport
 
 /// Errors of anchors that change slowly, of sizes that are not known before.
-@Suite(.ownThreads) struct SlowErrorTests {
+@Suite(.computes) struct SlowErrorTests {
   /// The shares of heights within one and two stated deviations, over flights with errors of one
   /// size.
   private func heights(

@@ -2,11 +2,12 @@
 import Foundation
 import SIMDMath
 import Testing
+import UWBTestSupport
 
 @testable import NearbyInteraction
 
 /// Estimates of a target from distances at known poses.
-@Suite struct FinderTests {
+@Suite(.computes) struct FinderTests {
   /// A circle at a constant height, facing -z.
   static func levelTrack() -> PoseTrack {
     PoseTrack(

@@ -5,7 +5,7 @@ import UWBTestSupport
 
 private let degree = Double.pi / 180
 
-@Suite(.ownThreads) struct AngleTests {
+@Suite(.computes) struct AngleTests {
   static let table = PhaseTable(
     stride(from: -90.0, through: 90, by: 6).map { ($0 * degree, Sweep.curve($0)) })
 

@@ -6,7 +6,7 @@ import UWBTestSupport
 
 private let degree = Double.pi / 180
 
-@Suite(.ownThreads) struct FirstPathTests {
+@Suite(.computes) struct FirstPathTests {
   /// A path: its time in samples, its strength, and its phase.
   private typealias Path = (at: Double, amplitude: Double, phase: Double)
 

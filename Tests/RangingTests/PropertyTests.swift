@@ -5,7 +5,7 @@ import Testing
 import UWBTestSupport
 
 /// Properties that hold for any input, with fixed seeds.
-@Suite(.ownThreads) struct PropertyTests {
+@Suite(.computes) struct PropertyTests {
   /// Each stamp in turn just before, at and after the end of the counter, clocks up to 40 ppm off.
   @Test(arguments: [32, 40])
   func `The wrap of the counter does not change distances`(_ bits: Int) throws {

@@ -11,7 +11,7 @@ extension RangeEstimator {
   }
 }
 
-@Suite(.ownThreads) struct RangeEstimatorTests {
+@Suite(.computes) struct RangeEstimatorTests {
   /// A filter that has seen ten seconds of a peer at rest, at 10 Hz with 5 cm of noise.
   static func settled(at distance: Double = 4, seed: UInt64 = 1) -> RangeEstimator {
     var noise = Noise(seed: seed)

@@ -5,7 +5,7 @@ import UWBTestSupport
 
 @testable import Ranging
 
-@Suite(.ownThreads) struct TargetErrorsTests {
+@Suite(.computes) struct TargetErrorsTests {
   /// Rows with a residual, and a prior for each unknown besides the position.
   private func rows(_ seed: UInt64) -> [(row: TargetEquations.Row, weight: Double)] {
     var noise = Noise(seed: seed)

@@ -4,7 +4,7 @@ import RangingScenes
 import Testing
 import UWBTestSupport
 
-@Suite(.ownThreads) struct TargetFinderTests {
+@Suite(.computes) struct TargetFinderTests {
   /// A walk towards one side and then another, with 5 cm of noise and some ranges far too long.
   static func walk(
     seed: UInt64, target: SIMD3<Double>, azimuths: Bool = false, length: Double = 5,

@@ -20,7 +20,7 @@ private struct Generator: RandomNumberGenerator {
   }
 }
 
-@Suite(.ownThreads) struct FuzzTests {
+@Suite(.computes) struct FuzzTests {
   // Payloads that pass the outer checks, to be damaged.
   private let seeds =
     CoverageVectors.all.flatMap(\.packets) + TwoWayVectors.all + VendorTests.nxp + VendorTests.qorvo

@@ -9,7 +9,7 @@ import UCITestSupport
 
 /// Messages that are created from the descriptions of their own fields: a written message reads
 /// back equal, for every message and any values.
-@Suite(.ownThreads) struct GeneratedMessageTests {
+@Suite(.computes) struct GeneratedMessageTests {
   private static let dialects = [
     Dialect(), Dialect(generation: .fira1), Dialect(vendor: .nxp),
     Dialect(generation: .fira3, vendor: .qorvo), Dialect(vendor: .android),

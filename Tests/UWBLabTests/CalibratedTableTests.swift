@@ -7,7 +7,7 @@ import UWBLab
 import UWBTestSupport
 
 /// Corrections that were learned from distances are applied to tables of distances.
-@Suite(.ownThreads) struct CalibratedTableTests {
+@Suite(.computes) struct CalibratedTableTests {
   /// The delays of three peers, or of anchors with these names.
   private var byPeer: RangingCalibration {
     var calibration = RangingCalibration()
@@ -109,7 +109,7 @@ import UWBTestSupport
 }
 
 /// Sums of delays, where there is no triangle.
-@Suite(.ownThreads) struct PairDelayTests {
+@Suite(.computes) struct PairDelayTests {
   private func fit(_ pairs: [(String, String, Double)]) throws -> RangingCalibration {
     var text = "board_a,board_b,truth_m,range_m\n"
     for (a, b, delay) in pairs {

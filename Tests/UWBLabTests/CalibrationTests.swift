@@ -9,7 +9,7 @@ import UWBTestSupport
 
 @testable import UWBLab
 
-@Suite(.ownThreads) struct CalibrationTests {
+@Suite(.computes) struct CalibrationTests {
   @Test func numbersAsPeopleTypeThem() {
     let cases: [(String, Double?)] = [
       ("2", 2), ("2,5", 2.5), ("2.5 m", 2.5), ("250cm", 2.5), ("-3", -3), ("m", nil), ("two", nil),

@@ -8,7 +8,7 @@ import UWBTestSupport
 @testable import UWBLab
 
 /// Generated cells: a written cell reads back equal, whatever surrounds it.
-@Suite(.ownThreads) struct CellTests {
+@Suite(.computes) struct CellTests {
   /// Numbers of a linear congruential generator, the same each time.
   struct Generator: RandomNumberGenerator {
     private var state: UInt64
@@ -148,7 +148,7 @@ import UWBTestSupport
 }
 
 /// Columns, their units and their problems.
-@Suite(.ownThreads) struct ColumnTests {
+@Suite(.computes) struct ColumnTests {
   private static let quantities: [(name: String, quantity: Quantity)] = [
     ("time", .time), ("range", .length), ("azimuth", .angle), ("rx_power", .level),
     ("fp_snr", .ratioOfLevels), ("cfo", .ratio), ("t1", .ticks),

@@ -8,7 +8,7 @@ import UWBTestSupport
 @testable import UWBLab
 
 /// Files of anchors and antennas as users write them, and invalid ones.
-@Suite(.ownThreads) struct FileTests {
+@Suite(.computes) struct FileTests {
   private func anchors(_ text: String) throws -> Anchors {
     let folder = try TemporaryFolder()
     defer { folder.remove() }
@@ -136,7 +136,7 @@ import UWBTestSupport
 }
 
 /// The corrections of distances by board, antenna, peer and level.
-@Suite(.ownThreads) struct RangeCorrectionTests {
+@Suite(.computes) struct RangeCorrectionTests {
   private static func calibration(_ change: (inout RangingCalibration) -> Void)
     -> RangingCalibration
   {

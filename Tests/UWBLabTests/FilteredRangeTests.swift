@@ -4,7 +4,7 @@ import Testing
 import UWBTestSupport
 import UWBLab
 
-@Suite(.ownThreads) struct FilteredRangeTests {
+@Suite(.computes) struct FilteredRangeTests {
   private let table = """
     peer,range_cm,time_ms,place
     a,400,0,x

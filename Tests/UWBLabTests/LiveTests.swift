@@ -9,7 +9,7 @@ import UWBTestSupport
 @testable import UWBLab
 
 /// Tables computed as a whole and row by row, with cells that are missing or damaged.
-@Suite(.ownThreads) struct LiveTests {
+@Suite(.computes) struct LiveTests {
   /// The computation, with a row of its table at a time in seconds.
   enum Kind: String, CaseIterable {
     case filter, find, angle, doubleSided, singleSided, secondResponse

@@ -8,7 +8,7 @@ import UWBTestSupport
 
 @testable import UWBLab
 
-@Suite(.ownThreads) struct PlotTests {
+@Suite(.computes) struct PlotTests {
   /// Every element and its text, if the document is well-formed.
   private final class Reader: NSObject, XMLParserDelegate {
     var counts: [String: Int] = [:]

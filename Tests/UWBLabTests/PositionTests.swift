@@ -6,7 +6,7 @@ import Testing
 import UWBLab
 import UWBTestSupport
 
-@Suite(.ownThreads) struct PositionTests {
+@Suite(.computes) struct PositionTests {
   private let anchors = [
     "A": (0.0, 0.0, 0.5), "B": (6, 0, 2.5), "C": (6, 5, 0.5), "D": (0, 5, 2.5),
   ]

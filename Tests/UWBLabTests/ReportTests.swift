@@ -8,7 +8,7 @@ import UWBTestSupport
 @testable import UWBLab
 
 /// The reports of calibrations, and the reasons why some must not be written.
-@Suite(.ownThreads) struct ReportTests {
+@Suite(.computes) struct ReportTests {
   /// Phases of a pair 0.45 wavelengths apart, with a noise of some hundredths that repeats.
   private static func phase(_ degrees: Double, _ step: Int) -> Double {
     let noise = 0.02 * (Double(step * 37 % 19) / 9 - 1)
@@ -220,7 +220,7 @@ import UWBTestSupport
 }
 
 /// Scores of generated errors.
-@Suite(.ownThreads) struct GeneratedScoreTests {
+@Suite(.computes) struct GeneratedScoreTests {
   private func score(_ errors: [Double], deviation: Double = 0.1) -> Score {
     Score(
       name: "range", errors: errors, normalized: errors.map { abs($0) / deviation }, isAngle: false)

@@ -6,7 +6,7 @@ import UWBLab
 import UWBTestSupport
 
 /// Results compared with the truth.
-@Suite(.ownThreads) struct ScoreTests {
+@Suite(.computes) struct ScoreTests {
   /// Distances of 2 m with the given errors in centimetres, and the truth beside them.
   private func ranges(_ errors: [Int], truth: String = "truth_cm") throws -> CSVTable {
     let rows = errors.enumerated().map { "\(Double($0) / 10),\(200 + $1),200" }

@@ -7,7 +7,7 @@ import UWBTestSupport
 @testable import UWBLab
 
 /// Tables as users and programs create them, and invalid ones.
-@Suite(.ownThreads) struct TableTests {
+@Suite(.computes) struct TableTests {
   private func table(_ text: String) throws -> CSVTable { try CSVTable(text: text) }
 
   @Test func `An error names twenty columns at most, and forty letters of each`() throws {

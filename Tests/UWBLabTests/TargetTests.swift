@@ -5,7 +5,7 @@ import Testing
 import UWBTestSupport
 import UWBLab
 
-@Suite(.ownThreads) struct TargetTests {
+@Suite(.computes) struct TargetTests {
   @Test func aTargetIsLocatedWhileMoving() throws {
     var text = "time_s,x,y,z,qw,qx,qy,qz,range_m,azimuth_deg\n"
     for step in 0..<50 {

@@ -5,7 +5,7 @@ import Testing
 import UWBLab
 import UWBTestSupport
 
-@Suite(.ownThreads) struct TwoWayDistanceTests {
+@Suite(.computes) struct TwoWayDistanceTests {
   private func doubleSided(
     _ text: String, bits: Int = 40, secondResponse: Bool = false
   ) throws -> ComputedText {

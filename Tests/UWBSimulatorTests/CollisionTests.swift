@@ -2,11 +2,12 @@
 
 import Testing
 import UCI
+import UWBTestSupport
 
 @testable import UWBSimulator
 
 /// Two pairs with rounds of 50 ms in blocks of 200 ms, and clocks that differ by 40 ppm.
-@Suite struct CollisionTests {
+@Suite(.computes) struct CollisionTests {
   private struct Pairs {
     var stage: Stage
     var controllers: [Simulation.ChipID] = []

@@ -2,10 +2,11 @@
 
 import Testing
 import UCI
+import UWBTestSupport
 
 @testable import UWBSimulator
 
-@Suite struct SimulatedRangingTests {
+@Suite(.computes) struct SimulatedRangingTests {
   /// A controller and a controlee that range every 200 ms.
   private func pair(
     _ profile: ChipProfile = .qm33, scene: Scene = Scene(), distance: Double = 3,

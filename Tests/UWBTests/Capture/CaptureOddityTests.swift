@@ -5,7 +5,7 @@ import UCI
 import UWB
 
 /// Documentation/swift-uwb.docc/DeviceOddities.md, "Captures".
-@Suite("Device oddities in captures", .ownThreads)
+@Suite("Device oddities in captures", .computes)
 struct CaptureOddityTests {
   @Test("Data packets of a capture have 16 bits of length, as on the wire")
   func dataPacketsInCaptures() throws {

@@ -4,7 +4,7 @@ import UWBTestSupport
 import UCI
 import UWB
 
-@Suite(.ownThreads) struct CapturedEstimateTests {
+@Suite(.computes) struct CapturedEstimateTests {
   private static func packet(_ sequence: UInt32, session: UInt32, _ time: UInt64?) -> CapturedPacket
   {
     let message = SessionInfo(

@@ -16,7 +16,7 @@ private struct SplitMix: RandomNumberGenerator {
   }
 }
 
-@Suite(.ownThreads) struct FuzzTests {
+@Suite(.computes) struct FuzzTests {
   private static let seeds: [[UInt8]] = {
     var blocks = Blocks(bigEndian: true)
     blocks.section()

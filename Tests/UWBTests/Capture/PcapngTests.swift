@@ -5,7 +5,7 @@ import UCI
 import UWB
 import UWBTestSupport
 
-@Suite(.ownThreads) struct PcapngTests {
+@Suite(.computes) struct PcapngTests {
   @Test func whatIsWrittenIsRead() throws {
     let capture = try CaptureReader.read(Samples.file().bytes)
     #expect(capture.format == .pcapng)

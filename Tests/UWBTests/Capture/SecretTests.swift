@@ -5,7 +5,7 @@ import UCI
 import UWB
 
 /// 0x6B occurs in the bytes of keys only.
-@Suite(.ownThreads) struct SecretTests {
+@Suite(.computes) struct SecretTests {
   private let key = [UInt8](repeating: 0x6B, count: 16)
 
   private func written(_ packets: [[UInt8]], includeSecrets: Bool = false) throws -> [[UInt8]] {
@@ -102,7 +102,7 @@ import UWB
   }
 }
 
-@Suite(.ownThreads) struct VendorSecretTests {
+@Suite(.computes) struct VendorSecretTests {
   private let key = String(repeating: "6b", count: 16)
   private let sr250 = "4002001b 00 0300 0200 0200 0200 11 000f 53523235305f413156325f50524f44"
 

@@ -4,7 +4,7 @@ import UWBTestSupport
 import UCI
 import UWB
 
-@Suite(.ownThreads) struct TextTests {
+@Suite(.computes) struct TextTests {
   private func read(_ text: String) throws(CaptureError) -> Capture {
     try CaptureReader.read(Array(text.utf8))
   }

@@ -7,7 +7,7 @@ import UWBLink
 
 @testable import UWB
 
-@Suite("What the driver's errors say", .ownThreads)
+@Suite("What the driver's errors say", .computes)
 struct ErrorTextTests {
   @Test("A refusal has the raw value, the meaning and the next step")
   func refusal() {

@@ -8,7 +8,7 @@ import UCI
 @testable import UWB
 
 /// The antennas of a calibration file, as estimates use them.
-@Suite(.ownThreads) struct CalibratedSettingsTests {
+@Suite(.computes) struct CalibratedSettingsTests {
   private static func settings(
     _ json: String, board: String? = nil, peers: [MACAddress] = []
   ) throws -> EstimationSettings {

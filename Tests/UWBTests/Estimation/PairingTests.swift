@@ -6,7 +6,7 @@ import UCI
 @testable import UWB
 
 /// Measurements and the diagnostics of their round, in every possible order.
-@Suite(.ownThreads) struct PairingTests {
+@Suite(.computes) struct PairingTests {
   @Test func withoutDiagnosticsNothingWaits() {
     var rounds = Rounds()
     for sequence in 0..<3 as Range<UInt32> {

@@ -9,7 +9,7 @@ import UCI
 @testable import UWB
 
 /// Bytes of diagnostics, and the values that their sources state.
-@Suite(.ownThreads) struct ReadingTests {
+@Suite(.computes) struct ReadingTests {
   @Test("the carrier offset that the guide of Qorvo's tools prints")
   func carrierOffset() {
     var rounds = Rounds()

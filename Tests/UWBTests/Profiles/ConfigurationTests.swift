@@ -6,7 +6,7 @@ import UCIReference
 
 @testable import UWB
 
-@Suite("Session configurations", .ownThreads)
+@Suite("Session configurations", .computes)
 struct ConfigurationTests {
   /// Every field with a value other than the default.
   private static var unusual: SessionConfiguration {

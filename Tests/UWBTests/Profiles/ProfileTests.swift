@@ -7,7 +7,7 @@ import UWBTestSupport
 import UCI
 import UCIReference
 
-@Suite("Session profiles", .ownThreads)
+@Suite("Session profiles", .computes)
 struct ProfileTests {
   private func read(_ text: String) throws -> SessionProfile {
     try SessionProfile(Array(text.utf8))
