@@ -155,7 +155,7 @@ private enum Step: Int {
     ProcessInfo.processInfo.environment["UWB_REPETITIONS"].flatMap { Int($0) } ?? 6
 
   /// The descriptors and bytes of the process.
-  private static func usage() throws -> (descriptors: Int, bytes: UInt64) {
+  private static func usage() throws -> (descriptors: Int, bytes: Int64) {
     (
       try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count,
       cuwb_test_bytes_in_use()
@@ -171,7 +171,7 @@ private enum Step: Int {
     let stage = try await Stage(version: version, options: options, pairing: pairing)
     // Objects that exist only once have been created by then.
     let early = max(1, repetitions / 4)
-    var before = (descriptors: 0, bytes: UInt64(0))
+    var before = (descriptors: 0, bytes: Int64(0))
     for number in 0..<repetitions {
       try await fault(stage, number)
       // The app resumes the previous session, if there is one.
@@ -188,7 +188,7 @@ private enum Step: Int {
     // One or two descriptors may be about to be closed.
     #expect(after.descriptors <= before.descriptors + 2, "\(before), \(after)")
     // Cancelled timers keep their memory until they would have fired, some for five minutes.
-    let timers = UInt64(20_000 * (repetitions - early))
+    let timers = Int64(20_000 * (repetitions - early))
     #expect(after.bytes < before.bytes + 500_000 + timers, "\(before), \(after)")
     await stage.end()
   }

@@ -19,6 +19,9 @@
 
 static bool counting;
 static uint64_t of_all_threads;
+// Bytes of blocks, less those of blocks that were freed, while they are counted.
+static bool counting_bytes;
+static int64_t bytes_in_use;
 // Defined in the executable itself, so that access to it cannot allocate.
 static _Thread_local uint64_t of_this_thread __attribute__((tls_model("initial-exec")));
 
@@ -34,13 +37,9 @@ void cuwb_test_count_allocations(bool on) { __atomic_store_n(&counting, on, __AT
 
 uint64_t cuwb_test_allocations(void) { return __atomic_load_n(&of_all_threads, __ATOMIC_SEQ_CST); }
 
-uint64_t cuwb_test_bytes_in_use(void) {
-#ifdef COUNTED
-  struct mallinfo2 info = mallinfo2();
-  return (uint64_t)info.uordblks + (uint64_t)info.hblkhd;
-#else
-  return 0;
-#endif
+int64_t cuwb_test_bytes_in_use(void) {
+  __atomic_store_n(&counting_bytes, true, __ATOMIC_SEQ_CST);
+  return __atomic_load_n(&bytes_in_use, __ATOMIC_SEQ_CST);
 }
 
 uint64_t cuwb_test_thread_allocations(void) { return of_this_thread; }
@@ -51,6 +50,7 @@ void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *memory, size_t size);
 void *__libc_memalign(size_t alignment, size_t size);
+void __libc_free(void *memory);
 
 static inline void count(void) {
   of_this_thread += 1;
@@ -59,29 +59,51 @@ static inline void count(void) {
   }
 }
 
+static inline bool counts_bytes(void) { return __atomic_load_n(&counting_bytes, __ATOMIC_RELAXED); }
+
+static inline void add_bytes(int64_t bytes) {
+  __atomic_fetch_add(&bytes_in_use, bytes, __ATOMIC_RELAXED);
+}
+
+// Adds the bytes of a new block, and returns the block.
+static inline void *counted(void *memory) {
+  if (counts_bytes()) add_bytes((int64_t)malloc_usable_size(memory));
+  return memory;
+}
+
 void *malloc(size_t size) {
   count();
-  return __libc_malloc(size);
+  return counted(__libc_malloc(size));
 }
 
 void *calloc(size_t number, size_t size) {
   count();
-  return __libc_calloc(number, size);
+  return counted(__libc_calloc(number, size));
 }
 
 void *realloc(void *memory, size_t size) {
   count();
-  return __libc_realloc(memory, size);
+  if (!counts_bytes()) return __libc_realloc(memory, size);
+  int64_t before = (int64_t)malloc_usable_size(memory);
+  void *moved = __libc_realloc(memory, size);
+  // The old block remains if there is no memory for the new one.
+  if (moved || size == 0) add_bytes((int64_t)malloc_usable_size(moved) - before);
+  return moved;
+}
+
+void free(void *memory) {
+  if (counts_bytes()) add_bytes(-(int64_t)malloc_usable_size(memory));
+  __libc_free(memory);
 }
 
 void *memalign(size_t alignment, size_t size) {
   count();
-  return __libc_memalign(alignment, size);
+  return counted(__libc_memalign(alignment, size));
 }
 
 void *aligned_alloc(size_t alignment, size_t size) {
   count();
-  return __libc_memalign(alignment, size);
+  return counted(__libc_memalign(alignment, size));
 }
 
 int posix_memalign(void **memory, size_t alignment, size_t size) {
@@ -89,7 +111,7 @@ int posix_memalign(void **memory, size_t alignment, size_t size) {
   if (alignment % sizeof(void *) != 0 || (alignment & (alignment - 1)) != 0 || alignment == 0) {
     return EINVAL;
   }
-  void *found = __libc_memalign(alignment, size);
+  void *found = counted(__libc_memalign(alignment, size));
   if (!found) return ENOMEM;
   *memory = found;
   return 0;

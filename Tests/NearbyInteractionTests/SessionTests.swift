@@ -179,8 +179,8 @@ import UWBLink
       let after = cuwb_test_bytes_in_use()
       #expect(counter.count == 38_000)
       #expect(fixture.core.state.withLock { $0.pendingUpdates } == 0)
-      // The smallest block for each update would be 1.1 MB; the lists that malloc keeps for each
-      // thread of Dispatch are some 100 kB.
+      // The smallest block for each update would be 1.1 MB; Dispatch keeps some blocks for each of
+      // its threads.
       #expect(after < before + 300_000, "\(before) to \(after)")
       // An update also costs no more at the end than at the beginning; how many are handled per wake of
       // the queue depends on the scheduler.
