@@ -20,7 +20,8 @@ import Varlink
     var status = stat()
     #expect(stat(path, &status) == 0 && status.st_mode & 0o777 == 0o640)
     #expect(try failure(path).cause == "Another program listens at \(path).")
-    // Another test may have started a program that has the descriptor until it runs.
+    // A child process that another test starts may keep the socket open until its program begins,
+    // which `shutdown` does not wait for.
     shutdown(socket, Int32(SHUT_RDWR))
     close(socket)
     // The socket of a program that has ended is replaced.
