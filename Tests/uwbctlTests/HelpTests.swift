@@ -5,6 +5,8 @@ import CommandSupport
 import Foundation
 import ProgramTestSupport
 import Testing
+import UCI
+import UWB
 import UWBTestSupport
 import UWBSimulator
 import UWBTools
@@ -104,12 +106,29 @@ import uwbctl
     let some = try ChildProcess.run(replay + ["--speed", "max", "-n", "2"], in: folder)
     #expect(some.output.split(separator: "\n").count == 2)
     #expect(some.status == 0)
-    // At this speed the second round comes after five seconds.
-    let first = try ChildProcess.run(replay + ["--speed", "0.01", "-t", "0.1"], in: folder)
+    // At this speed the second round comes after 1000 s.
+    try Self.twoRounds(apart: 10).write(to: URL(filePath: folder + "/slow.pcapng"))
+    let first = try ChildProcess.run(
+      ["replay", "slow.pcapng", "--format", "json", "--speed", "0.01", "-t", "0.1"], in: folder)
     #expect(first.output.split(separator: "\n").count == 1)
     #expect(first.status == 0)
     let sent = try ChildProcess.run(["test", "periodic-tx", "-n", "1000000", "-t", "0.1"])
     #expect(sent.status == 0)
+  }
+
+  /// Returns a capture of two rounds.
+  private static func twoRounds(apart seconds: UInt64) -> Data {
+    var encoder = PcapngEncoder()
+    let round = SessionInfo(
+      sequenceNumber: 0, sessionToken: 1, intervalMilliseconds: 200,
+      twoWay: [TwoWayMeasurement(peer: MACAddress(1), status: .ok, rawDistance: 400)])
+    let packets = Segmentation.packets(
+      type: .notification, opcode: .sessionInfo, payload: round.encoded())
+    return [0, seconds].reduce(into: Data(PcapngEncoder.preamble())) { file, time in
+      for packet in packets {
+        file += encoder.packet(.inbound, packet, time: time * 1_000_000_000)
+      }
+    }
   }
 
   @Test func simulateStopsAfterSomeExchanges() throws {
