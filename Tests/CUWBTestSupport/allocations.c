@@ -19,7 +19,7 @@
 
 static bool counting;
 static uint64_t of_all_threads;
-// Bytes of blocks, less those of blocks that were freed, while they are counted.
+// The bytes of new blocks less the bytes of freed blocks, while bytes are counted.
 static bool counting_bytes;
 static int64_t bytes_in_use;
 // Defined in the executable itself, so that access to it cannot allocate.

@@ -14,8 +14,8 @@
 bool cuwb_test_allocations_are_counted(void);
 
 /// Returns the bytes of the blocks that all threads have allocated since the first call, less the
-/// bytes of the blocks that they have freed since then. Blocks that malloc or the kernel keeps ready
-/// are not included. 0 where allocations are not counted.
+/// bytes of the blocks that they have freed since then. Blocks that malloc keeps ready are not
+/// included. 0 where allocations are not counted.
 int64_t cuwb_test_bytes_in_use(void);
 
 /// Begins or ends counting the allocations of all threads.
