@@ -8,8 +8,8 @@ import Testing
   .enabled(if: cuwb_test_allocations_are_counted(), "the allocator is replaced"),
   .timeLimit(.minutes(10)))
 struct VisitTests {
-  /// In a process of its own, because other tests use the heap at the same time. Counts the bytes of
-  /// blocks: pages and the heap also depend on stacks, arenas and the blocks that malloc keeps.
+  /// In a process of its own, because other tests use the heap at the same time. Counts the bytes
+  /// of blocks: pages and the heap also depend on stacks, arenas and the blocks that malloc keeps.
   @Test func visitsKeepNoMemory() async {
     await #expect(processExitsWith: .success) {
       let visits = 200
