@@ -339,6 +339,17 @@ import Varlink
       }
     }
 
+    /// Reads its messages until they contain a text, and returns them.
+    func messages(until text: String) throws -> String {
+      var messages = ""
+      while !messages.contains(text) {
+        let more = errors.fileHandleForReading.availableData
+        guard !more.isEmpty else { throw TestClient.Failure(what: messages) }
+        messages += String(decoding: more, as: UTF8.self)
+      }
+      return messages
+    }
+
     /// Returns its messages after its end.
     func readStandardError() -> String {
       String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
@@ -514,12 +525,12 @@ import Varlink
       // Both programs share one session, before and after.
       #expect(bench.chip.sessionCount == 1)
       #expect(try watcher.measurements(1).found.count == 1)
+      // Measurements and messages are two streams.
+      let messages = try command.messages(until: "The device is back, with its session.")
+      #expect(messages.contains("Waiting for the device to come back."))
       command.process.send(SIGINT)
       command.process.waitUntilExit()
       #expect(command.process.terminationStatus == 0)
-      let text = command.readStandardError()
-      #expect(text.contains("Waiting for the device to come back."))
-      #expect(text.contains("The device is back, with its session."))
       service.send(SIGTERM)
       service.waitUntilExit()
     }
