@@ -132,7 +132,9 @@ import Testing
       sequenceNumber: 5, sessionToken: 1, intervalMilliseconds: 200, twoWay: [])
     var angles = info
     angles.type = .oneWayAoA
-    angles.measurements = .oneWayAoA([])
+    var angle = OneWayAoAMeasurement()
+    angle.peer = MACAddress(7)
+    angles.measurements = .oneWayAoA([angle])
     let opcode = RangeDiagnosticsNotification.qorvoOpcode
     let diagnostics = RangeDiagnosticsNotification(
       sessionToken: 1, sequenceNumber: 5, reports: [])
@@ -147,7 +149,12 @@ import Testing
       chip.say(packet)
     }
     var iterator = stream.makeAsyncIterator()
-    #expect(try await iterator.next() == .oneWay(angles))
+    guard case .oneWay(let message) = try await iterator.next() else {
+      Issue.record("The angle is missing.")
+      return
+    }
+    #expect(message.result == .angle(angle))
+    #expect(message.sequenceNumber == 5)
     #expect(try await iterator.next() == .diagnostics(opcode, diagnostics.encoded()))
     await device.close()
     #expect(try await iterator.next() == nil)

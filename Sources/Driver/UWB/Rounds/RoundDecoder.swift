@@ -58,7 +58,9 @@ extension RoundDecoder<RangingMeasurement> {
 }
 
 extension RoundDecoder<RoundEvent> {
-  static var events: Self { Self { round, elements in round.forEachEvent { elements.append($0) } } }
+  static func events(_ dialect: Dialect) -> Self {
+    Self { round, elements in round.forEachEvent(dialect: dialect) { elements.append($0) } }
+  }
 }
 
 extension RoundDecoder<EstimatedMeasurement> {

@@ -62,17 +62,12 @@ extension RoundNotification {
   }
 
   /// Calls `body` with each event, as a value.
-  func forEachEvent(_ body: (RoundEvent) -> Void) {
+  func forEachEvent(dialect: Dialect, _ body: (RoundEvent) -> Void) {
     switch kind {
-    case .measurements(let view):
+    case .measurements:
       forEachMeasurement { body(.measurement($0)) }
-      if let empty = EmptyRound(self) {
-        body(.empty(empty))
-      } else if view.type != .twoWay {
-        var reader = PayloadReader(view.payload)
-        guard let info = try? SessionInfo(from: &reader, dialect: .assumed) else { return }
-        body(.oneWay(info))
-      }
+      if let empty = EmptyRound(self) { body(.empty(empty)) }
+      forEachOneWayMeasurement(dialect: dialect) { body(.oneWay($0)) }
     case .diagnostics(let opcode, let payload):
       body(.diagnostics(opcode, unsafe payload.withUnsafeBytes { unsafe Array($0) }))
     case .interrupted(let cause): body(.interrupted(cause))
@@ -157,8 +152,8 @@ public enum RoundEvent: Sendable, Hashable {
   case measurement(RangingMeasurement)
   /// A two-way round without a measurement.
   case empty(EmptyRound)
-  /// A round of one-way ranging: messages of anchors or tags, or angles of arrival.
-  case oneWay(SessionInfo)
+  /// A message of one-way ranging: of an anchor or a tag, or an angle of arrival.
+  case oneWay(OneWayMeasurement)
   /// The receivers' diagnostics of a round: a notification of `DeviceProfile.diagnostics`, by its
   /// opcode and payload.
   case diagnostics(Opcode, [UInt8])

@@ -79,7 +79,7 @@ public final class UWBSession: Sendable {
   ///
   /// - Parameter capacity: The number of notifications kept for a slow consumer.
   public func rounds(capacity: Int = 256) -> RangingStream<RoundEvent> {
-    RangingStream(self, capacity: capacity, includesDiagnostics: true, .events)
+    RangingStream(self, capacity: capacity, includesDiagnostics: true, .events(device.dialect))
   }
 
   /// Calls `body` with each notification of the session's rounds in place, on the reader thread,
