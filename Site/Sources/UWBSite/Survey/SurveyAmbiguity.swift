@@ -46,10 +46,11 @@ extension FoldSearch {
   }
 
   /// The changes to shapes that are near the best one and fit nearly as well, with their
-  /// probabilities: by their costs, and by the volume of the places around them.
+  /// probabilities: by their costs, and by the volume of the places around them. Shapes without a
+  /// volume are omitted.
   func nearShapes() -> [(probability: Double, change: [SIMD2<Double>])] {
     let places = best.state.positions
-    let own = SurveyCovariance.logDeterminant(model, best.state)
+    guard let own = SurveyCovariance.logDeterminant(model, best.state) else { return [] }
     var result: [(probability: Double, change: [SIMD2<Double>])] = []
     for minimum in minima.sorted(by: { $0.cost < $1.cost }) {
       let extra = minimum.cost - best.cost
@@ -60,9 +61,10 @@ extension FoldSearch {
       let isNew = result.allSatisfy { other in
         zip(other.change, change).contains { ($0 - $1).length > 0.02 }
       }
-      guard isNew else { continue }
-      let volume = SurveyCovariance.logDeterminant(model, minimum.state) - own
-      result.append((Math.exp(-(extra + volume) / 2), change))
+      guard isNew, let volume = SurveyCovariance.logDeterminant(model, minimum.state) else {
+        continue
+      }
+      result.append((Math.exp(-(extra + volume - own) / 2), change))
     }
     let sum = 1 + result.reduce(0) { $0 + $1.probability }
     return result.map { ($0.probability / sum, $0.change) }

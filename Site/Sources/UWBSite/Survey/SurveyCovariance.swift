@@ -24,19 +24,24 @@ struct SurveyCovariance: Sendable {
     if !model.hasRoughPlaces {
       Self.add(gauge, 1e6, to: &matrix)
     }
-    unknowns = Cholesky(matrix)?.inverse ?? Matrix(rows: model.unknowns, columns: model.unknowns)
-    if !model.hasRoughPlaces { Self.constrain(&unknowns, gauge) }
+    if let factor = Cholesky(matrix) {
+      unknowns = factor.inverse
+      if !model.hasRoughPlaces { Self.constrain(&unknowns, gauge) }
+    } else {
+      // Each unknown has the variance of its prior, rather than none.
+      unknowns = Matrix(diagonal: Array(repeating: 1e6, count: model.unknowns))
+    }
     places = Self.block(unknowns, 2 * model.count)
     addHiddenExcess(model, state, information.weights)
   }
 
-  /// The logarithm of the determinant of the information, without movements of the whole shape.
-  static func logDeterminant(_ model: SurveyModel, _ state: SurveyState) -> Double {
+  /// Returns the logarithm of the determinant of the information, without movements of the whole
+  /// shape; nil if the information is not positive definite, so that the shape has no volume.
+  static func logDeterminant(_ model: SurveyModel, _ state: SurveyState) -> Double? {
     var matrix = model.information(state).matrix
     for index in 0..<model.unknowns { matrix[index, index] += 1e-2 }
     if !model.hasRoughPlaces { add(gauge(state.positions, size: model.unknowns), 1e6, to: &matrix) }
-    guard let factor = Cholesky(matrix) else { return 0 }
-    return factor.logDeterminant
+    return Cholesky(matrix)?.logDeterminant
   }
 
   /// The unit changes of all unknowns that move and turn the whole shape.

@@ -99,6 +99,21 @@ struct ShapeTests {
     #expect(probabilities.allSatisfy { (0...1).contains($0) } && probabilities.reduce(0, +) <= 1)
   }
 
+  @Test("A shape whose information is not a number has no volume, and is not certain")
+  func volume() throws {
+    let site = Self.exact()
+    let model = Self.model(site)
+    let known = SurveyState(site.positions)
+    #expect(try #require(SurveyCovariance.logDeterminant(model, known)).isFinite)
+    var state = known
+    state.positions[2].x = .nan
+    #expect(SurveyCovariance.logDeterminant(model, state) == nil)
+    let covariance = SurveyCovariance(model, state)
+    #expect(covariance.unknowns[model.commonIndex, model.commonIndex] >= 1e5)
+    let links = LinkModel(model, measured: Set(model.pairs.map { [$0.first, $0.second] }))
+    #expect(FoldSearch(model, links: links, start: state).nearShapes().isEmpty)
+  }
+
   @Test("Two exchanged anchors of a floor plan are named", arguments: [[0, 3], [1, 2], [2, 5]])
   func exchanged(_ pair: [Int]) throws {
     var site = Self.exact()
