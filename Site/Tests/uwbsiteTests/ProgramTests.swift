@@ -101,6 +101,9 @@ struct ProgramTests {
     let missing = try run("plot", "/nowhere/site.json")
     #expect(missing.status == 66)
     #expect(missing.errors == "uwbsite: /nowhere/site.json: there is no such file\n")
+    let folder = try run("ranges", "/tmp")
+    #expect(folder.status == 66)
+    #expect(folder.errors == "uwbsite: /tmp: is a folder; a file belongs here\n")
     #expect(try run("check").status == 64)
     #expect(try run("--help").status == 0)
   }
