@@ -79,7 +79,7 @@ package struct ControllerAir {
     case .start(let id, let name, let reading, _):
       guard let session = schedule.sessions.first(where: { $0.id == id }), let chip = chips[name]
       else { return now }
-      var first = Double(reading) / 1e6
+      var first = reading.map { Double($0) / 1e6 } ?? chip.reading(at: now + took)
       if start == .unplanned { first += schedule.block * random.uniform() }
       if let last = runs.lastIndex(where: { $0.session.id == id && $0.end == .infinity }) {
         runs[last].end = min(now, chip.time(of: first))

@@ -19,6 +19,8 @@ private final class FakeChips: RoundChips {
     var started: [String: UInt64?] = [:]
     var starts = 0
     var stops = 0
+    var stopped: Set<String> = []
+    var refusals = 0
   }
 
   let state = Mutex(State())
@@ -28,7 +30,10 @@ private final class FakeChips: RoundChips {
   func reading(of end: RoundsFolder.End) async throws -> UInt64 {
     try state.withLock { state in
       guard !state.isAway else { throw Gone() }
-      guard end.node != state.withoutClock else { throw ChipRefusal(description: "has no clock") }
+      guard end.node != state.withoutClock else {
+        state.refusals += 1
+        throw ChipRefusal(description: "has no clock")
+      }
       state.now += 0.001
       // The chip is 7 s ahead, and fast by 20 ppm.
       return UInt64((state.now * (1 + 20e-6) + 7) * 1e6)
@@ -43,7 +48,12 @@ private final class FakeChips: RoundChips {
     }
   }
 
-  func stop(_ end: RoundsFolder.End) async { state.withLock { $0.stops += 1 } }
+  func stop(_ end: RoundsFolder.End) async {
+    state.withLock { state in
+      state.stops += 1
+      state.stopped.insert("\(end.node) \(end.session)")
+    }
+  }
   func close() async {}
 }
 
@@ -108,7 +118,7 @@ struct RoundsTests {
     try await withFolder { path, site in
       let chips = FakeChips()
       var loop = RoundsLoop(try RoundsFolder(path, site), chips)
-      var reports: [SourceState] = []
+      var reports: [SourceItem] = []
       func run(_ seconds: Double) async {
         let end = chips.now + seconds
         while chips.now < end {
@@ -120,7 +130,7 @@ struct RoundsTests {
       let started = chips.state.withLock { $0.started }
       #expect(Set(started.keys) == ["A0 1000", "A0 1001", "A1 1000", "A1 1002"])
       #expect(started["A1 1000"] == .some(nil))
-      #expect(reports == [.connected(identity: "4 ends of sessions at this host")])
+      #expect(reports == [.state(.connected(identity: "4 ends of sessions at this host"))])
       // The rounds of A1 begin 50 ms after the ones of A0, by clocks with equal readings.
       let times = ["A0 1001", "A1 1002"].compactMap { started[$0] ?? nil }
       try #require(times.count == 2)
@@ -133,21 +143,49 @@ struct RoundsTests {
     }
   }
 
-  @Test("a chip without a clock is reported, and the sessions of the others go on")
+  @Test("a chip without a clock is asked three times, reported once, and the others go on")
   func withoutClock() async throws {
     try await withFolder { path, site in
       let chips = FakeChips()
       chips.state.withLock { $0.withoutClock = "A0" }
       var loop = RoundsLoop(try RoundsFolder(path, site), chips)
-      var reports: [SourceState] = []
-      for _ in 0..<50 {
+      var reports: [SourceItem] = []
+      for _ in 0..<100 {
         let pause = await loop.turn(now: { chips.now }, report: { reports.append($0) })
         chips.state.withLock { $0.now += pause }
       }
-      let started = chips.state.withLock { Set($0.started.keys) }
-      #expect(started.isSuperset(of: ["A1 1000", "A1 1002"]))
-      #expect(!started.contains("A0 1001"))
-      #expect("\(reports)".contains("has no clock"))
+      let state = chips.state.withLock { $0 }
+      #expect(Set(state.started.keys) == ["A1 1000", "A1 1002"])
+      #expect(state.refusals == 3 && state.stopped == ["A1 1000", "A1 1002"])
+      try #require(reports.count == 2)
+      let sentence = "A0, session 1000, 1001: has no clock. Without it, the rounds cannot be kept"
+      #expect("\(reports[0])".contains(sentence))
+      #expect(reports[1] == .state(.connected(identity: "1 ends of sessions at this host")))
+    }
+  }
+
+  @Test("the only session of a plan needs no clock")
+  func onlySession() throws {
+    let session = ControllerSchedule.Session(id: 1000, controller: "A", start: 0, length: 0.02)
+    var keeper = RoundKeeper(ControllerSchedule(block: 0.1, gap: 0.08, sessions: [session]))
+    var (now, questions, starts) = (0.0, 0, [RoundKeeper.Order]())
+    while now < 100 {
+      let (orders, next) = keeper.orders(at: now)
+      for order in orders {
+        guard order == .ask(controller: "A") else {
+          starts.append(order)
+          continue
+        }
+        questions += 1
+        keeper.refused("A")
+      }
+      now = max(next, now + 0.01)
+    }
+    #expect(questions == 3 && keeper.hasStartedAll)
+    try #require(starts.count == 1)
+    guard case .start(1000, controller: "A", reading: nil, at: _) = starts[0] else {
+      Issue.record("\(starts)")
+      return
     }
   }
 
@@ -157,7 +195,7 @@ struct RoundsTests {
       let chips = FakeChips()
       chips.state.withLock { $0.isAway = true }
       var loop = RoundsLoop(try RoundsFolder(path, site), chips)
-      var reports: [SourceState] = []
+      var reports: [SourceItem] = []
       func run(_ turns: Int) async {
         for _ in 0..<turns {
           let pause = await loop.turn(now: { chips.now }, report: { reports.append($0) })
@@ -168,7 +206,7 @@ struct RoundsTests {
       #expect((2...4).contains(reports.count) && chips.state.withLock(\.starts) == 0)
       chips.state.withLock { $0.isAway = false }
       await run(50)
-      #expect(reports.last == .connected(identity: "4 ends of sessions at this host"))
+      #expect(reports.last == .state(.connected(identity: "4 ends of sessions at this host")))
       #expect(chips.state.withLock(\.starts) == 4)
     }
   }

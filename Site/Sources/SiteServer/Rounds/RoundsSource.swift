@@ -19,7 +19,7 @@ package struct RoundsSource: LiveSource {
       let chips = makeChips()
       var loop = RoundsLoop(folder, chips)
       while !Task.isCancelled {
-        let pause = await loop.turn(now: { port.now }, report: { port.send($0) })
+        let pause = await loop.turn(now: { port.now }, report: { port.send([$0]) })
         try? await Task.sleep(for: .seconds(pause))
       }
       await chips.close()
@@ -69,20 +69,21 @@ struct RoundsLoop {
 
   /// Does what is due; returns the seconds until the next turn.
   mutating func turn(
-    now: () -> Double, report: (SourceState) -> Void
+    now: () -> Double, report: (SourceItem) -> Void
   ) async -> Double {
     if !waiting.isEmpty, now() >= nextAttempt { await startControlees(now(), report) }
     let (orders, next) = keeper.orders(at: now())
     for order in orders { await carryOut(order, now, report) }
     if !hasReported, problems.isEmpty, waiting.isEmpty, keeper.hasStartedAll {
       hasReported = true
-      let count = controllers.count + controlees.count
-      report(.connected(identity: "\(count) ends of sessions at this host"))
+      let count = (controllers.values + controlees).count { !isAbandoned($0) }
+      guard count > 0 else { return Self.longest }
+      report(.state(.connected(identity: "\(count) ends of sessions at this host")))
     }
     return min(Self.longest, max(Self.shortest, next - now()))
   }
 
-  private mutating func startControlees(_ now: Double, _ report: (SourceState) -> Void) async {
+  private mutating func startControlees(_ now: Double, _ report: (SourceItem) -> Void) async {
     var left: [RoundsFolder.End] = []
     for end in waiting {
       do {
@@ -97,7 +98,7 @@ struct RoundsLoop {
   }
 
   private mutating func carryOut(
-    _ order: RoundKeeper.Order, _ now: () -> Double, _ report: (SourceState) -> Void
+    _ order: RoundKeeper.Order, _ now: () -> Double, _ report: (SourceItem) -> Void
   ) async {
     switch order {
     case .ask(let name):
@@ -107,9 +108,12 @@ struct RoundsLoop {
         let reading = try await chips.reading(of: end)
         keeper.answer(name, asked: asked, answered: now(), reading: reading)
         problems[end] = nil
+      } catch let refusal as ChipRefusal {
+        keeper.refused(name)
+        if keeper.isAbandoned(name) { await abandon(end.node, refusal, report) }
       } catch {
         note(error, end, report)
-        if !(error is ChipRefusal) { lose(end, now()) }
+        lose(end, now())
       }
     case .start(let id, _, let reading, _):
       guard let end = controllers[id] else { return }
@@ -124,19 +128,41 @@ struct RoundsLoop {
     }
   }
 
+  private func isAbandoned(_ end: RoundsFolder.End) -> Bool {
+    controllers[end.session].map { keeper.isAbandoned($0.node) } ?? false
+  }
+
+  /// Stops the controlees of a controller without a clock, and reports its sessions.
+  private mutating func abandon(
+    _ node: String, _ refusal: ChipRefusal, _ report: (SourceItem) -> Void
+  ) async {
+    waiting = waiting.filter { !isAbandoned($0) }
+    for end in controlees where isAbandoned(end) { await chips.stop(end) }
+    let sessions = controllers.values.filter { $0.node == node }.map(\.session).sorted()
+    let list = sessions.map(String.init).joined(separator: ", ")
+    report(
+      .bad(
+        """
+        \(node), session \(list): \(refusal). Without it, the rounds cannot be kept apart from \
+        others, and do not start. Plan them for another board
+        """))
+  }
+
   /// Starts everything at the service of a chip again, which was away.
   private mutating func lose(_ end: RoundsFolder.End, _ now: Double) {
     let nodes = Set(controllers.values.filter { $0.service == end.service }.map(\.node))
     for node in nodes { keeper.lost(node, at: now) }
-    waiting += controlees.filter { $0.service == end.service && !waiting.contains($0) }
+    waiting += controlees.filter {
+      $0.service == end.service && !waiting.contains($0) && !isAbandoned($0)
+    }
     (nextAttempt, hasReported) = (now + Self.retry, false)
   }
 
   private mutating func note(
-    _ error: any Error, _ end: RoundsFolder.End, _ report: (SourceState) -> Void
+    _ error: any Error, _ end: RoundsFolder.End, _ report: (SourceItem) -> Void
   ) {
     let reason = "\(end.node), session \(end.session): \(error)"
     guard problems.updateValue(reason, forKey: end) != reason else { return }
-    report(.interrupted(reason: reason, retryAfter: Self.retry))
+    report(.state(.interrupted(reason: reason, retryAfter: Self.retry)))
   }
 }

@@ -9,8 +9,9 @@ package struct RoundKeeper: Sendable {
     /// Ask the chip of a controller for its time.
     case ask(controller: String)
     /// Start a session, after stopping it if it runs: the first round at a reading of the chip's
-    /// clock in microseconds, which is a time of the host in seconds.
-    case start(UInt32, controller: String, reading: UInt64, at: Double)
+    /// clock in microseconds, which is a time of the host in seconds. Without a reading, it starts
+    /// at once.
+    case start(UInt32, controller: String, reading: UInt64?, at: Double)
   }
 
   /// Seconds between two questions: before the first start, and later.
@@ -23,11 +24,16 @@ package struct RoundKeeper: Sendable {
   private static let retry = 2.0
   /// Deviations of a round that are kept free.
   private static let certainty = 3.0
+  /// Refusals after which a chip counts as one without a clock.
+  private static let mostRefusals = 3
 
   private struct Controller {
     var clock: ControllerClock?
     var answers = 0
+    var refusals = 0
     var nextQuestion = -Double.infinity
+
+    var hasNoClock: Bool { refusals >= RoundKeeper.mostRefusals }
   }
 
   private struct Running {
@@ -48,8 +54,16 @@ package struct RoundKeeper: Sendable {
     for session in schedule.sessions { controllers[session.controller] = Controller() }
   }
 
-  /// Whether each session has been started.
-  package var hasStartedAll: Bool { running.count == schedule.sessions.count }
+  /// Whether each session has been started, except for the ones that cannot be kept apart.
+  package var hasStartedAll: Bool {
+    schedule.sessions.allSatisfy { running[$0.id] != nil || isAbandoned($0.controller) }
+  }
+
+  /// Whether the sessions of a controller never start: its chip has no clock, by which its rounds
+  /// could be kept apart from the ones of others.
+  package func isAbandoned(_ controller: String) -> Bool {
+    schedule.sessions.count > 1 && controllers[controller]?.hasNoClock == true
+  }
 
   package func clock(of controller: String) -> ControllerClock? { controllers[controller]?.clock }
 
@@ -68,6 +82,7 @@ package struct RoundKeeper: Sendable {
       forget(controller)
     }
     state.answers += 1
+    state.refusals = 0
     state.nextQuestion = answered + (state.answers < Self.first ? Self.quick : Self.calm)
     controllers[controller] = state
   }
@@ -82,6 +97,14 @@ package struct RoundKeeper: Sendable {
     controllers[controller]?.clock?.add(
       rate: base.rate + carrierOffset,
       deviation: (own * own + deviation * deviation).squareRoot())
+  }
+
+  /// Notes that a chip works, but has no clock to read. The third time is the last question.
+  package mutating func refused(_ controller: String) {
+    guard var state = controllers[controller] else { return }
+    state.refusals += 1
+    if state.hasNoClock { state.nextQuestion = .infinity }
+    controllers[controller] = state
   }
 
   /// Notes that a start has failed: the next attempt follows later.
@@ -119,9 +142,14 @@ package struct RoundKeeper: Sendable {
       next = min(next, max(now, controllers[name]?.nextQuestion ?? now))
     }
     for session in schedule.sessions where (blocked[session.id] ?? now) <= now {
-      guard let state = controllers[session.controller], let clock = state.clock,
-        state.answers >= Self.first
-      else { continue }
+      guard let state = controllers[session.controller] else { continue }
+      // The only session of a schedule meets no other one, whenever its rounds begin.
+      if state.hasNoClock, schedule.sessions.count == 1, running[session.id] == nil {
+        running[session.id] = Running(start: now, deviation: .infinity)
+        orders.append(
+          .start(session.id, controller: session.controller, reading: nil, at: now))
+      }
+      guard let clock = state.clock, state.answers >= Self.first else { continue }
       if running[session.id] == nil || isDue(session, clock, now) {
         orders.append(start(session, clock, now))
       }

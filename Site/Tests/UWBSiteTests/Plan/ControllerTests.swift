@@ -131,7 +131,7 @@ struct RoundKeeperTests {
   func start() throws {
     var keeper = RoundKeeper(schedule)
     let (order, now) = started(&keeper)
-    guard case .start(1000, "A", let reading, let time)? = order else {
+    guard case .start(1000, "A", let reading?, let time)? = order else {
       Issue.record("there is no start: \(String(describing: order))")
       return
     }
@@ -153,7 +153,7 @@ struct RoundKeeperTests {
         "A", asked: time, answered: time + 0.001, reading: 100_000 + UInt64(index) * 100_000)
     }
     orders = keeper.orders(at: now + 20.5).orders
-    guard case .start(1000, "A", let reading, _)? = orders.first else {
+    guard case .start(1000, "A", let reading?, _)? = orders.first else {
       Issue.record("there is no start: \(orders)")
       return
     }
