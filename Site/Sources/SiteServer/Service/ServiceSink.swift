@@ -31,8 +31,7 @@ package final class ServiceSink: SiteSink {
     let calls = SiteCalls(hub: hub)
     do throws(VarlinkError) {
       listener = try VarlinkListener(
-        product: "uwbsite", version: "\(SiteService.protocolVersion)",
-        interface: SiteCalls.description, at: path,
+        product: "uwbsite", version: siteVersion, interface: SiteCalls.description, at: path,
         mode: mode
       ) { request throws(VarlinkError) in try await calls.answer(request) }
     } catch { throw SinkFailure("\(error)") }

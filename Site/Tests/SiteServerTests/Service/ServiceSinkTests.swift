@@ -49,6 +49,18 @@ struct ServedRun {
     try JSONValue(try await client.call(name(method), Array(parameters.utf8)))
   }
 
+  @Test("The service has the version of the package, which is the one of the driver's programs")
+  func version() async throws {
+    let run = try ServedRun()
+    let client = try await VarlinkClient.connect(to: run.path)
+    let info = try JSONValue(try await client.call("org.varlink.service.GetInfo", []))
+    #expect(info["product"] == .string("uwbsite") && info["version"] == .string(siteVersion))
+    let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .appending(path: "../../../../Sources/Shell/CVersion/version.c")
+    let text = try String(contentsOf: source, encoding: .utf8)
+    #expect(text.contains("\"\(siteVersion)\""))
+  }
+
   @Test("A program reads the site and its tags, and follows the changes from there")
   func aProgramFollows() async throws {
     var run = try ServedRun()
