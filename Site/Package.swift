@@ -54,7 +54,8 @@ let package = Package(
     .target(
       name: "SiteScenarios", dependencies: ["SiteServer", "UWBSite"], swiftSettings: strict),
     .executableTarget(
-      name: "SiteFigures", dependencies: ["SiteScenarios", "SiteServer", "UWBSite", arguments],
+      name: "SiteFigures",
+      dependencies: ["SiteScenarios", "SiteServer", "UWBSite", arguments, varlink],
       path: "Benchmarks/SiteFigures", swiftSettings: strict),
     .executableTarget(
       name: "SiteWork", dependencies: ["UWBSite"], path: "Benchmarks/SiteWork",

@@ -5,6 +5,7 @@ import Foundation
 import SiteServer
 import Synchronization
 import UWBSite
+import Varlink
 
 /// The time from the last range of a round in a pipe to the place at a sink.
 struct LatencyFigures: ParsableCommand {
@@ -19,6 +20,9 @@ struct LatencyFigures: ParsableCommand {
   @Option(help: "Seconds.")
   var seconds = 10
 
+  @Flag(help: "Record a history as well, and serve two clients at a socket.")
+  var served = false
+
   func run() throws {
     let relay = try LatencyScene.measure(tags: tags, seconds: seconds) { path, clock, isEnded in
       LineRelay(path, clock, isEnded).run()
@@ -26,8 +30,13 @@ struct LatencyFigures: ParsableCommand {
     let site = try LatencyScene.site(tags: tags)
     let places = try LatencyScene.measure(tags: tags, seconds: seconds) { path, clock, isEnded in
       let source = try Source(argument: path, SiteNames(site))
+      let servers = served ? try Servers() : nil
+      defer { servers?.close() }
+      // The last sink: its times include the work of the others.
+      let sinks = (servers?.sinks ?? []) + [LatencySink(clock)]
       var runner = try SiteRunner(
-        site, [source], sinks: [LatencySink(clock)], epoch: 0, isStopped: isEnded)
+        site, [source], sinks: sinks, epoch: Date().timeIntervalSince1970, isStopped: isEnded)
+      servers?.connect()
       try runner.run()
     }
     for (id, part, aim) in [("p50", 0.5, 2.0), ("p99", 0.99, 10.0)] {
@@ -46,6 +55,49 @@ struct LatencyFigures: ParsableCommand {
     print(
       "\(places.latencies.count) of \(tags * (10 * seconds - LatencyScene.warmUp)) rounds "
         + "after the first 2 s have a place")
+    print(
+      "memory: \(places.memory.first) MiB after the first 2 s, \(places.memory.last) MiB at the end"
+    )
+  }
+}
+
+/// A history and a service in a folder of their own, with clients that read each reply.
+private final class Servers {
+  private static let clients = 2
+
+  private let folder = NSTemporaryDirectory() + "/latency-" + UUID().uuidString
+  private let history: HistorySink
+  private let service: ServiceSink
+  private var tasks: [Task<Void, Never>] = []
+
+  init() throws {
+    history = try HistorySink(HistoryFolder(folder)) { print($0) }
+    service = ServiceSink(at: folder + "/socket")
+  }
+
+  var sinks: [any SiteSink] { [history, service] }
+
+  func connect() {
+    let path = folder + "/socket"
+    tasks = (0..<Self.clients).map { _ in
+      Task {
+        do {
+          let client = try await VarlinkClient.connect(to: path)
+          defer { client.close() }
+          var octets = 0
+          for try await reply in client.replies(
+            to: "org.swift-uwb.Site.Watch", Array(#"{"after": 0}"#.utf8))
+          { octets += reply.count }
+        } catch is CancellationError {} catch { print("a client: \(error)") }
+      }
+    }
+  }
+
+  func close() {
+    for task in tasks { task.cancel() }
+    history.close()
+    service.close()
+    try? FileManager.default.removeItem(atPath: folder)
   }
 }
 
@@ -140,8 +192,8 @@ enum LatencyScene {
     tags: Int, seconds: Int,
     _ body:
       @escaping @Sendable (String, LatencyClock, @escaping @Sendable () -> Bool) throws -> Void
-  ) throws -> (latencies: [Double], load: Double) {
-    let (pipe, clock, isEnded) = (Pipe(), LatencyClock(tags: tags), Flag())
+  ) throws -> (latencies: [Double], load: Double, memory: (first: Int, last: Int)) {
+    let (pipe, clock, isEnded) = (Pipe(), LatencyClock(tags: tags), StopFlag())
     let path = "/dev/fd/\(pipe.fileHandleForReading.fileDescriptor)"
     let (start, spent) = (LatencyClock.now, Foundation.clock())
     let finished = DispatchSemaphore(value: 0)
@@ -149,23 +201,38 @@ enum LatencyScene {
       try? body(path, clock, { isEnded.isSet })
       finished.signal()
     }
-    feed(pipe.fileHandleForWriting, tags, seconds, clock)
+    let memory = feed(pipe.fileHandleForWriting, tags, seconds, clock)
     Thread.sleep(forTimeInterval: 0.2)
     isEnded.set()
     try pipe.fileHandleForWriting.close()
     finished.wait()
     let load = Double(Foundation.clock() - spent) / Double(CLOCKS_PER_SEC)
-    return (clock.latencies, load / (LatencyClock.now - start))
+    return (clock.latencies, load / (LatencyClock.now - start), memory)
+  }
+
+  /// The memory of the process in MiB.
+  private static var memory: Int {
+    let status = FileManager.default.contents(atPath: "/proc/self/status") ?? Data()
+    let line = String(decoding: status, as: UTF8.self).split(separator: "\n").first {
+      $0.hasPrefix("VmRSS:")
+    }
+    return (line?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) / 1024
   }
 
   /// The first rounds, in which the places of all tags are searched at once.
   static let warmUp = 20
 
   /// Writes the rounds of all tags, evenly over each tenth of a second.
-  private static func feed(_ file: FileHandle, _ tags: Int, _ seconds: Int, _ clock: LatencyClock) {
+  ///
+  /// - Returns: the memory after the first rounds and after the last one.
+  private static func feed(
+    _ file: FileHandle, _ tags: Int, _ seconds: Int, _ clock: LatencyClock
+  ) -> (first: Int, last: Int) {
     var generator = SplitMix64(seed: 3)
     let start = LatencyClock.now
+    var first = memory
     for round in 0..<(10 * seconds) {
+      if round == warmUp { first = memory }
       for tag in 0..<tags {
         let due = start + (Double(round) + Double(tag) / Double(tags)) / 10
         let wait = due - LatencyClock.now
@@ -181,10 +248,11 @@ enum LatencyScene {
         try? file.write(contentsOf: Data(lines.utf8))
       }
     }
+    return (first, memory)
   }
 }
 
-private final class Flag: Sendable {
+private final class StopFlag: Sendable {
   private let flag = Atomic<Bool>(false)
   var isSet: Bool { flag.load(ordering: .relaxed) }
   func set() { flag.store(true, ordering: .relaxed) }
