@@ -94,6 +94,12 @@ import UWBTestSupport
       "profile", "--role", "dl-tdoa-tag", "--preset", "qorvo-kit",
     ])
     #expect(unknown.complaints.contains("no published values"), "\(unknown.complaints)")
+    let rate = ["profile", "--preset", "android", "--update-rate", "infrequent"]
+    #expect(try ChildProcess.run(rate).output.contains("\"RANGING_DURATION\": \"600 ms\""))
+    for role in ["dl-tdoa-tag", "ul-tdoa-tag"] {
+      let refused = try ChildProcess.run(rate + ["--role", role])
+      #expect(refused.complaints.contains("two-way ranging"), "\(refused.complaints)")
+    }
   }
 
   @Test("The stamps of simulated anchors agree with the places in their messages")

@@ -25,6 +25,7 @@ struct ProfileCommand: AsyncParsableCommand {
 }
 
 extension Preset: ExpressibleByArgument {}
+extension Preset.UpdateRate: ExpressibleByArgument {}
 
 struct ProfilePrint: ReportingCommand {
   static let configuration = CommandConfiguration(
@@ -34,6 +35,9 @@ struct ProfilePrint: ReportingCommand {
   @Option(help: "The preset to print.") var preset = Preset.firaStatic
   @Option(help: "The end of the session (default: the usual one of a board).") var role:
     RangeOptions.Role?
+  @Option(
+    help: "The interval of Android's presets, as the app requests it (default: frequent).")
+  var updateRate: Preset.UpdateRate?
   @Flag(help: "For a session in which several controlees share each round.") var oneToMany = false
   @Option(name: .customLong("from"), help: "Print this profile instead, completed.")
   var file: String?
@@ -56,15 +60,20 @@ struct ProfilePrint: ReportingCommand {
   /// Returns the preset for the role. An anchor of downlink TDoA begins round 0 with three
   /// responders.
   private func template() throws -> SessionProfile {
-    guard let role else { return preset.profile() }
     let responders = (1...3).map { MACAddress(UInt16($0)) }
-    let wanted = try OneWayOptions.parse([]).role(
-      role, responders: role == .downlinkAnchor ? responders : [], interval: 200)
+    let wanted = try role.map {
+      try OneWayOptions.parse([]).role(
+        $0, responders: $0 == .downlinkAnchor ? responders : [], interval: 200)
+    }
+    let isOneWay = wanted?.isOneWay == true
     try require(
-      !wanted.isOneWay || preset == .firaStatic || preset == .android && role == .downlinkTag,
-      "\(preset.rawValue) has no published values for \(role.rawValue). Take --preset fira-static, or for "
-        + "dl-tdoa-tag --preset android.")
-    return preset.profile(wanted)
+      updateRate == nil || preset.androidConfiguration != nil && !isOneWay,
+      "--update-rate sets the interval of two-way ranging with Android. Take --preset android.")
+    try require(
+      !isOneWay || preset == .firaStatic || preset == .android && role == .downlinkTag,
+      "\(preset.rawValue) has no published values for \(role?.rawValue ?? ""). Take --preset "
+        + "fira-static, or for dl-tdoa-tag --preset android.")
+    return preset.profile(wanted, updateRate: updateRate ?? .frequent)
   }
 }
 

@@ -216,34 +216,15 @@ struct ProfileTests {
       let own = preset.profile()
       #expect(own == preset.profile(preset == .nearbyInteraction ? .controlee : .controller))
       #expect(own.sessionID == (preset == .nearbyInteraction ? 24_488 : 42))
-      let (isMulticast, isProvisioned) = (
-        preset.rawValue.hasSuffix("multicast"), preset.rawValue.contains("provisioned")
-      )
+      let isMulticast = preset.rawValue.hasSuffix("multicast")
+      let sts: UInt8 = preset.androidConfiguration?.stsConfig ?? 0
       for tlv in [
         TLV(.multiNodeMode, [isMulticast ? 1 : 0]), TLV(.rangingRoundUsage, [2]),
         TLV(.scheduleMode, [1]),
         TLV(.macAddressMode, [0]), TLV(.channelNumber, [9]), TLV(.sfdID, [2]),
-        TLV(.rframeConfig, [3]), TLV(.stsConfig, [isProvisioned ? 3 : 0]), TLV(.stsLength, [1]),
+        TLV(.rframeConfig, [3]), TLV(.stsConfig, [sts]), TLV(.stsLength, [1]),
         TLV(.numberOfControlees, [1]),
       ] { #expect(own.parameters.contains(tlv), "\(preset)") }
-    }
-    let android = Preset.android.profile().parameters
-    for tlv in [
-      TLV(.preambleCodeIndex, [9]), TLV(.slotsPerRR, [6]), TLV(.rangingDuration, [120, 0, 0, 0]),
-      TLV(.hoppingMode, [1]), TLV(.resultReportConfig, [0x0B]), TLV(.slotDuration, [0x60, 0x09]),
-      TLV(.aoaResultRequest, [1]), TLV(.rssiReporting, [1]),
-    ] { #expect(android.contains(tlv)) }
-    // AOSP's table: slots of a round and milliseconds between two.
-    for (preset, slots, interval) in [
-      (.androidMulticast, 20, 120), (.androidWithoutAngles, 20, 120), (.androidProvisioned, 6, 120),
-      (.androidProvisionedMulticast, 20, 120), (.androidProvisionedFast, 6, 96),
-    ] as [(Preset, UInt8, UInt8)] {
-      let own = preset.profile().parameters
-      #expect(own.contains(TLV(.slotsPerRR, [slots])))
-      #expect(own.contains(TLV(.rangingDuration, [interval, 0, 0, 0])))
-      let isProvisioned = own.contains { $0.id == AppConfigID.sessionKey.rawValue }
-      #expect(
-        own.contains { $0.id == AppConfigID.staticSTSIV.rawValue } != isProvisioned, "\(preset)")
     }
     let iPhone = Preset.nearbyInteraction.profile().parameters
     for tlv in [

@@ -7,21 +7,51 @@ public enum Preset: String, Sendable, CaseIterable {
   case firaStatic = "fira-static"
   /// The session of the Python tool of Qorvo's kits (run_fira_twr).
   case qorvoKit = "qorvo-kit"
-  /// The session of Android phones for unicast (androidx CONFIG_UNICAST_DS_TWR).
+  /// Android's session with one controlee (androidx CONFIG_UNICAST_DS_TWR).
   case android = "android"
   /// Android's session of one controller and several controlees (CONFIG_MULTICAST_DS_TWR).
   case androidMulticast = "android-multicast"
-  /// Android's unicast without angles (androidx id 3), which has longer rounds.
+  /// Android's unicast without angles, which has longer rounds.
   case androidWithoutAngles = "android-no-angles"
   /// Android's unicast with a provisioned key (CONFIG_PROVISIONED_UNICAST_DS_TWR).
   case androidProvisioned = "android-provisioned"
   /// Android's multicast with a provisioned key (CONFIG_PROVISIONED_MULTICAST_DS_TWR).
   case androidProvisionedMulticast = "android-provisioned-multicast"
-  /// Android's unicast with a provisioned key and rounds each 96 ms
+  /// Android's multicast with a key for each controlee
+  /// (CONFIG_PROVISIONED_INDIVIDUAL_MULTICAST_DS_TWR).
+  case androidProvisionedIndividualMulticast = "android-provisioned-individual-multicast"
+  /// Android's unicast with a provisioned key and without angles.
+  case androidProvisionedWithoutAngles = "android-provisioned-no-angles"
+  /// Android's unicast with a provisioned key and updates each 96 ms
   /// (PROVISIONED_UNICAST_DS_TWR_VERY_FAST of its out-of-band protocol).
   case androidProvisionedFast = "android-provisioned-fast"
   /// The session that an iPhone requests from an accessory, apart from the values of each session.
   case nearbyInteraction = "nearby-interaction"
+
+  /// The number of updates that an Android app requests, which determines the interval.
+  public enum UpdateRate: String, Sendable, CaseIterable {
+    /// The shortest interval, 96 or 120 ms.
+    case frequent
+    /// The interval that apps get unless they request another one, 200 or 240 ms.
+    case automatic
+    /// The longest interval, 600 ms.
+    case infrequent
+  }
+
+  /// The row of Android's table; nil for other presets.
+  package var androidConfiguration: AndroidConfiguration? {
+    switch self {
+    case .android: .unicast
+    case .androidMulticast: .multicast
+    case .androidWithoutAngles: .unicastWithoutAngles
+    case .androidProvisioned: .provisionedUnicast
+    case .androidProvisionedMulticast: .provisionedMulticast
+    case .androidProvisionedIndividualMulticast: .provisionedIndividualMulticast
+    case .androidProvisionedWithoutAngles: .provisionedUnicastWithoutAngles
+    case .androidProvisionedFast: .provisionedUnicastVeryFast
+    case .firaStatic, .qorvoKit, .nearbyInteraction: nil
+    }
+  }
 
   /// The source of the values, and the values to change.
   package var remarks: [String] {
@@ -30,65 +60,61 @@ public enum Preset: String, Sendable, CaseIterable {
       ["FiRa's defaults with a static STS. The vendor id and IV are from public samples."]
     case .qorvoKit:
       ["The session of run_fira_twr in Qorvo's QM33 SDK, without options."]
-    case .android, .androidMulticast, .androidWithoutAngles, .androidProvisioned,
-      .androidProvisionedMulticast, .androidProvisionedFast:
-      androidRemarks
     case .nearbyInteraction:
       [
         "The request of an iPhone: DS-TWR deferred, SP3, vendor id 0x004C in the order 4C 00.",
         "Session id, preamble, channel, slots, interval, IV and the phone's address change with",
         "each session in its shareable configuration data; the values here are from one capture.",
       ]
+    default: androidConfiguration.map(Self.remarks) ?? []
     }
   }
 
-  private var androidRemarks: [String] {
-    let name =
-      switch self {
-      case .androidMulticast: "CONFIG_MULTICAST_DS_TWR with frequent updates"
-      case .androidWithoutAngles: "unicast without angles, with frequent updates"
-      case .androidProvisioned: "CONFIG_PROVISIONED_UNICAST_DS_TWR with frequent updates"
-      case .androidProvisionedMulticast:
-        "CONFIG_PROVISIONED_MULTICAST_DS_TWR with frequent updates"
-      case .androidProvisionedFast: "PROVISIONED_UNICAST_DS_TWR_VERY_FAST"
-      default: "CONFIG_UNICAST_DS_TWR with frequent updates"
-      }
-    let source =
-      self == .android
-      ? "Source: the published settings of github.com/sasodoma/uwb-ranging."
-      : "Source: AOSP's packages/modules/Uwb. No phone has been seen with these values yet."
+  private static func remarks(_ configuration: AndroidConfiguration) -> [String] {
+    let ids = [
+      configuration.androidxID.map { "id \($0) of androidx.core.uwb" },
+      configuration.outOfBandID.map { "id \($0) of the out-of-band protocol" },
+    ].compactMap { $0 }.joined(separator: ", ")
     let key =
-      isProvisioned ? "The SESSION_KEY here is a placeholder: it" : "The eight bytes of the STS"
-    return [
-      "The session of Android for \(name).", source,
-      "\(key), session id and addresses come from the phone's app.",
+      configuration.stsConfig == 0
+      ? "The eight bytes of the STS" : "The SESSION_KEY here is a placeholder: it"
+    var remarks = [
+      "Android's configuration with \(ids).",
+      "Source: AOSP's packages/modules/Uwb. No phone has been seen with all of these values.",
+      "\(key), session id, preamble and addresses come from the phone's app.",
     ]
-  }
-
-  private var isProvisioned: Bool {
-    [.androidProvisioned, .androidProvisionedMulticast, .androidProvisionedFast].contains(self)
+    if configuration.stsConfig == 4 {
+      remarks.append(
+        "A controller adds its controlees with their keys; a file has no place for them.")
+    }
+    return remarks
   }
 
   /// Returns the profile for one end; without a role, for the end that a board usually is. The
   /// addresses of the two ends fit together.
-  public func profile(_ role: SessionConfiguration.Role? = nil) -> SessionProfile {
+  ///
+  /// - Parameter updateRate: the interval of Android's presets; other presets have one interval.
+  public func profile(
+    _ role: SessionConfiguration.Role? = nil, updateRate: UpdateRate = .frequent
+  ) -> SessionProfile {
     let role = role ?? (self == .nearbyInteraction ? .controlee : .controller)
     if role.isOneWay { return oneWayProfile(role) }
     let own: UInt8 = role == .controller ? 0 : 1
     let end: UInt8 = role == .controller ? 1 : 0
-    let ends = [
+    var special = [
       TLV(.deviceType, [end]), TLV(.deviceRole, [end]), TLV(.deviceMACAddress, [own, 0]),
       TLV(.dstMACAddress, [1 - own, 0]), TLV(.numberOfControlees, [1]),
     ]
-    var parameters = Self.common.filter { tlv in !values.contains { $0.id == tlv.id } }
-    if isProvisioned {
-      // A provisioned STS comes from its key.
-      let unused = [AppConfigID.vendorID, .staticSTSIV].map(\.rawValue)
-      parameters.removeAll { unused.contains($0.id) }
+    special += androidConfiguration.map { Self.values($0, role, updateRate) } ?? values
+    let ids = Set(special.map(\.id))
+    // A provisioned STS comes from its key.
+    let unused: [AppConfigID] =
+      androidConfiguration?.stsConfig ?? 0 == 0 ? [] : [.vendorID, .staticSTSIV]
+    let shared = Self.common.filter { tlv in
+      !ids.contains(tlv.id) && !unused.contains { $0.rawValue == tlv.id }
     }
-    parameters += ends + values
     return SessionProfile(
-      sessionID: self == .nearbyInteraction ? 24_488 : 42, parameters: parameters)
+      sessionID: self == .nearbyInteraction ? 24_488 : 42, parameters: shared + special)
   }
 
   /// Returns the profile of an end of one-way ranging. Its values are FiRa's, except for Android's
@@ -121,11 +147,10 @@ public enum Preset: String, Sendable, CaseIterable {
     TLV(.hoppingMode, [0]),
   ]
 
-  // Sources: for qorvo-kit the packets of the tool; for android see `remarks`; for
-  // nearby-interaction published captures of accessories and AOSP's constants for them.
+  // Sources: for qorvo-kit the packets of the tool; for nearby-interaction published captures of
+  // accessories and AOSP's constants for them.
   private var values: [TLV] {
     switch self {
-    case .firaStatic: [TLV(.aoaResultRequest, [1]), TLV(.resultReportConfig, [1])]
     case .qorvoKit:
       [
         TLV(.aoaResultRequest, [1]), TLV(.resultReportConfig, [0x0B]),
@@ -133,14 +158,6 @@ public enum Preset: String, Sendable, CaseIterable {
         TLV(.maxNumberOfMeasurements, [0, 0]), TLV(.rssiReporting, [0]),
         TLV(.blockStrideLength, [0]), TLV(.keyRotationRate, [0]),
       ]
-    case .android: Self.android(slots: 6, interval: 120)
-    case .androidMulticast:
-      Self.android(slots: 20, interval: 120) + [TLV(.multiNodeMode, [1])]
-    case .androidWithoutAngles: Self.android(slots: 20, interval: 120, angles: false)
-    case .androidProvisioned: Self.android(slots: 6, interval: 120) + Self.provisioned
-    case .androidProvisionedMulticast:
-      Self.android(slots: 20, interval: 120) + [TLV(.multiNodeMode, [1])] + Self.provisioned
-    case .androidProvisionedFast: Self.android(slots: 6, interval: 96) + Self.provisioned
     case .nearbyInteraction:
       [
         TLV(.preambleCodeIndex, [11]), TLV(.slotsPerRR, [6]), TLV(.slotDuration, [0x10, 0x0E]),
@@ -148,21 +165,24 @@ public enum Preset: String, Sendable, CaseIterable {
         TLV(.staticSTSIV, [0x39, 0x7B, 0x28, 0xD4, 0xB8, 0xD7]), TLV(.rangingRoundControl, [3]),
         TLV(.resultReportConfig, [1]), TLV(.maxRRRetry, [0, 0]),
       ]
+    default: [TLV(.aoaResultRequest, [1]), TLV(.resultReportConfig, [1])]
     }
   }
 
-  /// Returns the values of Android's sessions that differ from the common ones.
-  private static func android(slots: UInt8, interval: UInt8, angles: Bool = true) -> [TLV] {
-    [
-      TLV(.preambleCodeIndex, [9]), TLV(.slotsPerRR, [slots]),
-      TLV(.rangingDuration, [interval, 0, 0, 0]), TLV(.hoppingMode, [1]),
-      TLV(.aoaResultRequest, [angles ? 1 : 0]), TLV(.resultReportConfig, [angles ? 0x0B : 1]),
-      TLV(.rssiReporting, [1]),
-    ]
+  /// Returns the values of a configuration of Android at one end, with a placeholder for its key.
+  private static func values(
+    _ configuration: AndroidConfiguration, _ role: SessionConfiguration.Role, _ rate: UpdateRate
+  ) -> [TLV] {
+    var list =
+      configuration.parameters + [
+        TLV(.preambleCodeIndex, [9]), TLV(.rssiReporting, [1]),
+        TLV(.aoaResultRequest, [configuration.measuresAngles ? 1 : 0]),
+        TLV(.rangingDuration, UInt32(configuration.interval(rate)).littleEndianBytes),
+      ]
+    if configuration.stsConfig != 0 { list.append(TLV(.sessionKey, [UInt8](0..<16))) }
+    if configuration.stsConfig == 4, role == .controlee {
+      list += [TLV(.subSessionID, [1, 0, 0, 0]), TLV(.subSessionKey, [UInt8](16..<32))]
+    }
+    return list
   }
-
-  private static let provisioned: [TLV] = [
-    TLV(.stsConfig, [3]), TLV(.sessionKey, [UInt8](0..<16)), TLV(.keyRotation, [1]),
-    TLV(.keyRotationRate, [0]),
-  ]
 }
