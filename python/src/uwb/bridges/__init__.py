@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that pass measurements and places on. Each needs the extra of its name.
+"""Programs that pass measurements and places on. Most need the extra of their name.
 
 `uwb-mqtt` is in the extra `swift-uwb[mqtt]`, and so on.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 
-__all__ = ["run_mavlink", "run_mcap", "run_metrics", "run_mqtt", "run_omlox", "run_ros2"]
+__all__ = ["run_mavlink", "run_mcap", "run_metrics", "run_mqtt", "run_nats", "run_omlox", "run_ros2"]
 
 
 def _run(program: str, module: str, extra: str, package: str) -> int:
@@ -42,6 +42,11 @@ def run_metrics() -> int:
 def run_mqtt() -> int:
     """Runs `uwb-mqtt`."""
     return _run("uwb-mqtt", "uwb.bridges.mqtt", "mqtt", "python3-paho-mqtt (2.1 or later)")
+
+
+def run_nats() -> int:
+    """Runs `uwb-nats`. It needs a library for `--credentials` only."""
+    return _run("uwb-nats", "uwb.bridges.nats", "nats", "")
 
 
 def run_omlox() -> int:

@@ -1,0 +1,418 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Publishes measurements, places and events to a cluster of NATS JetStream.
+
+    uwb-nats --server nats://one --server nats://two --server nats://three --site hall --make-streams
+    uwb-nats --server nats://one --server nats://two --server nats://three --site hall
+    uwb-nats --server nats://one --server nats://two --server nats://three --site hall --check
+
+While the cluster is away, messages wait on disk.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import math
+import os
+import signal
+import socket
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Sequence
+from typing import Any
+
+import uwb
+
+from . import _nats, _streams
+from ._clock import Clocks
+from ._house import slug
+from ._input import Ended, Feed, Place, SiteChange, log
+from ._program import parser, run
+from ._store import Entry, Store, boot
+
+#: Messages that the cluster has not confirmed, at most one for each subject.
+IN_FLIGHT = 500
+#: Seconds after which a message is sent again.
+PATIENCE = 1.0
+#: Seconds between two reports of this host.
+REPORT = 5.0
+#: Inputs that are encoded and written together.
+BATCH = 500
+
+
+def range_value(value: uwb.Measurement) -> dict[str, Any]:
+    """Returns the object of a measurement without its unknown values."""
+    members = value.to_json()
+    members["measurement"] = {key: entry for key, entry in members["measurement"].items() if entry is not None}
+    return members
+
+
+def place_value(value: Place) -> dict[str, Any]:
+    """Returns the object of a place, as `uwbsite run --format json` prints it."""
+    found: dict[str, Any] = {"t": value.time, "tag": value.tag, "position_m": value.position}
+    if not any(map(math.isnan, value.covariance)):
+        found["covariance_m2"] = value.covariance
+    for key, entry in ("velocity_m_s", value.velocity), ("r95_m", value.r95), ("floor", value.floor):
+        if entry is not None:
+            found[key] = entry
+    return found
+
+
+class Encoder:
+    """Makes messages of inputs."""
+
+    def __init__(self, options: argparse.Namespace, store: Store, clocks: Clocks) -> None:
+        self._store, self._clocks = store, clocks
+        self._start = f"uwb.{options.site}.{options.area}."
+        self._fixed = {"publisher": store.identity, "host": options.host, "boot": boot()}
+
+    def entry(self, value: object) -> Entry | None:
+        """Returns the message of an input, or None for an input that is not published."""
+        clock = self._clocks.now()
+        utc, monotonic = clock.utc_us, clock.monotonic_us
+        if isinstance(value, uwb.Measurement):
+            kind, tag, members = "range", value.peer, range_value(value)
+            utc, monotonic = members["utc_us"], members["monotonic_us"]
+        elif isinstance(value, Place):
+            kind, tag, members = "place", value.tag, place_value(value)
+        elif isinstance(value, SiteChange) and value.kind not in ("site", "zones"):
+            kind, tag, members = "event", value.tag or "site", dict(value.members)
+        else:
+            return None
+        subject = f"{self._start}{kind}.{slug(tag)}"
+        number, sequence, is_first = self._store.numbered(subject)
+        message = {
+            "sequence": sequence, **({"first": True} if is_first else {}), **self._fixed, "utc_us": utc,
+            "utc_max_error_us": clock.max_error_us, "monotonic_us": monotonic, "value": members}
+        return Entry(number, sequence, subject, json.dumps(message, separators=(",", ":")).encode())
+
+
+class Flight:
+    """Messages on their way. At most one of each subject is, so that their order stays."""
+
+    def __init__(self) -> None:
+        self._queues: dict[str, deque[Entry]] = {}
+        self._ready: deque[str] = deque()
+        #: Messages that are not confirmed, with the time to send them again.
+        self._flying: dict[int, tuple[Entry, float]] = {}
+
+    def add(self, entries: Sequence[Entry]) -> None:
+        """Adds messages at the end."""
+        for entry in entries:
+            queue = self._queues.get(entry.subject)
+            if queue is None:
+                self._queues[entry.subject] = deque((entry,))
+                self._ready.append(entry.subject)
+            else:
+                queue.append(entry)
+
+    def take(self, now: float) -> Entry | None:
+        """Returns the next message to send."""
+        if len(self._flying) >= IN_FLIGHT or not self._ready:
+            return None
+        entry = self._queues[self._ready.popleft()][0]
+        self._flying[entry.number] = entry, now + PATIENCE
+        return entry
+
+    def confirm(self, number: int) -> Entry | None:
+        """Ends the flight of a message; None if it has ended before."""
+        found = self._flying.pop(number, None)
+        if found is None:
+            return None
+        subject = found[0].subject
+        queue = self._queues[subject]
+        queue.popleft()
+        if queue:
+            self._ready.append(subject)
+        else:
+            del self._queues[subject]
+        return found[0]
+
+    def postpone(self, number: int, until: float) -> None:
+        """Sends a message again at that time."""
+        if number in self._flying:
+            self._flying[number] = self._flying[number][0], until
+
+    def late(self, now: float, is_new_connection: bool = False) -> list[Entry]:
+        """Returns messages that are to be sent again."""
+        found = [entry for entry, until in self._flying.values() if is_new_connection or now >= until]
+        for entry in found:
+            self._flying[entry.number] = entry, now + PATIENCE
+        return found
+
+
+class Bridge:
+    """Carries inputs to a cluster."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self._options = options
+        self._clocks = Clocks()
+        self.store = Store(options.store, options.store_size << 20)
+        self._encoder = Encoder(options, self.store, self._clocks)
+        self.flight = Flight()
+        self._feed = Feed(options.sources)
+        self._client = _nats.Client(options, f"uwb-nats {options.host}")
+        self._client.changed = self._changed
+        self.confirmed = self.repeated = self.refused = self.interruptions = 0
+        self._open = len(options.sources)
+        self._complaint = ("", -math.inf)
+
+    async def run(self) -> int:
+        """Runs until a signal, or until the cluster has all messages of sources that ended."""
+        loop = asyncio.get_running_loop()
+        self._loop, self._wake, self._stop = loop, asyncio.Event(), asyncio.Event()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self._stop.set)
+        self._inbox = self._client.inbox(self._answered)
+        if self.store.waiting:
+            log.warning("%d messages of an earlier run wait.", self.store.waiting)
+            self.flight.add(self.store.refill())
+        tasks = [asyncio.ensure_future(work) for work in (
+            self._client.run(), self._send(), self._watch(), self._stop.wait())]
+        self._feed.start()
+        threading.Thread(target=self._pump, daemon=True).start()
+        try:
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                task.result()
+        finally:
+            for task in tasks:
+                task.cancel()
+            self._report()
+            self._client.close()
+            self.store.close()
+        if self.store.waiting:
+            log.warning("%d messages wait in %s. The next start sends them.", self.store.waiting, self._options.store)
+            return 75 if self._open == 0 else 0
+        return 0
+
+    # Inputs
+
+    def _pump(self) -> None:
+        """Passes inputs to the loop in batches, in a thread of its own."""
+        handled = threading.Event()
+        while True:
+            batch: list[Any] = []
+            while len(batch) < BATCH and (value := self._feed.get(0 if batch else 3_600)) is not None:
+                batch.append(value)
+            handled.clear()
+            try:
+                self._loop.call_soon_threadsafe(self._receive, batch, handled)
+            except RuntimeError:
+                return
+            handled.wait()
+
+    def _receive(self, batch: list[Any], handled: threading.Event) -> None:
+        entries = []
+        for value in batch:
+            if isinstance(value, Ended):
+                log.info("%s has ended. %s", value.source, value.reason)
+                self._open -= 1
+            elif isinstance(value, uwb.Interruption):
+                self.interruptions += 1
+            elif entry := self._encoder.entry(value):
+                entries.append(entry)
+        dropped = self.store.dropped
+        self.flight.add(self.store.add(entries))
+        if self.store.dropped > dropped:
+            self._complain(f"The store is full: {self.store.dropped} messages are dropped. Raise --store-size.")
+        self._wake.set()
+        handled.set()
+
+    # The cluster
+
+    def _changed(self, is_up: bool) -> None:
+        if is_up:
+            for entry in self.flight.late(time.monotonic(), is_new_connection=True):
+                self._publish(entry)
+            self._report()
+            self._wake.set()
+
+    def _publish(self, entry: Entry) -> None:
+        if len(entry.payload) + 100 > self._client.longest:
+            # It would end the connection, again and again.
+            self._complain(f"A message is too long: {len(entry.payload)} bytes. Raise max_payload of the servers.")
+            self._loop.call_soon(self._refuse, entry.number)
+            return
+        headers = f"Nats-Msg-Id: {self.store.identity}-{entry.number}\r\n".encode()
+        self._client.publish(entry.subject, entry.payload, f"{self._inbox}.{entry.number}", headers)
+
+    async def _send(self) -> None:
+        while True:
+            await self._wake.wait()
+            self._wake.clear()
+            now = time.monotonic()
+            while self._client.is_writable and (entry := self.flight.take(now)):
+                self._publish(entry)
+            if entries := self.store.refill():
+                self.flight.add(entries)
+                self._wake.set()
+            self.store.mark()
+            if not self._open and not self.store.waiting:
+                self._stop.set()
+            # Other tasks get their turn, and acknowledgements come together.
+            await asyncio.sleep(0.001)
+
+    def _answered(self, message: _nats.Message) -> None:
+        number = int(message.subject.rpartition(".")[2])
+        if message.data.startswith(b'{"stream"') and b'"error"' not in message.data:
+            if self.flight.confirm(number):
+                self.confirmed += 1
+                self.repeated += b'"duplicate"' in message.data
+                self.store.confirm(number)
+                self._wake.set()
+            return
+        now = time.monotonic()
+        self.flight.postpone(number, now + PATIENCE)
+        if message.status == 503:
+            self._complain("No stream accepts messages: see uwb-nats --check, or make the streams: --make-streams.")
+            return
+        try:
+            error = json.loads(message.data)["error"]
+            code, text = error.get("err_code"), str(error.get("description"))
+        except (ValueError, KeyError, TypeError, AttributeError):
+            code, text = None, "the answer cannot be read"
+        self._complain(f"The cluster refuses messages: {text}. See uwb-nats --check.")
+        # The message is too long for the stream, for ever.
+        if code == 10054:
+            self._refuse(number)
+
+    def _refuse(self, number: int) -> None:
+        """Forgets a message that the cluster will never accept."""
+        if self.flight.confirm(number):
+            self.refused += 1
+            self.store.confirm(number)
+            self._wake.set()
+
+    def _complain(self, text: str) -> None:
+        """Logs a text at most once a minute."""
+        now = time.monotonic()
+        if text.partition(":")[0] != self._complaint[0] or now - self._complaint[1] > 60:
+            self._complaint = text.partition(":")[0], now
+            log.error("%s", text)
+
+    async def _watch(self) -> None:
+        reported = synced = time.monotonic()
+        drained = math.inf
+        while True:
+            await asyncio.sleep(0.25)
+            now = time.monotonic()
+            if self._client.is_writable:
+                for entry in self.flight.late(now):
+                    self._publish(entry)
+            if now - synced >= 1:
+                synced = now
+                await self._loop.run_in_executor(None, self.store.sync)
+            if now - reported >= REPORT:
+                reported = now
+                self._report()
+            if not self._open:
+                drained = min(drained, now + self._options.drain)
+                self._wake.set()
+                if now >= drained:
+                    self._stop.set()
+
+    def _report(self) -> None:
+        """Publishes the state of this host."""
+        clock, store = self._clocks.now(), self.store
+        report = {
+            "host": self._options.host, "publisher": store.identity, "boot": boot(), "version": uwb.__version__,
+            "utc_us": clock.utc_us, "utc_max_error_us": clock.max_error_us, "monotonic_us": clock.monotonic_us,
+            "waiting": store.waiting, "size": store.size, "most": store.most, "dropped": store.dropped,
+            "unsaved": store.unsaved, "damaged": store.damaged, "confirmed": self.confirmed,
+            "repeated": self.repeated, "refused": self.refused, "interruptions": self.interruptions}
+        subject = f"uwb.{self._options.site}.{self._options.area}.host.{slug(self._options.host)}"
+        self._client.publish(subject, json.dumps(report).encode())
+        log.debug("%s", report)
+
+
+def parsed(arguments: list[str] | None) -> argparse.Namespace:
+    """Returns the options; a wrong one ends the program with 2."""
+    found = parser("uwb-nats", __doc__)
+    add = found.add_argument
+    _nats.add_options(found)
+    add("--site", required=True, help="the site, the second level of subjects")
+    add("--area", default="main", help="the area, the third level of subjects (default: main)")
+    add("--host", default=socket.gethostname(), help="the name of this host (default: the machine's)")
+    add("--store", metavar="FOLDER", help="the folder of messages that wait (default: in the state of the user)")
+    add("--store-size", type=int, default=512, metavar="MB", help="of the store (default: 512)")
+    add("--drain", type=float, default=30, metavar="SECONDS",
+        help="wait for the cluster after the end of all sources (default: 30)")
+    add("--make-streams", action="store_true", help="make the streams of the site, or change their limits, and end")
+    add("--replicas", type=int, default=3, choices=[1, 3, 5], help="of the streams (default: 3)")
+    add("--stream-size", type=int, default=1_024, metavar="MB", help="of each stream (default: 1024)")
+    add("--check", action="store_true", help="list streams, consumers, hosts and their problems, and end")
+    options = found.parse_args(arguments)
+    try:
+        validate(options)
+    except ValueError as error:
+        found.error(str(error))
+    return options
+
+
+def validate(options: argparse.Namespace) -> None:
+    """Completes the options; raises `ValueError` for ones that cannot be used."""
+    _nats.validate(options)
+    for level in (options.site, options.area):
+        if level != slug(level) or level.startswith("-"):
+            raise ValueError(f"{level!r} is not a level of a subject: use letters, digits, - and _")
+    if not 16 <= options.store_size <= 1 << 20 or not 1 <= options.stream_size <= 1 << 24:
+        raise ValueError("--store-size has at least 16 MB, and --stream-size 1 MB")
+    if not 0 <= options.drain < 1e6:
+        raise ValueError("--drain is a positive number")
+    if options.store is None:
+        state = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
+        options.store = os.environ.get("STATE_DIRECTORY") or os.path.join(state, "uwb-nats")
+
+
+async def ask(options: argparse.Namespace) -> int:
+    """Makes the streams, or checks them."""
+    client = _nats.Client(options, "uwb-nats check")
+    reasons: list[str] = []
+    texts: list[str] = []
+    error: _nats.NatsError | None = None
+    for server in options.server:
+        try:
+            await client.connect(server)
+            break
+        except (OSError, ValueError) as reason:
+            reasons.append(f"{server}: {reason}")
+    found = [] if len(reasons) == len(options.server) else reasons
+    try:
+        if not found and reasons:
+            raise _nats.NatsError(" ".join(reasons))
+        if options.make_streams:
+            await _streams.make(client, options.site, options.replicas, options.stream_size << 20, texts)
+        else:
+            await _streams.find_problems(client, options.site, options.replicas, texts, found)
+    except _nats.NatsError as failure:
+        error = failure
+    client.close()
+    for text in texts:
+        print(text)
+    for text in found:
+        print(f"problem: {text}")
+    if error:
+        print(f"uwb-nats: {error}", file=sys.stderr)
+    elif options.check and not found:
+        print("There is no problem.")
+    return 1 if error or found else 0
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Runs the program, and returns its exit status."""
+    options = parsed(arguments)
+
+    def work() -> int:
+        if options.make_streams or options.check:
+            return asyncio.run(ask(options))
+        return asyncio.run(Bridge(options).run())
+
+    return run("uwb-nats", options.verbose, work)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
