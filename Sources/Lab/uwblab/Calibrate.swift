@@ -66,8 +66,8 @@ struct CalibrationResult: ParsableArguments {
   }
 }
 
-/// A calibration. Quitting before it has a result has its own status.
-protocol CalibrationCommand: AsyncParsableCommand, Sendable {
+/// A calibration with boards, or with a table of measurements.
+protocol CalibrationCommand: ResultCommand {
   var from: String? { get }
   var input: TableOptions { get }
   /// Calibrates with a table of measurements.
@@ -76,21 +76,11 @@ protocol CalibrationCommand: AsyncParsableCommand, Sendable {
 }
 
 extension CalibrationCommand {
-  func run() async throws {
-    let command = self
-    try await reporting {
-      do {
-        try await Ending.cancelling {
-          if let file = command.from {
-            try await command.calibrate(from: try command.input.table(in: file))
-          } else {
-            try await command.calibrateBoards()
-          }
-        }
-      } catch is CancellationError {
-        standardError.write("\n")
-        throw Failure(.unfinished, "Quit before there was a result. Nothing was written.")
-      }
+  func execute() async throws {
+    if let from {
+      try await calibrate(from: try input.table(in: from))
+    } else {
+      try await calibrateBoards()
     }
   }
 }
@@ -210,7 +200,7 @@ struct BoardOptions: ParsableArguments {
     let truth = bench.chips.map { "\($0.name) \(fixed($0.placement.antennaDelayError, 3)) m" }
       .joined(separator: ", ")
     standardError.write(
-      "The boards are simulated, and move by themselves. Their true delays: \(truth).\n")
+      lines: "The boards are simulated, and move by themselves. Their true delays: \(truth).\n")
     return bench
   }
 }
@@ -322,13 +312,9 @@ struct CalibrateDelay: CalibrationCommand {
       do {
         try await CalibrationChange(board.device, entries).confirmAndWrite(
           consent,
-          warning: isRough ? "The delay of \(board.name) is uncertain by more than 5 cm." : nil,
-          isAtomic: true)
-      } catch is CancellationError {
-        let done =
-          written.isEmpty ? "Nothing was written" : "Written: " + written.joined(separator: ", ")
-        standardError.write("\n")
-        throw Failure(.unfinished, done + ".")
+          warning: isRough ? "The delay of \(board.name) is uncertain by more than 5 cm." : nil)
+      } catch is CancellationError where !written.isEmpty {
+        throw Failure(.unfinished, "Written: \(written.joined(separator: ", ")).")
       }
       written.append(board.name)
     }

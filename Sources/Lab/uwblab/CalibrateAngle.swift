@@ -149,7 +149,7 @@ struct CalibrateAngle: CalibrationCommand {
       channel: boards.channel, pair: antennaPair, offset: fit.offset,
       table: zip(fit.table.angles, fit.table.phases).map { ($0, $1) })
     try await CalibrationChange(device, entries).confirmAndWrite(
-      consent, warning: missing, isAtomic: true)
+      consent, warning: missing)
   }
 }
 

@@ -54,15 +54,13 @@ package struct PrintedValue {
 extension CalibrationChange {
   /// Shows the changes, asks for confirmation, writes the values and reads them back.
   ///
-  /// - Parameters:
-  ///   - warning: A text shown above the question.
-  ///   - isAtomic: See `write`.
+  /// - Parameter warning: A text shown above the question.
+  /// - Throws: `CancellationError` without confirmation, and the errors of `write`.
   package func confirmAndWrite(
-    _ consent: Consent, _ format: OutputFormat = .text, warning: String? = nil,
-    isAtomic: Bool = false
+    _ consent: Consent, _ format: OutputFormat = .text, warning: String? = nil
   ) async throws {
     guard !changes.isEmpty else {
-      standardError.write("Nothing to change: the chip already has these values.\n")
+      standardError.write(lines: "Nothing to change: the chip already has these values.\n")
       return
     }
     let scheme = device.profile.calibration
@@ -78,13 +76,11 @@ extension CalibrationChange {
       }
       let count = counted(changes.count, "value")
       let question = "Write \(count) to \(printable(device.endpoint.description))?"
-      guard try await Prompt.confirm(question) else {
-        throw Failure(.usage, "Nothing was written.")
-      }
+      guard try await Prompt.confirm(question) else { throw CancellationError() }
     }
     try Task.checkCancellation()
-    try await write(isAtomic: isAtomic)
-    standardError.write("\(changes.count) written and read back.\n")
+    try await write()
+    standardError.write(lines: "\(changes.count) written and read back.\n")
   }
 }
 
@@ -103,20 +99,20 @@ package struct CalibrationChange {
     }
   }
 
-  /// Writes the new values and reads each one back.
-  ///
-  /// - Parameter isAtomic: whether the values belong together: cancellation then waits for the last
-  ///   of them, and a failure restores the values before it.
-  package func write(isAtomic: Bool) async throws {
+  /// Writes the new values and reads each one back. The values belong together: cancellation waits
+  /// for the last of them, and a failure restores the values before it.
+  package func write() async throws {
     let (device, changes) = (device, changes)
-    guard isAtomic else { return try await device.calibrate(changes.map(\.new)) }
     // A task of its own is not cancelled together with this one.
     try await Task {
       do { try await device.calibrate(changes.map(\.new)) } catch {
-        for change in changes where !change.old.isEmpty {
-          try? await device.calibrate([
-            CalibrationEntry(name: change.new.name, bytes: change.old)
-          ])
+        let old = changes.filter { !$0.old.isEmpty }
+          .map { CalibrationEntry(name: $0.new.name, bytes: $0.old) }
+        for entry in old {
+          do throws(CalibrationError) { try await device.calibrate([entry]) } catch {
+            // The device is gone; a value that the chip refuses has not changed.
+            if case .device = error { break }
+          }
         }
         throw error
       }

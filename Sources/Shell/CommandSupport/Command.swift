@@ -29,6 +29,21 @@ extension Command {
   }
 }
 
+/// A command whose early end is a failure, because it has no effect before its result.
+package protocol ResultCommand: Command {}
+
+extension ResultCommand {
+  package func run() async throws {
+    let command = self
+    try await reporting {
+      do { try await Ending.cancelling { try await command.execute() } } catch is CancellationError
+      {
+        throw Failure(.unfinished, "Quit before there was a result. Nothing was written.")
+      }
+    }
+  }
+}
+
 /// A command that runs with `run()`, or asynchronously where it is live.
 package protocol LiveCommand: ParsableCommand {
   var isLive: Bool { get }
@@ -192,7 +207,7 @@ package enum ExitStatus: Int32, CaseIterable {
   case noPeer = 82
   /// The two compared ends cannot range with each other.
   case cannotRange = 83
-  /// A calibration ended before it had a result; no value was written.
+  /// A calibration ended before its result; no value was written.
   case unfinished = 84
   /// The chip or the peer ended the session.
   case sessionEnded = 85

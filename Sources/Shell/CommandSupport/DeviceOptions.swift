@@ -26,7 +26,7 @@ package struct DeviceOption: ParsableArguments {
 ///
 /// It declares both groups of options itself. Each level of groups in groups multiplies the time of
 /// the argument parser by five in debug builds.
-package protocol DeviceCommand: ReportingCommand {
+package protocol DeviceCommand: Command {
   var device: DeviceOption { get }
   var chip: ChipOptions { get }
 }

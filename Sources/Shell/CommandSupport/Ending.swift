@@ -32,6 +32,8 @@ package enum Ending {
 
   /// Runs `body` in a task. Ending signals and the loss of standard output cancel the task. A
   /// second signal, at least a second after the first, ends the program at once.
+  ///
+  /// - Throws: `CancellationError` if `body` ended early, and the other errors of `body`.
   package static func cancelling(_ body: @escaping @Sendable () async throws -> Void) async throws {
     state.withLock { $0 = State() }
     let source = Signals.receive(Signals.ending + screenSignals) { received($0) }
@@ -48,7 +50,7 @@ package enum Ending {
       // The cancellation is neither a failure of the device nor of a pipe.
       let isEnd =
         (error as? DriverError)?.linkError?.code == .cancelled || ExitStatus(of: error) == .noInput
-      guard task.isCancelled, isEnd else { throw error }
+      throw task.isCancelled && isEnd ? CancellationError() : error
     }
   }
 

@@ -238,7 +238,11 @@ package enum Prompt {
     standardError.write(standardError.wrapped(question, indent: 2))
     var iterator = answers.makeAsyncIterator()
     let answer = await iterator.next()
-    try Task.checkCancellation()
+    if Task.isCancelled {
+      // The cursor is still behind the question.
+      standardError.write("\n")
+      throw CancellationError()
+    }
     return answer.map { line in
       let rest = line.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace)
       return String(rest.reversed())

@@ -12,7 +12,7 @@ import UWB
 import UWBLink
 import UWBTools
 
-struct AccessoryCommand: Command, DeviceCommand {
+struct AccessoryCommand: DeviceCommand {
   static let configuration = CommandConfiguration(
     commandName: "accessory",
     abstract: "Let a chip serve as a Nearby Interaction accessory.",

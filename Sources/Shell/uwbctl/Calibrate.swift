@@ -68,7 +68,7 @@ enum ChipCalibration {
     }
   }
 
-  struct Get: DeviceCommand {
+  struct Get: DeviceCommand, ResultCommand {
     static let configuration = CommandConfiguration(abstract: "Read values from the chip.")
     @Argument(help: "Names (default: all values of the chip).") var names: [String] = []
     @OptionGroup(title: "Device") var device: DeviceOption
@@ -86,7 +86,7 @@ enum ChipCalibration {
     }
   }
 
-  struct SetValues: DeviceCommand {
+  struct SetValues: DeviceCommand, ResultCommand {
     static let configuration = CommandConfiguration(
       commandName: "set", abstract: "Write values to the chip, and read each one back.")
     @Argument(help: "NAME=VALUE.") var assignments: [String]
@@ -118,7 +118,7 @@ enum ChipCalibration {
 }
 
 extension ChipCalibration {
-  struct Backup: DeviceCommand {
+  struct Backup: DeviceCommand, ResultCommand {
     static let configuration = CommandConfiguration(
       abstract: "Save all values of the chip and its id to a file (JSON).")
     @Argument(
@@ -139,11 +139,13 @@ extension ChipCalibration {
       }
       try backup.write(to: file)
       standardError.write(
-        "Saved \(counted(backup.values.count, "value")) of \(printable(backup.device.summary)).\n")
+        lines:
+          "Saved \(counted(backup.values.count, "value")) of \(printable(backup.device.summary)).\n"
+      )
     }
   }
 
-  struct Restore: DeviceCommand {
+  struct Restore: DeviceCommand, ResultCommand {
     static let configuration = CommandConfiguration(
       abstract: "Write the values of a backup that differ from the chip's values.",
       discussion: """

@@ -10,7 +10,7 @@ import UWBLink
 import UWBSimulator
 import UWBTools
 
-struct Caps: Command, DeviceCommand {
+struct Caps: DeviceCommand {
   static let configuration = CommandConfiguration(
     abstract: "Show the capabilities that a chip reports.",
     discussion: """

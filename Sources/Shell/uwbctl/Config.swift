@@ -132,7 +132,7 @@ struct ConfigAccess: ParsableArguments {
   }
 }
 
-private protocol ConfigCommand: Command, DeviceCommand {
+private protocol ConfigCommand: DeviceCommand {
   var capture: CaptureOptions { get }
   var access: ConfigAccess { get }
 }

@@ -12,7 +12,7 @@ import UWB
 import UWBLink
 import UWBTools
 
-struct FindCommand: Command, DeviceCommand {
+struct FindCommand: DeviceCommand {
   static let configuration = CommandConfiguration(
     commandName: "find",
     abstract: "Show the distance and direction of an accessory.",

@@ -11,7 +11,7 @@ import UWBLink
 import UWBSimulator
 import UWBTools
 
-struct Monitor: Command, DeviceCommand {
+struct Monitor: DeviceCommand {
   static let configuration = CommandConfiguration(
     abstract: "Decode the packets on a link until interrupted.",
     discussion: """
@@ -40,7 +40,7 @@ struct Monitor: Command, DeviceCommand {
   }
 }
 
-struct CaptureCommand: Command, DeviceCommand {
+struct CaptureCommand: DeviceCommand {
   static let configuration = CommandConfiguration(
     commandName: "capture",
     abstract: "Record the packets on a link in a file (pcapng).",

@@ -9,7 +9,7 @@ import UWB
 import UWBLink
 import UWBTools
 
-struct PeerCommand: Command, DeviceCommand {
+struct PeerCommand: DeviceCommand {
   static let configuration = CommandConfiguration(
     commandName: "peer",
     abstract: "Find another Linux machine, and range with it.",

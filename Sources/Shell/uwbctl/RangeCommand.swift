@@ -12,7 +12,7 @@ import UWBLink
 import UWBSimulator
 import UWBTools
 
-struct RangeCommand: Command, DeviceCommand {
+struct RangeCommand: DeviceCommand {
   static let configuration = CommandConfiguration(
     commandName: "range",
     abstract: "Range with other devices and print the measurements.",

@@ -10,7 +10,7 @@ import UWBLink
 import UWBSimulator
 import UWBTools
 
-struct Reset: Command, DeviceCommand {
+struct Reset: DeviceCommand {
   static let configuration = CommandConfiguration(
     abstract: "Reset a chip, which ends its sessions.",
     discussion: """

@@ -8,7 +8,7 @@ import UCIReference
 import UWB
 import UWBTools
 
-struct Send: Command, DeviceCommand {
+struct Send: DeviceCommand {
   static let configuration = CommandConfiguration(
     abstract: "Send packets in hexadecimal, and show the answers.",
     discussion: """

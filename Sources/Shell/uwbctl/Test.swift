@@ -76,7 +76,7 @@ struct TestCommand: ParsableCommand {
     func execute() async throws { try await run("loopback", .loopback(psdu: psdu)) }
   }
 
-  struct SSTWR: Command, DeviceCommand {
+  struct SSTWR: DeviceCommand {
     static let configuration = CommandConfiguration(
       commandName: "ss-twr", abstract: "Perform one single-sided two-way ranging.",
       discussion: """
@@ -121,7 +121,7 @@ struct TestCommand: ParsableCommand {
 }
 
 /// A test with frames.
-private protocol FrameTest: Command, DeviceCommand {
+private protocol FrameTest: DeviceCommand {
   var frames: FrameOptions { get }
   var radio: TestOptions { get }
   var capture: CaptureOptions { get }
