@@ -64,4 +64,18 @@ import UWBTestSupport
     let status = command[0] == "info" ? ExitStatus.success : .unfinished
     #expect(end.status == status.rawValue, "\(end.complaints)")
   }
+
+  @Test func sentencesFitANarrowTerminal() throws {
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    let file = folder.path("b.json")
+    for command in [
+      ["calibrate", "backup", file], ["calibrate", "restore", file],
+      ["monitor", "--reset", "--only", "data", "-t", "0.1"],
+    ] {
+      let session = try TerminalSession(command, columns: 40)
+      #expect(try session.status() == 0, "\(session.seen)")
+      #expect(session.screen.wraps == 0, "\(session.screen.lines)")
+    }
+  }
 }

@@ -59,9 +59,9 @@ struct CalibrationResult: ParsableArguments {
     if let problem = report.problem { throw problem }
     if let output {
       try report.calibration.merge(intoFile: output)
-      if output != "-" { standardError.write("Written to \(printable(output)).\n") }
+      if output != "-" { standardError.write(lines: "Written to \(printable(output)).\n") }
     } else if !write {
-      standardError.write("Nothing was written: use --output FILE or --write.\n")
+      standardError.write(lines: "Nothing was written: use --output FILE or --write.\n")
     }
   }
 }

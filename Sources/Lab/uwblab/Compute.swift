@@ -156,7 +156,7 @@ struct ComputeOptions: ParsableArguments {
       try Plot.write(result.charts(with: scores), to: plot)
       try result.write(to: output)
       warn(result.warnings)
-      for score in scores { standardError.write("\(score)\n") }
+      for score in scores { standardError.write(lines: "\(score)\n") }
       if let problem = result.problem { throw problem }
     } catch {
       // The reader has exited, as `head` does.

@@ -151,7 +151,7 @@ struct ComputeSSTWR: TableCommand {
       let learned = try table.singleSidedCalibration(
         radio.parameters, secondResponse: radio.secondResponse, truth: truth)
       try learned.write(to: learn)
-      standardError.write(learned.summary + "\n")
+      standardError.write(lines: learned.summary + "\n")
       correction = learned
     }
     return try table.singleSided(

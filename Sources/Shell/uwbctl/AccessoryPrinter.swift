@@ -98,7 +98,7 @@ final class AccessoryPrinter: Sendable {
     live?.finish()
     guard format == .text else { return }
     standardError.write(
-      "\(counted(apps, "app")), \(measured) measured, \(failed) failed\n")
+      lines: "\(counted(apps, "app")), \(measured) measured, \(failed) failed\n")
   }
 
   /// Writes a line above the updated ones.

@@ -65,7 +65,7 @@ struct Diff: Command {
     let prevents = differences.contains { $0.effect == .preventsRanging }
     if format == .text {
       standardOutput.write(
-        prevents
+        lines: prevents
           ? "These two cannot range with each other.\n" : "No difference prevents ranging.\n")
     }
     if prevents { throw Failure(.cannotRange) }

@@ -110,7 +110,7 @@ struct MonitorOptions: ParsableArguments {
       note("Open this in the other program: \(link ?? terminal.path)")
     }
     var monitoring = Monitoring(printer: printer, proxy: terminal, write: write, count: count)
-    defer { standardError.write(title + monitoring.summary) }
+    defer { standardError.write(lines: title + monitoring.summary) }
     try await monitoring.run(
       target.endpoint, profile: options.driverOptions.profile, tap: target.tap, resets: reset,
       limit: duration?.duration)

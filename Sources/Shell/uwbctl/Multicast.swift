@@ -68,7 +68,7 @@ private func change(
   guard let entry = found.first else { throw RunningRanges.noSession }
   guard found.count == 1 else {
     note("Several sessions are running.")
-    for entry in found { standardError.write("  \(summary(entry.about))\n") }
+    for entry in found { standardError.write(lines: "  \(summary(entry.about))\n") }
     throw Failure(.usage, try: "Select one with --device, --session or --pid.")
   }
   let range = try RunningRanges.ask(call, addresses, at: entry.path)

@@ -137,7 +137,7 @@ extension Replay {
     announced.print([(link ?? device.path, recording)], Self.json) { path, _ in path + "\n" }
     try? await Task.sleep(for: time.limit ?? .seconds(1_000_000_000))
     device.stop()
-    standardError.write(device.statistics.text(of: recording) + "\n")
+    standardError.write(lines: device.statistics.text(of: recording) + "\n")
   }
 
   static let json = JSONTable<(path: String, Recording)>(

@@ -53,9 +53,9 @@ struct Setup: ReportingCommand {
       standardOutput.write(remove ? "There is nothing to remove.\n" : "Already installed.\n")
       return
     }
-    for line in try plan.carryOut() { standardOutput.write(printable(line) + "\n") }
+    for line in try plan.carryOut() { standardOutput.write(lines: printable(line) + "\n") }
     if folder == "/" { apply() }
-    if install { standardOutput.write(groupAdvice) }
+    if install { standardOutput.write(lines: groupAdvice) }
   }
 
   // MARK: the plan
@@ -63,13 +63,14 @@ struct Setup: ReportingCommand {
   private func show(_ plan: SetupPlan) {
     for file in plan.files {
       switch file.state {
-      case .same: standardOutput.write("\(printable(file.path.string)): installed\n")
+      case .same: standardOutput.write(lines: "\(printable(file.path.string)): installed\n")
       case .obstructed:
-        standardOutput.write("\(printable(file.path.string)): not a regular file; not replaced\n")
-      case .missing: standardOutput.write("Would write \(printable(file.path.string)):\n")
+        standardOutput.write(
+          lines: "\(printable(file.path.string)): not a regular file; not replaced\n")
+      case .missing: standardOutput.write(lines: "Would write \(printable(file.path.string)):\n")
       case .different:
         standardOutput.write(
-          "Would write \(printable(file.path.string)), keeping the present one as .old:\n")
+          lines: "Would write \(printable(file.path.string)), keeping the present one as .old:\n")
       }
       guard file.state == .missing || file.state == .different, let text = file.text else {
         continue
@@ -78,13 +79,14 @@ struct Setup: ReportingCommand {
         text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
           .map { $0.isEmpty ? "\n" : "  \($0)\n" }.joined())
     }
-    standardOutput.write(groupAdvice)
+    standardOutput.write(lines: groupAdvice)
     if plan.isDone {
-      standardOutput.write("Nothing to do. To remove the rules: sudo uwbctl setup --remove\n")
+      standardOutput.write(
+        lines: "Nothing to do. To remove the rules: sudo uwbctl setup --remove\n")
     } else {
       let all = (["--install"] + nodes.map { "--node \($0)" }).joined(separator: " ")
       standardOutput.write(
-        "Then: udevadm control --reload, udevadm trigger\n"
+        lines: "Then: udevadm control --reload, udevadm trigger\n"
           + "Nothing was changed. To install: sudo uwbctl setup \(printable(all))\n")
     }
   }
@@ -113,7 +115,7 @@ struct Setup: ReportingCommand {
         try: "Replug the board, or restart the machine.")
       return
     }
-    standardOutput.write("udev has applied the change to present devices.\n")
+    standardOutput.write(lines: "udev has applied the change to present devices.\n")
   }
 
   private static func succeeds(_ arguments: [String]) -> Bool {
