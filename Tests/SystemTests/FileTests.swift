@@ -61,6 +61,13 @@ struct FileTests {
       #expect(throws: FileError.system(.noSuchFileOrDirectory)) {
         try OutputFile.write([1], to: folder.path("no/file"))
       }
+      #expect(throws: FileError.system(.noSuchFileOrDirectory)) {
+        try OutputFile.check(folder.path("no/file"))
+      }
+      #expect(throws: FileError.otherKind("a folder")) { try OutputFile.check(folder.path("")) }
+      for name in ["new", "link", "file"] { try OutputFile.check(folder.path(name)) }
+      #expect(try folder.read("file") == "after" && !OutputFile.isFile(folder.path("new")))
+      for other in ["-", "/dev/null", "."] { #expect(!OutputFile.isFile(other), "\(other)") }
     }
   }
 

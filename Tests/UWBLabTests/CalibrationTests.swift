@@ -64,6 +64,19 @@ import UWBTestSupport
       try await run([], isInteractive: false, suggestions: [2, nil])
     }
     #expect(incomplete?.code == .usage)
+    // Nothing is measured before all numbers are known.
+    let guide = Guide<Double>(
+      console: Script([]), isInteractive: false, quantity: "distance", unit: "m", limits: 1...10)
+    var measured = 0
+    await #expect(throws: LabError.self) {
+      _ = try await guide.run(
+        [.init(name: "A – B", value: 2), .init(name: "A – C", value: nil)],
+        measure: { _, value in
+          measured += 1
+          return value
+        }, summary: { _, _ in "" })
+    }
+    #expect(measured == 0)
     let silent = await #expect(throws: LabError.self) { try await run([], suggestions: [2]) }
     #expect(silent?.code == .noAnswer)
   }

@@ -124,6 +124,10 @@ import UWBTestSupport
     #expect(missing?.code == .unreadable && missing?.description.contains("/no/such") == true)
     let place = #expect(throws: LabError.self) { try RangingCalibration().write(to: "/no/such") }
     #expect(place?.code == .notCreated && place?.errorDescription == place?.description)
+    let checked = #expect(throws: LabError.self) {
+      try RangingCalibration.check(output: "/no/such")
+    }
+    #expect(checked?.code == .notCreated && checked?.description == place?.description)
     var one = RangingCalibration()
     one.delay = 0.1
     try one.merge(intoFile: folder.path("c.json"))

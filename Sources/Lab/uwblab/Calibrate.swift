@@ -50,6 +50,12 @@ struct CalibrationResult: ParsableArguments {
         + "again.")
   }
 
+  /// Checks the files, so that no measurement is lost because of them.
+  func check() throws(LabError) {
+    if let output { try RangingCalibration.check(output: output) }
+    if let plot { try Figure.check(output: plot) }
+  }
+
   /// Prints the report, and writes its calibration into the file.
   func save(_ report: CalibrationReport) throws(LabError) {
     takeOutput(for: output)
@@ -68,6 +74,7 @@ struct CalibrationResult: ParsableArguments {
 
 /// A calibration with boards, or with a table of measurements.
 protocol CalibrationCommand: ResultCommand {
+  var result: CalibrationResult { get }
   var from: String? { get }
   var input: TableOptions { get }
   /// Calibrates with a table of measurements.
@@ -77,6 +84,7 @@ protocol CalibrationCommand: ResultCommand {
 
 extension CalibrationCommand {
   func execute() async throws {
+    try result.check()
     if let from {
       try await calibrate(from: try input.table(in: from))
     } else {

@@ -66,6 +66,25 @@ package enum OutputFile {
     path == "-" && isatty(STDOUT_FILENO) == 1
   }
 
+  /// Returns whether an output is a regular file that exists.
+  package static func isFile(_ path: String) -> Bool {
+    var status = stat()
+    guard path != "-", unsafe stat(path, &status) == 0 else { return false }
+    return status.st_mode & S_IFMT == S_IFREG
+  }
+
+  /// Checks that `write` can write an output, such as before a long measurement. Changes nothing.
+  package static func check(_ path: String) throws(FileError) {
+    var status = stat()
+    guard path != "-" else { return }
+    let exists = unsafe stat(path, &status) == 0
+    if exists, status.st_mode & S_IFMT == S_IFDIR { throw .otherKind("a folder") }
+    let folder = FilePath(path).removingLastComponent().string
+    guard unsafe access(folder.isEmpty ? "." : folder, W_OK | X_OK) != 0 else { return }
+    guard exists else { throw .last }
+    guard unsafe access(path, W_OK) == 0 else { throw .last }
+  }
+
   private static func waitingForReader(
     _ path: String, _ open: () throws -> FileDescriptor
   ) throws(FileError) -> FileDescriptor {

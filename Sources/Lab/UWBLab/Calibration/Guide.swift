@@ -31,6 +31,12 @@ struct Guide<Measured: Sendable> {
     _ stops: [Stop], measure: (Int, Double) async throws -> Measured,
     summary: (Measured, Double) -> String
   ) async throws -> [(stop: Int, value: Double, measured: Measured)] {
+    if !isInteractive, let index = stops.firstIndex(where: { $0.value == nil }) {
+      throw LabError(
+        .usage,
+        "(\(index + 1) of \(stops.count)) \(stops[index].name): without prompts, every \(quantity) "
+          + "must be given.")
+    }
     var kept: [(stop: Int, value: Double, measured: Measured)] = []
     for (index, stop) in stops.enumerated() {
       var suggestion = stop.value
@@ -63,12 +69,7 @@ struct Guide<Measured: Sendable> {
 
   /// Prompts for the number; nil: the placement is skipped.
   private func askValue(_ name: String, _ suggestion: Double?) async throws -> Double? {
-    guard isInteractive else {
-      guard let suggestion else {
-        throw LabError(.usage, "\(name): without prompts, every \(quantity) must be given.")
-      }
-      return suggestion
-    }
+    guard isInteractive else { return suggestion }
     let usual = suggestion.map { ", Enter for \(fixed($0, 3))" } ?? ""
     while true {
       let answer = try await ask("\(name): \(quantity) in \(unit)\(usual), s skips, q quits: ")

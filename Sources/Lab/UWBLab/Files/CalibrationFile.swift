@@ -27,12 +27,21 @@ extension RangingCalibration {
   ///
   /// - Throws: `LabError` with `.unreadable`, `.badFile` or `.notCreated`.
   package func merge(intoFile path: String) throws(LabError) {
-    var whole = RangingCalibration()
-    if path != "-", FileManager.default.fileExists(atPath: path) {
-      whole = try RangingCalibration(file: path)
-    }
+    var whole = try Self.present(in: path)
     whole.merge(self)
     try whole.write(to: path)
+  }
+
+  /// Checks that a calibration can be merged into a file. Changes nothing.
+  ///
+  /// - Throws: `LabError` with `.unreadable`, `.badFile` or `.notCreated`.
+  package static func check(output path: String) throws(LabError) {
+    _ = try present(in: path)
+    do { try OutputFile.check(path) } catch { throw .notCreated(path, error) }
+  }
+
+  private static func present(in path: String) throws(LabError) -> RangingCalibration {
+    OutputFile.isFile(path) ? try RangingCalibration(file: path) : RangingCalibration()
   }
 
   /// A line on the residuals of distances.

@@ -25,6 +25,13 @@ public struct Figure {
     do { try OutputFile.write(Array(svg.utf8), to: path) } catch { throw .notCreated(path, error) }
   }
 
+  /// Checks that a drawing can be written. Changes nothing.
+  ///
+  /// - Throws: `LabError` with `.notCreated`.
+  package static func check(output path: String) throws(LabError) {
+    do { try OutputFile.check(path) } catch { throw .notCreated(path, error) }
+  }
+
   /// The drawing as an SVG document.
   public var svg: String {
     let heights = charts.map { $0.isMap ? 660.0 : 340 }
