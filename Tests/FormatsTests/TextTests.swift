@@ -172,5 +172,6 @@ import UWBTestSupport
     #expect(unreadable.recoverySuggestion == "b" && unreadable.code == .unreadable)
     #expect(FormatError.notWritten(full).description == "Cannot write the output: full.")
     #expect(FormatError.notCreated("a", full).errorDescription == "Cannot write a: full.")
+    #expect(FormatError.notCreated("-", full).code == .notWritten)
   }
 }

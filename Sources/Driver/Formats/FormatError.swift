@@ -32,7 +32,8 @@ package struct FormatError: Error, Hashable, Sendable {
   }
 
   package static func notCreated(_ path: String, _ cause: any Error) -> FormatError {
-    FormatError(.notCreated, "Cannot write \(path): \(cause).")
+    path == "-"
+      ? notWritten(cause) : FormatError(.notCreated, "Cannot write \(path): \(cause).")
   }
 
   package static func notWritten(_ cause: any Error) -> FormatError {

@@ -34,15 +34,20 @@ package struct CaptureOptions: ParsableArguments {
         .usage, "A capture is not text, and is not written to a terminal.",
         try: "Name a file, or the program that reads it: uwbctl capture - | wireshark -k -i -")
     }
-    return try capture.map { path in
-      try CaptureFile(
-        path,
+    guard let capture else { return nil }
+    do throws(CaptureError) {
+      return try CaptureFile(
+        capture,
         description: .init(
           hardware: simulated.map { "simulated \($0.rawValue)" },
           os: Self.system, userApplication: "\(Program.command) \(Program.version)",
           interfaceName: device,
           interfaceDescription: "UWB chip, UCI"),
         includeSecrets: includeSecrets)
+    } catch {
+      guard case .notWritten(path: "-", let number, _) = error else { throw error }
+      Ending.outputFailed(Errno(rawValue: number))
+      throw CancellationError()
     }
   }
 

@@ -47,9 +47,11 @@ package enum Ending {
     }
     if isLate { task.cancel() }
     do { try await task.value } catch {
-      // The cancellation is neither a failure of the device nor of a pipe.
+      // The cancellation is neither a failure of the device nor of a pipe. Without output, a
+      // command ends before its peers were measured.
       let isEnd =
         (error as? DriverError)?.linkError?.code == .cancelled || ExitStatus(of: error) == .noInput
+        || isOutputLost && (error as? Failure)?.status == .noPeer
       throw task.isCancelled && isEnd ? CancellationError() : error
     }
   }
