@@ -119,7 +119,7 @@ class ProtocolTests(unittest.TestCase):
         self.assertIn("SLOTS_PER_RR is 6, not 8", str(caught.exception))
         with self.assertRaises(uwb.ServiceError) as other:
             uwb.Reply({"parameter": "queue"}, error="org.varlink.service.InvalidParameter").result()
-        self.assertIn("queue", str(other.exception))
+        self.assertIn("does not accept the parameter queue: ", str(other.exception))
 
     def test_a_profile_is_members_or_the_text_of_a_file(self) -> None:
         self.assertEqual(profile_parameters({"session_id": 42}), {"profile": {"session_id": 42}})

@@ -120,6 +120,12 @@ class ServiceError(Exception):
         return " ".join(part for part in (self.reason or self._summary(name), self.advice) if part)
 
     def _summary(self, name: str) -> str:
+        if name == "InvalidParameter":
+            parameter = self.parameters.get("parameter")
+            return (
+                f"The service does not accept the parameter {parameter}: its value is out of range, "
+                "or the service is older."
+            )
         return f"{name}: {json.dumps(self.parameters)}"
 
 
