@@ -23,6 +23,8 @@ package struct AnchorStamp: Sendable, Hashable {
   package var carrier: Double?
   /// Ticks from the initiator to the responder; nil: computed from their places.
   package var flight: Double?
+  /// The time at which the message was read, in seconds.
+  package var time = 0.0
 
   package init(
     anchor: Int, _ kind: Kind, block: Int, round: Int = 0, sent: UInt64, received: UInt64
@@ -35,6 +37,7 @@ package struct AnchorStamp: Sendable, Hashable {
     a.anchor == b.anchor && a.kind == b.kind && a.block == b.block && a.round == b.round
       && a.sent == b.sent && a.received == b.received && a.bits == b.bits && a.reply == b.reply
       && a.anchorOffset == b.anchorOffset && a.carrier == b.carrier && a.flight == b.flight
+      && a.time == b.time
   }
 
   package func hash(into hasher: inout Hasher) {
@@ -57,13 +60,20 @@ package struct Arrivals: Sendable, Hashable {
     package var metres: Double
     /// One standard deviation in metres.
     package var deviation: Double
+    /// The probability that the direct path is blocked.
+    package var blocked: Double
 
-    package init(anchor: Int, metres: Double, deviation: Double) {
-      (self.anchor, self.metres, self.deviation) = (anchor, metres, deviation)
+    package init(anchor: Int, metres: Double, deviation: Double, blocked: Double = 0) {
+      (self.anchor, self.metres) = (anchor, metres)
+      (self.deviation, self.blocked) = (deviation, blocked)
     }
   }
 
   package var entries: [Entry]
+  /// Seconds: of the poll, or by the clock of the reference.
+  package var time = 0.0
+  /// The reference anchor of uplink TDoA; -1 for downlink.
+  package var reference = -1
 
   package init(_ entries: [Entry]) { self.entries = entries }
 
@@ -196,7 +206,10 @@ package struct DownlinkRounds: Sendable {
           anchor: response.anchor, metres: later * Ticks.metres,
           deviation: (stamps + drift * drift).squareRoot() * Ticks.metres))
     }
-    return entries.count > 1 ? [Arrivals(entries)] : []
+    guard entries.count > 1 else { return [] }
+    var found = Arrivals(entries)
+    found.time = poll.time
+    return [found]
   }
 
   /// Returns the ticks from the initiator to a responder: from the message, or by the places.

@@ -128,11 +128,15 @@ package struct Engine: Sendable {
 
   // MARK: input
 
+  /// Returns the tag or anchor with a name or an address.
+  package func known(_ address: String) -> Node? {
+    // An address has several spellings.
+    nodes[address] ?? Address(address).flatMap { nodes[$0.description] }
+  }
+
   /// Returns the tag or anchor with a name or an address; an unknown one is an event, once.
   package mutating func node(_ address: String) -> Node? {
-    if let node = nodes[address] { return node }
-    // An address has several spellings.
-    if let node = Address(address).flatMap({ nodes[$0.description] }) { return node }
+    if let node = known(address) { return node }
     counters.unknown += 1
     if unknown.count < Self.mostUnknown, unknown.insert(address).inserted {
       events.append(.unknown(address: address))
@@ -150,36 +154,81 @@ package struct Engine: Sendable {
   package mutating func add(
     _ measurement: TagMeasurement, tag: Int, source: Int = 0, arrival: Double? = nil
   ) -> Double? {
-    while clocks.count <= source { clocks.append(SourceClock()) }
     reception = TagTrack.Reception(.late)
-    guard measurement.time.isFinite,
-      let reading = clocks[source].read(measurement.time, arrival: arrival)
-    else {
+    guard let time = read(measurement.time, source, arrival) else {
       counters.late += 1
       return nil
     }
-    if let change = reading.change { events.append(.clockSet(source: source, by: change)) }
     var measurement = measurement
-    measurement.time = reading.time
+    measurement.time = time
     measurement.value -= delay(of: measurement)
-    // The place of the last round is complete when the next round begins.
-    if followers[tag].isChanged, measurement.time > followers[tag].track.time + Self.round {
-      report(tag)
-    }
+    finishRound(of: tag, before: time)
     reception = followers[tag].track.add(measurement, places)
-    count(reception.kind)
-    guard reception.kind != .late, reception.kind != .repeated, reception.kind != .unusable else {
+    guard note(reception, time, tag) else { return nil }
+    if case .range(let anchor) = measurement.kind { watch(anchor, reception, tag) }
+    return time
+  }
+
+  /// Takes the arrivals of a moment of a tag, whose common time is unknown.
+  ///
+  /// - Parameter time: seconds by the clock of the source.
+  /// - Returns: the time for the engine, and the effect of each arrival; nil for a late one.
+  @discardableResult
+  package mutating func add(
+    _ arrivals: Arrivals, at time: Double, tag: Int, source: Int = 0, arrival: Double? = nil
+  ) -> (time: Double, receptions: [TagTrack.Reception])? {
+    guard let time = read(time, source, arrival) else {
+      counters.late += arrivals.entries.count
       return nil
     }
-    newest = max(newest, measurement.time)
+    var arrivals = arrivals
+    for (index, entry) in arrivals.entries.enumerated() where anchors.indices ~= entry.anchor {
+      arrivals.entries[index].metres -= anchors[entry.anchor].delay
+    }
+    finishRound(of: tag, before: time)
+    let receptions = followers[tag].track.add(arrivals, at: time, places)
+    for (entry, reception) in zip(arrivals.entries, receptions) where note(reception, time, tag) {
+      watch(entry.anchor, reception, tag)
+    }
+    return (time, receptions)
+  }
+
+  /// Forgets the clock of a source, which has begun again.
+  package mutating func restartClock(of source: Int) {
+    if clocks.indices.contains(source) { clocks[source] = SourceClock() }
+  }
+
+  /// Returns a time of a source for the engine; nil for one that nothing confirms.
+  private mutating func read(_ time: Double, _ source: Int, _ arrival: Double?) -> Double? {
+    while clocks.count <= source { clocks.append(SourceClock()) }
+    guard time.isFinite, let reading = clocks[source].read(time, arrival: arrival) else {
+      return nil
+    }
+    if let change = reading.change { events.append(.clockSet(source: source, by: change)) }
+    return reading.time
+  }
+
+  /// Reports the place of the last round, which is complete when the next round begins.
+  private mutating func finishRound(of tag: Int, before time: Double) {
+    if followers[tag].isChanged, time > followers[tag].track.time + Self.round { report(tag) }
+  }
+
+  /// Counts a measurement of a tag.
+  ///
+  /// - Returns: whether it was taken.
+  private mutating func note(_ reception: TagTrack.Reception, _ time: Double, _ tag: Int) -> Bool {
+    count(reception.kind)
+    guard reception.kind != .late, reception.kind != .repeated, reception.kind != .unusable else {
+      return false
+    }
+    newest = max(newest, time)
     followers[tag].isPresent = true
     followers[tag].isChanged = true
     if !followers[tag].isListed {
       followers[tag].isListed = true
       changed.append(tag)
     }
-    watch(measurement, reception, tag)
-    return measurement.time
+    return true
   }
 
   /// Returns the part of a measurement that the known delays of its anchors cause.
@@ -204,12 +253,8 @@ package struct Engine: Sendable {
     }
   }
 
-  private mutating func watch(
-    _ measurement: TagMeasurement, _ reception: TagTrack.Reception, _ tag: Int
-  ) {
-    guard case .range(let anchor) = measurement.kind,
-      reception.kind == .used || reception.kind == .rejected
-    else { return }
+  private mutating func watch(_ anchor: Int, _ reception: TagTrack.Reception, _ tag: Int) {
+    guard reception.kind == .used || reception.kind == .rejected else { return }
     let arm = followers[tag].track.position - places[anchor].position
     let finding = watches[anchor].add(
       tag: tag, time: newest, direction: arm / max(arm.length, 0.1), residual: reception.residual,

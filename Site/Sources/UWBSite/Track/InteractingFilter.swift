@@ -60,6 +60,12 @@ struct InteractingFilter: Sendable {
     if hasTwo { other.set(state, value, variance: variance) }
   }
 
+  /// Sets the time of a round of arrivals to an unknown one near `metres`.
+  mutating func beginRound(near metres: Double) {
+    first.beginRound(near: metres)
+    if hasTwo { other.beginRound(near: metres) }
+  }
+
   /// Weighs and mixes the filters, and predicts them after a step of time.
   ///
   /// - Parameter steps: the steps of both models.
@@ -152,6 +158,12 @@ extension JointFilter {
   /// makes a range longer.
   private static let freedom = (short: 8.0, other: 4.0)
 
+  /// The variance of an unknown time in square metres: 100 m are more than any error of a place.
+  private static let unknownTime = 1e4
+
+  /// Sets the time of a round of arrivals to an unknown one near `metres`.
+  mutating func beginRound(near metres: Double) { set(7, metres, variance: Self.unknownTime) }
+
   /// Updates the states with a measurement.
   mutating func update(_ view: MeasurementView) -> FilterUpdate {
     let sight = sight(view)
@@ -162,7 +174,11 @@ extension JointFilter {
     result.normalised = result.innovation * result.innovation / variance
     if view.slot >= 0 { result.learned = error(view.slot) }
     var freedom = Self.freedom.other
-    if case .range = view.measurement.kind, result.innovation < 0 { freedom = Self.freedom.short }
+    switch view.measurement.kind {
+    case .range where result.innovation < 0, .arrival where result.innovation < 0:
+      freedom = Self.freedom.short
+    default: break
+    }
     // (1 + x)^(freedom + 1) is a product, so that a single logarithm is enough.
     let ratio = 1 + result.normalised / freedom
     let fourth = ratio * ratio * ratio * ratio
@@ -189,6 +205,14 @@ extension JointFilter {
       sight.set(gradient, age: view.age)
       sight.lanes[6] = 1
       sight.value += mean[0][6]
+    case .arrival:
+      let (length, gradient) = ray(here, view.anchor)
+      let bend = curvature(gradient, length)
+      (sight.value, sight.curvature) = (length + bend.shift + mean[0][7], bend.variance)
+      sight.set(gradient, age: view.age)
+      // The delay of the tag is a part of the unknown time.
+      sight.lanes[7] = 1
+      sight.isArrival = true
     case .difference:
       let (first, second) = (ray(here, view.reference), ray(here, view.anchor))
       let bends = (

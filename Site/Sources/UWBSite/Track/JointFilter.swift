@@ -11,7 +11,7 @@
 /// | 0, 1, 2 | position in metres |
 /// | 3, 4, 5 | velocity in metres per second |
 /// | 6 | delay of the tag, in metres |
-/// | 7 | not used |
+/// | 7 | time of a round of arrivals, in metres |
 /// | 8 + 2k, 9 + 2k | constant and slow error of the anchor in slot k, in metres |
 struct JointFilter: Sendable {
   typealias Lanes = SIMD8<Double>
@@ -172,6 +172,7 @@ struct JointFilter: Sendable {
         sum += all[start + 4] * lanes[4]
         sum += all[start + 5] * lanes[5]
       }
+      if sight.isArrival { sum += all[start + 7] }
       result[chunk] = sum
     }
     if sight.slot >= 0 { addErrors(all, sight.slot, 1, chunks, &result) }
@@ -307,6 +308,8 @@ struct Sight: Sendable {
   var reference = -1
   /// Whether the gradient has a part by the velocity.
   var isMoving = false
+  /// Whether the measurement contains the time of its round.
+  var isArrival = false
   /// The variance that the curvature of the measurement adds.
   var curvature = 0.0
 }

@@ -47,6 +47,14 @@ struct SlowErrorScouts: Sendable {
     scores += SIMD3(small.update(view).gain, medium.update(view).gain, large.update(view).gain)
   }
 
+  /// Sets the time of a round of arrivals to an unknown one near `metres`.
+  mutating func beginRound(near metres: Double) {
+    guard isListening else { return }
+    small.beginRound(near: metres)
+    medium.beginRound(near: metres)
+    large.beginRound(near: metres)
+  }
+
   /// The probability of each size.
   var weights: SIMD3<Double> {
     let known = scores + Self.prior

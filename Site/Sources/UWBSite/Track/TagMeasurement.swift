@@ -7,6 +7,9 @@ package struct TagMeasurement: Sendable, Hashable {
     case range(anchor: Int)
     /// The distance to the second anchor minus the distance to the first, in metres.
     case difference(Int, Int)
+    /// The time of arrival at or from an anchor in metres, beside an unknown time that is common to
+    /// a round.
+    case arrival(anchor: Int, round: Int)
     /// The direction from an anchor in radians: from x towards y, seen from above.
     case azimuth(anchor: Int)
     /// The angle above the horizontal plane of an anchor, in radians.
@@ -34,7 +37,9 @@ package struct TagMeasurement: Sendable, Hashable {
   /// The anchor whose errors the measurement contains, and the first anchor of a difference.
   var anchors: (anchor: Int, reference: Int) {
     switch kind {
-    case .range(let anchor), .azimuth(let anchor), .elevation(let anchor): (anchor, -1)
+    case .range(let anchor), .azimuth(let anchor), .elevation(let anchor),
+      .arrival(let anchor, _):
+      (anchor, -1)
     case .difference(let first, let second): (second, first)
     case .odometry: (-1, -1)
     }
@@ -64,7 +69,7 @@ package struct TagMeasurement: Sendable, Hashable {
       return (length, arm / length)
     }
     switch kind {
-    case .range(let anchor): return ray(anchor)
+    case .range(let anchor), .arrival(let anchor, _): return ray(anchor)
     case .difference(let first, let second):
       let (a, b) = (ray(first), ray(second))
       return (b.0 - a.0, b.1 - a.1)

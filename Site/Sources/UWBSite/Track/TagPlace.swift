@@ -92,7 +92,7 @@ struct RecentMeasurements: Sendable {
     for _ in 0..<min(Self.searched, ring.count) {
       index = (index == 0 ? ring.count : index) - 1
       // Values are equal by chance more seldom than times.
-      if ring[index].value == measurement.value, ring[index].kind == measurement.kind,
+      if ring[index].value == measurement.value, ring[index].kind.isLike(measurement.kind),
         abs(ring[index].time - measurement.time) < Self.sameTime
       {
         return true
@@ -105,6 +105,16 @@ struct RecentMeasurements: Sendable {
   func since(_ start: Double, before end: Double) -> [TagMeasurement] {
     let ordered = ring[(next % max(1, ring.count))...] + ring[..<(next % max(1, ring.count))]
     return ordered.filter { $0.time >= start && $0.time < end }.sorted { $0.time < $1.time }
+  }
+}
+
+extension TagMeasurement.Kind {
+  /// Returns whether two kinds are equal, in whichever rounds.
+  fileprivate func isLike(_ other: Self) -> Bool {
+    guard case .arrival(let anchor, _) = self, case .arrival(anchor, _) = other else {
+      return self == other
+    }
+    return true
   }
 }
 

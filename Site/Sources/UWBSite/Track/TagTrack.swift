@@ -42,6 +42,8 @@ package struct TagTrack: Sendable {
   /// Rejected minus accepted measurements, not below 0.
   private var balance = 0
   private var turn = (rate: 0.0, until: -Double.infinity)
+  /// The number of the last round of arrivals.
+  private var round = 0
 
   /// Creates a track without a place.
   package init(_ carrier: Carrier, _ height: Height, _ errors: Errors = Errors()) {
@@ -77,6 +79,33 @@ package struct TagTrack: Sendable {
     let reception = take(measurement, anchors)
     if balance >= max(8, 2 * slots.count) { restart(anchors) }
     return reception
+  }
+
+  /// Takes the arrivals of one moment, whose common time is unknown.
+  ///
+  /// - Returns: the effect of each.
+  package mutating func add(
+    _ arrivals: Arrivals, at time: Double, _ anchors: [Anchor]
+  ) -> [Reception] {
+    round &+= 1
+    let own = arrivals.entries.map { entry in
+      TagMeasurement(
+        time: time, .arrival(anchor: entry.anchor, round: round), entry.metres,
+        deviation: entry.deviation, blocked: entry.blocked)
+    }
+    func all(_ kind: Reception.Kind) -> [Reception] { own.map { _ in .init(kind) } }
+    // A single arrival is only a time.
+    guard own.count > 1, own.allSatisfy({ $0.isUsable(anchors: anchors.count) }) else {
+      return all(.unusable)
+    }
+    guard time >= self.time - Self.latest else { return all(.late) }
+    guard !recent.contains(own[own.count - 1]) else { return all(.repeated) }
+    for one in own { recent.add(one) }
+    if time > self.time { advance(to: time, anchors) }
+    guard isTracking else { return all(.waiting) }
+    let receptions = take(own, anchors)
+    if balance >= max(8, 2 * slots.count) { restart(anchors) }
+    return receptions
   }
 
   /// Sets the height of the floor on which the tag is now.
@@ -131,7 +160,11 @@ package struct TagTrack: Sendable {
     }
   }
 
-  private mutating func take(_ measurement: TagMeasurement, _ anchors: [Anchor]) -> Reception {
+  /// - Parameter isFirst: whether the measurement only determines the time of its round.
+  @discardableResult
+  private mutating func take(
+    _ measurement: TagMeasurement, _ anchors: [Anchor], isFirst: Bool = false
+  ) -> Reception {
     if case .odometry(let rate) = measurement.kind {
       turn = (rate, measurement.time + max(0.5, 3 * rhythm.interval))
     }
@@ -143,11 +176,41 @@ package struct TagTrack: Sendable {
       if index == leader { best = update }
     }
     scouts?.update(view)
-    noise.add(best.normalised)
-    balance = max(0, balance + (best.isUsed ? -1 : 1))
+    if !isFirst {
+      noise.add(best.normalised)
+      balance = max(0, balance + (best.isUsed ? -1 : 1))
+    }
     return Reception(
       best.isUsed ? .used : .rejected, residual: best.innovation + best.learned,
       normalised: best.normalised)
+  }
+
+  /// Takes the arrivals of a round.
+  ///
+  /// The first one determines the time of the round, and so has no innovation. It is the one in the
+  /// middle of the residuals: an arrival that is late by metres would spoil all others.
+  private mutating func take(_ round: [TagMeasurement], _ anchors: [Anchor]) -> [Reception] {
+    let leading = alternatives[leader].moving
+    let here = leading.position - leading.velocity * max(0, time - round[0].time)
+    let rests = round.map { one in
+      let anchor = one.anchors.anchor
+      let learned = slots.firstIndex { $0.anchor == anchor }.map { leading.error($0) } ?? 0
+      return (
+        value: one.value - (here - anchors[anchor].position).length - learned, learned: learned
+      )
+    }
+    let middle = rests.map(\.value).sorted()[rests.count / 2]
+    let order = rests.indices.sorted {
+      (abs(rests[$0].value - middle), $0) < (abs(rests[$1].value - middle), $1)
+    }
+    for index in alternatives.indices { alternatives[index].beginRound(near: middle) }
+    scouts?.beginRound(near: middle)
+    var receptions = round.map { _ in Reception(.used) }
+    for (place, index) in order.enumerated() {
+      receptions[index] = take(round[index], anchors, isFirst: place == 0)
+      receptions[index].residual = rests[index].value - middle + rests[index].learned
+    }
+    return receptions
   }
 
   /// Returns a measurement with its slots and its noise.
@@ -162,9 +225,12 @@ package struct TagTrack: Sendable {
       view.anchor = anchors[anchor].position
       view.slot = slot(anchor, anchors)
       let since = abs(measurement.time - slots[view.slot].time)
-      if case .range = measurement.kind {
+      switch measurement.kind {
+      case .range:
         let repeats: Double = max(1, errors.noiseTime / max(since, 1e-3))
         view.noise = repeats * (view.noise + jolt + 0.25 * measurement.blocked)
+      case .arrival: view.noise += jolt + 0.25 * measurement.blocked
+      default: break
       }
       slots[view.slot].time = max(slots[view.slot].time, measurement.time)
     }
@@ -238,17 +304,32 @@ package struct TagTrack: Sendable {
       return filter
     }
     time = first.time
-    for measurement in window {
+    var rest = window[...]
+    while let measurement = rest.first {
       if measurement.time > time {
         predict(measurement.time - time, measurement.time)
         time = measurement.time
       }
-      _ = take(measurement, anchors)
+      let count = Self.countOfRound(rest)
+      if count == 1 {
+        take(measurement, anchors)
+      } else {
+        _ = take(Array(rest.prefix(count)), anchors)
+      }
+      rest = rest.dropFirst(count)
     }
     if time < now { predict(now - time, now) }
     time = now
     balance = 0
     compare()
+  }
+
+  /// The number of arrivals at the beginning that are of one round; 1 for other measurements.
+  private static func countOfRound(_ window: ArraySlice<TagMeasurement>) -> Int {
+    guard case .arrival(_, let round)? = window.first?.kind else { return 1 }
+    return window.prefix {
+      if case .arrival(_, round) = $0.kind { true } else { false }
+    }.count
   }
 
   /// Forgets alternatives that the measurements exclude, or that have met another one.

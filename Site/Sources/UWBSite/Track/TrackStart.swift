@@ -37,7 +37,7 @@ struct TrackStart {
     _ height: TagTrack.Height, _ errors: TagTrack.Errors
   ) {
     self.anchors = anchors
-    let one = Self.combined(Array(measurements))
+    let one = Self.combined(Self.paired(Array(measurements)))
     let places = Set(one.flatMap { [$0.anchors.anchor, $0.anchors.reference] }).filter { $0 >= 0 }
       .sorted().map { anchors[$0].position }
     let middle = places.reduce(SIMD3<Double>.zero, +) / Double(max(1, places.count))
@@ -60,6 +60,31 @@ struct TrackStart {
       if reference < 0 { variance += errors.delay * errors.delay / 4 }
       return Row(measurement: one, precision: 1 / variance)
     }
+  }
+
+  /// Replaces the arrivals of each round by the differences of all pairs, which have no unknown
+  /// time. Together, their sum of squares is the one of the arrivals about their mean.
+  private static func paired(_ all: [TagMeasurement]) -> [TagMeasurement] {
+    var rounds: [Int: [(anchor: Int, one: TagMeasurement)]] = [:]
+    var result: [TagMeasurement] = []
+    for one in all {
+      guard case .arrival(let anchor, let round) = one.kind else {
+        result.append(one)
+        continue
+      }
+      let others = rounds[round, default: []]
+      for other in others where other.anchor != anchor {
+        let (first, second) = other.anchor < anchor ? (other.one, one) : (one, other.one)
+        let variance = first.deviation * first.deviation + second.deviation * second.deviation
+        result.append(
+          TagMeasurement(
+            time: one.time, .difference(min(other.anchor, anchor), max(other.anchor, anchor)),
+            second.value - first.value, deviation: variance.squareRoot(),
+            blocked: max(first.blocked, second.blocked)))
+      }
+      rounds[round] = others + [(anchor, one)]
+    }
+    return result
   }
 
   /// The median of the measurements of each kind: one anchor counts once.
