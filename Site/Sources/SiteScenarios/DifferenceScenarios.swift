@@ -60,6 +60,8 @@ package struct UplinkScenario: Sendable {
   package var blocked = 0.0
   package var seconds = 60.0
   package var seed: UInt64 = 1
+  /// The place of the tag at a time; nil: another place in each blink.
+  package var path: (@Sendable (Double) -> SIMD3<Double>)?
 
   package init() {}
 
@@ -100,7 +102,8 @@ package struct UplinkScenario: Sendable {
         body(now, .sync(sent: clocks[0].stamp(now), received: received))
         nextSync += interval
       } else {
-        let place = SIMD3(noise.uniform(2, 18), noise.uniform(2, 13), Self.height)
+        let chosen = SIMD3(noise.uniform(2, 18), noise.uniform(2, 13), Self.height)
+        let place = path?(now) ?? chosen
         let stamps = clocks.indices.map { anchor in
           UplinkClocks.Stamp(
             anchor: anchor,

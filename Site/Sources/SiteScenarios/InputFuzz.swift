@@ -23,6 +23,11 @@ package struct InputFuzz {
       #"{"time_s": 2, "device": "T", "peer": "0x0a00", "status": "OK", "distance_cm": 412}"#,
       #"{"t": 1, "tag": "T", "anchor_a": "A0", "anchor_b": "A1", "difference_m": -1.25}"#,
       #"{"t": 1, "tag": "T", "anchor": "A2", "azimuth_deg": 31, "elevation_deg": -4}"#,
+      #"{"time_s": 2, "kind": "uplink", "peer": "0x0a00", "status_code": 0, "message": "sync", "#
+        + #""frame": 3, "tx_ticks": 900, "tx_bits": 40, "rx_ticks": 700, "rx_bits": 40}"#,
+      #"{"time_s": 2, "kind": "uplink", "peer": "U", "status_code": 0, "message": "blink", "#
+        + #""frame": 4, "rx_ticks": 7000, "rx_bits": 40, "azimuth_deg": 30, "azimuth_fom": 90, "#
+        + #""device_id": "ab01", "nlos": true}"#,
       stamp("poll", "0x0a00", sent: 900, received: 700),
       stamp("response", "0x0a01", sent: 90_000_000_000, received: 128_000_700),
       stamp("final", "0x0a00", sent: 256_000_900, received: 256_000_700),
@@ -85,14 +90,12 @@ package struct InputFuzz {
 
   private mutating func items(_ line: [UInt8], _ now: Double) -> [SourceItem] {
     if format == .pans { return dialogue.receive(line + [UInt8(ascii: "\n")], at: now).items }
-    var items = parser.parse(line).map { [$0] } ?? []
-    while let item = parser.next() { items.append(item) }
-    return items
+    return parser.parse(line).map { [$0] } ?? []
   }
 
   private mutating func take(_ item: SourceItem, _ now: Double) {
     switch item {
-    case .measurement: result.measurements += 1
+    case .measurement, .message: result.measurements += 1
     case .bad(let sentence):
       result.bad += 1
       // As in `line 12: distance_m: far is not a number`.

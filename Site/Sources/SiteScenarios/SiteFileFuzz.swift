@@ -20,9 +20,10 @@ package struct SiteFileFuzz {
      "floors": [{"id": "g", "height_m": 0}, {"id": "u", "label": "1st", "height_m": 3.5}],
      "anchors": [
       {"id": "A0", "addresses": ["0x0a00"], "position_m": [0, 0, 2], "position_sd_m": [0, 0, 0.1],
-       "correlation_xy": 0.2, "floor": "g", "delay_m": 0.1, "delay_sd_m": 0.05},
+       "correlation_xy": 0.2, "floor": "g", "delay_m": 0.1, "delay_sd_m": 0.05, "facing_deg": 30,
+       "angle_sd_deg": 3, "roles": ["uplink", "sync"]},
       {"id": "A1", "addresses": ["01:02:03:04:05:06:07:08"], "height_m": 2, "floor": "u"}],
-     "tags": [{"id": "T", "label": "cart", "carrier": "vehicle", "height_range_m": [0.5, 1.5]},
+     "tags": [{"id": "T", "label": "cart", "blink_ids": ["ab01"], "carrier": "vehicle", "height_range_m": [0.5, 1.5]},
       {"id": "U", "addresses": ["0x0101"], "height_m": 1}],
      "zones": [{"id": "Z", "floor": "g", "polygon_m": [[1, 1], [5, 1], [5, 5]], "margin_m": 0.5},
       {"id": "Y", "circle": {"center_m": [0, 0], "radius_m": 2}, "connects_floors": ["g", "u"]}],

@@ -22,7 +22,8 @@ struct Run: AsyncParsableCommand {
 
       A file whose name ends with .csv has the same keys in its first line. Boards have their id, \
       their label or an address of the site file, in either order. BOARD=SOURCE names the board at \
-      this end, for lines that name their peer only. A line that cannot be used is counted, and the \
+      this end, for lines that name their peer only: of ranges, and of the messages that anchors and \
+      tags of uplink and downlink TDoA and observers of angles receive. A line that cannot be used is counted, and the \
       first ones are printed with their field on standard error. Ctrl-C ends the command with a \
       summary.
 

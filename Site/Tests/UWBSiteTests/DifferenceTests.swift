@@ -176,11 +176,11 @@ import Testing
     #expect((robust.map { ($0.position - SIMD3(5, 5, 1.2)).length } ?? 9) < 0.1)
   }
 
-  @Test("Lines of uwbctl become differences between anchors by their addresses")
+  @Test("Lines of uwbctl become arrivals of a tag")
   func lines() throws {
     let (truth, messages) = DownlinkScenario().run()
-    var lines = DownlinkLines()
-    var found: [RangeLine] = []
+    var rounds = OneWayRounds(DownlinkScenario.anchors.map { Facing($0) }, sources: 1)
+    var found: [Arrivals] = []
     for message in messages {
       let far = DownlinkScenario.anchors[message.anchor] - DownlinkScenario.anchors[0]
       let words = [AnchorStamp.Kind.poll: "poll", .response: "response", .final: "final"]
@@ -195,19 +195,28 @@ import Testing
         "cfo_ppm": .number((message.carrier ?? 0) * 1e6),
         "anchor_cfo_ppm": .number((message.anchorOffset ?? 0) * 1e6),
       ]
-      found += try lines.add(device: "tag") { values[$0] } ?? []
+      let line = try #require(try OneWayLine(device: "tag") { values[$0] })
+      #expect(line.device == "tag" && line.senders == ["0x000\(message.anchor)"])
+      let moment = OneWayRounds.Moment(time: line.time, source: 0, arrival: nil)
+      for finding in rounds.add(
+        line, from: .anchor(message.anchor), to: .tag(0), at: moment)
+      {
+        guard case .arrivals(let tag, let arrivals, let at) = finding else { continue }
+        #expect(tag == 0 && at.source == 0 && at.time == Double(message.block) * 0.2)
+        found.append(arrivals)
+      }
     }
-    #expect(found.count == 36)
-    for line in found.suffix(6) {
-      let number = try #require(line.anchor.last?.wholeNumberValue)
+    #expect(found.count == 6)
+    let last = try #require(found.last)
+    #expect(last.entries.map(\.anchor) == Array(0..<7))
+    for number in 1..<7 {
       let (near, far) = (DownlinkScenario.anchors[0], DownlinkScenario.anchors[number])
-      guard case .difference(let metres) = line.quantities[0] else { continue }
-      #expect(line.tag == "tag" && line.reference == "0x0000" && (line.deviation ?? 9) < 0.08)
+      let metres = try #require(last.difference(0, number))
       #expect(abs(metres - ((truth - far).length - (truth - near).length)) < 0.3)
     }
-    #expect(try lines.add(device: "tag") { _ in nil } == nil)
+    #expect(try OneWayLine(device: "tag") { _ in nil } == nil)
     #expect(throws: RangeLine.Problem.self) {
-      try lines.add(device: nil) { ["kind": .text("downlink")][$0] }
+      try OneWayLine(device: nil) { ["kind": .text("downlink")][$0] }
     }
   }
 }

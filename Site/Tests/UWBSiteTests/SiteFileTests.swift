@@ -14,13 +14,14 @@ struct SiteFileTests {
      "anchors": [
        {"id": "A1", "addresses": ["0x0001"], "position_m": [0, 0, 2.5],
         "position_sd_m": [0.02, 0.03, 0.01], "correlation_xy": 0.25, "floor": "ground",
-        "delay_m": 0.12, "delay_sd_m": 0.05, "service": "/run/uwbd/uwbd.socket", "chip": "usb-1"},
+        "delay_m": 0.12, "delay_sd_m": 0.05, "facing_deg": -45, "angle_sd_deg": 3,
+        "roles": ["uplink", "sync"], "service": "/run/uwbd/uwbd.socket", "chip": "usb-1"},
        {"id": "A2", "addresses": ["00:02", "0x1122334455667788"], "height_m": 2.5,
         "profile": "a2.json"}],
      "tags": [
        {"id": "t1", "label": "Forklift", "addresses": ["0x0101"], "carrier": "vehicle",
         "height_m": 1.5},
-       {"id": "t2", "height_range_m": [0.5, 1.9]}, {"id": "t3", "carrier": "drone"}],
+       {"id": "t2", "blink_ids": ["ab01"], "height_range_m": [0.5, 1.9]}, {"id": "t3", "carrier": "drone"}],
      "zones": [
        {"id": "dock", "label": "Dock", "polygon_m": [[0, 0], [4, 0], [4, 3]], "floor": "ground",
         "margin_m": 0.3},
@@ -55,6 +56,9 @@ struct SiteFileTests {
     #expect(anchor.place?.covariance.xy == 0.25 * 0.02 * 0.03)
     #expect(anchor.delay == 0.12 && anchor.delayDeviation == 0.05)
     #expect(anchor.service == "/run/uwbd/uwbd.socket" && anchor.chip == "usb-1")
+    #expect(anchor.facing == -45 && anchor.angleDeviation == 3 && anchor.roles == [.uplink, .sync])
+    #expect(site.tags.map(\.blinks) == [[], ["ab01"], []])
+    #expect(site.anchors[1].facing == nil && site.anchors[1].roles.isEmpty)
     #expect(site.anchors[1].place == nil && site.anchors[1].height == 2.5)
     #expect(site.anchors[1].addresses == [Address(2), Address(extended: 0x1122_3344_5566_7788)])
     #expect(site.tags.map(\.height) == [.known(1.5), .range(0.5...1.9), .free])
@@ -96,6 +100,14 @@ struct SiteFileTests {
     "a wrong field is named with its reason",
     arguments: [
       ("\"anchors\": 3", "anchors: a list belongs here, not a number"),
+      (
+        "\"anchors\": [{\"id\": \"a\", \"roles\": [\"sink\"]}]",
+        "anchors[0].roles[0]: sink is unknown; one of uplink, sync, initiator, responder belongs here"
+      ),
+      (
+        "\"tags\": [{\"id\": \"a\", \"blink_ids\": [\"xy\"]}]",
+        "tags[0].blink_ids[0]: 4, 8 or 16 digits such as \"ab01\" belong here, not \"xy\""
+      ),
       ("\"anchors\": [3]", "anchors[0]: an object belongs here, not a number"),
       (
         "\"anchors\": [{\"id\": \"a\", \"position_m\": [1, 2, 1e999], \"position_sd_m\": [1,1,1]}]",

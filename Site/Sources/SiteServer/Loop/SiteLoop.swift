@@ -15,6 +15,8 @@ package struct SiteLoop {
   private let sinks: [any SiteSink]
   private var engine: Engine
   private var presence: PresenceWatch
+  /// The messages of anchors and tags that measure differences of time.
+  private var messages: OneWayRounds
   private var problems: [Int]
   private var batch = SiteBatch()
   private var number = 0
@@ -24,6 +26,7 @@ package struct SiteLoop {
     (self.run, self.sinks) = (run, sinks)
     engine = Engine(run.site)
     presence = PresenceWatch(run.site, engine)
+    messages = OneWayRounds(run.site.facings, sources: run.sources.count)
     problems = Array(repeating: 0, count: run.sources.count)
     for sink in sinks { try sink.begin(run) }
   }
@@ -37,7 +40,12 @@ package struct SiteLoop {
   /// - Parameter arrival: seconds by the clock of the run; nil for recordings.
   package mutating func add(_ item: SourceItem, from source: Int, arrival: Double? = nil) {
     switch item {
-    case .measurement(let line): add(line, source, arrival)
+    case .measurement(let line):
+      batch.counters.measurements += 1
+      add(line, source, arrival)
+    case .message(let line):
+      batch.counters.measurements += 1
+      add(line, source, arrival)
     case .failed: batch.counters.failed += 1
     case .lost(let count): batch.counters.lost += count
     case .bad(let sentence):
@@ -50,7 +58,6 @@ package struct SiteLoop {
   }
 
   private mutating func add(_ line: RangeLine, _ source: Int, _ arrival: Double?) {
-    batch.counters.measurements += 1
     var measurement = SiteMeasurement(source: source, line: line, time: nil)
     switch engine.add(line, source: source, arrival: arrival) {
     case .unknown: batch.counters.unknown += 1
@@ -66,6 +73,60 @@ package struct SiteLoop {
       for change in changes { append(change, arrival) }
     }
     batch.measurements.append(measurement)
+  }
+
+  private mutating func add(_ line: OneWayLine, _ source: Int, _ arrival: Double?) {
+    guard let receiver = engine.node(line.device), let sender = sender(of: line) else {
+      batch.counters.unknown += 1
+      return
+    }
+    let moment = OneWayRounds.Moment(time: line.time, source: source, arrival: arrival)
+    for finding in messages.add(line, from: sender, to: receiver, at: moment) { add(finding) }
+  }
+
+  /// Returns the first sender that the site has; the address of an unknown one is an event.
+  private mutating func sender(of line: OneWayLine) -> Engine.Node? {
+    for name in line.senders {
+      if let node = engine.known(name) { return node }
+    }
+    return line.senders.last.flatMap { engine.node($0) }
+  }
+
+  private mutating func add(_ finding: OneWayRounds.Finding) {
+    switch finding {
+    case .restarted(let source): engine.restartClock(of: source)
+    case .arrivals(let tag, let arrivals, let moment):
+      let taken = engine.add(
+        arrivals, at: moment.time, tag: tag, source: moment.source, arrival: moment.arrival)
+      note(arrivals, tag, moment, taken)
+    case .angles(let tag, let anchor, let azimuth, let elevation, let moment):
+      var line = RangeLine(
+        time: moment.time, tag: engine.tags[tag].name, anchor: engine.anchors[anchor].name,
+        [azimuth.map { .azimuth($0) }, elevation.map { .elevation($0) }].compactMap(\.self))
+      line.angleDeviation = run.site.anchors.first { $0.id == line.anchor }?.angleDeviation
+      add(line, moment.source, moment.arrival)
+    }
+  }
+
+  /// Shows the arrivals of a moment as differences from the first one.
+  private mutating func note(
+    _ arrivals: Arrivals, _ tag: Int, _ moment: OneWayRounds.Moment,
+    _ taken: (time: Double, receptions: [TagTrack.Reception])?
+  ) {
+    guard let first = arrivals.entries.first else { return }
+    for (index, entry) in arrivals.entries.enumerated().dropFirst() {
+      let variance = first.deviation * first.deviation + entry.deviation * entry.deviation
+      let line = RangeLine(
+        time: moment.time, tag: engine.tags[tag].name, anchor: engine.anchors[entry.anchor].name,
+        reference: engine.anchors[first.anchor].name,
+        [.difference(entry.metres - first.metres)], deviation: variance.squareRoot())
+      var measurement = SiteMeasurement(source: moment.source, line: line, time: taken?.time)
+      if let taken {
+        measurement.link = .init(
+          tag: tag, anchor: entry.anchor, reception: taken.receptions[index])
+      }
+      batch.measurements.append(measurement)
+    }
   }
 
   private mutating func append(_ kind: SiteEvent.Kind, _ decided: Double?) {
@@ -85,6 +146,7 @@ package struct SiteLoop {
   package mutating func turn(now: Double?, isComplete: Bool) throws(SinkFailure) {
     var isComplete = isComplete
     if let now {
+      for finding in messages.due(at: now, onlyLate: true) { add(finding) }
       isComplete = isComplete || now - lastComplete >= Self.longestWait
       if isComplete { lastComplete = now }
     }
@@ -101,6 +163,7 @@ package struct SiteLoop {
 
   /// Hands the last events to the sinks, and ends their output.
   package mutating func finish(now: Double?) throws(SinkFailure) {
+    for finding in messages.finish() { add(finding) }
     try turn(now: now, isComplete: true)
     batch.counters.engine = engine.counters
     for sink in sinks { try sink.finish(batch.counters) }
@@ -133,6 +196,8 @@ package struct SiteLoop {
     case .anchorRestored(let anchor, let time):
       append(.anchorRestored(anchor: engine.anchors[anchor].name, time: time), now)
     case .clockSet(let source, let change):
+      // The clock of a reference anchor is a source, too, and is expected to begin again.
+      guard run.sources.indices.contains(source) else { break }
       append(.clockSet(source: run.sources[source], by: change), now)
     }
   }

@@ -53,10 +53,10 @@ package struct SiteRunner {
   private mutating func play(_ recordings: inout RecordingMerge) throws(SinkFailure) {
     var first: Double?
     while let (source, item) = recordings.next(), !isStopped() {
-      if let speed, case .measurement(let line) = item {
-        let from = first ?? line.time
+      if let speed, let time = item.time {
+        let from = first ?? time
         first = from
-        wait(until: max(0, (line.time - from) / speed))
+        wait(until: max(0, (time - from) / speed))
       }
       loop.add(item, from: source)
       try loop.turn(now: nil, isComplete: false)
@@ -92,10 +92,10 @@ package struct SiteRunner {
       // Recordings run beside live sources as if they were live, too.
       var pause = Self.tick
       while let (source, item) = next {
-        if case .measurement(let line) = item {
-          let from = first ?? line.time - now
+        if let time = item.time {
+          let from = first ?? time - now
           first = from
-          pause = min(Self.tick, line.time - from - now)
+          pause = min(Self.tick, time - from - now)
           guard pause <= 0 else { break }
         }
         loop.add(item, from: source, arrival: now)
@@ -141,8 +141,7 @@ struct RecordingMerge {
     var best: (index: Int, time: Double)?
     for (index, entry) in recordings.enumerated() {
       guard let head = entry.head else { continue }
-      var time = -Double.infinity
-      if case .measurement(let line) = head { time = line.time }
+      let time = head.time ?? -.infinity
       if time < best?.time ?? .infinity || best == nil { best = (index, time) }
     }
     guard let index = best?.index, let item = recordings[index].head else { return nil }

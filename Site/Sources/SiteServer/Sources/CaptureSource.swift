@@ -3,7 +3,7 @@
 internal import UWB
 internal import UWBSite
 
-/// The measurements of a capture, as the driver estimates them.
+/// The measurements of a capture, as the driver estimates them, and messages of one-way ranging.
 struct CapturedRanges: Recording {
   private var items: [SourceItem]
   private var index = 0
@@ -12,7 +12,11 @@ struct CapturedRanges: Recording {
   init(file path: String, board: String) throws(CaptureError) {
     let capture = try CaptureReader.read(file: path)
     items = capture.problems.map { .bad("\($0)") }
-    let measured = capture.estimates().map { Self.item($0, board) }
+    var measured = capture.estimates().map { Self.item($0, board) }
+    measured += capture.oneWayMeasurements().map { message in
+      let line = OneWayLine(message, device: board)
+      return (Double(message.receivedAt) / 1e9, line.map(SourceItem.message) ?? .failed)
+    }
     // Boards may be recorded in turn, with times that go back at the next one.
     items += measured.enumerated().sorted {
       ($0.element.time, $0.offset) < ($1.element.time, $1.offset)

@@ -25,7 +25,8 @@ struct ChipReplies: Sendable {
     if case .number(let lost)? = value["lost"], lost >= 1, lost < 1e9 {
       items.append(.lost(Int(lost)))
     }
-    if let measurement = value["measurement"], measurement != .null {
+    for key in ["measurement", "one_way"] {
+      guard let measurement = value[key], measurement != .null else { continue }
       items.append(item(measurement, of: value))
     }
     return items
@@ -37,17 +38,17 @@ struct ChipReplies: Sendable {
       return .bad("a reply of the service: monotonic_us: is missing")
     }
     let name = name(reply)
-    do throws(RangeLine.Problem) {
-      let line = try RangeLine(device: name) { key in
-        switch key {
-        case "t": .number(microseconds / 1e6)
-        // The measurement names its peer only.
-        case "device", "tag", "anchor": nil
-        default: RangeLine.Field(measurement[key])
-        }
+    func field(_ key: String) -> RangeLine.Field? {
+      switch key {
+      case "t": .number(microseconds / 1e6)
+      // The measurement names its peer only.
+      case "device", "tag", "anchor": nil
+      default: RangeLine.Field(measurement[key])
       }
-      return line.map(SourceItem.measurement) ?? .failed
-    } catch { return .bad("a reply of the service: \(error)") }
+    }
+    do throws(RangeLine.Problem) { return try SourceItem(device: name, field) } catch {
+      return .bad("a reply of the service: \(error)")
+    }
   }
 
   /// Returns the name of the chip that measured: its own address in the session, its serial number
@@ -73,7 +74,7 @@ extension RangeLine.Field {
     case nil, .null: return nil
     case .number(let number): self = .number(number)
     case .string(let text): self = .text(text)
-    case .bool: self = .other(kind: "true or false")
+    case .bool(let flag): self = .flag(flag)
     case .array: self = .other(kind: "a list")
     case .object: self = .other(kind: "an object")
     }

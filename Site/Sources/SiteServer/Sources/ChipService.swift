@@ -9,7 +9,8 @@ struct ChipService: LiveSource {
   /// All measurements with their origin. A client that is too slow loses the oldest ones, which the
   /// service counts.
   private static let parameters =
-    #"{"keep": "all", "queue": 10000, "nulls": false, "identity": true, "events": true}"#
+    #"{"keep": "all", "queue": 10000, "nulls": false, "identity": true, "events": true, "#
+    + #""one_way": true}"#
 
   let path: String
   let board: String?

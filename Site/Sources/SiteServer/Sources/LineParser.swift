@@ -11,10 +11,6 @@ package struct LineParser: Sendable {
   private let board: String?
   private var columns: [String]?
   private var line = 0
-  /// The rounds of a tag of downlink TDoA.
-  private var downlink = DownlinkLines()
-  /// Further items of the last line.
-  private var more: ArraySlice<SourceItem> = []
 
   package init(_ format: Format, board: String? = nil) {
     (self.format, self.board) = (format, board)
@@ -26,14 +22,14 @@ package struct LineParser: Sendable {
     guard bytes.contains(where: { $0 > 32 }) else { return nil }
     do throws(RangeLine.Problem) {
       switch format {
-      case .json: return try item(json(bytes))
+      case .json: return try SourceItem(device: board, json(bytes))
       case .table:
         let cells = Self.cells(bytes)
         guard let columns else {
           self.columns = cells
           return nil
         }
-        return try item { key in
+        return try SourceItem(device: board) { key in
           guard let index = columns.firstIndex(of: key), index < cells.count, !cells[index].isEmpty
           else { return nil }
           return .text(cells[index])
@@ -42,20 +38,6 @@ package struct LineParser: Sendable {
     } catch {
       return .bad("line \(line): \(error)")
     }
-  }
-
-  /// Returns the next further item of the last line: a message may complete several differences.
-  package mutating func next() -> SourceItem? { more.popFirst() }
-
-  private mutating func item(
-    _ field: (String) -> RangeLine.Field?
-  ) throws(RangeLine.Problem) -> SourceItem? {
-    if let differences = try downlink.add(device: board, field) {
-      more = differences.map { .measurement($0) }[...]
-      return more.popFirst()
-    }
-    guard let measurement = try RangeLine(device: board, field) else { return .failed }
-    return .measurement(measurement)
   }
 
   private func json(_ bytes: [UInt8]) throws(RangeLine.Problem) -> (String) -> RangeLine.Field? {

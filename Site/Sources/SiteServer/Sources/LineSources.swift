@@ -23,7 +23,6 @@ struct LineStream: LiveSource {
         var items: [SourceItem] = []
         while let line = splitter.next() {
           if let item = parser.parse(line) { items.append(item) }
-          while let item = parser.next() { items.append(item) }
         }
         port.send(items)
       case .end:
@@ -48,7 +47,6 @@ struct LineFile: Recording {
   }
 
   mutating func next() -> SourceItem? {
-    if let item = parser.next() { return item }
     while true {
       if let line = isEnded ? splitter.next() ?? splitter.rest() : splitter.next() {
         if let item = parser.parse(line) { return item }

@@ -134,7 +134,7 @@ extension SourceItem {
   /// The number of measurements that are lost with the item.
   var measurements: Int {
     switch self {
-    case .measurement, .failed, .bad: 1
+    case .measurement, .message, .failed, .bad: 1
     case .lost(let count): count
     case .state: 0
     }

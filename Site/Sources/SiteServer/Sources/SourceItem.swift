@@ -6,6 +6,8 @@ package import UWBSite
 package enum SourceItem: Sendable, Hashable {
   /// A measurement, with the time by the clock of the source.
   case measurement(RangeLine)
+  /// A message of one-way ranging, likewise.
+  case message(OneWayLine)
   /// A round without a measurement.
   case failed
   /// A part of the input that cannot be used: a sentence with the line and the field.
@@ -13,6 +15,30 @@ package enum SourceItem: Sendable, Hashable {
   /// The number of measurements that were lost before they arrived, such as in a service.
   case lost(Int)
   case state(SourceState)
+}
+
+extension SourceItem {
+  /// Reads the fields of a line.
+  ///
+  /// - Parameter device: the board at this end, for lines that name the peer only.
+  init(
+    device: String?, _ field: (String) -> RangeLine.Field?
+  ) throws(RangeLine.Problem) {
+    if OneWayLine.isMessage(field) {
+      self = try OneWayLine(device: device, field).map(SourceItem.message) ?? .failed
+    } else {
+      self = try RangeLine(device: device, field).map(SourceItem.measurement) ?? .failed
+    }
+  }
+
+  /// Seconds by the clock of the source; nil for items without a time.
+  var time: Double? {
+    switch self {
+    case .measurement(let line): line.time
+    case .message(let line): line.time
+    default: nil
+    }
+  }
 }
 
 /// The state of a source, from its own reports.

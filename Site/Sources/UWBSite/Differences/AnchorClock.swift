@@ -74,6 +74,9 @@ package struct AnchorClock: Sendable {
   /// The relative rate of the reference, minus 1; nil before two frames.
   package var drift: Double? { samples.count < 2 ? nil : state.y }
 
+  /// The reference's time of the last frame in ticks; nil before the first one.
+  var newestTime: Int64? { newest.map { $0.local &+ base &+ Int64($0.offset) } }
+
   /// Adds a frame of synchronisation.
   ///
   /// - Parameters:

@@ -19,7 +19,7 @@ package enum Ticks {
 /// A counter that wraps, as a count that does not.
 struct UnwrappedCounter: Sendable, Hashable {
   private var last: (stamp: UInt64, total: Int64)?
-  private let bits: Int
+  let bits: Int
 
   init(bits: Int) { self.bits = bits }
 
@@ -33,6 +33,9 @@ struct UnwrappedCounter: Sendable, Hashable {
     if total > last.total { self.last = (stamp, total) }
     return total
   }
+
+  /// The count at the newest stamp; nil before the first one.
+  var newest: Int64? { last?.total }
 
   static func == (a: Self, b: Self) -> Bool {
     a.bits == b.bits && a.last?.stamp == b.last?.stamp && a.last?.total == b.last?.total

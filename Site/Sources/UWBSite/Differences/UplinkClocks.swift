@@ -15,9 +15,11 @@ package struct UplinkClocks: Sendable {
   package struct Stamp: Sendable, Hashable {
     package var anchor: Int
     package var received: UInt64
+    /// The probability that the direct path is blocked.
+    package var blocked: Double
 
-    package init(anchor: Int, received: UInt64) {
-      (self.anchor, self.received) = (anchor, received)
+    package init(anchor: Int, received: UInt64, blocked: Double = 0) {
+      (self.anchor, self.received, self.blocked) = (anchor, received, blocked)
     }
   }
 
@@ -35,6 +37,12 @@ package struct UplinkClocks: Sendable {
   ) {
     (self.places, self.noise) = (places, noise)
     counters = places.map { _ in UnwrappedCounter(bits: bits) }
+  }
+
+  /// Notes the width of an anchor's stamps.
+  mutating func note(_ anchor: Int, bits: Int) {
+    guard counters.indices.contains(anchor), counters[anchor].bits != bits else { return }
+    counters[anchor] = UnwrappedCounter(bits: bits)
   }
 
   /// Adds a frame of synchronisation of a reference, received by an anchor.
@@ -58,29 +66,59 @@ package struct UplinkClocks: Sendable {
   ///   interpolate between frames. Otherwise clocks are predicted.
   package mutating func arrivals(_ stamps: [Stamp], waits: Bool) -> Arrivals? {
     let totals = stamps.filter { places.indices.contains($0.anchor) }.map {
-      (anchor: $0.anchor, ticks: counters[$0.anchor].total($0.received))
+      (anchor: $0.anchor, ticks: counters[$0.anchor].total($0.received), blocked: $0.blocked)
     }
-    var best: (found: [(anchor: Int, time: ReferenceTime)], variance: Double)?
+    var best: (root: Int, found: [Found], variance: Double)?
     for root in references {
       let found = totals.compactMap { stamp in
-        time(of: stamp.ticks, at: stamp.anchor, by: root, waits).map { (stamp.anchor, $0) }
+        time(of: stamp.ticks, at: stamp.anchor, by: root, waits).map {
+          Found(anchor: stamp.anchor, time: $0, blocked: stamp.blocked)
+        }
       }
       let variance =
-        found.reduce(0) { $0 + $1.1.variance } / Double(max(1, found.count))
+        found.reduce(0) { $0 + $1.time.variance } / Double(max(1, found.count))
       let isBetter =
         best.map {
           found.count > $0.found.count || found.count == $0.found.count && variance < $0.variance
         } ?? true
-      if isBetter { best = (found, variance) }
+      if isBetter { best = (root, found, variance) }
     }
     guard let best, best.found.count > 1 else { return nil }
     let first = best.found[0].time
-    return Arrivals(
-      best.found.map { anchor, time in
+    var arrivals = Arrivals(
+      best.found.map { one in
         Arrivals.Entry(
-          anchor: anchor, metres: time.after(first) * Ticks.metres,
-          deviation: (time.variance + noise.stamp * noise.stamp).squareRoot() * Ticks.metres)
+          anchor: one.anchor, metres: one.time.after(first) * Ticks.metres,
+          deviation: (one.time.variance + noise.stamp * noise.stamp).squareRoot() * Ticks.metres,
+          blocked: one.blocked)
       })
+    (arrivals.reference, arrivals.time) = (best.root, Double(first.ticks) / Ticks.perSecond)
+    return arrivals
+  }
+
+  private struct Found {
+    var anchor: Int
+    var time: ReferenceTime
+    var blocked: Double
+  }
+
+  /// Returns whether each expected anchor has received a frame of synchronisation after a blink.
+  mutating func isComplete(_ stamps: [Stamp], _ expected: [Int]) -> Bool {
+    var moments: [(root: Int, ticks: Int64)] = []
+    for root in references {
+      for stamp in stamps {
+        let ticks = counters[stamp.anchor].total(stamp.received)
+        guard let time = time(of: ticks, at: stamp.anchor, by: root, false) else { continue }
+        moments.append((root, time.ticks &+ Int64(time.part)))
+        break
+      }
+    }
+    return expected.allSatisfy { anchor in
+      moments.contains { root, ticks in
+        let newest = clocks[Pair(reference: root, anchor: anchor)]?.newestTime
+        return (anchor == root ? counters[root].newest : newest) ?? .min > ticks
+      }
+    }
   }
 
   /// Returns a stamp by the clock of a reference: directly, or by the best other reference.

@@ -65,9 +65,25 @@ struct ObjectReader {
     _ key: String, isRequired: Bool = false
   ) -> Choice? where Choice.RawValue == String {
     guard let text = text(key, isRequired: isRequired) else { return nil }
+    return choice(text, at: field(key))
+  }
+
+  func choices<Choice: RawRepresentable & CaseIterable>(
+    _ key: String
+  ) -> [Choice] where Choice.RawValue == String {
+    list(key).compactMap { path, value in
+      if case .string(let text) = value { return choice(text, at: path) }
+      problems.note(path, "a string belongs here, not \(value.kind)")
+      return nil
+    }
+  }
+
+  private func choice<Choice: RawRepresentable & CaseIterable>(
+    _ text: String, at path: String
+  ) -> Choice? where Choice.RawValue == String {
     if let choice = Choice(rawValue: text) { return choice }
     let names = Choice.allCases.map(\.rawValue).joined(separator: ", ")
-    note(key, "\(text) is unknown; one of \(names) belongs here")
+    problems.note(path, "\(text) is unknown; one of \(names) belongs here")
     return nil
   }
 

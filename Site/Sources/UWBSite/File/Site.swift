@@ -77,6 +77,18 @@ extension Site {
   }
 
   package struct Anchor: Sendable, Hashable {
+    /// The part of an anchor in differences of time.
+    package enum Role: String, Sendable, CaseIterable {
+      /// Receives the blinks of tags.
+      case uplink
+      /// Sends frames of synchronisation.
+      case sync
+      /// Begins the rounds of a cluster of downlink TDoA.
+      case initiator
+      /// Answers in the rounds of a cluster.
+      case responder
+    }
+
     package var id: String
     package var addresses: [Address] = []
     /// The place; nil before a survey. Rough places have large deviations.
@@ -88,6 +100,12 @@ extension Site {
     /// The length by which each range to this anchor is too long.
     package var delay = 0.0
     package var delayDeviation = 0.15
+    /// The direction in which its antennas face, in degrees from x towards y; nil: unknown.
+    package var facing: Double?
+    /// One standard deviation of its angles, in degrees.
+    package var angleDeviation = 6.0
+    /// Empty: not restricted.
+    package var roles: [Role] = []
     /// The socket of the service that has the anchor's chip.
     package var service: String?
     package var chip: String?
@@ -110,6 +128,8 @@ extension Site {
     package var id: String
     package var label: String?
     package var addresses: [Address] = []
+    /// The names in its blinks, in hexadecimal digits.
+    package var blinks: [String] = []
     package var carrier = Carrier.person
     package var height = Height.free
   }

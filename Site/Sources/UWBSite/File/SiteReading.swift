@@ -110,7 +110,8 @@ extension Site.Place {
 extension Site.Anchor {
   static let keys = [
     "id", "addresses", "position_m", "position_sd_m", "correlation_xy", "height_m", "height_sd_m",
-    "floor", "delay_m", "delay_sd_m", "service", "chip", "profile",
+    "floor", "delay_m", "delay_sd_m", "facing_deg", "angle_sd_deg", "roles", "service", "chip",
+    "profile",
   ]
 
   init(_ reader: ObjectReader) {
@@ -125,6 +126,9 @@ extension Site.Anchor {
     floor = reader.text("floor")
     delay = reader.number("delay_m", SiteLimits.delays) ?? 0
     delayDeviation = reader.number("delay_sd_m", SiteLimits.deviations) ?? 0.15
+    facing = reader.number("facing_deg", -360...360, "degrees")
+    angleDeviation = reader.number("angle_sd_deg", 0.01...90, "degrees") ?? 6
+    roles = reader.choices("roles")
     service = reader.text("service")
     chip = reader.text("chip")
     profile = reader.text("profile")
@@ -132,6 +136,22 @@ extension Site.Anchor {
 }
 
 extension ObjectReader {
+  /// Reads names of an even number of hexadecimal digits.
+  func digits(_ key: String) -> [String] {
+    list(key).compactMap { path, value in
+      if case .string(let text) = value, [4, 8, 16].contains(text.utf8.count),
+        text.utf8.allSatisfy({
+          UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0
+            || UInt8(ascii: "a")...UInt8(ascii: "f") ~= $0
+        })
+      {
+        return text
+      }
+      problems.note(path, "4, 8 or 16 digits such as \"ab01\" belong here, not \(value)")
+      return nil
+    }
+  }
+
   func addresses(_ key: String) -> [Address] {
     list(key).compactMap { path, value in
       if case .string(let text) = value, let address = Address(text) { return address }
@@ -142,12 +162,15 @@ extension ObjectReader {
 }
 
 extension Site.Tag {
-  static let keys = ["id", "label", "addresses", "carrier", "height_m", "height_range_m"]
+  static let keys = [
+    "id", "label", "addresses", "blink_ids", "carrier", "height_m", "height_range_m",
+  ]
 
   init(_ reader: ObjectReader) {
     id = reader.text("id", isRequired: true) ?? ""
     label = reader.text("label")
     addresses = reader.addresses("addresses")
+    blinks = reader.digits("blink_ids")
     carrier = reader.choice("carrier") ?? .person
     if let known = reader.number("height_m", SiteLimits.coordinates) { height = .known(known) }
     guard

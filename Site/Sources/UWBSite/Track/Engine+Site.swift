@@ -21,6 +21,18 @@ extension Engine {
   }
 }
 
+extension Site {
+  /// The anchors that have a place, in the order of the engine.
+  package var facings: [Facing] {
+    anchors.compactMap { anchor in
+      anchor.place.map { place in
+        Facing(
+          place.position, facing: anchor.facing.map { $0 * .pi / 180 }, roles: Set(anchor.roles))
+      }
+    }
+  }
+}
+
 extension Engine.Tag {
   init(_ tag: Site.Tag) {
     let carrier = TagTrack.Carrier(rawValue: tag.carrier.rawValue) ?? .person
@@ -31,7 +43,8 @@ extension Engine.Tag {
       case .free: .free
       }
     self.init(
-      tag.id, addresses: tag.addresses.map(\.description) + [tag.label].compactMap(\.self),
+      tag.id,
+      addresses: tag.addresses.map(\.description) + [tag.label].compactMap(\.self) + tag.blinks,
       carrier: carrier, height: height)
   }
 }

@@ -5,7 +5,7 @@
 /// The keys are the ones of `uwbctl range --format json`, and a shorter form: `t`, `tag`, `anchor`,
 /// `distance_m` and, if known, `sd_m`. A difference has `anchor_a`, `anchor_b` and `difference_m`,
 /// the distance to b minus the distance to a. Directions have `azimuth_deg` and `elevation_deg`
-/// beside `tag` and `anchor`: from x towards y, and upwards.
+/// beside `tag` and `anchor`: from x towards y, and upwards; `sd_deg` is their deviation.
 package struct RangeLine: Sendable, Hashable {
   package enum Quantity: Sendable, Hashable {
     /// A distance between two boards, in metres.
@@ -30,6 +30,7 @@ package struct RangeLine: Sendable, Hashable {
   package enum Field: Sendable, Hashable {
     case number(Double)
     case text(String)
+    case flag(Bool)
     case other(kind: String)
   }
 
@@ -44,6 +45,8 @@ package struct RangeLine: Sendable, Hashable {
   package var reference: String?
   package var quantities: [Quantity]
   package var deviation: Double?
+  /// One standard deviation of angles, in degrees.
+  package var angleDeviation: Double?
   package var blocked = 0.0
 
   /// Reads the fields of a line.
@@ -62,6 +65,10 @@ package struct RangeLine: Sendable, Hashable {
     deviation = try Self.number(["sd_m", "computed_noise_m"], field)
     if let deviation, !(deviation > 0) {
       throw Problem(field: "sd_m", reason: "\(deviation) m is not a deviation")
+    }
+    angleDeviation = try Self.number(["sd_deg"], field)
+    if let angleDeviation, !(angleDeviation > 0) {
+      throw Problem(field: "sd_deg", reason: "\(angleDeviation) degrees are not a deviation")
     }
     blocked = min(max(try Self.number(["nlos_probability"], field) ?? 0, 0), 1)
     quantities = try Self.quantities(field)
@@ -86,13 +93,13 @@ package struct RangeLine: Sendable, Hashable {
     }
   }
 
-  /// Creates a difference: the distance to an anchor minus the distance to another, in metres.
-  init(
-    time: Double, tag: String, from reference: String, to anchor: String, difference: Double,
-    deviation: Double
+  /// Creates a line of quantities; a difference has a reference, its first anchor.
+  package init(
+    time: Double, tag: String, anchor: String, reference: String? = nil, _ quantities: [Quantity],
+    deviation: Double? = nil
   ) {
     (self.time, self.tag, self.anchor, self.reference) = (time, tag, anchor, reference)
-    (quantities, self.deviation) = ([.difference(difference)], deviation)
+    (self.quantities, self.deviation) = (quantities, deviation)
   }
 
   private static func quantities(
@@ -135,6 +142,8 @@ package struct RangeLine: Sendable, Hashable {
           throw Problem(field: key, reason: "\(text.prefix(40)) is not a number")
         }
         return value
+      case .flag:
+        throw Problem(field: key, reason: "a number belongs here, not true or false")
       case .other(let kind): throw Problem(field: key, reason: "a number belongs here, not \(kind)")
       }
     }
@@ -182,6 +191,7 @@ extension Engine {
     guard case .tag(let tag) = near, case .anchor(let anchor) = far else { return .withoutTag }
     var time: Double?
     var first: TagTrack.Reception?
+    let angle = line.angleDeviation.map { $0 * .pi / 180 } ?? RangeLine.usual.angle
     for quantity in line.quantities {
       var kind = TagMeasurement.Kind.range(anchor: anchor)
       var (value, deviation) = (0.0, line.deviation ?? RangeLine.usual.distance)
@@ -191,9 +201,9 @@ extension Engine {
         guard case .anchor(let reference)?? = other else { return .withoutTag }
         (kind, value) = (.difference(reference, anchor), metres)
       case .azimuth(let radians):
-        (kind, value, deviation) = (.azimuth(anchor: anchor), radians, RangeLine.usual.angle)
+        (kind, value, deviation) = (.azimuth(anchor: anchor), radians, angle)
       case .elevation(let radians):
-        (kind, value, deviation) = (.elevation(anchor: anchor), radians, RangeLine.usual.angle)
+        (kind, value, deviation) = (.elevation(anchor: anchor), radians, angle)
       }
       time = add(
         TagMeasurement(time: line.time, kind, value, deviation: deviation, blocked: line.blocked),

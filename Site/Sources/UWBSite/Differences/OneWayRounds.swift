@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The messages of one-way ranging of a whole site, as arrivals of tags and as angles.
+///
+/// A blink of uplink TDoA waits until each anchor has received a frame of synchronisation after it,
+/// for a quarter of a second at most. Time is an input.
+package struct OneWayRounds: Sendable {
+  /// A finding for the track of a tag.
+  package enum Finding: Sendable, Hashable {
+    /// Arrivals with their time by the clock of a source.
+    case arrivals(tag: Int, Arrivals, at: Moment)
+    /// The direction of a tag from an anchor in radians, in the frame of the site.
+    case angles(tag: Int, anchor: Int, azimuth: Double?, elevation: Double?, at: Moment)
+    /// The clock of a reference anchor has begun again: the times of its source have nothing in
+    /// common with the ones before.
+    case restarted(source: Int)
+  }
+
+  /// A time by the clock of a source.
+  package struct Moment: Sendable, Hashable {
+    package var time: Double
+    package var source: Int
+    /// Seconds by the clock of the run.
+    package var arrival: Double?
+
+    package init(time: Double, source: Int, arrival: Double?) {
+      (self.time, self.source, self.arrival) = (time, source, arrival)
+    }
+  }
+
+  private struct Key: Sendable, Hashable {
+    var tag: Int
+    var frame: UInt32
+  }
+
+  /// A blink that not all anchors have reported.
+  private struct Blink: Sendable {
+    var stamps: [UplinkClocks.Stamp] = []
+    /// The time of its first message, and the present time then.
+    var moment: Moment
+    var since: Double
+  }
+
+  /// An anchor's last message of a kind.
+  private struct Sight: Sendable {
+    var now: Double
+    var ticks: UInt64
+  }
+
+  private struct Link: Sendable, Hashable {
+    var reference: Int
+    var source: Int
+  }
+
+  /// Seconds for which a blink waits.
+  package static let longestWait = 0.25
+  /// Seconds after which an anchor without messages is not waited for.
+  private static let silence = 1.0
+  private static let mostBlinks = 4096
+
+  private let anchors: [Facing]
+  private let hasSyncRoles: Bool
+  private let hasInitiators: Bool
+  /// The first source of reference anchors: their clocks are sources, too.
+  private let firstSource: Int
+  private var clocks: UplinkClocks
+  private var downlinks: [Int: DownlinkRounds] = [:]
+  private var blinks: [Key: Blink] = [:]
+  /// The keys of `blinks` in the order of their first messages.
+  private var order: [Key] = []
+  /// The present time at the last message of each uplink anchor.
+  private var seen: [Int: Double] = [:]
+  private var syncs: [Link: Sight] = [:]
+
+  /// - Parameters:
+  ///   - anchors: the anchors in the order of the engine.
+  ///   - sources: the number of sources of messages.
+  package init(_ anchors: [Facing], sources: Int) {
+    self.anchors = anchors
+    hasSyncRoles = anchors.contains { $0.roles.contains(.sync) }
+    hasInitiators = anchors.contains { $0.roles.contains(.initiator) }
+    firstSource = sources
+    clocks = UplinkClocks(places: anchors.map(\.position))
+  }
+
+  // MARK: input
+
+  /// Adds a message.
+  ///
+  /// - Parameters:
+  ///   - sender: the tag or anchor that has sent it.
+  ///   - receiver: the tag or anchor that has received it.
+  package mutating func add(
+    _ line: OneWayLine, from sender: Engine.Node, to receiver: Engine.Node, at moment: Moment
+  ) -> [Finding] {
+    let now = moment.arrival ?? moment.time
+    var found: [Finding] = []
+    switch (line.message, sender, receiver) {
+    case (.downlink(var stamp), .anchor(let anchor), .tag(let tag)):
+      guard !hasInitiators || stamp.kind == .response || anchors[anchor].roles.contains(.initiator)
+      else { return [] }
+      stamp.anchor = anchor
+      stamp.time = moment.time
+      found = addDownlink(stamp, tag, moment)
+    case (.sync(let sent, let received), .anchor(let reference), .anchor(let anchor)):
+      guard !hasSyncRoles || anchors[reference].roles.contains(.sync) else { return [] }
+      found = addSync(sent, received, from: reference, at: anchor, moment, now)
+    case (.blink(let frame, let received), .tag(let tag), .anchor(let anchor)):
+      seen[anchor] = now
+      clocks.note(anchor, bits: received.bits)
+      addBlink(Key(tag: tag, frame: frame), anchor, received.ticks, line.blocked, moment, now)
+      found = angles(line, tag, anchor, moment)
+    case (.frame, .tag(let tag), .anchor(let anchor)): found = angles(line, tag, anchor, moment)
+    default: return []
+    }
+    // Only frames of synchronisation complete blinks.
+    if case .sync = line.message { return found + due(at: now) }
+    return found + due(at: now, onlyLate: true)
+  }
+
+  private mutating func addDownlink(
+    _ stamp: AnchorStamp, _ tag: Int, _ moment: Moment
+  ) -> [Finding] {
+    let places = anchors.map(\.position)
+    return downlinks[tag, default: DownlinkRounds(places: places)].add(stamp).map { arrivals in
+      var own = moment
+      own.time = arrivals.time
+      return .arrivals(tag: tag, arrivals, at: own)
+    }
+  }
+
+  private mutating func addSync(
+    _ sent: OneWayLine.Stamp, _ received: OneWayLine.Stamp, from reference: Int, at anchor: Int,
+    _ moment: Moment, _ now: Double
+  ) -> [Finding] {
+    seen[anchor] = now
+    clocks.note(reference, bits: sent.bits)
+    clocks.note(anchor, bits: received.bits)
+    clocks.addSync(
+      from: reference, sent: sent.ticks, at: anchor, received: received.ticks)
+    // The reference has restarted where its time and the one of the source differ by a second.
+    let link = Link(reference: reference, source: moment.source)
+    let last = syncs.updateValue(Sight(now: moment.time, ticks: sent.ticks), forKey: link)
+    guard let last else { return [] }
+    let passed =
+      Double(Ticks.between(last.ticks, sent.ticks, bits: sent.bits)) / Ticks.perSecond
+    guard abs(passed - (moment.time - last.now)) > 1 else { return [] }
+    return [.restarted(source: firstSource + reference)]
+  }
+
+  private mutating func addBlink(
+    _ key: Key, _ anchor: Int, _ ticks: UInt64, _ blocked: Double, _ moment: Moment, _ now: Double
+  ) {
+    var blink = blinks[key] ?? Blink(moment: moment, since: now)
+    if blinks[key] == nil { order.append(key) }
+    guard !blink.stamps.contains(where: { $0.anchor == anchor }) else { return }
+    blink.stamps.append(.init(anchor: anchor, received: ticks, blocked: blocked))
+    blinks[key] = blink
+  }
+
+  /// Returns the angles of a message where the anchor's direction is known.
+  private func angles(
+    _ line: OneWayLine, _ tag: Int, _ anchor: Int, _ moment: Moment
+  ) -> [Finding] {
+    guard let facing = anchors[anchor].facing, line.azimuth != nil || line.elevation != nil else {
+      return []
+    }
+    let azimuth = line.azimuth.map { ($0 + facing).remainder(dividingBy: 2 * .pi) }
+    return [
+      .angles(tag: tag, anchor: anchor, azimuth: azimuth, elevation: line.elevation, at: moment)
+    ]
+  }
+
+  // MARK: output
+
+  /// Returns the blinks that have waited for long, and the ones that are complete.
+  package mutating func due(at now: Double, onlyLate: Bool = false) -> [Finding] {
+    let late = order.prefix { key in
+      now - (blinks[key]?.since ?? now) > Self.longestWait
+    }
+    let forced = max(late.count, order.count - Self.mostBlinks)
+    guard !order.isEmpty, forced > 0 || !onlyLate else { return [] }
+    let expected = seen.filter { now - $0.value < Self.silence }.map(\.key)
+    var found: [Finding] = []
+    var rest: [Key] = []
+    for (index, key) in order.enumerated() {
+      guard let blink = blinks[key] else { continue }
+      let isDone = index < forced || !onlyLate && clocks.isComplete(blink.stamps, expected)
+      guard isDone else {
+        rest.append(key)
+        continue
+      }
+      blinks[key] = nil
+      if let one = finding(key.tag, blink) { found.append(one) }
+    }
+    order = rest
+    return found
+  }
+
+  /// Returns all blinks that wait.
+  package mutating func finish() -> [Finding] {
+    let found = order.compactMap { key in blinks[key].flatMap { finding(key.tag, $0) } }
+    (order, blinks) = ([], [:])
+    return found
+  }
+
+  private mutating func finding(_ tag: Int, _ blink: Blink) -> Finding? {
+    guard let arrivals = clocks.arrivals(blink.stamps, waits: true) else { return nil }
+    var moment = blink.moment
+    moment.arrival = moment.arrival ?? moment.time
+    (moment.time, moment.source) = (arrivals.time, firstSource + arrivals.reference)
+    return .arrivals(tag: tag, arrivals, at: moment)
+  }
+}
+
+/// An anchor of one-way ranging.
+package struct Facing: Sendable, Hashable {
+  package var position: SIMD3<Double>
+  /// The direction in which its antennas face, in radians from x towards y; nil: unknown.
+  package var facing: Double?
+  package var roles: Set<Site.Anchor.Role>
+
+  package init(
+    _ position: SIMD3<Double>, facing: Double? = nil, roles: Set<Site.Anchor.Role> = []
+  ) {
+    (self.position, self.facing, self.roles) = (position, facing, roles)
+  }
+}
