@@ -51,7 +51,7 @@ package enum Ending {
       // command ends before its peers were measured.
       let isEnd =
         (error as? DriverError)?.linkError?.code == .cancelled || ExitStatus(of: error) == .noInput
-        || isOutputLost && (error as? Failure)?.status == .noPeer
+        || isOutputLost && !isTerminalClosed && (error as? Failure)?.status == .noPeer
       throw task.isCancelled && isEnd ? CancellationError() : error
     }
   }
@@ -107,6 +107,13 @@ package enum Ending {
 
   package static var isOutputLost: Bool { state.withLock { $0.outputError != nil } }
 
+  /// Whether the terminal was closed, which SIGHUP reports as well. Either may come first, so that
+  /// both lead to the same status.
+  private static var isTerminalClosed: Bool {
+    guard state.withLock({ $0.outputError }) == .ioError else { return false }
+    return isatty(STDOUT_FILENO) == 0 && errno == EIO
+  }
+
   /// Makes a failed capture end the command, for commands that only capture.
   package static func endWithCapture() { state.withLock { $0.endsWithCapture = true } }
 
@@ -139,8 +146,7 @@ package enum Ending {
       pthread_sigmask(SIG_UNBLOCK, &signals, nil)
       raise(SIGPIPE)
     }
-    // The terminal was closed, which SIGHUP reports as well: either may come first.
-    if error == .ioError, isatty(STDOUT_FILENO) == 0, errno == EIO { return }
+    if isTerminalClosed { return }
     throw Failure(.system, "Cannot write to standard output: \(error).").report()
   }
 
