@@ -97,11 +97,55 @@ import UWBTestSupport
     ("table: [{angle_deg: 0, phase_rad: 0}]", "its table needs two points"),
     ("table: [{angle_deg: 0}, {angle_deg: 9, phase_deg: 3}]", "its table needs two points"),
     ("spacing_wavelengths: 0.5, spacing: 3", "spacing"),
+    ("spacing_wavelengths: 0", "its spacing is not greater than 0"),
+    ("spacing_wavelengths: -0.5", "its spacing is not greater than 0"),
+    ("spacing_wavelengths: 18.8", "more than 10 wavelengths apart"),
+    ("spacing_wavelengths: 0.5, axis: [0, 0, 1]", "determine no azimuth"),
+    ("spacing_wavelengths: 0.5}, {column: \"p\", spacing_wavelengths: 1", "the same column"),
   ])
   func wrongAntennas(_ text: String, cause: String) {
     let error = #expect(throws: LabError.self) { try pair(text) }
     #expect(error?.code == .badFile)
     #expect(error?.description.contains(cause) == true, "\(error?.description ?? "")")
+  }
+
+  @Test(arguments: [
+    ("spacing_m: 0.02", "channel: 99,", "channel takes 5 or 9"),
+    ("spacing_m: 0.02", "wavelength_m: 0,", "wavelength_m more than 0"),
+    (
+      "antennas: [\"a\", \"b\"]", "channel: 9, antennas: {a: [0, 1, 0], b: [0, 1, 0]},",
+      "same place"
+    ),
+  ])
+  func wrongSurroundings(_ text: String, beside: String, cause: String) {
+    let error = #expect(throws: LabError.self) { try pair(text, beside: beside) }
+    #expect(error?.code == .badFile)
+    #expect(error?.description.contains(cause) == true, "\(error?.description ?? "")")
+  }
+
+  /// The geometry names its column in radians; a table may have degrees.
+  @Test func aPhaseMayHaveAnotherUnit() throws {
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    func azimuth(_ table: String, elevation: Int = 0) throws -> Double? {
+      let file = try folder.write(
+        "{elevation_deg: \(elevation), pairs: [{column: \"pdoa_rad\", spacing_wavelengths: 0.5}]}",
+        to: "geometry.json")
+      let geometry = try RangingCalibration(file: file)
+      return try CSVTable(text: table).directions(geometry: geometry).rows.first?.value?.azimuth
+    }
+    let radians = try #require(try azimuth("time_s,pdoa_rad\n0,1.0471975512\n"))
+    let degrees = try #require(try azimuth("time_s,pdoa_deg\n0,60\n"))
+    #expect(abs(degrees - radians) < 1e-6)
+    let plain = #expect(throws: LabError.self) { try azimuth("time_s,pdoa\n0,60\n") }
+    #expect(plain?.description.contains("no unit") == true)
+    let absent = #expect(throws: LabError.self) { try azimuth("time_s\n0\n") }
+    #expect(absent?.description == "The input has no column pdoa_rad.")
+    #expect(absent?.recoverySuggestion == "Rename its column: time_s")
+    let upright = #expect(throws: LabError.self) {
+      try azimuth("time_s,pdoa_rad\n0,1\n", elevation: 90)
+    }
+    #expect(upright?.description.contains("elevation_deg") == true)
   }
 
   @Test func aTableOfPhasesIsFollowed() throws {

@@ -93,7 +93,9 @@ extension LabError {
     let header = table.commentLine.map { ". " + CSVTable.advice($0) } ?? ""
     return LabError(
       .badTable, "The input has no column \(shortened(name)).",
-      suggestion: "Rename one of its \(counted(table.header.count, "column")): "
+      suggestion: "Rename "
+        + (table.header.count == 1
+          ? "its column: " : "one of its \(counted(table.header.count, "column")): ")
         + list(table.header) + header)
   }
 

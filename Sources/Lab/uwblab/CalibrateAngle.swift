@@ -96,10 +96,11 @@ struct CalibrateAngle: CalibrationCommand {
       try CSVTable(file: file).path(around: try position, yaw: yaw * .pi / 180).reported
     }
     let names = try table.phaseColumns(columns)
-    if path == nil, let array = try table.arraySamples(names)?.reported,
-      ArrayCalibration.isNeeded(for: array)
+    if path == nil, let found = try table.arraySamples(names),
+      ArrayCalibration.isNeeded(for: found.values)
     {
       try require(!result.write, "Chips have tables of single pairs only: use --output.")
+      let array = found.reported
       return try result.save(
         try withProgress("Computing \(array.count) rows") {
           try calibration.fit(names, array: array).report

@@ -310,7 +310,8 @@ struct ComputeAngle: TableCommand {
   var wander = 30.0
 
   func validate() throws {
-    try require(wander > 0 && wander < 1e5, "--wander is greater than 0.")
+    try require(
+      wander > 0 && wander < 1e5, "--wander takes degrees, more than 0 and less than 100000.")
   }
 
   func computation(
@@ -360,7 +361,8 @@ struct ComputeLocate: LiveCommand, Sendable {
     let acceleration = motion.acceleration ?? 1
     try require(
       sigma > 0 && acceleration > 0 && sigma < 1e3 && acceleration < 1e6,
-      "--sigma and --acceleration are greater than 0.")
+      "--sigma takes metres, more than 0 and less than 1000, and --acceleration more than 0 and less "
+        + "than 1000000.")
   }
 
   var isLive: Bool { live && !single && !table.needsWholeTable }
@@ -420,7 +422,8 @@ struct ComputeFind: TableCommand {
   func validate() throws {
     try require(
       sigma > 0 && azimuthSigma > 0 && sigma < 1e3 && azimuthSigma < 180,
-      "--sigma and --azimuth-sigma are greater than 0.")
+      "--sigma takes metres, more than 0 and less than 1000, and --azimuth-sigma degrees, more than "
+        + "0 and less than 180.")
     try require(
       headingDrift > 0 && headingDrift < 1000, "--heading-drift is in degrees a minute, above 0.")
   }
@@ -478,7 +481,8 @@ struct ComputeFilter: TableCommand {
     let acceleration = motion.acceleration ?? 1
     try require(
       sigma > 0 && sigma < 1000 && acceleration > 0 && acceleration < 1e6,
-      "--sigma and --acceleration are greater than 0.")
+      "--sigma takes metres, more than 0 and less than 1000, and --acceleration more than 0 and less "
+        + "than 1000000.")
     try require(0..<1000 ~= slowError ?? 0, "--slow-error is in metres and not negative.")
     try require(0..<1000 ~= biasSigma, "--bias-sigma is in metres and not negative.")
   }

@@ -62,6 +62,13 @@ package struct AntennaPair: Sendable {
     return phase
   }
 
+  /// Whether the phase depends on the azimuth.
+  package var determinesAzimuth: Bool {
+    switch model {
+    case .baseline(let x, let y, _), .table(_, let x, let y, _): abs(x) > 1e-3 || abs(y) > 1e-3
+    }
+  }
+
   /// Whether the pair distinguishes front from back, and determines the elevation.
   var resolves: (front: Bool, elevation: Bool) {
     switch model {

@@ -19,7 +19,9 @@ package enum FitFailure: Error, Sendable, Hashable, CustomStringConvertible {
   package var description: String {
     switch self {
     case .tooFew(let count, let needed):
-      "There are \(count) usable measurements; it takes \(needed)."
+      (count == 1
+        ? "There is 1 usable measurement" : "There are \(count) usable measurements")
+        + "; it takes \(needed)."
     case .tooMany(let count):
       "The distances connect \(count) antennas, too many to be solved together. Up to 2000 are "
         + "always possible, and more where each was measured with a few: divide the table."

@@ -5,7 +5,7 @@ public import Ranging
 
 extension CSVTable {
   /// Computes angles from phase differences (column `time` and the columns that the geometry
-  /// names), each peer separately.
+  /// names, in any unit), each peer separately.
   ///
   /// - Parameters:
   ///   - geometry: the pairs of antennas, with their models.
@@ -68,6 +68,9 @@ private struct PhaseColumns {
     _ table: CSVTable, _ geometry: RangingCalibration, wander: Double
   ) throws(LabError) {
     let elevation = (geometry.elevationDegrees ?? 0) * .pi / 180
+    guard abs(elevation) < .pi / 2 else {
+      throw LabError(.badFile, "elevation_deg is not between -90 and 90.")
+    }
     guard var finder = DirectionFinder(try geometry.antennaPairs(), elevation: elevation) else {
       throw LabError(.badFile, "The geometry has no pairs of antennas.")
     }

@@ -57,9 +57,17 @@ extension RangingCalibration {
 }
 
 extension RangingCalibration {
-  /// Returns the pairs of antennas with their models.
+  /// The greatest distance of two antennas in wavelengths. The phases of farther antennas fit too
+  /// many directions.
+  private static let farthestAntennas = 10.0
+
+  /// Returns the pairs of antennas with their models. Together, they determine the azimuth.
   func antennaPairs() throws(LabError) -> [AntennaPair] {
-    try (pairs ?? []).map { pair throws(LabError) in
+    let all = pairs ?? []
+    let models = try all.enumerated().map { index, pair throws(LabError) in
+      guard !all[..<index].contains(where: { $0.column == pair.column }) else {
+        throw Self.wrong(pair, "another pair has the same column")
+      }
       let noise = pair.phaseNoise ?? phaseNoise ?? 5 * .pi / 180
       guard noise > 0 else { throw Self.wrong(pair, "noise_rad is not greater than 0") }
       let error = pair.modelDeviationAnywhere
@@ -71,6 +79,12 @@ extension RangingCalibration {
         harmonics: (pair.harmonics ?? []).map { ($0.cosine, $0.sine) },
         phaseDeviation: noise, modelDeviation: error ?? 7 * .pi / 180)
     }
+    guard models.isEmpty || models.contains(where: \.determinesAzimuth) else {
+      throw LabError(
+        .badFile, "The antennas of each pair are one above the other, so they determine no azimuth."
+      )
+    }
+    return models
   }
 
   private func model(of pair: Pair) throws(LabError) -> AntennaPair.Model {
@@ -97,17 +111,27 @@ extension RangingCalibration {
       else { throw Self.wrong(pair, "it needs two antennas with x, y and z") }
       baseline = (0..<3).map { a[$0] - b[$0] }
     } else if let spacing = pair.spacing ?? pair.spacingInWavelengths {
+      guard spacing > 0 else { throw Self.wrong(pair, "its spacing is not greater than 0") }
       baseline = unit.map { $0 * spacing }
     } else {
       throw Self.wrong(pair, "it has neither antennas nor a spacing nor a table")
     }
     if pair.antennas != nil || pair.spacing != nil {
       guard let wavelength = carrierWavelength else {
-        throw LabError(.badFile, "channel, frequency_hz or wavelength_m is missing.")
+        throw LabError(
+          .badFile,
+          channel == nil && frequency == nil && self.wavelength == nil
+            ? "channel, frequency_hz or wavelength_m is missing."
+            : "channel takes 5 or 9, and frequency_hz or wavelength_m more than 0.")
       }
       scale = 1 / wavelength
     }
     baseline = baseline.map { $0 * scale }
+    let distance = baseline.reduce(0) { $0 + $1 * $1 }.squareRoot()
+    guard distance > 0 else { throw Self.wrong(pair, "its antennas are at the same place") }
+    guard distance <= Self.farthestAntennas else {
+      throw Self.wrong(pair, "its antennas are more than 10 wavelengths apart")
+    }
     return .baseline(x: baseline[0], y: baseline[1], z: baseline[2])
   }
 

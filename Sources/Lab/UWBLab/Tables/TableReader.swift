@@ -111,8 +111,10 @@ struct TableReader {
         table.headerLine, "the unit of the column \(other) is unknown.",
         suggestion: "Use one of \(accepted(name, quantity)).")
     }
-    let unit = quantity.units.first.map { "_" + $0.suffix } ?? ""
-    throw .missingColumn(quantity == .ticks ? name : name + unit, of: table)
+    // Most people have angles in degrees.
+    let unit = quantity == .angle ? "deg" : quantity.units.first?.suffix
+    throw .missingColumn(
+      quantity == .ticks ? name : name + (unit.map { "_" + $0 } ?? ""), of: table)
   }
 
   /// Returns the column of anchors. Where there is none, the peers are the anchors, and all rows
@@ -124,10 +126,13 @@ struct TableReader {
     return peers
   }
 
-  /// Returns the column of exactly this name with phases.
+  /// Returns the column of this name with phases, which may have another unit.
   func phaseColumn(_ name: String) throws(LabError) -> Column {
     guard let index = table.header.firstIndex(of: name) else {
-      throw .missingColumn(name, of: table)
+      let unit = Quantity.angle.units.first { name.lowercased().hasSuffix("_" + $0.suffix) }
+      guard let unit, let other = lookUp(String(name.dropLast(unit.suffix.count + 1)), .angle)
+      else { throw .missingColumn(name, of: table) }
+      return try withUnit(other)
     }
     let unit = Quantity.angle.units.first { table.names[index].hasSuffix("_" + $0.suffix) }
     return try withUnit(
