@@ -158,6 +158,8 @@ struct ParameterTextTests {
     #expect(nearestNames(to: "slots", in: names).first == "SLOTS_PER_RR")
     #expect(nearestNames(to: "duration", in: names) == ["SLOT_DURATION", "RANGING_DURATION"])
     #expect(nearestNames(to: "", in: names).isEmpty)
+    #expect(nearestNames(to: "okay", in: ["OK", "READY", "OK"]) == ["OK"])
+    #expect(nearestNames(to: "foo", in: ["OK", "READY", "OK"]).isEmpty)
     #expect(nearestNames(to: String(repeating: "a", count: 5_000), in: names).isEmpty)
     // Letters swapped, omitted, inserted and replaced; all at once is the greatest accepted
     // distance.

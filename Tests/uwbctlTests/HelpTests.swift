@@ -293,6 +293,14 @@ import uwbctl
   @Test(arguments: [
     (["range", "--responders", "300"], "uwbctl range: --responders takes 1 to 255.", "range"),
     (["list", "--format", "x"], "uwbctl list: The value 'x' is invalid", "list"),
+    // Found when the command runs.
+    (
+      ["config", "get", "CHANNEL"],
+      "uwbctl config get: There is no parameter CHANNEL. Nearest: CHANNEL_NUMBER.\n  try:",
+      "config get"
+    ),
+    (["explain", "foo"], "uwbctl explain: There is no code 'foo'.\n  try:", "explain"),
+    (["json", "x"], "uwbctl json: There is no command 'x' that prints JSON.\n  try:", "json"),
   ])
   func theCauseOfAnErrorIsVisible(
     _ arguments: [String], _ cause: String, _ command: String

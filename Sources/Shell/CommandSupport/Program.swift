@@ -46,18 +46,24 @@ package enum Program {
       path.withLock { $0 = found }
       try check(arguments)
       try found.check()
-      var command = try root.parseAsRoot(arguments)
-      if let command = command as? any LiveCommand, command.isLive {
-        try await command.runLive()
-      } else if var command = command as? any AsyncParsableCommand {
-        try await command.run()
-      } else {
-        try command.run()
+      let command = try root.parseAsRoot(arguments)
+      do { try await run(command) } catch let error as ValidationError {
+        // After parsing, the argument parser would show the usage of the program alone.
+        throw Failure(.usage, error.message, try: "\(name) --help").report()
       }
     } catch {
       end(error, root)
     }
     do { try Ending.checkOutput() } catch { root.exit(withError: error) }
+  }
+
+  private static func run(_ command: any ParsableCommand) async throws {
+    if let command = command as? any LiveCommand, command.isLive {
+      return try await command.runLive()
+    }
+    var command = command
+    guard var waiting = command as? any AsyncParsableCommand else { return try command.run() }
+    try await waiting.run()
   }
 
   /// Returns the arguments with negative numbers as a part of the option before them, because the

@@ -8,7 +8,7 @@ import UCI
 package func nearestNames(to text: String, in names: some Sequence<String>) -> [String] {
   let wanted = plain(text)
   guard !wanted.isEmpty else { return [] }
-  let limit = max(2, wanted.count / 3)
+  let limit = max(wanted.count > 3 ? 2 : 1, wanted.count / 3)
   let letters = LetterCounts(wanted)
   var found: [(name: String, distance: Int)] = []
   for name in names where name.utf8.count + limit >= wanted.count {
@@ -20,7 +20,9 @@ package func nearestNames(to text: String, in names: some Sequence<String>) -> [
     if abs(candidate.count - wanted.count) <= limit, letters.distance(to: candidate) <= limit {
       distance = min(distance, edits(wanted, candidate))
     }
-    if distance <= limit { found.append((name, distance)) }
+    // Several families of codes share names.
+    guard distance <= limit, !found.contains(where: { $0.name == name }) else { continue }
+    found.append((name, distance))
   }
   // Sorting is not stable: the order of the list decides between equals.
   let ranked = found.enumerated().sorted {
