@@ -81,7 +81,7 @@ let package = Package(
       path: "Sources/Nearby/Channels", swiftSettings: memorySafe),
     // The bytes between accessories and apps.
     .target(
-      name: "AccessoryProtocol", dependencies: ["UCI", "Ranging", "UWB"],
+      name: "AccessoryProtocol", dependencies: ["UCI", "UCIReference", "Ranging", "UWB"],
       path: "Sources/Nearby/AccessoryProtocol", swiftSettings: memorySafe + lifetimes),
     .target(
       name: "Accessory",
@@ -384,7 +384,7 @@ let package = Package(
         "ChipSharing", "uwbctl", "CommandSupport", "UWBTools", "Formats", "ProgramTestSupport",
         "JSON", "UCI",
         "UCIReference", "UWB", "UWBLink", "UWBSimulator", "UWBTestSupport", "Channels",
-        arguments, system,
+        "AccessoryProtocol", arguments, system,
       ],
       swiftSettings: strict + lifetimes),
     .testTarget(

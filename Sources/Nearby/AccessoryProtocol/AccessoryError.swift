@@ -28,6 +28,7 @@ public struct AccessoryError: LocalizedError, Sendable, Hashable {
     case unknownMessage(UInt8)
     case emptyMessage
     case damagedMessage(UInt8)
+    case unsupportedVersion(UInt8)
     case notInitialized
     case tooManySessions(limit: Int)
     case unsuitableChip(String)
@@ -41,7 +42,7 @@ public struct AccessoryError: LocalizedError, Sendable, Hashable {
   public var code: Code {
     switch reason {
     case .invalidConfiguration: .invalidConfiguration
-    case .unknownMessage, .emptyMessage, .damagedMessage: .invalidMessage
+    case .unknownMessage, .emptyMessage, .damagedMessage, .unsupportedVersion: .invalidMessage
     case .notInitialized: .notInitialized
     case .tooManySessions: .tooManySessions
     case .unsuitableChip: .unsuitableChip
@@ -59,6 +60,7 @@ public struct AccessoryError: LocalizedError, Sendable, Hashable {
       "Check that the data is complete and begins after the message identifier."
     case .unknownMessage, .emptyMessage, .damagedMessage:
       "Check that both sides frame messages in the same way and speak the accessory protocol."
+    case .unsupportedVersion: "Let the phone use the version of the accessory's answer."
     case .notInitialized: "Let the app send initialize (0x0A) first."
     case .tooManySessions: "End ranging with another app first."
     case .unsuitableChip: "Use another chip or another firmware."
@@ -78,10 +80,12 @@ extension AccessoryError: CustomStringConvertible {
     case .emptyMessage: "The message is empty."
     case .damagedMessage(let id):
       "The message 0x\(String(id, radix: 16, uppercase: true)) is damaged."
+    case .unsupportedVersion(let version):
+      "The message has version \(version), which was not agreed on."
     case .notInitialized: "The app sent shareable data without asking for configuration data first."
     case .tooManySessions(let limit):
       "The chip already ranges with \(limit) apps, which is its limit."
-    case .unsuitableChip(let what): "The chip cannot be a Nearby Interaction accessory: \(what)."
+    case .unsuitableChip(let what): "The chip cannot be an accessory: \(what)."
     case .device(let error): error.description
     }
   }

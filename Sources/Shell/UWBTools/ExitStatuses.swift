@@ -30,7 +30,8 @@ extension ExitStatus {
   package init(_ error: AccessoryError) {
     switch error.reason {
     case .device(let error): self.init(error)
-    case .invalidConfiguration, .unknownMessage, .emptyMessage, .damagedMessage:
+    case .invalidConfiguration, .unknownMessage, .emptyMessage, .damagedMessage,
+      .unsupportedVersion:
       self = .protocolError
     case .notInitialized, .tooManySessions, .unsuitableChip: self = .configuration
     }

@@ -36,6 +36,34 @@ enum AccessoryTarget: Target {
         fail("\(uwb) is not read as it was written")
       }
     }
+    attempt { () throws(AccessoryError) in try android(AndroidPhoneMessage(input)) }
+    attempt { () throws(AccessoryError) in
+      let message = try AndroidAccessoryMessage(input)
+      if try AndroidAccessoryMessage(message.bytes) != message {
+        fail("\(message) is not read as it was written")
+      }
+    }
+  }
+
+  /// Blocks of other technologies are not kept, so that the bytes may differ.
+  private static func android(_ message: AndroidPhoneMessage) throws(AccessoryError) {
+    var known = message
+    known.version = min(message.version, AndroidProtocol.newest)
+    if try AndroidPhoneMessage(known.bytes) != known {
+      fail("\(message) is not read as it was written")
+    }
+    guard case .configuration(let uwb?, _) = message.content else { return }
+    var accessory = AndroidCapability()
+    accessory.address = 0x1234
+    (accessory.preambles, accessory.configurations) = (.max, .max)
+    let near = try uwb.session(of: .accessory, with: accessory)
+    let far = try uwb.session(of: .app, with: accessory)
+    if near.role == far.role || [near.address] != far.peers || [far.address] != near.peers
+      || near.sessionID != far.sessionID || near.sts != far.sts
+    {
+      fail("the two ends do not fit together")
+    }
+    _ = near.problems()
   }
 
   private static func attempt(_ body: () throws(AccessoryError) -> Void) {
@@ -80,6 +108,19 @@ enum AccessoryTarget: Target {
       [0x0A], [0x0C], [0x02], [0x03],
       [0x40, 1, 0xE8, 0x03, 0, 0, 60, 0] + Array("near".utf8),
     ]
+    for version in 1...AndroidProtocol.newest {
+      for length in [8, 16, 32] {
+        var uwb = AndroidChoice()
+        uwb.key.bytes = [UInt8](repeating: 7, count: length)
+        uwb.number = length == 8 ? 1 : 6
+        let content = AndroidPhoneMessage.Content.configuration(uwb, wantsMotion: version > 2)
+        seeds.append(AndroidPhoneMessage(content, version: version).bytes)
+      }
+      seeds.append(AndroidPhoneMessage(.capabilityRequest(.uwb), version: version).bytes)
+      seeds.append(
+        AndroidAccessoryMessage(.capabilityResponse(AndroidCapability(), .tag), version: version)
+          .bytes)
+    }
     for version in ConfigurationVersion.allCases {
       let uwb = UWBConfigurationData(version: version, role: .controller, address: 0xD711)
       let configuration = AccessoryConfigurationData(
