@@ -19,7 +19,7 @@ import UWBTestSupport
     for await event in events {
       switch event {
       case .connected: names.append("connected")
-      case .offered: names.append("offered")
+      case .offered, .offeredCapabilities: names.append("offered")
       case .started: names.append("started")
       case .measured, .regionChanged: break
       case .stopped(_, let reason): names.append("stopped \(reason)")

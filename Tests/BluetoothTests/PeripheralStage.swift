@@ -30,6 +30,9 @@ import UWBSimulator
 
   static let uart = ("6e400002-b5a3-f393-e0a9-e50e24dcca9e", "6e400003-b5a3-f393-e0a9-e50e24dcca9e")
   static let qnis = ("2e93998a-6a61-11ed-a1eb-0242ac120002", "2e939af2-6a61-11ed-a1eb-0242ac120002")
+  static let android = (
+    "2e20eb71-02f9-40c8-b9f4-41d25140d007", "3b06f3b3-74ae-4707-9cf3-b00f38917946"
+  )
   static let data = "95e8d9d5-d8ef-4721-9a4e-807375f53328"
   private static let characteristic = "org.bluez.GattCharacteristic1"
 
@@ -65,7 +68,7 @@ import UWBSimulator
     program = await blueZ.called("RegisterApplication").sender
     let objects = try #require(blueZ.applications.last)
     paths = Dictionary(objects.map { ($0.uuid, $0.path) }, uniquingKeysWith: { a, _ in a })
-    for _ in 0..<2 { _ = await blueZ.called("RegisterAdvertisement") }
+    for _ in 0..<3 { _ = await blueZ.called("RegisterAdvertisement") }
   }
 
   /// Kills bluetoothd and starts it again.

@@ -30,7 +30,35 @@ import UWB
         "2e938fd0-6a61-11ed-a1eb-0242ac120002", "2e93941c-6a61-11ed-a1eb-0242ac120002",
         Stage.qnis.0, Stage.qnis.1,
         "48fe3e40-0817-4bb2-8633-3073689c2dba", Stage.data,
+        "1226a228-277c-49ed-b6eb-2eb2dab4e9c7", Stage.android.0, Stage.android.1,
       ])
+    await stage.end()
+  }
+
+  @Test func anAndroidPhoneHasItsOwnServiceBesideAnIPhone() async throws {
+    let stage = try await Stage()
+    #expect(
+      stage.blueZ.advertisements.map { $0["ServiceUUIDs"]?.strings } == [
+        ["6e400001-b5a3-f393-e0a9-e50e24dcca9e"], ["2e938fd0-6a61-11ed-a1eb-0242ac120002"],
+        ["1226a228-277c-49ed-b6eb-2eb2dab4e9c7"],
+      ])
+    stage.connect("AA")
+    stage.connect("BB")
+    let first = try await stage.subscribe("AA")
+    let second = try await stage.subscribe("BB", Stage.android.1, mtu: 247)
+    try await stage.write([3, 0, 1, 0], "BB", Stage.android.0, mtu: 247)
+    try await stage.write(initialize, "AA")
+    _ = try configuration(await first.next())
+    let answer = try AndroidAccessoryMessage(try #require(await second.next()))
+    guard case .capabilityResponse(let capability?, _) = answer.content else {
+      Issue.record("\(answer)")
+      return
+    }
+    #expect(answer.version == 3 && capability.roles == [.initiator, .responder])
+    // Blocks of other technologies make a message longer than an iPhone's.
+    let other = [3, 2, 4, 0, 4, 0, 2, 250] + [UInt8](repeating: 0, count: 248) + [0]
+    try await stage.write(other, "BB", Stage.android.0, mtu: 517)
+    #expect(await second.next() == [3, 3, 0, 0])
     await stage.end()
   }
 
@@ -281,7 +309,7 @@ import UWB
     // There is one socket for all phones.
     _ = try configuration(await socket.next())
     // The phone was not served before another one disconnected.
-    for _ in 0..<2 { _ = await stage.blueZ.called("RegisterAdvertisement") }
+    for _ in 0..<3 { _ = await stage.blueZ.called("RegisterAdvertisement") }
     #expect(!stage.blueZ.calls.contains { $0.member == "RegisterAdvertisement" })
     await stage.end()
   }

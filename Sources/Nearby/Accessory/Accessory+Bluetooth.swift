@@ -18,7 +18,13 @@ extension Accessory {
     _ peripheral: BluetoothPeripheral,
     report: @escaping @Sendable (BluetoothPeripheral.Event) -> Void = { _ in }
   ) async throws(ChannelError) {
-    let services = PeripheralServices { [weak self] device in
+    let phones: PeripheralServices.Phones =
+      switch options.phones {
+      case .any: [.iPhone, .android]
+      case .iPhone: .iPhone
+      case .android: .android
+      }
+    let services = PeripheralServices(for: phones) { [weak self] device in
       // The phone's app may not have asked yet.
       let data = self?.offered(to: device.address) ?? (try? self?.configurationData())
       return data.map { .success($0.bytes) } ?? .failure(.application(0x80))

@@ -6,8 +6,8 @@ internal import UCI
 package import UCIReference
 public import UWB
 
-/// A Nearby Interaction accessory: a UWB chip that ranges with apps on phones or other Linux
-/// machines.
+/// An accessory: a UWB chip that ranges with apps on iPhones (Nearby Interaction), Android phones
+/// (the out-of-band protocol of Android's ranging) or other Linux machines.
 ///
 /// ```swift
 /// let device = try await UWBDevice.open("/dev/ttyACM0")
@@ -55,7 +55,7 @@ public final class Accessory: Sendable {
   /// - Throws: `AccessoryError` with the code `.unsuitableChip`.
   public init(_ device: UWBDevice, options: Options = Options()) throws(AccessoryError) {
     (self.device, self.options, clock) = (device, options, .system)
-    _ = try configurationData()
+    try check()
   }
 
   /// Creates an accessory as above.
@@ -65,13 +65,24 @@ public final class Accessory: Sendable {
     _ device: UWBDevice, options: Options, clock: AlarmClock
   ) throws(AccessoryError) {
     (self.device, self.options, self.clock) = (device, options, clock)
-    _ = try configurationData()
+    try check()
+  }
+
+  /// Checks the chip. An accessory for any phone needs the features for iPhones.
+  private func check() throws(AccessoryError) {
+    guard options.phones == .android else { return _ = try configurationData() }
+    guard capability(except: nil).isUsable else {
+      throw AccessoryError(.unsuitableChip("no configuration of Android fits its capabilities"))
+    }
   }
 
   /// Requirements that the chip does not list among its capabilities. It may support them
   /// nevertheless.
   package var warnings: [ConfigurationProblem] {
-    get throws(AccessoryError) { try configurationData().uwb.problems(on: device).warnings }
+    get throws(AccessoryError) {
+      guard options.phones != .android else { return [] }
+      return try configurationData().uwb.problems(on: device).warnings
+    }
   }
 
   /// Returns configuration data for an app. Each call has another address.
@@ -83,6 +94,13 @@ public final class Accessory: Sendable {
     AccessoryConfigurationData(
       preferredUpdateRate: options.updateRate,
       uwb: try UWBConfigurationData(for: device, options, except: taken))
+  }
+
+  /// Returns the capabilities for an Android phone. Each call has another address.
+  func capability(except taken: UInt16?) -> AndroidCapability {
+    AndroidCapability(
+      of: Capabilities(device.capabilities), role: options.role,
+      address: .shortAddress(except: taken))
   }
 
   /// A new stream of the events from now on. A slow subscriber loses the oldest events beyond 256.

@@ -13,20 +13,34 @@ struct AccessoryAppSession {
   private struct Running {
     var run: Int
     var session: UWBSession
-    var data: [UInt8]
+    var request: Request
     var regions: RegionWatch?
     var watches: [Task<Void, Never>]
   }
 
-  private let client: AccessoryClient
-  private let accessory: Accessory
+  /// The data with which an app or an Android phone begins a session.
+  enum Request: Hashable {
+    case shareable([UInt8])
+    case android(AndroidChoice)
+
+    var isAndroid: Bool { if case .android = self { true } else { false } }
+  }
+
+  let client: AccessoryClient
+  let accessory: Accessory
   private var channel: (any DataChannel)?
   /// The configuration data last sent to the app. The app may begin several sessions with it.
   private var offered: UWBConfigurationData?
+  /// The dialogue with an Android phone on this channel.
+  var dialogue = AndroidDialogue()
+  /// The capabilities last sent to an Android phone.
+  var capability: AndroidCapability?
   private var running: Running?
+  /// The timer that ends ranging with an Android phone without a channel.
+  private var unlinked: OneShotTimer?
   private var runs = 0
   /// Shareable data that arrived while the device was lost, the error, and the waiting task.
-  private var waiting: (data: [UInt8], error: DriverError, watch: Task<Void, Never>)?
+  private var waiting: (request: Request, error: DriverError, watch: Task<Void, Never>)?
   /// The time of the last command by the accessory's clock, and the timer that closes an idle
   /// channel.
   ///
@@ -64,12 +78,15 @@ struct AccessoryAppSession {
       if former === channel {
         channel = nil
         stopWaiting()
+        watchLink()
         accessory.report(.disconnected(client.app, error))
       }
       acknowledgement.resume()
     case .inactive(let run) where run == running?.run: await end(.inactivity)
     case .ended(let run, let error) where run == running?.run: await end(.byChip(error))
     case .settled(let run, let isBack) where run == runs: await settle(isBack)
+    case .unlinked(let run) where run == running?.run && channel == nil:
+      await end(.lostChannel, notifies: false)
     case .close:
       await end(.closed)
       stopWaiting()
@@ -77,13 +94,15 @@ struct AccessoryAppSession {
       isClosed = true
     case .region(let run, let change) where run == running?.run:
       await send(.regionChanged(RegionNotice(change)))
-    case .inactive, .ended, .settled, .idle, .region: break
+    case .inactive, .ended, .settled, .idle, .region, .unlinked: break
     }
   }
 
   private mutating func attach(_ new: any DataChannel) {
     closeChannel("the app has connected again")
     channel = new
+    unlinked = nil
+    dialogue = AndroidDialogue()
     accessory.report(.connected(client.app))
     if isClosed { closeChannel("it is shutting down") }
   }
@@ -92,6 +111,14 @@ struct AccessoryAppSession {
     guard let channel = channel.take() else { return }
     channel.close()
     accessory.report(.disconnected(client.app, ChannelError(.closedHere(why))))
+  }
+
+  /// Limits the time for which ranging with an Android phone continues without a channel.
+  private mutating func watchLink() {
+    guard let running, running.request.isAndroid else { return }
+    unlinked = accessory.clock.timer(accessory.options.linkTimeout) { [client] in
+      client.post(.unlinked(run: running.run))
+    }
   }
 
   /// Runs the idle timer while there is a channel without ranging, and stops it otherwise.
@@ -110,13 +137,20 @@ struct AccessoryAppSession {
   // MARK: messages
 
   private mutating func handle(_ bytes: [UInt8]) async {
+    let phones = accessory.options.phones
+    if phones != .iPhone, AndroidPhoneMessage.isRecognized(bytes) {
+      return await handleAndroid(bytes)
+    }
+    if phones == .android, let id = bytes.first {
+      return accessory.report(.ignored(client.app, AccessoryError(.unknownMessage(id))))
+    }
     let message: AppMessage
     do throws(AccessoryError) { message = try AppMessage(bytes) } catch {
       return accessory.report(.ignored(client.app, error))
     }
     switch message {
     case .initialize: await offer()
-    case .configureAndStart(let data): await start(data)
+    case .configureAndStart(let data): await start(.shareable(data))
     case .stop:
       stopWaiting()
       if running == nil { return await send(.accessoryUwbDidStop) }
@@ -124,14 +158,24 @@ struct AccessoryAppSession {
     }
   }
 
-  private func send(_ message: AccessoryMessage) async {
+  private func send(_ message: AccessoryMessage) async { await send(message.bytes) }
+
+  func send(_ message: [UInt8]) async {
     // A failing channel ends, and its end is reported.
-    try? await channel?.send(message.bytes)
+    try? await channel?.send(message)
   }
 
-  private func refuse(_ error: AccessoryError) async {
+  /// Answers the request for a session.
+  private func answer(_ request: Request, isStarted: Bool) async {
+    switch request {
+    case .shareable: await send(isStarted ? .accessoryUwbDidStart : .accessoryUwbDidStop)
+    case .android: await send(dialogue.configured(isStarted).bytes)
+    }
+  }
+
+  private func refuse(_ error: AccessoryError, _ request: Request = .shareable([])) async {
     accessory.report(.refused(client.app, error))
-    await send(.accessoryUwbDidStop)
+    await answer(request, isStarted: false)
   }
 
   /// Sends new configuration data to the app, and ends its session if it has one.
@@ -149,22 +193,24 @@ struct AccessoryAppSession {
     }
   }
 
-  private mutating func start(_ data: [UInt8]) async {
-    if let running, running.data == data { return await send(.accessoryUwbDidStart) }
+  mutating func start(_ request: Request) async {
+    if let running, !request.isAndroid, running.request == request {
+      return await answer(request, isStarted: true)
+    }
     // New data ends the app's session, even if the data is refused.
     await end(.replaced, notifies: false)
     stopWaiting()
     // Subscribe before the attempt, so that the end of a recovery is not missed.
     let events = accessory.device.events
     do throws(AccessoryError) {
-      let plan = try plan(data)
+      let plan = try plan(request)
       try accessory.admit(client)
-      try await begin(plan, data)
+      try await begin(plan, request)
     } catch {
       guard case .device(let cause) = error.reason, cause.isTransient,
         accessory.device.isRecoverable
-      else { return await refuse(error) }
-      wait(for: events, data, cause)
+      else { return await refuse(error, request) }
+      wait(for: events, request, cause)
     }
   }
 
@@ -172,12 +218,12 @@ struct AccessoryAppSession {
   ///
   /// The app itself starts again if its own device was lost.
   private mutating func wait(
-    for events: AsyncStream<DeviceEvent>, _ data: [UInt8], _ error: DriverError
+    for events: AsyncStream<DeviceEvent>, _ request: Request, _ error: DriverError
   ) {
     runs += 1
     accessory.report(.waiting(client.app, error))
     waiting = (
-      data, error,
+      request, error,
       Task { [client, runs] in
         for await case .recovered in events {
           return client.post(.settled(run: runs, isBack: true))
@@ -187,20 +233,28 @@ struct AccessoryAppSession {
     )
   }
 
-  private mutating func stopWaiting() { waiting.take()?.watch.cancel() }
+  mutating func stopWaiting() { waiting.take()?.watch.cancel() }
 
   private mutating func settle(_ isBack: Bool) async {
     guard let waiting = waiting.take() else { return }
     if isBack {
-      await start(waiting.data)
+      await start(waiting.request)
     } else {
-      await refuse(AccessoryError(.device(waiting.error)))
+      await refuse(AccessoryError(.device(waiting.error)), waiting.request)
     }
   }
 
-  private func plan(_ data: [UInt8]) throws(AccessoryError) -> SessionConfiguration {
-    guard let offered else { throw AccessoryError(.notInitialized) }
+  private func plan(_ request: Request) throws(AccessoryError) -> SessionConfiguration {
     let angles = Capabilities(accessory.device.capabilities).angles ?? []
+    let data: [UInt8]
+    switch request {
+    case .shareable(let bytes): data = bytes
+    case .android(let configuration):
+      guard let capability else { throw AccessoryError(.notInitialized) }
+      return try configuration.session(
+        of: .accessory, with: capability, angles: !angles.isEmpty)
+    }
+    guard let offered else { throw AccessoryError(.notInitialized) }
     var plan = try ShareableConfigurationData(data).session(
       of: .accessory, with: offered, angles: !angles.isEmpty)
     if accessory.options.isOneToMany { plan.isOneToMany = true }
@@ -210,28 +264,28 @@ struct AccessoryAppSession {
   // MARK: the session
 
   private mutating func begin(
-    _ configuration: SessionConfiguration, _ data: [UInt8]
+    _ configuration: SessionConfiguration, _ request: Request
   ) async throws(AccessoryError) {
     do throws(DriverError) {
-      let session = try await makeSession(configuration, data)
+      let session = try await makeSession(configuration, request)
       runs += 1
-      let regions = regions(run: runs)
+      let regions = regions(run: runs, isTold: accessory.options.tellsApps && !request.isAndroid)
       let watches = watch(session, regions, run: runs)
       running = Running(
-        run: runs, session: session, data: data, regions: regions, watches: watches)
+        run: runs, session: session, request: request, regions: regions, watches: watches)
       try await session.start(awaitsRecovery: false)
     } catch {
       await abandon()
       throw AccessoryError(.device(error))
     }
     accessory.report(.started(client.app, sessionID: configuration.sessionID))
-    await send(.accessoryUwbDidStart)
+    await answer(request, isStarted: true)
   }
 
   private func makeSession(
-    _ configuration: SessionConfiguration, _ data: [UInt8]
+    _ configuration: SessionConfiguration, _ request: Request
   ) async throws(DriverError) -> UWBSession {
-    guard accessory.options.leavesDataToChip else {
+    guard accessory.options.leavesDataToChip, case .shareable(let data) = request else {
       return try await accessory.device.makeSession(configuration, awaitsRecovery: false)
     }
     let role = configuration.role.deviceRole
@@ -242,11 +296,13 @@ struct AccessoryAppSession {
   }
 
   /// Creates a watch of the accessory's regions; nil if there are none.
-  private func regions(run: Int) -> RegionWatch? {
+  ///
+  /// - Parameter isTold: whether the app receives messages about them.
+  private func regions(run: Int, isTold: Bool) -> RegionWatch? {
     accessory.options.regions.map { rules in
       RegionWatch(rules) { [client, accessory] change, measurement in
         accessory.report(.regionChanged(client.app, change, measurement))
-        if accessory.options.tellsApps { client.post(.region(run: run, change)) }
+        if isTold { client.post(.region(run: run, change)) }
       }
     }
   }
@@ -286,15 +342,17 @@ struct AccessoryAppSession {
     return [measuring, watching]
   }
 
-  private mutating func end(_ reason: Accessory.StopReason, notifies: Bool = true) async {
-    guard running != nil else { return }
+  mutating func end(_ reason: Accessory.StopReason, notifies: Bool = true) async {
+    guard let request = running?.request else { return }
     await abandon()
     accessory.report(.stopped(client.app, reason))
-    if notifies { await send(.accessoryUwbDidStop) }
+    // Android's protocol has no message for an end that the phone did not request.
+    if notifies, !request.isAndroid { await send(.accessoryUwbDidStop) }
   }
 
   /// Closes the session on the chip, even a session that has failed.
   private mutating func abandon() async {
+    unlinked = nil
     if let ended = running.take() {
       for watch in ended.watches { watch.cancel() }
       await ended.regions?.end()

@@ -22,6 +22,8 @@ final class AccessoryClient: Sendable {
     case detached(any DataChannel, ChannelError?, Acknowledgement)
     case inactive(run: Int)
     case idle
+    /// The channel has been lost for too long.
+    case unlinked(run: Int)
     /// The recovery of the device has succeeded or failed.
     case settled(run: Int, isBack: Bool)
     case ended(run: Int, DriverError)

@@ -5,8 +5,20 @@ public import Ranging
 public import UWB
 
 extension Accessory {
+  /// The phones that an accessory serves.
+  public enum Phones: String, Sendable, Hashable, CaseIterable {
+    /// All phones, and Linux machines.
+    case any
+    /// iPhones, by Nearby Interaction.
+    case iPhone
+    /// Android phones, by the out-of-band protocol of their ranging.
+    case android
+  }
+
   /// The role, identity and limits of an accessory.
   public struct Options: Sendable, Hashable {
+    /// The phones that the accessory serves. A message decides about the protocol of its sender.
+    public var phones = Phones.any
     /// The update rate that the accessory requests.
     public var updateRate: AccessoryConfigurationData.UpdateRate = .userInteractive
     /// The version of the UWB configuration data. iPhones have been observed to use 1.1.
@@ -26,6 +38,9 @@ extension Accessory {
     /// The time without a message after which the channel of an app that does not range is closed;
     /// nil for never.
     public var idleTimeout: Duration? = .seconds(300)
+    /// The time for which ranging with an Android phone continues after its channel was lost.
+    /// Phones end it after five seconds; source: AOSP's OobController.
+    package var linkTimeout = Duration.seconds(30)
     /// The number of apps that can range at a time; nil for the chip's limit.
     public var maximumSessions: Int?
 
@@ -68,6 +83,8 @@ extension Accessory {
     case connected(App)
     /// Configuration data was sent to an app.
     case offered(App, AccessoryConfigurationData)
+    /// The chip's capabilities were sent to an Android phone, in this version of its protocol.
+    case offeredCapabilities(App, version: Int, address: MACAddress)
     /// Ranging with an app has begun.
     case started(App, sessionID: UInt32)
     /// A ranging round with an app was measured or failed.
@@ -97,6 +114,8 @@ extension Accessory {
     case replaced
     /// Nothing was measured for `Options.inactivityTimeout`.
     case inactivity
+    /// The channel of an Android phone was lost, and did not return in time.
+    case lostChannel
     /// The chip ended the session, because the peer terminated it or an error occurred.
     case byChip(DriverError)
     /// The accessory was closed.
@@ -111,6 +130,8 @@ extension Accessory.Event: CustomStringConvertible {
     case .connected(let app): "\(app): connected"
     case .offered(let app, let data):
       "\(app): received the configuration data, version \(data.uwb.version)"
+    case .offeredCapabilities(let app, let version, _):
+      "\(app): received the capabilities, version \(version)"
     case .started(let app, let id): "\(app): ranging, session \(id)"
     case .measured(let app, let measurement): "\(app): \(measurement)"
     case .regionChanged(let app, let change, _): "\(app): \(change.kind) \(change.region.name)"
@@ -131,6 +152,7 @@ extension Accessory.StopReason: CustomStringConvertible {
     case .byApp: "the app stopped it"
     case .replaced: "the app started a new session"
     case .inactivity: "nothing was measured for a while"
+    case .lostChannel: "the phone has been disconnected for too long"
     case .byChip(let error): error.description
     case .closed: "the accessory is shutting down"
     }

@@ -185,7 +185,8 @@ final class AccessoryPrinter: Sendable {
       "app": "app concerned", "endpoint?": "address of the socket, or ble: and the adapter",
       "all_interfaces?": "whether everyone in all networks of this machine can connect",
       "address?": "address of the accessory", "role?": "controller or controlee",
-      "version?": "version of the configuration data", "session_id?": "session id",
+      "version?": "version of the configuration data, or of the protocol of an Android phone",
+      "session_id?": "session id",
       "status?": "status name of the measurement", "distance_cm?": "centimetres",
       "azimuth_deg?": "degrees", "elevation_deg?": "degrees", "cause?": "cause in words",
       "next_step?": "the next step", "region?": "region that the phone entered, stayed in or left",
@@ -208,13 +209,12 @@ final class AccessoryPrinter: Sendable {
     switch event {
     case .connected(let app): return (app, "connected", nil, [:])
     case .offered(let app, let data):
-      let role = data.uwb.role == .controller ? "controller" : "controlee"
-      let address = MACAddress(data.uwb.address).description
-      let text =
-        "received the configuration of \(address), \(role), version \(data.uwb.version)"
+      let (text, values) = described(data)
+      return (app, "offered", text, values)
+    case .offeredCapabilities(let app, let version, let address):
       return (
-        app, "offered", text,
-        ["address": address, "role": role, "version": "\(data.uwb.version)"]
+        app, "offered", "received the capabilities of \(address), Android, version \(version)",
+        ["address": address.description, "version": "\(version)"]
       )
     case .started(let app, let id):
       return (app, "started", "ranging, session \(id)", ["session_id": id])
@@ -258,6 +258,17 @@ final class AccessoryPrinter: Sendable {
         app, "disconnected", cause.map { "disconnected: \(printable($0))" }, ["cause": cause]
       )
     }
+  }
+
+  private static func described(
+    _ data: AccessoryConfigurationData
+  ) -> (text: String, values: KeyValuePairs<String, (any JSONValue)?>) {
+    let role = data.uwb.role == .controller ? "controller" : "controlee"
+    let address = MACAddress(data.uwb.address).description
+    return (
+      "received the configuration of \(address), \(role), version \(data.uwb.version)",
+      ["address": address, "role": role, "version": "\(data.uwb.version)"]
+    )
   }
 
   private static func text(_ result: TwoWayMeasurement) -> String {

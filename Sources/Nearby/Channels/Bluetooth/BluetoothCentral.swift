@@ -101,7 +101,7 @@ public final class BluetoothCentral: Sendable {
   @BluetoothActor private func scan() async throws(BluetoothError)
     -> AsyncStream<BluetoothAccessory>
   {
-    let services = PeripheralServices.advertised
+    let services = PeripheralServices.advertised.union(self.services.map(\.uuid))
     let found = try await bluetooth.scan(for: services, on: adapter)
     let (stream, continuation) = AsyncStream<BluetoothAccessory>.makeStream()
     for device in bluetooth.devices

@@ -40,8 +40,6 @@ package final class BluetoothChannel: DataChannel {
   /// The number of messages that can be queued: a burst of an app that does not wait for answers.
   /// BlueZ confirms writes before this program receives them, so that nothing slows the app down.
   private static let capacity = 512
-  /// The longest message in bytes.
-  private static let longest = 255
 
   /// Creates a channel, whose answers use `output` until the app writes to another service.
   ///
@@ -62,10 +60,13 @@ package final class BluetoothChannel: DataChannel {
 
   /// Queues a message that the phone has written.
   ///
+  /// - Parameter limit: the longest message in bytes.
   /// - Returns: an error if the message is too long or the queue is full. The channel ends.
-  func receive(_ message: [UInt8], answering output: GATTCharacteristic) -> ATTError? {
-    guard message.count <= Self.longest else {
-      fail(ChannelError(.messageTooLong(bytes: message.count, limit: Self.longest)))
+  func receive(
+    _ message: [UInt8], answering output: GATTCharacteristic, limit: Int
+  ) -> ATTError? {
+    guard message.count <= limit else {
+      fail(ChannelError(.messageTooLong(bytes: message.count, limit: limit)))
       return .invalidLength
     }
     let isFirst = state.withLock { state -> Bool? in

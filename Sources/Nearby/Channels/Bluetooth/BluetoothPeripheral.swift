@@ -7,9 +7,10 @@ package import Bluetooth
 /// try await accessory.serve(BluetoothPeripheral(name: "Door"))
 /// ```
 ///
-/// Phones find two data channels, the Nordic UART Service and Qorvo's QNIS, and Apple's Nearby
-/// Interaction service. Its encrypted Accessory Configuration Data returns to each phone the data
-/// that its app received. bluetoothd and libsystemd are needed at run time.
+/// iPhones find two data channels, the Nordic UART Service and Qorvo's QNIS, and Apple's Nearby
+/// Interaction service. Android phones find a service with a data channel for them:
+/// 1226A228-277C-49ED-B6EB-2EB2DAB4E9C7. Apple's encrypted Accessory Configuration Data returns to
+/// each phone the data that its app received. bluetoothd and libsystemd are needed at run time.
 public struct BluetoothPeripheral: Sendable {
   /// The phones that may pair. Pairing stores keys on both sides, which apps need in the
   /// background.

@@ -133,7 +133,8 @@ internal import System
       guard let output = services.outputs[input], let channel = channel(of: device, output) else {
         return .application(0x80)
       }
-      return channel.receive(message, answering: output)
+      return channel.receive(
+        message, answering: output, limit: services.longestMessage(to: input))
     case .subscribed(let output, let device, _):
       if phones.count >= Self.capacity {
         phones = phones.filter { $0.value.isConnected || $0.value.isServed }

@@ -10,6 +10,11 @@ package struct PeripheralServices: Sendable {
   static let qnis = BluetoothService(
     uuid: "2E938FD0-6A61-11ED-A1EB-0242AC120002", input: "2E93998A-6A61-11ED-A1EB-0242AC120002",
     output: "2E939AF2-6A61-11ED-A1EB-0242AC120002")
+  /// The service for Android phones, whose protocol names none. Android's messages to a phone could
+  /// not be distinguished from Apple's in a common service.
+  package static let android = BluetoothService(
+    uuid: "1226A228-277C-49ED-B6EB-2EB2DAB4E9C7", input: "2E20EB71-02F9-40C8-B9F4-41D25140D007",
+    output: "3B06F3B3-74AE-4707-9CF3-B00F38917946")
   static let channels = [uart, qnis]
   /// The service with configuration data for iOS itself.
   static let nearbyInteraction: BluetoothUUID = "48FE3E40-0817-4BB2-8633-3073689C2DBA"
@@ -23,6 +28,23 @@ package struct PeripheralServices: Sendable {
   let advertisements: [Advertisement]
   /// Whether unsubscribing counts as disconnecting.
   let needsListeners: Bool
+  /// The longest message to inputs of Android phones in bytes: the longest value of a
+  /// characteristic. Blocks of other technologies may precede the block of UWB.
+  private static let longestOfAndroid = 512
+  private static let longest = 255
+
+  /// Returns the longest message that a phone may write to an input, in bytes.
+  func longestMessage(to input: GATTCharacteristic) -> Int {
+    input.uuid == Self.android.input ? Self.longestOfAndroid : Self.longest
+  }
+
+  /// The phones for which there are services.
+  package struct Phones: OptionSet, Sendable {
+    package let rawValue: Int
+    package init(rawValue: Int) { self.rawValue = rawValue }
+    package static let iPhone = Phones(rawValue: 1)
+    package static let android = Phones(rawValue: 2)
+  }
 
   /// Creates one service, without pairing.
   ///
@@ -39,20 +61,46 @@ package struct PeripheralServices: Sendable {
 
   /// Creates the services of an accessory.
   ///
-  /// - Parameter data: returns the configuration data for a phone.
-  package init(data: @escaping GATTCharacteristic.Read) {
+  /// An adapter with few advertisements omits the last ones. The service for Android is the last of
+  /// both lists, so that iPhones find the accessory as without it.
+  ///
+  /// - Parameters:
+  ///   - phones: the phones to serve.
+  ///   - data: returns the configuration data for an iPhone.
+  package init(
+    for phones: Phones = [.iPhone, .android], data: @escaping GATTCharacteristic.Read
+  ) {
+    var (services, channels): ([GATTService], [BluetoothService]) = ([], [])
+    var outputs: [GATTCharacteristic: GATTCharacteristic] = [:]
+    if phones.contains(.iPhone) {
+      channels += Self.channels
+      services += Self.iPhoneServices(&outputs, data)
+    }
+    if phones.contains(.android) {
+      channels.append(Self.android)
+      let input = GATTCharacteristic(Self.android.input, [.write])
+      let output = GATTCharacteristic(Self.android.output, [.notify])
+      outputs[input] = output
+      services.append(GATTService(Self.android.uuid, [input, output]))
+    }
+    // An advertisement has room for one UUID of this length.
+    advertisements = channels.map { Advertisement(services: [$0.uuid]) }
+    (self.outputs, server, needsListeners) = (outputs, GATTServer(services), false)
+  }
+
+  private static func iPhoneServices(
+    _ outputs: inout [GATTCharacteristic: GATTCharacteristic],
+    _ data: @escaping GATTCharacteristic.Read
+  ) -> [GATTService] {
     func input(_ channel: BluetoothService) -> GATTCharacteristic {
       GATTCharacteristic(channel.input, [.write, .writeWithoutResponse])
     }
-    // An advertisement has room for one UUID of this length.
-    advertisements = Self.channels.map { Advertisement(services: [$0.uuid]) }
-    needsListeners = false
     let uartInput = input(Self.uart)
     let uartOutput = GATTCharacteristic(Self.uart.output, [.notify])
     let qnisInput = input(Self.qnis)
     let qnisOutput = GATTCharacteristic(Self.qnis.output, [.notify])
     outputs = [uartInput: uartOutput, qnisInput: qnisOutput]
-    server = GATTServer([
+    return [
       GATTService(Self.uart.uuid, [uartInput, uartOutput]),
       GATTService(
         Self.qnis.uuid,
@@ -68,6 +116,6 @@ package struct PeripheralServices: Sendable {
         [
           GATTCharacteristic("95E8D9D5-D8EF-4721-9A4E-807375F53328", [.encryptedRead], read: data)
         ]),
-    ])
+    ]
   }
 }
