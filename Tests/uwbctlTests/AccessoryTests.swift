@@ -65,6 +65,19 @@ import UWBSimulator
     }
   }
 
+  @Test func anAndroidPhoneRangesWithSimulatedChips() throws {
+    let found = try ChildProcess.run(["find", "--android", "-n", "3", "--format", "json"])
+    #expect(found.status == 0, "\(found.complaints)")
+    #expect(try found.objects().contains { $0["event"] as? String == "accessory_started" })
+    let served = try ChildProcess.run([
+      "accessory", "--phone", "android", "-n", "3", "--listen", "tcp:0",
+    ])
+    #expect(served.status == 0, "\(served.complaints)")
+    #expect(served.output.contains("Android, version 3"), "\(served.output)")
+    let decoded = try ChildProcess.run(["decode", "--android", "01000100", "0104"])
+    #expect(decoded.status == 65 && decoded.output.hasPrefix("phone, version 1,"))
+  }
+
   @Test func theWholeHandshakeBetweenTwoProcesses() async throws {
     let stage = try Stage()
     let device = try await UWBDevice.open(.serial(path: FilePath(stage.phone.path)))

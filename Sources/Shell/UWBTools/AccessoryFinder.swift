@@ -36,6 +36,11 @@ package final class AccessoryFinder {
     case invalidated(DriverError)
   }
 
+  /// The phone whose protocol the app uses.
+  package enum Phone: Sendable {
+    case iPhone, android
+  }
+
   private enum Input: Sendable {
     case message([UInt8])
     case disconnected
@@ -54,6 +59,9 @@ package final class AccessoryFinder {
 
   private let device: UWBDevice
   private let channel: any DataChannel
+  private let phone: Phone
+  /// The version of Android's protocol in the accessory's answer.
+  private var version = AndroidProtocol.newest
   private let settings: EstimationSettings
   private let answerTime: Duration
   private let patience: Duration
@@ -71,11 +79,12 @@ package final class AccessoryFinder {
   /// Creates a finder.
   ///
   /// - Parameters:
+  ///   - phone: The phone whose protocol is used.
   ///   - settings: The assumptions of the estimates.
   ///   - answerTime: The time-out for each of three requests to the accessory.
   ///   - patience: The longest time without a measurement; twice as long at first.
   package init(
-    device: UWBDevice, channel: any DataChannel,
+    device: UWBDevice, channel: any DataChannel, phone: Phone = .iPhone,
     settings: EstimationSettings = EstimationSettings(), answerTime: Duration = .seconds(3),
     patience: Duration = .seconds(10)
   ) {
@@ -83,7 +92,7 @@ package final class AccessoryFinder {
     // Waiting for diagnostics, which may be missing, would delay the first round.
     settings.expectsDiagnostics = false
     self.settings = settings
-    (self.device, self.channel) = (device, channel)
+    (self.device, self.channel, self.phone) = (device, channel, phone)
     (self.answerTime, self.patience) = (answerTime, patience)
     (inputs, input) = AsyncStream.makeStream()
   }
@@ -109,7 +118,7 @@ package final class AccessoryFinder {
     } end: {
       for source in sources { source.cancel() }
       clock?.cancel()
-      try? await channel.send(AppMessage.stop.bytes)
+      try? await channel.send(stopMessage)
       await stop()
       channel.close()
     }
@@ -137,9 +146,7 @@ package final class AccessoryFinder {
           .silent, "The accessory does not answer.",
           try: "Check that an accessory listens there, such as uwbctl accessory.")
       case .message(let bytes):
-        // Ignore vendor messages.
-        guard let message = try? AccessoryMessage(bytes) else { continue }
-        for event in try await take(message) where !body(event) { return }
+        for event in try await take(bytes) where !body(event) { return }
       case .measured(let run, let estimate):
         guard run == runs, let event = running?.sights.take(estimate) else { continue }
         guard body(event) else { return }
@@ -172,7 +179,27 @@ package final class AccessoryFinder {
     unanswered += 1
     clock?.cancel()
     clock = timer(answerTime, .requestTimedOut(requests))
-    try await channel.send(AppMessage.initialize.bytes)
+    try await channel.send(
+      phone == .iPhone
+        ? AppMessage.initialize.bytes
+        : AndroidPhoneMessage(.capabilityRequest(.uwb), version: AndroidProtocol.newest).bytes)
+  }
+
+  private var stopMessage: [UInt8] {
+    phone == .iPhone
+      ? AppMessage.stop.bytes : AndroidPhoneMessage(.stop(.uwb), version: version).bytes
+  }
+
+  private nonisolated(nonsending) func take(_ bytes: [UInt8]) async throws -> [Event] {
+    // Ignore vendor messages.
+    switch phone {
+    case .iPhone:
+      guard let message = try? AccessoryMessage(bytes) else { return [] }
+      return try await take(message)
+    case .android:
+      guard let message = try? AndroidAccessoryMessage(bytes) else { return [] }
+      return try await take(message)
+    }
   }
 
   private nonisolated(nonsending) func take(_ message: AccessoryMessage) async throws -> [Event] {
@@ -185,16 +212,51 @@ package final class AccessoryFinder {
       let accessory = try AccessoryConfigurationData(bytes)
       let data = ShareableConfigurationData.answering(accessory)
       let angles = Capabilities(device.capabilities).angles ?? []
-      var session = try data.session(of: .app, with: accessory.uwb, angles: !angles.isEmpty)
-      // The levels of frames show whether the direct path is blocked.
-      session.diagnostics = DiagnosticsRequest(.levels)
-      await stop()
-      do throws(DriverError) { try await start(session) } catch {
-        return try await end(error).map { [$0] } ?? []
-      }
-      try await channel.send(AppMessage.configureAndStart(data.bytes).bytes)
-      return [.started, .shareableData]
+      let session = try data.session(of: .app, with: accessory.uwb, angles: !angles.isEmpty)
+      return try await begin(session, AppMessage.configureAndStart(data.bytes).bytes)
     }
+  }
+
+  private nonisolated(nonsending) func take(
+    _ message: AndroidAccessoryMessage
+  ) async throws -> [Event] {
+    switch message.content {
+    case .configurationResponse(let set):
+      return [set.contains(.uwb) ? .accessoryStarted : .accessoryStopped]
+    case .stopResponse: return [.accessoryStopped]
+    case .motion: return []
+    case .capabilityResponse(nil, _):
+      throw Failure(
+        .configuration, "The accessory does not range by UWB.",
+        try: "Use another accessory, such as uwbctl accessory.")
+    case .capabilityResponse(let accessory?, _):
+      clock?.cancel()
+      version = message.version
+      let chip = Capabilities(device.capabilities)
+      let own = AndroidCapability(of: chip, address: .shortAddress(except: accessory.address))
+      let choice = try AndroidChoice(choosingFor: accessory, by: own)
+      let session = try choice.session(
+        of: .app, with: accessory, angles: !(chip.angles ?? []).isEmpty)
+      // Phones send the first form to accessories of versions 1 and 2.
+      let form = version == AndroidProtocol.newest ? version : 1
+      let content = AndroidPhoneMessage.Content.configuration(choice, wantsMotion: false)
+      return try await begin(session, AndroidPhoneMessage(content, version: form).bytes)
+    }
+  }
+
+  /// Starts the session on the chip, and sends its data to the accessory.
+  private nonisolated(nonsending) func begin(
+    _ configuration: SessionConfiguration, _ message: [UInt8]
+  ) async throws -> [Event] {
+    var session = configuration
+    // The levels of frames show whether the direct path is blocked.
+    session.diagnostics = DiagnosticsRequest(.levels)
+    await stop()
+    do throws(DriverError) { try await start(session) } catch {
+      return try await end(error).map { [$0] } ?? []
+    }
+    try await channel.send(message)
+    return [.started, .shareableData]
   }
 
   private nonisolated(nonsending) func start(
@@ -254,7 +316,7 @@ package final class AccessoryFinder {
     if error.endReason == .stoppedInBand { return .ended }
     guard error.isTransient, device.isRecoverable else { throw error }
     isSuspended = true
-    try? await channel.send(AppMessage.stop.bytes)
+    try? await channel.send(stopMessage)
     return .suspended
   }
 }

@@ -15,15 +15,16 @@ import UWBTools
 struct AccessoryCommand: DeviceCommand {
   static let configuration = CommandConfiguration(
     commandName: "accessory",
-    abstract: "Let a chip serve as a Nearby Interaction accessory.",
+    abstract: "Let a chip serve as an accessory of iPhones and Android phones.",
     discussion: """
       Apps connect to a socket, receive the accessory's configuration data and range with the chip, each \
       in its own session. Each message is preceded by its length in two bytes, the lower one first. A \
       Unix socket accepts only its owner. tcp:port accepts every user of this machine, and \
       tcp:0.0.0.0:port everyone in all its networks. Apps are not authenticated: each can range with the \
       chip and so measure its distance. With ble, phones find the accessory over Bluetooth LE, which \
-      needs bluetoothd; --pairing controls whether phones may pair. Without --device, embedded simulated \
-      chips play both sides. Stops on Ctrl-C. On a terminal, ? lists the keys.
+      needs bluetoothd; --pairing controls whether phones may pair. iPhones use Nearby Interaction, and \
+      Android phones the out-of-band protocol of Android's ranging: --phone selects one of them. Without \
+      --device, embedded simulated chips play both sides. Stops on Ctrl-C. On a terminal, ? lists the keys.
       """)
 
   enum Rate: String, ExpressibleByArgument, CaseIterable {
@@ -92,7 +93,8 @@ struct AccessoryCommand: DeviceCommand {
         try await Task.sleep(for: .seconds(1e9))
       }
       if let simulated, let listener = listeners.first {
-        group.addTask { try await runApp(on: simulated, over: listener.endpoint) }
+        let phone = this.accessory.phone
+        group.addTask { try await runApp(on: simulated, over: listener.endpoint, as: phone) }
       }
       let outcome = await group.nextResult()
       group.cancelAll()
@@ -121,11 +123,17 @@ struct AccessoryCommand: DeviceCommand {
 
 /// Runs an app on the first embedded peer, for an accessory on an embedded chip. The app connects
 /// to the accessory, and ranges until it is cancelled or disconnected.
-private func runApp(on simulated: SimulatedPeers, over endpoint: ChannelEndpoint) async throws {
+private func runApp(
+  on simulated: SimulatedPeers, over endpoint: ChannelEndpoint, as phone: AccessoryOptions.Phone
+) async throws {
   let device = try await UWBDevice.open(SimulatedPeers.endpoint(simulated.others[0]))
   try await lending {
     let channel = try await SocketChannel.connect(to: endpoint)
     defer { channel.close() }
+    if phone == .android {
+      let finder = AccessoryFinder(device: device, channel: channel, phone: .android)
+      return try await finder.run { _ in true }
+    }
     try await channel.send(AppMessage.initialize.bytes)
     for await bytes in channel.messages {
       guard case .accessoryConfigurationData(let data) = try AccessoryMessage(bytes) else {

@@ -21,6 +21,17 @@ extension ConfigurationVersion: ExpressibleByArgument {
 }
 
 struct AccessoryOptions: ParsableArguments {
+  enum Phone: String, ExpressibleByArgument, CaseIterable {
+    case any, iphone, android
+    var value: Accessory.Phones {
+      switch self {
+      case .any: .any
+      case .iphone: .iPhone
+      case .android: .android
+      }
+    }
+  }
+
   @Option(
     help: """
       The address for apps: tcp:port (this machine only), tcp:host:port, unix:/path or ble; port 0 \
@@ -28,6 +39,8 @@ struct AccessoryOptions: ParsableArguments {
       """
   )
   var listen = ["tcp:7700"]
+  @Option(help: "The phones to serve: any, iphone or android.")
+  var phone = Phone.any
   @Option(help: "controller or controlee (default: controller, if the chip lists it).")
   var role: RangeOptions.End?
   @Option(help: "The preferred update rate: automatic, infrequent or user-interactive.")
@@ -90,6 +103,7 @@ struct AccessoryOptions: ParsableArguments {
 
   var options: Accessory.Options {
     var options = Accessory.Options()
+    options.phones = phone.value
     options.role = role?.value
     options.updateRate = rate.value
     options.version = dataVersion

@@ -32,9 +32,19 @@ struct BluetoothFindOptions: ParsableArguments {
     return limit > .zero ? limit : nil
   }
 
+  private nonisolated(nonsending) func open(
+    as phone: AccessoryFinder.Phone
+  ) async throws(ChannelError) -> BluetoothCentral {
+    try await BluetoothCentral.open(
+      adapter: bleAdapter, bus: nil,
+      service: phone == .android ? PeripheralServices.android : nil)
+  }
+
   /// Lists accessories until the time limit.
-  nonisolated(nonsending) func list(_ printer: FindPrinter) async throws {
-    let central = try await BluetoothCentral.open(adapter: bleAdapter)
+  nonisolated(nonsending) func list(
+    _ printer: FindPrinter, as phone: AccessoryFinder.Phone
+  ) async throws {
+    let central = try await open(as: phone)
     let seen = try await lending {
       // Names by address. An advertisement with the name may come later.
       var seen: [String: String?] = [:]
@@ -53,9 +63,10 @@ struct BluetoothFindOptions: ParsableArguments {
 
   /// Passes a channel to the accessory to `body`.
   nonisolated(nonsending) func withChannel<R: Sendable>(
-    _ printer: FindPrinter, _ body: nonisolated(nonsending) (any DataChannel) async throws -> R
+    _ printer: FindPrinter, as phone: AccessoryFinder.Phone,
+    _ body: nonisolated(nonsending) (any DataChannel) async throws -> R
   ) async throws -> R {
-    let central = try await BluetoothCentral.open(adapter: bleAdapter)
+    let central = try await open(as: phone)
     return try await lending {
       guard let accessory = try await first(of: central, where: { $0.isCalled(to) }) else {
         try Task.checkCancellation()

@@ -40,6 +40,9 @@ struct Decode: ReportingCommand {
   @Option(help: "The vendor of vendor messages; auto uses the chip's device information.")
   var vendor = VendorChoice.auto
 
+  @Flag(help: "Decode messages between accessories and Android phones, as text without keys.")
+  var android = false
+
   @Flag(help: "Show keys and initialisation vectors.")
   var showSecrets = false
 
@@ -47,9 +50,38 @@ struct Decode: ReportingCommand {
     if file != nil && !hex.isEmpty {
       throw ValidationError("Give frames as arguments or a file, not both.")
     }
+    try require(
+      !android || file == nil && format == .text && !showSecrets,
+      "--android takes no --file, --format or --show-secrets.")
+  }
+
+  /// Decodes messages of Android's out-of-band protocol, one an argument or a line.
+  private func decodeAndroid() throws {
+    var failures = 0
+    func decode(_ text: String, _ origin: String) {
+      do {
+        standardOutput.write(try AndroidText.words(FrameText.bytes(text)) + "\n")
+      } catch {
+        failures += 1
+        note("\(origin): error: \(error)")
+      }
+    }
+    if hex.isEmpty {
+      var lines = try InputLines("-")
+      var number = 0
+      while let line = try lines.next() {
+        number += 1
+        decode(String(decoding: line, as: UTF8.self), "line \(number)")
+      }
+    }
+    for (index, text) in FrameText.lines(arguments: hex).enumerated() where !hex.isEmpty {
+      decode(text, "argument \(index + 1)")
+    }
+    if failures > 0 { throw Failure(.data, nil) }
   }
 
   func execute() throws {
+    if android { return try decodeAndroid() }
     var session = DecodeSession(
       decoder: FrameDecoder(vendor: Dialect.Vendor(rawValue: vendor.rawValue)),
       format: FrameFormat(showSecrets: showSecrets), isJSON: format == .json,

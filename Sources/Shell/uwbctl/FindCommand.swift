@@ -20,8 +20,10 @@ struct FindCommand: DeviceCommand {
       Acts as the app: connects to an accessory, such as uwbctl accessory, ranges with it and shows its \
       smoothed distance and its direction as seen from the chip. Tries again when the accessory falls \
       silent. --ble searches over Bluetooth LE for kits with the Nordic UART Service or Qorvo's QNIS, \
-      which needs bluetoothd. Without --device, embedded simulated chips play both sides. Stops on \
-      Ctrl-C, and when the accessory closes the connection. On a terminal, ? lists the keys.
+      which needs bluetoothd. --android acts as an Android phone, which chooses a session by the \
+      out-of-band protocol of Android's ranging. Without --device, embedded simulated chips play both \
+      sides. Stops on Ctrl-C, and when the accessory closes the connection. On a terminal, ? lists the \
+      keys.
       """)
 
   @OptionGroup(title: "Device") var device: DeviceOption
@@ -29,6 +31,7 @@ struct FindCommand: DeviceCommand {
   @Option(
     help: "Where the accessory listens: tcp:port (this machine), tcp:host:port or unix:/path.")
   var accessory: String?
+  @Flag(help: "Act as an Android phone instead of an iPhone.") var android = false
   @OptionGroup(title: "Bluetooth LE") var bluetooth: BluetoothFindOptions
   @Option(help: "Output format (default: text on a terminal, otherwise json).")
   var format: OutputFormat?
@@ -53,10 +56,11 @@ struct FindCommand: DeviceCommand {
   func execute() async throws {
     let printer = FindPrinter(format ?? (standardOutput.isTerminal ? .text : .json))
     defer { printer.finish() }
-    if bluetooth.list { return try await bluetooth.list(printer) }
+    let phone = android ? AccessoryFinder.Phone.android : .iPhone
+    if bluetooth.list { return try await bluetooth.list(printer, as: phone) }
     let found = try await options.withDevice(peers: 1, end) { device, simulated in
       if bluetooth.ble {
-        return try await bluetooth.withChannel(printer) {
+        return try await bluetooth.withChannel(printer, as: phone) {
           try await find(with: device, over: $0, printer)
         }
       }
@@ -98,7 +102,8 @@ struct FindCommand: DeviceCommand {
     // The accessory chooses channel and address later: the delay of other peers applies.
     let settings = try estimation.settings(channel: 9, peers: [])
     settings.noteMissingCalibration(on: device.family)
-    let finder = AccessoryFinder(device: device, channel: channel, settings: settings)
+    let finder = AccessoryFinder(
+      device: device, channel: channel, phone: android ? .android : .iPhone, settings: settings)
     let limit = end.count ?? .max
     var found = 0
     try await finder.run { event in
