@@ -258,6 +258,23 @@ struct DiffDeviceTests {
     let cut = try folder.write(#"{"id":1,"octets":"0"}"#, to: "cut")
     #expect(throws: CaptureError.self) { try DiffSide(file: cut) }
   }
+
+  @Test("An Android phone's log is read, and its packets count more than its parameters")
+  func androidLog() throws {
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    let parameters = ["session_id, value: 7", "channel_number, value: 5"].map {
+      "05-05 00:00:00.001  1234  1250 I UwbBackend: UWB parameter: \($0)\n"
+    }.joined()
+    let packets =
+      "05-05 00:00:00.001  1234  1250 D NxpUciX: len =   9 > 210000050900000000\n"
+      + "05-05 00:00:00.002  1234  1250 D NxpUciX: len =  12 > 210300080900000001040109\n"
+    for (text, channel) in [(parameters, 5), (parameters + packets, 9)] as [(String, UInt64)] {
+      let side = try DiffSide(file: folder.write(text, to: "log"))
+      guard case .sessions(let ends) = side.content else { throw CancellationError() }
+      #expect(ends.map { $0.parameters.number(.channelNumber) } == [channel])
+    }
+  }
 }
 
 /// The program with files.

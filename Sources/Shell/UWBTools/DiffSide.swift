@@ -20,7 +20,8 @@ package struct DiffSide {
   package var name: String
   package var content: Content
 
-  /// Reads a profile, the output of `caps --format json`, or a capture.
+  /// Reads a profile, the log of an Android phone, the output of `caps --format json`, or a
+  /// capture.
   package init(file path: String) throws {
     name = path
     content = try Self.content(ofFile: path)
@@ -34,11 +35,13 @@ package struct DiffSide {
       return .capabilities(try printedCapabilities(bytes), .assumed)
     }
     if text.first == UInt8(ascii: "{") || text.first == UInt8(ascii: "/") {
-      let profile = try SessionProfile(bytes)
-      return .sessions([
-        SessionPeerConfiguration(
-          sessionID: profile.sessionID, parameters: profile.parameters(for: .assumed))
-      ])
+      return sessions(try SessionProfile(bytes))
+    }
+    // A log with packets shows the bytes that the chip received.
+    if try CaptureReader.format(of: bytes) == .hexText,
+      let profile = try SessionProfile(androidLog: bytes)
+    {
+      return sessions(profile)
     }
     var sessions = CapturedSessions()
     for packet in try CaptureReader.read(bytes).packets { sessions.take(packet) }
@@ -46,6 +49,13 @@ package struct DiffSide {
       return .sessions(sessions.ends)
     }
     return .capabilities(list, sessions.dialect)
+  }
+
+  private static func sessions(_ profile: SessionProfile) -> Content {
+    .sessions([
+      SessionPeerConfiguration(
+        sessionID: profile.sessionID, parameters: profile.parameters(for: .assumed))
+    ])
   }
 
   /// Returns the text for a value that this side lacks, or nil if it is omitted. Capabilities lack

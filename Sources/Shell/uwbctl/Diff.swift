@@ -13,7 +13,8 @@ struct Diff: Command {
   static let configuration = CommandConfiguration(
     abstract: "Compare two ends of a session that do not range.",
     discussion: """
-      Each side is a session profile; a capture (pcapng, log or hexadecimal), of which the last \
+      Each side is a session profile; the log of an Android phone with the parameters of a session \
+      (adb logcat -s UwbBackend); a capture (pcapng, log or hexadecimal), of which the last \
       configuration of a session is used; the output of caps --format json; or a device, as for range \
       --device, whose session is read without a reset. While uwbctl range of the same user runs with \
       a device, it is asked for its parameters, without the keys. Parameters that were not set are \

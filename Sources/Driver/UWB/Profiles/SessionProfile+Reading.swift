@@ -30,15 +30,28 @@ extension SessionProfile {
 
   private static let fields = ["session_id", "session_type", "parameters", "rounds"]
 
-  /// Reads the text of a profile, in UTF-8.
+  /// Reads the text of a profile, in UTF-8, or the last session in the log of an Android phone
+  /// (tag `UwbBackend`).
   ///
   /// - Throws: `ProfileError`.
   public init(_ bytes: [UInt8], for generation: Dialect.Generation = .fira2) throws(ProfileError) {
+    if let profile = try SessionProfile(androidLog: bytes) {
+      self = profile
+      return
+    }
     let node: JSONNode
     do throws(JSONError) { node = try JSONNode(bytes, .lenient, deepest: 7) } catch {
       throw .notJSON(line: error.place?.line ?? 1, error.reason)
     }
     try self.init(node, for: generation)
+  }
+
+  /// Reads the last session in the log of an Android phone; nil for another text.
+  ///
+  /// - Throws: `ProfileError`.
+  package init?(androidLog bytes: [UInt8]) throws(ProfileError) {
+    guard let log = AndroidLog(bytes) else { return nil }
+    self = try log.profile()
   }
 
   /// Reads a profile that is already parsed. Errors have a line if the profile was a text.

@@ -2,7 +2,7 @@
 internal import UWB
 internal import UCI
 
-/// Session profiles: JSON with comments.
+/// Session profiles: JSON with comments, and logs of Android phones.
 enum ProfileTarget: Target {
   static let name = "profile"
 
@@ -20,7 +20,17 @@ enum ProfileTarget: Target {
 
   static func seeds(_ frames: [[UInt8]]) -> [[UInt8]] {
     let texts = Preset.allCases.map { Array($0.profile().text().utf8) }
-    return texts
+    let log = [
+      "session_id, value: -7", "device_type, value: 0", "dest_address_list, value: [-1, 7]",
+      "has_result_report_phase, value: true", "has_time_of_flight_report, value: true",
+      "sts_config, value: 0", "vendor_id, value: [8, 7]",
+      "static_sts_iv, value: [1, 2, 3, 4, 5, 6]",
+      "sts_config, value: 4", "session_key, value: null", "slot_duration_rstu, value: 2400",
+    ].map { "I UwbBackend: UWB parameter: \($0)\n" }
+    let beginning = "I UwbBackend: Opens UWB session with bundle parameters:\n"
+    return texts + [
+      Array((beginning + log.joined()).utf8), Array(log.joined(separator: "\r").utf8),
+    ]
       + ["{}", "// a comment\n{ \"session_id\": 1, /* x */ \"CHANNEL_NUMBER\": 9 }", "[1e9]"].map {
         Array($0.utf8)
       }
