@@ -70,6 +70,8 @@ func declarations(_ measurement: NIDLTDOAMeasurement) {
   let _: NIDLTDOACoordinatesType = measurement.coordinatesType
   let _: simd_double3 = measurement.coordinates
   let _: NIDLTDOAMeasurement.FloorElevation? = measurement.floorElevation
+  let _: Int? = measurement.floorElevation?.floorNumber
+  let _: Double? = measurement.floorElevation?.height
 }
 
 /// Imported enumerations are, on Apple's platforms.

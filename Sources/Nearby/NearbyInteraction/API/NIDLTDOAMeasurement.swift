@@ -24,8 +24,19 @@ public enum NIDLTDOAMeasurementType: Int, Sendable, BitwiseCopyable {
 open class NIDLTDOAMeasurement: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
   // Sendable: immutable.
 
-  /// The floor of an anchor.
+  /// The vertical position of an anchor in a building with several floors.
   public final class FloorElevation: NSObject, NSCopying, Sendable {
+    /// The floor of the anchor, negative below ground level.
+    public let floorNumber: Int
+    /// The height of the anchor above this floor in metres.
+    public let height: Double
+
+    private init(floorNumber: Int, height: Double) {
+      self.floorNumber = floorNumber
+      self.height = height
+      super.init()
+    }
+
     /// Returns the instance itself, which is immutable.
     public func copy(with zone: NSZone? = nil) -> Any { self }
   }
