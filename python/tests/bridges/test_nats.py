@@ -25,7 +25,7 @@ from uwb.bridges import _store
 from uwb.bridges._nats import Message, Parser, signed
 from uwb.bridges._store import Entry, Store
 from uwb.bridges._streams import host_problems
-from uwb.bridges.nats import IN_FLIGHT, PATIENCE, Flight
+from uwb.bridges.nats import IN_FLIGHT, PATIENCE, Answer, Flight, outcome
 
 TAGS = 20
 
@@ -222,6 +222,25 @@ class FlightTests(unittest.TestCase):
         flight = Flight()
         flight.add([self.entry(index, str(index)) for index in range(2 * IN_FLIGHT)])
         self.assertEqual(sum(flight.take(0.0) is not None for _ in range(2 * IN_FLIGHT)), IN_FLIGHT)
+
+
+class AnswerTests(unittest.TestCase):
+    def test_only_a_number_of_the_stream_confirms(self) -> None:
+        for data, expected in (
+            (b'{"stream":"uwb-hall-range", "seq":7}', Answer.STORED),
+            (b'{"stream":"uwb-hall-range","seq":7,"duplicate": true}', Answer.STORED),
+            # A leader of before 2.11 answers so for a message that it has not stored.
+            (b'{"stream":"uwb-hall-range","seq":0,"duplicate": true}', Answer.PENDING),
+            (b'{"error":{"code":409,"err_code":10158,"description":"duplicate message id is in process"}}',
+             Answer.PENDING),
+            (b'{"error":{"code":400,"err_code":10054,"description":"message size exceeds maximum allowed"}}',
+             Answer.TOO_LONG),
+            (b'{"error":{"code":503,"err_code":10077,"description":"maximum bytes exceeded"},"stream":"a","seq":0}',
+             Answer.REFUSED),
+            (b"[]", Answer.REFUSED), (b"", Answer.REFUSED),
+        ):
+            self.assertIs(outcome(Message("", "", b"", data)), expected, data)
+        self.assertIs(outcome(Message("", "", b"NATS/1.0 503\r\n\r\n", b"")), Answer.NO_STREAM)
 
 
 STREAM = (b'INFO {"server_name":"a","headers":true,"max_payload":1048576}\r\nPING\r\n+OK\r\n'

@@ -14,6 +14,8 @@ from ._nats import Client, NatsError
 HOUR = 3_600
 #: The kinds of messages, with the age of the oldest one that is kept, seconds.
 AGES = {"range": HOUR, "place": 7 * 24 * HOUR, "event": 365 * 24 * HOUR, "host": 24 * HOUR}
+#: Bytes of the stream of hosts.
+HOSTS_SIZE = 1 << 24
 #: The time in which a repeated message is recognised, seconds.
 WINDOW = 120
 #: Seconds after which a host is silent, and messages that a consumer may be late.
@@ -34,7 +36,7 @@ def wanted(site: str, kind: str, replicas: int, size: int) -> dict[str, Any]:
         "retention": "limits", "discard": "old", "num_replicas": replicas, "max_age": AGES[kind] * 10**9,
         "max_bytes": size, "duplicate_window": WINDOW * 10**9}
     if kind == "host":
-        found.update(max_msgs_per_subject=1)
+        found.update(max_msgs_per_subject=1, max_bytes=min(size, HOSTS_SIZE))
     return found
 
 
@@ -77,7 +79,8 @@ async def make(client: Client, site: str, replicas: int, size: int, texts: list[
 def _explained(error: dict[str, Any]) -> str:
     text, code = str(error.get("description", "unknown error")), error.get("err_code")
     if code == 10074 or code == 10005:
-        return f"{text}. Use --replicas 1 for one server, or start all servers of the cluster."
+        return (f"{text}. Use --replicas 1 for one server, start all servers of the cluster, or use a smaller "
+                "--stream-size.")
     if code in (10023, 10028, 10047):
         return f"{text}. Use a smaller --stream-size, or raise max_file_store of the servers."
     return f"{text}."

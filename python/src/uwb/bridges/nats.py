@@ -15,6 +15,7 @@ import asyncio
 import json
 import math
 import os
+import re
 import signal
 import socket
 import sys
@@ -22,6 +23,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Sequence
+from enum import Enum
 from typing import Any
 
 import uwb
@@ -39,6 +41,8 @@ IN_FLIGHT = 500
 PATIENCE = 1.0
 #: Seconds between two reports of this host.
 REPORT = 5.0
+#: Answers that a message is on its way, after which it gets another identity.
+CONFLICTS = 3
 #: Inputs that are encoded and written together.
 BATCH = 500
 
@@ -144,6 +148,35 @@ class Flight:
         return found
 
 
+class Answer(Enum):
+    """The answer of a stream to a message."""
+
+    STORED = 1
+    #: The leader remembers the identity of the message, but the stream may not have it: see
+    #: nats-server, pull requests 6415 and 6486.
+    PENDING = 2
+    NO_STREAM = 3
+    TOO_LONG = 4
+    REFUSED = 5
+
+
+def outcome(message: _nats.Message) -> Answer:
+    """Returns the meaning of an answer. Only one with the number of the stream confirms."""
+    if message.status == 503:
+        return Answer.NO_STREAM
+    found = re.search(rb'"seq":\s*(\d+)', message.data)
+    if b'"error"' not in message.data and found:
+        return Answer.STORED if int(found[1]) else Answer.PENDING
+    try:
+        error = json.loads(message.data)["error"]
+        code, text = error.get("err_code"), str(error.get("description"))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return Answer.REFUSED
+    if "duplicate" in text.lower():
+        return Answer.PENDING
+    return Answer.TOO_LONG if code == 10054 else Answer.REFUSED
+
+
 class Bridge:
     """Carries inputs to a cluster."""
 
@@ -159,6 +192,8 @@ class Bridge:
         self.confirmed = self.repeated = self.refused = self.interruptions = 0
         self._open = len(options.sources)
         self._complaint = ("", -math.inf)
+        #: Answers that a message is on its way already.
+        self._conflicts: dict[int, int] = {}
 
     async def run(self) -> int:
         """Runs until a signal, or until the cluster has all messages of sources that ended."""
@@ -237,7 +272,11 @@ class Bridge:
             self._complain(f"A message is too long: {len(entry.payload)} bytes. Raise max_payload of the servers.")
             self._loop.call_soon(self._refuse, entry.number)
             return
-        headers = f"Nats-Msg-Id: {self.store.identity}-{entry.number}\r\n".encode()
+        identity = f"{self.store.identity}-{entry.number}"
+        if (conflicts := self._conflicts.get(entry.number, 0)) >= CONFLICTS:
+            # A leader that was replaced has the identity, and its message is lost.
+            identity += f".{conflicts // CONFLICTS}"
+        headers = f"Nats-Msg-Id: {identity}\r\n".encode()
         self._client.publish(entry.subject, entry.payload, f"{self._inbox}.{entry.number}", headers)
 
     async def _send(self) -> None:
@@ -258,31 +297,30 @@ class Bridge:
 
     def _answered(self, message: _nats.Message) -> None:
         number = int(message.subject.rpartition(".")[2])
-        if message.data.startswith(b'{"stream"') and b'"error"' not in message.data:
+        answer = outcome(message)
+        if answer is Answer.STORED:
             if self.flight.confirm(number):
+                self._conflicts.pop(number, None)
                 self.confirmed += 1
                 self.repeated += b'"duplicate"' in message.data
                 self.store.confirm(number)
                 self._wake.set()
             return
-        now = time.monotonic()
-        self.flight.postpone(number, now + PATIENCE)
-        if message.status == 503:
+        self.flight.postpone(number, time.monotonic() + PATIENCE)
+        if answer is Answer.PENDING:
+            self._conflicts[number] = self._conflicts.get(number, 0) + 1
+        elif answer is Answer.NO_STREAM:
             self._complain("No stream accepts messages: see uwb-nats --check, or make the streams: --make-streams.")
-            return
-        try:
-            error = json.loads(message.data)["error"]
-            code, text = error.get("err_code"), str(error.get("description"))
-        except (ValueError, KeyError, TypeError, AttributeError):
-            code, text = None, "the answer cannot be read"
-        self._complain(f"The cluster refuses messages: {text}. See uwb-nats --check.")
-        # The message is too long for the stream, for ever.
-        if code == 10054:
+        elif answer is Answer.TOO_LONG:
+            self._complain("A message is too long for the stream. Raise its max_msg_size.")
             self._refuse(number)
+        else:
+            self._complain(f"The cluster refuses messages: {message.data[:300]!r}. See uwb-nats --check.")
 
     def _refuse(self, number: int) -> None:
         """Forgets a message that the cluster will never accept."""
         if self.flight.confirm(number):
+            self._conflicts.pop(number, None)
             self.refused += 1
             self.store.confirm(number)
             self._wake.set()
