@@ -142,6 +142,24 @@ class StoreTests(Folder):
         self.assertTrue(store.add(self.entries(store, 1)))
         store.close()
 
+    def test_a_message_that_waits_for_ever_does_not_stop_the_others(self) -> None:
+        store = self.store()
+        first, waiting = self.entries(store, 1), list[Entry]()
+        self.assertEqual(store.add(first), first)
+        for _ in range(60):
+            waiting += store.add(self.entries(store, 500, 2_000))
+            for entry in waiting:
+                store.confirm(entry.number)
+            waiting = store.refill()
+            store.mark()
+        # Four times the size of the store.
+        self.assertEqual((store.dropped, store.waiting - len(waiting)), (0, 1))
+        self.assertLess(store.size, store.most / 4)
+        self.crash(store)
+        again = self.store()
+        self.assertEqual(again.refill()[0], first[0])
+        again.close()
+
     def test_a_full_disk_is_bridged_by_the_memory(self) -> None:
         store = self.store()
         first = store.add(self.entries(store, 10))

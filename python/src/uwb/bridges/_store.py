@@ -10,7 +10,7 @@ import os
 import secrets
 import time
 import zlib
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO
@@ -45,6 +45,8 @@ class _Segment:
     #: The number of the last message, or one less than the first.
     last: int
     size: int
+    #: Messages that wait for a confirmation.
+    waiting: int = 0
 
 
 def boot() -> str:
@@ -101,8 +103,8 @@ class Store:
         # Above the numbers of a store that was lost, if the clock is right.
         self._next = time.time_ns() // 1_000 if since_epoch(time.time()) else 1
         self._sequences: OrderedDict[str, int] = OrderedDict()
-        self._window: deque[int] = deque()
-        self._confirmed: set[int] = set()
+        #: Messages in memory that wait, in their order, with their files.
+        self._window: OrderedDict[int, _Segment | None] = OrderedDict()
         self._segments: list[_Segment] = []
         self._file: BinaryIO | None = None
         #: The first message that is not in memory: its file, and its place there. None: all are.
@@ -110,7 +112,8 @@ class Store:
         self._fails_until = 0.0
         self._is_failing = False
         self._position, self._has_unsaved = self._saved_position()
-        self._low = self._position
+        #: The number after the messages that were in memory.
+        self._loaded = self._position
         self._recover()
         self._position_file = os.open(os.path.join(folder, "position"), os.O_RDWR | os.O_CREAT, 0o600)
         self._save_position()
@@ -134,13 +137,15 @@ class Store:
         place = segment.size - sum(map(len, lines[:saved])) if segment else 0
         found: list[Entry] = []
         for index, entry in enumerate(batch):
+            is_saved = index < saved
+            if segment is not None and is_saved:
+                segment.waiting += 1
             if self._cursor is None and len(self._window) < WINDOW:
-                if index >= saved:
+                if not is_saved:
                     self.unsaved += 1
                     self._save_position(has_unsaved=True)
-                self._window.append(entry.number)
-                found.append(entry)
-            elif index >= saved:
+                self._load(entry, segment if is_saved else None, found)
+            elif not is_saved:
                 self.dropped += 1
                 continue
             elif self._cursor is None and segment is not None:
@@ -151,12 +156,10 @@ class Store:
 
     def confirm(self, number: int) -> None:
         """Forgets a message that the cluster has, or will never accept."""
-        self._confirmed.add(number)
+        segment = self._window.pop(number)
         self.waiting -= 1
-        while self._window and self._window[0] in self._confirmed:
-            self._low = self._window.popleft()
-            self._confirmed.discard(self._low)
-            self._low += 1
+        if segment is not None:
+            segment.waiting -= 1
 
     def refill(self) -> list[Entry]:
         """Returns messages of the disk that are to be sent now, if the memory has room for many."""
@@ -168,22 +171,30 @@ class Store:
             for entry, end in _entries(segment.path, place, segment.size):
                 if entry is None or not entry.subject:
                     continue
-                self._window.append(entry.number)
-                found.append(entry)
+                if entry.number < self._position:
+                    continue
+                self._load(entry, segment, found)
                 if len(self._window) == WINDOW and end < segment.size:
                     self._cursor = segment, end
                     break
         return found
 
+    def _load(self, entry: Entry, segment: _Segment | None, found: list[Entry]) -> None:
+        self._window[entry.number] = segment
+        self._loaded = entry.number + 1
+        found.append(entry)
+
     def mark(self) -> None:
         """Writes the position of the oldest message, and removes files without any."""
-        position = self._window[0] if self._window else self._low
-        if position == self._position:
-            return
-        self._position = position
-        self._save_position()
-        while len(self._segments) > 1 and self._segments[0].last < position:
-            os.unlink(self._segments.pop(0).path)
+        position = next(iter(self._window), self._loaded)
+        if position != self._position:
+            self._position = position
+            self._save_position()
+        read = self._cursor[0] if self._cursor else None
+        # One message that waits for ever keeps one file.
+        for segment in [found for found in self._segments[:-1] if not found.waiting and found is not read]:
+            self._segments.remove(segment)
+            os.unlink(segment.path)
 
     def sync(self) -> None:
         """Waits until the disk has the files. Another thread may call it."""
@@ -298,6 +309,7 @@ class Store:
                     segment.last = highest = max(highest, entry.number)
                     if entry.number >= self._position:
                         self.waiting += 1
+                        segment.waiting += 1
                         self._cursor = self._cursor or (segment, start)
                 start = end
             self._segments.append(segment)

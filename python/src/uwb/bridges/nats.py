@@ -192,6 +192,7 @@ class Bridge:
         self.confirmed = self.repeated = self.refused = self.interruptions = 0
         self._open = len(options.sources)
         self._complaint = ("", -math.inf)
+        self._failure: BaseException | None = None
         #: Answers that a message is on its way already.
         self._conflicts: dict[int, int] = {}
 
@@ -199,6 +200,7 @@ class Bridge:
         """Runs until a signal, or until the cluster has all messages of sources that ended."""
         loop = asyncio.get_running_loop()
         self._loop, self._wake, self._stop = loop, asyncio.Event(), asyncio.Event()
+        loop.set_exception_handler(self._failed)
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._stop.set)
         self._inbox = self._client.inbox(self._answered)
@@ -219,10 +221,17 @@ class Bridge:
             self._report()
             self._client.close()
             self.store.close()
+        if self._failure is not None:
+            raise self._failure
         if self.store.waiting:
             log.warning("%d messages wait in %s. The next start sends them.", self.store.waiting, self._options.store)
             return 75 if self._open == 0 else 0
         return 0
+
+    def _failed(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """Ends the program after an unexpected error, so that systemd starts it again."""
+        self._failure = context.get("exception") or RuntimeError(context["message"])
+        self._stop.set()
 
     # Inputs
 
