@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import pathlib
 import shutil
 import signal
@@ -17,8 +18,8 @@ import nats
 
 from brokers import free_port, wait
 
-#: The program of Debian is in a folder for administrators.
-SERVER = shutil.which("nats-server") or "/usr/sbin/nats-server"
+#: The program of Debian is in a folder for administrators. UWB_NATS_SERVER names another version.
+SERVER = os.environ.get("UWB_NATS_SERVER") or shutil.which("nats-server") or "/usr/sbin/nats-server"
 
 
 class Node:
