@@ -15,6 +15,7 @@ import sys
 import tempfile
 import threading
 import unittest
+import unittest.mock
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import FrozenInstanceError, fields
@@ -24,7 +25,7 @@ from typing import Any
 
 import uwb
 import uwb.aio
-from uwb._protocol import profile_parameters
+from uwb._protocol import profile_parameters, try_to_connect
 from uwb.testing import FakeService
 
 REPLY = {
@@ -120,6 +121,18 @@ class ProtocolTests(unittest.TestCase):
         with self.assertRaises(uwb.ServiceError) as other:
             uwb.Reply({"parameter": "queue"}, error="org.varlink.service.InvalidParameter").result()
         self.assertIn("does not accept the parameter queue: ", str(other.exception))
+
+    def test_a_failed_connection_has_a_next_step(self) -> None:
+        for error, text in [
+            (PermissionError(13, "Permission denied"), "Ask to be added to its group."),
+            (FileNotFoundError(2, "No such file"), "/run/uwbd: No such file. Start uwbd, or name its"),
+            (OSError("AF_UNIX path too long"), "/run/uwbd: AF_UNIX path too long. Start uwbd"),
+        ]:
+            connection = unittest.mock.Mock(spec=socket.socket)
+            connection.connect.side_effect = error
+            with self.assertRaises(uwb.ConnectionLost) as caught:
+                try_to_connect(connection, "/run/uwbd")
+            self.assertIn(text, str(caught.exception))
 
     def test_a_profile_is_members_or_the_text_of_a_file(self) -> None:
         self.assertEqual(profile_parameters({"session_id": 42}), {"profile": {"session_id": 42}})

@@ -82,9 +82,13 @@ def try_to_connect(connection: socket.socket, path: str) -> bool:
         # Neither select nor epoll reports room in the queue of a Unix socket.
         return False
     except PermissionError as error:
-        raise ConnectionLost(f"This user may not connect to {path}: {error.strerror}.") from None
+        raise ConnectionLost(
+            f"This user may not connect to {path}: {error.strerror}. Ask to be added to its group."
+        ) from None
     except OSError as error:
-        raise ConnectionLost(f"No service listens at {path}: {error}. Start it.") from None
+        raise ConnectionLost(
+            f"No service listens at {path}: {error.strerror or error}. Start uwbd, or name its socket."
+        ) from None
     return True
 
 
