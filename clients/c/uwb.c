@@ -998,9 +998,11 @@ static struct text session_call(const char *method, const char *chip, uint32_t s
 
 int uwb_stop(uwb_client *client, const char *chip, uint32_t session_id) {
   begin(client);
-  struct text call = session_call(INTERFACE ".Stop", chip, session_id);
   struct held *held = client->held;
   while (held && !is_session(held, chip, session_id)) held = held->next;
+  // The service has to know the chip, if there are several.
+  const char *name = held && held->chip ? held->chip : chip;
+  struct text call = session_call(INTERFACE ".Stop", name, session_id);
   // The error of the service names the cause why the client does not hold the session.
   if (!held) return reply_to(client, &call) ? 0 : -1;
   append_text(&call, "}}");
