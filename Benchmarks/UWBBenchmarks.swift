@@ -11,8 +11,8 @@ struct Settings {
 /// Without arguments: everything, with three tables at the end. It ends with 1 when a time is
 /// beyond its limit, a check of reliability fails, or an accuracy is missed that was met before.
 /// With `--quick`, or `UWB_QUICK=1` in the environment: the same with fewer samples. With `times`,
-/// `--reliability` or `accuracy [--datasets FOLDER] [--page FILE]`: one of the tables, which
-/// `--page` also writes between the marks of a page. With `scale [--quick]`:
+/// `--reliability` or `accuracy [--datasets FOLDER] [--page FILE]`: one of the tables. `--page`
+/// writes the figures between the marks of a page, too. With `scale [--quick]`:
 /// many chips on one machine, and one at rest. With `service [--quick]`: the costs of `uwbd`, which
 /// stands beside this program. With `work NAME COUNT`: the work whose instructions
 /// `Benchmarks/Instructions/count` counts. With any

@@ -7,7 +7,7 @@ enum Accuracy {
   ///
   /// - Parameters:
   ///   - only: the figures to measure, such as M1; all if empty.
-  ///   - page: a page of documentation whose table is replaced.
+  ///   - page: a page of documentation whose tables are replaced.
   static func run(
     _ settings: Settings, datasets: String?, only: [String], page: String? = nil
   ) -> Bool {
@@ -30,7 +30,7 @@ enum Accuracy {
     print("\n" + AccuracyFigure.table(figures).joined(separator: "\n"))
     var isWell = figures.allSatisfy(\.isTolerable)
     if let page, !AccuracyFigure.write(figures, to: page) {
-      print("\(page) has no marks <!-- accuracy: begin --> and <!-- accuracy: end -->.")
+      print("\(page) lacks a table of a figure, as from <!-- accuracy F1 F2: begin --> to its end.")
       isWell = false
     }
     guard only.isEmpty else { return isWell }

@@ -70,22 +70,35 @@ struct AccuracyFigure {
     return table
   }
 
-  /// Replaces the table between two marks of a page.
+  /// Replaces the tables of a page that stand between two marks. The first mark names figures,
+  /// such as `<!-- accuracy F1 F2: begin -->`; a table stays if one of them was not measured.
   ///
-  /// - Returns: whether the page has these marks and was written.
+  /// - Returns: whether each of the figures has a table in the page, which was written.
   static func write(_ figures: [AccuracyFigure], to page: String) -> Bool {
-    let marks = ["<!-- accuracy: begin -->", "<!-- accuracy: end -->"]
-    guard let text = try? String(contentsOfFile: page, encoding: .utf8),
-      let begin = text.range(of: marks[0]), let end = text.range(of: marks[1]),
-      begin.upperBound <= end.lowerBound
-    else { return false }
-    // Times depend on the machine.
-    let lines = table(figures.filter { $0.unit != "s" })
-    let whole =
-      text[..<begin.upperBound] + "\n" + lines.joined(separator: "\n") + "\n"
-      + text[end.lowerBound...]
-    return (try? String(whole).write(toFile: page, atomically: true, encoding: .utf8)) != nil
+    guard let text = try? String(contentsOfFile: page, encoding: .utf8) else { return false }
+    let measured = Set(figures.map(\.id))
+    var (lines, named) = ([String](), Set<String>())
+    var isTable = false
+    for line in text.components(separatedBy: "\n") {
+      if line == end { isTable = false }
+      if !isTable { lines.append(line) }
+      guard line.hasPrefix(begin.before), line.hasSuffix(begin.after) else { continue }
+      let ids = line.dropFirst(begin.before.count).dropLast(begin.after.count)
+        .split(separator: " ").map(String.init)
+      named.formUnion(ids)
+      guard measured.isSuperset(of: ids) else { continue }
+      // Times depend on the machine.
+      lines += table(figures.filter { ids.contains($0.id) && $0.unit != "s" })
+      isTable = true
+    }
+    guard !isTable, measured.isSubset(of: named) else { return false }
+    return
+      (try? lines.joined(separator: "\n").write(toFile: page, atomically: true, encoding: .utf8))
+      != nil
   }
+
+  private static let begin = (before: "<!-- accuracy ", after: ": begin -->")
+  private static let end = "<!-- accuracy: end -->"
 
   private var cells: [String] {
     var limit = ""
