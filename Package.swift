@@ -162,7 +162,10 @@ let package = Package(
         "Varlink", system, arguments,
       ],
       path: "Sources/Shell/UWBTools",
-      resources: [.embedInCode("uwb.rules"), .embedInCode("org.swift-uwb.Range.varlink")],
+      resources: [
+        .embedInCode("uwb.rules"), .embedInCode("org.swift-uwb.Range.varlink"),
+        .embedInCode("uwbuci.lua"),
+      ],
       swiftSettings: strict + lifetimes),
     .executableTarget(
       name: "uwbctl",

@@ -41,7 +41,8 @@ package struct Uwbctl: AsyncParsableCommand {
       CommandGroup(
         name: "Packet",
         subcommands: [
-          Monitor.self, CaptureCommand.self, Replay.self, Send.self, Decode.self, Explain.self,
+          Monitor.self, CaptureCommand.self, Replay.self, Send.self, Decode.self, Wireshark.self,
+          Explain.self,
         ]),
       CommandGroup(name: "Other", subcommands: [Simulate.self, JSONTopic.self]),
     ])

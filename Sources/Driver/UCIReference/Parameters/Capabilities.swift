@@ -132,10 +132,12 @@ public struct Capabilities: Hashable, Sendable {
   public var supportsExtendedAddresses: Bool? { integer(.extendedMACAddress).map { $0 & 1 != 0 } }
   /// Whether rounds can hop within a block.
   public var supportsHopping: Bool? { integer(.hoppingMode).map { $0 & 1 != 0 } }
+  /// The channels by the number of their bit.
+  static let channelNumbers = [5, 6, 8, 9, 10, 12, 13, 14]
   /// Channel numbers, ascending.
   public var channels: [Int]? {
     integer(.channels).map { mask in
-      [5, 6, 8, 9, 10, 12, 13, 14].enumerated().filter { mask >> $0.offset & 1 != 0 }.map(\.element)
+      Self.channelNumbers.enumerated().filter { mask >> $0.offset & 1 != 0 }.map(\.element)
     }
   }
   /// The number of simultaneous FiRa sessions, where an Android HAL reports it (0xE9).
