@@ -39,7 +39,9 @@ struct ProfilePrint: ReportingCommand {
     help: "The interval of Android's presets, as the app requests it (default: frequent).")
   var updateRate: Preset.UpdateRate?
   @Flag(help: "For a session in which several controlees share each round.") var oneToMany = false
-  @Option(name: .customLong("from"), help: "Print this profile instead, completed.")
+  @Option(
+    name: .customLong("from"),
+    help: "Print this profile, or the session in an Android phone's log, instead, completed.")
   var file: String?
   @Flag(help: "With --from: print keys in clear.") var includeSecrets = false
 
