@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# phone.py SOCKET BLUEZ [VISITS]: simulates a Bluetooth controller for the virtual machine at the
-# socket, kits that its app finds, and phones that find the accessory in it, as iPhones do: with
-# private addresses that change, an MTU of their own, and keys that they keep or forget; and at
-# SOCKET0 to SOCKET3 four controllers that receive each other's packets. BLUEZ is the version of
-# bluetoothd in the machine. Needs bumble 0.0.236 (PyPI). Prints a line for each check, as the
-# stages do, and exits with 1 if one failed.
+# phone.py SOCKET BLUEZ [VISITS [SERVICE WRITE NOTIFY]]: simulates a Bluetooth controller for the
+# virtual machine at the socket, kits that its app finds, and phones that find the accessory in it,
+# as iPhones do: with private addresses that change, an MTU of their own, and keys that they keep or
+# forget; and at SOCKET0 to SOCKET3 four controllers that receive each other's packets. BLUEZ is the
+# version of bluetoothd in the machine. With the UUIDs of the accessory's service for Android phones
+# and of its two characteristics, an Android phone comes last (android_phone.py). Needs bumble
+# 0.0.236 (PyPI). Prints a line for each check, as the stages do, and exits with 1 if one failed.
 import asyncio
 import contextlib
 import dataclasses
@@ -17,6 +18,8 @@ import time
 
 from bumble import att, controller, core, device, gatt, hci, host, keys, link, pairing
 from bumble.transport import common, open_transport
+
+import android_phone
 
 UART, RX, TX = (core.UUID(f"6E40000{n}-B5A3-F393-E0A9-E50E24DCCA9E") for n in (1, 2, 3))
 QNIS, QNIS_RX, QNIS_TX = (core.UUID(f"{n}-6A61-11ED-A1EB-0242AC120002")
@@ -118,13 +121,13 @@ class Phone:
     def forget(self):
         self.device.keystore = keys.MemoryKeyStore()
 
-    async def find(self):
+    async def find(self, service=UART):
         found = asyncio.get_running_loop().create_future()
 
         def heard(advertisement):
             services = advertisement.data.get(
                 core.AdvertisingData.Type.COMPLETE_LIST_OF_128_BIT_SERVICE_CLASS_UUIDS) or []
-            if UART in services and not found.done():
+            if service in services and not found.done():
                 found.set_result(advertisement.address)
 
         self.device.on("advertisement", heard)
@@ -532,7 +535,7 @@ async def attach(stack, path, air, address):
     return machine
 
 
-async def main(path, bluez, count):
+async def main(path, bluez, count, android):
     async with contextlib.AsyncExitStack() as stack:
         air, own = Link(), Link()
         machine = await attach(stack, path, air, "F0:F1:F2:F3:F4:F5")
@@ -564,14 +567,18 @@ async def main(path, bluez, count):
         await refused(await Phone(air, machine, "long", mtu=517).on(), address)
         await garbage(phone, address)
         await visits(phone, address, count)
-    return 1 if failed else 0
+        if android:
+            await android_phone.over_bluetooth(
+                await Phone(air, machine, "Android", mtu=517).on(), *map(core.UUID, android))
+    return 1 if failed or android_phone.failed else 0
 
 
 if __name__ == "__main__":
     try:
         version = tuple(int(part) for part in sys.argv[2].split("."))
         sys.exit(asyncio.run(
-            main(sys.argv[1], version, int(sys.argv[3]) if len(sys.argv) > 3 else 12)))
+            main(sys.argv[1], version, int(sys.argv[3]) if len(sys.argv) > 3 else 12,
+                 sys.argv[4:7])))
     except Exception as error:
         check("the phone's part came to its end", False, repr(error))
         raise
