@@ -25,6 +25,16 @@ class MissingExtraTests(unittest.TestCase):
                 self.assertEqual(run(), 69)
             self.assertIn(extra, output.getvalue())
 
+    def test_the_program_for_clusters_needs_no_library(self) -> None:
+        sys.modules.pop("uwb.bridges.nats", None)
+        output = io.StringIO()
+        with patch.dict(sys.modules, {"nats": None, "nkeys": None}), patch.object(sys, "argv", ["uwb-nats"]):
+            with contextlib.redirect_stderr(output), self.assertRaises(SystemExit) as end:
+                uwb.bridges.run_nats()
+        # It has read its options, and lacks one.
+        self.assertEqual(end.exception.code, 2)
+        self.assertIn("--site", output.getvalue())
+
 
 if __name__ == "__main__":
     unittest.main()

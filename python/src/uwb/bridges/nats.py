@@ -191,7 +191,8 @@ class Bridge:
         self._client.changed = self._changed
         self.confirmed = self.repeated = self.refused = self.interruptions = 0
         self._open = len(options.sources)
-        self._complaint = ("", -math.inf)
+        #: The times of complaints by their kinds.
+        self._complaints: dict[str, float] = {}
         self._failure: BaseException | None = None
         #: Answers that a message is on its way already.
         self._conflicts: dict[int, int] = {}
@@ -321,7 +322,7 @@ class Bridge:
         elif answer is Answer.NO_STREAM:
             self._complain("No stream accepts messages: see uwb-nats --check, or make the streams: --make-streams.")
         elif answer is Answer.TOO_LONG:
-            self._complain("A message is too long for the stream. Raise its max_msg_size.")
+            self._complain("A message is too long for the stream: raise its max_msg_size.")
             self._refuse(number)
         else:
             self._complain(f"The cluster refuses messages: {message.data[:300]!r}. See uwb-nats --check.")
@@ -335,10 +336,10 @@ class Bridge:
             self._wake.set()
 
     def _complain(self, text: str) -> None:
-        """Logs a text at most once a minute."""
-        now = time.monotonic()
-        if text.partition(":")[0] != self._complaint[0] or now - self._complaint[1] > 60:
-            self._complaint = text.partition(":")[0], now
+        """Logs a text of a kind at most once a minute. The kind is before the colon."""
+        now, kind = time.monotonic(), text.partition(":")[0]
+        if now - self._complaints.get(kind, -math.inf) > 60:
+            self._complaints[kind] = now
             log.error("%s", text)
 
     async def _watch(self) -> None:
@@ -365,6 +366,9 @@ class Bridge:
     def _report(self) -> None:
         """Publishes the state of this host."""
         clock, store = self._clocks.now(), self.store
+        if store.size > 0.8 * store.most:
+            self._complain(f"The store is nearly full: {100 * store.size // store.most} %, {store.waiting} messages. "
+                           "Bring the cluster back, or raise --store-size.")
         report = {
             "host": self._options.host, "publisher": store.identity, "boot": boot(), "version": uwb.__version__,
             "utc_us": clock.utc_us, "utc_max_error_us": clock.max_error_us, "monotonic_us": clock.monotonic_us,
