@@ -325,7 +325,8 @@ class Client:
             raise NatsError(f"{host} has no TLS: add tls {{}} to its configuration, or use nats://.")
         if has_to_be_secure or info.get("tls_required"):
             await self._secure(connection, host)
-        self.longest = int(info.get("max_payload", LONGEST_MESSAGE))
+        longest = info.get("max_payload")
+        self.longest = longest if isinstance(longest, int) else LONGEST_MESSAGE
         connection.write(self._greeting(info))
         await connection.ready
 
