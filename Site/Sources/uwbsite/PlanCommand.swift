@@ -19,7 +19,9 @@ struct PlanCommand: ParsableCommand {
 
       --profiles FOLDER writes a profile for each end of each session, for `uwbctl range` and the \
       service, and schedule.json with the starts of the rounds. `uwbsite run --rounds FOLDER` \
-      starts the controllers of this host at these times, and again as their clocks drift.
+      starts the controllers of this host at these times, and again as their clocks drift. For \
+      blinks, one anchor only gives the time: the one with the role sync in the site file, or the \
+      first.
 
       --map writes a drawing of the expected deviation instead, from the places of a site file.
       """)

@@ -10,9 +10,13 @@ package struct PlanProfiles: Sendable, Hashable {
     package let text: String
   }
 
-  private struct Node {
+  struct Node {
     let name: String
     let address: Address
+    /// The name in blinks of a tag, in hexadecimal digits.
+    var blink: String?
+    /// Whether the site file has the anchor as one that sends frames of synchronisation.
+    var isSync = false
   }
 
   package let schedule: ControllerSchedule
@@ -20,12 +24,22 @@ package struct PlanProfiles: Sendable, Hashable {
 
   /// - Parameter site: Names and short addresses of anchors and tags; others are numbered.
   package init(_ plan: Plan, _ site: Site?) throws(PlanRefusal) {
-    guard plan.scheme == .twoWayByTags || plan.scheme == .twoWayByAnchors else {
-      throw PlanRefusal(
-        description: "profiles exist for the schemes tags and anchors, not for "
-          + plan.scheme.rawValue)
-    }
     let (anchors, tags) = try Self.nodes(plan.request, site)
+    switch plan.scheme {
+    case .twoWayByTags, .twoWayByAnchors:
+      (schedule, profiles) = try Self.twoWay(plan, anchors, tags)
+    case .differencesUp:
+      schedule = Self.differenceSchedule(plan, anchors.first { $0.isSync } ?? anchors[0])
+      profiles = Self.uplink(plan, anchors, tags)
+    case .differencesDown:
+      schedule = Self.differenceSchedule(plan, anchors[0])
+      profiles = Self.downlink(plan, anchors, tags)
+    }
+  }
+
+  private static func twoWay(
+    _ plan: Plan, _ anchors: [Node], _ tags: [Node]
+  ) throws(PlanRefusal) -> (ControllerSchedule, [Profile]) {
     let isByTags = plan.scheme == .twoWayByTags
     func node(_ text: String) -> Node {
       // As in `anchor 3`.
@@ -33,7 +47,6 @@ package struct PlanProfiles: Sendable, Hashable {
       return isByTags ? tags[number - 1] : anchors[number - 1]
     }
     let schedule = try ControllerSchedule(plan) { node($0).name }
-    self.schedule = schedule
     var profiles: [Profile] = []
     for (round, session) in zip(plan.rounds, schedule.sessions) {
       let controller = node(round.controller)
@@ -50,7 +63,7 @@ package struct PlanProfiles: Sendable, Hashable {
           text: common.text(other.address, [controller.address], isController: false))
       }
     }
-    self.profiles = profiles
+    return (schedule, profiles)
   }
 
   private static func nodes(
@@ -72,11 +85,15 @@ package struct PlanProfiles: Sendable, Hashable {
     }
     let anchors = (0..<request.anchors).map { index in
       let anchor = site.flatMap { index < $0.anchors.count ? $0.anchors[index] : nil }
-      return node(anchor?.id ?? "anchor-\(index + 1)", anchor?.addresses ?? [])
+      var own = node(anchor?.id ?? "anchor-\(index + 1)", anchor?.addresses ?? [])
+      own.isSync = anchor?.roles.contains(.sync) ?? false
+      return own
     }
     let tags = (0..<request.tags).map { index in
       let tag = site.flatMap { index < $0.tags.count ? $0.tags[index] : nil }
-      return node(tag?.id ?? "tag-\(index + 1)", tag?.addresses ?? [])
+      var own = node(tag?.id ?? "tag-\(index + 1)", tag?.addresses ?? [])
+      own.blink = tag?.blinks.first
+      return own
     }
     return (anchors, tags)
   }

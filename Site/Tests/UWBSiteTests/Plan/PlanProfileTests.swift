@@ -55,11 +55,53 @@ struct PlanProfileTests {
     #expect(profiles.profiles.prefix(2).map(\.node) == ["tag-1", "anchor-1"])
   }
 
-  @Test("schemes without sessions are refused")
-  func refused() throws {
-    #expect(throws: PlanRefusal.self) {
-      try PlanProfiles(plan(.differencesUp, anchors: 4), nil)
+  /// Returns the profile of a node as JSON.
+  private func profile(_ node: String, _ profiles: PlanProfiles) throws -> JSONValue {
+    let found = try #require(profiles.profiles.first { $0.node == node })
+    return try JSONValue(Array(found.text.utf8))
+  }
+
+  @Test("uplink: one anchor gives the time, the others receive, and tags blink by their names")
+  func uplink() throws {
+    let text = """
+      {"version": 1, "gauge": {"kind": "measured"},
+       "anchors": [{"id": "A0"}, {"id": "A1", "roles": ["sync"]}, {"id": "A2"}, {"id": "A3"}],
+       "tags": [{"id": "T", "blink_ids": ["ab01"]}, {"id": "U"}]}
+      """
+    let site = try Site(json: Array(text.utf8))
+    let profiles = try PlanProfiles(plan(.differencesUp, anchors: 4), site)
+    #expect(profiles.profiles.map(\.node) == ["A1", "A0", "A2", "A3", "T", "U"])
+    #expect(profiles.profiles.filter(\.isController).map(\.node) == ["A1"])
+    let sync = try profile("A1", profiles)["parameters"]
+    #expect(sync?["DEVICE_ROLE"] == .string("UT-sync anchor"))
+    // Two frames in a block of 200 ms: at most 150 ms apart.
+    #expect(sync?["RANGING_DURATION"] == .string("100 ms"))
+    #expect(sync?["UL_TDOA_TX_TIMESTAMP"] == .string("40 bits"))
+    #expect(try profile("A0", profiles)["parameters"]?["DEVICE_ROLE"] == .string("UT-anchor"))
+    let tag = try profile("T", profiles)["parameters"]
+    #expect(tag?["UL_TDOA_DEVICE_ID"] == .string("01:ab:01"))
+    #expect(tag?["UL_TDOA_TX_INTERVAL"] == .string("190 ms"))
+    #expect(try profile("U", profiles)["parameters"]?["UL_TDOA_DEVICE_ID"] == nil)
+    #expect(profiles.schedule.sessions.map(\.controller) == ["A1"])
+  }
+
+  @Test("downlink: each cluster has a round, and tags receive all")
+  func downlink() throws {
+    let profiles = try PlanProfiles(plan(.differencesDown, anchors: 9), nil)
+    #expect(profiles.profiles.filter(\.isController).map(\.node) == ["anchor-1", "anchor-5"])
+    let first = try profile("anchor-5", profiles)
+    guard case .array(let rounds)? = first["rounds"],
+      case .array(let others)? = rounds[0]["responders"]
+    else {
+      Issue.record("\(first)")
+      return
     }
+    #expect(rounds[0]["index"] == .number(1) && others.count == 4)
+    #expect(try profile("anchor-6", profiles)["rounds"] == .array([.number(1)]))
+    let tag = try profile("tag-2", profiles)
+    #expect(tag["rounds"] == .array([.number(0), .number(1)]))
+    #expect(tag["parameters"]?["DEVICE_TYPE"] == nil)
+    #expect(tag["parameters"]?["SLOTS_PER_RR"] == .string("6 slots"))
   }
 
   @Test("anchors that share their time have a round with one another")
