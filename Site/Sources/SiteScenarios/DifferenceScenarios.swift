@@ -10,7 +10,7 @@ package struct ScenarioClock: Sendable {
   private var drift: Double
   private let walk: Double
   private let warmUp: Double
-  private let origin: UInt64
+  private var origin: UInt64
   private var time = 0.0
 
   /// - Parameters:
@@ -19,6 +19,11 @@ package struct ScenarioClock: Sendable {
   package init(walk: Double, warmUp: Double, _ noise: inout ScenarioNoise) {
     drift = 10e-6 * noise.normal()
     (self.walk, self.warmUp) = (walk, warmUp * noise.uniform(-1, 1))
+    origin = UInt64(noise.uniform(0, 1e12))
+  }
+
+  /// Begins to count again, as after a loss of power.
+  package mutating func restart(_ noise: inout ScenarioNoise) {
     origin = UInt64(noise.uniform(0, 1e12))
   }
 
@@ -60,6 +65,12 @@ package struct UplinkScenario: Sendable {
   package var blocked = 0.0
   package var seconds = 60.0
   package var seed: UInt64 = 1
+  /// The anchors that send frames of synchronisation, each at its own time.
+  package var references = [0]
+  /// Whether a reference sends at a time.
+  package var isSending: @Sendable (Int, Double) -> Bool = { _, _ in true }
+  /// Anchors whose clocks begin again at a time.
+  package var restarts: [(anchor: Int, time: Double)] = []
   /// The place of the tag at a time; nil: another place in each blink.
   package var path: (@Sendable (Double) -> SIMD3<Double>)?
 
@@ -72,11 +83,11 @@ package struct UplinkScenario: Sendable {
   package static let height = 1.2
 
   package enum Event: Sendable {
-    case sync(sent: UInt64, received: [(anchor: Int, stamp: UInt64)])
+    case sync(from: Int, sent: UInt64, received: [(anchor: Int, stamp: UInt64)])
     case blink(place: SIMD3<Double>, [UplinkClocks.Stamp])
   }
 
-  /// Calls `body` with each frame in its order. Anchor 0 is the reference.
+  /// Calls `body` with each frame in its order.
   package func run(_ body: (Double, Event) -> Void) {
     var noise = ScenarioNoise(seed: seed)
     var clocks = Self.anchors.map { _ in ScenarioClock(walk: walk, warmUp: warmUp, &noise) }
@@ -84,23 +95,32 @@ package struct UplinkScenario: Sendable {
       let late = noise.uniform() < blocked ? noise.exponential(0.6) * 1e-9 / 0.2997 : 0
       return clocks[anchor].stamp(moment + late, noise: stampNoise * noise.normal())
     }
-    var nextSync = 0.01
+    var syncs = references.indices.map { 0.01 + 0.03 * Double($0) }
+    var restarts = restarts[...]
     var nextBlink = 0.037
-    while min(nextSync, nextBlink) < seconds {
+    while min(syncs.min() ?? nextBlink, nextBlink) < seconds {
+      let nextSync = syncs.min() ?? .infinity
       let now = min(nextSync, nextBlink)
       for index in clocks.indices { clocks[index].advance(to: now, &noise) }
+      while let first = restarts.first, first.time <= now {
+        clocks[first.anchor].restart(&noise)
+        restarts.removeFirst()
+      }
       func flight(_ from: SIMD3<Double>, _ to: SIMD3<Double>) -> Double {
         let arm = to - from
         return (arm * arm).sum().squareRoot() / 299_702_547
       }
       if nextSync <= nextBlink {
+        let turn = syncs.firstIndex(of: nextSync) ?? 0
+        syncs[turn] += interval
+        let from = references[turn]
+        guard isSending(from, now) else { continue }
         var received: [(anchor: Int, stamp: UInt64)] = []
-        for anchor in clocks.indices.dropFirst() where noise.uniform() >= loss {
-          let arrival = now + flight(Self.anchors[0], Self.anchors[anchor])
+        for anchor in clocks.indices where anchor != from && noise.uniform() >= loss {
+          let arrival = now + flight(Self.anchors[from], Self.anchors[anchor])
           received.append((anchor, stamp(anchor, arrival, &noise)))
         }
-        body(now, .sync(sent: clocks[0].stamp(now), received: received))
-        nextSync += interval
+        body(now, .sync(from: from, sent: clocks[from].stamp(now), received: received))
       } else {
         let chosen = SIMD3(noise.uniform(2, 18), noise.uniform(2, 13), Self.height)
         let place = path?(now) ?? chosen

@@ -80,7 +80,7 @@ import Testing
         all.append((now, anchor, .message(line)))
       }
       switch event {
-      case .sync(let sent, let received):
+      case .sync(_, let sent, let received):
         for entry in received {
           add(entry.anchor, ["U0"], .sync(sent: .init(sent), .init(entry.stamp)))
         }

@@ -93,7 +93,7 @@ import Testing
       var clocks = UplinkClocks(places: UplinkScenario.anchors)
       scenario.run { now, event in
         switch event {
-        case .sync(let sent, let received):
+        case .sync(_, let sent, let received):
           for entry in received {
             clocks.addSync(from: 0, sent: sent, at: entry.anchor, received: entry.stamp)
           }

@@ -27,7 +27,7 @@ import Testing
     }
     scenario.run { now, event in
       switch event {
-      case .sync(let sent, let received):
+      case .sync(_, let sent, let received):
         for entry in received {
           clocks.addSync(from: 0, sent: sent, at: entry.anchor, received: entry.stamp)
         }

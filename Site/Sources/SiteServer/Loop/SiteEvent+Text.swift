@@ -94,6 +94,7 @@ extension TagTrack.Refusal {
     switch self {
     case .ambiguous: "ambiguous"
     case .uncertain: "uncertain"
+    case .outside: "outside"
     }
   }
 
@@ -102,6 +103,7 @@ extension TagTrack.Refusal {
     case .ambiguous(let other):
       "a second place at \(other.x.rounded()), \(other.y.rounded()) is likely, too"
     case .uncertain: "the anchors do not determine it well enough here"
+    case .outside: "it is outside of the anchors, where differences of time do not determine it"
     }
   }
 }

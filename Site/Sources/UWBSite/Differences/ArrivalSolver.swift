@@ -44,10 +44,14 @@ package struct ArrivalSolver: Sendable {
       guard let found = descend(from: first, entries) else { continue }
       if best.map({ found.cost < $0.cost - 1e-6 }) ?? true { best = found }
       // All arrivals agree: no other place fits better.
-      if found.cost < 1.5 * Double(entries.count), isInside(found.position, sites) { break }
+      if found.cost < 1.5 * Double(entries.count),
+        AnchorHull.contains(found.position, sites, margin: margin)
+      {
+        break
+      }
     }
     guard let best, fits(best.position, entries) else { throw .noFit }
-    guard isInside(best.position, sites) else { throw .outsideHull }
+    guard AnchorHull.contains(best.position, sites, margin: margin) else { throw .outsideHull }
     guard let covariance = Cholesky(best.information)?.inverse else { throw .noFit }
     let (xx, yy, xy) = (covariance[0, 0], covariance[1, 1], covariance[0, 1])
     let half = ((xx - yy) * (xx - yy) / 4 + xy * xy).squareRoot()
@@ -128,17 +132,5 @@ package struct ArrivalSolver: Sendable {
       zip(times, entries).count { abs($0 - time) < 5 * $1.deviation }
     }
     return (agreeing.max() ?? 0) >= (height == nil ? 4 : 3) + 1
-  }
-
-  /// Returns whether a place is within the hull of anchors seen from above, or near it.
-  private func isInside(_ position: SIMD3<Double>, _ sites: [SIMD3<Double>]) -> Bool {
-    // Outside, all anchors are on one side of a line through the place.
-    for angle in stride(from: 0.0, to: 2 * .pi, by: .pi / 36) {
-      let normal = SIMD3(Math.cos(angle), Math.sin(angle), 0)
-      let own = normal.x * position.x + normal.y * position.y
-      let farthest = sites.map { normal.x * $0.x + normal.y * $0.y }.max() ?? own
-      if own > farthest + margin { return false }
-    }
-    return true
   }
 }

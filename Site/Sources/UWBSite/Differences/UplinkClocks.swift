@@ -23,6 +23,13 @@ package struct UplinkClocks: Sendable {
     }
   }
 
+  /// Metres by which a signal may be late.
+  private static let longestDelay = 30.0
+  /// The variance of a conversion in ticks² from which a way over other references is tried.
+  private static let doubtfulVariance = 200.0
+  /// The number of references in a way, beside the common one.
+  private static let mostHops = 3
+
   private let places: [SIMD3<Double>]
   private let noise: AnchorClock.Noise
   private var counters: [UnwrappedCounter]
@@ -83,10 +90,12 @@ package struct UplinkClocks: Sendable {
         } ?? true
       if isBetter { best = (root, found, variance) }
     }
-    guard let best, best.found.count > 1 else { return nil }
-    let first = best.found[0].time
+    guard let best, let middle = middle(best.found) else { return nil }
+    let first = middle.time
+    let agreeing = best.found.filter { isPossible($0, beside: middle) }
+    guard agreeing.count > 1 else { return nil }
     var arrivals = Arrivals(
-      best.found.map { one in
+      agreeing.map { one in
         Arrivals.Entry(
           anchor: one.anchor, metres: one.time.after(first) * Ticks.metres,
           deviation: (one.time.variance + noise.stamp * noise.stamp).squareRoot() * Ticks.metres,
@@ -94,6 +103,20 @@ package struct UplinkClocks: Sendable {
       })
     (arrivals.reference, arrivals.time) = (best.root, Double(first.ticks) / Ticks.perSecond)
     return arrivals
+  }
+
+  /// Returns the arrival in the middle of all.
+  private func middle(_ found: [Found]) -> Found? {
+    guard let first = found.first else { return nil }
+    let ordered = found.sorted { $0.time.after(first.time) < $1.time.after(first.time) }
+    return ordered[ordered.count / 2]
+  }
+
+  /// Returns whether the times of two arrivals differ by less than the way between their anchors,
+  /// and a late signal. The stamps of an anchor that has just restarted do not.
+  private func isPossible(_ one: Found, beside other: Found) -> Bool {
+    let way = (places[one.anchor] - places[other.anchor]).length + Self.longestDelay
+    return abs(one.time.after(other.time)) * Ticks.metres < way
   }
 
   private struct Found {
@@ -121,12 +144,14 @@ package struct UplinkClocks: Sendable {
     }
   }
 
-  /// Returns a stamp by the clock of a reference: directly, or by the best other reference.
+  /// Returns a stamp by the clock of a reference: directly, or over other references where this is
+  /// surer. The variances of a way decide, not its length.
   private func time(
-    of ticks: Int64, at anchor: Int, by root: Int, _ waits: Bool
+    of ticks: Int64, at anchor: Int, by root: Int, _ waits: Bool, hops: Int = mostHops
   ) -> ReferenceTime? {
     if anchor == root { return ReferenceTime(ticks: ticks, part: 0, variance: 0) }
     var best = convert(ticks, Pair(reference: root, anchor: anchor), waits)
+    guard hops > 0, best?.variance ?? .infinity > Self.doubtfulVariance else { return best }
     for other in references where other != root && other != anchor {
       guard let first = convert(ticks, Pair(reference: other, anchor: anchor), waits),
         first.variance < best?.variance ?? .infinity
@@ -134,8 +159,7 @@ package struct UplinkClocks: Sendable {
       // The part is small: only whole ticks are converted.
       let whole = Int64(first.part.rounded(.down))
       guard
-        let second = convert(
-          first.ticks + whole, Pair(reference: root, anchor: other), waits)
+        let second = time(of: first.ticks + whole, at: other, by: root, waits, hops: hops - 1)
       else { continue }
       let variance = first.variance + second.variance
       guard variance < best?.variance ?? .infinity else { continue }

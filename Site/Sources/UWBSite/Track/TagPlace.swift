@@ -41,6 +41,9 @@ extension TagTrack {
     case ambiguous(or: SIMD3<Double>)
     /// The ellipse is too long beside the distance to the anchors.
     case uncertain
+    /// The place is outside of the anchors' hull, and follows from differences only, whose
+    /// hyperbolas diverge there.
+    case outside
   }
 
   /// The effect of a measurement.

@@ -16,8 +16,14 @@ package struct TagTrack: Sendable {
   /// The standard deviation in metres from which a place is refused.
   private static let widest = 5.0
 
+  /// Metres outside of the anchors' hull to which differences lead.
+  private static let margin = 1.0
+  /// Seconds for which a distance or a direction holds a place outside of the hull.
+  private static let memory = 3.0
+
   private struct Slot: Sendable {
     var anchor: Int
+    var place: SIMD3<Double>
     /// The time of its last measurement.
     var time: Double
   }
@@ -42,6 +48,8 @@ package struct TagTrack: Sendable {
   /// Rejected minus accepted measurements, not below 0.
   private var balance = 0
   private var turn = (rate: 0.0, until: -Double.infinity)
+  /// The time of the last distance or direction.
+  private var held = -Double.infinity
   /// The number of the last round of arrivals.
   private var round = 0
 
@@ -234,9 +242,15 @@ package struct TagTrack: Sendable {
       }
       slots[view.slot].time = max(slots[view.slot].time, measurement.time)
     }
+    switch measurement.kind {
+    case .range, .azimuth, .elevation: held = max(held, measurement.time)
+    case .difference, .arrival, .odometry: break
+    }
     if reference >= 0 {
       view.reference = anchors[reference].position
       view.referenceSlot = slot(reference, anchors)
+      let last = slots[view.referenceSlot].time
+      slots[view.referenceSlot].time = max(last, measurement.time)
     }
     return view
   }
@@ -250,7 +264,7 @@ package struct TagTrack: Sendable {
     let constant =
       errors.pair * errors.pair + own.deviation * own.deviation
       + own.delayDeviation * own.delayDeviation
-    let entry = Slot(anchor: anchor, time: -.infinity)
+    let entry = Slot(anchor: anchor, place: own.position, time: -.infinity)
     var index = slots.count
     if index == Self.mostSlots {
       index = slots.indices.min { slots[$0].time < slots[$1].time } ?? 0
@@ -390,7 +404,16 @@ package struct TagTrack: Sendable {
         return .refused(.ambiguous(or: alternatives[index].estimate.position), place)
       }
     }
-    return isReliable(place) ? .place(place) : .refused(.uncertain, place)
+    guard isReliable(place) else { return .refused(.uncertain, place) }
+    return isHeld(place) ? .place(place) : .refused(.outside, place)
+  }
+
+  /// Whether a distance or a direction holds a place, or it is within the hull of the anchors that
+  /// were received lately.
+  private func isHeld(_ place: TagPlace) -> Bool {
+    guard time - held > Self.memory else { return true }
+    let near = slots.lazy.filter { time - $0.time < Self.memory }.map(\.place)
+    return AnchorHull.contains(place.position, near, margin: Self.margin)
   }
 
   /// Whether an ellipse describes the uncertainty of a place: its long axis is short beside the

@@ -47,8 +47,8 @@ class SiteInfo:
 class Place:
     """The place of a tag, and how sure it is: metres in the frame of the site file.
 
-    While a place is not sure enough to be stated, `refused` has the reason (`ambiguous` or
-    `uncertain`), and `position` is None.
+    While a place is not sure enough to be stated, `refused` has the reason (`ambiguous`,
+    `uncertain` or `outside`), and `position` is None.
     """
 
     tag: str
