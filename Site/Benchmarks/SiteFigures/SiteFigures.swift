@@ -8,7 +8,8 @@ struct SiteFigures: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "SiteFigures",
     subcommands: [
-      AirFigures.self, DifferenceFigures.self, FuzzFigures.self, HistoryFigures.self,
+      AirFigures.self, DifferenceFigures.self, FlightFigures.self, FuzzFigures.self,
+      HistoryFigures.self,
       LatencyFigures.self,
       SurveyFigures.self, TrackFigures.self, ZoneFigures.self,
     ])
