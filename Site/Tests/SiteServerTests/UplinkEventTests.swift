@@ -97,6 +97,23 @@ import Testing
     #expect(zip(found, found.dropFirst()).allSatisfy { $1.place.time - $0.place.time < 0.25 })
   }
 
+  @Test("Without synchronisation, places get less sure, the tag is lost, and it comes back")
+  func lostSynchronisation() throws {
+    var hall = Hall(seconds: 18) { _ in [9, 6, 1.2] }
+    hall.scenario.isSending = { _, time in time < 6 || time > 12 }
+    let collector = try hall.run()
+    let before = places(collector, 4..<6, at: [9, 6, 1.2])
+    let without = places(collector, 6.5..<8, at: [9, 6, 1.2])
+    let after = places(collector, 14..<18, at: [9, 6, 1.2])
+    #expect(before.count > 15 && without.count > 10 && after.count > 25)
+    #expect((before + without + after).allSatisfy { $0.error < 1.5 * $0.place.r95 + 0.1 })
+    #expect((without.last?.place.r95 ?? 0) > (before.last?.place.r95 ?? 9))
+    #expect(after.allSatisfy { $0.error < 0.3 })
+    let lost = collector.events.filter { if case .lost = $0.kind { true } else { false } }
+    #expect(lost.count == 1 && lost.allSatisfy { 8...12 ~= $0.decided })
+    #expect(places(collector, 9..<11.7, at: [9, 6, 1.2]).isEmpty)
+  }
+
   @Test("An anchor restarts: its stamps are left out until its clock is known again")
   func restartedAnchor() throws {
     var hall = Hall(seconds: 12) { _ in [9, 6, 1.2] }
@@ -109,6 +126,16 @@ import Testing
       $0.line.anchor == "U3" && $0.link?.reception.kind == .used
     }.compactMap(\.time)
     #expect(used.contains { 3..<6 ~= $0 } && used.contains { 8..<12 ~= $0 })
+  }
+
+  @Test("The reference restarts: places are missing for seconds, and none is wrong")
+  func restartedReference() throws {
+    var hall = Hall(seconds: 14) { _ in [9, 6, 1.2] }
+    hall.scenario.restarts = [(0, 6)]
+    let collector = try hall.run()
+    let found = places(collector, 3..<14, at: [9, 6, 1.2])
+    #expect(found.allSatisfy { $0.error < 0.3 })
+    #expect(found.filter { $0.place.time > 10 }.count > 30, "\(found.map(\.place.time).suffix(3))")
   }
 
   @Test("A moved anchor is named from the blinks of two tags")

@@ -58,6 +58,8 @@ package struct AnchorClock: Sendable {
   /// Ticks that no drift explains: 100 ppm of a second.
   private static let jump = 100e-6 * Ticks.perSecond
   private static let mostSamples = 8
+  /// Seconds between two frames from which on predictions are better.
+  private static let longestGap = 0.6
 
   package let noise: Noise
   private var base: Int64 = 0
@@ -144,19 +146,21 @@ package struct AnchorClock: Sendable {
     var step = Matrix.identity(3)
     (step[0, 1], step[0, 2], step[1, 2]) = (ticks, ticks * seconds / 2, seconds)
     var spread = step * covariance * step.transposed
+    // Backwards, noise adds as well, and the covariances have the other sign.
+    let span = abs(seconds)
     let (drift, rate) = (noise.drift * noise.drift, noise.rate * noise.rate)
     spread[0, 0] +=
-      drift * ticks * ticks * seconds / 3 + rate * ticks * ticks * seconds * seconds * seconds / 20
-    let both = drift * ticks * seconds / 2 + rate * ticks * seconds * seconds * seconds / 8
+      drift * ticks * ticks * span / 3 + rate * ticks * ticks * span * span * span / 20
+    let both = drift * ticks * span / 2 + rate * ticks * span * span * span / 8
     spread[0, 1] += both
     spread[1, 0] += both
-    let third = rate * ticks * seconds * seconds / 6
+    let third = rate * ticks * span * seconds / 6
     spread[0, 2] += third
     spread[2, 0] += third
-    spread[1, 1] += drift * seconds + rate * seconds * seconds * seconds / 3
-    spread[1, 2] += rate * seconds * seconds / 2
-    spread[2, 1] += rate * seconds * seconds / 2
-    spread[2, 2] += rate * seconds
+    spread[1, 1] += drift * span + rate * span * span * span / 3
+    spread[1, 2] += rate * span * seconds / 2
+    spread[2, 1] += rate * span * seconds / 2
+    spread[2, 2] += rate * span
     return (predicted, spread)
   }
 
@@ -172,14 +176,18 @@ package struct AnchorClock: Sendable {
   }
 
   /// Returns a stamp of the anchor by the reference's clock, between the frames before and after
-  /// it; nil where one of them is missing. It needs no model of the clock.
+  /// it; nil where one of them is missing, or they are far apart. It needs no model of the clock.
   package func interpolated(_ own: Int64) -> ReferenceTime? {
     guard let next = samples.firstIndex(where: { $0.local >= own }), next > 0 else { return nil }
     let (before, after) = (samples[next - 1], samples[next])
+    let gap = Double(after.local - before.local) / Ticks.perSecond
+    guard gap < Self.longestGap else { return nil }
     let part = Double(own - before.local) / Double(after.local - before.local)
     let offset = before.offset + part * (after.offset - before.offset)
     let weight = part * part + (1 - part) * (1 - part)
-    return ReferenceTime(
-      ticks: own + base, part: offset, variance: weight * noise.stamp * noise.stamp)
+    // The drift walks between the frames, and is known at neither.
+    let walked = noise.drift * Ticks.perSecond * part * (1 - part) * gap
+    let variance = weight * noise.stamp * noise.stamp + walked * walked * gap / 3
+    return ReferenceTime(ticks: own + base, part: offset, variance: variance)
   }
 }

@@ -41,17 +41,6 @@ package struct OneWayRounds: Sendable {
     var since: Double
   }
 
-  /// An anchor's last message of a kind.
-  private struct Sight: Sendable {
-    var now: Double
-    var ticks: UInt64
-  }
-
-  private struct Link: Sendable, Hashable {
-    var reference: Int
-    var source: Int
-  }
-
   /// Seconds for which a blink waits.
   package static let longestWait = 0.25
   /// Seconds after which an anchor without messages is not waited for.
@@ -70,7 +59,6 @@ package struct OneWayRounds: Sendable {
   private var order: [Key] = []
   /// The present time at the last message of each uplink anchor.
   private var seen: [Int: Double] = [:]
-  private var syncs: [Link: Sight] = [:]
 
   /// - Parameters:
   ///   - anchors: the anchors in the order of the engine.
@@ -104,7 +92,7 @@ package struct OneWayRounds: Sendable {
       found = addDownlink(stamp, tag, moment)
     case (.sync(let sent, let received), .anchor(let reference), .anchor(let anchor)):
       guard !hasSyncRoles || anchors[reference].roles.contains(.sync) else { return [] }
-      found = addSync(sent, received, from: reference, at: anchor, moment, now)
+      found = addSync(sent, received, from: reference, at: anchor, now)
     case (.blink(let frame, let received), .tag(let tag), .anchor(let anchor)):
       seen[anchor] = now
       clocks.note(anchor, bits: received.bits)
@@ -131,21 +119,15 @@ package struct OneWayRounds: Sendable {
 
   private mutating func addSync(
     _ sent: OneWayLine.Stamp, _ received: OneWayLine.Stamp, from reference: Int, at anchor: Int,
-    _ moment: Moment, _ now: Double
+    _ now: Double
   ) -> [Finding] {
     seen[anchor] = now
     clocks.note(reference, bits: sent.bits)
     clocks.note(anchor, bits: received.bits)
-    clocks.addSync(
+    let finding = clocks.addSync(
       from: reference, sent: sent.ticks, at: anchor, received: received.ticks)
-    // The reference has restarted where its time and the one of the source differ by a second.
-    let link = Link(reference: reference, source: moment.source)
-    let last = syncs.updateValue(Sight(now: moment.time, ticks: sent.ticks), forKey: link)
-    guard let last else { return [] }
-    let passed =
-      Double(Ticks.between(last.ticks, sent.ticks, bits: sent.bits)) / Ticks.perSecond
-    guard abs(passed - (moment.time - last.now)) > 1 else { return [] }
-    return [.restarted(source: firstSource + reference)]
+    // The times of the reference have begun again, or the anchor's: no harm is done then.
+    return finding == .restarted ? [.restarted(source: firstSource + reference)] : []
   }
 
   private mutating func addBlink(
