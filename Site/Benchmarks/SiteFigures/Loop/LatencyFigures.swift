@@ -20,7 +20,7 @@ struct LatencyFigures: ParsableCommand {
   @Option(help: "Seconds.")
   var seconds = 10
 
-  @Flag(help: "Record a history as well, and serve two clients at a socket.")
+  @Flag(help: "Record a history as well, and serve two clients at a socket, 20 times a second.")
   var served = false
 
   func run() throws {
@@ -55,6 +55,10 @@ struct LatencyFigures: ParsableCommand {
     print(
       "\(places.latencies.count) of \(tags * (10 * seconds - LatencyScene.warmUp)) rounds "
         + "after the first 2 s have a place")
+    let turns = [0.5, 0.99, 1].map { 1000 * Errors.quantile(places.turns, $0) }
+    print(
+      "loop: \(turns[0]) ms of processor time in a turn, p99 \(turns[1]) ms, at most \(turns[2]) ms"
+    )
     print(
       "memory: \(places.memory.first) MiB after the first 2 s, \(places.memory.last) MiB at the end"
     )
@@ -68,6 +72,7 @@ private final class Servers {
   private let folder = NSTemporaryDirectory() + "/latency-" + UUID().uuidString
   private let history: HistorySink
   private let service: ServiceSink
+  private let octets = Octets()
   private var tasks: [Task<Void, Never>] = []
 
   init() throws {
@@ -79,26 +84,37 @@ private final class Servers {
 
   func connect() {
     let path = folder + "/socket"
+    let octets = octets
     tasks = (0..<Self.clients).map { _ in
       Task {
-        do {
-          let client = try await VarlinkClient.connect(to: path)
-          defer { client.close() }
-          var octets = 0
-          for try await reply in client.replies(
-            to: "org.swift-uwb.Site.Watch", Array(#"{"after": 0}"#.utf8))
-          { octets += reply.count }
-        } catch is CancellationError {} catch { print("a client: \(error)") }
+        // The service ends the replies with the run.
+        guard let client = try? await VarlinkClient.connect(to: path) else { return }
+        defer { client.close() }
+        let replies = client.replies(
+          to: "org.swift-uwb.Site.Watch", Array(#"{"after": 0, "every_ms": 50}"#.utf8))
+        do { for try await reply in replies { octets.add(reply.count) } } catch {}
       }
     }
   }
 
   func close() {
     for task in tasks { task.cancel() }
+    print("clients: \(octets.count >> 20) MiB of replies")
     history.close()
     service.close()
     try? FileManager.default.removeItem(atPath: folder)
   }
+}
+
+/// The result of a measurement.
+struct LatencyResult {
+  var latencies: [Double]
+  /// The processor time of each turn of the loop in seconds: beside a latency, whether the loop or
+  /// the machine was late.
+  var turns: [Double]
+  var load: Double
+  /// MiB after the first rounds and after the last one.
+  var memory: (first: Int, last: Int)
 }
 
 /// The moment at which the last line of each tag's round was written, and the delays until its end.
@@ -106,6 +122,7 @@ final class LatencyClock: Sendable {
   private struct State {
     var sent: [Double?]
     var latencies: [Double] = []
+    var turns: [Double] = []
   }
 
   private let state: Mutex<State>
@@ -127,17 +144,33 @@ final class LatencyClock: Sendable {
   }
 
   var latencies: [Double] { state.withLock(\.latencies) }
+
+  /// Notes the processor time of a turn of the loop.
+  func endTurn(_ seconds: Double) { state.withLock { $0.turns.append(seconds) } }
+
+  var turns: [Double] { state.withLock(\.turns) }
 }
 
 private final class LatencySink: SiteSink {
   private let clock: LatencyClock
+  private var last: Double?
 
   init(_ clock: LatencyClock) { self.clock = clock }
 
   func receive(_ batch: SiteBatch) {
+    let now = Self.spent
+    if let last { clock.endTurn(now - last) }
+    last = now
     for case .place(let tag, _, _) in batch.events.lazy.map(\.kind) {
       if let number = Int(tag) { clock.end(number) }
     }
+  }
+
+  /// The processor time of this thread in seconds.
+  private static var spent: Double {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return Double(time.tv_sec) + 1e-9 * Double(time.tv_nsec)
   }
 }
 
@@ -192,7 +225,7 @@ enum LatencyScene {
     tags: Int, seconds: Int,
     _ body:
       @escaping @Sendable (String, LatencyClock, @escaping @Sendable () -> Bool) throws -> Void
-  ) throws -> (latencies: [Double], load: Double, memory: (first: Int, last: Int)) {
+  ) throws -> LatencyResult {
     let (pipe, clock, isEnded) = (Pipe(), LatencyClock(tags: tags), StopFlag())
     let path = "/dev/fd/\(pipe.fileHandleForReading.fileDescriptor)"
     let (start, spent) = (LatencyClock.now, Foundation.clock())
@@ -207,7 +240,9 @@ enum LatencyScene {
     try pipe.fileHandleForWriting.close()
     finished.wait()
     let load = Double(Foundation.clock() - spent) / Double(CLOCKS_PER_SEC)
-    return (clock.latencies, load / (LatencyClock.now - start), memory)
+    return LatencyResult(
+      latencies: clock.latencies, turns: clock.turns, load: load / (LatencyClock.now - start),
+      memory: memory)
   }
 
   /// The memory of the process in MiB.
@@ -256,4 +291,10 @@ private final class StopFlag: Sendable {
   private let flag = Atomic<Bool>(false)
   var isSet: Bool { flag.load(ordering: .relaxed) }
   func set() { flag.store(true, ordering: .relaxed) }
+}
+
+private final class Octets: Sendable {
+  private let sum = Atomic<Int>(0)
+  var count: Int { sum.load(ordering: .relaxed) }
+  func add(_ count: Int) { sum.wrappingAdd(count, ordering: .relaxed) }
 }
