@@ -30,6 +30,10 @@ struct Run: AsyncParsableCommand {
       Services, boards, pipes and standard input are live: a tag is lost after a silence that its rate does not \
       explain. Files alone are read as fast as possible, or with --speed at a multiple of their own \
       times.
+
+      The site file may change while services, boards, pipes or standard input are read, by the \
+      page or by any editor: within 2 s the run continues with the new one, and tags keep their \
+      tracks. A file with problems is reported, and the former site holds.
       """)
 
   @Argument(help: "The site file.", completion: .file(extensions: ["json"]))
@@ -89,7 +93,8 @@ struct Run: AsyncParsableCommand {
       Interrupt.install()
       // Files alone are read at once, and a page shows them at any speed.
       let isRecording = page.address != nil && speed == nil && !opened.contains(where: \.isLive)
-      let service = try makeService(isRecording: isRecording)
+      let changes = SiteChanges()
+      let service = try makeService(isRecording: isRecording, changes)
       defer { service?.close() }
       let output = OutputQueue(write: Self.write)
       defer { Self.noteDropped(output) }
@@ -98,7 +103,7 @@ struct Run: AsyncParsableCommand {
         let sinks = [printer, recorder, service].compactMap { (sink: (any SiteSink)?) in sink }
         var runner = try SiteRunner(
           site, opened, sinks: sinks, speed: speed, epoch: Date().timeIntervalSince1970,
-          isStopped: { Interrupt.isSet })
+          changes: changes, watch: SiteFileWatch(self.site), isStopped: { Interrupt.isSet })
         try runner.run()
         try output.finish()
         while isRecording, !Interrupt.isSet { Interrupt.sleep(.seconds(1)) }
@@ -107,12 +112,15 @@ struct Run: AsyncParsableCommand {
   }
 
   /// Returns the service for other programs, if there is one.
-  private func makeService(isRecording: Bool) throws(CommandFailure) -> ServiceSink? {
+  private func makeService(
+    isRecording: Bool, _ changes: SiteChanges
+  ) throws(CommandFailure) -> ServiceSink? {
     guard var options = try page.options(siteFile: site) else {
       return listen.map { ServiceSink(at: $0) }
     }
     options.history = history.map(HistoryFolder.init)
     options.isRecording = isRecording
+    options.changes = changes
     return ServiceSink(
       at: listen ?? PageArguments.socket, mode: listen == nil ? 0o600 : 0o660, page: options)
   }

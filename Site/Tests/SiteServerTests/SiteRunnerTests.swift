@@ -81,6 +81,24 @@ import UWBSite
     #expect(error?.description == "the disk is full")
   }
 
+  @Test("Changes of the site arrive during live runs and in recordings", arguments: [true, false])
+  func changes(isLive: Bool) throws {
+    let (collector, changes) = (Collector(), SiteChanges())
+    var site = try SiteScene().site
+    site.name = "changed"
+    changes.put(.site(site))
+    changes.put(.refused(file: "site.json", ["is empty"]))
+    let items = items(3, anchors: [0, 1])
+    var runner = try SiteRunner(
+      try SiteScene().site,
+      [Source("a", isLive ? .live(Burst(items: items)) : .recording(Items(items: items)))],
+      sinks: [collector], epoch: 0, changes: changes)
+    try runner.run()
+    #expect(collector.events.filter { $0.kind == .siteChanged }.count == 1)
+    #expect(collector.events.contains { if case .bad = $0.kind { true } else { false } })
+    #expect(collector.run?.site.name == "changed")
+  }
+
   @Test("A run that is stopped closes the ports of its sources")
   func stopped() throws {
     let collector = try run([Source("a", .live(Endless()))], isStopped: { true })

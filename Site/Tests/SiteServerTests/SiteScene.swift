@@ -54,6 +54,7 @@ final class Collector: SiteSink {
   private(set) var counters: SiteCounters?
 
   func begin(_ run: SiteRun) { self.run = run }
+  func change(_ run: SiteRun) { self.run = run }
 
   func receive(_ batch: SiteBatch) {
     events += batch.events

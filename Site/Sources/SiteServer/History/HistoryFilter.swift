@@ -60,6 +60,7 @@ struct HistoryCollector: Sendable {
     case .anchorRestored(_, let time): add(event, "anchor_restored", nil, time)
     case .clockSet: add(event, "clock_set", nil, event.decided)
     case .source: add(event, "source", nil, event.decided)
+    case .siteChanged: add(event, "site_changed", nil, event.decided)
     case .unknownBoard, .bad: break
     }
   }

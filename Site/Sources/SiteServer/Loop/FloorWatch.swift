@@ -30,6 +30,12 @@ struct FloorWatch {
     filters = Array(repeating: FloorFilter(floors), count: tags)
   }
 
+  /// Continues with the floor of a tag, which had another number, unless floors have changed.
+  mutating func keep(_ tag: Int, of former: FloorWatch, _ number: Int) {
+    guard !floors.isEmpty, floors == former.floors else { return }
+    filters[tag] = former.filters[number]
+  }
+
   /// Notes a range between a tag and an anchor.
   mutating func note(_ tag: Int, _ anchor: Int, _ time: Double) {
     guard !floors.isEmpty else { return }

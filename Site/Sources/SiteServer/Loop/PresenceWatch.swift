@@ -12,7 +12,7 @@ struct PresenceWatch {
   }
 
   private var zones: ZoneMonitor
-  private let zoneNames: [String]
+  private var zoneNames: [String]
   private var counts: [String: Int] = [:]
   private var inside: [[String]]
   private var isLost: [Bool]
@@ -26,6 +26,36 @@ struct PresenceWatch {
     isLost = Array(repeating: false, count: engine.tags.count)
     floors = FloorWatch(site, engine)
     doors = site.doors.compactMap { DoorPair($0, engine) }
+  }
+
+  /// Replaces the site. Tags keep their zones, their floors and their sides of doors, as far as
+  /// these stay.
+  ///
+  /// - Parameter engines: the engine before, and the one from now on.
+  /// - Returns: the ends of presences in zones that are gone, and of tags that are gone.
+  mutating func replace(
+    _ site: Site, _ engines: (old: Engine, new: Engine), at time: Double
+  ) -> [SiteEvent.Kind] {
+    let (old, new) = engines
+    let names = Set(new.tags.map(\.name))
+    let numbers = Dictionary(old.tags.enumerated().map { ($1.name, $0) }) { one, _ in one }
+    let events = zones.replace(site.zones, tags: names, at: time).compactMap { event in
+      numbers[event.tag].map { SiteEvent.Kind.zone(change(event, $0)) }
+    }
+    var next = PresenceWatch(site, new)
+    (next.zones, next.counts) = (zones, counts.filter { next.zoneNames.contains($0.key) })
+    for (index, tag) in new.tags.enumerated() {
+      guard let number = numbers[tag.name] else { continue }
+      (next.inside[index], next.isLost[index]) = (inside[number], isLost[number])
+      next.floors.keep(index, of: floors, number)
+      for door in next.doors.indices {
+        if let former = doors.first(where: { $0.isSame(as: next.doors[door]) }) {
+          next.doors[door].keep(index, of: former, number)
+        }
+      }
+    }
+    self = next
+    return events
   }
 
   /// Adds a range of a tag.
@@ -119,6 +149,16 @@ struct DoorPair {
     let gap = engine.anchors[inside].place.position - engine.anchors[outside].place.position
     separation = (gap * gap).sum().squareRoot()
     guard separation > 0 else { return nil }
+  }
+
+  /// Whether both are the same door between boards at the same distance.
+  func isSame(as other: DoorPair) -> Bool {
+    name == other.name && separation == other.separation
+  }
+
+  /// Continues with the side of a tag, which had another number.
+  mutating func keep(_ tag: Int, of former: DoorPair, _ number: Int) {
+    tags[tag] = former.tags[number]
   }
 
   func has(_ anchor: Int) -> Bool { anchor == insideAnchor || anchor == outsideAnchor }

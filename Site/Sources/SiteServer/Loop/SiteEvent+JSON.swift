@@ -54,6 +54,9 @@ extension SiteEvent {
       object.add("source", source)
       object.add("by_s", change)
     case .source(let name, let state): object.add(name, state)
+    case .siteChanged:
+      object.add("decided", decided)
+      object.add("event", "site_changed")
     case .bad(let source, let sentence):
       object.add("event", "bad_input")
       object.add("source", source)

@@ -35,7 +35,7 @@ extension SiteEvent {
       return line(time, "anchor \(anchor)", "fits its place again", gap: " ")
     case .clockSet(let source, let change):
       return "the clock of \(source) was set by \(Self.number(change, 0)) s"
-    case .source, .bad: return nil
+    case .source, .siteChanged, .bad: return nil
     }
   }
 
@@ -48,6 +48,7 @@ extension SiteEvent {
     case .source(let name, .interrupted(let reason, let seconds)):
       let cause = reason.hasSuffix(".") ? String(reason.dropLast()) : reason
       return "\(name): \(cause); the next attempt follows in \(Self.number(seconds, 0)) s"
+    case .siteChanged: return "the site file has changed, and holds from now on"
     case .source(let name, .ended(let reason?)): return "\(name): \(reason)"
     default: return nil
     }

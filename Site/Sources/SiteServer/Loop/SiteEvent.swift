@@ -31,6 +31,8 @@ package struct SiteEvent: Sendable, Hashable {
     /// The clock of a source was set, by seconds.
     case clockSet(source: String, by: Double)
     case source(String, SourceState)
+    /// The site file has another content, which holds from now on.
+    case siteChanged
     /// A part of an input that cannot be used. The first ones are events, all are counted.
     case bad(source: String, String)
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-internal import UWBSite
+package import UWBSite
 
 /// The way of items through the engine to events: a value, whose time is an input.
 ///
@@ -11,7 +11,7 @@ package struct SiteLoop {
   /// Seconds after which places are reported, though more measurements wait.
   private static let longestWait = 0.001
 
-  private let run: SiteRun
+  private var run: SiteRun
   private let sinks: [any SiteSink]
   private var engine: Engine
   private var presence: PresenceWatch
@@ -133,6 +133,38 @@ package struct SiteLoop {
     number += 1
     let time = decided ?? (engine.newest.isFinite ? engine.newest : 0)
     batch.events.append(SiteEvent(number: number, decided: time, kind: kind))
+  }
+
+  /// Replaces the site by a change, or reports the problems of one that is refused.
+  package mutating func add(_ change: SiteChanges.Change, now: Double?) throws(SinkFailure) {
+    switch change {
+    case .site(let site): try replace(site, now: now)
+    case .refused(let file, let problems):
+      for problem in problems.prefix(Self.shownProblems) {
+        append(.bad(source: file, "\(problem); the former site holds"), now)
+      }
+      try turn(now: now, isComplete: false)
+    }
+  }
+
+  /// Replaces the site. Tags that stay keep their tracks, and sinks receive an event.
+  ///
+  /// - Parameter now: seconds by the clock of the run; nil for recordings.
+  package mutating func replace(_ site: Site, now: Double?) throws(SinkFailure) {
+    guard site != run.site else { return }
+    for finding in messages.finish() { add(finding) }
+    try turn(now: now, isComplete: true)
+    let old = engine
+    engine.replace(by: Engine(site))
+    run.site = site
+    // The clocks of anchors, which are sources after the others, are compared again.
+    messages = OneWayRounds(site.facings, sources: run.sources.count)
+    for anchor in old.anchors.indices { engine.restartClock(of: run.sources.count + anchor) }
+    let time = now ?? (engine.newest.isFinite ? engine.newest : 0)
+    for change in presence.replace(site, (old, engine), at: time) { append(change, now) }
+    for sink in sinks { sink.change(run) }
+    append(.siteChanged, now)
+    try turn(now: now, isComplete: true)
   }
 
   // MARK: output

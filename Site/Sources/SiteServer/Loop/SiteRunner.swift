@@ -12,6 +12,8 @@ package struct SiteRunner {
   private let isStopped: @Sendable () -> Bool
   private let start = ContinuousClock.now
   private let speed: Double?
+  private let changes: SiteChanges
+  private let watch: SiteFileWatch?
   private var loop: SiteLoop
 
   /// Creates a run.
@@ -20,13 +22,17 @@ package struct SiteRunner {
   ///   - speed: the multiple of the speed of recordings; nil for as fast as possible. Beside live
   ///     sources, recordings have their own speed.
   ///   - epoch: seconds since 1970 now.
+  ///   - changes: the changes of the site by pages.
+  ///   - watch: the site file, whose changes hold at once beside live sources.
   ///   - isStopped: whether the run has to end.
   package init(
     _ site: Site, _ sources: [Source], sinks: [any SiteSink], speed: Double? = nil, epoch: Double,
+    changes: SiteChanges = SiteChanges(), watch: SiteFileWatch? = nil,
     isStopped: @escaping @Sendable () -> Bool = { false }
   ) throws(SinkFailure) {
     let isLive = sources.contains { $0.isLive }
     (self.sources, self.speed, self.isStopped) = (sources, speed, isStopped)
+    (self.changes, self.watch) = (changes, watch)
     loop = try SiteLoop(
       SiteRun(site, sources: sources.map(\.name), isLive: isLive, epoch: isLive ? epoch : 0),
       sinks: sinks)
@@ -58,6 +64,7 @@ package struct SiteRunner {
         first = from
         wait(until: max(0, (time - from) / speed))
       }
+      for change in changes.take() { try loop.add(change, now: nil) }
       loop.add(item, from: source)
       try loop.turn(now: nil, isComplete: false)
     }
@@ -79,6 +86,7 @@ package struct SiteRunner {
   private mutating func runLive(_ recordings: inout RecordingMerge) throws(SinkFailure) {
     let mailbox = Mailbox(sources: sources.count)
     defer { mailbox.close() }
+    startWatch(mailbox)
     var running = startSources(mailbox)
     var next = recordings.next()
     var first: Double?
@@ -89,6 +97,7 @@ package struct SiteRunner {
         if case .state(.ended) = delivery.item { running -= 1 }
       }
       var now = Self.seconds(since: start)
+      for change in changes.take() { try loop.add(change, now: now) }
       // Recordings run beside live sources as if they were live, too.
       var pause = Self.tick
       while let (source, item) = next {
@@ -121,6 +130,22 @@ package struct SiteRunner {
       count += 1
     }
     return count
+  }
+}
+
+extension SiteRunner {
+  /// Watches the site file on a thread of its own, until the mailbox is closed.
+  private func startWatch(_ mailbox: Mailbox) {
+    guard let watch else { return }
+    let changes = changes
+    DispatchQueue(label: "site file").async {
+      let semaphore = DispatchSemaphore(value: 0)
+      var watch = watch
+      while !mailbox.isClosed {
+        if let change = watch.look() { changes.put(change) }
+        _ = semaphore.wait(timeout: .now() + SiteFileWatch.pause)
+      }
+    }
   }
 }
 

@@ -9,6 +9,8 @@ package import UWBSite
 package protocol SiteSink: AnyObject {
   /// Prepares for the events of a run.
   func begin(_ run: SiteRun) throws(SinkFailure)
+  /// Prepares for the events of another site in the same run.
+  func change(_ run: SiteRun)
   /// Handles the measurements and the events since the last batch, in order.
   func receive(_ batch: SiteBatch) throws(SinkFailure)
   /// Completes the output after the last batch.
@@ -17,10 +19,11 @@ package protocol SiteSink: AnyObject {
 
 extension SiteSink {
   package func begin(_ run: SiteRun) throws(SinkFailure) {}
+  package func change(_ run: SiteRun) {}
   package func finish(_ counters: SiteCounters) throws(SinkFailure) {}
 }
 
-/// The facts that hold for a whole run.
+/// The facts that hold for a whole run, except for its site.
 package struct SiteRun: Sendable {
   package var site: Site
   /// The names of the sources, by their index.

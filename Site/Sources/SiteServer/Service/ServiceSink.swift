@@ -46,12 +46,18 @@ package final class ServiceSink: SiteSink {
     let feed = PageFeed(run, history: page.history)
     let session = PageSession(token: page.token)
     let handler = PageHandler(
-      access: PageAccess(page, session), editor: SiteEditor(path: page.siteFile, run.site),
+      access: PageAccess(page, session),
+      editor: SiteEditor(path: page.siteFile, run.site, changes: page.changes),
       feed: feed, isRecording: page.isRecording,
       relay: WebSocketHTTPHandler(handler: SocketHandler(path: path)))
     let server = try WebServer.start(page, handler)
     (self.feed, self.server) = (feed, server)
     page.report(page.address.page(port: server.port, token: session.token))
+  }
+
+  package func change(_ run: SiteRun) {
+    hub?.change(run)
+    feed?.change(run.site)
   }
 
   package func receive(_ batch: SiteBatch) {

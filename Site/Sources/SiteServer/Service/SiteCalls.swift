@@ -46,11 +46,11 @@ struct SiteCalls: Sendable {
     return Array("{}".utf8)
   }
 
-  private func selected(_ value: JSONValue?) throws(VarlinkError) -> [Int]? {
+  private func selected(_ value: JSONValue?) throws(VarlinkError) -> [String]? {
     guard case .array(let names)? = value else { return nil }
-    var tags: Set<Int> = []
+    var tags: Set<String> = []
     for case .string(let name) in names {
-      guard let tag = hub.read({ $0.index(of: name) }) else {
+      guard hub.read({ $0.index(of: name) }) != nil else {
         let members = [
           JSONMember("reason", .string("The site file has no tag \(name).")),
           JSONMember("advice", .string("List returns the tags of the site.")),
@@ -58,7 +58,7 @@ struct SiteCalls: Sendable {
         throw VarlinkError(
           "\(Self.interface).NoTag", Array(JSONValue.object(members).description.utf8))
       }
-      tags.insert(tag)
+      tags.insert(name)
     }
     return tags.sorted()
   }

@@ -20,6 +20,8 @@ final class SiteHub: Sendable {
     state.withLock { body(&$0.service) }
   }
 
+  func change(_ run: SiteRun) { state.withLock { $0.service.change(run) } }
+
   /// Adds a batch, and wakes the tasks that wait. Never waits for them.
   func add(_ batch: SiteBatch) {
     let waiting = state.withLock { state in

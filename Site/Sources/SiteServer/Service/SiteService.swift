@@ -9,7 +9,7 @@ internal import UWBSite
 struct SiteService: Sendable {
   static let protocolVersion = 1
   /// The additions to the interface since version 1.
-  static let features: [String] = []
+  static let features = ["site_changed"]
   /// The number of events that are kept.
   static let capacity = 4_096
 
@@ -26,6 +26,12 @@ struct SiteService: Sendable {
     var number = 0
     /// The last place as JSON, once a program has wanted it.
     var text: [UInt8]?
+
+    /// Continues with the state of a tag.
+    mutating func keep(_ former: Tag) {
+      (presence, zones, last) = (former.presence, former.zones, former.last)
+      (sequence, number, text) = (former.sequence, former.number, former.text)
+    }
   }
 
   struct Anchor: Sendable {
@@ -42,7 +48,7 @@ struct SiteService: Sendable {
 
   /// The random name of the run.
   let run: String
-  let description: SiteRun
+  private(set) var description: SiteRun
   private(set) var tags: [Tag]
   private(set) var anchors: [Anchor]
   private(set) var counts: [String: Int] = [:]
@@ -54,7 +60,7 @@ struct SiteService: Sendable {
   private(set) var placeSequence = 0
   /// The last events as JSON. An event has the index of its number, modulo the capacity.
   private var events: [[UInt8]] = []
-  private let indices: [String: Int]
+  private var indices: [String: Int]
 
   init(_ description: SiteRun, run: String) {
     (self.description, self.run) = (description, run)
@@ -68,6 +74,35 @@ struct SiteService: Sendable {
   func index(of tag: String) -> Int? { indices[tag] }
 
   // MARK: input
+
+  /// Replaces the site. Tags, anchors and doors that stay keep their state.
+  mutating func change(_ description: SiteRun) {
+    var next = SiteService(description, run: run)
+    let zones = Set(description.site.zones.map(\.id))
+    for index in next.tags.indices {
+      guard let former = indices[next.tags[index].name] else { continue }
+      next.tags[index].keep(tags[former])
+      next.tags[index].zones.removeAll { !zones.contains($0) }
+    }
+    for index in next.anchors.indices {
+      let anchor = next.anchors[index].anchor
+      if let former = anchors.first(where: { $0.anchor.id == anchor.id }),
+        former.anchor.place == anchor.place
+      {
+        (next.anchors[index].state, next.anchors[index].displacement) =
+          (former.state, former.displacement)
+      }
+    }
+    for index in next.doors.indices {
+      if let former = doors.first(where: { $0.door.id == next.doors[index].door.id }) {
+        next.doors[index].inside = former.inside.filter { next.indices[$0] != nil }
+        next.doors[index].outside = former.outside.filter { next.indices[$0] != nil }
+      }
+    }
+    (tags, anchors, doors, indices) = (next.tags, next.anchors, next.doors, next.indices)
+    self.description = description
+    counts = counts.filter { zones.contains($0.key) }
+  }
 
   mutating func add(_ batch: SiteBatch) {
     counters = batch.counters
@@ -92,7 +127,7 @@ struct SiteService: Sendable {
     case .anchorMoved(let name, _, let by): setAnchor(name, "moved", by)
     case .anchorDoubtful(let name, _): setAnchor(name, "doubtful", nil)
     case .anchorRestored(let name, _): setAnchor(name, "good", nil)
-    case .floor, .unknownBoard, .clockSet, .source, .bad: break
+    case .floor, .unknownBoard, .clockSet, .source, .siteChanged, .bad: break
     }
     record(event)
   }
@@ -146,12 +181,12 @@ struct SiteService: Sendable {
     var event: Int
     /// The number of the last place that it has.
     var place = 0
-    /// The tags whose places it wants; nil for all.
-    var tags: [Int]?
+    /// The names of the tags whose places it wants; nil for all.
+    var tags: [String]?
   }
 
   /// Returns the position after an event of a run. All events of another run are new.
-  func reader(after event: Int?, run: String?, tags: [Int]? = nil) -> Reader {
+  func reader(after event: Int?, run: String?, tags: [String]? = nil) -> Reader {
     let after = run == nil || run == self.run ? min(event ?? sequence, sequence) : 0
     return Reader(event: max(0, after), tags: tags)
   }
@@ -195,7 +230,7 @@ struct SiteService: Sendable {
   /// Returns the tags with places that a reader does not have, in the order of these places.
   private func news(for reader: Reader) -> [Int] {
     guard reader.place < placeSequence else { return [] }
-    let all = reader.tags ?? Array(tags.indices)
+    let all = reader.tags?.compactMap { indices[$0] } ?? Array(tags.indices)
     return all.filter { tags[$0].sequence > reader.place }.sorted {
       tags[$0].sequence < tags[$1].sequence
     }

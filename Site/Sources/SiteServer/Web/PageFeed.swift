@@ -19,25 +19,39 @@ final class PageFeed: Sendable {
     var counters = SiteCounters()
     var newest = 0.0
     var isEnded = false
+    /// The numbers and the names of all tags of the run: the site may have others by now.
+    var tags: [String: Int] = [:]
+    var names: [JSONValue] = []
+
+    /// Adds the tags that have no number yet.
+    mutating func add(_ site: Site) {
+      for tag in site.tags where tags[tag.id] == nil {
+        tags[tag.id] = names.count
+        names.append(.string(tag.id))
+      }
+    }
   }
 
   private let run: SiteRun
-  private let tags: [String: Int]
-  /// The names of the tags, by which a page reads places: the site file may have others by now.
-  private let names: JSONValue
   private let history: HistoryFolder?
   private let queue = DispatchQueue(label: "page history")
   private let state: Mutex<State>
 
   init(_ run: SiteRun, history: HistoryFolder?) {
     (self.run, self.history) = (run, history)
-    let names = run.site.tags.enumerated().map { ($1.id, $0) }
-    tags = Dictionary(names) { first, _ in first }
-    self.names = .array(run.site.tags.map { .string($0.id) })
-    state = Mutex(State(links: LinkTable(run.site)))
+    var first = State(links: LinkTable(run.site))
+    first.add(run.site)
+    state = Mutex(first)
   }
 
   // MARK: input
+
+  func change(_ site: Site) {
+    state.withLock { state in
+      state.links = LinkTable(site)
+      state.add(site)
+    }
+  }
 
   func add(_ batch: SiteBatch) {
     state.withLock { state in
@@ -51,10 +65,10 @@ final class PageFeed: Sendable {
   private func add(_ event: SiteEvent, _ state: inout State) {
     switch event.kind {
     case .place(let name, let place, _):
-      guard let tag = tags[name] else { return }
+      guard let tag = state.tags[name] else { return }
       state.places.add(.init(tag: tag, place, isRefused: false))
     case .refused(let name, _, let place):
-      guard let tag = tags[name] else { return }
+      guard let tag = state.tags[name] else { return }
       state.places.add(.init(tag: tag, place, isRefused: true))
     default:
       let json = event.json
@@ -101,7 +115,7 @@ final class PageFeed: Sendable {
     let oldest = state.withLock { $0.places.count > 0 ? $0.places[0].time : .infinity }
     if start < oldest, run.isLive, let history {
       let run = run
-      let tags = tags
+      let (tags, names) = state.withLock { ($0.tags, JSONValue.array($0.names)) }
       let stop = min(end, oldest)
       let part = await perform { Self.old(history, run, tags, start, stop) }
       return part.text(next: part.next ?? (stop < end ? stop : nil), names)
@@ -121,7 +135,7 @@ final class PageFeed: Sendable {
       for event in state.events where event.time >= start && event.time < stop {
         part.add(event.text)
       }
-      return part.text(next: part.next, names)
+      return part.text(next: part.next, .array(state.names))
     }
   }
 

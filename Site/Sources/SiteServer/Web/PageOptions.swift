@@ -9,6 +9,8 @@ package struct PageOptions: Sendable {
   package var token: String?
   /// The site file, which pages may change; nil for a site that ends with the run.
   package var siteFile: String?
+  /// The way of changes by pages to the run.
+  package var changes: SiteChanges?
   /// The history, for pages that look back.
   package var history: HistoryFolder?
   /// Whether the run is a recording that is read as fast as possible.

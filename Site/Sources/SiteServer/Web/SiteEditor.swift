@@ -25,6 +25,7 @@ package final class SiteEditor: Sendable {
   /// The only queue that reads and writes the file.
   private let queue = DispatchQueue(label: "site file")
   private let memory: Mutex<Memory>
+  private let changes: SiteChanges?
 
   /// The file of a site without one, and the picture beside it.
   private struct Memory: Sendable {
@@ -35,8 +36,9 @@ package final class SiteEditor: Sendable {
   /// - Parameters:
   ///   - path: the site file; nil for a site in memory.
   ///   - site: the site of a run without a file.
-  package init(path: String?, _ site: Site) {
-    self.path = path
+  ///   - changes: the way of changes to the run; nil for a run that has ended.
+  package init(path: String?, _ site: Site, changes: SiteChanges? = nil) {
+    (self.path, self.changes) = (path, changes)
     memory = Mutex(Memory(text: Array(site.json.utf8)))
   }
 
@@ -67,6 +69,7 @@ package final class SiteEditor: Sendable {
       } else {
         self.memory.withLock { $0.text = bytes }
       }
+      self.changes?.put(.site(site))
       return Self.version(bytes)
     }
   }

@@ -86,12 +86,13 @@ package struct Engine: Sendable {
   /// Seconds between measurements of one round.
   private static let round = 0.001
 
-  package let tags: [Tag]
-  package let anchors: [Anchor]
+  package private(set) var tags: [Tag]
+  package private(set) var anchors: [Anchor]
   package private(set) var counters = Counters()
   /// The effect of the last measurement; after a line, of its first one.
   package internal(set) var reception = TagTrack.Reception(.unusable)
-  private let places: [TagTrack.Anchor]
+  private var places: [TagTrack.Anchor]
+  private var surfaces: ClosedRange<Double>
   private var nodes: [String: Node] = [:]
   private var unknown: Set<String> = []
   private var followers: [Follower]
@@ -110,7 +111,7 @@ package struct Engine: Sendable {
     tags: [Tag], anchors: [Anchor], surfaces: ClosedRange<Double> = 0...0,
     errors: TagTrack.Errors = .init()
   ) {
-    (self.tags, self.anchors) = (tags, anchors)
+    (self.tags, self.anchors, self.surfaces) = (tags, anchors, surfaces)
     places = anchors.map(\.place)
     followers = tags.map {
       Follower(track: TagTrack($0.carrier, $0.height.raised(by: surfaces), errors))
@@ -276,6 +277,40 @@ package struct Engine: Sendable {
     guard others.allSatisfy({ watches[$0].isNamed || watches[$0].size < own }) else { return false }
     let sizes = others.map { watches[$0].size }.sorted()
     return sizes.isEmpty || own > 2 * sizes[sizes.count / 2]
+  }
+
+  // MARK: another site
+
+  /// Replaces the tags and the anchors by the ones of an engine without measurements, after all
+  /// events were handed out.
+  ///
+  /// Tags that stay keep their tracks, which search again after a move of an anchor that they use.
+  package mutating func replace(by next: Engine) {
+    let numbers = Dictionary(next.anchors.enumerated().map { ($1.name, $0) }) { one, _ in one }
+    let successors = anchors.map { numbers[$0.name] }
+    let moved = zip(anchors, successors).map { anchor, number in
+      guard let other = number.map({ next.anchors[$0] }) else { return false }
+      return other.place != anchor.place || other.delay != anchor.delay
+    }
+    let former = Dictionary(tags.enumerated().map { ($1.name, $0) }) { one, _ in one }
+    var followers = next.followers
+    for (index, tag) in next.tags.enumerated() {
+      guard let old = former[tag.name], tags[old].carrier == tag.carrier else { continue }
+      followers[index] = self.followers[old]
+      followers[index].isListed = false
+      followers[index].track.renumber(anchors: successors, moved: moved)
+      if tags[old].height != tag.height || surfaces != next.surfaces {
+        followers[index].track.set(height: tag.height.raised(by: next.surfaces))
+      }
+    }
+    var watches = next.watches
+    for (old, successor) in successors.enumerated() where !moved[old] {
+      if let successor { watches[successor] = self.watches[old] }
+    }
+    (self.followers, self.watches) = (followers, watches)
+    (tags, anchors, places, nodes) = (next.tags, next.anchors, next.places, next.nodes)
+    surfaces = next.surfaces
+    changed.removeAll(keepingCapacity: true)
   }
 
   // MARK: output

@@ -257,6 +257,22 @@ package struct TagTrack: Sendable {
 
   // MARK: slots
 
+  /// Replaces the indices of anchors, after a change of the site. A track with a moved anchor
+  /// searches its place again: a wrong anchor has spoiled the errors of the others.
+  ///
+  /// - Parameters:
+  ///   - successors: the new index of each anchor; nil for one that is gone.
+  ///   - moved: whether each anchor is at another place.
+  mutating func renumber(anchors successors: [Int?], moved: [Bool]) {
+    let isMoved = slots.contains { $0.anchor >= 0 && moved[$0.anchor] }
+    for index in slots.indices where slots[index].anchor >= 0 {
+      slots[index].anchor = successors[slots[index].anchor] ?? -1
+    }
+    // Their anchors have other indices, and perhaps other places.
+    recent = RecentMeasurements()
+    if isMoved { forget() }
+  }
+
   /// Returns the slot of an anchor, which may be a new one or the one that was silent longest.
   private mutating func slot(_ anchor: Int, _ anchors: [Anchor]) -> Int {
     for index in slots.indices where slots[index].anchor == anchor { return index }
@@ -265,13 +281,11 @@ package struct TagTrack: Sendable {
       errors.pair * errors.pair + own.deviation * own.deviation
       + own.delayDeviation * own.delayDeviation
     let entry = Slot(anchor: anchor, place: own.position, time: -.infinity)
-    var index = slots.count
+    var index = slots.firstIndex { $0.anchor < 0 } ?? slots.count
     if index == Self.mostSlots {
       index = slots.indices.min { slots[$0].time < slots[$1].time } ?? 0
-      slots[index] = entry
-    } else {
-      slots.append(entry)
     }
+    if index < slots.count { slots[index] = entry } else { slots.append(entry) }
     makeRoom()
     for one in alternatives.indices {
       alternatives[one].begin(slot: index, constant: constant, slow: slowVariance)

@@ -7,6 +7,8 @@ package struct ZoneMonitor: Sendable {
   private struct Area: Sendable {
     let zone: Site.Zone
     let area: ZoneArea
+
+    init(_ zone: Site.Zone) { (self.zone, area) = (zone, ZoneArea(zone.shape)) }
   }
 
   private struct Tag: Sendable {
@@ -46,14 +48,14 @@ package struct ZoneMonitor: Sendable {
     }
   }
 
-  private let areas: [Area]
+  private var areas: [Area]
   private let rules: ZoneRules
   private var tags: [String: Tag] = [:]
   /// The number of estimates that were not used: older than the last one, or without a covariance.
   package private(set) var ignored = 0
 
   package init(_ zones: [Site.Zone], rules: ZoneRules = ZoneRules()) {
-    areas = zones.map { Area(zone: $0, area: ZoneArea($0.shape)) }
+    areas = zones.map(Area.init)
     self.rules = rules
   }
 
@@ -75,6 +77,36 @@ package struct ZoneMonitor: Sendable {
   }
 
   // MARK: changes
+
+  /// Replaces the zones and the tags. A tag in a zone that stays remains there until an estimate is
+  /// outside of its edge, which may be another one.
+  ///
+  /// - Parameter names: The tags that stay.
+  /// - Returns: the ends of presences in zones that are gone, and of tags that are gone.
+  package mutating func replace(
+    _ zones: [Site.Zone], tags names: Set<String>, at time: Double
+  ) -> [ZoneEvent] {
+    let next = zones.map(Area.init)
+    let former = next.map { area in areas.firstIndex { $0.zone.id == area.zone.id } }
+    var events: [ZoneEvent] = []
+    for name in tags.keys.sorted() {
+      guard var tag = tags[name] else { continue }
+      for (index, area) in areas.enumerated() where !names.contains(name) || !former.contains(index)
+      {
+        guard let change = tag.presences[index].end(at: time) else { continue }
+        events.append(Self.event(name, area.zone, change, time))
+      }
+      tag.presences = zip(next, former).map { area, index in
+        guard let index else { return ZonePresence() }
+        var presence = tag.presences[index]
+        if areas[index].zone.shape != area.zone.shape { presence.moveEdge() }
+        return presence
+      }
+      tags[name] = names.contains(name) ? tag : nil
+    }
+    areas = next
+    return events
+  }
 
   /// Adds an estimate of a tag.
   ///

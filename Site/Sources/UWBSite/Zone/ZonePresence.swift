@@ -57,6 +57,16 @@ struct ZonePresence: Sendable, Hashable {
     return change(isInwards, time)
   }
 
+  /// Forgets the distances to an edge that is now another one.
+  mutating func moveEdge() { (last, inwards, outwards, likelySince) = (nil, nil, nil, nil) }
+
+  /// Returns the end of a presence without a crossing; nil outside.
+  func end(at time: Double) -> Change? {
+    guard isInside else { return nil }
+    let start = entered?.time ?? time
+    return .left(Crossing(time: time, deviation: .infinity), dwell: max(0, time - start))
+  }
+
   private mutating func change(_ isInwards: Bool, _ time: Double) -> Change? {
     let wasKnown = side != .unknown
     side = isInwards ? .inside : .outside

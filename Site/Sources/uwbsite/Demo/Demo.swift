@@ -80,8 +80,11 @@ struct Demo: AsyncParsableCommand {
         throw SinkFailure(error.description)
       }
     }
-    let service = try page.options(siteFile: nil).map {
-      ServiceSink(at: PageArguments.socket, mode: 0o600, page: $0)
+    let changes = SiteChanges()
+    let service = try page.options(siteFile: nil).map { options in
+      var options = options
+      options.changes = changes
+      return ServiceSink(at: PageArguments.socket, mode: 0o600, page: options)
     }
     defer { service?.close() }
     let keyboard = Keyboard()
@@ -90,7 +93,7 @@ struct Demo: AsyncParsableCommand {
       var runner = try SiteRunner(
         site, [Source("demo", .recording(DemoRecording(world, truth)))],
         sinks: [screen] + (service.map { [$0] } ?? []),
-        speed: speed, epoch: 0,
+        speed: speed, epoch: 0, changes: changes,
         isStopped: { Interrupt.isSet || Keyboard.hasQuit() })
       try runner.run()
     } catch { throw CommandFailure(.inputOutput, "\(error)") }

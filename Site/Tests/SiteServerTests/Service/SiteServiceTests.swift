@@ -132,8 +132,7 @@ struct WatchReply {
   @Test("A program gets the places of the tags that it selects")
   func selection() throws {
     var fed = try fed()
-    let tag = try #require(fed.service.index(of: "U"))
-    var some = fed.service.reader(after: nil, run: nil, tags: [tag])
+    var some = fed.service.reader(after: nil, run: nil, tags: ["U"])
     var none = fed.service.reader(after: nil, run: nil, tags: [])
     fed.add(
       .place(tag: "T", FedService.place(1), floor: nil),
@@ -241,7 +240,8 @@ struct WatchReply {
     fed.add(
       .zone(change(.left(dwell: 2), count: 0)), .lost(tag: "T", since: 1, zones: []),
       .door(DoorChange(tag: "T", door: "D", kind: .unlocks, happened: 1, outside: 1)),
-      .source("a", .interrupted(reason: "cable", retryAfter: 1)), .bad(source: "a", "line 1"),
+      .source("a", .interrupted(reason: "cable", retryAfter: 1)), .siteChanged,
+      .bad(source: "a", "line 1"),
       .unknownBoard("0x01"), .anchorMoved(anchor: "A1", time: 0, by: .zero))
     var reader = fed.service.reader(after: 0, run: nil)
     let reply = try #require(WatchReply(fed.service.next(&reader)))

@@ -201,7 +201,7 @@ class SiteEvent:
     event    -- `entered` and `left` (a zone), `floor`, `inside`, `outside` and `unlocks` (a door),
                 `lost` and `found` (a tag), `anchor_moved`, `anchor_doubtful`, `anchor_restored`,
                 `clock_set`, `source_connected`, `source_interrupted`, `source_ended`,
-                `unknown_address`, `bad_input`; later services may have more
+                `unknown_address`, `bad_input`, `site_changed`; later services may have more
     run      -- the random name of the run
     sequence -- the number of the event in its run, from 1
     lost     -- the events before this one that the service no longer has

@@ -74,6 +74,7 @@ function update(changes) {
   if (!timeline.isLive || timeline.isRecording) return;
   for (const place of changes.places) model.addPlace(place);
   for (const event of changes.events) model.addEvent(event);
+  if (changes.events.some((event) => event.event === "site_changed")) loadSite();
   if (changes.lost) show(`${changes.lost} events are missing: the connection was away for too long.`);
 }
 

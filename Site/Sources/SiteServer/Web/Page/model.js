@@ -188,6 +188,7 @@ export function sentence(event, model) {
     case "source_ended": return `Source ${event.source} has ended`;
     case "unknown_address": return `Unknown board ${event.address}`;
     case "clock_set": return `The clock of ${event.source} was set`;
+    case "site_changed": return "The site file has changed";
     case "bad_input": return `Bad input: ${event.reason}`;
     default: return event.event;
   }
