@@ -39,6 +39,7 @@ package struct HistoryFuzz {
           time: start + 1000 * number, decided: start + 1000 * number, tag: "tag 1",
           kind: "entered", body: #"{"t": 1, "zone": "dock"}"#))
     }
+    batch.measurements = Self.measurements(start)
     var writer = HistoryWriter(folder)
     _ = writer.write(batch, now: 0)
     writer.close()
@@ -48,6 +49,18 @@ package struct HistoryFuzz {
     file = URL(fileURLWithPath: "\(path)/\(name ?? "")")
     whole = Array(try Data(contentsOf: file))
     generator = SplitMix64(seed: seed)
+  }
+
+  private static func measurements(_ start: Int64) -> [HistoryMeasurement] {
+    (0..<200 as Range<Int64>).map { number in
+      let isDifference = number % 7 == 0
+      let line = RangeLine(
+        time: 0, tag: "tag \(number % 3)", anchor: "A\(number % 4)",
+        reference: isDifference ? "A9" : nil,
+        [isDifference ? .difference(-1.5) : .distance(Double(number) / 50)],
+        deviation: number % 2 == 0 ? 0.1 : nil, blocked: number % 5 == 0 ? 0.5 : 0)
+      return HistoryMeasurement(time: 1000 * start + 10_000 * number, line)
+    }
   }
 
   /// Reads damaged copies of the file.
@@ -74,6 +87,7 @@ package struct HistoryFuzz {
         return true
       }
       try history.events(History.Query(), day) { event in !HistoryText.text(event).isEmpty }
+      try history.measurements(History.Query(), day) { !HistoryText.csv($0).isEmpty }
     }
     return count
   }

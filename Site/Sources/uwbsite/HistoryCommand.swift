@@ -13,7 +13,9 @@ struct HistoryCommand: ParsableCommand {
       place is recorded if the tag has moved by 2 cm, or after 1 s; changes of zones, doors and \
       floors always.
 
-      Prints the days. --show places prints the places by time, and --show events the changes. \
+      Prints the days. --show places prints the places by time, --show events the changes, and \
+      --show measurements the ranges that `uwbsite run --raw` has recorded, as lines that \
+      `uwbsite run` reads. \
       Times are days (2026-11-27), days with a time in UTC (2026-11-27T10:30), or seconds since \
       1970. Places as JSON have the keys of `uwbsite run --format json`.
 
@@ -21,13 +23,15 @@ struct HistoryCommand: ParsableCommand {
       status is 65.
       """)
 
-  enum Content: String, ExpressibleByArgument, CaseIterable { case days, places, events }
+  enum Content: String, ExpressibleByArgument, CaseIterable {
+    case days, places, events, measurements
+  }
   enum Format: String, ExpressibleByArgument, CaseIterable { case text, csv, json }
 
   @Argument(help: "The folder.", completion: .directory)
   var folder: String
 
-  @Option(help: "days, places or events.") var show = Content.days
+  @Option(help: "days, places, events or measurements.") var show = Content.days
   @Option(help: "A tag; may be repeated.") var tag: [String] = []
   @Option(help: "The first time.") var from: String?
   @Option(help: "The time after the last one.") var to: String?
@@ -40,7 +44,9 @@ struct HistoryCommand: ParsableCommand {
     if show == .days, !tag.isEmpty || area != nil {
       throw ValidationError("--tag and --area need --show places or --show events")
     }
-    if show == .events, area != nil { throw ValidationError("--area needs --show places") }
+    if show == .events || show == .measurements, area != nil {
+      throw ValidationError("--area needs --show places")
+    }
     if thin, show != .days || from != nil || to != nil {
       throw ValidationError("--thin changes all days; it takes no filter")
     }
@@ -148,7 +154,8 @@ struct HistoryPrinter {
   private var header: String? {
     switch (content, format) {
     case (.days, .text): "day         tags      places    events     KiB  thinned"
-    case (.days, .csv): "day,tags,places,events,octets,thinned_ms"
+    case (.days, .csv): "day,tags,places,events,octets,thinned_ms,measurements"
+    case (.measurements, .text), (.measurements, .csv): HistoryText.measurementColumns
     case (.places, .csv): HistoryText.placeColumns
     case (.events, .csv): HistoryText.eventColumns
     default: nil
@@ -165,6 +172,11 @@ struct HistoryPrinter {
         case .csv: add(HistoryText.csv(place))
         case .json: add(HistoryText.json(place).description)
         }
+      }
+    case .measurements:
+      try history.measurements(query, day) { record in
+        add(
+          format == .json ? HistoryText.json(record).description : HistoryText.csv(record))
       }
     case .events:
       try history.events(query, day) { event in
@@ -192,15 +204,18 @@ struct HistoryPrinter {
   private static func line(_ day: History.Day, _ format: HistoryCommand.Format) -> String {
     switch format {
     case .text:
-      let thinned = [0: "", 1000: "  1 a second", 60_000: "  1 a minute"][day.thinned]
+      let known = [0: "", 1000: "  1 a second", 60_000: "  1 a minute"][day.thinned]
+      let raw = day.measurements > 0 ? "  \(day.measurements) measurements" : ""
       return "\(day.day)" + padded(day.tags, 6) + padded(Int(day.places), 12)
         + padded(Int(day.events), 10) + padded(day.octets / 1024, 8)
-        + (thinned ?? "  \(day.thinned) ms")
+        + (known ?? "  \(day.thinned) ms") + raw
     case .csv:
-      return "\(day.day),\(day.tags),\(day.places),\(day.events),\(day.octets),\(day.thinned)"
+      return "\(day.day),\(day.tags),\(day.places),\(day.events),\(day.octets),\(day.thinned),"
+        + "\(day.measurements)"
     case .json:
       return "{\"day\": \"\(day.day)\", \"tags\": \(day.tags), \"places\": \(day.places), "
-        + "\"events\": \(day.events), \"octets\": \(day.octets), \"thinned_ms\": \(day.thinned)}"
+        + "\"events\": \(day.events), \"octets\": \(day.octets), \"thinned_ms\": \(day.thinned), "
+        + "\"measurements\": \(day.measurements)}"
     }
   }
 

@@ -17,6 +17,7 @@ import UWBSite
       (["--show", "places", "--area", "1,2,3"], "--area 1,2,3: X1,Y1,X2,Y2 in metres"),
       (["--show", "places", "--area", "1,2,3,nan"], "--area 1,2,3,nan: X1,Y1,X2,Y2 in metres"),
       (["--show", "events", "--area", "1,2,3,4"], "--area needs --show places"),
+      (["--show", "measurements", "--area", "1,2,3,4"], "--area needs --show places"),
       (["--tag", "T"], "--tag and --area need --show places or --show events"),
       (["--thin", "--from", "2026-11-27"], "--thin changes all days; it takes no filter"),
     ])
@@ -45,11 +46,15 @@ import UWBSite
     let lines = try program.run("demo", "--jsonl", "--speed", "10000", "--duration", "5")
     try program.with(site.output) { site in
       try program.with(lines.output) { lines in
-        let run = try program.run("run", site, lines, "--history", folder)
+        let run = try program.run("run", site, lines, "--history", folder, "--raw")
         #expect(run.status == 0)
+        let again = try program.run("run", site, "history:" + folder)
+        #expect(again.status == 0 && again.output == run.output)
       }
     }
-    for (content, text) in [("days", "places"), ("places", "T20"), ("events", "entered")] {
+    for (content, text) in [
+      ("days", "places"), ("places", "T20"), ("events", "entered"), ("measurements", "T20"),
+    ] {
       for format in ["text", "csv", "json"] {
         let found = try program.run("history", folder, "--show", content, "--format", format)
         #expect(found.status == 0 && found.errors.isEmpty)

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import GRDB
+import UWBSite
 
 /// The layout of a day's file.
 enum DayLayout {
   /// The letters UWBH.
   static let application: Int64 = 0x5557_4248
-  static let version: Int64 = 1
+  /// Version 2 has measurements. A file without them has version 1.
+  static let version: Int64 = 2
 
   static let tables = [
     // Milliseconds between two places of a tag after thinning.
@@ -22,6 +24,15 @@ enum DayLayout {
     kind TEXT, body TEXT)
     """,
   ]
+  /// The tables that version 2 has added: measurements in the order of their arrival.
+  static let laterTables = [
+    "CREATE TABLE board (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)",
+    """
+    CREATE TABLE measurement (number INTEGER PRIMARY KEY, time INTEGER, tag INTEGER, \
+    board INTEGER, reference INTEGER, kind INTEGER, value INTEGER, deviation INTEGER, \
+    blocked INTEGER)
+    """,
+  ]
 
   /// Whether a database is empty, and so may become a history.
   static func isNew(_ db: Database) throws -> Bool {
@@ -30,7 +41,10 @@ enum DayLayout {
   }
 
   /// Checks the marks and the tables, so that no other statement meets an unknown one.
-  static func check(_ db: Database, _ file: String) throws {
+  ///
+  /// - Returns: the version.
+  @discardableResult
+  static func check(_ db: Database, _ file: String) throws -> Int64 {
     guard try number(db, "PRAGMA application_id") == application else {
       throw HistoryFailure(.foreign, file)
     }
@@ -38,9 +52,17 @@ enum DayLayout {
     guard version <= Self.version else { throw HistoryFailure(.newer, file) }
     let found = try String.fetchAll(
       db, sql: "SELECT coalesce(sql, '') FROM sqlite_master WHERE sql IS NOT NULL ORDER BY rowid")
-    guard version == Self.version, found == tables else {
+    guard version >= 1, found == tables + (version > 1 ? laterTables : []) else {
       throw HistoryFailure(.damaged, file, "its tables are not the ones of a history")
     }
+    return version
+  }
+
+  /// Adds the tables of version 2 where they are missing, in the transaction of the caller.
+  static func addMeasurements(_ db: Database) throws {
+    guard try number(db, "PRAGMA user_version") < version else { return }
+    for table in laterTables { try db.execute(sql: table) }
+    try db.execute(sql: "PRAGMA user_version = \(version)")
   }
 
   /// Creates the tables, in the transaction of the caller.
@@ -48,7 +70,7 @@ enum DayLayout {
     for table in tables { try db.execute(sql: table) }
     try db.execute(sql: "INSERT INTO day VALUES (?)", arguments: [thinned])
     try db.execute(sql: "PRAGMA application_id = \(application)")
-    try db.execute(sql: "PRAGMA user_version = \(version)")
+    try db.execute(sql: "PRAGMA user_version = 1")
   }
 
   static func number(_ db: Database, _ sql: String) throws -> Int64 {
@@ -75,6 +97,7 @@ struct DayFile: Sendable {
   private let file: String
   private let database: DatabaseQueue
   private var tags: [String: Int64] = [:]
+  private var boards: [String: Int64] = [:]
 
   /// Opens the file, or creates it.
   init(_ day: UTCDay, in folder: HistoryFolder) throws(HistoryFailure) {
@@ -100,11 +123,11 @@ struct DayFile: Sendable {
 
   /// Writes records in one transaction.
   mutating func write(_ batch: HistoryBatch) throws(HistoryFailure) {
-    var known = tags
+    var (known, boards) = (tags, boards)
     do {
       try database.write { db in
         for name in Set(batch.places.map(\.tag)).union(batch.events.compactMap(\.tag))
-        where known[name] == nil { known[name] = try Self.tag(db, name) }
+        where known[name] == nil { known[name] = try Self.number(db, name, in: "tag") }
         let writer = try PlaceWriter(db)
         for place in batch.places { try writer.write(place, tag: known[place.tag] ?? 0) }
         for event in batch.events {
@@ -114,15 +137,42 @@ struct DayFile: Sendable {
               event.time, event.decided, event.tag.flatMap { known[$0] }, event.kind, event.body,
             ])
         }
+        try Self.write(batch.measurements, &boards, db)
       }
     } catch { throw HistoryFailure(error, file) }
-    tags = known
+    (tags, self.boards) = (known, boards)
   }
 
-  private static func tag(_ db: Database, _ name: String) throws -> Int64 {
-    let find = "SELECT id FROM tag WHERE name = ?"
+  private static func write(
+    _ measurements: [HistoryMeasurement], _ boards: inout [String: Int64], _ db: Database
+  ) throws {
+    guard !measurements.isEmpty else { return }
+    try DayLayout.addMeasurements(db)
+    let statement = try db.cachedStatement(
+      sql: "INSERT INTO measurement (\(HistoryMeasurement.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+    )
+    func board(_ name: String) throws -> Int64 {
+      if let number = boards[name] { return number }
+      let number = try number(db, name, in: "board")
+      boards[name] = number
+      return number
+    }
+    for record in measurements {
+      let (line, value) = (record.line, record.value)
+      let values: [Int64?] = [
+        record.time, try board(line.tag), try board(line.anchor), try line.reference.map(board),
+        value.kind, value.value, record.deviation, record.blocked,
+      ]
+      statement.setUncheckedArguments(StatementArguments(values))
+      try statement.execute()
+    }
+  }
+
+  /// Returns the number of a name in a table of names, which gets it if need be.
+  private static func number(_ db: Database, _ name: String, in table: String) throws -> Int64 {
+    let find = "SELECT id FROM \(table) WHERE name = ?"
     if let id = try Int64.fetchOne(db, sql: find, arguments: [name]) { return id }
-    try db.execute(sql: "INSERT INTO tag (name) VALUES (?)", arguments: [name])
+    try db.execute(sql: "INSERT INTO \(table) (name) VALUES (?)", arguments: [name])
     return db.lastInsertedRowID
   }
 

@@ -10,6 +10,8 @@ struct DayReader: Sendable {
   let tags: [(id: Int64, name: String)]
   /// Milliseconds between two places of a tag; 0 before thinning.
   let thinned: Int64
+  /// The version of the file; measurements begin with 2.
+  private let version: Int64
 
   init(_ day: UTCDay, in folder: HistoryFolder) throws(HistoryFailure) {
     let file = folder.file(day)
@@ -17,12 +19,12 @@ struct DayReader: Sendable {
     do {
       database = try DatabaseQueue(
         path: file, configuration: DayLayout.configuration(isReadOnly: true))
-      (tags, thinned) = try database.read { db in
-        try DayLayout.check(db, file)
+      (tags, thinned, version) = try database.read { db in
+        let version = try DayLayout.check(db, file)
         let names = try Row.fetchAll(db, sql: "SELECT id, name FROM tag ORDER BY id").map {
           (id: $0[0] as Int64? ?? 0, name: Self.text($0, 1))
         }
-        return (names, try DayLayout.number(db, "SELECT thinned FROM day"))
+        return (names, try DayLayout.number(db, "SELECT thinned FROM day"), version)
       }
     } catch { throw HistoryFailure(error, file) }
   }
@@ -83,19 +85,63 @@ struct DayReader: Sendable {
     } catch { throw HistoryFailure(error, file) }
   }
 
-  /// Returns the numbers of places and of events.
-  func counts() throws(HistoryFailure) -> (places: Int64, events: Int64) {
+  /// Calls `body` with the measurements of a time in the order of their arrival, until it returns
+  /// false.
+  ///
+  /// - Parameters:
+  ///   - number: the number after which the measurements are read.
+  ///   - most: the number of measurements that are read at most.
+  /// - Returns: the number of the last measurement; nil if there are no more of them.
+  func measurements(
+    _ times: Range<Int64>, after number: Int64 = 0, most: Int = .max,
+    _ body: (HistoryMeasurement) -> Bool
+  ) throws(HistoryFailure) -> Int64? {
+    guard version > 1 else { return nil }
+    do {
+      return try database.read { db in
+        let names = Dictionary(
+          try Row.fetchAll(db, sql: "SELECT id, name FROM board").map {
+            ($0[0] as Int64? ?? 0, Self.text($0, 1))
+          }, uniquingKeysWith: { one, _ in one })
+        let rows = try Row.fetchCursor(
+          db,
+          sql: """
+            SELECT number, \(HistoryMeasurement.columns) FROM measurement
+            WHERE number > ? AND time >= ? AND time < ? ORDER BY number LIMIT ?
+            """, arguments: [number, times.lowerBound, times.upperBound, most])
+        var last: Int64?
+        while let row = try rows.next() {
+          last = row[0] as Int64?
+          guard let record = Self.measurement(row, names) else { continue }
+          guard body(record) else { return nil }
+        }
+        return last
+      }
+    } catch { throw HistoryFailure(error, file) }
+  }
+
+  private static func measurement(_ row: Row, _ names: [Int64: String]) -> HistoryMeasurement? {
+    func name(_ index: Int) -> String? { (row[index] as Int64?).flatMap { names[$0] } }
+    guard let time = row[1] as Int64?, let tag = name(2), let board = name(3) else { return nil }
+    return HistoryMeasurement(
+      time: time, boards: (tag, board, name(4)), kind: row[5] as Int64? ?? -1,
+      value: row[6] as Int64? ?? -1, deviation: row[7] as Int64?, blocked: row[8] as Int64?)
+  }
+
+  /// Returns the numbers of places, of events and of measurements.
+  func counts() throws(HistoryFailure) -> (places: Int64, events: Int64, measurements: Int64) {
     do {
       return try database.read { db in
         (
           try DayLayout.number(db, "SELECT count(*) FROM place"),
-          try DayLayout.number(db, "SELECT count(*) FROM event")
+          try DayLayout.number(db, "SELECT count(*) FROM event"),
+          version < 2 ? 0 : try DayLayout.number(db, "SELECT count(*) FROM measurement")
         )
       }
     } catch { throw HistoryFailure(error, file) }
   }
 
-  /// Writes a copy with the places that a thinning keeps, and all events.
+  /// Writes a copy with the places that a thinning keeps, all events, and no measurements.
   ///
   /// - Returns: the numbers of places in the file and in the copy.
   func write(

@@ -45,6 +45,7 @@ package struct History: Sendable {
     package var tags: Int
     package var places: Int64
     package var events: Int64
+    package var measurements: Int64
     package var octets: Int
     /// Milliseconds between two places of a tag; 0 before thinning.
     package var thinned: Int64
@@ -65,6 +66,7 @@ package struct History: Sendable {
     let counts = try reader.counts()
     return Day(
       day: day, tags: reader.tags.count, places: counts.places, events: counts.events,
+      measurements: counts.measurements,
       octets: folder.size(day), thinned: reader.thinned)
   }
 
@@ -115,5 +117,21 @@ package struct History: Sendable {
       let isAsked = query.tags.isEmpty || event.tag.map(query.tags.contains) == true
       return !isAsked || body(event)
     }
+  }
+
+  /// Calls `body` with the measurements of a day in the order of their arrival, until it returns
+  /// false.
+  package func measurements(
+    _ query: Query, _ day: UTCDay, _ body: (HistoryMeasurement) -> Bool
+  ) throws(HistoryFailure) {
+    guard let times = query.times(day) else { return }
+    _ = try DayReader(day, in: folder).measurements(Self.microseconds(times)) { record in
+      let isAsked = query.tags.isEmpty || query.tags.contains(record.line.tag)
+      return !isAsked || body(record)
+    }
+  }
+
+  static func microseconds(_ times: Range<Int64>) -> Range<Int64> {
+    times.lowerBound * 1000..<times.upperBound * 1000
   }
 }

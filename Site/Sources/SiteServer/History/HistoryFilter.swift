@@ -86,6 +86,10 @@ struct HistoryCollector: Sendable {
       })
   }
 
+  mutating func add(_ measurement: SiteMeasurement) {
+    batch.measurements += HistoryMeasurement.records(measurement, epoch: epoch)
+  }
+
   /// Returns the records since the last call.
   mutating func take() -> HistoryBatch {
     defer { batch = HistoryBatch() }

@@ -90,26 +90,31 @@ package struct HistoryEvent: Sendable, Hashable {
 package struct HistoryBatch: Sendable, Hashable {
   package var places: [HistoryPlace] = []
   package var events: [HistoryEvent] = []
+  package var measurements: [HistoryMeasurement] = []
   /// The number of records that are missing, since the disk was full or too slow.
   var lost = 0
 
   package init() {}
 
-  package var isEmpty: Bool { places.isEmpty && events.isEmpty }
-  package var count: Int { places.count + events.count }
+  package var isEmpty: Bool { places.isEmpty && events.isEmpty && measurements.isEmpty }
+  package var count: Int { places.count + events.count + measurements.count }
 
   mutating func append(_ other: HistoryBatch) {
     places += other.places
     events += other.events
+    measurements += other.measurements
     lost += other.lost
   }
 
-  /// Drops the oldest places beyond a number. Events are few, and stay.
+  /// Drops the oldest places beyond a number, and measurements beyond eight times this number, as
+  /// a round has several. Events are few, and stay.
   mutating func shorten(to most: Int) {
-    let surplus = places.count - most
-    guard surplus > 0 else { return }
+    guard most < .max else { return }
+    let surplus = max(0, places.count - most)
+    let others = max(0, measurements.count - 8 * most)
     places.removeFirst(surplus)
-    lost += surplus
+    measurements.removeFirst(others)
+    lost += surplus + others
   }
 
   /// Divides the records by their days, in order.
@@ -117,6 +122,10 @@ package struct HistoryBatch: Sendable, Hashable {
     var days: [UTCDay: HistoryBatch] = [:]
     for place in places {
       if let day = UTCDay(of: place.time) { days[day, default: .init()].places.append(place) }
+    }
+    for measurement in measurements {
+      guard let day = UTCDay(of: measurement.time / 1000) else { continue }
+      days[day, default: .init()].measurements.append(measurement)
     }
     for event in events {
       if let day = UTCDay(of: event.time) { days[day, default: .init()].events.append(event) }

@@ -9,13 +9,16 @@ package final class HistorySink: SiteSink {
   private var collector = HistoryCollector(epoch: 0)
   private var isLive = true
   private var isClosed = false
+  private let isRaw: Bool
 
   /// - Parameters:
   ///   - folder: is created where it is missing.
+  ///   - isRaw: whether measurements are recorded, too.
   ///   - report: writes a line about the disk, from any thread.
   package init(
-    _ folder: HistoryFolder, report: @escaping @Sendable (String) -> Void
+    _ folder: HistoryFolder, isRaw: Bool = false, report: @escaping @Sendable (String) -> Void
   ) throws(HistoryFailure) {
+    self.isRaw = isRaw
     recorder = try HistoryRecorder(folder, report: report)
   }
 
@@ -26,6 +29,7 @@ package final class HistorySink: SiteSink {
 
   package func receive(_ batch: SiteBatch) {
     for event in batch.events { collector.add(event) }
+    if isRaw { for measurement in batch.measurements { collector.add(measurement) } }
     let records = collector.take()
     guard !records.isEmpty else { return }
     // A recording waits for the disk. A live run does not.

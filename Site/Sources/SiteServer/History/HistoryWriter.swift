@@ -75,6 +75,7 @@ package struct HistoryWriter: Sendable {
       }
       waiting.places.removeAll { UTCDay(of: $0.time) == day }
       waiting.events.removeAll { UTCDay(of: $0.time) == day }
+      waiting.measurements.removeAll { UTCDay(of: $0.time / 1000) == day }
     }
     return notes
   }

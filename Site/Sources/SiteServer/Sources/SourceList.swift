@@ -17,7 +17,7 @@ package struct SourceFailure: Error, Sendable, Hashable, CustomStringConvertible
 
 extension Source {
   /// Opens a source by its argument: `-`, a file, a pipe, `uwbd:` with a socket, `pans:` with a
-  /// serial port.
+  /// serial port, `history:` with a folder.
   ///
   /// The board at this end may stand before it, as in `T1=-`.
   package init(argument: String, _ names: SiteNames) throws(SourceFailure) {
@@ -25,6 +25,13 @@ extension Source {
     if place.hasPrefix("pans:") {
       let path = String(place.dropFirst("pans:".count))
       self.init(place, .live(PANSBoard(path: path, board: board, names: names)))
+      return
+    }
+    if place.hasPrefix("history:") {
+      let folder = HistoryFolder(String(place.dropFirst("history:".count)))
+      do throws(HistoryFailure) {
+        self.init(place, .recording(try RecordedMeasurements(folder)))
+      } catch { throw SourceFailure(source: place, reason: "\(error)") }
       return
     }
     if place == "-" {

@@ -96,10 +96,10 @@ package struct RangeLine: Sendable, Hashable {
   /// Creates a line of quantities; a difference has a reference, its first anchor.
   package init(
     time: Double, tag: String, anchor: String, reference: String? = nil, _ quantities: [Quantity],
-    deviation: Double? = nil
+    deviation: Double? = nil, blocked: Double = 0
   ) {
     (self.time, self.tag, self.anchor, self.reference) = (time, tag, anchor, reference)
-    (self.quantities, self.deviation) = (quantities, deviation)
+    (self.quantities, self.deviation, self.blocked) = (quantities, deviation, blocked)
   }
 
   private static func quantities(

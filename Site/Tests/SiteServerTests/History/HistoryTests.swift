@@ -141,7 +141,7 @@ import UWBSite
     #expect(event.tag == nil && !HistoryText.text(event).isEmpty)
     try scene.change(HistoryScene.day, "CREATE TABLE more (x)")
     #expect { try scene.places() } throws: { ($0 as? HistoryFailure)?.kind == .damaged }
-    try scene.change(HistoryScene.day, "DROP TABLE more", "PRAGMA user_version = 2")
+    try scene.change(HistoryScene.day, "DROP TABLE more", "PRAGMA user_version = 3")
     #expect { try scene.places() } throws: { ($0 as? HistoryFailure)?.kind == .newer }
   }
 
