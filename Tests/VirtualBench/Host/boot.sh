@@ -60,8 +60,11 @@ played=0
 if [ -n "$python" ]; then
   visits=100
   [ "$length" != short ] || visits=12
+  # The accessory's service for Android phones, and its characteristics.
+  android=(1226A228-277C-49ED-B6EB-2EB2DAB4E9C7 2E20EB71-02F9-40C8-B9F4-41D25140D007
+    3B06F3B3-74AE-4707-9CF3-B00F38917946)
   timeout --foreground "$limit" "$python" "$(dirname "$0")/phone.py" "$work/hci" "$(cat "$work/bluez")" $visits \
-    2>"$work/phone" &
+    "${android[@]}" 2>"$work/phone" &
   phone=$!
 fi
 tee "$work/report" <"$work/lines"
