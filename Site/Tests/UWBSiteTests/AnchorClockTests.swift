@@ -216,4 +216,43 @@ import Testing
     let deviations = arrivals.entries.map(\.deviation)
     #expect(deviations.max() ?? 0 > (deviations.min() ?? 0))
   }
+
+  /// Clocks of anchors along a corridor, each of which receives only the ones beside it.
+  ///
+  /// - Parameter silent: an anchor that sends no frames of synchronisation.
+  private func corridor(_ places: [SIMD3<Double>], silent: Int? = nil) -> UplinkClocks {
+    var clocks = UplinkClocks(places: places)
+    for step in 1...30 {
+      for reference in places.indices where reference != silent {
+        let time = Double(step) * 0.1 + Double(reference) * 0.005
+        for anchor in [reference - 1, reference + 1] where places.indices.contains(anchor) {
+          clocks.addSync(
+            from: reference, sent: stamp(reference, time), at: anchor,
+            received: stamp(anchor, time + flight(places[reference], places[anchor])))
+        }
+      }
+    }
+    return clocks
+  }
+
+  @Test(
+    "A corridor is compared over at most three anchors between two",
+    arguments: [(5, 5, nil), (9, 9, nil), (11, 9, nil), (9, 9, 8), (9, 5, 4)] as [(Int, Int, Int?)])
+  func corridor(count: Int, reached: Int, silent: Int?) throws {
+    let places = (0..<count).map { SIMD3(Double($0) * 12, Double($0 % 2) * 3, 2.5) }
+    var clocks = corridor(places, silent: silent)
+    let tag = SIMD3(Double(count) * 6, 1, 1)
+    let stamps = places.indices.map { anchor in
+      UplinkClocks.Stamp(
+        anchor: anchor, received: stamp(anchor, 3.08 + flight(places[anchor], tag)))
+    }
+    let found = clocks.arrivals(stamps, waits: false)
+    let arrivals = try #require(found)
+    #expect(arrivals.entries.count == reached)
+    let first = arrivals.entries[0].anchor
+    for entry in arrivals.entries {
+      let truth = (places[entry.anchor] - tag).length - (places[first] - tag).length
+      #expect(abs((arrivals.difference(first, entry.anchor) ?? 9) - truth) < 0.1)
+    }
+  }
 }
