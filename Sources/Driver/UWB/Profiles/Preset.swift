@@ -93,7 +93,9 @@ public enum Preset: String, Sendable, CaseIterable {
   /// Returns the profile for one end; without a role, for the end that a board usually is. The
   /// addresses of the two ends fit together.
   ///
-  /// - Parameter updateRate: the interval of Android's presets; other presets have one interval.
+  /// - Parameters:
+  ///   - role: the end.
+  ///   - updateRate: the interval of Android's presets; other presets have one interval.
   public func profile(
     _ role: SessionConfiguration.Role? = nil, updateRate: UpdateRate = .frequent
   ) -> SessionProfile {
