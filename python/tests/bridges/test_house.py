@@ -20,7 +20,7 @@ from brokers import NAMES, mutated
 
 START = datetime(2026, 11, 27, tzinfo=timezone.utc)
 #: Mutated lines of the long form: 1,000,000.
-MUTATIONS = int(os.environ.get("UWB_MUTATIONS", "20000"))
+MUTATIONS = int(os.environ.get("UWB_MUTATIONS", "5000"))
 
 
 def measured(seconds: float, distance: float, **more: Any) -> uwb.Measurement:

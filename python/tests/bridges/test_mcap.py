@@ -37,7 +37,7 @@ from uwb.bridges.mcap import Recorder, packets
 from brokers import change, place, wait
 from test_metrics import START
 
-COUNT = int(os.environ.get("UWB_MEASUREMENTS", "20000"))
+COUNT = int(os.environ.get("UWB_MEASUREMENTS", "5000"))
 NANOSECONDS = round(START.timestamp() * 1e6) * 1_000
 
 
