@@ -298,6 +298,30 @@ import UWB
     #expect(!parameters.contains { $0.id == AppConfigID.keyRotation.rawValue })
   }
 
+  @Test(
+    "A key has one of the lengths of its configuration",
+    arguments: [AndroidConfiguration.unicast, .provisionedUnicast, .provisionedUnicastVeryFast])
+  func lengthsOfKeys(kind: AndroidConfiguration) throws {
+    var configuration = configuration
+    configuration.number = try #require(kind.outOfBandID)
+    configuration.interval = kind.interval(.frequent)
+    for length in 0...33 {
+      let key = [UInt8](0..<UInt8(length))
+      configuration.key.bytes = key
+      guard kind.keyLengths.contains(length) else {
+        #expect(
+          invalidField { () throws(AccessoryError) in
+            _ = try configuration.session(of: .app, with: accessory)
+          } == "key")
+        continue
+      }
+      let parameters = try configuration.session(of: .app, with: accessory).parameters(for: .fira2)
+      #expect(
+        parameters.first { $0.id == AppConfigID.sessionKey.rawValue }?.value
+          == (length == 8 ? nil : key))
+    }
+  }
+
   /// The mode of the message has no effect, since phones send 1 with both roles.
   @Test(
     arguments: [SessionConfiguration.Role.controller, .controlee],

@@ -64,24 +64,6 @@ import UWBSimulator
     for id: UInt8 in [0, 7, 8, 255] { #expect(AndroidConfiguration(outOfBandID: id) == nil) }
   }
 
-  @Test("A key of eight bytes is the vendor id and the IV in their order; others are session keys")
-  func keys() {
-    let key = [UInt8](1...32)
-    #expect(
-      AndroidConfiguration.unicast.keyParameters([UInt8](1...8))
-        == [TLV(.vendorID, [1, 2]), TLV(.staticSTSIV, [3, 4, 5, 6, 7, 8])])
-    for length in 0...33 {
-      let part = [UInt8](0..<UInt8(length))
-      for configuration in AndroidConfiguration.allCases {
-        #expect(
-          (configuration.keyParameters(part) != nil)
-            == configuration.keyLengths.contains(length))
-      }
-    }
-    #expect(
-      AndroidConfiguration.provisionedUnicast.keyParameters(key) == [TLV(.sessionKey, key)])
-  }
-
   @Test("A preset has the row's values and AOSP's common ones", arguments: table)
   func values(_ row: Row) {
     for (rate, interval) in zip(Preset.UpdateRate.allCases, row.intervals) {

@@ -41,7 +41,8 @@ package enum AndroidConfiguration: Sendable, CaseIterable {
   package var slotsPerRound: UInt8 { row.isOneToMany || !measuresAngles ? 20 : 6 }
   /// Whether phones measure angles in this configuration, unless the app wants none.
   package var measuresAngles: Bool { row.measuresAngles }
-  /// The lengths of the keys that phones send or accept, in bytes.
+  /// The lengths of the keys that phones send or accept, in bytes. A key of 8 bytes is VENDOR_ID
+  /// and STATIC_STS_IV.
   package var keyLengths: [Int] {
     switch stsConfig {
     case 0: [8]
@@ -75,15 +76,6 @@ package enum AndroidConfiguration: Sendable, CaseIterable {
       TLV(.stsConfig, [stsConfig]), TLV(.keyRotation, [stsConfig == 3 ? 1 : 0]),
       TLV(.keyRotationRate, [0]),
     ]
-  }
-
-  /// Returns the parameters of a key in the order of the wire, or nil if its length does not fit
-  /// this configuration. A key of 8 bytes is VENDOR_ID and STATIC_STS_IV.
-  package func keyParameters(_ key: [UInt8]) -> [TLV]? {
-    guard keyLengths.contains(key.count) else { return nil }
-    return stsConfig == 0
-      ? [TLV(.vendorID, Array(key[..<2])), TLV(.staticSTSIV, Array(key[2...]))]
-      : [TLV(.sessionKey, key)]
   }
 
   // Source: the defaults of AOSP's FiraOpenSessionParams, and its FiraEncoder.
