@@ -40,7 +40,9 @@ extension AndroidCapability: ConfigurationData {
   static let size: UInt8 = 20
 
   package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
-    try coder.blockHeader(size: Self.size)
+    var size = Self.size
+    try coder.blockHeader(&size)
+    try coder.require(size == Self.size, "size", "is \(size), not \(Self.size)")
     try coder.field("address", &address)
     try coder.field("channels", &channels)
     try coder.field("preamble codes", &preambles)
@@ -56,11 +58,10 @@ extension AndroidCapability: ConfigurationData {
 extension FieldCoder where Self: ~Escapable {
   /// Codes the number of UWB and the size of its block.
   @_lifetime(self: copy self)
-  mutating func blockHeader(size expected: UInt8) throws(PayloadError) {
-    var (technology, size): (UInt8, UInt8) = (0, expected)
+  mutating func blockHeader(_ size: inout UInt8) throws(PayloadError) {
+    var technology: UInt8 = 0
     try field("technology", &technology)
     try require(technology == 0, "technology", "is \(technology), not 0 (UWB)")
     try field("size", &size)
-    try require(size == expected, "size", "is \(size), not \(expected)")
   }
 }

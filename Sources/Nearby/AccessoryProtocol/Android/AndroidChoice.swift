@@ -30,10 +30,8 @@ package struct AndroidChoice: Sendable, Hashable {
 
 extension AndroidChoice: ConfigurationData {
   package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
-    var (technology, size): (UInt8, UInt8) = (0, UInt8(truncatingIfNeeded: 19 + key.bytes.count))
-    try coder.field("technology", &technology)
-    try coder.require(technology == 0, "technology", "is \(technology), not 0 (UWB)")
-    try coder.field("size", &size)
+    var size = UInt8(truncatingIfNeeded: 19 + key.bytes.count)
+    try coder.blockHeader(&size)
     try coder.field("phone's address", &address)
     try coder.field("session id", &sessionID)
     try coder.field("configuration", &number)
