@@ -92,7 +92,6 @@ enum TwoWayVectors {
       #expect(view.type == info.type)
       #expect(view.hasExtendedAddresses == (info.addressIndicator != 0))
       #expect(view.count == list.count)
-      #expect(list.indices.map { view.twoWayMeasurement(at: $0) } == list)
       var seen: [TwoWayMeasurement] = []
       view.forEachTwoWayMeasurement { seen.append($0) }
       #expect(seen == list)

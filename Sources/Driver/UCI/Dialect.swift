@@ -19,7 +19,7 @@ public struct Dialect: Hashable, Sendable {
 
     /// Returns the specification of this version of UCI. Versions before 1.0 count as 1.0, versions
     /// after the newest one here as the newest.
-    public init(_ version: UCIVersion) {
+    package init(_ version: UCIVersion) {
       self = Generation(rawValue: min(max(version.major, 1), 3)) ?? .fira2
     }
   }

@@ -56,7 +56,7 @@ private struct LocationBits {
 
 extension DownlinkTDoAMeasurement {
   /// The position of the anchor; nil where it sent none.
-  public var anchorLocation: AnchorLocation? {
+  package var anchorLocation: AnchorLocation? {
     switch control.locationType {
     case 1: AnchorLocation(geographic: location)
     case 2: AnchorLocation(relative: location)
@@ -68,7 +68,7 @@ extension DownlinkTDoAMeasurement {
 extension DownlinkTDoAMeasurementV2 {
   /// The position of the anchor; nil where it sent none. Its first byte is the type: 0 WGS-84, 1
   /// relative.
-  public var anchorLocation: AnchorLocation? {
+  package var anchorLocation: AnchorLocation? {
     guard let location, let type = location.first else { return nil }
     switch type {
     case 0: return AnchorLocation(geographic: Array(location.dropFirst()))

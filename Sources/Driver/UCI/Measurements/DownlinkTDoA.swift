@@ -48,7 +48,7 @@ public struct DownlinkTDoAMessage: Hashable, Sendable {
 /// A downlink-TDoA measurement of a SESSION_INFO_NTF, at a tag, in its first version (measurement
 /// type 2). Its length depends on `control`.
 @dynamicMemberLookup
-public struct DownlinkTDoAMeasurement: MeasurementFields, Hashable, Sendable {
+package struct DownlinkTDoAMeasurement: MeasurementFields, Hashable, Sendable {
   /// The contents of a measurement: the message control field.
   package struct Control: WireCode, Hashable {
     /// The field on the wire.
@@ -72,24 +72,24 @@ public struct DownlinkTDoAMeasurement: MeasurementFields, Hashable, Sendable {
   }
 
   /// The common part of both versions.
-  public var message = DownlinkTDoAMessage()
+  package var message = DownlinkTDoAMessage()
   /// The optional parts and their lengths. The fields below have to agree with it.
   package var control = Control(rawValue: 0)
   /// Whether the TX timestamp is in the time base common to all anchors, not in the anchor's own.
-  public var isCommonTimeBase: Bool { control.rawValue & 1 != 0 }
+  package var isCommonTimeBase: Bool { control.rawValue & 1 != 0 }
   /// The time at which the anchor sent the message, in ticks; 40 or 64 bits.
-  public var txTimestamp: UInt64 = 0
+  package var txTimestamp: UInt64 = 0
   /// The time at which the tag received it, in ticks; 40 or 64 bits.
-  public var rxTimestamp: UInt64 = 0
+  package var rxTimestamp: UInt64 = 0
   /// The raw location of the anchor: none, 12 bytes WGS-84 or 10 bytes relative.
   package var location: [UInt8] = []
   /// Indexes of the rounds in which the anchor is active.
-  public var activeRounds: [UInt8] = []
+  package var activeRounds: [UInt8] = []
 
   package init() {}
 
   /// Returns a field of the common part.
-  public subscript<Value>(dynamicMember path: KeyPath<DownlinkTDoAMessage, Value>) -> Value {
+  package subscript<Value>(dynamicMember path: KeyPath<DownlinkTDoAMessage, Value>) -> Value {
     message[keyPath: path]
   }
 
@@ -123,7 +123,7 @@ public struct DownlinkTDoAMeasurement: MeasurementFields, Hashable, Sendable {
 /// A downlink-TDoA measurement of a SESSION_INFO_NTF, at a tag, in its second version (measurement
 /// type 6, FiRa 3.0). Only one family of implementations is known to use it.
 @dynamicMemberLookup
-public struct DownlinkTDoAMeasurementV2: MeasurementFields, Hashable, Sendable {
+package struct DownlinkTDoAMeasurementV2: MeasurementFields, Hashable, Sendable {
   /// The contents of a measurement: the message control field.
   package struct Control: WireCode, Hashable {
     /// The field on the wire.
@@ -140,7 +140,7 @@ public struct DownlinkTDoAMeasurementV2: MeasurementFields, Hashable, Sendable {
   }
 
   /// The common part of both versions.
-  public var message = DownlinkTDoAMessage()
+  package var message = DownlinkTDoAMessage()
   /// The announced bytes of the measurement, including these two. Some encoders announce too few.
   package var announcedLength: UInt16 = 0
   /// The raw time of reception at the tag, in ticks: at most 255 bytes, little-endian.
@@ -148,27 +148,27 @@ public struct DownlinkTDoAMeasurementV2: MeasurementFields, Hashable, Sendable {
   /// The optional parts. The fields below have to agree with it.
   package var control = Control(rawValue: 0)
   /// Whether the TX timestamp is in the time base common to all anchors, not in the anchor's own.
-  public var isCommonTimeBase: Bool { control.rawValue & 1 != 0 }
+  package var isCommonTimeBase: Bool { control.rawValue & 1 != 0 }
   /// The raw time of sending at the anchor, in ticks: at most 255 bytes, little-endian.
   package var txTimestampBytes: [UInt8] = []
   /// Indexes of the rounds in which the anchor is active; nil where they are not listed.
-  public var activeRounds: [UInt8]?
+  package var activeRounds: [UInt8]?
   /// The raw location of the anchor, its type in the first byte; nil where it is missing.
-  public var location: [UInt8]?
+  package var location: [UInt8]?
   /// The cluster of clusters to which the anchor belongs; nil where it is missing.
-  public var superclusterID: UInt8?
+  package var superclusterID: UInt8?
   /// Bytes of unknown meaning between the fields and the announced end.
   package var unknownBytes: [UInt8] = []
 
   /// The time of reception at the tag, in ticks; nil if it is unknown or longer than 64 bits.
-  public var rxTimestamp: UInt64? { TLV(0, rxTimestampBytes).integer }
+  package var rxTimestamp: UInt64? { TLV(0, rxTimestampBytes).integer }
   /// The time of sending at the anchor, in ticks; nil if it is unknown or longer than 64 bits.
-  public var txTimestamp: UInt64? { TLV(0, txTimestampBytes).integer }
+  package var txTimestamp: UInt64? { TLV(0, txTimestampBytes).integer }
 
   package init() {}
 
   /// Returns a field of the common part.
-  public subscript<Value>(dynamicMember path: KeyPath<DownlinkTDoAMessage, Value>) -> Value {
+  package subscript<Value>(dynamicMember path: KeyPath<DownlinkTDoAMessage, Value>) -> Value {
     message[keyPath: path]
   }
 

@@ -3,11 +3,11 @@
 /// A SESSION_INFO_NTF (FiRa 1.x: RANGE_DATA_NTF) as a value, for uses that allow a copy.
 ///
 /// The reader of a stream uses `SessionInfoView`, which does not copy.
-public struct SessionInfo: UCINotification, Hashable {
+package struct SessionInfo: UCINotification, Hashable {
   package static let opcode = Opcode.sessionInfo
 
   /// The measurements, by type.
-  public enum Measurements: Hashable, Sendable {
+  package enum Measurements: Hashable, Sendable {
     /// Distances and angles to peers.
     case twoWay([TwoWayMeasurement])
     /// Angles to advertisers.
@@ -23,15 +23,15 @@ public struct SessionInfo: UCINotification, Hashable {
   }
 
   /// The number of the notification in its session, from 0 at its start.
-  public var sequenceNumber: UInt32 = 0
+  package var sequenceNumber: UInt32 = 0
   /// The token of the session: its id in FiRa 1.x, its handle since 2.0.
-  public var sessionToken: UInt32 = 0
+  package var sessionToken: UInt32 = 0
   /// Reserved in many implementations.
   package var rcrIndication: UInt8 = 0
   /// Milliseconds; some chips send 0.
-  public var intervalMilliseconds: UInt32 = 0
+  package var intervalMilliseconds: UInt32 = 0
   /// The type of the measurements.
-  public var type = MeasurementType.twoWay
+  package var type = MeasurementType.twoWay
   package var reserved14: UInt8 = 0
   /// 0 short, 1 extended.
   package var addressIndicator: UInt8 = 0
@@ -39,7 +39,7 @@ public struct SessionInfo: UCINotification, Hashable {
   package var primarySessionToken: UInt32 = 0
   package var reserved20: UInt32 = 0
   /// The measurements, by type.
-  public var measurements = Measurements.twoWay([])
+  package var measurements = Measurements.twoWay([])
   /// The raw reserved bytes of each two-way measurement, 11 or 5 of them.
   package var reservedBytes: [[UInt8]] = []
 

@@ -25,7 +25,7 @@ public struct MeasurementType: RawRepresentable, Hashable, Sendable, WireCode {
 /// ranging, of all measurements are checked once in `init`; after that every field is one load.
 public struct SessionInfoView: ~Escapable {
   /// Bytes before the first measurement.
-  public static let headerLength = 25
+  @inlinable package static var headerLength: Int { 25 }
 
   /// The whole payload.
   public let payload: RawSpan
@@ -38,7 +38,7 @@ public struct SessionInfoView: ~Escapable {
   ///   for two-way ranging.
   @inlinable
   @_lifetime(copy payload)
-  public init(_ payload: RawSpan) throws(PayloadError) {
+  package init(_ payload: RawSpan) throws(PayloadError) {
     guard payload.byteCount >= Self.headerLength else {
       throw PayloadError.tooShort(
         field: "SESSION_INFO_NTF", needed: Self.headerLength, available: payload.byteCount)
@@ -83,14 +83,7 @@ public struct SessionInfoView: ~Escapable {
     MeasurementType(rawValue: load(13, as: UInt8.self))
   }
   /// Whether peers are named by extended addresses.
-  @inlinable public var hasExtendedAddresses: Bool { load(15, as: UInt8.self) != 0 }
-
-  /// Returns the two-way measurement at `index`. Only where `type` is `.twoWay`.
-  @inlinable
-  public func twoWayMeasurement(at index: Int) -> TwoWayMeasurement {
-    precondition(index >= 0 && index < count && type == .twoWay)
-    return uncheckedTwoWayMeasurement(at: index, extended: hasExtendedAddresses)
-  }
+  @inlinable package var hasExtendedAddresses: Bool { load(15, as: UInt8.self) != 0 }
 
   @inlinable @inline(__always)
   func uncheckedTwoWayMeasurement(at index: Int, extended: Bool) -> TwoWayMeasurement {

@@ -26,7 +26,7 @@ public struct Angle: Hashable, Sendable {
   static let none = Angle(raw: 0, figureOfMerit: 0)
 
   /// Creates an angle from the fields on the wire.
-  @inlinable public init(raw: Int16, figureOfMerit: UInt8) {
+  @inlinable package init(raw: Int16, figureOfMerit: UInt8) {
     self.raw = raw
     self.figureOfMerit = figureOfMerit
   }
@@ -43,7 +43,7 @@ public struct Angle: Hashable, Sendable {
 /// addresses alike.
 public struct TwoWayMeasurement: MeasurementFields, Hashable, Sendable {
   /// Bytes on the wire.
-  public static let length = 31
+  @inlinable package static var length: Int { 31 }
 
   /// The peer.
   public var peer: MACAddress
@@ -69,7 +69,7 @@ public struct TwoWayMeasurement: MeasurementFields, Hashable, Sendable {
 
   /// Creates a measurement from the fields on the wire.
   @inlinable
-  public init(
+  package init(
     peer: MACAddress, status: Status, lineOfSight: LineOfSight = .notDetermined,
     rawDistance: UInt16 = 0xFFFF, azimuth: Angle = Angle(raw: 0, figureOfMerit: 0),
     elevation: Angle = Angle(raw: 0, figureOfMerit: 0),

@@ -12,7 +12,7 @@ public struct Message: Sendable {
   }
 
   /// Command, response, notification or data.
-  public var type: MessageType
+  package var type: MessageType
   /// Group and opcode; for a data message the format in the position of the group, and opcode 0.
   public var opcode: Opcode
   /// The typed payload, or its bytes.

@@ -5,27 +5,28 @@
 /// Control packets: type, boundary flag and group; opcode; reserved; length. Data and test packets:
 /// type, boundary flag and format; reserved; length in 16 bits, little-endian. NXP chips announce a
 /// 16-bit length in a control packet by bit 7 of the second byte.
-public struct PacketHeader: Hashable, Sendable {
+@usableFromInline
+package struct PacketHeader: Hashable, Sendable {
   /// Bytes of a header.
-  public static let length = 4
+  @inlinable package static var length: Int { 4 }
 
   /// Bits 7..5 of the first byte.
-  public var type: MessageType
+  @usableFromInline package var type: MessageType
   /// Bit 4 of the first byte, PBF: more segments of this message follow.
-  public var moreFollows: Bool
+  @usableFromInline package var moreFollows: Bool
   /// Lower four bits of the first byte: the group of a control packet, or the format (DPF) of a
   /// data packet.
-  public var group: GroupID
+  @usableFromInline package var group: GroupID
   /// Lower six bits of the second byte; 0 in data packets.
-  public var oid: UInt8
+  @usableFromInline package var oid: UInt8
   /// Bit 7 of the second byte of a control packet, NXP: the length has 16 bits.
-  public var isExtended: Bool
+  @usableFromInline package var isExtended: Bool
   /// Bytes of payload in this packet.
-  public var payloadLength: Int
+  @usableFromInline package var payloadLength: Int
 
   /// Creates a header with `payloadLength` unchanged.
   @inlinable
-  public init(
+  package init(
     type: MessageType, moreFollows: Bool = false, group: GroupID, oid: UInt8,
     isExtended: Bool = false, payloadLength: Int
   ) {
@@ -39,7 +40,7 @@ public struct PacketHeader: Hashable, Sendable {
 
   /// Creates a header for a control packet.
   @inlinable
-  public init(
+  package init(
     _ type: MessageType, _ opcode: Opcode, moreFollows: Bool = false, payloadLength: Int
   ) {
     self.init(
@@ -48,7 +49,7 @@ public struct PacketHeader: Hashable, Sendable {
   }
 
   /// Group and opcode of a control packet.
-  @inlinable public var opcode: Opcode { Opcode(group, oid) }
+  @inlinable package var opcode: Opcode { Opcode(group, oid) }
 
   /// Reads a header. Reserved bits are ignored, as the specification requires.
   ///
@@ -58,7 +59,7 @@ public struct PacketHeader: Hashable, Sendable {
   ///     byte only (Qorvo QM33 serial firmware).
   /// - Throws: `PayloadError` when there are fewer than four bytes.
   @inlinable
-  public init(parsing bytes: RawSpan, dataLengthInByte3: Bool = false) throws(PayloadError) {
+  package init(parsing bytes: RawSpan, dataLengthInByte3: Bool = false) throws(PayloadError) {
     guard bytes.byteCount >= 4 else {
       throw PayloadError.tooShort(field: "header", needed: 4, available: bytes.byteCount)
     }
@@ -85,14 +86,14 @@ public struct PacketHeader: Hashable, Sendable {
   /// length.
   ///
   /// - Parameter packet: a packet with its header, of which `self` is the header.
-  public func hasShortLength(of packet: RawSpan) -> Bool {
+  package func hasShortLength(of packet: RawSpan) -> Bool {
     guard !type.isControl || isExtended, packet.byteCount >= Self.length else { return false }
     let last = unsafe packet.unsafeLoad(fromByteOffset: 3, as: UInt8.self)
     return packet.byteCount == Self.length + Int(last)
   }
 
   /// Returns the four bytes. Too large a length is a programming error.
-  public func encoded(dataLengthInByte3: Bool = false) -> [UInt8] {
+  package func encoded(dataLengthInByte3: Bool = false) -> [UInt8] {
     let first = type.rawValue << 5 | (moreFollows ? 0x10 : 0) | group.rawValue
     precondition((0...0xFFFF).contains(payloadLength), "a UCI payload has at most 65535 bytes")
     let low = UInt8(payloadLength & 0xFF)

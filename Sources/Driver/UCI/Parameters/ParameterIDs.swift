@@ -86,7 +86,7 @@ public struct AppConfigID: RawRepresentable, Hashable, Sendable, ExpressibleByIn
 
   /// Whether it is key material or an initialisation vector in some dialect, which does not belong
   /// in logs.
-  public var isSecret: Bool { Self.secrets.contains(self) }
+  package var isSecret: Bool { Self.secrets.contains(self) }
 
   private static let secrets: Set<AppConfigID> = [
     .staticSTSIV, .sessionKey, .subSessionKey, .cccHopModeKey, .qorvoURSK,

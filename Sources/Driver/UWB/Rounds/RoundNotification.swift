@@ -9,9 +9,10 @@ public struct RoundNotification: ~Escapable {
   public enum Kind: ~Escapable {
     /// A SESSION_INFO_NTF.
     case measurements(SessionInfoView)
-    /// A notification of `DeviceProfile.diagnostics`: its opcode and its payload, which
-    /// `RangeDiagnosticsView` and `NXPFrameLogView` read. It begins with the session and the
-    /// sequence number of its round, and comes before or after the measurements of that round.
+    /// A notification of `DeviceProfile.diagnostics`: its opcode and its payload in the layout of
+    /// the chip, of which `EstimatedMeasurement` has the values. The payload begins with the
+    /// session and the sequence number of its round, and comes before or after the measurements of
+    /// that round.
     case diagnostics(Opcode, RawSpan)
     /// The device was lost and is being recovered; nothing is measured for now.
     case interrupted(DriverError)

@@ -75,33 +75,33 @@ package struct RangeDiagnosticsNotification: UCINotification, Hashable {
 ///
 /// The view borrows the payload and cannot outlive it. Its bounds are checked once in `init`.
 /// `RangeDiagnosticsNotification` has the same contents as a value.
-public struct RangeDiagnosticsView: ~Escapable {
+package struct RangeDiagnosticsView: ~Escapable {
   /// The whole payload.
-  public let payload: RawSpan
+  package let payload: RawSpan
   /// The token of the session.
-  public let sessionToken: UInt32
+  package let sessionToken: UInt32
   /// The sequence number of the round, as in its SESSION_INFO_NTF.
-  public let sequenceNumber: UInt32
+  package let sequenceNumber: UInt32
   /// The number of messages of the round with a report.
-  public let count: Int
+  package let count: Int
 
   /// The fields before the items of a report.
-  public struct Head: Hashable, Sendable {
+  package struct Head: Hashable, Sendable {
     /// The index of the report in the notification, from 0.
-    public var index: Int
+    package var index: Int
     /// The message: 0 RIM, 1 RRM, 2 RFM, 3 CM, 4 MRM, 5 RRRM, 6 CU.
-    public var message: UInt8
+    package var message: UInt8
     /// 0 received, 1 sent.
-    public var action: UInt8
+    package var action: UInt8
     /// The antennas that were used.
-    public var antennaSet: UInt8
+    package var antennaSet: UInt8
   }
 
   /// Reads the head of a payload and walks over its items.
   ///
   /// - Throws: `PayloadError` where the payload ends too early.
   @_lifetime(copy payload)
-  public init(_ payload: RawSpan) throws(PayloadError) {
+  package init(_ payload: RawSpan) throws(PayloadError) {
     var reader = PayloadReader(payload)
     self.payload = payload
     sessionToken = try reader.u32("session token")
@@ -111,7 +111,7 @@ public struct RangeDiagnosticsView: ~Escapable {
   }
 
   /// Calls `body` with each item: its report, its type and its bytes, in order.
-  public func forEachItem(_ body: (Head, UInt8, RawSpan) -> Void) {
+  package func forEachItem(_ body: (Head, UInt8, RawSpan) -> Void) {
     // `init` has read these bytes before.
     try? Self.walk(payload, count, body)
   }

@@ -39,34 +39,34 @@ package struct NXPRFrameLogNotification: UCINotification, Hashable {
 }
 
 /// One receiver's values for one frame: an entry of RFRAME_LOG_NTF.
-public struct NXPReceivedFrame: FieldGroup, Hashable, Sendable {
+package struct NXPReceivedFrame: FieldGroup, Hashable, Sendable {
   /// The bytes of an entry without the byte that some firmware has at its end.
   fileprivate static let length = 99
 
   /// SR1xx: bit 7 receiver, bits 6…0 slot; SR2xx: bits 7 and 6 receiver, bits 5…0 slot.
-  public var mapping: UInt8 = 0
+  package var mapping: UInt8 = 0
   /// 4 is success.
-  public var decodeStatus: UInt8 = 0
+  package var decodeStatus: UInt8 = 0
   /// The chip's judgement of the path.
-  public var lineOfSight = LineOfSight.notDetermined
+  package var lineOfSight = LineOfSight.notDetermined
   /// First and main path: nanoseconds in Q10.6.
-  public var rawFirstPath: UInt16 = 0, rawMainPath: UInt16 = 0
+  package var rawFirstPath: UInt16 = 0, rawMainPath: UInt16 = 0
   /// Signal-to-noise ratios of the main and of the first path in dB.
-  public var snrMainPath: UInt8 = 0, snrFirstPath: UInt8 = 0
+  package var snrMainPath: UInt8 = 0, snrFirstPath: UInt8 = 0
   /// Signal-to-noise ratio of the whole frame in dB, received power in dBm: Q8.8.
-  public var rawSNR: Int16 = 0, rawRSSI: Int16 = 0
+  package var rawSNR: Int16 = 0, rawRSSI: Int16 = 0
   package var mainPathPower: UInt32 = 0
   package var firstPathPower: UInt32 = 0
   package var noiseVariance: UInt32 = 0
   /// Clock offset to the sender: ppm in Q5.11.
-  public var rawClockOffset: Int16 = 0
+  package var rawClockOffset: Int16 = 0
   /// Phase for the angle of arrival: degrees in Q9.7.
   package var rawPhase: Int16 = 0
   /// 16 taps of the channel impulse response: real and imaginary part by turns. Empty where the
   /// entry is read in place.
   package var taps: [Int16] = []
   /// The time of reception: units of 1/124.8 µs, and a fraction of one in Q7.9.
-  public var timestamp: UInt32 = 0, timestampFraction: Int16 = 0
+  package var timestamp: UInt32 = 0, timestampFraction: Int16 = 0
 
   package init() {}
 
@@ -108,22 +108,22 @@ public struct NXPReceivedFrame: FieldGroup, Hashable, Sendable {
 
 /// RFRAME_LOG_NTF of NXP's group 0xB, read in place, without copying or allocating.
 /// `NXPRFrameLogNotification` has the same contents as a value.
-public struct NXPFrameLogView: ~Escapable {
+package struct NXPFrameLogView: ~Escapable {
   private static let head = 12
   private let payload: RawSpan
   private let stride: Int
 
   /// The token of the session.
-  public let sessionToken: UInt32
+  package let sessionToken: UInt32
   /// The sequence number of the round, as in its SESSION_INFO_NTF.
-  public let sequenceNumber: UInt32
+  package let sequenceNumber: UInt32
   /// The number of entries, one for each receiver and frame.
-  public let count: Int
+  package let count: Int
 
   /// Reads the head of a payload; nil when the payload is shorter than its entries, or an entry is
   /// shorter than its fields.
   @_lifetime(copy payload)
-  public init?(_ payload: RawSpan) {
+  package init?(_ payload: RawSpan) {
     var reader = PayloadReader(payload)
     do throws(PayloadError) {
       sessionToken = try reader.u32("session token")
@@ -139,7 +139,7 @@ public struct NXPFrameLogView: ~Escapable {
   }
 
   /// Returns an entry.
-  public func entry(_ index: Int) -> NXPReceivedFrame? {
+  package func entry(_ index: Int) -> NXPReceivedFrame? {
     precondition(0..<count ~= index)
     let start = Self.head + index * stride
     let entry = PayloadReader(payload.extracting(start..<start + stride))
