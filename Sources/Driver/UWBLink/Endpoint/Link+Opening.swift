@@ -72,18 +72,10 @@ extension SPIEndpoint {
       return error(.lineNotFound, "the GPIO chip of \(name) (\(key)) has fewer lines", list)
     case (CUWB_SPI_LINE_LOOKUP, .permissionDenied), (CUWB_SPI_LINE_LOOKUP, .notPermitted):
       return error(
-        .permissionDenied, "GPIO line \(name) (\(key))",
-        "Join the group of the GPIO chips (ls -l /dev/gpiochip*), often: "
-          + "sudo usermod -aG gpio $USER, then log in again.")
+        .permissionDenied, "GPIO line \(name) (\(key))", cuwb_spi_error_info.accessAdvice)
     case (CUWB_SPI_LINE_REQUEST, .resourceBusy):
-      var info = info
-      let consumer = unsafe withUnsafeBytes(of: &info.consumer) {
-        unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-      }
       return error(
-        .lineBusy,
-        "GPIO line \(name) (\(key)) is held by "
-          + (consumer.isEmpty ? "another program or driver" : "'\(consumer)'"),
+        .lineBusy, "GPIO line \(name) (\(key)) is held by \(info.holder)",
         "End that program; if it is a driver of the kernel, remove its overlay, or use "
           + "that driver's device (sr1xx:/dev/srxxx, uci:/dev/uci0).")
     case (CUWB_SPI_LINE_REQUEST, .invalidArgument),

@@ -54,9 +54,7 @@ package final class OutputLine: Sendable {
     switch (info.step, errno) {
     case (_, .permissionDenied), (_, .notPermitted):
       return error(
-        .permissionDenied, "access to the GPIO chip is denied",
-        "Join the group of the GPIO chips (ls -l /dev/gpiochip*), often: "
-          + "sudo usermod -aG gpio $USER, then log in again.")
+        .permissionDenied, "access to the GPIO chip is denied", cuwb_spi_error_info.accessAdvice)
     case (CUWB_SPI_LINE_LOOKUP, Errno(rawValue: ENOTUNIQ)):
       return error(
         .lineNotFound, "several lines have this name",
@@ -65,15 +63,24 @@ package final class OutputLine: Sendable {
       return error(.lineNotFound, "the GPIO chip has fewer lines")
     case (CUWB_SPI_LINE_LOOKUP, _): return error(.lineNotFound, "there is none (\(errno))")
     case (_, .resourceBusy):
-      var info = info
-      let consumer = unsafe withUnsafeBytes(of: &info.consumer) {
-        unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-      }
       return error(
-        .lineBusy,
-        "it is held by " + (consumer.isEmpty ? "another program or driver" : "'\(consumer)'"),
-        "End that program, or use another line.")
+        .lineBusy, "it is held by \(info.holder)", "End that program, or use another line.")
     default: return error(.lineNotFound, "it cannot be an output (\(errno))")
     }
+  }
+}
+
+extension cuwb_spi_error_info {
+  static let accessAdvice =
+    "Join the group of the GPIO chips (ls -l /dev/gpiochip*), often: "
+    + "sudo usermod -aG gpio $USER, then log in again."
+
+  /// The program or driver that holds a line, as far as the kernel names it.
+  var holder: String {
+    var consumer = consumer
+    let name = unsafe withUnsafeBytes(of: &consumer) {
+      unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+    }
+    return name.isEmpty ? "another program or driver" : "'\(name)'"
   }
 }
