@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 public import Foundation
 public import SIMDMath
+internal import UCI
 
 /// The coordinate system of anchors.
 public enum NIDLTDOACoordinatesType: Int, Sendable, BitwiseCopyable {
@@ -59,9 +60,6 @@ open class NIDLTDOAMeasurement: NSObject, NSCopying, NSSecureCoding, @unchecked 
   }
   let values: Values
 
-  /// The ticks per second of the raw times: 128 · 499.2 MHz, about 15.65 ps each.
-  private static let ticksPerSecond = 63_897_600_000.0
-
   init(_ values: Values) {
     self.values = values
     super.init()
@@ -74,9 +72,9 @@ open class NIDLTDOAMeasurement: NSObject, NSCopying, NSSecureCoding, @unchecked 
   /// The kind of message.
   public var measurementType: NIDLTDOAMeasurementType { .init(rawValue: values.type) ?? .poll }
   /// The time of transmission in seconds of the anchors' clock.
-  public var transmitTime: Double { Double(rawTransmitTime) / Self.ticksPerSecond }
+  public var transmitTime: Double { Double(rawTransmitTime) / DownlinkTDoAMessage.ticksPerSecond }
   /// The time of reception in seconds of the chip's clock.
-  public var receiveTime: Double { Double(rawReceiveTime) / Self.ticksPerSecond }
+  public var receiveTime: Double { Double(rawReceiveTime) / DownlinkTDoAMessage.ticksPerSecond }
   /// The time of transmission in ticks of 15.65 ps.
   public var rawTransmitTime: UInt64 { UInt64(bitPattern: values.rawTransmitTime) }
   /// The time of reception in ticks of 15.65 ps.
