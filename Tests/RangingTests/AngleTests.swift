@@ -44,7 +44,7 @@ private let degree = Double.pi / 180
     for (step, one) in Sweep.rows(to: limit).enumerated() {
       if let estimate = tracker.update(phase: one.phase, time: one.time), step > 5 {
         errors.add(estimate.angle / degree - one.angle)
-        #expect(estimate.figureOfMerit > 0)
+        #expect(estimate.standardDeviation < 45 * degree && estimate.disposition != .invalid)
       }
     }
     let rms = (errors.deviation * errors.deviation + errors.mean * errors.mean).squareRoot()

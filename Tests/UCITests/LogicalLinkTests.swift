@@ -77,12 +77,12 @@ import UCITestSupport
     let message = try Message(packet: bytes("62090005 05000000 01"))
     #expect(message.name() == "LOGICAL_LINK_UWBS_CLOSE_NTF")
     #expect(
-      message.fields == [
+      message.fields() == [
         Field("connection", .integer(5)),
         Field("reason", .code(1, name: "TIMEOUT", explanation: nil)),
       ])
     for packet in Self.vectors {
-      #expect(!(try Message(packet: bytes(packet)).fields.isEmpty))
+      #expect(!(try Message(packet: bytes(packet)).fields().isEmpty))
     }
   }
 }

@@ -98,7 +98,7 @@ import UCITestSupport
       let packet = notification(extended: false, [measurement("0100", nlos: byte)])
       let message = try Message(packet: bytes(packet))
       guard
-        case .list(let list)? = message.fields.first(where: { $0.name == "measurements" })?
+        case .list(let list)? = message.fields().first(where: { $0.name == "measurements" })?
           .value, case .object(let fields)? = list.first
       else { return [] }
       return fields.filter { $0.name.hasPrefix("nlos") }

@@ -21,7 +21,7 @@ import UCITestSupport
     #expect(try reencoded(packet) == payload(of: packet))
     let message = try Message(packet: bytes(packet))
     if case .opaque = message.content { Issue.record("\(packet) was not understood") }
-    #expect(!message.fields.isEmpty)
+    #expect(!message.fields().isEmpty)
   }
 
   @Test func hybridSchedule() throws {
@@ -51,7 +51,7 @@ import UCITestSupport
     let result = try Message(packet: bytes(Self.vectors[8]))
     #expect(result.name() == "SESSION_DATA_TRANSFER_PHASE_CONFIGURATION_NTF")
     #expect(
-      result.fields.last
+      result.fields().last
         == Field("result", .code(1, name: "DUPLICATE_SLOT_ASSIGNMENT", explanation: nil)))
   }
 }

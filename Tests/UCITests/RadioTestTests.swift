@@ -37,13 +37,13 @@ import UCITestSupport
     if case .opaque = message.content { Issue.record("\(packet) was not understood") }
     #expect(!message.name().hasPrefix("GROUP"))
     #expect(!message.name().hasPrefix("VENDOR"))
-    _ = message.fields
+    _ = message.fields()
   }
 
   private func fields(_ prefix: String, _ index: Int = 0) throws -> [String: FieldValue] {
     let packets = Self.vectors.filter { $0.hasPrefix(prefix) }
     let message = try Message(packet: bytes(packets[index]))
-    return Dictionary(message.fields.map { ($0.name, $0.value) }, uniquingKeysWith: { a, _ in a })
+    return Dictionary(message.fields().map { ($0.name, $0.value) }, uniquingKeysWith: { a, _ in a })
   }
 
   @Test func configuration() throws {

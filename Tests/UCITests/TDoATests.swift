@@ -125,13 +125,13 @@ enum TDoAVectors {
       let payload = payload(of: text)
       let message = Message(
         type: .notification, opcode: .sessionInfo, payload: payload.span.bytes)
-      let type = message.fields.first { $0.name == "type" }?.value
+      let type = message.fields().first { $0.name == "type" }?.value
       guard case .code(_, name, nil)? = type else {
         Issue.record("\(String(describing: type)) is not \(name)")
         continue
       }
       guard
-        case .list(let list)? = message.fields.first(where: { $0.name == "measurements" })?.value
+        case .list(let list)? = message.fields().first(where: { $0.name == "measurements" })?.value
       else {
         Issue.record("no measurements")
         continue

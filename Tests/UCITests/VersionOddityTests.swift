@@ -129,7 +129,7 @@ import UCITestSupport
   @Test("The roles of SESSION_ROLE_CHANGE are the reverse of DEVICE_ROLE")
   func roleChange() throws {
     func role(_ packet: String) throws -> FieldValue? {
-      try Message(packet: bytes(packet)).fields.first { $0.name == "role" }?.value
+      try Message(packet: bytes(packet)).fields().first { $0.name == "role" }?.value
     }
     #expect(
       try role("62060005 01000000 00") == .code(0, name: "INITIATOR", explanation: nil))
@@ -162,7 +162,7 @@ import UCITestSupport
     for packet in packets {
       #expect(try isUnderstood(packet, .assumed), "\(packet)")
       #expect(try reencoded(packet) == payload(of: packet))
-      #expect(try !Message(packet: bytes(packet)).fields.isEmpty)
+      #expect(try !Message(packet: bytes(packet)).fields().isEmpty)
     }
   }
 

@@ -7,8 +7,6 @@ public protocol SIMDMatrix: Equatable, Sendable {
   /// The type of a column.
   associatedtype Column: SIMD where Column.Scalar == Scalar
 
-  /// The number of columns.
-  static var order: Int { get }
   /// Creates a matrix from its columns.
   init(_ columns: [Column])
   /// The column at an index.
@@ -20,6 +18,8 @@ public protocol SIMDMatrix: Equatable, Sendable {
 }
 
 extension SIMDMatrix {
+  private static var order: Int { Column.scalarCount }
+
   private init(_ column: (Int) -> Column) { self.init((0..<Self.order).map(column)) }
 
   /// Creates a matrix of zeros.
@@ -79,8 +79,6 @@ public struct SIMDMatrix3x3<Scalar: SIMDScalar & BinaryFloatingPoint & Sendable>
   /// The three columns.
   public var columns: (SIMD3<Scalar>, SIMD3<Scalar>, SIMD3<Scalar>)
 
-  /// The number of columns.
-  public static var order: Int { 3 }
   /// Creates a matrix from its columns.
   public init(columns: (SIMD3<Scalar>, SIMD3<Scalar>, SIMD3<Scalar>)) { self.columns = columns }
   /// Creates a matrix from its columns.
@@ -128,8 +126,6 @@ public struct SIMDMatrix4x4<Scalar: SIMDScalar & BinaryFloatingPoint & Sendable>
   /// The four columns.
   public var columns: (SIMD4<Scalar>, SIMD4<Scalar>, SIMD4<Scalar>, SIMD4<Scalar>)
 
-  /// The number of columns.
-  public static var order: Int { 4 }
   /// Creates a matrix from its columns.
   public init(columns: (SIMD4<Scalar>, SIMD4<Scalar>, SIMD4<Scalar>, SIMD4<Scalar>)) {
     self.columns = columns

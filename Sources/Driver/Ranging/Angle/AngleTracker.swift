@@ -10,16 +10,6 @@ public struct AngleEstimate: Sendable, Hashable {
   public var standardDeviation: Double
   /// How the sample was used.
   public var disposition: RangeEstimate.Disposition
-
-  /// FiRa's figure of merit, 0...100: 100 for a standard deviation below half a degree, 0 above 45
-  /// degrees.
-  public var figureOfMerit: Int {
-    let degrees = standardDeviation * 180 / .pi
-    guard degrees < 45, disposition != .invalid else { return 0 }
-    let excess = max(0, degrees - 0.5)
-    let merit = Int(100 / (1 + excess / 5))
-    return max(1, min(100, merit))
-  }
 }
 
 /// Tracks the angle to one peer from the phase difference of one pair of antennas.

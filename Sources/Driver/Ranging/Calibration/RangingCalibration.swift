@@ -404,7 +404,7 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
   }
 
   /// Replaces each part that `other` has; antennas and pairs that it lacks are kept.
-  public mutating func merge(_ other: RangingCalibration) {
+  package mutating func merge(_ other: RangingCalibration) {
     format = Self.format
     version = 1
     delay = other.delay ?? delay

@@ -8,7 +8,7 @@ extension Status: CustomStringConvertible {
 
   /// The meaning in plain words, for vendors' values the meaning of each vendor; nil where none is
   /// known.
-  public var explanation: String? { Self.table.words(for: rawValue) }
+  package var explanation: String? { Self.table.words(for: rawValue) }
 
   /// Returns meaning, causes and steps to try for chips with this dialect; nil where none is known.
   public func explained(in dialect: Dialect = .assumed) -> CodeExplanation? {
@@ -42,7 +42,7 @@ extension StateChangeReason: CustomStringConvertible {
 
   /// The meaning in plain words, for vendors' reasons the meaning of each vendor; nil where none is
   /// known.
-  public var explanation: String? { Self.table.words(for: rawValue) }
+  package var explanation: String? { Self.table.words(for: rawValue) }
 
   /// Returns meaning, causes and steps to try for chips with this dialect; nil where none is known.
   public func explained(in dialect: Dialect = .assumed) -> CodeExplanation? {

@@ -3,14 +3,11 @@
 public import UCI
 
 extension Message {
-  /// The contents of the message, in the dialect assumed of unknown chips.
-  public var fields: [Field] { fields(dialect: .assumed) }
-
   /// Returns the contents of the message as an ordered list of names and values.
   ///
   /// Bytes without a known layout are listed as `payload` or `trailing`. Values of keys are
   /// `.secret`, and so are such bytes of messages that can carry keys.
-  public func fields(dialect: Dialect) -> [Field] {
+  public func fields(dialect: Dialect = .assumed) -> [Field] {
     var fields: [Field] = []
     if let status { fields.append(Field("status", .status(status))) }
     let secretive = Self.canCarryKeys(type: type, opcode: opcode, dialect: dialect)

@@ -101,7 +101,7 @@ extension SessionConfiguration {
     }
 
     /// Whether the anchor begins a round.
-    public var isInitiator: Bool {
+    package var isInitiator: Bool {
       rounds.contains { if case .initiator = $0.part { true } else { false } }
     }
   }
@@ -182,7 +182,7 @@ extension SessionConfiguration.Role {
   }
 
   /// Whether frames go in one direction only.
-  public var isOneWay: Bool { oneWayUsage != nil }
+  package var isOneWay: Bool { oneWayUsage != nil }
 
   /// Whether the end reports measurements. The others only send.
   public var measures: Bool {

@@ -158,7 +158,7 @@ public struct ChipProfile: Sendable {
   public static let all: [ChipProfile] = [.qm33, .qm33PDoA, .sr250, .fira1, .fira2, .fira3, .pica]
 
   /// Returns the profile with this name.
-  public static func named(_ name: String) -> ChipProfile? {
+  package static func named(_ name: String) -> ChipProfile? {
     all.first { $0.name.lowercased() == name.lowercased() }
   }
 }
