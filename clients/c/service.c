@@ -81,6 +81,10 @@ int main(int count, char **arguments) {
   const struct uwb_session *found = session(client);
   assert(found && found->session_id == 42 && found->share == UWB_SHARE_USER && found->owner_count == 1);
   fails(client);
+  // A second start has a stop of its own.
+  assert(!uwb_start(client, profile, &options, &started) && started.joined);
+  assert(session(client)->owner_count == 2 && !uwb_stop(client, NULL, 42));
+  assert(session(client)->owner_count == 1);
 
   int measured = 0;
   const char *const peers[] = {"0x0001", NULL};

@@ -462,6 +462,41 @@ static void sessions(void) {
   done(client, service);
 }
 
+static size_t count_held(const uwb_client *client) {
+  size_t count = 0;
+  for (const struct held *at = client->held; at; at = at->next) count++;
+  return count;
+}
+
+/// Each start of a session has a stop of its own; a new session replaces the starts before it.
+static void starts_twice(void) {
+  int services[3];
+  const char new[] = "{\"parameters\":{\"chip\":\"a\",\"session_id\":42,\"joined\":false}}";
+  const char joined[] = "{\"parameters\":{\"chip\":\"a\",\"session_id\":42,\"joined\":true}}";
+  const char stopped[] = "{\"parameters\":{}}";
+  uwb_client *client = calling(&services[0], new);
+  assert(!uwb_start(client, "{}", NULL, NULL));
+  services[1] = connected(client);
+  say(services[1], joined, sizeof joined);
+  assert(!uwb_start(client, "{}", NULL, NULL) && count_held(client) == 2);
+  say(services[1], stopped, sizeof stopped);
+  assert(!uwb_stop(client, NULL, 42) && count_held(client) == 1);
+  hear(services[1]);
+  assert(strstr(heard, ".Start\""));
+  hear(services[1]);
+  assert(strstr(heard, ".Stop\"") && recv(services[1], heard, 1, 0) == 0);
+  // The first one continues.
+  hear(services[0]);
+  assert(strstr(heard, ".Start\"") && recv(services[0], heard, 1, MSG_DONTWAIT) == -1);
+  services[2] = connected(client);
+  say(services[2], new, sizeof new);
+  assert(!uwb_start(client, "{}", NULL, NULL) && count_held(client) == 1);
+  assert(recv(services[0], heard, 1, 0) == 0);
+  close(services[0]);
+  close(services[1]);
+  done(client, services[2]);
+}
+
 /// The next service gets the last share of a session, and does not start one that was ended.
 static void changes(void) {
   int service, control;
@@ -724,6 +759,7 @@ int main(int arguments, char **argument) {
   lists();
   errors();
   sessions();
+  starts_twice();
   changes();
   listeners();
   interruptions();

@@ -685,6 +685,13 @@ static void free_held(struct held *held) {
   free(held);
 }
 
+/// Removes a session from the list.
+static void free_at(struct held **at) {
+  struct held *held = *at;
+  *at = held->next;
+  free_held(held);
+}
+
 static bool is_session(const struct held *held, const char *chip, uint32_t session_id) {
   return held->session_id == session_id && (!chip || !held->chip || !strcmp(chip, held->chip));
 }
@@ -692,12 +699,10 @@ static bool is_session(const struct held *held, const char *chip, uint32_t sessi
 /// Removes the sessions with an ID of the first starts. chip: NULL: of each chip.
 static void release(uwb_client *client, const char *chip, uint32_t session_id, uint64_t starts) {
   for (struct held **at = &client->held; *at;) {
-    struct held *held = *at;
-    if (held->number <= starts && is_session(held, chip, session_id)) {
-      *at = held->next;
-      free_held(held);
+    if ((*at)->number <= starts && is_session(*at, chip, session_id)) {
+      free_at(at);
     } else {
-      at = &held->next;
+      at = &(*at)->next;
     }
   }
 }
@@ -938,8 +943,9 @@ static void append_share(struct text *call, enum uwb_share share) {
 }
 
 /// Gives the connection of a successful start to its session, which then is the last one.
-static void hold(uwb_client *client, struct held *session) {
-  release(client, session->chip, session->session_id, client->starts);
+static void hold(uwb_client *client, struct held *session, bool joined) {
+  // A new session: it has ended since the starts before, which do not begin again.
+  if (!joined) release(client, session->chip, session->session_id, client->starts);
   session->number = ++client->starts;
   session->connection = client->idle;
   client->idle = (struct connection){.fd = -1};
@@ -984,7 +990,7 @@ int uwb_start(
     found.size = size;
     memcpy(started, &found, size);
   }
-  hold(client, held);
+  hold(client, held, found.joined);
   return 0;
 }
 
@@ -998,8 +1004,12 @@ static struct text session_call(const char *method, const char *chip, uint32_t s
 
 int uwb_stop(uwb_client *client, const char *chip, uint32_t session_id) {
   begin(client);
-  struct held *held = client->held;
-  while (held && !is_session(held, chip, session_id)) held = held->next;
+  // The last start that is not stopped yet.
+  struct held **last = NULL;
+  for (struct held **at = &client->held; *at; at = &(*at)->next) {
+    if (is_session(*at, chip, session_id)) last = at;
+  }
+  struct held *held = last ? *last : NULL;
   // The service has to know the chip, if there are several.
   const char *name = held && held->chip ? held->chip : chip;
   struct text call = session_call(INTERFACE ".Stop", name, session_id);
@@ -1011,7 +1021,7 @@ int uwb_stop(uwb_client *client, const char *chip, uint32_t session_id) {
   if (call.failed) no_memory(client);
   int result = reply && !is_error(client, reply) ? 0 : -1;
   clear(&call);
-  release(client, chip, session_id, client->starts);
+  free_at(last);
   return result;
 }
 

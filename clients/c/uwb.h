@@ -190,7 +190,7 @@ struct uwb_start_options {
 struct uwb_started {
   size_t size;
   uint32_t session_id;
-  /// 1: another program had started it.
+  /// 1: another program, or an earlier start, had started it.
   int32_t joined;
   /// Valid until the next call.
   const char *chip;
@@ -206,7 +206,8 @@ int uwb_start(
     uwb_client *client, const char *profile, const struct uwb_start_options *options,
     struct uwb_started *started);
 
-/// Releases a session of this client. It ends unless another program holds it.
+/// Releases a session of this client: the last start that is not stopped yet. It ends unless
+/// another program, or another start, holds it.
 ///
 /// chip: NULL: any.
 int uwb_stop(uwb_client *client, const char *chip, uint32_t session_id);

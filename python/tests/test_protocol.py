@@ -291,6 +291,7 @@ class LateService(FakeService):
         with self._change:
             self.connections -= 1
             del self._sessions[threading.get_ident()]
+            self._holders.pop(threading.get_ident(), None)
             self._change.notify_all()
 
     def _read(self, connection: socket.socket) -> bytes:
@@ -504,13 +505,58 @@ class LateTests(unittest.TestCase):
             thread.join()
             self.assertTrue(fake.waits_for([]))
 
-    def test_a_session_that_is_started_twice_is_held_once(self) -> None:
+    def test_each_start_of_a_session_has_a_stop_of_its_own(self) -> None:
+        with LateService() as fake, uwb.connect(fake.path) as service:
+            first, second = [service.start({"session_id": 7}) for _ in range(2)]
+            self.assertTrue(fake.waits_for([7, 7]))
+            second.stop()
+            self.assertTrue(fake.waits_for([7]))
+            with self.assertRaises(uwb.NoSession):
+                second.stop()
+            self.assertTrue(fake.waits_for([7]))
+            first.stop()
+            self.assertTrue(fake.waits_for([]))
+            # By its ID, a session is stopped as often as it was started.
+            for _ in range(2):
+                service.start({"session_id": 7})
+            for left in [7], []:
+                service.stop(7)
+                self.assertTrue(fake.waits_for(left))
+
+    def test_a_new_session_replaces_the_starts_before_it(self) -> None:
+        async def main(fake: LateService) -> None:
+            async with uwb.aio.connect(fake.path) as service, uwb.aio.connect(fake.path) as other:
+                await service.start({"session_id": 7})
+                await other.end(7)
+                async with await service.start({"session_id": 7}):
+                    self.assertTrue(await asyncio.to_thread(fake.waits_for, [7]))
+                    self.assertEqual(len(service._held), 1)
+
         with LateService() as fake, uwb.connect(fake.path) as service:
             service.start({"session_id": 7})
-            session = service.start({"session_id": 7})
-            self.assertTrue(fake.waits_for([7]))
-            session.stop()
-            self.assertTrue(fake.waits_for([]))
+            with uwb.connect(fake.path) as other:
+                other.end(7)
+            with service.start({"session_id": 7}) as session:
+                self.assertFalse(session.joined)
+                self.assertTrue(fake.waits_for([7]))
+                self.assertEqual(len(service._held), 1)
+        with LateService() as fake:
+            asyncio.run(main(fake))
+
+    def test_each_start_of_a_session_has_a_stop_of_its_own_in_asyncio(self) -> None:
+        async def main(fake: LateService) -> None:
+            async with uwb.aio.connect(fake.path) as service:
+                async with await service.start({"session_id": 7}) as first:
+                    async with await service.start({"session_id": 7}):
+                        self.assertTrue(fake.waits_for([7, 7]))
+                    self.assertTrue(fake.waits_for([7]))
+                    await service._restore()
+                self.assertTrue(fake.waits_for([]))
+                with self.assertRaises(uwb.NoSession):
+                    await first.stop()
+
+        with LateService() as fake:
+            asyncio.run(main(fake))
 
     def test_a_full_queue_is_no_missing_service(self) -> None:
         with tempfile.TemporaryDirectory() as folder, full(folder) as (path, accept):

@@ -151,11 +151,15 @@ class Connection:
 class Session:
     """A session that this client holds: it ends with the block, the client or the program."""
 
-    def __init__(self, client: Client, chip: str, session_id: int, joined: bool) -> None:
+    def __init__(
+        self, client: Client, number: int, chip: str, session_id: int, joined: bool
+    ) -> None:
         self._client = client
+        # The start that it stops.
+        self._number = number
         self.chip = chip
         self.session_id = session_id
-        #: Whether another program had started the session.
+        #: Whether another program, or an earlier start, had started the session.
         self.joined = joined
 
     def measurements(
@@ -188,8 +192,8 @@ class Session:
         self._client.set_share(self.session_id, share, chip=self.chip)
 
     def stop(self) -> None:
-        """Releases the session. It ends unless another program holds it."""
-        self._client.stop(self.session_id, chip=self.chip)
+        """Releases the session. It ends unless another program, or another start, holds it."""
+        self._client._release(self._number, self.session_id, self.chip)
 
     def __repr__(self) -> str:
         return f"<uwb.Session {self.session_id} on {self.chip}>"
@@ -386,9 +390,9 @@ class Client(Caller):
 
     def __init__(self, path: str, timeout: float | None) -> None:
         super().__init__(path, timeout)
-        # The connections of the sessions that the client holds, with their parameters for the next
-        # service.
-        self._held: dict[tuple[str, int], tuple[Connection, StartCall]] = {}
+        # The connections of the sessions that the client holds, by the number of the start, with
+        # the parameters for the next service.
+        self._held: dict[int, tuple[Connection, StartCall]] = {}
         try:
             #: The service: its version, features, run and host.
             self.service: Service = self._greet()
@@ -438,7 +442,7 @@ class Client(Caller):
         share: Share = "everyone",
         linger: float = 0,
     ) -> Session:
-        """Starts a session by a profile, or joins the same one.
+        """Starts a session by a profile, or joins the same one. Each start has a stop of its own.
 
         profile -- its members, or the path of a file in any form that uwbctl accepts;
                    `InvalidProfile` names the line of an error
@@ -452,50 +456,58 @@ class Client(Caller):
             "linger_ms": round(linger * 1_000),
         }
         connection = self._open()
+        before = self._starts
         try:
             result = connection.call("Start", **parameters).result()
             if self._idle is None:
                 raise ConnectionLost("The client was closed.")
-            key = result["chip"], result["session_id"]
-            session = Session(self, *key, result["joined"])
-            before = self._held.get(key)
-            # The same chip, even if there are more chips later.
             self._starts += 1
-            call = StartCall({**parameters, "chip": result["chip"]}, self._starts)
-            self._held[key] = connection, call
+            key = result["chip"], result["session_id"]
+            if not result["joined"]:
+                # It has ended since the starts before, which do not begin again.
+                self._drop(key, before)
+            session = Session(self, self._starts, *key, result["joined"])
+            # The same chip, even if there are more chips later.
+            call = StartCall({**parameters, "chip": result["chip"]}, *key)
+            self._held[self._starts] = connection, call
             log.info("session %d on %s: %s", key[1], key[0], "joined" if session.joined else "started")
-            if before:
-                before[0].close()
             return session
         except BaseException:
             # The service ends the session that the call starts, as after a crash of the program.
             connection.close()
-            self._held = {k: held for k, held in self._held.items() if held[0] is not connection}
+            self._held = {n: held for n, held in self._held.items() if held[0] is not connection}
             raise
 
-    def _keys(self, session_id: int, chip: str | None) -> list[tuple[str, int]]:
-        return [key for key in self._held if key[1] == session_id and chip in (None, key[0])]
+    def _numbers(self, session_id: int, chip: str | None) -> list[int]:
+        return [n for n, (_, call) in self._held.items() if call.is_of(chip, session_id)]
 
     def stop(self, session_id: int, *, chip: str | None = None) -> None:
-        """Releases a session of this client, on the connection that owns it."""
-        keys = self._keys(session_id, chip)
-        if not keys:
+        """Releases a session of this client: the last start that is not stopped yet."""
+        self._release(max(self._numbers(session_id, chip), default=0), session_id, chip)
+
+    def _release(self, number: int, session_id: int, chip: str | None) -> None:
+        """Releases the session of a start, on the connection that owns it."""
+        if number not in self._held:
             # The session has ended, or belongs to another program. The error of the service names
             # the cause.
             self._call("Stop", session_id=session_id, chip=chip)
-        for key in keys:
-            connection, _ = self._held[key]
-            try:
-                connection.call("Stop", session_id=session_id, chip=key[0]).result()
-            finally:
-                connection.close()
-                self._held.pop(key, None)
+            return
+        connection, start = self._held[number]
+        try:
+            connection.call("Stop", session_id=session_id, chip=start.chip).result()
+        finally:
+            connection.close()
+            self._held.pop(number, None)
 
     def _forget(self, error: Exception, starts: int) -> None:
         """Does not start a session again that has ended by itself, of the first `starts`."""
-        key = ended(error)
-        if key in self._held and self._held[key][1].number <= starts:
-            self._held.pop(key)[0].close()
+        self._drop(ended(error), starts)
+
+    def _drop(self, session: tuple[str, int], starts: int) -> None:
+        chip, session_id = session
+        for number in self._numbers(session_id, chip):
+            if number <= starts:
+                self._held.pop(number)[0].close()
 
     def set_share(self, session_id: int, share: Share, *, chip: str | None = None) -> None:
         """Changes the users who may join a session and see its measurements.
@@ -503,9 +515,9 @@ class Client(Caller):
         Only the user who started it may do so, and root; `Busy` if another user's program holds it.
         """
         self._call("SetShare", session_id=session_id, share=share, chip=chip)
-        for key in self._keys(session_id, chip):
-            connection, start = self._held[key]
-            self._held[key] = connection, start.shared(share)
+        for number in self._numbers(session_id, chip):
+            connection, start = self._held[number]
+            self._held[number] = connection, start.shared(share)
 
     def end(self, session_id: int, *, chip: str | None = None) -> None:
         """Ends a session for all programs that hold it.
@@ -514,18 +526,18 @@ class Client(Caller):
         """
         self._call("End", session_id=session_id, chip=chip)
         # It does not start again with the next service.
-        for key in self._keys(session_id, chip):
-            self._held.pop(key)[0].close()
+        for number in self._numbers(session_id, chip):
+            self._held.pop(number)[0].close()
 
     def _restore(self) -> None:
         """Starts the sessions that it held at a service that was restarted."""
         self.service = self._greet()
-        for key, (connection, start) in list(self._held.items()):
+        for number, (connection, start) in list(self._held.items()):
             if connection.is_lost:
                 again = self._open()
                 try:
                     again.call("Start", **start.parameters).result()
-                    self._held[key] = again, start
+                    self._held[number] = again, start
                 except BaseException:
                     again.close()
                     raise

@@ -66,12 +66,16 @@ class StartCall:
     """The parameters of Start for the next service. They have the keys, so no text shows them."""
 
     parameters: dict[str, Any] = field(repr=False)
-    #: The number of the start in this client.
-    number: int = 0
+    chip: str
+    session_id: int
+
+    def is_of(self, chip: str | None, session_id: int) -> bool:
+        """Whether the session has this ID, on this chip or any."""
+        return self.session_id == session_id and chip in (None, self.chip)
 
     def shared(self, share: Share) -> StartCall:
         """Returns the same call with another share."""
-        return StartCall({**self.parameters, "share": share}, self.number)
+        return StartCall({**self.parameters, "share": share}, self.chip, self.session_id)
 
 
 def try_to_connect(connection: socket.socket, path: str) -> bool:

@@ -140,11 +140,15 @@ class _Connection:
 class Session:
     """A session that this client holds: it ends with the block, the client or the program."""
 
-    def __init__(self, client: Client, chip: str, session_id: int, joined: bool) -> None:
+    def __init__(
+        self, client: Client, number: int, chip: str, session_id: int, joined: bool
+    ) -> None:
         self._client = client
+        # The start that it stops.
+        self._number = number
         self.chip = chip
         self.session_id = session_id
-        #: Whether another program had started the session.
+        #: Whether another program, or an earlier start, had started the session.
         self.joined = joined
 
     def measurements(
@@ -177,8 +181,8 @@ class Session:
         await self._client.set_share(self.session_id, share, chip=self.chip)
 
     async def stop(self) -> None:
-        """Releases the session. It ends unless another program holds it."""
-        await self._client.stop(self.session_id, chip=self.chip)
+        """Releases the session. It ends unless another program, or another start, holds it."""
+        await self._client._release(self._number, self.session_id, self.chip)
 
     def __repr__(self) -> str:
         return f"<uwb.aio.Session {self.session_id} on {self.chip}>"
@@ -398,9 +402,9 @@ class Client(Caller):
 
     def __init__(self, path: str, timeout: float | None) -> None:
         super().__init__(path, timeout)
-        # The connections of the sessions that the client holds, with their parameters for the next
-        # service.
-        self._held: dict[tuple[str, int], tuple[_Connection, StartCall]] = {}
+        # The connections of the sessions that the client holds, by the number of the start, with
+        # the parameters for the next service.
+        self._held: dict[int, tuple[_Connection, StartCall]] = {}
         # Several streams may lose the service at once.
         self._restoring = asyncio.Lock()
         #: The service: its version, features, run and host.
@@ -456,6 +460,7 @@ class Client(Caller):
         }
         async with self._limit("Start"):
             connection = await self._open()
+            before = self._starts
             try:
                 result = (await connection.call("Start", **parameters)).result()
                 if self.is_closed:
@@ -464,64 +469,72 @@ class Client(Caller):
                 # The service ends the session that the call starts, as after a crash.
                 connection.close()
                 raise
-        key = result["chip"], result["session_id"]
-        session = Session(self, *key, result["joined"])
-        before = self._held.get(key)
-        # The same chip, even if there are more chips later.
         self._starts += 1
-        call = StartCall({**parameters, "chip": result["chip"]}, self._starts)
-        self._held[key] = connection, call
+        key = result["chip"], result["session_id"]
+        if not result["joined"]:
+            # It has ended since the starts before, which do not begin again.
+            self._drop(key, before)
+        session = Session(self, self._starts, *key, result["joined"])
+        # The same chip, even if there are more chips later.
+        call = StartCall({**parameters, "chip": result["chip"]}, *key)
+        self._held[self._starts] = connection, call
         log.info("session %d on %s: %s", key[1], key[0], "joined" if session.joined else "started")
-        if before:
-            before[0].close()
         return session
 
-    def _keys(self, session_id: int, chip: str | None) -> list[tuple[str, int]]:
-        return [key for key in self._held if key[1] == session_id and chip in (None, key[0])]
+    def _numbers(self, session_id: int, chip: str | None) -> list[int]:
+        return [n for n, (_, call) in self._held.items() if call.is_of(chip, session_id)]
 
     async def stop(self, session_id: int, *, chip: str | None = None) -> None:
-        """Releases a session of this client, on the connection that owns it."""
-        keys = self._keys(session_id, chip)
-        if not keys:
+        """Releases a session of this client: the last start that is not stopped yet."""
+        number = max(self._numbers(session_id, chip), default=0)
+        await self._release(number, session_id, chip)
+
+    async def _release(self, number: int, session_id: int, chip: str | None) -> None:
+        """Releases the session of a start, on the connection that owns it."""
+        if number not in self._held:
             # The session has ended, or belongs to another program. The error of the service names
             # the cause.
             await self._call("Stop", session_id=session_id, chip=chip)
-        for key in keys:
-            connection, _ = self._held.pop(key)
-            try:
-                async with self._limit("Stop"):
-                    (await connection.call("Stop", session_id=session_id, chip=key[0])).result()
-            finally:
-                connection.close()
+            return
+        connection, start = self._held.pop(number)
+        try:
+            async with self._limit("Stop"):
+                (await connection.call("Stop", session_id=session_id, chip=start.chip)).result()
+        finally:
+            connection.close()
 
     def _forget(self, error: Exception, starts: int) -> None:
         """Does not start a session again that has ended by itself, of the first `starts`."""
-        key = ended(error)
-        if key in self._held and self._held[key][1].number <= starts:
-            self._held.pop(key)[0].close()
+        self._drop(ended(error), starts)
+
+    def _drop(self, session: tuple[str, int], starts: int) -> None:
+        chip, session_id = session
+        for number in self._numbers(session_id, chip):
+            if number <= starts:
+                self._held.pop(number)[0].close()
 
     async def set_share(self, session_id: int, share: Share, *, chip: str | None = None) -> None:
         """Changes the users who may join a session; see `uwb.Client.set_share`."""
         await self._call("SetShare", session_id=session_id, share=share, chip=chip)
-        for key in self._keys(session_id, chip):
-            connection, start = self._held[key]
-            self._held[key] = connection, start.shared(share)
+        for number in self._numbers(session_id, chip):
+            connection, start = self._held[number]
+            self._held[number] = connection, start.shared(share)
 
     async def end(self, session_id: int, *, chip: str | None = None) -> None:
         """Ends a session for all programs that hold it; see `uwb.Client.end`."""
         await self._call("End", session_id=session_id, chip=chip)
-        for key in self._keys(session_id, chip):
-            self._held.pop(key)[0].close()
+        for number in self._numbers(session_id, chip):
+            self._held.pop(number)[0].close()
 
     async def _restore(self) -> None:
         """Starts the sessions that it held at a service that was restarted."""
         async with self._restoring:
             await self._greet()
-            for key, (connection, start) in list(self._held.items()):
+            for number, (connection, start) in list(self._held.items()):
                 if connection.is_lost:
-                    await self._start_again(key, start)
+                    await self._start_again(number, start)
 
-    async def _start_again(self, key: tuple[str, int], start: StartCall) -> None:
+    async def _start_again(self, number: int, start: StartCall) -> None:
         async with self._limit("Start"):
             again = await self._open()
             try:
@@ -529,9 +542,10 @@ class Client(Caller):
             except BaseException:
                 again.close()
                 raise
-        held = self._held.get(key)
-        if held and held[1] is start:
-            self._held[key] = again, start
+        held = self._held.get(number)
+        if held:
+            # Its share may have changed meanwhile.
+            self._held[number] = again, held[1]
             held[0].close()
         else:
             # It was stopped meanwhile.

@@ -59,6 +59,8 @@ class FakeService:
         #: The methods that were called, a list for each connection.
         self.calls: list[list[str]] = []
         self._position = 0
+        # The sessions that were started on each connection, by its thread.
+        self._holders: dict[int, list[int]] = {}
         self._run = uuid.uuid4().hex
         # The events of the run; a stream waits for more of them.
         self._events: list[dict[str, Any]] = []
@@ -150,7 +152,8 @@ class FakeService:
                     for reply in self._answers(call):
                         connection.sendall(json.dumps(reply).encode() + b"\0")
         except OSError:
-            return
+            pass
+        self._holders.pop(threading.get_ident(), None)
 
     def _answers(self, call: dict[str, Any]) -> Iterator[dict[str, Any]]:
         interface, _, method = str(call.get("method")).rpartition(".")
@@ -192,9 +195,12 @@ class FakeService:
                 yield {"error": f"{INTERFACE}.InvalidProfile", "parameters": {"reason": reason}}
                 return
             self.started.append(profile if text is None else text)
-            self._note("session_started", session_id=number)
-            yield {"parameters": {"chip": self.chip, "session_id": number, "joined": False}}
+            joined = any(number in held for held in list(self._holders.values()))
+            self._holders.setdefault(threading.get_ident(), []).append(number)
+            self._note("session_joined" if joined else "session_started", session_id=number)
+            yield {"parameters": {"chip": self.chip, "session_id": number, "joined": joined}}
         elif method in ("Stop", "End"):
+            self._release(parameters.get("session_id"), everywhere=method == "End")
             self._note("session_ended", session_id=parameters.get("session_id"))
             yield {"parameters": {}}
         elif method == "Monitor":
@@ -202,6 +208,11 @@ class FakeService:
         else:
             error = "org.varlink.service.MethodNotFound"
             yield {"error": error, "parameters": {"method": call.get("method")}}
+
+    def _release(self, number: int | None, everywhere: bool) -> None:
+        for thread, held in list(self._holders.items()):
+            if everywhere or thread == threading.get_ident():
+                self._holders[thread] = [other for other in held if other != number]
 
     def _monitor(self, wanted: dict[str, Any], more: bool) -> Iterator[dict[str, Any]]:
         number = wanted.get("session_id")
