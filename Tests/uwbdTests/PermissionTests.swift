@@ -247,6 +247,20 @@ import Varlink
     }
   }
 
+  /// Users who may not change the share get a next step that works, also for a shared session.
+  @Test func onlyTheStarterChangesTheShare() async throws {
+    try await Users.lend(hasGroup: true) { users in
+      for share in [Chips.Share.everyone, .user] {
+        try users.hold(share)
+        let refused = try users.client(.member).call(
+          "SetShare", ["session_id": .integer(42), "share": .string("everyone")])
+        #expect(refused.errorName == "Denied")
+        #expect(refused.parameters["advice"] == .string("Ask user 300000, or an administrator."))
+        try await users.letGo()
+      }
+    }
+  }
+
   @Test func nobodyKeepsOthersOut() async throws {
     try await Users.lend(hasGroup: true, mostClients: 10) { users in
       var clients: [TestClient] = []

@@ -70,6 +70,17 @@ package struct Permissions: Sendable {
         ?? "Ask user \(uid), or an administrator; uwbd --group NAME names a group who may.")
   }
 
+  /// Checks that a user may change the users of a session.
+  ///
+  /// - Parameter uid: The user who has started the session.
+  /// - Throws: `ServiceError`.
+  func checkShare(_ user: PeerCredentials, sessionOf uid: UInt32) throws(ServiceError) {
+    guard !Audience.user(uid).includes(user) else { return }
+    throw .denied(
+      "Only the user who has started the session and root may change its share.",
+      advice: "Ask user \(uid), or an administrator.")
+  }
+
   /// Whether a user is root, the user of the service, or a member of the group.
   private func isMember(_ user: PeerCredentials) -> Bool {
     user.uid == 0 || user.uid == geteuid() || group.map { user.groups.contains($0.id) } ?? false

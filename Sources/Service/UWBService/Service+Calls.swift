@@ -104,7 +104,7 @@ extension Service {
       return reply(.done)
     case .setShare(let name, let id, let share):
       let session = try session(id, on: try chip(name))
-      guard Audience.user(session.uid).includes(client.user) else { throw session.denial }
+      try permissions.checkShare(client.user, sessionOf: session.uid)
       try session.change(share)
       return reply(.done)
     case .end(let name, let id):
