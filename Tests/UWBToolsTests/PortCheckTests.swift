@@ -118,6 +118,25 @@ import UWBTools
     #expect(later.advice?.contains("newgrp dialout") == true)
   }
 
+  /// Rules for the device do not help where a service shares it.
+  @Test func aSharedDeviceNeedsNoRules() throws {
+    let machine = try FakeMachine.desk()
+    var port = try Self.port(machine, "ttyACM1")
+    let checks = Self.checks(machine, "ttyACM1")
+    port.access = DeviceAccess(owner: "root", group: "root", mode: 0o600, isAllowed: false)
+    let shared = checks.permission(port.path, port, .shared(name: "ttyACM1"))
+    #expect(shared.verdict == .ok && shared.text.contains("uwbd"))
+    func refused(_ code: LinkError.Code) -> Finding {
+      let error = LinkError(
+        code, endpoint: "uwbd:/run/uwbd/control", detail: "no",
+        recoverySuggestion: "Join the group.")
+      return checks.permission(port.path, port, .unknown(error))
+    }
+    #expect(refused(.permissionDenied).advice == "Join the group.")
+    #expect(refused(.permissionDenied).status == .permission)
+    #expect(refused(.timeout).advice?.contains("setup --install") == true)
+  }
+
   /// Members of root's group could do much more than range.
   @Test(arguments: [("root", 0o660), ("wheel", 0o660), ("dialout", 0o600)])
   func nobodyIsAdvisedToJoinAGroupThatDoesNotHelp(_ group: String, _ mode: UInt16) throws {

@@ -20,14 +20,26 @@ extension Checkup {
     report(device)
     guard device.verdict != .fail, let path else { return }
     let port = machine.discovery.port(at: path)
-    report(permission(path, port))
-    if let port {
-      report(udevRule(port))
-      report(holder(path))
-      report(modemManager(port))
-    } else {
-      report(holder(path))
-    }
+    let sharing = sharing
+    report(permission(path, port, sharing))
+    if let port { report(udevRule(port)) }
+    report(holder(path, sharing))
+    if let port { report(modemManager(port)) }
+  }
+
+  /// The answer of the service to the question whether it shares the device.
+  package enum Sharing {
+    case notShared
+    case shared(name: String)
+    case unknown(LinkError)
+  }
+
+  private var sharing: Sharing {
+    do throws(LinkError) {
+      guard case .service(_, let name, _)? = try endpoint.inService(at: machine.serviceSocket)
+      else { return .notShared }
+      return .shared(name: name ?? "\(endpoint)")
+    } catch { return .unknown(error) }
   }
 
   // MARK: device
@@ -85,11 +97,14 @@ extension Checkup {
 
   // MARK: permissions and other programs
 
-  package func permission(_ path: FilePath, _ port: SerialPort?) -> Finding {
+  package func permission(
+    _ path: FilePath, _ port: SerialPort?, _ sharing: Sharing = .notShared
+  ) -> Finding {
     guard let access = port?.access ?? DeviceAccess(of: path) else {
       return .skipped(.permission, "there is no device node")
     }
     if access.isAllowed { return .ok(.permission, "\(access): you can open it") }
+    if let finding = permission(access, sharing) { return finding }
     if access.needsNewLogin {
       return .fail(
         .permission, .permission,
@@ -109,6 +124,21 @@ extension Checkup {
     return .fail(
       .permission, .permission, "\(access): this user cannot open it.",
       advice.joined(separator: "; or "))
+  }
+
+  /// Returns the finding for a device that this user may not open, if the service decides. Rules
+  /// for the device do not help then.
+  private func permission(_ access: DeviceAccess, _ sharing: Sharing) -> Finding? {
+    switch sharing {
+    case .shared:
+      return .ok(.permission, "\(access): this user needs the service uwbd, and may use it")
+    case .unknown(let error) where error.code == .permissionDenied:
+      return .fail(
+        .permission, .permission,
+        "\(access): this user cannot open it; the service uwbd may share it. \(error)",
+        error.recoverySuggestion ?? "")
+    case .notShared, .unknown: return nil
+    }
   }
 
   package func udevRule(_ port: SerialPort) -> Finding {
@@ -132,9 +162,9 @@ extension Checkup {
         + "whether the file belongs to this version")
   }
 
-  package func holder(_ path: FilePath) -> Finding {
+  package func holder(_ path: FilePath, _ sharing: Sharing = .notShared) -> Finding {
     let (holders, someHidden) = machine.processes.holders(of: path)
-    if let service = served(holders) { return service }
+    if let service = served(sharing, holders) { return service }
     guard let first = holders.first else {
       return .ok(
         .holder,
@@ -152,15 +182,15 @@ extension Checkup {
   }
 
   /// Returns the finding for a device that the service holds; nil if it does not.
-  private func served(_ holders: [PortHolder]) -> Finding? {
+  private func served(_ sharing: Sharing, _ holders: [PortHolder]) -> Finding? {
     let exclusive = "uwbctl doctor \(endpoint) --exclusive"
-    do throws(LinkError) {
-      guard case .service(_, let name, _)? = try endpoint.inService(at: machine.serviceSocket)
-      else { return nil }
+    switch sharing {
+    case .notShared: return nil
+    case .shared(let name):
       return .fail(
-        .holder, .busy, "The service uwbd shares it as \(name ?? "\(endpoint)").",
+        .holder, .busy, "The service uwbd shares it as \(name).",
         "Programs use it through the service. To check the chip itself: \(exclusive)")
-    } catch {
+    case .unknown(let error):
       guard holders.first?.name == "uwbd" else { return nil }
       return .fail(
         .holder, .busy, "The service uwbd shares it. \(error)",
