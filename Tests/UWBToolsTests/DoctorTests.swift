@@ -63,6 +63,21 @@ import UWBTools
     #expect(found[.firmware]?.verdict == (profile.name == "fira1" ? .warn : .ok))
   }
 
+  @Test func aSignalIsNotAFailedCheck() async throws {
+    let (bench, chip) = try simulatedChip(.qm33)
+    let task = Task { [path = chip.path] in
+      var findings: [Finding] = []
+      withUnsafeCurrentTask { $0?.cancel() }
+      await #expect(throws: CancellationError.self) {
+        try await Checkup(endpoint: .serial(path: FilePath(path))).run { findings.append($0) }
+      }
+      return findings
+    }
+    let findings = await task.value
+    bench.stop()
+    #expect(!findings.isEmpty && !findings.contains { $0.verdict == .fail })
+  }
+
   @Test func emptyRoundsAreRounds() async throws {
     var profile = ChipProfile.qm33
     profile.reportsFailures = false

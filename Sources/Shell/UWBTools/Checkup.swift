@@ -29,6 +29,8 @@ package struct Checkup {
 
   /// Runs the checks, and reports each finding at once. Skips checks that an earlier failure makes
   /// impossible.
+  ///
+  /// - Throws: `CancellationError`, rather than a failed check, if the task is cancelled.
   package func run(_ report: (Finding) -> Void) async throws -> [Finding] {
     var findings: [Finding] = []
     func add(_ finding: Finding) {

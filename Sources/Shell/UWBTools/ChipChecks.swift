@@ -31,6 +31,7 @@ extension Checkup {
         report(try await selfTest(device))
         report(Self.calibration(of: device.family))
       } catch let error as DriverError {
+        try Task.checkCancellation()
         report(.fail(.roundTrip, error, else: Self.advice))
       }
       report(line(device.statistics))

@@ -264,6 +264,7 @@ extension Checkup {
     do {
       link = try await PacketLink(endpoint, record: options.tap)
     } catch {
+      try Task.checkCancellation()
       report(.fail(.open, error, else: "Look at the kernel log: sudo dmesg | tail"))
       return false
     }
@@ -281,6 +282,7 @@ extension Checkup {
       report(stale(traffic))
       sessions = try await leftovers(link)
     } catch let error as LinkError {
+      try Task.checkCancellation()
       report(.fail(.stale, error, else: "Plug it in again and retry."))
       return false
     }
