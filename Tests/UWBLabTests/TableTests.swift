@@ -20,6 +20,17 @@ import UWBTestSupport
     #expect(advice.hasSuffix("… and 10 more"))
   }
 
+  /// The output of `uwbctl range` to a pipe without `--format csv`.
+  @Test(arguments: [
+    "{\"time_s\":0.000000, \"peer\":\"0x0001\", \"distance_cm\":268}\n",
+    "    0.000 s  #0  0x0001  2.68 m  2.68 ± 0.31 m (short-term 0.09)  az 34.2°  -71.0 dBm\n",
+  ])
+  func linesOfTextAndJSONAreNotATable(_ text: String) throws {
+    let error = LabError.missingColumn("time_s", of: try table(text))
+    #expect(error.description == "The input has lines of text or JSON instead of a table.")
+    #expect(error.recoverySuggestion?.contains("uwbctl range --format csv") == true)
+  }
+
   @Test func quotesEndsOfLinesAndMarks() throws {
     let text =
       "\u{FEFF}\r\ntime_s,\"note, with comma\",range_m\r\n"

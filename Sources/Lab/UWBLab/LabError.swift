@@ -90,6 +90,11 @@ extension LabError {
   }
 
   static func missingColumn(_ name: String, of table: CSVTable) -> LabError {
+    if table.isOtherOutput {
+      return LabError(
+        .badTable, "The input has lines of text or JSON instead of a table.",
+        suggestion: "Give a table with a header, as uwbctl range --format csv prints one.")
+    }
     let header = table.commentLine.map { ". " + CSVTable.advice($0) } ?? ""
     return LabError(
       .badTable, "The input has no column \(shortened(name)).",

@@ -18,6 +18,10 @@ public struct CSVTable: Sendable {
   /// The line of the header, counted from 1, and of the last comment above it.
   private(set) var headerLine = 1
   private(set) var commentLine: Int?
+  /// Whether the header is a line of JSON, or of the text that `uwbctl range` prints to a pipe.
+  var isOtherOutput: Bool {
+    header.first.map { $0.hasPrefix("{") || $0.contains(" s  #") } ?? false
+  }
   /// The names in lower case, with the unit of the format where they have none.
   private(set) var names: [String] = []
   /// The line at which each row begins.
