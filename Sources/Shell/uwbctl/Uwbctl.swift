@@ -74,10 +74,12 @@ enum FormerCommand {
     let words = arguments.first == "help" ? arguments.dropFirst() : arguments[...]
     let name = words.prefix(words.first == "calibrate" ? 2 : 1).joined(separator: " ")
     let moved = ["compute"] + ["delay", "angle", "power", "path"].map { "calibrate \($0)" }
-    guard moved.contains(name) else { return }
+    let computations = ["ds-twr", "ss-twr", "filter", "angle", "locate"]
+    guard moved.contains(name) || computations.contains(name) else { return }
+    let path = moved.contains(name) ? "" : "compute "
     throw Failure(
-      .usage, "\(name) is a command of uwblab.",
-      try: "Give the same arguments to it: uwblab \(words.joined(separator: " "))"
+      .usage, "\(path)\(name) is a command of uwblab.",
+      try: "Give the same arguments to it: uwblab \(path)\(words.joined(separator: " "))"
     ).report()
   }
 }
