@@ -167,6 +167,7 @@ import UWBTestSupport
     #expect(try session.status() == 0)
     #expect(!session.seen.contains("\u{1B}"), "\(session.seen)")
     #expect(session.seen.contains(" m"), "\(session.seen)")
+    #expect(session.screen.wraps == 0, "\(session.screen.lines)")
   }
 
   // MARK: colours and symbols

@@ -31,7 +31,8 @@ final class OneWayPrinter: Sendable {
   func take(_ measurement: OneWayMeasurement) {
     let row = state.withLock { $0.add(measurement) }
     switch format {
-    case .table, .text: standardOutput.write(Self.text(row) + "\n")
+    case .table, .text:
+      standardOutput.write(standardOutput.wrapped(Self.text(row), indent: 14) + "\n")
     case .json: standardOutput.write(OneWayRow.json.line(row))
     case .csv:
       // A list is the only value with commas in it.

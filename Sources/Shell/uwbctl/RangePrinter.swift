@@ -107,7 +107,7 @@ final class RangePrinter: Sendable {
     }
     switch format {
     case .table: drawSoon(measurement.receivedAt)
-    case .text: standardOutput.write(text(row) + "\n")
+    case .text: standardOutput.write(standardOutput.wrapped(text(row), indent: 14) + "\n")
     case .json: standardOutput.write(RangeRow.json.line(row))
     case .csv: standardOutput.write(Self.csv(Self.columns.map { $0.plain(row) ?? "" }))
     }
