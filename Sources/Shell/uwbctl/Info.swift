@@ -30,21 +30,34 @@ struct Info: DeviceCommand {
   }
 
   private static func text(_ device: UWBDevice) -> String {
-    let (info, capabilities) = (device.info, Capabilities(device.capabilities))
+    let info = device.info
     var table = TextTable()
     for (name, value) in [
       ("device", device.endpoint.description), ("family", device.profile.name),
       ("UCI", "\(info.uciVersion)"), ("MAC", "\(info.macVersion)"), ("PHY", "\(info.phyVersion)"),
-      ("test", "\(info.testVersion)"), ("vendor info", hexDigits(info.vendorInfo)),
-    ] { table.add(name, value) }
-    if let channels = capabilities.channels {
-      table.add("channels", channels.map(String.init).joined(separator: ", "))
-    }
-    for parameter in device.capabilities {
-      table.add(
-        CapabilityID.name(of: parameter.id, in: capabilities.numbering),
-        hexDigits(parameter.value, separator: " "))
+      ("test", "\(info.testVersion)"),
+    ] + vendorRows(info) { table.add(name, printable(value)) }
+    for row in CapabilityList(device.capabilities, dialect: device.dialect).rows {
+      table.add(row.name, printable(row.words))
     }
     return table.text
+  }
+
+  /// Returns the details in the vendor's bytes, or these bytes if their form is unknown.
+  private static func vendorRows(_ info: DeviceInfo) -> [(String, String)] {
+    switch info.vendorDetails {
+    case .qorvo(let qorvo):
+      [
+        ("firmware", "\(qorvo.firmware), build \(qorvo.build)"), ("OEM version", qorvo.oemVersion),
+        ("chip", "0x" + String(qorvo.deviceID, radix: 16)), ("chip id", hexDigits(qorvo.socID)),
+      ]
+    case .nxp(let nxp):
+      [
+        ("firmware", nxp.firmware ?? "?"), ("chip", nxp.deviceName),
+        ("chip id", nxp.chipID.map { hexDigits($0) } ?? "?"),
+        ("clock error", nxp.maxPPM.map { "at most \($0) ppm" } ?? "?"),
+      ]
+    case nil: [("vendor info", hexDigits(info.vendorInfo))]
+    }
   }
 }
