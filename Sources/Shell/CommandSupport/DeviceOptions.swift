@@ -50,11 +50,6 @@ package struct DeviceOptions {
   package var isSimulated: Bool { device == Self.simulated }
   package var driverOptions: UWBDevice.Options { chip.driverOptions }
 
-  /// Prints a note that measurements come from simulated chips.
-  package func noteSimulation() {
-    if isSimulated { note("Simulated chips: --device names a board.") }
-  }
-
   /// Checks the name of a device.
   ///
   /// - Throws: `ValidationError` for an invalid name.

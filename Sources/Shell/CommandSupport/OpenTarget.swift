@@ -17,12 +17,16 @@ package struct OpenTarget {
 
   /// Resolves the options.
   ///
-  /// - Parameter peers: The number of further simulated chips.
+  /// - Parameters:
+  ///   - peers: The number of further simulated chips.
+  ///   - notesSimulation: Whether to print a note that the chips are simulated.
   /// - Throws: `LinkError`, `CaptureError`, or the error of the pseudo-terminal.
   package init(
-    _ device: String, _ chip: ChipOptions, _ capture: CaptureOptions?, peers: Int = 0
+    _ device: String, _ chip: ChipOptions, _ capture: CaptureOptions?, peers: Int = 0,
+    notesSimulation: Bool = true
   ) async throws {
     simulated = device == DeviceOptions.simulated ? try chip.simulatedChip(peers: peers) : nil
+    if simulated != nil, notesSimulation { note("Simulated chips: --device names a board.") }
     endpoint = try simulated.map { SimulatedPeers.endpoint($0.own) } ?? LinkEndpoint(device)
     tap = try capture?.start(device, simulated: simulated == nil ? nil : chip.model)?.tap
     loan =

@@ -151,7 +151,6 @@ extension DeviceOptions {
     clock: AlarmClock = .system,
     _ body: @escaping @Sendable (UWBDevice, SimulatedPeers?) async throws -> R
   ) async throws -> R? {
-    noteSimulation()
     let opened = Locked<UWBDevice?>(nil)
     return try await end.time.limiting(opened, clock: clock) {
       try await withDevice(capture, peers: count, recovery: end.recovery) { device, simulated in

@@ -53,7 +53,7 @@ struct Doctor: Command {
   }
 
   private func check(_ device: String) async throws -> [Finding] {
-    let target = try await OpenTarget(device, options, capture)
+    let target = try await OpenTarget(device, options, capture, notesSimulation: false)
     defer { target.finish() }
     var driverOptions = options.driverOptions
     driverOptions.tap = target.tap

@@ -57,7 +57,6 @@ struct PeerCommand: DeviceCommand {
   }
 
   func execute() async throws {
-    options.noteSimulation()
     try await options.withDevice(peers: 1, recovery: end.recovery) { device, simulated in
       guard let chip = simulated?.others.first else {
         return try await range(with: device, in: service, isAsked: true)
