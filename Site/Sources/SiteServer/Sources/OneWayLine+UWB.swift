@@ -16,20 +16,18 @@ extension OneWayLine {
     self.init(
       time: Double(measurement.receivedAt) / 1e9, device: device,
       senders: ["\(measurement.peer)"], message)
-    var sight = LineOfSight.notDetermined
-    var angles = (
-      azimuth: Angle(raw: 0, figureOfMerit: 0), elevation: Angle(raw: 0, figureOfMerit: 0)
-    )
+    let sight: LineOfSight
     switch measurement.result {
     case .downlink(let message): sight = message.values.lineOfSight
     case .uplink(let blink):
-      (sight, angles) = (blink.lineOfSight, (blink.azimuth, blink.elevation))
+      sight = blink.lineOfSight
+      (azimuth, elevation) = (Self.radians(blink.azimuth), Self.radians(blink.elevation))
       if !blink.deviceID.isEmpty { senders.insert(Self.digits(blink.deviceID), at: 0) }
     case .angle(let frame):
-      (sight, angles) = (frame.lineOfSight, (frame.azimuth, frame.elevation))
+      sight = frame.lineOfSight
+      (azimuth, elevation) = (Self.radians(frame.azimuth), Self.radians(frame.elevation))
     }
     if sight == .nonLineOfSight { blocked = Self.reportedBlocked }
-    (azimuth, elevation) = (Self.radians(angles.azimuth), Self.radians(angles.elevation))
   }
 
   private static func message(_ result: OneWayMeasurement.Result) -> Message? {
