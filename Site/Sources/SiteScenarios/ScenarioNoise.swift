@@ -9,7 +9,10 @@ package struct ScenarioNoise: Sendable {
 
   /// - Parameter stream: Distinguishes sequences of one seed.
   package init(seed: UInt64, stream: UInt64 = 0x0051_7CC1_B727_220A) {
-    random = SplitMix64(seed: seed &* 0x9E37_79B9_7F4A_7C15 &+ stream)
+    // A random start: SplitMix64 of near seeds, or of multiples of its step, returns the same
+    // numbers shifted by some.
+    var start = SplitMix64(seed: seed)
+    random = SplitMix64(seed: start.next() ^ stream)
   }
 
   package mutating func uniform(_ low: Double = 0, _ high: Double = 1) -> Double {

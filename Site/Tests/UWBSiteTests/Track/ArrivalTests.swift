@@ -29,7 +29,7 @@ import Testing
     var noise = ScenarioNoise(seed: 11)
     var (one, two, all) = (0, 0, 0)
     var square = 0.0
-    for _ in 0..<24 {
+    for _ in 0..<72 {
       let anchors = Self.places.map { TagTrack.Anchor($0) }
       // The places and the delays of anchors, and a constant error of each pair.
       let errors = Self.places.map { _ in 0.07 * noise.normal() }
@@ -57,7 +57,7 @@ import Testing
       }
     }
     let rms = (square / Double(max(1, all))).squareRoot()
-    #expect(all > 130 && rms < 0.12, "\(all) \(rms)")
+    #expect(all > 400 && rms < 0.12, "\(all) \(rms)")
     #expect(0.60...0.80 ~= Double(one) / Double(all), "\(one) of \(all)")
     #expect(0.90...0.99 ~= Double(two) / Double(all), "\(two) of \(all)")
   }
