@@ -30,6 +30,10 @@ struct Figure {
 
 /// Errors of one kind.
 enum Errors {
+  static func mean(_ values: [Double]) -> Double {
+    values.reduce(0, +) / Double(max(1, values.count))
+  }
+
   static func rms(_ values: [Double]) -> Double {
     (values.reduce(0) { $0 + $1 * $1 } / Double(max(1, values.count))).squareRoot()
   }

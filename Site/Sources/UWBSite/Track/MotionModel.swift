@@ -16,6 +16,8 @@ package struct MotionModel: Sendable, Hashable {
   /// The mean time in this model, in seconds. Rest is left soon: far from the anchors, a motion
   /// across is hard to notice.
   var stay: Double
+  /// The part of the speed along the vertical.
+  var climb = 1.0
 
   /// Returns the variance of the way that accelerations within `seconds` make.
   func jolt(_ seconds: Double) -> Double {
@@ -29,7 +31,9 @@ package struct MotionModel: Sendable, Hashable {
   static let walk = MotionModel(kind: .walk, speed: 1.2, memory: 2.9, stay: 60)
   /// Drives in a hall: 3 m²/s³.
   static let vehicle = MotionModel(kind: .vehicle, speed: 3, memory: 6, stay: 60)
-  /// Flies: 12 m²/s³.
+  /// Hovers and glides: 1.3 m²/s³, and climbs slower than it flies.
+  static let glide = MotionModel(kind: .drone, speed: 0.8, memory: 1, stay: 60, climb: 0.4)
+  /// Flies fast: 12 m²/s³.
   static let drone = MotionModel(kind: .drone, speed: 3, memory: 1.5, stay: 60)
 }
 
@@ -64,9 +68,10 @@ struct MotionStep: Sendable {
     let way = model.memory * (1 - left)
     let decay = Math.exp(-dt / slow.time)
     fade = SIMD8(1, decay, 1, decay, 1, decay, 1, decay)
+    let axes = SIMD3(1, 1, model.climb * model.climb)
     noise = (
-      SIMD3(repeating: travelled), SIMD3(repeating: variance * (1 - left) * way),
-      SIMD3(repeating: variance * (1 - left * left)), slow.variance * (1 - decay * decay)
+      travelled * axes, variance * (1 - left) * way * axes, variance * (1 - left * left) * axes,
+      slow.variance * (1 - decay * decay)
     )
     let turn: SIMD2<Double> = angle == 0 ? [1, 0] : [Math.cos(angle), Math.sin(angle)]
     kept = SIMD8(1, 1, 1, left * turn.x, left * turn.x, left, 1, 1)

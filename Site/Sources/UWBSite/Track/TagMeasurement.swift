@@ -175,7 +175,7 @@ extension TagTrack {
       switch self {
       case .person: [.rest, .walk]
       case .vehicle: [.rest, .vehicle]
-      case .drone: [.rest, .drone]
+      case .drone: [.glide, .drone]
       case .fixed: [.rest]
       }
     }

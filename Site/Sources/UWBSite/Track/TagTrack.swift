@@ -63,6 +63,11 @@ package struct TagTrack: Sendable {
   /// Whether there is a place, sure or not.
   package var isTracking: Bool { !alternatives.isEmpty }
 
+  /// The height as a motion. A band is a room to fly in: it gives a drone a start only.
+  private var level: Height {
+    if carrier == .drone, case .within = height { .free } else { height }
+  }
+
   /// The likeliest place in metres, for the directions of anchors.
   var position: SIMD3<Double> {
     isTracking ? alternatives[leader].position : .zero
@@ -152,20 +157,28 @@ package struct TagTrack: Sendable {
       slowVariance = (weights * sizes * sizes).sum()
     }
     let angle = next < turn.until ? turn.rate * dt : 0
+    let level = level
     let first = MotionStep(
-      models[0], dt, height: height, turn: angle, slow: errors.slow(slowVariance, models[0]))
+      models[0], dt, height: level, turn: angle, slow: errors.slow(slowVariance, models[0]))
     let other =
       models.count == 2
       ? MotionStep(
-        models[1], dt, height: height, turn: angle, slow: errors.slow(slowVariance, models[1]))
+        models[1], dt, height: level, turn: angle, slow: errors.slow(slowVariance, models[1]))
       : first
     for index in alternatives.indices { alternatives[index].advance(dt, (first, other)) }
-    let (model, height, errors) = (models[models.count - 1], height, errors)
+    let (model, errors) = (scoutModel, errors)
     scouts?.advance(to: next, interval: rhythm.interval, sizes: errors.slowSizes) { dt, size in
       let deviation = size * errors.slow
       return MotionStep(
-        model, dt, height: height, turn: angle, slow: errors.slow(deviation * deviation, model))
+        model, dt, height: level, turn: angle, slow: errors.slow(deviation * deviation, model))
     }
+  }
+
+  /// The motion of filters that compare sizes of slow errors: at rest, a slow error and a step
+  /// look alike.
+  private var scoutModel: MotionModel {
+    let likeliest = alternatives[leader].likeliest
+    return likeliest.kind == .rest ? models[models.count - 1] : likeliest
   }
 
   /// - Parameter isFirst: whether the measurement only determines the time of its round.
@@ -325,9 +338,9 @@ package struct TagTrack: Sendable {
     alternatives = found.map { candidate in
       var filter = InteractingFilter(models, slots: room)
       var wide = candidate.spread.scaled(4)
-      let level = height.band == nil ? moved * moved : 0
-      wide.add(Spread(xx: moved * moved, xy: 0, xz: 0, yy: moved * moved, yz: 0, zz: level), 1)
-      filter.restart(candidate.position, wide, isLevel: height.band != nil)
+      let lift = level.band == nil ? moved * moved : 0
+      wide.add(Spread(xx: moved * moved, xy: 0, xz: 0, yy: moved * moved, yz: 0, zz: lift), 1)
+      filter.restart(candidate.position, wide, isLevel: level.band != nil)
       filter.set(6, 0, variance: errors.delay * errors.delay)
       return filter
     }

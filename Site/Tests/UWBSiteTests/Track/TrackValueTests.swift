@@ -186,7 +186,7 @@ struct TrackValueTests {
 
   @Test(
     "A step of time divides into shorter ones",
-    arguments: [MotionModel.rest, .walk, .vehicle, .drone],
+    arguments: [MotionModel.rest, .walk, .vehicle, .glide, .drone],
     [TagTrack.Height.free, .fixed(1), .within(0...2)])
   func steps(_ model: MotionModel, _ height: TagTrack.Height) {
     func filter() -> JointFilter {
