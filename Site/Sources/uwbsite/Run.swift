@@ -15,9 +15,9 @@ struct Run: AsyncParsableCommand {
       each tag after each of its rounds, and changes of zones, floors and doors. A source is - for \
       standard input, a pipe or a file, with one JSON object a line; uwbd: or a socket for the \
       service that shares chips; pans:/dev/ttyACM0 for a DWM1001 board with PANS firmware; \
-      BOARD=FILE.pcapng for a capture; or history:FOLDER for the measurements that --raw has \
-      recorded. A line is as `uwbctl range --format json` prints it, or \
-      shorter:
+      BOARD=FILE.pcapng for a capture; history:FOLDER for the measurements that --raw has \
+      recorded; or utc:- for standard input from several hosts. A line is as `uwbctl range --format \
+      json` prints it, or shorter:
 
       {"t": 12.5, "tag": "T1", "anchor": "A3", "distance_m": 4.21, "sd_m": 0.1}
 
@@ -27,6 +27,9 @@ struct Run: AsyncParsableCommand {
       tags of uplink and downlink TDoA and observers of angles receive. A line that cannot be used is counted, and the \
       first ones are printed with their field on standard error. Ctrl-C ends the command with a \
       summary.
+
+      With utc:- or utc:PIPE, the times of the lines are seconds since 1970, by clocks that are \
+      synchronised, and places keep them. It is the only source of a run.
 
       Services, boards, pipes and standard input are live: a tag is lost after a silence that its rate does not \
       explain. Files alone are read as fast as possible, or with --speed at a multiple of their own \
@@ -93,6 +96,9 @@ struct Run: AsyncParsableCommand {
       let site = try SiteFiles.read(site)
       var opened = try open(SiteNames(site))
       if let rounds { opened.append(try Self.rounds(rounds, site)) }
+      if opened.count > 1, let timed = opened.first(where: \.isTimed) {
+        throw CommandFailure(.usage, "\(timed.name) is the only source of a run")
+      }
       if speed != nil, let live = opened.first(where: \.isLive) {
         throw CommandFailure(.usage, "--speed is for files, and \(live.name) is live")
       }
@@ -107,7 +113,8 @@ struct Run: AsyncParsableCommand {
       defer { service?.close() }
       let output = OutputQueue(write: Self.write)
       defer { Self.noteDropped(output) }
-      let printer = printer(opened.contains(where: \.isLive) ? output : nil)
+      let waits = opened.contains(where: \.isTimed) || !opened.contains(where: \.isLive)
+      let printer = printer(waits ? nil : output)
       do throws(SinkFailure) {
         let sinks = [printer, recorder, service].compactMap { (sink: (any SiteSink)?) in sink }
         var runner = try SiteRunner(

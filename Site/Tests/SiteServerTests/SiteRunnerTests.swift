@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import Testing
 import UWBSite
 
@@ -67,6 +68,56 @@ import UWBSite
     #expect(collector.run?.isLive == true && collector.run?.epoch == 1000)
     #expect(collector.measurements.count == 4)
     #expect(collector.events.contains { $0.kind == .source("live", .ended(reason: nil)) })
+  }
+
+  @Test("Lines with the times of the run keep them, and the last round waits for no other one")
+  func timed() throws {
+    let start = 1_764_381_600.0
+    let pipe = Pipe()
+    for number in 0..<20 {
+      for item in SiteScene.round(at: start + Double(number) / 10, [3, 5, 1]) {
+        guard case .measurement(let line) = item,
+          case .distance(let metres)? = line.quantities.first
+        else { continue }
+        let text =
+          #"{"t": \#(line.time), "tag": "\#(line.tag)", "anchor": "\#(line.anchor)", "#
+          + #""distance_m": \#(metres)}"# + "\n"
+        pipe.fileHandleForWriting.write(Data(text.utf8))
+      }
+    }
+    try pipe.fileHandleForWriting.close()
+    let path = "/proc/self/fd/\(pipe.fileHandleForReading.fileDescriptor)"
+    let source = try Source(argument: "utc:\(path)", SiteNames(SiteScene().site))
+    #expect(source.isLive && source.isTimed)
+    let collector = try run([source])
+    #expect(collector.run?.isLive == true && collector.run?.epoch == 0)
+    let last = try #require(collector.places.last)
+    #expect(abs(last.time - (start + 1.9)) < 1e-6 && abs(last.position.x - 3) < 0.1)
+    #expect(collector.events.contains { $0.kind == .source("utc:\(path)", .ended(reason: nil)) })
+  }
+
+  @Test("Lines are read as they come, and a pause is no end")
+  func pause() throws {
+    let pipe = Pipe()
+    var lines = TimedLines(
+      Descriptor(pipe.fileHandleForReading.fileDescriptor, isOwned: false), LineParser(.json))
+    #expect(lines.next() == .nothing)
+    pipe.fileHandleForWriting.write(
+      Data(#"{"t": 1, "tag": "T", "anchor": "A", "distance_m": 2}"#.utf8))
+    #expect(lines.next() == .items([]))
+    pipe.fileHandleForWriting.write(Data("\n[]\n".utf8))
+    guard case .items(let items) = lines.next() else { return #expect(Bool(false)) }
+    #expect(items.count == 2 && items[0].time == 1)
+    try pipe.fileHandleForWriting.close()
+    #expect(lines.next() == .items([.state(.ended(reason: nil))]))
+    #expect(lines.next() == .end)
+  }
+
+  @Test(
+    "A folder and a missing pipe of lines with times are refused", arguments: ["/tmp", "/nowhere"])
+  func timedRefused(path: String) throws {
+    let names = SiteNames(try SiteScene().site)
+    #expect(throws: SourceFailure.self) { try Source(argument: "utc:\(path)", names) }
   }
 
   @Test("A sink that fails ends the run with its error")

@@ -33,13 +33,15 @@ package struct SiteRunner {
     let isLive = sources.contains { $0.isLive }
     (self.sources, self.speed, self.isStopped) = (sources, speed, isStopped)
     (self.changes, self.watch) = (changes, watch)
+    let hasClock = isLive && !sources.contains { $0.isTimed }
     loop = try SiteLoop(
-      SiteRun(site, sources: sources.map(\.name), isLive: isLive, epoch: isLive ? epoch : 0),
+      SiteRun(site, sources: sources.map(\.name), isLive: isLive, epoch: hasClock ? epoch : 0),
       sinks: sinks)
   }
 
   /// Runs until all sources have ended.
   package mutating func run() throws(SinkFailure) {
+    if case .timed(var lines)? = sources.first?.kind { return try follow(&lines) }
     var recordings = RecordingMerge(sources)
     if sources.contains(where: \.isLive) {
       try runLive(&recordings)
@@ -79,6 +81,29 @@ package struct SiteRunner {
       guard rest > 0 else { return }
       _ = semaphore.wait(timeout: .now() + .nanoseconds(Int(min(rest, Self.tick) * 1e9)))
     }
+  }
+
+  // MARK: lines with the times of the run
+
+  /// Follows lines until their end. A slow reader of the output slows their sender down.
+  private mutating func follow(_ lines: inout TimedLines) throws(SinkFailure) {
+    let mailbox = Mailbox(sources: sources.count)
+    defer { mailbox.close() }
+    startWatch(mailbox)
+    while !isStopped() {
+      let reading = lines.next()
+      for change in changes.take() { try loop.add(change, now: nil) }
+      switch reading {
+      case .items(let items):
+        for item in items {
+          loop.add(item, from: 0)
+          try loop.turn(now: nil, isComplete: false)
+        }
+      case .nothing: try loop.turn(now: nil, isComplete: true)
+      case .end: return try loop.finish(now: nil)
+      }
+    }
+    try loop.finish(now: nil)
   }
 
   // MARK: live

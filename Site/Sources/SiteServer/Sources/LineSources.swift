@@ -65,6 +65,51 @@ struct LineFile: Recording {
   }
 }
 
+/// The lines of a program that runs, with times that all of its clocks share.
+package struct TimedLines {
+  enum Reading: Sendable, Hashable {
+    case items([SourceItem])
+    /// No whole line is there now.
+    case nothing
+    case end
+  }
+
+  private let descriptor: Descriptor
+  private var parser: LineParser
+  private var splitter = LineSplitter()
+  private var isRead = true
+  private var isEnded = false
+
+  init(_ descriptor: Descriptor, _ parser: LineParser) {
+    (self.descriptor, self.parser) = (descriptor, parser)
+  }
+
+  /// Returns the items of the lines that are there. After all of them, it blocks up to 0.1 s.
+  mutating func next() -> Reading {
+    guard !isEnded else { return .end }
+    let reading = descriptor.read(within: isRead ? 100 : 0)
+    var items: [SourceItem] = []
+    isRead = true
+    switch reading {
+    case .nothing: return .nothing
+    case .bytes(let bytes):
+      isRead = false
+      splitter.add(bytes[...])
+      while let line = splitter.next() {
+        if let item = parser.parse(line) { items.append(item) }
+      }
+    case .end:
+      isEnded = true
+      if let line = splitter.rest(), let item = parser.parse(line) { items.append(item) }
+      items.append(.state(.ended(reason: nil)))
+    case .failed(let number):
+      isEnded = true
+      items.append(.state(.ended(reason: Descriptor.Failure(number: number).description)))
+    }
+    return .items(items)
+  }
+}
+
 /// The lines of a file or of standard input, for programs that read nothing else.
 package struct LineInput {
   private let descriptor: Descriptor

@@ -68,6 +68,8 @@ package struct Source {
   package enum Kind {
     case live(any LiveSource)
     case recording(any Recording)
+    /// Lines as they come, whose times are the times of the run. It is the only source of a run.
+    case timed(TimedLines)
   }
 
   /// The name in reports.
@@ -76,7 +78,12 @@ package struct Source {
 
   package init(_ name: String, _ kind: Kind) { (self.name, self.kind) = (name, kind) }
 
+  /// Whether its measurements come as they are made.
   package var isLive: Bool {
-    if case .live = kind { true } else { false }
+    if case .recording = kind { false } else { true }
+  }
+
+  package var isTimed: Bool {
+    if case .timed = kind { true } else { false }
   }
 }

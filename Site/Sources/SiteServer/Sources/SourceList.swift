@@ -17,7 +17,7 @@ package struct SourceFailure: Error, Sendable, Hashable, CustomStringConvertible
 
 extension Source {
   /// Opens a source by its argument: `-`, a file, a pipe, `uwbd:` with a socket, `pans:` with a
-  /// serial port, `history:` with a folder.
+  /// serial port, `history:` with a folder, `utc:` with `-` or a pipe.
   ///
   /// The board at this end may stand before it, as in `T1=-`.
   package init(argument: String, _ names: SiteNames) throws(SourceFailure) {
@@ -32,6 +32,10 @@ extension Source {
       do throws(HistoryFailure) {
         self.init(place, .recording(try RecordedMeasurements(folder)))
       } catch { throw SourceFailure(source: place, reason: "\(error)") }
+      return
+    }
+    if place.hasPrefix("utc:") {
+      self.init(place, .timed(try Self.timed(String(place.dropFirst("utc:".count)), board)))
       return
     }
     if place == "-" {
@@ -73,6 +77,23 @@ extension Source {
       return path.isEmpty ? ChipService.usualPath : String(path)
     }
     return Descriptor.isSocket(place) ? place : nil
+  }
+
+  private static func timed(
+    _ path: String, _ board: String?
+  ) throws(SourceFailure) -> TimedLines {
+    let parser = LineParser(.json, board: board)
+    guard path != "-" else {
+      return TimedLines(Descriptor(STDIN_FILENO, isOwned: false), parser)
+    }
+    let descriptor: Descriptor
+    do throws(Descriptor.Failure) { descriptor = try Descriptor(opening: path, O_RDONLY) } catch {
+      throw SourceFailure(source: path, reason: "\(error)")
+    }
+    guard descriptor.kind != .folder else {
+      throw SourceFailure(source: path, reason: "is a folder; a pipe belongs here")
+    }
+    return TimedLines(descriptor, parser)
   }
 
   private static func capture(
