@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 
-__all__ = ["run_mavlink", "run_mcap", "run_metrics", "run_mqtt", "run_nats", "run_omlox", "run_ros2"]
+__all__ = ["run_mavlink", "run_mcap", "run_metrics", "run_mqtt", "run_nats", "run_nats_engine", "run_omlox", "run_ros2"]
 
 
 def _run(program: str, module: str, extra: str, package: str) -> int:
@@ -47,6 +47,11 @@ def run_mqtt() -> int:
 def run_nats() -> int:
     """Runs `uwb-nats`. It needs a library for `--credentials` only."""
     return _run("uwb-nats", "uwb.bridges.nats", "nats", "")
+
+
+def run_nats_engine() -> int:
+    """Runs `uwb-nats-engine`. It needs `uwbsite`, and a library for `--credentials` only."""
+    return _run("uwb-nats-engine", "uwb.bridges.nats_engine", "nats", "")
 
 
 def run_omlox() -> int:

@@ -15,6 +15,7 @@ import json
 import random
 import re
 import secrets
+import socket
 import ssl
 from collections.abc import Callable
 from typing import Any
@@ -22,6 +23,7 @@ from urllib.parse import urlsplit
 
 import uwb
 
+from ._house import slug
 from ._input import log
 from ._program import secret
 
@@ -232,6 +234,8 @@ class Client:
         self._count = 0
         self._connection: Connection | None = None
         self._loss = asyncio.Event()
+        #: Called with each message of a consumer.
+        self.delivered: Callable[[Message], None] = lambda message: None
         #: Called after each connection, and after its loss.
         self.changed: Callable[[bool], None] = lambda is_up: None
         self.reason = "There is no answer."
@@ -262,13 +266,13 @@ class Client:
             start = f"PUB {subject} {reply} {len(payload)}\r\n".encode()
             self._connection.write(b"%s%s\r\n" % (start, payload))
 
-    async def request(self, subject: str, payload: bytes = b"", timeout: float = 5) -> Message:
+    async def request(self, subject: str, payload: bytes = b"", timeout: float = 5, headers: bytes = b"") -> Message:
         """Sends a request, and returns the reply."""
         self._count += 1
         reply = f"{self._inbox}.r.{self._count}"
         future = self._replies[reply] = asyncio.get_running_loop().create_future()
         try:
-            self.publish(subject, payload, reply)
+            self.publish(subject, payload, reply, headers)
             return await asyncio.wait_for(future, timeout)
         except asyncio.TimeoutError:
             raise NatsError(f"There is no answer to {subject}.") from None
@@ -355,6 +359,8 @@ class Client:
                 future.set_result(message)
         elif handler := self._handlers.get(message.subject.rpartition(".")[0]):
             handler(message)
+        elif message.reply.startswith("$JS.ACK."):
+            self.delivered(message)
 
     def _lose(self, connection: Connection, reason: str) -> None:
         if connection is not self._connection:
@@ -388,7 +394,7 @@ def signed(credentials: str, nonce: str) -> dict[str, str]:
 
 
 def add_options(found: argparse.ArgumentParser) -> None:
-    """Adds the options of a cluster."""
+    """Adds the options of a cluster and of a site in it."""
     add = found.add_argument
     add("--server", action="append", metavar="URL",
         help="nats://HOST[:PORT], or tls://HOST; once for each node (default: nats://localhost)")
@@ -398,6 +404,9 @@ def add_options(found: argparse.ArgumentParser) -> None:
     add("--ca", metavar="FILE", help="the certificates that sign the servers' (default: the system's)")
     add("--certificate", metavar="FILE", help="the certificate of this client")
     add("--key", metavar="FILE", help="the key of this client")
+    add("--site", required=True, help="the site, the second level of subjects")
+    add("--area", default="main", help="the area, the third level of subjects (default: main)")
+    add("--host", default=socket.gethostname(), help="the name of this host (default: the machine's)")
 
 
 def validate(options: argparse.Namespace) -> None:
@@ -414,3 +423,6 @@ def validate(options: argparse.Namespace) -> None:
         raise ValueError("--password-file needs --user")
     if options.key and not options.certificate:
         raise ValueError("--key needs --certificate")
+    for level in (options.site, options.area):
+        if level != slug(level) or level.startswith("-"):
+            raise ValueError(f"{level!r} is not a level of a subject: use letters, digits, - and _")

@@ -16,13 +16,14 @@ import uwb
 from ._input import log
 
 
-def parser(program: str, text: str | None) -> argparse.ArgumentParser:
+def parser(program: str, text: str | None, sources: bool = True) -> argparse.ArgumentParser:
     """Returns a parser with the options that all bridges have."""
     found = argparse.ArgumentParser(
         prog=program, description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
-    found.add_argument(
-        "sources", nargs="*", default=["chips"], metavar="source",
-        help="chips, chips:SOCKET, site:SOCKET, a file of JSON lines, or - for standard input (default: chips)")
+    if sources:
+        found.add_argument(
+            "sources", nargs="*", default=["chips"], metavar="source",
+            help="chips, chips:SOCKET, site:SOCKET, a file of JSON lines, or - for standard input (default: chips)")
     found.add_argument("-v", "--verbose", action="count", default=0, help="more in the log")
     found.add_argument("--version", action="version", version=f"{program} {uwb.__version__}")
     return found

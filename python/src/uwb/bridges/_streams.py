@@ -13,9 +13,11 @@ from ._nats import Client, NatsError
 
 HOUR = 3_600
 #: The kinds of messages, with the age of the oldest one that is kept, seconds.
-AGES = {"range": HOUR, "place": 7 * 24 * HOUR, "event": 365 * 24 * HOUR, "host": 24 * HOUR}
-#: Bytes of the stream of hosts.
-HOSTS_SIZE = 1 << 24
+AGES = {"range": HOUR, "place": 7 * 24 * HOUR, "event": 365 * 24 * HOUR, "host": 24 * HOUR, "lease": 3}
+#: The kinds of which only the last message of a subject is kept.
+NEWEST = "host", "lease"
+#: Bytes of the streams of these.
+NEWEST_SIZE = 1 << 24
 #: The time in which a repeated message is recognised, seconds.
 WINDOW = 120
 #: Seconds after which a host is silent, and messages that a consumer may be late.
@@ -34,9 +36,9 @@ def wanted(site: str, kind: str, replicas: int, size: int) -> dict[str, Any]:
     found: dict[str, Any] = {
         "name": stream(site, kind), "subjects": [f"uwb.{site}.*.{kind}.*"], "storage": "file",
         "retention": "limits", "discard": "old", "num_replicas": replicas, "max_age": AGES[kind] * 10**9,
-        "max_bytes": size, "duplicate_window": WINDOW * 10**9}
-    if kind == "host":
-        found.update(max_msgs_per_subject=1, max_bytes=min(size, HOSTS_SIZE))
+        "max_bytes": size, "duplicate_window": min(WINDOW, AGES[kind]) * 10**9}
+    if kind in NEWEST:
+        found.update(max_msgs_per_subject=1, max_bytes=min(size, NEWEST_SIZE))
     return found
 
 

@@ -17,7 +17,6 @@ import math
 import os
 import re
 import signal
-import socket
 import sys
 import threading
 import time
@@ -385,9 +384,6 @@ def parsed(arguments: list[str] | None) -> argparse.Namespace:
     found = parser("uwb-nats", __doc__)
     add = found.add_argument
     _nats.add_options(found)
-    add("--site", required=True, help="the site, the second level of subjects")
-    add("--area", default="main", help="the area, the third level of subjects (default: main)")
-    add("--host", default=socket.gethostname(), help="the name of this host (default: the machine's)")
     add("--store", metavar="FOLDER", help="the folder of messages that wait (default: in the state of the user)")
     add("--store-size", type=int, default=512, metavar="MB", help="of the store (default: 512)")
     add("--drain", type=float, default=30, metavar="SECONDS",
@@ -407,9 +403,6 @@ def parsed(arguments: list[str] | None) -> argparse.Namespace:
 def validate(options: argparse.Namespace) -> None:
     """Completes the options; raises `ValueError` for ones that cannot be used."""
     _nats.validate(options)
-    for level in (options.site, options.area):
-        if level != slug(level) or level.startswith("-"):
-            raise ValueError(f"{level!r} is not a level of a subject: use letters, digits, - and _")
     if not 16 <= options.store_size <= 1 << 20 or not 1 <= options.stream_size <= 1 << 24:
         raise ValueError("--store-size has at least 16 MB, and --stream-size 1 MB")
     if not 0 <= options.drain < 1e6:

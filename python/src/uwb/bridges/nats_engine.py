@@ -1,0 +1,483 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Computes the places of an area from the measurements in a cluster of NATS JetStream.
+
+    uwb-nats-engine --server nats://one --server nats://two --server nats://three --site hall --area east hall.json
+
+Several machines may run it for one area. One of them computes, and another takes over when it ends.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import base64
+import json
+import math
+import os
+import secrets
+import signal
+import sys
+import time
+from collections import deque
+from collections.abc import Iterator
+from datetime import datetime, timezone
+from typing import Any
+
+import uwb
+
+from . import _nats
+from ._clock import Clocks
+from ._house import slug
+from ._input import log
+from ._lease import ATTEMPT, RENEWAL, Lease, stored
+from ._nats import Message, NatsError
+from ._program import parser, run
+from ._store import Entry, boot
+from ._streams import call, stream
+from .nats import Flight
+
+#: Measurements of one request to the consumer, and the seconds that it waits for them.
+BATCH, EXPIRES = 500, 1.0
+#: Seconds after which the server removes a consumer that nobody reads.
+INACTIVE = 30
+#: Seconds between two reports of the engine.
+REPORT = 5.0
+#: Seconds for the last places after the end of the measurements.
+FLUSH = 2.0
+
+
+class Lost(Exception):
+    """The area belongs to another program now."""
+
+
+class Measurements:
+    """Makes lines for `uwbsite run utc:-` of messages, and drops repeated ones."""
+
+    def __init__(self, names: set[str]) -> None:
+        self._names = names
+        self._sequences: dict[tuple[str, str], int] = {}
+        #: The number of the last message in the stream.
+        self.number = 0
+        #: Messages that wait in the stream.
+        self.pending = 0
+        self.repeated = self.unusable = 0
+        #: The least seconds from a measurement to the stream, by hosts, and the bound of their clocks.
+        self.delays: dict[str, tuple[float, float | None]] = {}
+
+    def line(self, message: Message) -> bytes | None:
+        """Returns a line; None for a message that is not used."""
+        number, moment, self.pending = delivery(message.reply)
+        if number <= self.number:
+            self.repeated += 1
+            return None
+        self.number = number
+        try:
+            content = json.loads(message.data)
+            key = str(content["publisher"]), message.subject
+            sequence, value, utc = int(content["sequence"]), content["value"], content["utc_us"] / 1e6
+            measurement = dict(value["measurement"])
+            device = self._device(value)
+        except (KeyError, TypeError, ValueError, AttributeError):
+            self.unusable += 1
+            return None
+        if sequence <= self._sequences.get(key, -1):
+            self.repeated += 1
+            return None
+        self._sequences[key] = sequence
+        self._time(str(content.get("host")), moment - utc, content.get("utc_max_error_us"))
+        return json.dumps({**measurement, "t": utc, "device": device}, separators=(",", ":")).encode() + b"\n"
+
+    def _device(self, value: dict[str, Any]) -> str:
+        """Returns the name of the chip that measured, as the site has it."""
+        identity = value.get("identity") or {}
+        found = [str(name) for name in (*map(identity.get, ("address", "serial", "device")), value.get("chip")) if name]
+        return next((name for name in found if name in self._names), found[0])
+
+    def _time(self, host: str, delay: float, bound: Any) -> None:
+        least = min(delay, self.delays.get(host, (math.inf, None))[0])
+        self.delays[host] = least, bound / 1e6 if isinstance(bound, (int, float)) else None
+
+    def wrong_clocks(self) -> Iterator[str]:
+        """Returns the hosts whose measurements are later than their arrival, by more than the clock's bound.
+
+        The times of arrival are the ones of the server. Begins to collect anew.
+        """
+        for host, (least, bound) in self.delays.items():
+            if bound is not None and least < -bound - 0.05:
+                yield (f"The clock of {host} is ahead of the server's by {-least:.2f} s, and reports an error of at most "
+                       f"{bound:.3f} s. Correct the one that is wrong.")
+        self.delays.clear()
+
+
+def delivery(reply: str) -> tuple[int, float, int]:
+    """Returns the number of a message in its stream, its time since 1970, and the number of waiting ones.
+
+    The subject for the acknowledgement has 9 levels, or more with a domain: see ADR-15 of NATS.
+    """
+    parts = reply.split(".")
+    start = 2 if len(parts) == 9 else 4
+    return int(parts[start + 3]), int(parts[start + 5]) / 1e9, int(parts[start + 6])
+
+
+def names(path: str) -> set[str]:
+    """Returns the names and addresses of the boards of a site file."""
+    with open(path, encoding="utf-8") as file:
+        site = json.load(file)
+    if not isinstance(site, dict):
+        raise ValueError(f"{path} is not a site file: see uwbsite check.")
+    found: set[str] = set()
+    for board in [*(site.get("anchors") or []), *(site.get("tags") or [])]:
+        if isinstance(board, dict):
+            found.update(map(str, [board.get("id"), board.get("label"), *(board.get("addresses") or [])]))
+    return found
+
+
+class Places:
+    """Publishes lines of `uwbsite run`, each once, and in the order of its tag."""
+
+    def __init__(self, options: argparse.Namespace, client: _nats.Client, lease: Lease) -> None:
+        self._client, self._lease = client, lease
+        self._start = f"uwb.{options.site}.{options.area}."
+        self._streams = {kind: stream(options.site, kind) for kind in ("place", "event")}
+        self._clocks = Clocks()
+        self._fixed = {"publisher": secrets.token_hex(8), "host": options.host, "boot": boot()}
+        self._inbox = client.inbox(self._answered)
+        self.flight = Flight()
+        self._identities: dict[int, str] = {}
+        self._sequences: dict[str, int] = {}
+        #: The number of the last message of each subject in its stream.
+        self._numbers: dict[str, int] = {}
+        #: The time of the last published line of each tag and kind, and the zones of a tag.
+        self._times: dict[tuple[str, str], float] = {}
+        self._zones: dict[str, list[str]] = {}
+        self._count = 0
+        self.published = self.dropped = 0
+        self.is_fenced = False
+
+    async def resume(self) -> float | None:
+        """Reads the newest places and events of the area. Returns the time of the newest place."""
+        newest: float | None = None
+        for kind, name in self._streams.items():
+            wanted = {"subjects_filter": f"{self._start}{kind}.>"}
+            info = await call(self._client, f"STREAM.INFO.{name}", wanted)
+            if "error" in info:
+                raise NatsError(f"{name}: {info['error'].get('description')}. Make it: uwb-nats --make-streams.")
+            for subject in (info.get("state") or {}).get("subjects") or {}:
+                self._take(kind, subject, await self._last(name, subject))
+        for (kind, _), moment in self._times.items():
+            if kind == "place" and moment > (newest or -math.inf):
+                newest = moment
+        return newest
+
+    async def _last(self, name: str, subject: str) -> dict[str, Any]:
+        found = await call(self._client, f"STREAM.MSG.GET.{name}", {"last_by_subj": subject})
+        return found.get("message") or {}
+
+    def _take(self, kind: str, subject: str, message: dict[str, Any]) -> None:
+        try:
+            self._numbers[subject] = int(message["seq"])
+            value = json.loads(base64.b64decode(message["data"]))["value"]
+            tag = str(value["tag"])
+            self._times[kind, tag] = float(value["t"])
+            if kind == "event":
+                self._zones[tag] = [str(zone) for zone in value.get("zones") or []]
+        except (KeyError, TypeError, ValueError, AttributeError):
+            return
+
+    def add(self, line: bytes) -> None:
+        """Adds a line of the engine."""
+        try:
+            value = json.loads(line)
+            tag, moment = str(value["tag"]), float(value["t"])
+        except (KeyError, TypeError, ValueError):
+            return
+        kind = "event" if "event" in value else "place"
+        if kind == "place" and "position_m" not in value:
+            return
+        if moment <= self._times.get((kind, tag), -math.inf) or kind == "event" and not self._enter(tag, value):
+            # Another program has published it, before this one took over.
+            self.dropped += 1
+            return
+        self._times[kind, tag] = moment
+        self._queue(kind, tag, moment, value)
+
+    def _enter(self, tag: str, value: dict[str, Any]) -> bool:
+        """Completes an event with the zones after it; false where the tag is in the zone already."""
+        zones, zone, event = self._zones.setdefault(tag, []), str(value.get("zone")), value["event"]
+        if event == "entered":
+            if zone in zones:
+                return False
+            zones.append(zone)
+        elif event == "left" and zone in zones:
+            zones.remove(zone)
+        elif event == "lost":
+            zones.clear()
+        if event != "lost":
+            value["zones"] = list(zones)
+        return True
+
+    def _queue(self, kind: str, tag: str, moment: float, value: dict[str, Any]) -> None:
+        subject = f"{self._start}{kind}.{slug(tag)}"
+        self._sequences[subject] = sequence = self._sequences.get(subject, 0) + 1
+        clock = self._clocks.now()
+        message = {
+            "sequence": sequence, **({"first": True} if sequence == 1 else {}), **self._fixed, "utc_us": clock.utc_us,
+            "utc_max_error_us": clock.max_error_us, "monotonic_us": clock.monotonic_us, "value": value}
+        self._count += 1
+        self._identities[self._count] = f"{subject}-{moment:.6f}-{value.get('event', '')}-{value.get('zone', '')}"
+        self.flight.add([Entry(self._count, sequence, subject, json.dumps(message, separators=(",", ":")).encode())])
+
+    def send(self, is_new_connection: bool = False) -> None:
+        """Sends messages, as far as the lease and the connection permit."""
+        now = time.monotonic()
+        if not self._lease.is_held or not self._client.is_writable:
+            return
+        for entry in self.flight.late(now, is_new_connection):
+            self._publish(entry)
+        while entry_or_none := self.flight.take(now):
+            self._publish(entry_or_none)
+
+    def _publish(self, entry: Entry) -> None:
+        headers = (f"Nats-Msg-Id: {self._identities[entry.number]}\r\n"
+                   f"Nats-Expected-Last-Subject-Sequence: {self._numbers.get(entry.subject, 0)}\r\n").encode()
+        self._client.publish(entry.subject, entry.payload, f"{self._inbox}.{entry.number}", headers)
+
+    def _answered(self, message: Message) -> None:
+        number = int(message.subject.rpartition(".")[2])
+        try:
+            place = stored(message)
+        except NatsError as error:
+            # It is sent again after a second.
+            log.debug("%s", error)
+            return
+        if place is None:
+            self.is_fenced = True
+        elif entry := self.flight.confirm(number):
+            self._numbers[entry.subject] = place
+            del self._identities[number]
+            self.published += 1
+            self.send()
+
+
+class Engine:
+    """Waits for the lease of an area, and computes places while it has the lease."""
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        self._options = options
+        self._names = names(options.file)
+        self._client = _nats.Client(options, f"uwb-nats-engine {options.host}")
+        self._client.changed = self._changed
+        self._lease = Lease(self._client, options.site, options.area, f"{options.host} {secrets.token_hex(8)}")
+        self._places: Places | None = None
+        self._clocks = Clocks()
+        self._complaints: dict[str, float] = {}
+        self.takeovers = 0
+
+    async def run(self) -> int:
+        """Runs until a signal."""
+        self._stop = asyncio.Event()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            asyncio.get_running_loop().add_signal_handler(number, self._stop.set)
+        tasks = [asyncio.ensure_future(work) for work in (self._client.run(), self._work(), self._stop.wait())]
+        try:
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                task.result()
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            if self._client.is_writable:
+                try:
+                    await asyncio.wait_for(self._lease.release(), FLUSH)
+                except (NatsError, asyncio.TimeoutError):
+                    pass  # Another program waits for its end.
+            self._client.close()
+        return 0
+
+    def _changed(self, is_up: bool) -> None:
+        if is_up and self._places is not None:
+            self._places.send(is_new_connection=True)
+
+    async def _work(self) -> None:
+        while True:
+            try:
+                if self._client.is_writable and await self._lease.renew():
+                    await self._compute()
+            except (NatsError, Lost) as error:
+                self._complain(str(error))
+            await asyncio.sleep(ATTEMPT)
+
+    async def _compute(self) -> None:
+        """Computes places until the lease is lost."""
+        self._places = places = Places(self._options, self._client, self._lease)
+        newest = await places.resume()
+        self.takeovers += 1
+        log.info("computes the places of %s", self._options.area)
+        process = await asyncio.create_subprocess_exec(
+            self._options.uwbsite, "run", self._options.file, "utc:-", "--format", "json",
+            stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE)
+        reader = Reader(self._options, self._client, Measurements(self._names))
+        tasks = [asyncio.ensure_future(work) for work in (
+            self._renew(), self._send(places), reader.run(process, newest), self._read(process, places),
+            self._report(reader, places))]
+        try:
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                task.result()
+        finally:
+            self._client.delivered = lambda message: None
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            if process.returncode is None:
+                process.kill()
+            await process.wait()
+            self._places = None
+
+    async def _renew(self) -> None:
+        while True:
+            await asyncio.sleep(RENEWAL)
+            try:
+                await self._lease.renew()
+            except NatsError as error:
+                log.debug("%s", error)
+            if not self._lease.is_held:
+                raise Lost("The lease is lost: no answer of the cluster, or another program has it.")
+
+    async def _send(self, places: Places) -> None:
+        while True:
+            await asyncio.sleep(0.25)
+            places.send()
+            if places.is_fenced:
+                raise Lost("Another program publishes places of this area. Give it another area.")
+
+    async def _read(self, process: asyncio.subprocess.Process, places: Places) -> None:
+        assert process.stdout is not None
+        while line := await process.stdout.readline():
+            places.add(line)
+            places.send()
+        raise OSError(f"uwbsite has ended with status {await process.wait()}: see its message.")
+
+    async def _report(self, reader: Reader, places: Places) -> None:
+        """Publishes the state of this engine, as uwb-nats does for a host."""
+        subject = f"uwb.{self._options.site}.{self._options.area}.host.engine_{slug(self._options.host)}"
+        while True:
+            clock, measurements = self._clocks.now(), reader.measurements
+            for text in measurements.wrong_clocks():
+                self._complain(text)
+            report = {
+                "host": f"engine {self._options.host}", "publisher": self._options.area, "boot": boot(),
+                "version": uwb.__version__, "utc_us": clock.utc_us, "utc_max_error_us": clock.max_error_us,
+                "monotonic_us": clock.monotonic_us, "waiting": measurements.pending, "size": 0, "most": 1, "dropped": 0,
+                "unsaved": 0, "confirmed": places.published, "repeated": measurements.repeated,
+                "unusable": measurements.unusable, "takeovers": self.takeovers}
+            self._client.publish(subject, json.dumps(report).encode())
+            log.debug("%s", report)
+            await asyncio.sleep(REPORT)
+
+    def _complain(self, text: str) -> None:
+        """Logs a text at most once a minute."""
+        now, kind = time.monotonic(), text[:24]
+        if now - self._complaints.get(kind, -math.inf) > 60:
+            self._complaints[kind] = now
+            log.error("%s", text)
+
+
+class Reader:
+    """Passes the measurements of an area to the engine."""
+
+    def __init__(self, options: argparse.Namespace, client: _nats.Client, measurements: Measurements) -> None:
+        self._options, self._client, self.measurements = options, client, measurements
+        self._stream = stream(options.site, "range")
+        self._waiting: deque[Message] = deque()
+        self._wake = asyncio.Event()
+        self._inbox = client.inbox(self._ended)
+        #: Messages that the server still sends for the last request.
+        self._open = 0
+
+    async def run(self, process: asyncio.subprocess.Process, newest: float | None) -> None:
+        """Reads for ever, from some seconds before the newest place on."""
+        assert process.stdin is not None
+        self._client.delivered = self._delivered
+        consumer = await self._consumer(newest)
+        answered = time.monotonic()
+        while True:
+            if self._open <= 0:
+                self._open = BATCH
+                request = json.dumps({"batch": BATCH, "expires": int(EXPIRES * 1e9)}).encode()
+                self._client.publish(f"$JS.API.CONSUMER.MSG.NEXT.{self._stream}.{consumer}", request, f"{self._inbox}.0")
+            try:
+                await asyncio.wait_for(self._wake.wait(), 2 * EXPIRES)
+                answered = time.monotonic()
+            except asyncio.TimeoutError:
+                self._open = 0
+            self._wake.clear()
+            if time.monotonic() - answered > 3 * EXPIRES:
+                # Its server is gone, or the connection was lost.
+                consumer, answered = await self._consumer(newest), time.monotonic()
+            lines = []
+            while self._waiting:
+                if line := self.measurements.line(self._waiting.popleft()):
+                    lines.append(line)
+            process.stdin.write(b"".join(lines))
+            await process.stdin.drain()
+
+    async def _consumer(self, newest: float | None) -> str:
+        """Makes a consumer, and returns its name."""
+        config: dict[str, Any] = {
+            "ack_policy": "none", "filter_subject": f"uwb.{self._options.site}.{self._options.area}.range.*",
+            "inactive_threshold": INACTIVE * 10**9, "num_replicas": 1, "mem_storage": True}
+        if self.measurements.number:
+            config.update(deliver_policy="by_start_sequence", opt_start_seq=self.measurements.number + 1)
+        else:
+            start = min(newest or math.inf, time.time()) - self._options.replay
+            moment = datetime.fromtimestamp(start, timezone.utc).isoformat().replace("+00:00", "Z")
+            config.update(deliver_policy="by_start_time", opt_start_time=moment)
+        found = await call(
+            self._client, f"CONSUMER.CREATE.{self._stream}", {"stream_name": self._stream, "config": config})
+        if "error" in found:
+            raise NatsError(f"{self._stream}: {found['error'].get('description')}. See uwb-nats --check.")
+        self._open = 0
+        return str(found["name"])
+
+    def _delivered(self, message: Message) -> None:
+        self._waiting.append(message)
+        self._open -= 1
+        self._wake.set()
+
+    def _ended(self, message: Message) -> None:
+        """Handles the end of a request, such as 408 after its time."""
+        self._open = 0
+        # 503: there is no consumer. 409: it was removed, or its leader has changed.
+        if message.status not in (409, 503):
+            self._wake.set()
+
+
+def parsed(arguments: list[str] | None) -> argparse.Namespace:
+    """Returns the options; a wrong one ends the program with 2."""
+    found = parser("uwb-nats-engine", __doc__, sources=False)
+    add = found.add_argument
+    add("file", help="the site file")
+    _nats.add_options(found)
+    add("--replay", type=float, default=30, metavar="SECONDS",
+        help="of measurements before the newest place, which a start computes again (default: 30)")
+    add("--uwbsite", default="uwbsite", metavar="PROGRAM", help="the engine (default: uwbsite)")
+    options = found.parse_args(arguments)
+    try:
+        _nats.validate(options)
+        if not 1 <= options.replay <= 3_600:
+            raise ValueError("--replay has from 1 to 3600 seconds")
+    except ValueError as error:
+        found.error(str(error))
+    return options
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Runs the program, and returns its exit status."""
+    options = parsed(arguments)
+    return run("uwb-nats-engine", options.verbose, lambda: asyncio.run(Engine(options).run()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: Apache-2.0
+"""uwb-nats-engine with a real server and uwbsite; nats-py publishes and reads the streams."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+import os
+import pathlib
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from collections import defaultdict
+from typing import Any
+
+import nats
+
+from brokers import wait
+from nodes import Node, run
+from test_site import ANCHORS, SITE, UWBSITE
+from uwb.bridges._nats import Message
+from uwb.bridges.nats_engine import Measurements, delivery
+
+STEP = 0.1
+
+
+def content(sequence: int, utc: float, tag: str, anchor: int, distance: float) -> bytes:
+    """Returns a message as uwb-nats writes it: the anchor's host measures the tag."""
+    return json.dumps({
+        "sequence": sequence, "publisher": f"p{anchor}", "host": f"host{anchor % 2}", "boot": "b",
+        "utc_us": round(utc * 1e6), "utc_max_error_us": 2_000, "monotonic_us": round(utc * 1e6) - 7 * anchor,
+        "value": {"chip": f"A{anchor}", "session_id": 42, "lost": 0,
+                  "measurement": {"peer": tag, "status": "ok", "distance_m": round(distance, 3), "sd_m": 0.1}}}).encode()
+
+
+def walk(moment: float, index: int) -> tuple[float, float]:
+    """Returns the place of a tag, which crosses the boundary of the zones each 10 s."""
+    return 5 + 3 * math.sin(2 * math.pi * (moment / 20 + index / 3)), 4 + index
+
+
+class Hall:
+    """Publishes the rounds of tags that walk."""
+
+    def __init__(self, url: str, tags: int = 2) -> None:
+        self._url, self._tags = url, tags
+        self._rng = random.Random(5)
+        self._sequences: dict[tuple[str, int], int] = defaultdict(int)
+        #: Near now, since the stream forgets old messages.
+        self._start = math.floor(time.time()) - 100
+        self.rounds = 0
+
+    def measure(self, rounds: int) -> None:
+        """Publishes the next rounds."""
+        async def work() -> None:
+            client = await nats.connect(self._url)
+            context = client.jetstream()
+            for number in range(self.rounds, self.rounds + rounds):
+                for index in range(self._tags):
+                    tag = f"T{index + 1}"
+                    x, y = walk(number * STEP, index)
+                    for anchor, (ax, ay) in enumerate(ANCHORS):
+                        self._sequences[tag, anchor] += 1
+                        distance = math.dist((x, y, 1), (ax, ay, 2.5)) + self._rng.gauss(0, 0.05)
+                        await context.publish(f"uwb.hall.east.range.{tag}", content(
+                            self._sequences[tag, anchor], self._start + number * STEP, tag, anchor, distance))
+            await client.close()
+
+        asyncio.run(work())
+        self.rounds += rounds
+
+    def error(self, value: dict[str, Any]) -> float:
+        """Returns the error of a place, in metres."""
+        index = int(value["tag"][1:]) - 1
+        return math.dist(value["position_m"][:2], walk(value["t"] - self._start, index))
+
+
+@unittest.skipUnless(UWBSITE, "needs uwbsite")
+class EngineTests(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.site = self.folder / "site.json"
+        self.site.write_text(json.dumps({**SITE, "tags": [{"id": f"T{number}", "height_m": 1} for number in (1, 2)]}))
+        self.node = Node(self.folder)
+        self.addCleanup(self.node.close)
+        made = self.node.run("--make-streams", "--replicas", 1)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        self.hall = Hall(self.node.url)
+
+    def engine(self, host: str) -> "subprocess.Popen[bytes]":
+        log = open(self.folder / f"{host}.log", "ab")
+        self.addCleanup(log.close)
+        program = subprocess.Popen(
+            [sys.executable, "-m", "uwb.bridges.nats_engine", "--server", self.node.url, "--site", "hall", "--area",
+             "east", "--host", host, "--uwbsite", UWBSITE, "-v", str(self.site)],
+            stderr=log)
+
+        def close() -> None:
+            program.send_signal(signal.SIGCONT)
+            program.kill()
+            program.wait()
+        self.addCleanup(close)
+        return program
+
+    def log(self, host: str) -> str:
+        return (self.folder / f"{host}.log").read_text()
+
+    def places(self) -> list[dict[str, Any]]:
+        return [message["value"] for _, message in self.node.read("place")]
+
+    def newest(self) -> float:
+        """Returns the round of the oldest tag's newest place."""
+        last: dict[str, float] = {}
+        for value in self.places():
+            last[value["tag"]] = value["t"]
+        return min(last.values(), default=0.0) if len(last) == 2 else 0.0
+
+    def awaits(self, rounds: int) -> bool:
+        """Waits for the places of the last round."""
+        return wait(lambda: self.newest() > self.hall._start + (rounds - 1.5) * STEP, 30)
+
+    def check_order(self) -> None:
+        """Checks that no place is twice, that the times of a tag rise, and that places are right."""
+        times: dict[str, list[float]] = defaultdict(list)
+        for value in self.places():
+            times[value["tag"]].append(value["t"])
+            self.assertLess(self.hall.error(value), 0.5)
+        for tag, found in times.items():
+            self.assertEqual(found, sorted(set(found)), tag)
+            # The first rounds find the place.
+            self.assertGreater(len(found), self.hall.rounds - 15, tag)
+
+    def check_zones(self) -> None:
+        """Checks that each tag enters and leaves the zones in turn."""
+        inside: dict[str, list[str]] = defaultdict(list)
+        for subject, message in self.node.read("event"):
+            value = message["value"]
+            if value["event"] == "entered":
+                self.assertNotIn(value["zone"], inside[subject])
+                inside[subject].append(value["zone"])
+            elif value["event"] == "left":
+                inside[subject].remove(value["zone"])
+            self.assertEqual(sorted(value.get("zones", [])), sorted(inside[subject]))
+
+    def test_places_of_several_hosts(self) -> None:
+        self.engine("one")
+        self.hall.measure(150)
+        self.assertTrue(self.awaits(150), self.log("one"))
+        self.check_order()
+        self.check_zones()
+        message = self.node.read("place")[0][1]
+        self.assertEqual((message["host"], message["sequence"], message["first"]), ("one", 1, True))
+        self.assertEqual(set(message) >= {"publisher", "boot", "utc_us", "utc_max_error_us", "monotonic_us"}, True)
+        checked = self.node.run("--check", "--replicas", 1)
+        self.assertIn("engine one", checked.stdout)
+
+    def test_another_engine_takes_over(self) -> None:
+        for end in (signal.SIGKILL, signal.SIGTERM):
+            first = self.engine(f"first-{end}")
+            self.hall.measure(60)
+            self.assertTrue(self.awaits(self.hall.rounds), self.log(f"first-{end}"))
+            second = self.engine(f"second-{end}")
+            began = time.monotonic()
+            first.send_signal(end)
+            first.wait()
+            self.hall.measure(60)
+            self.assertTrue(self.awaits(self.hall.rounds), self.log(f"second-{end}"))
+            print(f"silence after {end.name}: {time.monotonic() - began:.1f} s", flush=True)
+            second.terminate()
+            self.assertEqual(second.wait(), 0)
+        self.check_order()
+        self.check_zones()
+
+    def test_an_engine_that_was_stopped_publishes_nothing_more(self) -> None:
+        first = self.engine("first")
+        self.hall.measure(60)
+        self.assertTrue(self.awaits(60), self.log("first"))
+        first.send_signal(signal.SIGSTOP)
+        self.engine("second")
+        self.hall.measure(60)
+        self.assertTrue(self.awaits(120), self.log("second"))
+        first.send_signal(signal.SIGCONT)
+        self.assertTrue(wait(lambda: "lease is lost" in self.log("first")), self.log("first"))
+        self.hall.measure(60)
+        self.assertTrue(self.awaits(180), self.log("second"))
+        self.check_order()
+        self.check_zones()
+        hosts = [message["host"] for _, message in self.node.read("place")]
+        self.assertEqual(hosts, sorted(hosts))
+
+    def test_an_engine_waits_for_the_server(self) -> None:
+        self.engine("one")
+        self.hall.measure(60)
+        self.assertTrue(self.awaits(60), self.log("one"))
+        self.node.kill()
+        self.node.start()
+        self.hall.measure(60)
+        self.assertTrue(self.awaits(120), self.log("one"))
+        self.check_order()
+
+    def test_an_engine_that_cannot_start_is_an_error(self) -> None:
+        self.site.write_text("{}")
+        program = self.engine("one")
+        self.assertEqual(program.wait(30), 66)
+        self.assertIn("uwbsite has ended", self.log("one"))
+        found = run("--help")
+        self.assertEqual(found.returncode, 0)
+
+
+class MeasurementsTests(unittest.TestCase):
+    def message(self, number: int, sequence: int = 1, stored: float = 100.0, utc: float = 100.0) -> Message:
+        reply = f"$JS.ACK.uwb-hall-range.c.1.{number}.{number}.{int(stored * 1e9)}.7"
+        return Message("uwb.hall.east.range.T1", reply, b"", content(sequence, utc, "T1", 1, 2.0))
+
+    def test_the_subject_of_an_acknowledgement_has_two_forms(self) -> None:
+        self.assertEqual(delivery("$JS.ACK.s.c.1.20.3.1500000000.4"), (20, 1.5, 4))
+        self.assertEqual(delivery("$JS.ACK.hub.hash.s.c.1.20.3.1500000000.4.token"), (20, 1.5, 4))
+
+    def test_repeated_messages_have_no_line(self) -> None:
+        found = Measurements({"A1"})
+        line = found.line(self.message(1))
+        self.assertIsNotNone(line)
+        value = json.loads(line or b"")
+        self.assertEqual((value["t"], value["device"], value["peer"], value["distance_m"]), (100.0, "A1", "T1", 2.0))
+        self.assertEqual((found.number, found.pending), (1, 7))
+        for repeated in (self.message(1), self.message(2), self.message(3, 0)):
+            self.assertIsNone(found.line(repeated))
+        self.assertIsNotNone(found.line(self.message(4, 2)))
+        self.assertEqual(found.repeated, 3)
+
+    def test_other_content_is_counted(self) -> None:
+        found = Measurements(set())
+        for number, data in enumerate([b"", b"{}", b"[]", b"\xff", b'{"publisher": 1, "sequence": "x"}'], 1):
+            self.assertIsNone(found.line(Message("s", f"$JS.ACK.s.c.1.{number}.1.1.0", b"", data)))
+        self.assertEqual(found.unusable, 5)
+
+    def test_a_clock_ahead_of_its_bound_is_named(self) -> None:
+        found = Measurements({"A1"})
+        found.line(self.message(1, 1, stored=100.01, utc=100.0))
+        self.assertEqual(list(found.wrong_clocks()), [])
+        found.line(self.message(2, 2, stored=100.0, utc=160.0))
+        [text] = found.wrong_clocks()
+        self.assertIn("The clock of host1 is ahead of the server's by 60.00 s", text)
+        self.assertEqual(list(found.wrong_clocks()), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
