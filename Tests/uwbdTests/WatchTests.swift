@@ -23,7 +23,9 @@ import Varlink
   }
 
   @Test func sessionsAndTheirProgramsAreEvents() async throws {
-    try await ServiceBench.lendService { bench, _ in
+    // On a busy machine, a command to the chip may take longer than its time limit.
+    let time = VirtualTime()
+    try await ServiceBench.lendService(clock: time.clock) { bench, _ in
       let (first, second, watcher) = (try bench.client(), try bench.client(), try bench.client())
       // Waits until the chip is open.
       try first.call("Describe")
