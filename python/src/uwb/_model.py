@@ -8,6 +8,7 @@ import os
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, timedelta, timezone
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Union
 
 from ._protocol import log
@@ -21,20 +22,25 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _Value = TypeVar("_Value")
 
 
+@cache
+def _floats(kind: type[Any]) -> dict[str, bool]:
+    """The fields of a kind, and whether each has a fraction."""
+    return {entry.name: "float" in str(entry.type) for entry in fields(kind) if entry.name != "extra"}
+
+
 def _made(kind: type[_Value], members: Mapping[str, Any], **given: Any) -> _Value:
     """The known members as fields, the others as `extra`."""
-    known = {entry.name: entry.type for entry in fields(kind)}  # type: ignore[arg-type]
+    make: Any = kind
+    floats = _floats(make)
     extra: dict[str, Any] = {}
     for name, value in members.items():
         if name in given:
             continue
-        if name not in known or name == "extra":
+        is_float = floats.get(name)
+        if is_float is None:
             extra[name] = value
-        elif isinstance(value, int) and not isinstance(value, bool) and "float" in str(known[name]):
-            given[name] = float(value)
         else:
-            given[name] = value
-    make: Any = kind
+            given[name] = float(value) if is_float and type(value) is int else value
     made: _Value = make(**given, extra=extra)
     return made
 
