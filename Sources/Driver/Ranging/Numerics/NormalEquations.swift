@@ -36,7 +36,7 @@ package struct NormalEquations {
     for row in 0..<count {
       let weighted = weight * coefficients[row]
       right[row] += weighted * value
-      for column in 0...row { matrix[start + column] += weighted * coefficients[column] }
+      for column in 0..<row + 1 { matrix[start + column] += weighted * coefficients[column] }
       start += count
     }
   }
@@ -75,7 +75,7 @@ package struct NormalEquations {
   private func factored() -> [Double]? {
     var factor = matrix
     for row in 0..<count {
-      for column in 0...row {
+      for column in 0..<row + 1 {
         var sum = factor[row * count + column]
         for k in 0..<column { sum -= factor[row * count + k] * factor[column * count + k] }
         if row == column {

@@ -297,7 +297,8 @@ struct TargetProblem {
     // rest.
     var (product, farProduct) = (Lanes.one, Lanes.one)
     var logarithm = 0.0
-    for pair in ranges {
+    for index in 0..<ranges.count {
+      let pair = ranges[index]
       let (x, y, z) = (position.x - pair.x, position.y - pair.y, position.z - pair.z)
       var length = (x * x + y * y + z * z).squareRoot()
       length.replace(with: 1e-3, where: length .< 1e-3)

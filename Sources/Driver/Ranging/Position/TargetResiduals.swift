@@ -85,7 +85,8 @@ struct TargetResiduals {
     // The slow error relative to its size, predicted for each column.
     var (state, variance) = (TargetEquations.Row.zero, 1.0)
     var (logarithm, product) = (differences * log(1 - slow), 1.0)
-    for (one, fade) in zip(merged, fades) {
+    for index in 0..<merged.count {
+      let (one, fade) = (merged[index], fades[index])
       state *= fade
       variance = fade * fade * variance + 1 - fade * fade
       let size = (slow + drift * one.age + scale * one.wear).squareRoot()

@@ -54,8 +54,8 @@ package struct AntennaPair: Sendable {
     case .table(let table, let x, let y, let z):
       phase += table.phase(at: clampedAsin(x * ux + y * uy + z * uz))
     }
-    for (index, harmonic) in harmonics.enumerated() {
-      let multiple = Double(index + 1) * azimuth
+    for index in 0..<harmonics.count {
+      let (harmonic, multiple) = (harmonics[index], Double(index + 1) * azimuth)
       phase += harmonic.cosine * cos(multiple)
       phase += harmonic.sine * sin(multiple)
     }

@@ -62,8 +62,33 @@ public struct DirectionFinder: Sendable {
     self.expected = expected
   }
 
-  /// The log-likelihood of a row for each azimuth, with the likeliest elevation.
-  typealias Likelihood = (values: [Double], elevations: [Int])
+  /// The likelihood of a row for each azimuth.
+  struct Likelihood {
+    /// Logarithms.
+    var values: [Double]
+    /// The index of the likeliest elevation for each azimuth.
+    var elevations: [Int]
+    /// The greatest of `values`.
+    private(set) var most = -Double.infinity
+    /// The likelihoods in units of the greatest one; empty if `most` is not finite.
+    private(set) var ratios: [Double] = []
+
+    init(values: [Double], elevations: [Int]) {
+      (self.values, self.elevations) = (values, elevations)
+      for bin in 0..<values.count where values[bin] > most { most = values[bin] }
+      guard most.isFinite else { return }
+      ratios = values
+      for bin in 0..<values.count { ratios[bin] = exp(values[bin] - most) }
+    }
+  }
+
+  /// A phase, and the density of phases around it: `height` · exp(-residual² · `weight`).
+  private struct KnownPhase {
+    var pair: Int
+    var phase: Double
+    var weight: Double
+    var height: Double
+  }
 
   /// Returns the likelihood of the phases. Ignores phases that are nil or not finite.
   func likelihood(_ phases: [Double?]) -> Likelihood {
@@ -74,17 +99,18 @@ public struct DirectionFinder: Sendable {
     let variances = pairs.map {
       $0.phaseDeviation * $0.phaseDeviation + $0.modelDeviation * $0.modelDeviation
     }
-    var known: [(pair: Int, phase: Double, weight: Double, height: Double)] = []
+    var known: [KnownPhase] = []
     for (pair, variance) in variances.enumerated() where pair < phases.count {
       guard let phase = phases[pair], phase.isFinite else { continue }
       let height = (1 - outliers) / (2 * Double.pi * variance).squareRoot()
-      known.append((pair, phase, 1 / (2 * variance), height))
+      known.append(
+        KnownPhase(pair: pair, phase: phase, weight: 1 / (2 * variance), height: height))
     }
     var first = 0
-    for elevation in elevations.indices {
-      for azimuth in azimuths.indices {
+    for elevation in 0..<elevations.count {
+      for azimuth in 0..<azimuths.count {
         var sum = 0.0
-        for index in known.indices {
+        for index in 0..<known.count {
           let one = known[index]
           let residual = wrapped(one.phase - expected[first + one.pair])
           sum += log(one.height * exp(-residual * residual * one.weight) + floor)
@@ -96,7 +122,7 @@ public struct DirectionFinder: Sendable {
         }
       }
     }
-    return (values, chosen)
+    return Likelihood(values: values, elevations: chosen)
   }
 
   /// Returns the direction for each row of a recording.
@@ -115,7 +141,7 @@ public struct DirectionFinder: Sendable {
     }
     var finder = self
     var seen = rows.prefix(300).map { likelihood($0.phases) }
-    finder.jumps = likeliestJumps(rows, seen.map(\.values))
+    finder.jumps = likeliestJumps(rows, seen)
     var result: [Direction?] = []
     result.reserveCapacity(rows.count)
     // In overlapping pieces, because a row takes some kilobytes.
@@ -191,9 +217,9 @@ public struct DirectionFinder: Sendable {
     var belief = [Double](repeating: 1 / Double(azimuths.count), count: azimuths.count)
     if let before = track.belief {
       belief = finder.spread(before, kernel)
-      if !kernel.isEmpty { track.jumps.add(finder.jumped(belief, seen.values)) }
+      if !kernel.isEmpty { track.jumps.add(finder.jumped(belief, seen)) }
     }
-    belief = normalised(belief, seen.values)
+    belief = normalised(belief, seen)
     track.take(belief, time)
     guard let found = direction(belief, seen.elevations, phases) else { return nil }
     var direction = found.direction
@@ -206,22 +232,21 @@ public struct DirectionFinder: Sendable {
 
   /// Returns the probability that the peer jumped, from the belief before a row and its
   /// likelihoods.
-  private func jumped(_ belief: [Double], _ logarithms: [Double]) -> Double {
-    guard let most = logarithms.max(), most.isFinite else { return jumps }
+  private func jumped(_ belief: [Double], _ seen: Likelihood) -> Double {
+    guard !seen.ratios.isEmpty else { return jumps }
     var (anywhere, sum) = (0.0, 0.0)
-    for bin in belief.indices {
-      let likelihood = exp(logarithms[bin] - most)
-      anywhere += likelihood
-      sum += belief[bin] * likelihood
+    for bin in 0..<belief.count {
+      anywhere += seen.ratios[bin]
+      sum += belief[bin] * seen.ratios[bin]
     }
     return min(1, jumps * anywhere / (Double(belief.count) * sum))
   }
 
   /// Returns the likeliest jump probability: rows may be a path, or independent of each other.
   ///
-  /// - Parameter seen: The logarithms of the likelihoods of the first rows.
+  /// - Parameter seen: The likelihoods of the first rows.
   private func likeliestJumps(
-    _ rows: [(time: Double, phases: [Double?])], _ seen: [[Double]]
+    _ rows: [(time: Double, phases: [Double?])], _ seen: [Likelihood]
   ) -> Double {
     let rows = rows.prefix(seen.count)
     let kernels = zip(rows, rows.dropFirst()).map { kernel($1.time - $0.time) }
@@ -230,17 +255,18 @@ public struct DirectionFinder: Sendable {
       finder.jumps = jumps
       var belief = [Double](repeating: 1 / Double(azimuths.count), count: azimuths.count)
       var sum = 0.0
-      for (index, values) in seen.enumerated() {
+      for index in 0..<seen.count {
         if index > 0 { belief = finder.spread(belief, kernels[index - 1]) }
-        guard let most = values.max(), most.isFinite else { continue }
+        let ratios = seen[index].ratios
+        guard !ratios.isEmpty else { continue }
         var total = 0.0
-        for bin in belief.indices {
-          belief[bin] *= exp(values[bin] - most)
+        for bin in 0..<belief.count {
+          belief[bin] *= ratios[bin]
           total += belief[bin]
         }
         guard total > 0 else { return -.infinity }
-        for bin in belief.indices { belief[bin] /= total }
-        sum += most + log(total)
+        for bin in 0..<belief.count { belief[bin] /= total }
+        sum += seen[index].most + log(total)
       }
       return sum
     }
@@ -263,7 +289,7 @@ public struct DirectionFinder: Sendable {
     var belief = carried ?? uniform
     for index in seen.indices {
       if index > 0 || carried != nil { belief = spread(belief, kernels[index]) }
-      belief = normalised(belief, seen[index].values)
+      belief = normalised(belief, seen[index])
       forward.append(belief)
       if index == count - 1 { carried = belief }
     }
@@ -273,11 +299,11 @@ public struct DirectionFinder: Sendable {
     for index in seen.indices.reversed() {
       if index < count {
         var posterior = forward[index]
-        for bin in posterior.indices { posterior[bin] *= later[bin] }
+        for bin in 0..<posterior.count { posterior[bin] *= later[bin] }
         found[index] = direction(
           posterior, seen[index].elevations, rows[rows.startIndex + index].phases)
       }
-      later = spread(normalised(later, seen[index].values), kernels[index])
+      later = spread(normalised(later, seen[index]), kernels[index])
     }
     var continues = true
     for index in found.indices {
@@ -328,9 +354,11 @@ public struct DirectionFinder: Sendable {
 
   private func spread(_ belief: [Double], _ kernel: [Double]) -> [Double] {
     let count = belief.count
-    let total = belief.reduce(0, +)
+    var total = 0.0
+    for bin in 0..<count { total += belief[bin] }
     let floor = total / Double(count)
-    guard !kernel.isEmpty else { return [Double](repeating: floor, count: count) }
+    // A peer that jumps at each row may be anywhere in the next one.
+    guard !kernel.isEmpty, jumps < 1 else { return [Double](repeating: floor, count: count) }
     var result = [Double](repeating: 0, count: count)
     for bin in 0..<count where belief[bin] > 1e-12 * total {
       let here = belief[bin]
@@ -343,19 +371,21 @@ public struct DirectionFinder: Sendable {
         result[low >= 0 ? low : isCircle ? low + count : -1 - low] += part
       }
     }
-    return result.map { (1 - jumps) * $0 + jumps * floor }
+    for bin in 0..<count { result[bin] = (1 - jumps) * result[bin] + jumps * floor }
+    return result
   }
 
-  private func normalised(_ belief: [Double], _ logarithms: [Double]) -> [Double] {
-    guard let most = logarithms.max(), most.isFinite else { return belief }
+  private func normalised(_ belief: [Double], _ seen: Likelihood) -> [Double] {
+    guard !seen.ratios.isEmpty else { return belief }
     var result = belief
     var sum = 0.0
-    for bin in result.indices {
-      result[bin] *= exp(logarithms[bin] - most)
+    for bin in 0..<result.count {
+      result[bin] *= seen.ratios[bin]
       sum += result[bin]
     }
     guard sum > 0, sum.isFinite else { return belief }
-    return result.map { $0 / sum }
+    for bin in 0..<result.count { result[bin] /= sum }
+    return result
   }
 
   /// Returns the mean and spread of the highest peak, including the error of the models, and the
@@ -365,10 +395,12 @@ public struct DirectionFinder: Sendable {
     _ posterior: [Double], _ elevations: [Int], _ phases: [Double?]
   ) -> (direction: Direction, misfit: Double?)? {
     let count = posterior.count
-    let total = posterior.reduce(0, +)
-    guard phases.contains(where: { $0?.isFinite == true }), total > 0,
-      let peak = posterior.indices.max(by: { posterior[$0] < posterior[$1] })
-    else { return nil }
+    var (total, peak) = (0.0, 0)
+    for bin in 0..<count {
+      total += posterior[bin]
+      if posterior[bin] > posterior[peak] { peak = bin }
+    }
+    guard phases.contains(where: { $0?.isFinite == true }), total > 0 else { return nil }
     // From the peak down to where another one starts.
     func bin(_ step: Int) -> Int? {
       let bin = peak + step

@@ -65,17 +65,18 @@ struct DirectionSides: Sendable {
   mutating func add(_ values: [Double], peak: Int, jumps: Double) {
     let count = values.count
     func distance(_ a: Int, _ b: Int) -> Int {
-      let plain = abs(a - b)
-      return isCircle ? min(plain, count - plain) : plain
+      let plain = a > b ? a - b : b - a
+      return isCircle && count - plain < plain ? count - plain : plain
     }
     var (here, there, atStart) = (-Double.infinity, -Double.infinity, -Double.infinity)
-    for bin in values.indices {
+    for bin in 0..<count {
+      let value = values[bin]
       if distance(bin, peak) <= Self.otherSide {
-        here = max(here, values[bin])
-      } else {
-        there = max(there, values[bin])
+        if value > here { here = value }
+      } else if value > there {
+        there = value
       }
-      if let start, distance(bin, start) <= Self.reach { atStart = max(atStart, values[bin]) }
+      if let start, value > atStart, distance(bin, start) <= Self.reach { atStart = value }
     }
     // A peer that jumped is on either side.
     let most = min(Self.most, log((2 - jumps) / jumps))

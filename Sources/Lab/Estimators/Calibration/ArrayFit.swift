@@ -93,6 +93,8 @@ private struct KnownDirections {
   private let usable: [ArraySample]
   /// The samples that choose a form.
   let samples: [ArraySample]
+  /// The derivatives of their phases.
+  let rows: [PairModel.Row]
   /// Their indices among all samples of the calibration.
   let indices: [Int]
   /// The stretch of the recording of each, which is held out as a whole.
@@ -104,13 +106,14 @@ private struct KnownDirections {
     usable = places.map { all[$0] }
     indices = stretches(of: places.count, most: Self.enough).map { places[$0] }
     samples = indices.map { all[$0] }
+    rows = samples.map(PairModel.Row.init)
     let count = samples.count
     parts = samples.indices.map { $0 * HeldOutPairs.count / count }
   }
 
   /// Returns at most `count` of all usable samples.
-  func most(_ count: Int) -> [ArraySample] {
-    stretches(of: usable.count, most: count).map { usable[$0] }
+  func most(_ count: Int) -> [PairModel.Row] {
+    stretches(of: usable.count, most: count).map { PairModel.Row(usable[$0]) }
   }
 
   /// Returns the noise of a pair in radians, from the changes of the residuals between rows that
@@ -140,8 +143,6 @@ private struct HeldOutPairs {
   /// The number of stretches. With twelve, a stretch of a single turn is 30 degrees wide, and the
   /// others determine coupling up to the sixth multiple there.
   static let count = 12
-  /// The largest multiple of the azimuth.
-  private static let mostHarmonics = 6
   /// The residual in radians beyond which a phase counts as its logarithm.
   private static let usualResidual = 0.1
 
@@ -150,9 +151,9 @@ private struct HeldOutPairs {
 
   /// Nil if the samples do not determine that many harmonics.
   private init?(_ known: KnownDirections, from starts: [PairModel], harmonics: Int) {
-    guard let all = try? starts.fitted(to: known.samples, harmonics: harmonics),
+    guard let all = try? starts.fitted(to: known.rows, harmonics: harmonics),
       let pairs = try? (0..<Self.count).map({ part in
-        let others = zip(known.samples, known.parts).filter { $1 != part }.map(\.0)
+        let others = known.rows.indices.filter { known.parts[$0] != part }.map { known.rows[$0] }
         return try all.fitted(to: others, harmonics: harmonics).map(\.pair)
       })
     else { return nil }
@@ -165,7 +166,7 @@ private struct HeldOutPairs {
     _ known: KnownDirections, from starts: [PairModel]
   ) throws(FitFailure) -> HeldOutPairs {
     var choices: [(fit: HeldOutPairs, costs: [Double])] = []
-    for harmonics in 1...mostHarmonics {
+    for harmonics in 1...PairModel.Row.mostHarmonics {
       guard let fit = HeldOutPairs(known, from: starts, harmonics: harmonics) else { break }
       choices.append((fit, fit.costs(known)))
     }
@@ -188,9 +189,11 @@ private struct HeldOutPairs {
   /// Returns the cost of each stretch.
   private func costs(_ known: KnownDirections) -> [Double] {
     var costs = [Double](repeating: 0, count: Self.count)
-    for (sample, part) in zip(known.samples, known.parts) {
-      for (pair, phase) in zip(pairs[part], sample.phases) {
-        guard let residual = phase.map({ pair.residual($0, sample) }), residual.isFinite
+    for index in 0..<known.samples.count {
+      let (sample, part) = (known.samples[index], known.parts[index])
+      for pair in 0..<min(pairs[part].count, sample.phases.count) {
+        guard let residual = sample.phases[pair].map({ pairs[part][pair].residual($0, sample) }),
+          residual.isFinite
         else { continue }
         costs[part] += log(1 + residual * residual / (Self.usualResidual * Self.usualResidual))
       }

@@ -28,6 +28,20 @@ struct PairModel {
   /// Whether there are measurements from behind: only these distinguish behind from ahead.
   private let isAllRound: Bool
 
+  /// A phase, and its direction as a vector of length 1.
+  private struct Sight {
+    let phase: Double
+    let direction: SIMD3<Double>
+
+    init(_ known: (sample: ArraySample, phase: Double)) {
+      let (azimuth, elevation) = (known.sample.azimuth, known.sample.elevation)
+      let flat = cos(elevation)
+      (phase, direction) = (
+        known.phase, SIMD3(flat * cos(azimuth), flat * sin(azimuth), sin(elevation))
+      )
+    }
+  }
+
   /// Begins with the baseline at which the phases agree best, on a grid.
   init(startingWith samples: [ArraySample], pair index: Int) throws(FitFailure) {
     self.index = index
@@ -37,23 +51,27 @@ struct PairModel {
     isAllRound = known.contains { cos($0.sample.azimuth) < -0.1 }
     // A coarser grid where there is one more dimension to search.
     let (step, reach) = hasHeights && isAllRound ? (0.12, 10) : (0.08, 15)
-    let thinned = stretches(of: known.count, most: 100).map { known[$0] }
+    let thinned = stretches(of: known.count, most: 100).map { Sight(known[$0]) }
     var best = (concentration: 0.0, pair: AntennaPair(.baseline(x: 0, y: 0, z: 0)))
     for height in hasHeights ? -reach...reach : 0...0 {
       for forward in isAllRound ? -reach...reach : 0...0 {
         for side in -reach...reach
         where forward * forward + side * side + height * height <= reach * reach {
           let (x, y, z) = (step * Double(forward), step * Double(side), step * Double(height))
-          var pair = AntennaPair(.baseline(x: x, y: y, z: z))
           var mean = PhasorMean()
-          for known in thinned { mean.add(pair.residual(known.phase, known.sample)) }
+          for index in 0..<thinned.count {
+            let (phase, direction) = (thinned[index].phase, thinned[index].direction)
+            mean.add(
+              wrapped(phase - 2 * .pi * (x * direction.x + y * direction.y + z * direction.z)))
+          }
           // Returns the shorter one of two equally good baselines: a sector does not determine the
           // rest.
           let concentration =
             mean.concentration - Self.lengthCost * (x * x + y * y + z * z).squareRoot()
           guard concentration > best.concentration else { continue }
-          pair.offset = mean.phase ?? 0
-          best = (concentration, pair)
+          best = (
+            concentration, AntennaPair(.baseline(x: x, y: y, z: z), offset: mean.phase ?? 0)
+          )
         }
       }
     }
@@ -71,16 +89,47 @@ struct PairModel {
     return known
   }
 
-  /// - Parameter harmonics: multiples of the azimuth up to this one.
-  mutating func fit(_ samples: [ArraySample], harmonics: Int) throws(FitFailure) {
-    let known = try Self.known(samples, index)
-    let rows = known.map { Self.coefficients($0.sample, harmonics) }
+  /// A sample, and the derivatives of its phases.
+  struct Row {
+    /// The largest multiple of the azimuth.
+    static let mostHarmonics = 6
+
+    let sample: ArraySample
+    /// The derivative of the phase by each unknown: 1, x, y, z, then cosine and sine of each
+    /// multiple.
+    let coefficients: [Double]
+
+    init(_ sample: ArraySample) {
+      let flat = 2 * .pi * cos(sample.elevation)
+      var result = [
+        1, flat * cos(sample.azimuth), flat * sin(sample.azimuth), 2 * .pi * sin(sample.elevation),
+      ]
+      for multiple in 2..<(Self.mostHarmonics + 1) {
+        let angle = Double(multiple) * sample.azimuth
+        result += [cos(angle), sin(angle)]
+      }
+      (self.sample, coefficients) = (sample, result)
+    }
+  }
+
+  /// - Parameter harmonics: multiples of the azimuth up to this one, at most `Row.mostHarmonics`.
+  mutating func fit(_ all: [Row], harmonics: Int) throws(FitFailure) {
+    var (rows, phases): ([[Double]], [Double]) = ([], [])
+    for row in 0..<all.count {
+      guard let phase = all[row].sample.phases[index], abs(phase) < Self.greatestPhase
+      else { continue }
+      rows.append(all[row].coefficients)
+      phases.append(phase)
+    }
+    guard rows.count >= Self.fewest else { throw .tooFew(rows.count, needed: Self.fewest) }
     var unknowns = unknowns(harmonics)
+    var residuals = phases
     for _ in 0..<Self.steps {
-      let residuals = zip(rows, known).map { row, known in
+      for row in 0..<rows.count {
+        let coefficients = rows[row]
         var expected = 0.0
-        for index in 0..<row.count { expected += row[index] * unknowns[index] }
-        return wrapped(known.phase - expected)
+        for index in 0..<unknowns.count { expected += coefficients[index] * unknowns[index] }
+        residuals[row] = wrapped(phases[row] - expected)
       }
       guard let change = change(rows, residuals, unknowns) else { throw .noCurve }
       for unknown in unknowns.indices { unknowns[unknown] += change[unknown] }
@@ -108,10 +157,11 @@ struct PairModel {
   ) -> [Double]? {
     let noise = max(1e-3, residuals.map { abs($0) }.medianDeviation)
     var equations = NormalEquations(count: unknowns.count)
-    for (row, residual) in zip(rows, residuals) {
-      let standard = abs(residual) / noise
+    for row in 0..<rows.count {
+      let standard = abs(residuals[row]) / noise
       if standard < Self.gate {
-        equations.observe(all: row, residual, min(1, Self.tail / max(1e-9, standard)))
+        equations.observe(
+          all: rows[row], residuals[row], min(1, Self.tail / max(1e-9, standard)))
       }
     }
     // Coupling is 0 where nothing was measured.
@@ -133,29 +183,14 @@ struct PairModel {
       pair.harmonics.append((unknowns[2 * multiple], unknowns[2 * multiple + 1]))
     }
   }
-
-  /// Returns the derivative of the phase by each unknown.
-  private static func coefficients(_ sample: ArraySample, _ harmonics: Int) -> [Double] {
-    let flat = 2 * .pi * cos(sample.elevation)
-    var result = [
-      1, flat * cos(sample.azimuth), flat * sin(sample.azimuth), 2 * .pi * sin(sample.elevation),
-    ]
-    for multiple in 2..<max(2, harmonics + 1) {
-      let angle = Double(multiple) * sample.azimuth
-      result += [cos(angle), sin(angle)]
-    }
-    return result
-  }
 }
 
 extension [PairModel] {
   /// Returns the models after the fit of each, which starts from this one.
-  func fitted(
-    to samples: [ArraySample], harmonics: Int
-  ) throws(FitFailure) -> [PairModel] {
+  func fitted(to rows: [PairModel.Row], harmonics: Int) throws(FitFailure) -> [PairModel] {
     try map { start throws(FitFailure) in
       var model = start
-      try model.fit(samples, harmonics: harmonics)
+      try model.fit(rows, harmonics: harmonics)
       return model
     }
   }

@@ -181,7 +181,8 @@ package struct PositionSolver: Sendable {
     var cost = lift * lift * up / 2
     var slope = SIMD3<Double>(0, 0, lift * up)
     var information = Symmetric3(xx: 0, xy: 0, xz: 0, yy: 0, yz: 0, zz: up)
-    for one in observations {
+    for index in 0..<observations.count {
+      let one = observations[index]
       let (value, gradient) = one.expected(at: position)
       let precision = 1 / (one.standardDeviation * one.standardDeviation)
       let residual = one.value - value
