@@ -226,7 +226,7 @@ extension LayoutBuilder {
     var cases: [(key: Int, value: String)] = []
     for value in 0..<1 << width {
       let looked = script.merging([field: others | UInt64(value) << UInt64(shift)]) { $1 }
-      guard hasSameCalls(run(looked), run(script), through: index) else { continue }
+      guard sameCalls(run(looked), run(script), from: field) > index else { continue }
       let number =
         lines.count == 1
         ? "\(run(looked)[index].number)"
@@ -240,9 +240,14 @@ extension LayoutBuilder {
       ["sel=\(field)", "shift=\(shift)", "size=\(1 << width)", "usual=\(usual)"] + rare)
   }
 
-  private func hasSameCalls(_ a: [LayoutStep], _ b: [LayoutStep], through index: Int) -> Bool {
-    index < a.count && index < b.count
-      && zip(a[...index], b[...index]).allSatisfy { $0.call == $1.call }
+  /// Returns the first step whose call differs between two runs.
+  ///
+  /// - Parameter start: The first step whose call may differ.
+  private func sameCalls(_ a: [LayoutStep], _ b: [LayoutStep], from start: Int) -> Int {
+    let count = min(a.count, b.count)
+    var index = min(start, count)
+    while index < count, a[index].call == b[index].call { index += 1 }
+    return index
   }
 
   private struct Context: Hashable {
@@ -264,27 +269,22 @@ extension LayoutBuilder {
       // Some bits matter only beside others, so they are changed from all ones as well.
       for start in [base[field] ?? 0, UInt64.max >> (64 - bits)] {
         let before = probe(base.merging([field: start]) { $1 }, 0)
+        let end = sameCalls(before, usual, from: 0)
         for bit in 0..<bits {
           let steps = probe(base.merging([field: start ^ 1 << bit]) { $1 }, 0)
-          for index in changes(from: before, to: steps, after: field, like: usual) {
-            influence[index, default: [:]][field, default: 0] |= 1 << bit
+          // Calls up to the value are the same. Numbers after the first other call do not compare.
+          var index = field + 1
+          while index < min(end, steps.count), steps[index].call == before[index].call {
+            if steps[index].number != before[index].number {
+              influence[index, default: [:]][field, default: 0] |= 1 << bit
+            }
+            index += 1
           }
         }
       }
     }
     influences[context] = influence
     return influence
-  }
-
-  /// Returns the steps with another number, up to the first step with another call.
-  private func changes(
-    from before: [LayoutStep], to steps: [LayoutStep], after field: Int, like usual: [LayoutStep]
-  ) -> [Int] {
-    let count = min(before.count, steps.count, usual.count)
-    let same = (0..<count).prefix {
-      steps[$0].call == before[$0].call && steps[$0].call == usual[$0].call
-    }
-    return same.filter { $0 > field && steps[$0].number != before[$0].number }
   }
 
   /// Returns `a * value + b`, if the number is one; `rest` marks a number that is less by the bytes

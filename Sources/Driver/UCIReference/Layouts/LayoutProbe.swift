@@ -77,12 +77,14 @@ struct LayoutProbe: FieldCoder {
     _ name: StaticString, _ value: inout T, width: Int, _ form: () -> FieldForm
   ) {
     value = T(truncatingIfNeeded: script[steps.count] ?? 0)
-    add(.integer("\(name)", form: isDetailed ? Lua.form(form()) : "", isSigned: T.isSigned), width)
+    add(
+      .integer(name.description, form: isDetailed ? Lua.form(form()) : "", isSigned: T.isSigned),
+      width)
   }
 
   mutating func address(_ name: StaticString, _ value: inout MACAddress, extended: Bool) {
     value = MACAddress(0)
-    add(.integer("\(name)", form: "\"mac\"", isSigned: false), extended ? 8 : 2)
+    add(.integer(name.description, form: "\"mac\"", isSigned: false), extended ? 8 : 2)
   }
 
   mutating func code<T: WireCode>(_ name: StaticString, _ value: inout T) {
@@ -91,7 +93,7 @@ struct LayoutProbe: FieldCoder {
       notes.tables[table] = Lua.names(of: T.self) ?? "false"
     }
     value = T(rawValue: T.RawValue(truncatingIfNeeded: script[steps.count] ?? 0))
-    add(.code("\(name)", table: table), MemoryLayout<T.RawValue>.size)
+    add(.code(name.description, table: table), MemoryLayout<T.RawValue>.size)
   }
 
   mutating func bytes(
@@ -99,7 +101,7 @@ struct LayoutProbe: FieldCoder {
   ) {
     value = []
     let (kind, number) = Self.count(count)
-    add(.bytes("\(name)", form: isDetailed ? Lua.form(form()) : "", count: kind), number)
+    add(.bytes(name.description, form: isDetailed ? Lua.form(form()) : "", count: kind), number)
   }
 
   private static func count(_ count: FieldCount) -> (kind: String, number: Int) {
@@ -132,7 +134,7 @@ struct LayoutProbe: FieldCoder {
     isPlain: Bool, _ body: (inout Self, inout E) throws(PayloadError) -> Void
   ) throws(PayloadError) {
     let (kind, number) = Self.count(count)
-    add(.list("\(name)", count: kind, view: view, isPlain: isPlain), number)
+    add(.list(name.description, count: kind, view: view, isPlain: isPlain), number)
     var one = blank
     try element(&one, body)
     value = [one]
@@ -141,7 +143,7 @@ struct LayoutProbe: FieldCoder {
   mutating func group<G: FieldGroup>(
     _ name: StaticString, _ value: inout G
   ) throws(PayloadError) {
-    add(.group("\(name)", view: isDetailed && value is any ListedValue ? "\(G.self)" : ""))
+    add(.group(name.description, view: isDetailed && value is any ListedValue ? "\(G.self)" : ""))
     try element(&value) { c, value throws(PayloadError) in try value.visit(&c) }
   }
 
@@ -152,7 +154,7 @@ struct LayoutProbe: FieldCoder {
   ) throws(PayloadError) {
     let isThere = script[steps.count] != 0
     let (comparison, number) = Self.threshold(isPresent)
-    add(.optional("\(name)", isListed: absence == .null, comparison: comparison), number)
+    add(.optional(name.description, isListed: absence == .null, comparison: comparison), number)
     var present = blank
     try element(&present, body)
     value = isThere && number != Self.never ? present : nil
@@ -219,7 +221,7 @@ struct LayoutProbe: FieldCoder {
     _ name: StaticString, _ list: inout [TLV], _ space: ParameterSpace
   ) {
     list = []
-    add(.parameters("\(name)", space: Lua.space(space.answering(opcode))))
+    add(.parameters(name.description, space: Lua.space(space.answering(opcode))))
   }
 
   mutating func parameterID(
@@ -236,6 +238,6 @@ struct LayoutProbe: FieldCoder {
   mutating func require(
     _ condition: Bool, _ field: StaticString, _ reason: @autoclosure () -> String
   ) {
-    add(.require("\(field)"), condition ? 1 : 0)
+    add(.require(field.description), condition ? 1 : 0)
   }
 }
