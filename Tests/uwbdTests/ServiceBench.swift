@@ -81,11 +81,11 @@ final class ServiceBench: Sendable {
   ///
   /// - Parameters:
   ///   - returns: whether the service opens the chip again after the chip was plugged in again.
-  ///   - clock: the clock of the sessions.
+  ///   - clock: the clock of time limits, which none reaches by default.
   ///   - log: receives the messages of the service.
   static func lendService(
     _ permissions: Permissions = Permissions(), chipReturns returns: Bool = false,
-    clock: AlarmClock = .system, log: any LogHandler = SwiftLogNoOpLogHandler(),
+    clock: AlarmClock = VirtualTime().clock, log: any LogHandler = SwiftLogNoOpLogHandler(),
     _ body: @Sendable (ServiceBench, Service) async throws -> Void
   ) async throws {
     try await lend { bench in

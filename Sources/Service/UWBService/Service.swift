@@ -127,7 +127,8 @@ package struct HeldProfile: Sendable {
     guard let idle, clients.isEmpty else { return }
     idleTimer?.cancel()
     idleTimer = Task {
-      guard (try? await Task.sleep(for: idle.time)) != nil, clients.isEmpty else { return }
+      await clock.sleep(for: idle.time)
+      guard !Task.isCancelled, clients.isEmpty else { return }
       if chips.allSatisfy(\.sessions.isEmpty) { idle.body() } else { noteIdle() }
     }
   }

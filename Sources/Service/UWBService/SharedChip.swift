@@ -45,7 +45,7 @@ import Varlink
   private var waiting: [CheckedContinuation<Void, Never>] = []
   private var patience: Task<Void, Never>?
   let logger: Logger
-  /// The clock of the sessions.
+  /// The clock of all time limits. Only pauses between attempts follow the real time.
   let clock: AlarmClock
 
   /// The connection state of a chip.
@@ -225,7 +225,8 @@ import Varlink
       if case .opening = before { return }
       patience?.cancel()
       patience = Task {
-        if (try? await Task.sleep(for: Self.longestWait)) != nil { endWaiting() }
+        await clock.sleep(for: Self.longestWait)
+        if !Task.isCancelled { endWaiting() }
       }
     } else {
       endWaiting()
@@ -271,7 +272,8 @@ import Varlink
     }
     if !Task.isCancelled { phase = .opening(nil) }
     let limit = Task {
-      if (try? await Task.sleep(for: .seconds(5))) != nil { await device.close(within: .zero) }
+      await clock.sleep(for: .seconds(5))
+      if !Task.isCancelled { await device.close(within: .zero) }
     }
     // Closing the device does not wait for sessions that other tasks are closing.
     for session in sessions.values {
