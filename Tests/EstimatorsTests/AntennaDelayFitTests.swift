@@ -150,7 +150,7 @@ import UWBTestSupport
     var spread = Spread()
     var said = 0.0
     var noise = Noise(seed: 7)
-    for seed in 0..<200 {
+    for seed in 0..<100 {
       var field = Field([0.15, 0.12, 0.19, 0.14, 0.17], seed: UInt64(100 + seed), rounds: 20)
       var tape: [Double: Double] = [:]
       for index in field.measurements.indices {
@@ -162,7 +162,7 @@ import UWBTestSupport
       let fit = try AntennaDelayFit(field.measurements)
       let found = try #require(fit.delays[BoardAntenna("A")])
       spread.add(found.metres - 0.15)
-      said += found.standardDeviation / 200
+      said += found.standardDeviation / 100
     }
     #expect(0.75...1.3 ~= spread.deviation / said, "\(spread.deviation) for \(said)")
     #expect(abs(spread.mean) < 0.004)

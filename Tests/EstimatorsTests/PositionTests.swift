@@ -187,14 +187,14 @@ import UWBTestSupport
     }
   }
 
-  /// Fifteen walks with ranges or differences of ranges, through rooms whose anchors have the
+  /// Eight walks with ranges or differences of ranges, through rooms whose anchors have the
   /// errors of the model.
   @Test(arguments: [false, true]) func `The covariance of a path matches its error`(
     differences: Bool
   ) throws {
     let model = PositionErrorModel()
     var (live, smooth) = (Spread(), Spread())
-    for seed in 0..<15 {
+    for seed in 0..<8 {
       var noise = Noise(seed: UInt64(100 + seed))
       let shared = model.shared * noise.normal()
       let own = Self.anchors.map { _ in shared + model.own * noise.normal() }
@@ -254,7 +254,7 @@ import UWBTestSupport
   @Test(arguments: [false, true]) func `Measurements in quick succession are not new ones`(
     live: Bool
   ) throws {
-    let samples = Self.walk(seed: 7).samples.prefix(200)
+    let samples = Self.walk(seed: 7).samples.prefix(120)
     let often = samples.flatMap { sample in
       (0..<10).map { step in
         var again = sample
@@ -267,7 +267,7 @@ import UWBTestSupport
     let once = smoother.path(Array(samples), live: live)
     let many = smoother.path(often, live: live)
     var ratios: [Double] = []
-    for index in samples.indices.dropFirst(100) {
+    for index in samples.indices.dropFirst(60) {
       let (a, b) = (try #require(once[index]), try #require(many[10 * index + 9]))
       ratios.append((b.estimate.covariance.xx / a.estimate.covariance.xx).squareRoot())
     }
@@ -281,7 +281,7 @@ import UWBTestSupport
   {
     var noise = Noise(seed: 11)
     var samples: [[PositionSample]] = [[], []]
-    for step in 0..<400 {
+    for step in 0..<200 {
       let time = Double(step / 4) * 0.02
       let position = SIMD3<Double>(3 + time, 2.5, 1.2)
       let (a, b) = (0, step % 4 + 1)

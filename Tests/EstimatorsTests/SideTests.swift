@@ -18,7 +18,7 @@ struct SideTests {
 
   @Test("Directions are as often on the right side as they say", arguments: [false, true])
   func sides(live: Bool) {
-    let resting = RingScene.told(spacing: 0.495, .resting, live: live, seeds: 1..<8)
+    let resting = RingScene.told(spacing: 0.495, .resting, live: live, seeds: 1..<5)
     let (sure, unsure) = (
       resting.filter { $0.probability >= 0.9 }, resting.filter { $0.probability < 0.7 }
     )
@@ -28,7 +28,7 @@ struct SideTests {
     let mean = resting.reduce(0) { $0 + $1.probability } / Double(resting.count)
     #expect(mean < Self.share(resting) + 0.02, "\(mean) \(Self.share(resting))")
     // A person who walks around has been measured elsewhere before.
-    let walking = RingScene.told(spacing: 0.495, .walking, live: live, seeds: 1..<4)
+    let walking = RingScene.told(spacing: 0.495, .walking, live: live, seeds: 1..<3)
     #expect(Self.share(walking.filter { $0.probability >= 0.7 }) == 1)
     let told = Self.certain(walking)
     #expect(told > 0.9, "\(told)")
@@ -37,7 +37,7 @@ struct SideTests {
   @Test("Antennas that are nearer to each other tell sides", arguments: [false, true])
   func near(live: Bool) {
     for path in [RingScene.Path.resting, .walking] {
-      let told = RingScene.told(spacing: 0.42, path, live: live, seeds: 1..<3)
+      let told = RingScene.told(spacing: 0.42, path, live: live, seeds: 1..<2)
       #expect(Self.share(told) == 1)
       #expect(Self.certain(told) > 0.98)
     }
@@ -47,7 +47,7 @@ struct SideTests {
     "Rows that have nothing to do with each other say nothing of sides",
     arguments: [false, true])
   func apart(live: Bool) {
-    let told = RingScene.told(spacing: 0.495, .jumping, live: live, seeds: 1..<7)
+    let told = RingScene.told(spacing: 0.495, .jumping, live: live, seeds: 1..<4)
     let wrong = told.count { !$0.isRight && $0.probability >= 0.7 }
     #expect(Double(wrong) < 0.02 * Double(told.count), "\(wrong) of \(told.count)")
     let sure = told.filter { $0.probability >= 0.9 }

@@ -68,37 +68,35 @@ import UWBTestSupport
   @Test(arguments: [0.3, 0.7])
   func `A target that moves is told from one at rest`(_ speed: Double) throws {
     var (wrong, told, again, count) = (0, 0, 0, 0)
-    for seed in 1...2 {
-      var noise = Noise(seed: UInt64(seed))
-      let start = SIMD3<Double>(noise.uniform(-6, 6), noise.uniform(-6, 6), 1)
-      let heading = noise.uniform(0, 2 * .pi)
-      var finder = TargetFinder()
-      for step in 0..<250 {
-        let time = Double(step) * 0.1
-        // Around a square of 2.5 m, repeatedly; the target rests after ten seconds.
-        let way = time.truncatingRemainder(dividingBy: 10)
-        let position = SIMD3<Double>(
-          max(0, min(way, 2.5)) - max(0, min(way - 5, 2.5)),
-          max(0, min(way - 2.5, 2.5)) - max(0, way - 7.5), 1)
-        let gone = speed * min(time, 10)
-        let target = start + SIMD3<Double>(cosine(heading) * gone, sine(heading) * gone, 0)
-        let pose = Pose(position: position)
-        let estimate = finder.update(
-          TargetSighting(
-            time: time, pose: pose, range: (target - position).length + 0.05 * noise.normal()))
-        guard let estimate, time > 5 else { continue }
-        if time <= 10 {
-          count += 1
-          told += estimate.reasons.contains(.targetMovement) ? 1 : 0
-          wrong += estimate.isConverged && degrees(estimate, target, pose) > 10 ? 1 : 0
-        } else if time > 20 {
-          again += estimate.isConverged && degrees(estimate, target, pose) < 10 ? 1 : 0
-        }
+    var noise = Noise(seed: 1)
+    let start = SIMD3<Double>(noise.uniform(-6, 6), noise.uniform(-6, 6), 1)
+    let heading = noise.uniform(0, 2 * .pi)
+    var finder = TargetFinder()
+    for step in 0..<250 {
+      let time = Double(step) * 0.1
+      // Around a square of 2.5 m, repeatedly; the target rests after ten seconds.
+      let way = time.truncatingRemainder(dividingBy: 10)
+      let position = SIMD3<Double>(
+        max(0, min(way, 2.5)) - max(0, min(way - 5, 2.5)),
+        max(0, min(way - 2.5, 2.5)) - max(0, way - 7.5), 1)
+      let gone = speed * min(time, 10)
+      let target = start + SIMD3<Double>(cosine(heading) * gone, sine(heading) * gone, 0)
+      let pose = Pose(position: position)
+      let estimate = finder.update(
+        TargetSighting(
+          time: time, pose: pose, range: (target - position).length + 0.05 * noise.normal()))
+      guard let estimate, time > 5 else { continue }
+      if time <= 10 {
+        count += 1
+        told += estimate.reasons.contains(.targetMovement) ? 1 : 0
+        wrong += estimate.isConverged && degrees(estimate, target, pose) > 10 ? 1 : 0
+      } else if time > 20 {
+        again += estimate.isConverged && degrees(estimate, target, pose) < 10 ? 1 : 0
       }
     }
     // If these were taken for targets at rest, one third would be wrong.
     #expect(wrong * 100 < 15 * count && told * 100 > 60 * count, "\(wrong) \(told) \(count)")
-    #expect(again * 100 > 80 * 2 * 49, "\(again)")
+    #expect(again * 100 > 80 * 49, "\(again)")
   }
 
   /// Once converged, the state stays while the direction is not much less certain, but not without
@@ -156,7 +154,7 @@ import UWBTestSupport
 
   @Test func `The stated deviation includes the drift and the slow errors of ranges`() {
     let ratios = DriftingWalk.Kind.all[1...2].flatMap { kind in
-      (7...9).flatMap { stated(kind, seed: $0) }
+      (7...8).flatMap { stated(kind, seed: $0) }
     }
     let within = [1.0, 2].map { limit in ratios.count { $0 <= limit } * 100 / max(1, ratios.count) }
     // With a fixed noise and length, 39 and 68 of 100 were within them in many such walks.

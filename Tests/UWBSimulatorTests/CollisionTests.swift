@@ -102,6 +102,7 @@ import UWBTestSupport
     _ = pairs.pass(seconds: 1)
     pairs.start(1, in: 100)
     pairs.start(0, in: 160)
-    #expect(pairs.pass(seconds: 240).failed == 0)
+    // Without a new start, each round would fail at once.
+    #expect(pairs.pass(seconds: 20).failed == 0)
   }
 }

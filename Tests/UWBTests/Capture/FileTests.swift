@@ -74,7 +74,7 @@ import UWBTestSupport
   func aLongLineIsNamed(_ before: String) throws {
     let folder = try TemporaryFolder()
     defer { folder.remove() }
-    let path = try folder.write(before + String(repeating: "20", count: 1 << 20), to: "long")
+    let path = try folder.write(before + String(repeating: "20", count: (1 << 19) + 1), to: "long")
     let line = 1 + before.count { $0 == "\n" }
     #expect(throws: CaptureError.lineTooLong(path: path, line: line, limit: 1 << 20)) {
       try CaptureReader.read(asItComes: path) { _ in
