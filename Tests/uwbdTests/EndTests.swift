@@ -50,9 +50,12 @@ import Varlink
   @Test func afterACrashTheNextOneEndsWhatIsLeft() async throws {
     try await ServiceBench.lend { bench in
       let first = try bench.launch()
-      #expect(try bench.client().call("Start", ServiceBench.start()).error == nil)
+      let owner = try bench.client()
+      #expect(try owner.call("Start", ServiceBench.start()).error == nil)
       first.send(SIGKILL)
       first.waitUntilExit()
+      owner.close()
+      #expect(bench.chip.sessionCount == 1)
       // The socket file still exists, but no process listens on it.
       let second = try bench.launch()
       let client = try bench.client()
@@ -131,9 +134,11 @@ import Varlink
           ServiceBench.program, bench.chip.path,
         ], standardInput: socket)
       close(socket)
-      #expect(try bench.client().call("Start", ServiceBench.start()).error == nil)
+      let owner = try bench.client()
+      #expect(try owner.call("Start", ServiceBench.start()).error == nil)
       service.send(SIGTERM)
       service.waitUntilExit()
+      owner.close()
       #expect(service.terminationStatus == 0)
       #expect(bench.chip.sessionCount == 0)
       // The program that created the socket removes it.

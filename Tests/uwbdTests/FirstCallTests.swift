@@ -79,8 +79,11 @@ import Varlink
         client.send(Self.call(method, bench.chip.path).bytes)
         client.close()
       }
-      #expect(try bench.client().call("Start", ServiceBench.start()).error == nil)
+      let owner = try bench.client()
+      #expect(try owner.call("Start", ServiceBench.start()).error == nil)
       #expect(bench.chip.sessionCount == 1)
+      // The session ends with the connection of its owner.
+      owner.close()
       service.send(SIGTERM)
       service.waitUntilExit()
       #expect(service.terminationStatus == 0)
