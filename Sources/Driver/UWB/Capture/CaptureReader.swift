@@ -76,9 +76,12 @@ public enum CaptureReader {
         throw CaptureError.system(CaptureError.unreadable, path, error)
       }
       isAtEnd = piece.isEmpty
+      let before = bytes.count
       bytes += piece
       if format == nil {
-        format = try isAtEnd ? self.format(of: bytes) : self.format(ofBeginning: bytes, &searched)
+        format =
+          try isAtEnd
+          ? self.format(of: bytes) : self.format(ofBeginning: bytes, &searched, before: before)
       }
       switch format {
       case .pcapng:
@@ -111,17 +114,20 @@ public enum CaptureReader {
     }
   }
 
-  /// - Parameter searched: the number of bytes whose lines do not determine the format.
+  /// - Parameters:
+  ///   - searched: the number of bytes whose lines do not determine the format.
+  ///   - before: the number of bytes of earlier calls.
   /// - Returns: nil while the format is unknown.
   private static func format(
-    ofBeginning bytes: [UInt8], _ searched: inout Int
+    ofBeginning bytes: [UInt8], _ searched: inout Int, before: Int
   ) throws(CaptureError) -> CaptureFormat? {
     if bytes.starts(with: PcapngDecoder.magic) { return .pcapng }
     // The header of a capture may still be incomplete.
-    if bytes.count >= 4, bytes[searched...].contains(0) { return try format(of: bytes) }
-    while let end = bytes[searched...].firstIndex(of: 0x0A) {
+    var start = before < 4 ? searched : max(searched, before)
+    if bytes.count >= 4, bytes[start...].contains(0) { return try format(of: bytes) }
+    while let end = bytes[start...].firstIndex(of: 0x0A) {
       let line = bytes[searched..<end]
-      searched = end + 1
+      (searched, start) = (end + 1, end + 1)
       if let format = TextDecoder.format(of: line) { return format }
     }
     return nil
