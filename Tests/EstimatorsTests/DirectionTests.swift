@@ -24,15 +24,20 @@ private let degree = Double.pi / 180
     #expect((squares / 500).squareRoot() < figure)
   }
 
-  /// Four antennas in a ring, all directions, one phase in a hundred wrong.
-  @Test func `Estimates directions over the full circle`() throws {
+  /// Four antennas in a ring.
+  private static let ring: [AntennaPair] = {
     let positions = [(0.35, 0.0), (0, 0.35), (-0.35, 0), (0, -0.35)]
-    let pairs = [(0, 1), (1, 2), (2, 3), (3, 0)].map { a, b in
+    return [(0, 1), (1, 2), (2, 3), (3, 0)].map { a, b in
       AntennaPair(
         .baseline(
           x: positions[a].0 - positions[b].0, y: positions[a].1 - positions[b].1, z: 0),
         offset: 0.2)
     }
+  }()
+
+  /// All directions, one phase in a hundred wrong.
+  @Test func `Estimates directions over the full circle`() throws {
+    let pairs = Self.ring
     let finder = try #require(DirectionFinder(pairs))
     var noise = Noise(seed: 9)
     let rows = (0..<360).map { step in
@@ -51,6 +56,25 @@ private let degree = Double.pi / 180
         squares += wrapped * wrapped
       }
       #expect((squares / 360).squareRoot() < 2)
+    }
+  }
+
+  /// A recording of a peer that jumps at each row, such as single frames of many devices.
+  @Test func `Rows that have nothing in common do not change each other`() throws {
+    let finder = try #require(DirectionFinder(Self.ring))
+    var noise = Noise(seed: 13)
+    let rows = (0..<60).map { step in
+      let azimuth = noise.uniform(-.pi, .pi)
+      let phases = Self.ring.map { pair -> Double? in
+        pair.phase(azimuth: azimuth, elevation: 0) + 5 * degree * noise.normal()
+      }
+      return (time: Double(step) / 10, phases: phases)
+    }
+    for (row, direction) in zip(rows, finder.directions(rows)) {
+      let (found, alone) = (
+        try #require(direction), try #require(finder.directions([row])[0])
+      )
+      #expect(abs(wrapped(found.azimuth - alone.azimuth)) < 1e-9)
     }
   }
 
