@@ -111,7 +111,7 @@ import UCI
       let offset = Double(Int16(truncatingIfNeeded: ticks(entry[27..<29]))) / 1_024 * 1e-6
       let flight = Double(ticks(entry[39..<41]))
       let later = k * Double((received[index] &- received[0]) & mask)
-      let difference = (later - reply / (1 + offset) - flight) * TwoWayStamps.metresPerTick
+      let difference = (later - reply * (1 + offset) - flight) * TwoWayStamps.metresPerTick
       let here = SIMD3(3.0, 2, 1)
       let truth = here.distance(to: Self.places[index]) - here.distance(to: Self.places[0])
       // A step of the clock offset in the message is 1 ppb: 3 mm after 8 ms.

@@ -133,7 +133,7 @@ import UWBTestSupport
         let later =
           rate * between("rx_ticks", poll, response) - number(response, "tof_ticks")
           - number(response, "responder_reply_ticks")
-          / (1 + number(response, "anchor_cfo_ppm") * 1e-6)
+          / (1 - number(response, "anchor_cfo_ppm") * 1e-6)
         // The tag walks between two places, so that only their segment is known.
         let error = (0...40).map { step in
           let tag = SIMD3<Double>(3, 2, 1.2) + SIMD3(2, 2, 0) * (Double(step) / 40)

@@ -193,7 +193,7 @@ import Testing
         "responder_reply_ticks": .number(message.reply),
         "tof_ticks": .number((far.length / Ticks.metres).rounded()),
         "cfo_ppm": .number((message.carrier ?? 0) * 1e6),
-        "anchor_cfo_ppm": .number((message.anchorOffset ?? 0) * 1e6),
+        "anchor_cfo_ppm": .number((message.anchorOffset ?? 0) * -1e6),
       ]
       let line = try #require(try OneWayLine(device: "tag") { values[$0] })
       #expect(line.device == "tag" && line.senders == ["0x000\(message.anchor)"])

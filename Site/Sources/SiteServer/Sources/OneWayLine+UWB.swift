@@ -54,7 +54,7 @@ extension OneWayLine {
     stamp.bits = (message.sentBits, message.receivedBits)
     stamp.reply = Double(values.responderReplyTime)
     stamp.carrier = values.clockOffsetPPM * 1e-6
-    stamp.anchorOffset = values.anchorClockOffsetPPM * 1e-6
+    stamp.anchorOffset = values.anchorClockOffsetPPM * -1e-6
     stamp.flight = Double(values.timeOfFlight)
     return stamp
   }

@@ -122,7 +122,7 @@ extension OneWayLine {
     message.bits = (sent.bits, received.bits)
     message.reply = number("responder_reply_ticks", field) ?? 0
     message.carrier = number("cfo_ppm", field).map { $0 * 1e-6 }
-    message.anchorOffset = number("anchor_cfo_ppm", field).map { $0 * 1e-6 }
+    message.anchorOffset = number("anchor_cfo_ppm", field).map { $0 * -1e-6 }
     message.flight = number("tof_ticks", field)
     return message
   }

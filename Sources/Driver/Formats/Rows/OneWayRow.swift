@@ -154,7 +154,7 @@ extension OneWayRow {
     keys.key("cfo_ppm", "how much faster the sender's clock is, parts per million") {
       Fixed($0.downlink?.values.clockOffsetPPM, 3)
     }
-    keys.key("anchor_cfo_ppm", "how much faster the responder's clock is than the initiator's") {
+    keys.key("anchor_cfo_ppm", "how much slower the responder's clock is than the initiator's") {
       Fixed($0.downlink?.values.anchorClockOffsetPPM, 3)
     }
     keys.key("responder_reply_ticks", "ticks of the responder from poll to response") {

@@ -24,7 +24,11 @@ public struct DownlinkTDoAMessage: Hashable, Sendable {
 
   package init() {}
 
-  /// Clock offset between the responder and the initiator in Q6.10 ppm.
+  /// Clock offset between the responder and the initiator in Q6.10 ppm, positive if the responder's
+  /// clock is slower: the responder measures it as the tag measures its own.
+  ///
+  /// Sources of the sign: Apple's header of NIDLTDOAMeasurement (iOS 27), which has the same value,
+  /// and Qorvo's examples of single-sided ranging for the DW3000. FiRa's text is not public.
   package var rawAnchorClockOffset: Int16 = 0
   /// Clock offset measured by the tag in Q6.10 ppm.
   package var rawClockOffset: Int16 = 0
@@ -37,9 +41,10 @@ public struct DownlinkTDoAMessage: Hashable, Sendable {
 
   /// Ticks of timestamps and reply times in a second: 128 · 499.2 MHz, about 15.65 ps each.
   public static var ticksPerSecond: Double { 63_897_600_000 }
-  /// Clock offset between the responder and the initiator in ppm.
+  /// Clock offset between the responder and the initiator in ppm, positive if the responder's clock
+  /// is slower.
   public var anchorClockOffsetPPM: Double { Double(rawAnchorClockOffset) / 1024 }
-  /// Clock offset measured by the tag in ppm.
+  /// Clock offset measured by the tag in ppm, positive if the tag's clock is slower.
   public var clockOffsetPPM: Double { Double(rawClockOffset) / 1024 }
   /// Received power in dBm; nil when the chip reported none.
   public var rssiDBm: Double? { rawRSSI == 0 || rawRSSI == 0xFF ? nil : -Double(rawRSSI) / 2 }

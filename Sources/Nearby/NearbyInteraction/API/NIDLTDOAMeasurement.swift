@@ -84,8 +84,8 @@ open class NIDLTDOAMeasurement: NSObject, NSCopying, NSSecureCoding, @unchecked 
   /// The offset of the anchor's clock rate from the chip's, positive if the anchor's is faster;
   /// 1e-6 is one part per million.
   public var carrierFrequencyOffset: Double { values.carrierFrequencyOffset }
-  /// The offset of the responder's clock rate from the initiator's, positive if the responder's is
-  /// faster; nil unless the message is a response.
+  /// The offset between the clock rates of responder and initiator, positive if the responder's is
+  /// slower, as in Apple's header; nil unless the message is a response.
   public var responderClockFrequencyOffset: Double? { values.responderClockFrequencyOffset }
   /// The coordinate system of `coordinates`.
   public var coordinatesType: NIDLTDOACoordinatesType {

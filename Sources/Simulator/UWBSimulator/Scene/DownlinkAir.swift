@@ -13,7 +13,7 @@ private struct AnchorFrame {
   var tick: UInt64
   /// The transmission time in the message.
   var sent: UInt64
-  /// The responder's clock relative to the initiator's, as a fraction.
+  /// The initiator's clock relative to the responder's, as a fraction.
   var offset = 0.0
   /// Ticks of the responder from the poll to its response.
   var reply: UInt32 = 0
@@ -76,7 +76,7 @@ extension Simulation {
         sent: stamp(responder, theirs, tick: tick, near: instant(slot), timeOf: own))
       let sent = tick &+ transmitDelay(responder, theirs)
       frame.reply = UInt32(truncatingIfNeeded: (sent &- heard.stamp) & SimulatedClock.stampMask)
-      if theirs.number(.dlTDoAAnchorCFO) == 1 { frame.offset = 1 / (1 + heard.carrier) - 1 }
+      if theirs.number(.dlTDoAAnchorCFO) == 1 { frame.offset = heard.carrier }
       if theirs.number(.dlTDoAResponderToF) == 1 {
         let metres = position(own.chip, at: now).distance(to: position(responder.chip, at: now))
         frame.flight = UInt16(nearest: metres / TwoWayStamps.metresPerTick)
