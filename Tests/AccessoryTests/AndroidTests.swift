@@ -3,6 +3,7 @@
 import Accessory
 import AccessoryProtocol
 import Channels
+import System
 import Testing
 import UCI
 import UCIReference
@@ -89,6 +90,27 @@ import UWBTestSupport
     #expect(try await fixture.chips.sessions() == 0)
     try await session.close()
     await fixture.end()
+  }
+
+  /// A capture has each message of both ends with its protocol.
+  @Test func messagesOfBothProtocolsAreTapped() async throws {
+    let chips = try await ChipFixture(phones: [])
+    let messages = Locked<[DialogueMessage]>([])
+    let accessory = try Accessory(chips.device, options: .patient) { _, message in
+      messages.withLock { $0.append(message) }
+    }
+    var android = try Phone(of: accessory)
+    try await android.ask()
+    #expect(try await android.configure(android.choice()).content == Self.started)
+    #expect(try await android.stop().content == Self.stopped)
+    var iPhone = try TestApp(of: accessory)
+    try await iPhone.initialize()
+    let all = messages.withLock { $0 }
+    #expect(all.map(\.kind) == Array(repeating: .android, count: 6) + [.apple, .apple])
+    #expect(all.map(\.isFromPhone) == [true, false, true, false, true, false, true, false])
+    #expect(all.map { $0.bytes[$0.kind == .android ? 1 : 0] } == [0, 1, 2, 3, 6, 7, 0x0A, 0x01])
+    await accessory.close()
+    await chips.end()
   }
 
   /// Phones of both kinds range with one chip at the same time.

@@ -31,6 +31,25 @@ import uwbctl
     )
   }
 
+  /// The capture of a finder has the messages beside the packets, without the session key.
+  @Test func captureOfAnAndroidDialogue() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("find.pcapng")
+    let run = try ChildProcess.run(["find", "--android", "-n", "1", "--capture", path])
+    #expect(run.status == 0, "\(run.complaints)")
+    let capture = try CaptureReader.read(file: path)
+    #expect(capture.packets.count > 20 && capture.problems.isEmpty)
+    let messages = capture.messages
+    try #require(messages.count >= 4)
+    #expect(messages.prefix(4).map { $0.bytes[1] }.sorted() == [0, 1, 2, 3])
+    #expect(messages.first?.comment == "android from phone with accessory")
+    let configuration = try #require(messages.first { $0.bytes[1] == 2 })
+    #expect(
+      configuration.bytes.dropFirst(21).prefix(Int(configuration.bytes[20])).allSatisfy { $0 == 0 })
+    let decoded = try ChildProcess.run(["decode", path])
+    #expect(decoded.output.contains("capability request: UWB"))
+  }
+
   @Test func aSilentAccessoryIsAFailure() async throws {
     let (near, far) = try channels()
     let pair = try SimulatedPair()

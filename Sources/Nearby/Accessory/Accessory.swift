@@ -39,6 +39,8 @@ public final class Accessory: Sendable {
   package let device: UWBDevice
   package let options: Options
   let clock: AlarmClock
+  /// Called with each message of an app and of the accessory, keys included.
+  let tap: (@Sendable (App, DialogueMessage) -> Void)?
 
   private struct State {
     var clients: [String: AccessoryClient] = [:]
@@ -54,17 +56,20 @@ public final class Accessory: Sendable {
   ///
   /// - Throws: `AccessoryError` with the code `.unsuitableChip`.
   public init(_ device: UWBDevice, options: Options = Options()) throws(AccessoryError) {
-    (self.device, self.options, clock) = (device, options, .system)
+    (self.device, self.options, clock, tap) = (device, options, .system, nil)
     try check()
   }
 
   /// Creates an accessory as above.
   ///
-  /// - Parameter clock: The clock of idle channels.
+  /// - Parameters:
+  ///   - clock: The clock of idle channels.
+  ///   - tap: Called with each message of an app and of the accessory, keys included.
   package init(
-    _ device: UWBDevice, options: Options, clock: AlarmClock
+    _ device: UWBDevice, options: Options, clock: AlarmClock = .system,
+    tap: (@Sendable (App, DialogueMessage) -> Void)? = nil
   ) throws(AccessoryError) {
-    (self.device, self.options, self.clock) = (device, options, clock)
+    (self.device, self.options, self.clock, self.tap) = (device, options, clock, tap)
     try check()
   }
 

@@ -31,6 +31,8 @@ struct AccessoryAppSession {
   private var channel: (any DataChannel)?
   /// The configuration data last sent to the app. The app may begin several sessions with it.
   private var offered: UWBConfigurationData?
+  /// The protocol of the last message of the app.
+  private var kind = DialogueMessage.Kind.apple
   /// The dialogue with an Android phone on this channel.
   var dialogue = AndroidDialogue()
   /// The capabilities last sent to an Android phone.
@@ -138,9 +140,9 @@ struct AccessoryAppSession {
 
   private mutating func handle(_ bytes: [UInt8]) async {
     let phones = accessory.options.phones
-    if phones != .iPhone, AndroidPhoneMessage.isRecognized(bytes) {
-      return await handleAndroid(bytes)
-    }
+    kind = phones == .iPhone ? .apple : DialogueMessage.kind(ofPhone: bytes)
+    accessory.tap?(client.app, DialogueMessage(bytes, kind, isFromPhone: true))
+    if kind == .android { return await handleAndroid(bytes) }
     if phones == .android, let id = bytes.first {
       return accessory.report(.ignored(client.app, AccessoryError(.unknownMessage(id))))
     }
@@ -161,8 +163,10 @@ struct AccessoryAppSession {
   private func send(_ message: AccessoryMessage) async { await send(message.bytes) }
 
   func send(_ message: [UInt8]) async {
+    guard let channel else { return }
+    accessory.tap?(client.app, DialogueMessage(message, kind, isFromPhone: false))
     // A failing channel ends, and its end is reported.
-    try? await channel?.send(message)
+    try? await channel.send(message)
   }
 
   /// Answers the request for a session.

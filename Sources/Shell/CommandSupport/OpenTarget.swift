@@ -10,6 +10,8 @@ import UWBSimulator
 package struct OpenTarget {
   package let endpoint: LinkEndpoint
   package let tap: UWBDevice.PacketTap?
+  /// The file of the packets; nil without a capture.
+  let capture: CaptureFile?
   /// The embedded simulated chips; nil for another device.
   package let simulated: SimulatedPeers?
   /// The connection that keeps a service from opening the chip.
@@ -28,7 +30,8 @@ package struct OpenTarget {
     simulated = device == DeviceOptions.simulated ? try chip.simulatedChip(peers: peers) : nil
     if simulated != nil, notesSimulation { note("Simulated chips: --device names a board.") }
     endpoint = try simulated.map { SimulatedPeers.endpoint($0.own) } ?? LinkEndpoint(device)
-    tap = try capture?.start(device, simulated: simulated == nil ? nil : chip.model)?.tap
+    self.capture = try capture?.start(device, simulated: simulated == nil ? nil : chip.model)
+    tap = self.capture?.tap
     loan =
       chip.exclusive && simulated == nil
       ? try await runBlocking { [endpoint] in
@@ -51,16 +54,19 @@ extension DeviceOptions {
   ///   - capture: The options for recording packets.
   ///   - peers: The number of further simulated chips.
   ///   - resetPolicy: The treatment of the sessions on the chip.
+  ///   - recording: Called with the file of the packets, before the device is opened.
   ///   - resetAdvice: The next step for a chip that answers only with errors; nil asks the user or
   ///     suggests `--reset`.
   ///   - recovery: Whether to wait for a lost device.
   package func withDevice<R: Sendable>(
     _ capture: CaptureOptions? = nil, peers count: Int = 0,
     resetPolicy: UWBDevice.ResetPolicy = .reset, resetAdvice: String? = nil,
-    recovery: RecoveryPolicy? = nil, _ body: (UWBDevice, SimulatedPeers?) async throws -> R
+    recovery: RecoveryPolicy? = nil, recording: ((CaptureFile) -> Void)? = nil,
+    _ body: (UWBDevice, SimulatedPeers?) async throws -> R
   ) async throws -> R {
     let target = try await OpenTarget(device, chip, capture, peers: count)
     defer { target.finish() }
+    if let capture = target.capture { recording?(capture) }
     var driverOptions = chip.driverOptions
     (driverOptions.tap, driverOptions.recovery) = (target.tap, recovery)
     driverOptions.resetPolicy = resetPolicy

@@ -148,12 +148,14 @@ extension DeviceOptions {
   /// - Returns: The result; nil at the time limit.
   package func withDevice<R: Sendable>(
     _ capture: CaptureOptions? = nil, peers count: Int, _ end: RunOptions,
-    clock: AlarmClock = .system,
+    clock: AlarmClock = .system, recording: (@Sendable (CaptureFile) -> Void)? = nil,
     _ body: @escaping @Sendable (UWBDevice, SimulatedPeers?) async throws -> R
   ) async throws -> R? {
     let opened = Locked<UWBDevice?>(nil)
     return try await end.time.limiting(opened, clock: clock) {
-      try await withDevice(capture, peers: count, recovery: end.recovery) { device, simulated in
+      try await withDevice(
+        capture, peers: count, recovery: end.recovery, recording: recording
+      ) { device, simulated in
         opened.withLock { $0 = device }
         return try await body(device, simulated)
       }

@@ -39,6 +39,8 @@ package final class AccessoryFinder {
   /// The phone whose protocol the app uses.
   package enum Phone: Sendable {
     case iPhone, android
+
+    var kind: DialogueMessage.Kind { self == .iPhone ? .apple : .android }
   }
 
   private enum Input: Sendable {
@@ -60,6 +62,7 @@ package final class AccessoryFinder {
   private let device: UWBDevice
   private let channel: any DataChannel
   private let phone: Phone
+  private let tap: (DialogueMessage) -> Void
   /// The version of Android's protocol in the accessory's answer.
   private var version = AndroidProtocol.newest
   private let settings: EstimationSettings
@@ -83,17 +86,18 @@ package final class AccessoryFinder {
   ///   - settings: The assumptions of the estimates.
   ///   - answerTime: The time-out for each of three requests to the accessory.
   ///   - patience: The longest time without a measurement; twice as long at first.
+  ///   - tap: Called with each message of both ends, keys included.
   package init(
     device: UWBDevice, channel: any DataChannel, phone: Phone = .iPhone,
     settings: EstimationSettings = EstimationSettings(), answerTime: Duration = .seconds(3),
-    patience: Duration = .seconds(10)
+    patience: Duration = .seconds(10), tap: @escaping (DialogueMessage) -> Void = { _ in }
   ) {
     var settings = settings
     // Waiting for diagnostics, which may be missing, would delay the first round.
     settings.expectsDiagnostics = false
     self.settings = settings
     (self.device, self.channel, self.phone) = (device, channel, phone)
-    (self.answerTime, self.patience) = (answerTime, patience)
+    (self.answerTime, self.patience, self.tap) = (answerTime, patience, tap)
     (inputs, input) = AsyncStream.makeStream()
   }
 
@@ -118,7 +122,7 @@ package final class AccessoryFinder {
     } end: {
       for source in sources { source.cancel() }
       clock?.cancel()
-      try? await channel.send(stopMessage)
+      try? await send(stopMessage)
       await stop()
       channel.close()
     }
@@ -179,10 +183,15 @@ package final class AccessoryFinder {
     unanswered += 1
     clock?.cancel()
     clock = timer(answerTime, .requestTimedOut(requests))
-    try await channel.send(
+    try await send(
       phone == .iPhone
         ? AppMessage.initialize.bytes
         : AndroidPhoneMessage(.capabilityRequest(.uwb), version: AndroidProtocol.newest).bytes)
+  }
+
+  private nonisolated(nonsending) func send(_ message: [UInt8]) async throws(ChannelError) {
+    tap(DialogueMessage(message, phone.kind, isFromPhone: true))
+    try await channel.send(message)
   }
 
   private var stopMessage: [UInt8] {
@@ -191,6 +200,7 @@ package final class AccessoryFinder {
   }
 
   private nonisolated(nonsending) func take(_ bytes: [UInt8]) async throws -> [Event] {
+    tap(DialogueMessage(bytes, phone.kind, isFromPhone: false))
     // Ignore vendor messages.
     switch phone {
     case .iPhone:
@@ -255,7 +265,7 @@ package final class AccessoryFinder {
     do throws(DriverError) { try await start(session) } catch {
       return try await end(error).map { [$0] } ?? []
     }
-    try await channel.send(message)
+    try await send(message)
     return [.started, .shareableData]
   }
 
@@ -316,7 +326,7 @@ package final class AccessoryFinder {
     if error.endReason == .stoppedInBand { return .ended }
     guard error.isTransient, device.isRecoverable else { throw error }
     isSuspended = true
-    try? await channel.send(stopMessage)
+    try? await send(stopMessage)
     return .suspended
   }
 }

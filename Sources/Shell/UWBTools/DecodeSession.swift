@@ -43,7 +43,11 @@ package struct DecodeSession {
   /// failures.
   package mutating func take(_ capture: Capture) throws {
     for problem in capture.problems { complain("\(problem)") }
-    for packet in capture.packets {
+    var messages = capture.messages[...]
+    for (index, packet) in capture.packets.enumerated() {
+      while let message = messages.first, message.packets <= index {
+        try take(messages.removeFirst())
+      }
       packets += 1
       guard packet.isWhole else {
         try fail(
@@ -53,6 +57,15 @@ package struct DecodeSession {
       }
       try take(packet.bytes)
     }
+    for message in messages { try take(message) }
+  }
+
+  private mutating func take(_ captured: CapturedMessage) throws {
+    isEmpty = false
+    let message = RecordedMessage(captured)
+    try write(
+      isJSON
+        ? format.json(message.fields(showingSecrets: format.showSecrets)) : message.description)
   }
 
   package mutating func take(_ text: String, at origin: FrameOrigin) throws {

@@ -36,6 +36,9 @@ package struct FrameFormat {
     return "\(object(fields + frame.fields))"
   }
 
+  /// Formats fields as one object on one line.
+  func json(_ fields: [Field]) -> String { "\(object(fields))" }
+
   /// Formats the object for a line that is not a frame.
   package func json(error: String, at origin: FrameOrigin) -> String {
     "\(object([Field("error", .text(error)), Field(origin.name, .number(origin.number))]))"

@@ -7,6 +7,7 @@ import ArgumentParser
 import CommandSupport
 import Formats
 import Ranging
+import Synchronization
 import UCI
 import UWB
 import UWBLink
@@ -23,8 +24,8 @@ struct AccessoryCommand: DeviceCommand {
       tcp:0.0.0.0:port everyone in all its networks. Apps are not authenticated: each can range with the \
       chip and so measure its distance. With ble, phones find the accessory over Bluetooth LE, which \
       needs bluetoothd; --pairing controls whether phones may pair. iPhones use Nearby Interaction, and \
-      Android phones the out-of-band protocol of Android's ranging: --phone selects one of them. Without \
-      --device, embedded simulated chips play both sides. Stops on Ctrl-C. On a terminal, ? lists the keys.
+      Android phones the out-of-band protocol of Android's ranging: --phone selects one of them. --capture \
+      records the messages beside the packets. Without --device, embedded simulated chips play both sides. Stops on Ctrl-C. On a terminal, ? lists the keys.
       """)
 
   enum Rate: String, ExpressibleByArgument, CaseIterable {
@@ -50,13 +51,22 @@ struct AccessoryCommand: DeviceCommand {
   @Option(help: "Output format.") var format = OutputFormat.text
 
   func execute() async throws {
-    _ = try await options.withDevice(capture, peers: 1, end) { try await serve($0, $1) }
+    let file = Mutex<CaptureFile?>(nil)
+    _ = try await options.withDevice(
+      capture, peers: 1, end, recording: { capture in file.withLock { $0 = capture } }
+    ) { device, simulated in
+      try await serve(device, simulated, file.withLock { $0 })
+    }
   }
 
-  private func serve(_ device: UWBDevice, _ simulated: SimulatedPeers?) async throws {
+  private func serve(
+    _ device: UWBDevice, _ simulated: SimulatedPeers?, _ file: CaptureFile?
+  ) async throws {
     var options = accessory.options
     options.regions = try regions.rules
-    let accessory = try Accessory(device, options: options)
+    let accessory = try Accessory(device, options: options) { app, message in
+      file?.record(message, with: app.name)
+    }
     try accessory.warnings.report(strictly: self.accessory.strict)
     var listeners: [SocketListener] = []
     for endpoint in try self.accessory.endpoints {

@@ -36,6 +36,7 @@ struct FindCommand: DeviceCommand {
   @Option(help: "Output format (default: text on a terminal, otherwise json).")
   var format: OutputFormat?
   @OptionGroup(title: "Computed values") var estimation: EstimationOptions
+  @OptionGroup(title: "Capture") var capture: CaptureOptions
   @OptionGroup(title: "End") var end: RunOptions
 
   func validate() throws {
@@ -58,22 +59,23 @@ struct FindCommand: DeviceCommand {
     defer { printer.finish() }
     let phone = android ? AccessoryFinder.Phone.android : .iPhone
     if bluetooth.list { return try await bluetooth.list(printer, as: phone) }
-    let found = try await options.withDevice(peers: 1, end) { device, simulated in
+    let file = Mutex<CaptureFile?>(nil)
+    let found = try await options.withDevice(
+      capture, peers: 1, end, recording: { capture in file.withLock { $0 = capture } }
+    ) { device, simulated in
+      let find = Finding(
+        command: self, device: device, printer: printer, file: file.withLock { $0 })
       if bluetooth.ble {
-        return try await bluetooth.withChannel(printer, as: phone) {
-          try await find(with: device, over: $0, printer)
-        }
+        return try await bluetooth.withChannel(printer, as: phone) { try await find(over: $0) }
       }
-      if let accessory {
-        return try await find(with: device, at: ChannelEndpoint(accessory), printer)
-      }
+      if let accessory { return try await find(at: ChannelEndpoint(accessory)) }
       guard let chip = simulated?.others.first else { return 0 }
       let other = try await UWBDevice.open(SimulatedPeers.endpoint(chip))
       let served = try Accessory(other)
       let listener = try await SocketListener(ChannelEndpoint("tcp:0"))
       let serving = Task { await served.serve(listener) }
       return try await lending {
-        try await find(with: device, at: listener.endpoint, printer)
+        try await find(at: listener.endpoint)
       } end: {
         serving.cancel()
         await served.close()
@@ -86,25 +88,33 @@ struct FindCommand: DeviceCommand {
         try: "Check that it is near, and that its chip works: uwbctl doctor DEVICE.")
     }
   }
+}
+
+/// Ranging with an accessory.
+private struct Finding {
+  let command: FindCommand
+  let device: UWBDevice
+  let printer: FindPrinter
+  let file: CaptureFile?
 
   /// Ranges until there are enough distances, or the task is cancelled.
   ///
   /// - Returns: The number of distances.
-  private func find(
-    with device: UWBDevice, at endpoint: ChannelEndpoint, _ printer: FindPrinter
-  ) async throws -> Int {
-    try await find(with: device, over: SocketChannel.connect(to: endpoint), printer)
+  func callAsFunction(at endpoint: ChannelEndpoint) async throws -> Int {
+    try await self(over: SocketChannel.connect(to: endpoint))
   }
 
-  private func find(
-    with device: UWBDevice, over channel: any DataChannel, _ printer: FindPrinter
-  ) async throws -> Int {
+  func callAsFunction(over channel: any DataChannel) async throws -> Int {
     // The accessory chooses channel and address later: the delay of other peers applies.
-    let settings = try estimation.settings(channel: 9, peers: [])
+    let settings = try command.estimation.settings(channel: 9, peers: [])
     settings.noteMissingCalibration(on: device.family)
     let finder = AccessoryFinder(
-      device: device, channel: channel, phone: android ? .android : .iPhone, settings: settings)
-    let limit = end.count ?? .max
+      device: device, channel: channel, phone: command.android ? .android : .iPhone,
+      settings: settings
+    ) { [file] in
+      file?.record($0, with: "accessory")
+    }
+    let limit = command.end.count ?? .max
     var found = 0
     try await finder.run { event in
       printer.print(event)

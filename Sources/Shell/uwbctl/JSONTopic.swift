@@ -52,7 +52,7 @@ package enum JSONCatalog {
       FindPrinter.json, PeerCommand.json, BondRow.json.entry, Replay.json.entry,
     ] + ["list", "add", "remove"].map { RunningRange.json($0).entry } + RadioTestReport.json + [
       ChipCalibration.List.json.entry, PrintedValue.json.entry, PrintedValue.changed.entry,
-      PrintedValue.changed.entry.also("calibrate restore"), frame, Explain.json.entry,
+      PrintedValue.changed.entry.also("calibrate restore"), frame, message, Explain.json.entry,
       ConfigurationProblem.json.entry, Diff.json.entry,
     ]
 
@@ -61,6 +61,15 @@ package enum JSONCatalog {
     [
       "mt": "message type", "gid": "group", "oid": "opcode", "name": "message name",
       "pbf": "whether more segments follow", "length": "payload bytes",
+    ])
+
+  /// Messages between an accessory and phones, in a capture of either.
+  private static let message = JSONEntry(
+    "decode", each: "message",
+    [
+      "message": "the message in words", "protocol": "apple or android",
+      "from_phone": "whether the phone sent it", "with": "the other end of the recording program",
+      "bytes": "the message in hexadecimal, with zeros in place of keys",
     ])
 
   private static var packet: JSONEntry {

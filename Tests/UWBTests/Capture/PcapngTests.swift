@@ -49,6 +49,26 @@ import UWBTestSupport
           """))
   }
 
+  /// Messages of phones are beside the packets, and are not packets themselves.
+  @Test func messagesOfPhonesAreReadInTheirPlaces() throws {
+    var encoder = PcapngEncoder()
+    var file = PcapngEncoder.preamble()
+    file += encoder.packet(.outbound, Samples.reset, time: 1)
+    file += encoder.message(
+      .inbound, [3, 0, 1, 0], time: 2, comment: "android from phone with app 1")
+    file += encoder.packet(.inbound, Samples.resetResponse, time: 3)
+    file += encoder.message(
+      .outbound, [3, 1, 0, 0], time: 4, comment: "android from accessory with app 1")
+    let capture = try CaptureReader.read(file)
+    #expect(capture.problems.isEmpty)
+    #expect(capture.packets.map(\.bytes) == [Samples.reset, Samples.resetResponse])
+    #expect(capture.messages.map(\.bytes) == [[3, 0, 1, 0], [3, 1, 0, 0]])
+    #expect(capture.messages.map(\.packets) == [1, 2])
+    #expect(capture.messages.map(\.isInbound) == [true, false])
+    #expect(capture.messages.map(\.time) == [2, 4])
+    #expect(capture.messages.first?.comment == "android from phone with app 1")
+  }
+
   @Test(arguments: [false, true]) func bothByteOrders(_ bigEndian: Bool) throws {
     var blocks = Blocks(bigEndian: bigEndian)
     blocks.section()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # android_phone.py --self-test
-# android_phone.py tcp:HOST:PORT|unix:PATH [--uwb COMMAND]
+# android_phone.py tcp:HOST:PORT|unix:PATH [--uwb COMMAND | --faults COUNT]
 #
 # An Android phone as the initiator of the out-of-band ranging protocol (versions 1 to 3), written
 # from public facts about the protocol and not from this package's accessory: AOSP's
@@ -12,6 +12,9 @@
 #
 # COMMAND is run as the phone's UWB chip for each session, with the path of a session profile as its
 # last argument: `uwbctl range --device /tmp/chip-b -n 50 --profile`.
+#
+# COUNT is the number of visits with each fault: a phone that ends without a word, repeats itself,
+# stops in the middle of a message, or sends garbage.
 import asyncio
 import hashlib
 import hmac
@@ -314,8 +317,10 @@ class Phone:
         # A stop has the peer's version.
         await self.channel.send(stop(self.peer_version))
         data = await self.next(MOTION)
+        # The phone's chip, if it is the controller, may have ended the session of both.
+        ended = self.uwb and self.role == RESPONDER and data[2:] == bytes(2)
         try:
-            confirmation(data, STOPPED, self.version)
+            confirmation(data, STOPPED, self.version, 0 if ended else UWB)
             check(f"{self.name}: 0x06 and 0x07", True)
         except Refused as error:
             check(f"{self.name}: 0x06 and 0x07", False, error)
@@ -390,15 +395,85 @@ class SocketChannel:
         await self.writer.wait_closed()
 
 
-async def over_sockets(address, uwb):
+def connector(address):
     async def connect():
         kind, _, place = address.partition(":")
         if kind == "unix":
             return SocketChannel(*await asyncio.open_unix_connection(place))
         host, _, port = place.rpartition(":")
         return SocketChannel(*await asyncio.open_connection(host or "127.0.0.1", int(port)))
-    await dialogues(connect, [(version, role, secure) for version in (1, 2, 3)
+    return connect
+
+
+async def over_sockets(address, uwb):
+    await dialogues(connector(address), [(version, role, secure) for version in (1, 2, 3)
                               for role in (INITIATOR, RESPONDER) for secure in (False, True)], uwb)
+
+
+async def repeated_faults(address, count):
+    """Visits with each fault, and a visit without one at their end."""
+    dice = random.Random(7)
+    answered = {}
+
+    async def begin(channel):
+        phone = Phone(channel, dice.randrange(1, 4))
+        data = None
+        for _ in range(2):
+            await channel.send(request(phone.version))
+            data = await channel.receive(PATIENCE)
+        agreed, peer, _ = response(data, phone.version)
+        own = select(peer, secure=dice.random() < 0.5, role=INITIATOR)
+        return own.message(agreed, phone.version)
+
+    async def silent(channel):
+        await channel.send(await begin(channel))
+        return await channel.receive(PATIENCE)
+
+    async def repeating(channel):
+        message = await begin(channel)
+        for _ in range(3):
+            await channel.send(message)
+            data = await channel.receive(PATIENCE)
+        await channel.send(stop(1))
+        return await channel.receive(PATIENCE) and data
+
+    async def cut(channel):
+        message = await begin(channel)
+        channel.writer.write(struct.pack("<H", len(message)) + message[:dice.randrange(len(message))])
+        await channel.writer.drain()
+
+    async def garbage(channel):
+        for _ in range(10):
+            await channel.send(dice.randbytes(dice.randrange(1, 300)))
+        await channel.send(request(3))
+        while True:
+            data = await channel.receive(PATIENCE)
+            if data[1:2] == bytes((RESPONSE,)):
+                return data
+
+    connect = connector(address)
+    for name, fault in (("ends without a word", silent), ("repeats itself", repeating),
+                        ("stops in the middle of a message", cut), ("sends garbage", garbage)):
+        for _ in range(count):
+            channel = await connect()
+            data = await fault(channel)
+            kind = "no answer" if data is None else data[1:3].hex()
+            answered[kind] = answered.get(kind, 0) + 1
+            await channel.close()
+        check(f"a phone that {name}, {count} times", True, answered)
+        answered = {}
+    # Sessions of phones that ended without a word end when nothing is measured.
+    for attempt in range(100):
+        channel = await connect()
+        await channel.send(await begin(channel))
+        data = await channel.receive(PATIENCE)
+        await channel.send(stop(1))
+        await channel.receive(PATIENCE)
+        await channel.close()
+        if data[2]:
+            break
+        await asyncio.sleep(0.5)
+    check("… and the next phone ranges", bool(data[2]), f"attempt {attempt + 1}")
 
 
 class BluetoothChannel:
@@ -547,9 +622,12 @@ def self_test():
 if __name__ == "__main__":
     if sys.argv[1:] == ["--self-test"]:
         self_test()
+    elif len(sys.argv) == 4 and sys.argv[2] == "--faults":
+        asyncio.run(repeated_faults(sys.argv[1], int(sys.argv[3])))
     elif len(sys.argv) == 2 or len(sys.argv) == 4 and sys.argv[2] == "--uwb":
         asyncio.run(over_sockets(
             sys.argv[1], shlex.split(sys.argv[3]) if len(sys.argv) == 4 else None))
     else:
-        sys.exit("usage: android_phone.py --self-test | tcp:HOST:PORT [--uwb COMMAND]")
+        sys.exit("usage: android_phone.py --self-test | tcp:HOST:PORT "
+                 "[--uwb COMMAND | --faults COUNT]")
     sys.exit(1 if failed else 0)

@@ -2,7 +2,7 @@
 
 package import UCI
 
-/// The meaning of a byte from a chip, its usual causes, and the steps to try.
+/// The meaning of a byte from a chip or in a message, its usual causes, and the steps to try.
 public struct CodeExplanation: Hashable, Sendable {
   /// The byte on the wire.
   public let code: UInt8
@@ -93,7 +93,7 @@ extension Dialect.Vendor {
   }
 }
 
-/// The kinds of codes that chips send.
+/// The kinds of codes that chips, accessories and phones send.
 package enum CodeFamily: String, Sendable, CaseIterable {
   /// Responses, CORE_GENERIC_ERROR_NTF and measurements.
   case status = "status"
@@ -105,6 +105,10 @@ package enum CodeFamily: String, Sendable, CaseIterable {
   case dataTransferStatus = "data status"
   /// SESSION_UPDATE_CONTROLLER_MULTICAST_LIST.
   case multicastStatus = "multicast status"
+  /// The out-of-band protocol of Android's ranging.
+  case androidMessage = "Android message"
+  /// Nearby Interaction with accessories.
+  case appleMessage = "iPhone message"
 
   var table: CodeTable {
     switch self {
@@ -113,6 +117,8 @@ package enum CodeFamily: String, Sendable, CaseIterable {
     case .deviceState: DeviceState.table
     case .dataTransferStatus: DataTransferStatus.table
     case .multicastStatus: MulticastStatus.table
+    case .androidMessage: PhoneMessages.android
+    case .appleMessage: PhoneMessages.apple
     }
   }
 

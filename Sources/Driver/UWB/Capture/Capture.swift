@@ -27,6 +27,19 @@ public struct CapturedPacket: Sendable, Hashable {
   }
 }
 
+/// A message between an accessory and a phone, in a capture of the accessory or of its finder.
+package struct CapturedMessage: Sendable, Hashable {
+  /// The number of packets of the same part of the capture before this message.
+  package var packets: Int
+  /// Nanoseconds since 1970.
+  package var time: UInt64?
+  /// Whether the recording end received it.
+  package var isInbound: Bool
+  package var bytes: [UInt8]
+  /// The protocol and the phone, as the recording end wrote them.
+  package var comment: String
+}
+
 /// The format of a capture.
 package enum CaptureFormat: Hashable, Sendable {
   /// The file format of packet analysers.
@@ -76,6 +89,8 @@ public struct Capture: Sendable, Hashable {
   package var format: CaptureFormat
   /// The packets in the order of the source.
   public var packets: [CapturedPacket] = []
+  /// The messages between an accessory and phones, in the order of the source.
+  package internal(set) var messages: [CapturedMessage] = []
   /// The problems found; at most a hundred entries.
   public private(set) var problems: [CaptureProblem] = []
 
@@ -87,6 +102,7 @@ public struct Capture: Sendable, Hashable {
   mutating func takePackets() -> Capture {
     var taken = Capture(format: format)
     swap(&taken.packets, &packets)
+    swap(&taken.messages, &messages)
     return taken
   }
 

@@ -18,6 +18,8 @@ public final class CaptureFile: Sendable {
 
   /// The path of the file.
   public let path: String
+  /// Whether keys are written as they are.
+  package let includesSecrets: Bool
   private let descriptor: FileDescriptor
   private let state: Locked<State>
   /// Nanoseconds from CLOCK_MONOTONIC to CLOCK_REALTIME when the file was created.
@@ -38,6 +40,7 @@ public final class CaptureFile: Sendable {
     _ path: String, description: PcapngEncoder.Description, includeSecrets: Bool
   ) throws(CaptureError) {
     self.path = path
+    includesSecrets = includeSecrets
     do throws(FileError) {
       descriptor = try OutputFile.open(path, isSecret: true, isAppending: true)
     } catch {
@@ -69,11 +72,29 @@ public final class CaptureFile: Sendable {
     _ direction: PacketDirection, _ packet: RawSpan, time: UInt64
   ) -> CaptureError? {
     let bytes = unsafe packet.withUnsafeBytes { unsafe Array($0) }
+    return record(time) { $0.packet(direction, bytes, time: $1) }
+  }
+
+  /// Writes a message between an accessory and a phone, as above.
+  ///
+  /// - Parameters:
+  ///   - message: the message. The caller removes keys from it, unless `includesSecrets`.
+  ///   - comment: the protocol and the name of the phone.
+  @discardableResult
+  package func record(
+    _ direction: PacketDirection, message: [UInt8], comment: String, time: UInt64
+  ) -> CaptureError? {
+    record(time) { $0.message(direction, message, time: $1, comment: comment) }
+  }
+
+  private func record(
+    _ time: UInt64, _ block: (inout PcapngEncoder, UInt64) -> [UInt8]
+  ) -> CaptureError? {
     // Under the lock, so that the order in the file is the order of segments.
-    return state.withLock { state in
+    state.withLock { state in
       if state.failure == nil {
         state.last = max(state.last, epoch &+ time)
-        state.failure = write(state.encoder.packet(direction, bytes, time: state.last))
+        state.failure = write(block(&state.encoder, state.last))
       }
       return state.failure
     }

@@ -15,6 +15,8 @@ struct PcapngDecoder {
     var resolution: UInt8 = 6
     /// Seconds to add.
     var offset: UInt64 = 0
+    /// Whether the packets are messages between an accessory and phones.
+    var hasMessages = false
   }
 
   static let magic: [UInt8] = [0x0A, 0x0D, 0x0D, 0x0A]
@@ -98,6 +100,9 @@ struct PcapngDecoder {
       forEachOption(first + 8..<body.upperBound) { code, value in
         if code == 9, value.count == 1 { interface.resolution = bytes[value.lowerBound] }
         if code == 14, value.count == 8 { interface.offset = u64(value.lowerBound) }
+        if code == 3, interface.linkType == PcapngEncoder.messageLinkType {
+          interface.hasMessages = bytes[value].elementsEqual(PcapngEncoder.messages.utf8)
+        }
       }
       interfaces.append(interface)
       return true
@@ -108,13 +113,15 @@ struct PcapngDecoder {
       let padded = captured + (-captured & 3)
       guard index < interfaces.count, padded <= body.count - 20 else { return false }
       var flags: UInt32 = 0
+      var comment = 0..<0
       forEachOption(first + 20 + padded..<body.upperBound) { code, value in
+        if code == 1 { comment = value }
         if code == 2, value.count == 4 { flags = u32(value.lowerBound) }
       }
       let ticks = UInt64(u32(first + 4)) << 32 | UInt64(u32(first + 8))
       add(
         offset, first + 20..<first + 20 + captured, original: Int(u32(first + 16)),
-        interfaces[index], ticks: ticks, flags: flags)
+        interfaces[index], ticks: ticks, flags: flags, comment: comment)
       return true
     case 3:
       guard body.count >= 4, let interface = interfaces.first else { return false }
@@ -131,8 +138,16 @@ struct PcapngDecoder {
 
   private mutating func add(
     _ offset: Int, _ range: Range<Int>, original: Int, _ interface: Interface, ticks: UInt64?,
-    flags: UInt32
+    flags: UInt32, comment: Range<Int> = 0..<0
   ) {
+    if interface.hasMessages, range.count >= original {
+      capture.messages.append(
+        CapturedMessage(
+          packets: capture.packets.count, time: ticks.map { Self.nanoseconds($0, interface) },
+          isInbound: flags & 3 == 1, bytes: Array(bytes[range]),
+          comment: String(decoding: bytes[comment], as: UTF8.self)))
+      return
+    }
     guard Self.linkTypes.contains(interface.linkType) else {
       others[interface.linkType, default: 0] += 1
       return

@@ -33,7 +33,14 @@ package struct PcapngEncoder: Sendable {
   /// LINKTYPE_FIRA_UCI: a UCI packet with its header, nothing before or after it.
   package static let linkType: UInt16 = 299
 
+  /// LINKTYPE_USER0, for messages between accessories and phones; `messages` describes it in the
+  /// file.
+  static let messageLinkType: UInt16 = 147
+  /// The description of the interface of messages, by which they are recognised.
+  static let messages = "Messages between an accessory and phones"
+
   private var redactor: SecretRedactor?
+  private var hasMessages = false
 
   /// - Parameter includeSecrets: whether keys are written as they are; otherwise as zeros.
   package init(includeSecrets: Bool = false) {
@@ -52,17 +59,21 @@ package struct PcapngEncoder: Sendable {
       (2, text(description.hardware)), (3, text(description.os)),
       (4, text(description.userApplication)),
     ])
+    return block(0x0A0D_0D0A, section)
+      + interface(linkType, description.interfaceName, description.interfaceDescription)
+  }
+
+  private static func interface(
+    _ linkType: UInt16, _ name: String?, _ description: String?
+  ) -> [UInt8] {
     var interface: [UInt8] = []
     interface.append(le: linkType)
     interface.append(le: UInt16(0))
     // No limit on the length of a packet.
     interface.append(le: UInt32(0))
-    interface += options([
-      (2, text(description.interfaceName)), (3, text(description.interfaceDescription)),
-      // if_tsresol: 10^-9 s.
-      (9, [9]),
-    ])
-    return block(0x0A0D_0D0A, section) + block(1, interface)
+    // if_tsresol: 10^-9 s.
+    interface += options([(2, text(name)), (3, text(description)), (9, [9])])
+    return block(1, interface)
   }
 
   /// Returns the enhanced packet block of one packet. Packets have to be passed in their order on
@@ -73,17 +84,39 @@ package struct PcapngEncoder: Sendable {
     _ direction: PacketDirection, _ packet: [UInt8], time: UInt64
   ) -> [UInt8] {
     let bytes = redactor?.redact(packet) ?? packet
+    return Self.packet(0, direction, bytes, time: time, comment: nil)
+  }
+
+  /// Returns the block of a message between an accessory and a phone, before the first one with the
+  /// description of its interface.
+  ///
+  /// - Parameters:
+  ///   - message: the message. Its keys are not recognised here.
+  ///   - comment: the protocol and the name of the phone.
+  package mutating func message(
+    _ direction: PacketDirection, _ message: [UInt8], time: UInt64, comment: String
+  ) -> [UInt8] {
+    let interface =
+      hasMessages ? [] : Self.interface(Self.messageLinkType, "phones", Self.messages)
+    hasMessages = true
+    return interface + Self.packet(1, direction, message, time: time, comment: comment)
+  }
+
+  private static func packet(
+    _ interface: UInt32, _ direction: PacketDirection, _ bytes: [UInt8], time: UInt64,
+    comment: String?
+  ) -> [UInt8] {
     var body: [UInt8] = []
     body.reserveCapacity(bytes.count + 48)
-    body.append(le: UInt32(0))
+    body.append(le: interface)
     body.append(le: UInt32(truncatingIfNeeded: time >> 32))
     body.append(le: UInt32(truncatingIfNeeded: time))
     body.append(le: UInt32(truncatingIfNeeded: bytes.count))
     body.append(le: UInt32(truncatingIfNeeded: bytes.count))
     body.append(padded: bytes)
     // epb_flags, bits 0 and 1: the direction.
-    body += Self.options([(2, [direction == .inbound ? 1 : 2, 0, 0, 0])])
-    return Self.block(6, body)
+    body += options([(1, text(comment)), (2, [direction == .inbound ? 1 : 2, 0, 0, 0])])
+    return block(6, body)
   }
 
   private static func text(_ text: String?) -> [UInt8]? {
