@@ -24,6 +24,7 @@ from brokers import wait
 from nodes import Node, run
 from test_site import ANCHORS, SITE, UWBSITE
 from uwb.bridges._nats import Message
+from uwb.bridges._streams import host_problems
 from uwb.bridges.nats_engine import Measurements, delivery
 
 STEP = 0.1
@@ -159,6 +160,14 @@ class EngineTests(unittest.TestCase):
         self.assertEqual(set(message) >= {"publisher", "boot", "utc_us", "utc_max_error_us", "monotonic_us"}, True)
         checked = self.node.run("--check", "--replicas", 1)
         self.assertIn("engine one", checked.stdout)
+        self.assertNotIn("no engine computes", checked.stdout)
+
+    def test_an_area_without_an_engine_is_a_problem(self) -> None:
+        program = self.engine("one")
+        self.assertTrue(wait(lambda: self.node.count("host") == 1), self.log("one"))
+        program.terminate()
+        program.wait()
+        self.assertIn("area east: no engine computes its places", self.node.run("--check").stdout)
 
     def test_another_engine_takes_over(self) -> None:
         for end in (signal.SIGKILL, signal.SIGTERM):
@@ -239,6 +248,13 @@ class MeasurementsTests(unittest.TestCase):
         for number, data in enumerate([b"", b"{}", b"[]", b"\xff", b'{"publisher": 1, "sequence": "x"}'], 1):
             self.assertIsNone(found.line(Message("s", f"$JS.ACK.s.c.1.{number}.1.1.0", b"", data)))
         self.assertEqual(found.unusable, 5)
+
+    def test_a_late_engine_is_a_problem(self) -> None:
+        report = {"host": "engine one", "utc_us": 10**15, "utc_max_error_us": 1, "waiting": 20_000, "size": 0, "most": 1,
+                  "dropped": 0, "unsaved": 0}
+        [text] = host_problems(report, [], 1e9)
+        self.assertIn("20000 measurements late", text)
+        self.assertEqual(list(host_problems({**report, "host": "one"}, [], 1e9)), [])
 
     def test_a_clock_ahead_of_its_bound_is_named(self) -> None:
         found = Measurements({"A1"})

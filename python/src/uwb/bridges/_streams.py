@@ -143,8 +143,11 @@ async def _host_problems(client: Client, site: str, texts: list[str], now: float
     """Returns the problems of clocks and stores, from the last report of each host."""
     found: list[str] = []
     name = stream(site, "host")
-    info = await call(client, f"STREAM.INFO.{name}", {"subjects_filter": ">"})
-    for subject in sorted((info.get("state") or {}).get("subjects") or {}):
+    subjects = await _subjects(client, name)
+    held = {subject.split(".")[2] for subject in await _subjects(client, stream(site, "lease"))}
+    for area in sorted({subject.split(".")[2] for subject in subjects if ".host.engine_" in subject} - held):
+        found.append(f"area {area}: no engine computes its places. Start uwb-nats-engine, or look at its log.")
+    for subject in subjects:
         reply = await call(client, f"STREAM.MSG.GET.{name}", {"last_by_subj": subject})
         try:
             report = json.loads(base64.b64decode(reply["message"]["data"]))
@@ -152,6 +155,11 @@ async def _host_problems(client: Client, site: str, texts: list[str], now: float
         except (KeyError, TypeError, ValueError):
             found.append(f"{subject}: the report of the host cannot be read. Update uwb-nats there.")
     return found
+
+
+async def _subjects(client: Client, name: str) -> list[str]:
+    info = await call(client, f"STREAM.INFO.{name}", {"subjects_filter": ">"})
+    return sorted((info.get("state") or {}).get("subjects") or {})
 
 
 def host_problems(report: dict[str, Any], texts: list[str], now: float) -> Iterator[str]:
@@ -168,6 +176,8 @@ def host_problems(report: dict[str, Any], texts: list[str], now: float) -> Itera
         yield f"{host}: its clock is not synchronised. Start chrony or systemd-timesyncd there."
     elif error > WRONG_US:
         yield f"{host}: its clock may be wrong by {error / 1_000:.0f} ms. Use chrony with a nearer server there."
+    if host.startswith("host engine ") and report["waiting"] > LATE:
+        yield f"{host}: it is {report['waiting']} measurements late. Give it a faster machine, or divide the area."
     if report["size"] > 0.8 * report["most"]:
         yield f"{host}: its store is {100 * report['size'] / report['most']:.0f} % full. Bring its link back soon."
     if report["dropped"]:
