@@ -127,7 +127,7 @@ class EngineTests(unittest.TestCase):
         return wait(lambda: self.newest() > self.hall._start + (rounds - 1.5) * STEP, 30)
 
     def check_order(self) -> None:
-        """Checks that no place is twice, that the times of a tag rise, and that places are right."""
+        """Checks that no place is twice, that times of a tag rise, and that places are right."""
         times: dict[str, list[float]] = defaultdict(list)
         for value in self.places():
             times[value["tag"]].append(value["t"])

@@ -58,7 +58,7 @@ class Lease:
         return time.monotonic() < self._until
 
     async def renew(self) -> bool:
-        """Gets the lease, or makes it longer. Raises `NatsError` where the cluster does not answer."""
+        """Gets the lease, or makes it longer. Raises `NatsError` without an answer."""
         began = time.monotonic()
         expected = self._number if self._until > began else 0
         headers = f"Nats-Expected-Last-Subject-Sequence: {expected}\r\n".encode()

@@ -98,9 +98,9 @@ class Measurements:
         self.delays[host] = least, bound / 1e6 if isinstance(bound, (int, float)) else None
 
     def wrong_clocks(self) -> Iterator[str]:
-        """Returns the hosts whose measurements are later than their arrival, by more than the clock's bound.
+        """Returns the hosts whose measurements are later than their arrival, beyond the bound.
 
-        The times of arrival are the ones of the server. Begins to collect anew.
+        The times of arrival are the ones of the server. Each call begins another collection.
         """
         for host, (least, bound) in self.delays.items():
             if bound is not None and least < -bound - 0.05:
@@ -110,7 +110,7 @@ class Measurements:
 
 
 def delivery(reply: str) -> tuple[int, float, int]:
-    """Returns the number of a message in its stream, its time since 1970, and the number of waiting ones.
+    """Returns the number of a message in its stream, its time, and the number of waiting messages.
 
     The subject for the acknowledgement has 9 levels, or more with a domain: see ADR-15 of NATS.
     """
@@ -202,7 +202,7 @@ class Places:
         self._queue(kind, tag, moment, value)
 
     def _enter(self, tag: str, value: dict[str, Any]) -> bool:
-        """Completes an event with the zones after it; false where the tag is in the zone already."""
+        """Adds the zones after an event to it; false for a zone that the tag is in already."""
         zones, zone, event = self._zones.setdefault(tag, []), str(value.get("zone")), value["event"]
         if event == "entered":
             if zone in zones:
