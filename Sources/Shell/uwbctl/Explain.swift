@@ -9,7 +9,7 @@ import UWBTools
 
 struct Explain: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Explain a status, another code or a message, and the next step.",
+    abstract: "Explain a status, another code, or a message.",
     discussion: """
       For example:
         uwbctl explain 0x21
