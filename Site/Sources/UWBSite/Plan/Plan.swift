@@ -199,9 +199,4 @@ package struct Plan: Sendable, Hashable {
     let other = request.neighbourRound ?? longestRound
     return (longestRound + other) / (Self.drift * 1e-6)
   }
-
-  /// The probability that a blink of 0.2 ms at a random time meets no other one.
-  package var randomBlinkSuccess: Double {
-    Math.exp(-2 * Double(request.tags) * request.rate * 0.0002)
-  }
 }

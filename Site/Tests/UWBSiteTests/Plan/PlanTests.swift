@@ -49,7 +49,6 @@ struct PlanTests {
     #expect(refusal(.differencesUp, request(8, 100, 5)) != nil)
     let down = try Plan(.differencesDown, request(14, 10_000, 5))
     #expect(down.rounds.map(\.slots) == [8, 8] && down.rounds[1].others == 8...14)
-    #expect(abs(up.randomBlinkSuccess - Math.exp(-0.18)) < 1e-12)
   }
 
   @Test("the first scheme that works is planned, with the reasons of the earlier ones")
