@@ -137,6 +137,17 @@ import UWBTools
     #expect(refused(.timeout).advice?.contains("setup --install") == true)
   }
 
+  @Test func aMachineWithoutABoardMayHaveAService() {
+    #expect(Finding.noBoard(shared: .success([])).advice?.contains("uwbctl doctor sim") == true)
+    let shared = Finding.noBoard(shared: .success(["tcp:gate:4000", "usb:1"]))
+    #expect(shared.text.hasSuffix("shares tcp:gate:4000, usb:1."))
+    #expect(shared.advice?.contains("uwbctl doctor tcp:gate:4000 --exclusive") == true)
+    let closed = LinkError(
+      .permissionDenied, endpoint: "uwbd:/run/uwbd/control", detail: "no",
+      recoverySuggestion: "Join the group.")
+    #expect(Finding.noBoard(shared: .failure(closed)).advice == "Join the group.")
+  }
+
   /// Members of root's group could do much more than range.
   @Test(arguments: [("root", 0o660), ("wheel", 0o660), ("dialout", 0o600)])
   func nobodyIsAdvisedToJoinAGroupThatDoesNotHelp(_ group: String, _ mode: UInt16) throws {

@@ -222,6 +222,33 @@ extension Checkup {
   }
 }
 
+extension Finding {
+  /// Returns the finding of a machine without a board.
+  ///
+  /// - Parameter shared: The names of the chips that the service shares, on any bus or network.
+  package static func noBoard(shared: Result<[String], LinkError>) -> Finding {
+    let missing = "No board is plugged in."
+    switch shared {
+    case .success(let names):
+      guard let first = names.first else {
+        return .fail(
+          .device, .unavailable, missing,
+          "Plug one in (a DWM3001CDK at J20) and look at the kernel log: sudo dmesg | tail. "
+            + "To try the program without a board: uwbctl doctor sim")
+      }
+      return .fail(
+        .device, .unavailable,
+        "\(missing) The service uwbd shares \(names.joined(separator: ", ")).",
+        "Programs use it through the service. To check a chip itself: uwbctl doctor \(first) "
+          + "--exclusive")
+    case .failure(let error):
+      return .fail(
+        .device, .unavailable, "\(missing) The service uwbd may have a chip. \(error)",
+        error.recoverySuggestion ?? "")
+    }
+  }
+}
+
 /// The parts of this machine that the checks read. Tests replace them by a tree of files.
 package struct Machine: Sendable {
   package var discovery = Discovery()

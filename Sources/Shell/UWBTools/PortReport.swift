@@ -23,6 +23,11 @@ package struct SharedPort {
     }
   }
 
+  /// Returns the names of the chips of the service; empty without a service. Blocks.
+  package static func names() -> Result<[String], LinkError> {
+    Result { () throws(LinkError) in try all().map(\.chip.name) }
+  }
+
   /// Ends a session of the service for all programs that hold it. Blocks.
   ///
   /// - Parameter chip: The name or the path of the chip; nil for the only one with the session.

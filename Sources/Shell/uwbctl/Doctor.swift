@@ -66,16 +66,14 @@ struct Doctor: Command {
     let boards = ports.filter { $0.usb?.known?.kind == .board }
     let candidates = boards.isEmpty ? ports.filter { $0.usb != nil } : boards
     if let only = candidates.first, candidates.count == 1 { return only.endpoint.description }
-    let finding: Finding =
-      candidates.isEmpty
-      ? .fail(
-        .device, .unavailable, "No board is plugged in.",
-        "Plug one in (a DWM3001CDK at J20) and look at the kernel log: sudo dmesg | tail. "
-          + "To try the program without a board: uwbctl doctor sim")
-      : .fail(
-        .device, .unavailable, "There are \(candidates.count) devices.",
-        "Name one: " + candidates.map(\.endpoint.description).joined(separator: ", "))
-    report(finding)
+    if candidates.isEmpty {
+      report(.noBoard(shared: try await runBlocking { SharedPort.names() }))
+    } else {
+      report(
+        .fail(
+          .device, .unavailable, "There are \(candidates.count) devices.",
+          "Name one: " + candidates.map(\.endpoint.description).joined(separator: ", ")))
+    }
     return nil
   }
 
