@@ -226,13 +226,13 @@ package import SystemPackage
 public struct LinkStatistics: Sendable, Hashable {
   package static let none = LinkStatistics()
 
-  /// Frames delivered.
+  /// The number of whole frames that were read and delivered.
   public var framesRead: UInt64 = 0
   /// Bytes read from the descriptor.
   public var bytesRead: UInt64 = 0
   /// Calls of read(2) that returned bytes.
   public var reads: UInt64 = 0
-  /// Frames sent.
+  /// The number of frames that were written.
   public var framesWritten: UInt64 = 0
   /// Bytes discarded because they could not belong to a frame.
   public var bytesSkipped: UInt64 = 0

@@ -4,7 +4,7 @@ internal import Glibc
 
 /// An angle with its uncertainty.
 public struct AngleEstimate: Sendable, Hashable {
-  /// Radians.
+  /// The angle in radians: azimuths are positive to the right, elevations upwards.
   public var angle: Double
   /// One standard deviation in radians.
   public var standardDeviation: Double

@@ -70,7 +70,7 @@ public struct RangeEstimate: Sendable, Hashable {
 
   /// Seconds on the clock of the samples.
   public var time: Double
-  /// Metres.
+  /// The smoothed distance in metres.
   public var distance: Double
   /// One standard deviation of `distance` in metres. In a session it includes the constant error of
   /// the boards, which is 0.2 to 0.3 m without a calibration, and the detour of a path that is

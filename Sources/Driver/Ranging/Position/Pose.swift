@@ -4,7 +4,7 @@ internal import Glibc
 
 /// The position and orientation of a device in a world whose z axis points up.
 public struct Pose: Sendable, Hashable {
-  /// Metres.
+  /// The position in the world, in metres.
   public var position: SIMD3<Double>
   /// The rotation from the device to the world: real part, then along x, y and z. Any length but 0.
   public var w, x, y, z: Double

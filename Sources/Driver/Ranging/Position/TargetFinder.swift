@@ -65,7 +65,7 @@ public struct TargetEstimate: Sendable, Hashable {
     }
   }
 
-  /// Metres, in the world of the poses.
+  /// The position of the target in metres, in the world of the poses.
   public var position: SIMD3<Double>
   /// The covariance of the position in square metres.
   public var covariance: Symmetric3

@@ -55,15 +55,15 @@ public struct Capabilities: Hashable, Sendable {
     public let rawValue: UInt8
     /// Creates a set from its bits.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
-    /// Static.
+    /// From values that both ends know, without a key: distances can be forged.
     public static let `static` = STSModes(rawValue: 1 << 0)
-    /// Dynamic.
+    /// From a session key that a secure element provides.
     public static let dynamic = STSModes(rawValue: 1 << 1)
-    /// Dynamic with keys of their own for controlees.
+    /// As `dynamic`, with a key for each controlee.
     public static let dynamicWithControleeKey = STSModes(rawValue: 1 << 2)
-    /// Provisioned.
+    /// From a session key that the host sends.
     public static let provisioned = STSModes(rawValue: 1 << 3)
-    /// Provisioned with keys of their own for controlees.
+    /// As `provisioned`, with a key for each controlee.
     public static let provisionedWithControleeKey = STSModes(rawValue: 1 << 4)
   }
 
@@ -77,7 +77,7 @@ public struct Capabilities: Hashable, Sendable {
     public static let azimuth90 = Angles(rawValue: 1 << 0)
     /// Azimuth from -180 to 180 degrees.
     public static let azimuth180 = Angles(rawValue: 1 << 1)
-    /// Elevation.
+    /// Elevation from -90 to 90 degrees.
     public static let elevation = Angles(rawValue: 1 << 2)
     /// A figure of merit beside each angle.
     public static let figureOfMerit = Angles(rawValue: 1 << 3)

@@ -135,7 +135,7 @@ public struct SRxxxEndpoint: Sendable, Hashable {
 public struct NXPBoardEndpoint: Sendable, Hashable {
   /// The path of the serial port.
   public var path: FilePath
-  /// The baud rate. NXP's tools set 3000000.
+  /// The baud rate; 3000000 unless given, as in NXP's tools.
   public var baud: UInt32
   /// Whether the port uses RTS/CTS flow control.
   public var hardwareFlowControl: Bool

@@ -73,7 +73,7 @@ public struct PositionSmoother: Sendable {
 
   /// The position at one time.
   public struct Point: Sendable {
-    /// Seconds.
+    /// The time in seconds, on the clock of the measurements.
     public var time: Double
     /// The position with its uncertainty.
     public var estimate: PositionEstimate

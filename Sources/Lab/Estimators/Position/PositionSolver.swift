@@ -5,7 +5,7 @@ public import Ranging
 
 /// A position computed from several anchors at one time.
 public struct PositionEstimate: Sendable, Hashable {
-  /// Metres.
+  /// The position in metres, in the frame of the anchors.
   public var position: SIMD3<Double>
   /// Its covariance in square metres.
   public var covariance: Symmetric3
