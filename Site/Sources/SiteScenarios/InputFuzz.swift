@@ -51,14 +51,15 @@ package struct InputFuzz {
   }
 
   /// Parts that replace others: numbers at their limits, signs and keys.
-  private static let parts: [[UInt8]] = [
+  private static let parts = [
     "1e999", "-1e308", "-0", "nan", "inf", "0.0000000001", "18446744073709551616", "null", "true",
     "[[[[", "{", "}", "\"\\ud800\"", "\"\\u0000\"", ",,,,", "distance_m", "AN9", "DIST,", "]=",
     "\r",
-  ].map { Array($0.utf8) }
+  ]
 
   private let format: Format
-  private var generator: SplitMix64
+  private let seeds: [[UInt8]]
+  private var damage: ByteDamage
   private var parser: LineParser
   private var dialogue: PANSDialogue
   private var loop: SiteLoop
@@ -67,7 +68,8 @@ package struct InputFuzz {
 
   package init(_ format: Format, _ site: Site, seed: UInt64) throws {
     self.format = format
-    generator = SplitMix64(seed: seed)
+    seeds = (Self.seeds[format] ?? []).map { Array($0.utf8) }
+    damage = ByteDamage(seed: seed, parts: Self.parts)
     parser = LineParser(format == .table ? .table : .json, board: "T")
     dialogue = PANSDialogue(board: "T", SiteNames(site), at: 0)
     loop = try SiteLoop(
@@ -108,29 +110,10 @@ package struct InputFuzz {
     loop.add(item, from: 0, arrival: now)
   }
 
-  /// Returns a line with one to four changes.
+  /// Returns a line with one to four changes; some stay whole, so that there are tracks.
   private mutating func damaged() -> [UInt8] {
-    let seeds = Self.seeds[format] ?? []
-    var line = Array(seeds[below(seeds.count)].utf8)
-    // One line in eight stays whole, so that there are tracks.
-    guard below(8) > 0 else { return line }
-    for _ in 0...below(4) {
-      let at = below(line.count + 1)
-      switch below(6) {
-      case 0 where at < line.count: line[at] = UInt8(truncatingIfNeeded: generator.next())
-      case 1 where at < line.count: line.remove(at: at)
-      case 2: line.insert(UInt8(truncatingIfNeeded: generator.next()), at: at)
-      case 3: line.replaceSubrange(at..., with: Array(seeds[below(seeds.count)].utf8).suffix(at))
-      case 4: line.replaceSubrange(at..<min(line.count, at + below(6)), with: part())
-      default: line.removeLast(min(line.count, below(12)))
-      }
-    }
-    return line.filter { $0 != UInt8(ascii: "\n") }
+    damage.damaged(seeds).filter { $0 != UInt8(ascii: "\n") }
   }
-
-  private mutating func part() -> [UInt8] { Self.parts[below(Self.parts.count)] }
-
-  private mutating func below(_ limit: Int) -> Int { Int(generator.next() % UInt64(max(1, limit))) }
 }
 
 /// A sink that accepts finite places only.

@@ -6,7 +6,7 @@ import UWBSite
 
 @testable import SiteServer
 
-@Suite struct InputFuzzTests {
+@Suite(.timeLimit(.minutes(5))) struct InputFuzzTests {
   @Test(
     "Damaged lines are measurements or sentences with line and field, and places are numbers",
     arguments: InputFuzz.Format.allCases)
@@ -16,5 +16,25 @@ import UWBSite
     #expect(result.wrong == [])
     #expect(result.measurements > 1000)
     #expect(result.bad > 1000)
+  }
+
+  @Test("Damaged calls of the service have a result, or an error with its reason")
+  func calls() async throws {
+    try await onThread {
+      var fuzz = try ServiceFuzz(try SiteScene().site, seed: 7)
+      let result = try fuzz.run(500)
+      #expect(result.wrong == [])
+      #expect(result.results > 50 && result.errors > 200)
+    }
+  }
+
+  @Test("Damaged requests and frames are answered, or end their connection only")
+  func requests() async throws {
+    try await onThread {
+      var fuzz = try WebFuzz(try SiteScene().site, seed: 7)
+      let result = try fuzz.run(500)
+      #expect(result.wrong == [])
+      #expect(result.accepted > 50 && result.refused > 50 && result.closed > 10)
+    }
   }
 }

@@ -9,16 +9,61 @@ import UWBSite
 struct FuzzFigures: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "fuzz",
-    abstract: "Damaged lines of JSON, tables and PANS, up to the places; site files; histories.")
+    abstract: """
+      Damaged lines of JSON, tables and PANS, up to the places; site files; histories; calls of the \
+      service; requests of pages and frames of WebSocket.
+      """)
 
-  @Option(help: "Lines of each format, site files, and files of a history.")
+  enum Part: String, ExpressibleByArgument, CaseIterable { case lines, site, history, service, web }
+
+  @Option(help: "A part of the input; may be repeated.")
+  var only: [Part] = []
+
+  @Option(help: "Lines of each format, site files, files of a history, calls, and requests.")
   var count = 1_000_000
 
   @Option(help: "The seed of the changes.")
   var seed: UInt64 = 1
 
-  /// Reads damaged files of a history; returns whether a refusal does not name its file.
-  private func damagedHistories() throws -> Bool {
+  func run() throws {
+    let wrong = try (only.isEmpty ? Part.allCases : only).flatMap { part in
+      switch part {
+      case .lines: try damagedLines()
+      case .site: damagedSites()
+      case .history: try damagedHistories()
+      case .service: try damagedCalls()
+      case .web: try damagedRequests()
+      }
+    }
+    for sentence in wrong { print("WRONG: \(sentence)") }
+    if !wrong.isEmpty { throw ExitCode.failure }
+  }
+
+  // MARK: parts, which return the first wrong results
+
+  private func damagedLines() throws -> [String] {
+    var wrong: [String] = []
+    for format in InputFuzz.Format.allCases {
+      var fuzz = try InputFuzz(format, Self.site(), seed: seed)
+      let result = try fuzz.run(count)
+      print(
+        "\(format.rawValue): \(result.lines) lines, \(result.measurements) measurements, "
+          + "\(result.bad) bad lines with their field, \(result.places) places")
+      wrong += result.wrong
+    }
+    return wrong
+  }
+
+  private func damagedSites() -> [String] {
+    var fuzz = SiteFileFuzz(seed: seed)
+    let files = fuzz.run(count)
+    print(
+      "site: \(files.files) files, \(files.readable) readable, \(files.problems) problems, "
+        + "\(files.named) with their field")
+    return files.wrong
+  }
+
+  private func damagedHistories() throws -> [String] {
     let folder = FileManager.default.temporaryDirectory.path() + "/fuzz-" + UUID().uuidString
     defer { try? FileManager.default.removeItem(atPath: folder) }
     var fuzz = try HistoryFuzz(folder: folder, seed: seed)
@@ -26,13 +71,29 @@ struct FuzzFigures: ParsableCommand {
     print(
       "history: \(result.files) files, \(result.refused) refused with their name, "
         + "\(result.places) places")
-    for sentence in result.wrong { print("  WRONG: \(sentence)") }
-    return !result.wrong.isEmpty
+    return result.wrong
   }
 
-  func run() throws {
-    var isWrong = false
-    // The names of the lines' seeds.
+  private func damagedCalls() throws -> [String] {
+    var fuzz = try ServiceFuzz(Self.site(), seed: seed)
+    let result = try fuzz.run(count)
+    print(
+      "service: \(result.calls) calls, \(result.results) results, \(result.errors) errors with "
+        + "their reason")
+    return result.wrong
+  }
+
+  private func damagedRequests() throws -> [String] {
+    var fuzz = try WebFuzz(Self.site(), seed: seed)
+    let result = try fuzz.run(count)
+    print(
+      "web: \(result.requests) requests, \(result.accepted) answered, \(result.refused) refused "
+        + "with a sentence, \(result.closed) connections closed")
+    return result.wrong
+  }
+
+  /// Returns the site with the names of the seeds.
+  private static func site() throws -> Site {
     let text = """
       {"version": 1, "gauge": {"kind": "measured"}, "anchors": [
         {"id": "A0", "addresses": ["0x0a00"], "position_m": [0, 0, 2], "position_sd_m": [0, 0, 0]},
@@ -41,23 +102,6 @@ struct FuzzFigures: ParsableCommand {
        "tags": [{"id": "T", "height_m": 1}, {"id": "U", "height_m": 1}],
        "zones": [{"id": "Z", "polygon_m": [[1, 1], [5, 1], [5, 5]]}]}
       """
-    let site = try Site(json: Array(text.utf8))
-    for format in InputFuzz.Format.allCases {
-      var fuzz = try InputFuzz(format, site, seed: seed)
-      let result = try fuzz.run(count)
-      print(
-        "\(format.rawValue): \(result.lines) lines, \(result.measurements) measurements, "
-          + "\(result.bad) bad lines with their field, \(result.places) places")
-      for sentence in result.wrong { print("  WRONG: \(sentence)") }
-      isWrong = isWrong || !result.wrong.isEmpty
-    }
-    var fuzz = SiteFileFuzz(seed: seed)
-    let files = fuzz.run(count)
-    print(
-      "site: \(files.files) files, \(files.readable) readable, \(files.problems) problems, "
-        + "\(files.named) with their field")
-    for sentence in files.wrong { print("  WRONG: \(sentence)") }
-    isWrong = try damagedHistories() || isWrong
-    if isWrong || !files.wrong.isEmpty { throw ExitCode.failure }
+    return try Site(json: Array(text.utf8))
   }
 }

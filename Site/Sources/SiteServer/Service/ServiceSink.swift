@@ -14,7 +14,7 @@ package final class ServiceSink: SiteSink {
   private var listener: VarlinkListener?
   private var server: WebServer?
   /// The port for pages.
-  var port: UInt16? { server?.port }
+  package var port: UInt16? { server?.port }
 
   /// - Parameters:
   ///   - path: the path of the socket.

@@ -92,7 +92,7 @@ private final class Page {
 }
 
 /// Runs a body that blocks on a thread of its own: the server needs the threads of tasks.
-private func onThread(_ body: @escaping @Sendable () throws -> Void) async throws {
+func onThread(_ body: @escaping @Sendable () throws -> Void) async throws {
   try await withCheckedThrowingContinuation { continuation in
     Thread.detachNewThread { continuation.resume(with: Result(catching: body)) }
   }
