@@ -55,7 +55,7 @@ let package = Package(
       name: "SiteScenarios", dependencies: ["SiteServer", "UWBSite"], swiftSettings: strict),
     .executableTarget(
       name: "SiteFigures",
-      dependencies: ["SiteScenarios", "SiteServer", "UWBSite", arguments, varlink],
+      dependencies: ["SiteScenarios", "SiteServer", "UWBSite", arguments],
       path: "Benchmarks/SiteFigures", swiftSettings: strict),
     .executableTarget(
       name: "SiteWork", dependencies: ["UWBSite"], path: "Benchmarks/SiteWork",

@@ -27,7 +27,7 @@ struct SiteCalls: Sendable {
   private func watch(_ request: VarlinkRequest) async throws(VarlinkError) -> [UInt8] {
     // Validated against the interface, so that each member has its type.
     let parameters = (try? JSONValue(request.parameters)) ?? .null
-    let pause = try Self.integer(parameters, "every_ms", 0...10_000) ?? 0
+    let pause = try Self.pause(parameters)
     let after = try Self.integer(parameters, "after", 0...Int(1) << 53)
     let tags = try selected(parameters["tags"])
     var run: String?
@@ -40,10 +40,19 @@ struct SiteCalls: Sendable {
       guard request.more else { return reply }
       isFirst = false
       try await request.reply(reply)
-      if pause > 0 { try? await Task.sleep(for: .milliseconds(pause)) }
+      try? await Task.sleep(for: .milliseconds(pause))
     }
     // The task is cancelled: the program has disconnected.
     return Array("{}".utf8)
+  }
+
+  /// Milliseconds between two replies to a program. With 1,000 tags, there are 10,000 changes a
+  /// second, and a reply to each would need more processor time than all places.
+  private static let shortestPause = 5
+
+  /// Returns the milliseconds between two replies.
+  static func pause(_ parameters: JSONValue) throws(VarlinkError) -> Int {
+    max(shortestPause, try integer(parameters, "every_ms", 0...10_000) ?? 0)
   }
 
   private func selected(_ value: JSONValue?) throws(VarlinkError) -> [String]? {

@@ -230,10 +230,13 @@ struct SiteService: Sendable {
   /// Returns the tags with places that a reader does not have, in the order of these places.
   private func news(for reader: Reader) -> [Int] {
     guard reader.place < placeSequence else { return [] }
-    let all = reader.tags?.compactMap { indices[$0] } ?? Array(tags.indices)
-    return all.filter { tags[$0].sequence > reader.place }.sorted {
-      tags[$0].sequence < tags[$1].sequence
+    var news: [Int] = []
+    if let names = reader.tags {
+      news = names.compactMap { indices[$0] }.filter { tags[$0].sequence > reader.place }
+    } else {
+      for tag in tags.indices where tags[tag].sequence > reader.place { news.append(tag) }
     }
+    return news.sorted { tags[$0].sequence < tags[$1].sequence }
   }
 
   /// Returns the last place of a tag as JSON, which is the same for all programs.

@@ -103,6 +103,16 @@ struct ServedRun {
     try run.finish()
   }
 
+  @Test("Replies are 5 ms apart, or more for a program that asks for less")
+  func pause() throws {
+    for (parameters, pause) in [("{}", 5), (#"{"every_ms":0}"#, 5), (#"{"every_ms":20}"#, 20)] {
+      #expect(try SiteCalls.pause(JSONValue(Array(parameters.utf8))) == pause)
+    }
+    #expect(throws: VarlinkError.self) {
+      try SiteCalls.pause(.object([JSONMember("every_ms", .number(10_001))]))
+    }
+  }
+
   @Test("Wrong parameters are errors that name the parameter or the next step")
   func errors() async throws {
     let run = try ServedRun()
