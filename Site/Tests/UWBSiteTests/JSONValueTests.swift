@@ -38,6 +38,19 @@ struct JSONValueTests {
     #expect(JSONValue.string("a\"\\\n\t\u{1}").description == #""a\"\\\n\t\u0001""#)
   }
 
+  @Test("large whole numbers keep each digit, also when they are written")
+  func wholeNumbers() throws {
+    for number in [UInt64(1) << 53, UInt64(1) << 53 + 1, UInt64.max] {
+      let value = try JSONValue(Array("\(number)".utf8))
+      #expect(value == .whole(number) && value.description == "\(number)")
+    }
+    #expect(try JSONValue(Array("9007199254740991".utf8)) == .number(0x1p53 - 1))
+    #expect(try JSONValue(Array("18446744073709551616".utf8)) == .number(0x1p64))
+    #expect(try JSONValue(Array("9007199254740993.5".utf8)) == .number(9_007_199_254_740_993.5))
+    #expect(try JSONValue(Array("9007199254740993e1".utf8)) == .number(9.007199254740993e16))
+    #expect(try JSONValue(Array("-9007199254740993".utf8)) == .number(-0x1p53))
+  }
+
   @Test(
     "a text that is not JSON is refused at its place",
     arguments: [

@@ -73,6 +73,7 @@ extension RangeLine.Field {
     switch value {
     case nil, .null: return nil
     case .number(let number): self = .number(number)
+    case .whole(let number): self = .whole(number)
     case .string(let text): self = .text(text)
     case .bool(let flag): self = .flag(flag)
     case .array: self = .other(kind: "a list")

@@ -128,14 +128,21 @@ extension OneWayLine {
   }
 
   private static func stamp(_ end: String, _ field: (String) -> RangeLine.Field?) -> Stamp? {
-    guard let ticks = number("\(end)_ticks", field), ticks >= 0 else { return nil }
-    return Stamp(UInt64(ticks), bits: number("\(end)_bits", field) == 64 ? 64 : 40)
+    let ticks: UInt64? =
+      switch field("\(end)_ticks") {
+      case .whole(let ticks): ticks
+      case .number(let ticks) where 0..<0x1p63 ~= ticks: UInt64(ticks)
+      case .text(let text): UInt64(text)
+      default: nil
+      }
+    return ticks.map { Stamp($0, bits: number("\(end)_bits", field) == 64 ? 64 : 40) }
   }
 
   private static func number(_ key: String, _ field: (String) -> RangeLine.Field?) -> Double? {
     let value: Double? =
       switch field(key) {
       case .number(let number): number
+      case .whole(let number): Double(number)
       // A cell of a table.
       case .text(let text): Double(text)
       default: nil

@@ -109,7 +109,11 @@ struct ObjectReader {
   private func number(
     _ value: JSONValue, at field: String, _ limits: ClosedRange<Double>, _ unit: String
   ) -> Double? {
-    guard case .number(let number) = value else {
+    let number: Double
+    switch value {
+    case .number(let value): number = value
+    case .whole(let value): number = Double(value)
+    default:
       problems.note(field, "a number belongs here, not \(value.kind)")
       return nil
     }

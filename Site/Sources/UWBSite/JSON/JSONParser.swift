@@ -47,7 +47,7 @@ struct JSONParser {
     case UInt8(ascii: "f"): return try word("false", .bool(false))
     case UInt8(ascii: "n"): return try word("null", .null)
     case nil: throw fault("the text ends where a value belongs")
-    default: return .number(try number())
+    default: return try number()
     }
   }
 
@@ -99,13 +99,18 @@ struct JSONParser {
     guard at > start else { throw fault("a digit belongs here") }
   }
 
-  private mutating func number() throws(JSONFault) -> Double {
+  private mutating func number() throws(JSONFault) -> JSONValue {
     let start = at
     let isNegative = accept("-")
     guard let first = next, first >= UInt8(ascii: "0"), first <= UInt8(ascii: "9") else {
       throw fault(isNegative ? "a digit belongs here" : "a value belongs here")
     }
     if !accept("0") { try digits() }
+    if !isNegative, let whole = UInt64(String(decoding: bytes[start..<at], as: UTF8.self)),
+      whole >= 1 << 53, ![UInt8(ascii: "."), UInt8(ascii: "e"), UInt8(ascii: "E")].contains(next)
+    {
+      return .whole(whole)
+    }
     if accept(".") { try digits() }
     if accept("e") || accept("E") {
       if !accept("+") { _ = accept("-") }
@@ -115,7 +120,7 @@ struct JSONParser {
     guard let value = Double(String(decoding: bytes[start..<at], as: UTF8.self)) else {
       throw fault("this is not a number", at: start)
     }
-    return value
+    return .number(value)
   }
 
   private mutating func string() throws(JSONFault) -> String {

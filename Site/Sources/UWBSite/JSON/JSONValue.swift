@@ -5,6 +5,8 @@ package enum JSONValue: Sendable, Hashable {
   case null
   case bool(Bool)
   case number(Double)
+  /// A whole number of at least 2⁵³, which a double may round, such as a stamp of 64 bits.
+  case whole(UInt64)
   case string(String)
   case array([JSONValue])
   case object([JSONMember])
@@ -26,7 +28,7 @@ package enum JSONValue: Sendable, Hashable {
     switch self {
     case .null: "null"
     case .bool: "true or false"
-    case .number: "a number"
+    case .number, .whole: "a number"
     case .string: "a string"
     case .array: "a list"
     case .object: "an object"
@@ -61,6 +63,7 @@ extension JSONValue: CustomStringConvertible {
     case .null: "null"
     case .bool(let value): value ? "true" : "false"
     case .number(let value): Self.text(value)
+    case .whole(let value): "\(value)"
     case .string(let text): Self.quoted(text)
     case .array(let values): "[\(values.map(\.description).joined(separator: ", "))]"
     case .object(let members):

@@ -31,6 +31,7 @@ extension RangeTable {
       case .null: break
       case .string(let text): cells[member.name] = .text(text)
       case .number(let number): cells[member.name] = .number(number)
+      case .whole(let number): cells[member.name] = .number(Double(number))
       case .bool, .array, .object:
         throw RangeTableError(
           line: line, field: member.name, reason: "a number or a name belongs here")

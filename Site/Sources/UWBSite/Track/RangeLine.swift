@@ -29,6 +29,8 @@ package struct RangeLine: Sendable, Hashable {
   /// The value of a field.
   package enum Field: Sendable, Hashable {
     case number(Double)
+    /// A whole number of at least 2⁵³.
+    case whole(UInt64)
     case text(String)
     case flag(Bool)
     case other(kind: String)
@@ -137,6 +139,7 @@ package struct RangeLine: Sendable, Hashable {
           throw Problem(field: key, reason: "\(value) is not a usable number")
         }
         return value
+      case .whole(let value): throw Problem(field: key, reason: "\(value) is not a usable number")
       case .text(let text):
         guard let value = Double(text), value.isFinite, abs(value) < 1e12 else {
           throw Problem(field: key, reason: "\(text.prefix(40)) is not a number")
@@ -157,6 +160,7 @@ package struct RangeLine: Sendable, Hashable {
       switch field(key) {
       case nil: continue
       case .text(let text) where !text.isEmpty: return text
+      case .whole(let value): return "\(value)"
       case .number(let value):
         return value == value.rounded() && abs(value) < 1e15 ? "\(Int64(value))" : "\(value)"
       default: throw Problem(field: key, reason: "a name or an address belongs here")
