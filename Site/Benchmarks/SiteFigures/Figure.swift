@@ -9,6 +9,8 @@ struct Figure {
   var unit: String
   /// The name of the textbook method and its value.
   var textbook: (name: String, value: Double)?
+  /// The value of a robust Kalman filter with the same noise.
+  var filter: Double?
   var value: Double
   var aim: ClosedRange<Double>?
 
@@ -19,6 +21,7 @@ struct Figure {
     var line = "\(id.padding(toLength: 4, withPad: " ", startingAt: 0)) \(quantity): "
     line += "\(number(value)) \(unit)"
     if let textbook { line += "  (\(textbook.name): \(number(textbook.value)))" }
+    if let filter { line += "  (robust Kalman filter: \(number(filter)))" }
     guard let aim else { return line }
     let words =
       aim.lowerBound <= 0

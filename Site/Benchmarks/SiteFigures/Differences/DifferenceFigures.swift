@@ -44,12 +44,14 @@ struct DifferenceFigures: ParsableCommand {
       var live = DifferenceErrors()
       var later = DifferenceErrors()
       var textbook = DifferenceErrors()
+      var filtered = DifferenceErrors(isTextbook: true)
       for number in 0..<runs {
         var scenario = UplinkScenario()
         (scenario.interval, scenario.loss) = (setting.interval, setting.loss)
         (scenario.blocked, scenario.seed) = (setting.blocked, seed + UInt64(number))
         var clocks = UplinkClocks(places: UplinkScenario.anchors)
         var lines = Extrapolation()
+        var filter = RobustClocks(scenario)
         var waiting: [(SIMD3<Double>, [UplinkClocks.Stamp])] = []
         scenario.run { now, event in
           switch event {
@@ -57,6 +59,7 @@ struct DifferenceFigures: ParsableCommand {
             for entry in received {
               clocks.addSync(from: 0, sent: sent, at: entry.anchor, received: entry.stamp)
               lines.add(sent: sent, entry.anchor, entry.stamp)
+              filter.add(sent: sent, entry.anchor, entry.stamp)
             }
             for (truth, stamps) in waiting {
               later.add(clocks.arrivals(stamps, waits: true), truth)
@@ -66,18 +69,19 @@ struct DifferenceFigures: ParsableCommand {
             guard now > 3 else { return }
             live.add(clocks.arrivals(stamps, waits: false), truth)
             textbook.add(lines.arrivals(stamps), truth)
+            filtered.add(filter.arrivals(stamps), truth)
             waiting.append((truth, stamps))
           }
         }
       }
-      print(setting, "live", live, textbook, setting.aims.live)
-      print(setting, "between frames", later, textbook, setting.aims.later)
+      print(setting, "live", live, textbook, filtered, setting.aims.live)
+      print(setting, "between frames", later, textbook, filtered, setting.aims.later)
     }
   }
 
   private func print(
     _ setting: Setting, _ kind: String, _ errors: DifferenceErrors, _ textbook: DifferenceErrors,
-    _ aims: (Double, Double)?
+    _ filtered: DifferenceErrors, _ aims: (Double, Double)?
   ) {
     func aim(_ value: Double?) -> ClosedRange<Double>? {
       value.flatMap { $0.isFinite ? 0...$0 : nil }
@@ -87,10 +91,12 @@ struct DifferenceFigures: ParsableCommand {
       Figure(
         id: "R4", quantity: "uplink, \(setting.name), \(kind): difference", unit: "cm RMS",
         textbook: (name, 100 * Errors.rms(textbook.differences)),
+        filter: 100 * Errors.rms(filtered.differences),
         value: 100 * Errors.rms(errors.differences), aim: aim(aims?.0)),
       Figure(
         id: "R4", quantity: "uplink, \(setting.name), \(kind): place", unit: "cm RMS",
         textbook: (name, 100 * Errors.rms(textbook.places)),
+        filter: 100 * Errors.rms(filtered.places),
         value: 100 * Errors.rms(errors.places), aim: aim(aims?.1)),
     ] { Swift.print(figure.line) }
     Swift.print("     \(errors.places.count) places, \(errors.refused) refused")
@@ -101,6 +107,7 @@ struct DifferenceFigures: ParsableCommand {
   private func downlink() {
     var own = DifferenceErrors(anchors: DownlinkScenario.anchors)
     var textbook = own
+    var filtered = DifferenceErrors(anchors: DownlinkScenario.anchors, isTextbook: true)
     for number in 0..<(runs * 100) {
       var scenario = DownlinkScenario()
       scenario.seed = seed + UInt64(number)
@@ -113,12 +120,17 @@ struct DifferenceFigures: ParsableCommand {
         _ = carriers.add(message)
       }
       textbook.add(carriers.finish().last, truth)
+      // The clock of the tag by poll and final, the clocks of responders by their carriers.
+      var round = DownlinkRounds(places: DownlinkScenario.anchors)
+      let last = messages.filter { $0.block == scenario.blocks - 1 }
+      filtered.add(last.flatMap { round.add($0) }.last, truth)
     }
     for slot in 1..<DownlinkScenario.anchors.count {
       Swift.print(
         Figure(
           id: "R5", quantity: "downlink, slot \(slot): difference", unit: "cm RMS",
           textbook: ("carriers", 100 * Errors.rms(textbook.bySlot[slot] ?? [])),
+          filter: 100 * Errors.rms(filtered.bySlot[slot] ?? []),
           value: 100 * Errors.rms(own.bySlot[slot] ?? []), aim: 0...6.1
         ).line)
     }
@@ -129,47 +141,93 @@ struct DifferenceFigures: ParsableCommand {
       Swift.print(
         Figure(
           id: "R5", quantity: "downlink: place", unit: "cm \(name)",
-          textbook: ("carriers", value(textbook.places)), value: value(own.places), aim: 0...aim
+          textbook: ("carriers", value(textbook.places)), filter: value(filtered.places),
+          value: value(own.places), aim: 0...aim
         ).line)
     }
   }
 
   // MARK: cost
 
-  private func cost() {
+  /// The lines of twenty tags that blink in turn, with the frames of synchronisation.
+  private func uplinkLines() -> (lines: [(OneWayLine, Engine.Node, Engine.Node)], blinks: Int) {
     var scenario = UplinkScenario()
-    scenario.seconds = 20
-    var clocks = UplinkClocks(places: UplinkScenario.anchors)
-    let solver = ArrivalSolver(
-      places: UplinkScenario.anchors, height: (UplinkScenario.height, 0.05))
-    var blinks: [[UplinkClocks.Stamp]] = []
-    scenario.run { _, event in
+    (scenario.seconds, scenario.path) = (60, { _ in SIMD3(9, 6, 1.2) })
+    var (lines, frame) = ([(OneWayLine, Engine.Node, Engine.Node)](), 0)
+    scenario.run { now, event in
+      func add(_ sender: Engine.Node, _ anchor: Int, _ message: OneWayLine.Message) {
+        let line = OneWayLine(time: now, device: "A\(anchor)", senders: [], message)
+        lines.append((line, sender, .anchor(anchor)))
+      }
       switch event {
-      case .sync(_, let sent, let received):
-        for entry in received {
-          clocks.addSync(from: 0, sent: sent, at: entry.anchor, received: entry.stamp)
+      case .sync(let from, let sent, let received):
+        for one in received {
+          add(.anchor(from), one.anchor, .sync(sent: .init(sent), .init(one.stamp)))
         }
-      case .blink(_, let stamps): blinks.append(stamps)
-      }
-    }
-    let last = blinks.suffix(8)
-    let clock = ContinuousClock()
-    var count = 0
-    let spent = clock.measure {
-      for _ in 0..<100 {
-        for stamps in last {
-          guard let arrivals = clocks.arrivals(stamps, waits: false) else { continue }
-          _ = try? solver.solve(arrivals)
-          count += 1
+      case .blink(_, let stamps):
+        frame += 1
+        for stamp in stamps {
+          let message = OneWayLine.Message.blink(frame: UInt32(frame), .init(stamp.received))
+          add(.tag(frame % 20), stamp.anchor, message)
         }
       }
     }
-    let micro = spent / .microseconds(1) / Double(max(1, count))
+    return (lines, frame)
+  }
+
+  /// The lines of the tags of one cluster, five rounds a second.
+  private func downlinkLines(tags: Int) -> [(OneWayLine, Engine.Node, Engine.Node)] {
+    var scenario = DownlinkScenario()
+    scenario.blocks = 10
+    let messages = scenario.run().messages
+    return messages.flatMap { stamp in
+      (0..<tags).map { tag in
+        let line = OneWayLine(
+          time: 0.2 * Double(stamp.block), device: "T\(tag)", senders: [], .downlink(stamp))
+        return (line, .anchor(stamp.anchor), .tag(tag))
+      }
+    }
+  }
+
+  private func cost() {
+    let (blinks, count) = uplinkLines()
+    let uplink = time(blinks, tags: 20, UplinkScenario.anchors)
     Swift.print(
       Figure(
-        id: "R4", quantity: "1,000 blinks a second x 8 anchors", unit: "% of a core",
-        value: micro / 10, aim: 0...25
+        id: "R4", quantity: "1,000 blinks a second x 8 anchors, from stamps to places",
+        unit: "% of a core", value: uplink.seconds / Double(count) * 1e5, aim: 0...25
       ).line)
+    Swift.print("     \(count) blinks of 20 tags, \(uplink.places) places")
+    let tags = 1000
+    let downlink = time(downlinkLines(tags: tags), tags: tags, DownlinkScenario.anchors)
+    Swift.print(
+      Figure(
+        id: "R5", quantity: "\(tags) tags, 5 rounds of 6 responders a second",
+        unit: "% of a core", value: downlink.seconds / 2 * 100, aim: nil
+      ).line)
+    Swift.print("     \(downlink.places) places")
+  }
+
+  /// Returns the time and the number of places of lines through rounds and engine.
+  private func time(
+    _ lines: [(OneWayLine, Engine.Node, Engine.Node)], tags: Int, _ anchors: [SIMD3<Double>]
+  ) -> (seconds: Double, places: Int) {
+    var rounds = OneWayRounds(anchors.map { Facing($0) }, sources: 1)
+    var engine = Engine(
+      tags: (0..<tags).map { Engine.Tag("T\($0)", height: .fixed(1.2)) },
+      anchors: anchors.enumerated().map { Engine.Anchor("A\($0)", TagTrack.Anchor($1)) })
+    var places = 0
+    let spent = ContinuousClock().measure {
+      for (line, sender, receiver) in lines {
+        let moment = OneWayRounds.Moment(time: line.time, source: 0, arrival: line.time)
+        for finding in rounds.add(line, from: sender, to: receiver, at: moment) {
+          guard case .arrivals(let tag, let arrivals, let at) = finding else { continue }
+          engine.add(arrivals, at: at.time, tag: tag, source: at.source, arrival: at.arrival)
+        }
+        engine.drain(now: line.time) { if case .place = $0 { places += 1 } }
+      }
+    }
+    return (spent / .seconds(1), places)
   }
 }
 
@@ -181,9 +239,11 @@ struct DifferenceErrors {
   var refused = 0
   private let anchors: [SIMD3<Double>]
   private let solver: ArrivalSolver
+  private let isTextbook: Bool
 
-  init(anchors: [SIMD3<Double>] = UplinkScenario.anchors) {
-    self.anchors = anchors
+  /// - Parameter isTextbook: whether places are the textbook's.
+  init(anchors: [SIMD3<Double>] = UplinkScenario.anchors, isTextbook: Bool = false) {
+    (self.anchors, self.isTextbook) = (anchors, isTextbook)
     solver = ArrivalSolver(places: anchors, height: (UplinkScenario.height, 0.05))
   }
 
@@ -199,11 +259,15 @@ struct DifferenceErrors {
       differences.append(error)
       bySlot[anchor, default: []].append(error)
     }
-    guard let place = try? solver.solve(arrivals) else {
+    let found =
+      isTextbook
+      ? RobustPlace.solve(arrivals, anchors, height: UplinkScenario.height)
+      : (try? solver.solve(arrivals))?.position
+    guard let found else {
       refused += 1
       return
     }
-    let arm = place.position - truth
+    let arm = found - truth
     places.append((arm.x * arm.x + arm.y * arm.y).squareRoot())
   }
 }
