@@ -387,7 +387,7 @@ let package = Package(
         "ChipSharing", "uwbctl", "CommandSupport", "UWBTools", "Formats", "ProgramTestSupport",
         "JSON", "UCI",
         "UCIReference", "UWB", "UWBLink", "UWBSimulator", "UWBTestSupport", "Channels",
-        "AccessoryProtocol", arguments, system,
+        "AccessoryProtocol", "Ranging", arguments, system,
       ],
       swiftSettings: strict + lifetimes),
     .testTarget(

@@ -130,6 +130,23 @@ import UWB
     }
   }
 
+  /// Lengths of messages with UWB alone, by key: 8, 16 and 32 bytes.
+  @Test func sizesOfEachVersion() {
+    for (version, sizes) in [(1, [33, 41, 57]), (2, [33, 41, 57]), (3, [34, 42, 58])]
+      as [(UInt8, [Int])]
+    {
+      let messages = [8, 16, 32].map { count in
+        var choice = AndroidChoice()
+        choice.key.bytes = [UInt8](repeating: 1, count: count)
+        return AndroidPhoneMessage(.configuration(choice, wantsMotion: true), version: version)
+      }
+      #expect(messages.map(\.bytes.count) == sizes)
+      let response = AndroidAccessoryMessage(
+        .capabilityResponse(AndroidCapability(), .tag), version: version)
+      #expect(response.bytes.count == (version == 1 ? 24 : 27))
+    }
+  }
+
   @Test func keysAreNotPrinted() throws {
     let message = try AndroidPhoneMessage([1, 2] + Self.plausible)
     var dumped = "\(message) \(String(reflecting: message))"

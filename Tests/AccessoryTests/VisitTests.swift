@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Accessory
+import AccessoryProtocol
 import CUWBTestSupport
 import Testing
 
@@ -31,14 +32,17 @@ struct VisitTests {
   }
 }
 
-/// Visits an accessory, and disconnects after each step in turn: connected, asked, ranged.
+/// Visits an accessory as an iPhone or an Android phone, and disconnects after each step in turn:
+/// connected, asked, ranged.
 private func visit(
   _ accessory: Accessory, _ events: inout AsyncStream<Accessory.Event>.Iterator, times: Int
 ) async throws {
   for number in 0..<times {
     var app = try TestApp(of: accessory)
-    if number % 3 > 0 { try await app.initialize() }
-    if number % 3 > 1 {
+    let isAndroid = number % 6 > 2
+    if isAndroid, number % 3 > 0 { try await visit(app, ranges: number % 3 > 1) }
+    if !isAndroid, number % 3 > 0 { try await app.initialize() }
+    if !isAndroid, number % 3 > 1 {
       #expect(try await app.configure(app.shareable()) == .accessoryUwbDidStart)
       #expect(try await app.stop() == .accessoryUwbDidStop)
     }
@@ -47,4 +51,20 @@ private func visit(
       if case .disconnected = event { break }
     }
   }
+}
+
+/// Requests the capabilities as an Android phone, and ranges if asked to.
+private func visit(_ phone: TestApp, ranges: Bool) async throws {
+  var phone = phone
+  try await phone.channel.send([3, 0, 1, 0])
+  let answer = try AndroidAccessoryMessage(try #require(await phone.incoming.next()))
+  guard case .capabilityResponse(var own?, _) = answer.content, ranges else { return }
+  let offered = own
+  own.address = .shortAddress(except: offered.address)
+  let content = AndroidPhoneMessage.Content.configuration(
+    try AndroidChoice(choosingFor: offered, by: own), wantsMotion: false)
+  try await phone.channel.send(AndroidPhoneMessage(content, version: 3).bytes)
+  #expect(await phone.incoming.next() == [3, 3, 1, 0])
+  try await phone.channel.send([3, 6, 1, 0])
+  #expect(await phone.incoming.next() == [3, 7, 1, 0])
 }

@@ -86,6 +86,10 @@ import UWBTools
       ("03000300", "phone, version 3, capability request: UWB, Bluetooth channel sounding"),
       ("01060000", "phone, version 1, stop: nothing"),
       ("030802", "accessory, version 3, motion: moderate"),
+      (
+        "0A0C 3AA737167832D0DF 01000100",
+        "Find Hub frame 0x0a, not authenticated here; phone, version 1, capability request: UWB"
+      ),
       ("01070100", "accessory, version 1, stop response: UWB"),
       ("01030000", "accessory, version 1, configuration response: nothing"),
       ("01020000 0000", "phone, version 1, configuration: nothing"),

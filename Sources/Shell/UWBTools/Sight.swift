@@ -19,11 +19,19 @@ package struct Sight: Sendable {
   private let isOutlier: Bool
   private let blocked: Double?
   private let measured: TwoWayMeasurement
+  /// The time of the measurement: CLOCK_MONOTONIC in nanoseconds.
+  package let measuredAt: UInt64
+  /// The distance that the chip reported, in metres.
+  package let raw: Double
+  /// The direction from the movement of this device; nil without poses.
+  package var guidance: Guidance?
 
   /// Creates a sight; nil without a measurement.
   init?(_ estimate: EstimatedMeasurement) {
     measured = estimate.measurement.result
+    measuredAt = estimate.measurement.receivedAt
     guard let centimetres = measured.distanceCentimetres else { return nil }
+    raw = Double(centimetres) / 100
     distance = max(0, estimate.track?.distance ?? Double(centimetres) / 100)
     deviation = estimate.track?.standardDeviation ?? 0.3
     shortTerm = estimate.track?.shortTermDeviation ?? 0.1
@@ -45,6 +53,7 @@ package struct Sight: Sendable {
     line += " (short-term \(fixed(shortTerm, digits)))"
     if let azimuth = measured.azimuth.valid { line += "   az \(fixed(azimuth, 0).right(4))°" }
     if let elevation = measured.elevation.valid { line += "   el \(fixed(elevation, 0).right(4))°" }
+    if let guidance { line += "   " + guidance.text }
     return line + "   " + quality
   }
 

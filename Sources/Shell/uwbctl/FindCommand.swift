@@ -19,7 +19,8 @@ struct FindCommand: DeviceCommand {
     discussion: """
       Acts as the app: connects to an accessory, such as uwbctl accessory, ranges with it and shows its \
       smoothed distance and its direction as seen from the chip. Tries again when the accessory falls \
-      silent. --ble searches over Bluetooth LE for kits with the Nordic UART Service or Qorvo's QNIS, \
+      silent. --poses finds the direction from the movement of the device, also without an array of antennas. \
+      --ble searches over Bluetooth LE for kits with the Nordic UART Service or Qorvo's QNIS, \
       which needs bluetoothd. --android acts as an Android phone, which chooses a session by the \
       out-of-band protocol of Android's ranging. Without --device, embedded simulated chips play both \
       sides. Stops on Ctrl-C, and when the accessory closes the connection. On a terminal, ? lists the \
@@ -35,6 +36,7 @@ struct FindCommand: DeviceCommand {
   @OptionGroup(title: "Bluetooth LE") var bluetooth: BluetoothFindOptions
   @Option(help: "Output format (default: text on a terminal, otherwise json).")
   var format: OutputFormat?
+  @OptionGroup(title: "Computed values") var poses: PoseOptions
   @OptionGroup(title: "Computed values") var estimation: EstimationOptions
   @OptionGroup(title: "Capture") var capture: CaptureOptions
   @OptionGroup(title: "End") var end: RunOptions
@@ -115,12 +117,19 @@ private struct Finding {
       file?.record($0, with: "accessory")
     }
     let limit = command.end.count ?? .max
-    var found = 0
-    try await finder.run { event in
-      printer.print(event)
-      if case .found = event { found += 1 }
-      return found < limit
+    return try await command.poses.withGuide { guide in
+      var (guide, found) = (guide, 0)
+      try await finder.run { event in
+        if case .found(var sight) = event {
+          sight.guidance = guide?.update(range: sight.raw, at: sight.measuredAt)
+          found += 1
+          printer.print(.found(sight))
+        } else {
+          printer.print(event)
+        }
+        return found < limit
+      }
+      return found
     }
-    return found
   }
 }

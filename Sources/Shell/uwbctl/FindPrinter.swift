@@ -64,18 +64,21 @@ final class FindPrinter: Sendable {
       state.range = (min(state.range.least, sight.distance), max(state.range.most, sight.distance))
     }
     // Measurements overwrite the line; other events stay visible.
-    if let live = live.withLock({ $0 }) { live.draw() } else { say(word, text, values) }
+    if let live = live.withLock({ $0 }) { return live.draw() }
+    say(word, text, values, more: sight.guidance?.values ?? [])
   }
 
   /// Prints an event.
   ///
   /// - Parameter word: The stable name of the event for programs.
   func say(
-    _ word: String, _ text: String?, _ values: KeyValuePairs<String, (any JSONValue)?>
+    _ word: String, _ text: String?, _ values: KeyValuePairs<String, (any JSONValue)?>,
+    more: [(name: String, value: (any JSONValue)?)] = []
   ) {
     if case .json = format {
       var line: JSONLine = ["event": word]
       for (key, value) in values { line.add(key, value) }
+      for (key, value) in more { line.add(key, value) }
       return standardOutput.write(line.json + "\n")
     }
     guard let text else { return }
@@ -109,7 +112,16 @@ final class FindPrinter: Sendable {
       "elevation_deg?": "degrees upwards", "rssi_dbm?": "received power",
       "nlos_probability?": "probability that the direct path is blocked, 0…1",
       "outlier?": "whether the distance of the chip was ignored",
-      "quality?": "good, fair or poor", "region?": "region of the accessory",
+      "quality?": "good, fair or poor",
+      "direction_deg?": "with --poses: degrees to the right of this device; null: unknown",
+      "direction_sd_deg?": "its standard deviation",
+      "vertical?": "above, same, below, above_or_below or unknown, as seen from this device",
+      "world_x_m?": "the likeliest place of the accessory in the world of the poses",
+      "world_y_m?": "y", "world_z_m?": "z, upwards",
+      "world_sd_m?": "the standard deviation of the place, all axes together",
+      "hints?":
+        "missing movements: movement, horizontal_sweep, vertical_sweep; or signal, target_movement",
+      "region?": "region of the accessory",
       "change?": "entered, left or dwelled",
       "address?": "address of the accessory, over Bluetooth LE", "name?": "name that it advertises",
       "paired?": "whether it is paired with this machine",
