@@ -330,7 +330,8 @@ struct ComputeLocate: LiveCommand, Sendable {
     discussion: """
       Input: time_s,anchor,range_m, or time_s,anchor_a,anchor_b,tdoa_m, which is the distance to b \
       minus the distance to a [, peer, sigma_m, bias_sigma_m]. Rows of one peer at one time are an \
-      epoch. Without a column anchor, the peers are the anchors, as in uwbctl range --format csv.
+      epoch. Without a column anchor, the peers are the anchors, as in uwbctl range --format csv, \
+      whose calibrated distance is taken unless --calibration is given.
       Output, a row for each epoch with the other columns of its first row: x_m, y_m, z_m, r95_m \
       (the radius with 95 % of the places, seen from above), cov_xx, cov_xy, cov_xz, cov_yy, cov_yz, \
       cov_zz (m²), used (the number of measurements), status: ok, no_position, or a possible \
@@ -450,7 +451,8 @@ struct ComputeFilter: TableCommand {
       peak_over_fp_db, fp_snr_db, peak_delay_ns, sts_delay_ns]. Each peer is filtered separately. \
       Levels and delays determine the probability of a blocked direct path, by rules or a \
       --calibration with a path. bias_sigma_m is the constant part of sigma_m, as ds-twr and \
-      ss-twr write it: it remains in the result.
+      ss-twr write it: it remains in the result. From the output of uwbctl range, the calibrated \
+      distance is taken with its deviations, unless --calibration is given.
       Output: range_m, sigma_m, accepted (1 or 0), nlos_probability where it is known, status; the \
       measured range becomes input_range_m. Rows that are not accepted have the estimate for their \
       time. Every estimate uses the whole recording, or with --live only the rows up to its time, \

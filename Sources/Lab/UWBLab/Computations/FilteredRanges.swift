@@ -97,6 +97,8 @@ private struct MeasuredRanges {
   private let range: Column
   private let sigmaColumn: Column?
   private let biasColumn: Column?
+  /// The calibrated distances of `uwbctl range`, unless another calibration corrects the distances.
+  private let corrected: CorrectedColumns?
   private let path: PathColumns
   private let sigma: Double
   /// The deviation of the constant error in metres, without other information.
@@ -110,11 +112,11 @@ private struct MeasuredRanges {
   ) throws(LabError) {
     var reader = TableReader(table)
     time = try reader.require("time", .time)
+    corrected = calibration?.hasDistances == true ? nil : reader.corrected
     // The name as in `uwbctl range`.
-    range =
-      try reader.has("distance", .length)
-      ? reader.require("distance", .length) : reader.require("range", .length)
-    sigmaColumn = reader.find("sigma", .length)
+    range = try reader.requireRange(
+      reader.has("distance", .length) ? "distance" : "range", calibration: calibration)
+    sigmaColumn = corrected?.noise ?? reader.find("sigma", .length)
     biasColumn = reader.find("bias_sigma", .length)
     path = try PathColumns(&reader, calibration?.path)
     calibrator = try RangeCalibrator(calibration, &reader)
@@ -153,7 +155,7 @@ private struct MeasuredRanges {
     (sample.inflation, sample.doubt) = (effect.factor, effect.doubt)
     let constant =
       calibrator.deviation.map { ($0 * $0 + known.deviation * known.deviation).squareRoot() }
-      ?? reader.value(row, biasColumn) ?? bias
+      ?? corrected?.constant(row, reader) ?? reader.value(row, biasColumn) ?? bias
     return (result, known.range, sample, constant)
   }
 }

@@ -247,7 +247,9 @@ struct AnchorColumns {
     let isDifference =
       reader.find("tdoa", .length) != nil
       || reader.has("anchor_a", .number) && !reader.has("range", .length)
-    value = try reader.require(isDifference ? "tdoa" : "range", .length)
+    value =
+      try isDifference
+      ? reader.require("tdoa", .length) : reader.requireRange(calibration: calibration)
     first = try isDifference ? reader.require("anchor_a") : reader.takeAnchors()
     second = isDifference ? try reader.require("anchor_b") : nil
     (sigmaColumn, biasColumn) = (reader.find("sigma", .length), reader.find("bias_sigma", .length))

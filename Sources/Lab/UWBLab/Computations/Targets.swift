@@ -29,7 +29,7 @@ extension CSVTable {
     var parameters = parameters
     parameters.biasDeviation = calibrator.deviation ?? parameters.biasDeviation
     let time = try reader.require("time", .time)
-    let range = try reader.require("range", .length)
+    let range = try reader.requireRange(calibration: calibration)
     let pose = try PoseColumns(&reader)
     let azimuth = try reader.findAngle("azimuth")
     var finders = RecentPeers<TargetFinder>()

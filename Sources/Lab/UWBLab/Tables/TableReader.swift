@@ -173,6 +173,23 @@ struct TableReader {
     }
   }
 
+  // MARK: ranges
+
+  /// The columns of calibrated distances in the output of `uwbctl range` and `replay`, or nil.
+  var corrected: CorrectedColumns? { CorrectedColumns(self) }
+
+  /// Returns the column of ranges.
+  ///
+  /// - Parameters:
+  ///   - name: the name without its unit, in tables of other programs.
+  ///   - calibration: a calibration that corrects the distance of the chip.
+  func requireRange(
+    _ name: String = "range", calibration: RangingCalibration?
+  ) throws(LabError) -> Column {
+    if calibration?.hasDistances != true, let corrected { return corrected.distance }
+    return try require(name, .length)
+  }
+
   // MARK: cells
 
   /// Returns the number in a cell, in the unit of the quantity. Nil when there is none; `status`
@@ -255,4 +272,32 @@ package struct LabRows<Value> {
   package internal(set) var values: [Value]
   /// Sentences about rows and columns that could not be used.
   package internal(set) var warnings: [String]
+}
+
+/// The columns of the calibrated distance and its deviations, as `uwbctl range` writes them beside
+/// the distance of the chip.
+struct CorrectedColumns {
+  let distance: Column
+  /// The part of the deviation that is independent of other rows.
+  let noise: Column
+  private let whole: Column
+  private let shortTerm: Column
+
+  fileprivate init?(_ reader: TableReader) {
+    guard reader.has("distance_cm", .length),
+      let distance = reader.lookUp("computed_m", .length),
+      let noise = reader.lookUp("computed_noise_m", .length),
+      let whole = reader.lookUp("estimate_sd_m", .length),
+      let shortTerm = reader.lookUp("estimate_short_sd_m", .length)
+    else { return nil }
+    (self.distance, self.noise, self.whole, self.shortTerm) = (distance, noise, whole, shortTerm)
+  }
+
+  /// Returns the deviation of the constant error of a row; nil without an estimate.
+  func constant(_ row: Int, _ reader: TableReader) -> Double? {
+    guard let all = reader.value(row, whole), let part = reader.value(row, shortTerm) else {
+      return nil
+    }
+    return max(0, all * all - part * part).squareRoot()
+  }
 }
