@@ -18,7 +18,8 @@ public final class SocketListener: Sendable {
   package let isOnAllInterfaces: Bool
 
   private let watch: DescriptorWatch
-  private let isListening = Locked(true)
+  /// The socket; nil once it no longer listens.
+  private let socket: Locked<Int32?>
 
   /// The number of connections that can wait to be accepted.
   private static let backlog: Int32 = 16
@@ -43,6 +44,7 @@ public final class SocketListener: Sendable {
       try Self.listen(at: endpoint)
     }
     let number = descriptor.rawValue
+    socket = Locked(number)
     isOnAllInterfaces = SocketAddress.isUnspecified(descriptor)
     if case .tcp(let host, 0) = endpoint {
       self.endpoint = .tcp(host: host, port: SocketAddress.port(of: descriptor) ?? 0)
@@ -63,8 +65,6 @@ public final class SocketListener: Sendable {
         continuation.yield(SocketChannel(FileDescriptor(rawValue: accepted)))
       }
     } ended: {
-      // A child of this process may have the descriptor until it runs its program.
-      shutdown(number, Int32(SHUT_RDWR))
       Glibc.close(number)
       continuation.finish()
     }
@@ -72,14 +72,16 @@ public final class SocketListener: Sendable {
 
   deinit { close() }
 
-  /// Stops listening. Connected channels stay open.
+  /// Stops listening, before it returns. Connected channels stay open.
   public func close() {
-    // Unlink only once, because another program may listen at the same path afterwards.
-    let wasListening = isListening.withLock { isListening in
-      defer { isListening = false }
-      return isListening
+    socket.withLock { socket in
+      // Only once, because another program may listen at the same path afterwards.
+      guard let number = socket.take() else { return }
+      if case .unix(let path) = endpoint { unsafe unlink(path) }
+      // The watch closes the socket later, and a child of this process may have it until it runs
+      // its program.
+      shutdown(number, Int32(SHUT_RDWR))
     }
-    if wasListening, case .unix(let path) = endpoint { unsafe unlink(path) }
     watch.cancel()
   }
 
