@@ -7,7 +7,7 @@ import UCIReference
 @Suite("Tables for Wireshark")
 struct DissectorTests {
   /// The tables, which take a second to find.
-  private static let lua = Result { try DissectorTables().lua }
+  static let lua = Result { try DissectorTables().lua }
 
   @Test("Each message of each vendor has a layout")
   func everyMessage() throws {
