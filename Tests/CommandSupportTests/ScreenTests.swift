@@ -113,8 +113,8 @@ import UWBTestSupport
   @Test func aTableIsDrawnBelowWhatCameMeanwhile() throws {
     let session = try TerminalSession(Self.three)
     try session.expect("Ctrl-C ends")
-    session.signal(SIGSTOP)
-    session.writeFromElsewhere("\r\n[1]+  Stopped\r\n$ fg\r\n")
+    try session.stop()
+    try session.writeFromElsewhere("\r\n[1]+  Stopped\r\n$ fg\r\n")
     session.signal(SIGCONT)
     for _ in 0..<10 { try session.expect("Ctrl-C ends") }
     let lines = session.screen.lines

@@ -94,8 +94,29 @@ package final class TerminalSession {
     return status?.split(separator: ")").last?.split(separator: " ").first.map(String.init)
   }
 
-  /// For example, the output of a shell after Ctrl-Z.
-  package func writeFromElsewhere(_ text: String) { screen.write(text) }
+  /// Stops each thread of the program, as Ctrl-Z does.
+  package func stop() throws {
+    signal(SIGSTOP)
+    let tasks = "/proc/\(process.processIdentifier)/task"
+    func isStopped(_ task: String) -> Bool {
+      let status = try? String(contentsOfFile: "\(tasks)/\(task)/stat", encoding: .utf8)
+      return status?.split(separator: ")").last?.hasPrefix(" T") ?? true
+    }
+    while try !FileManager.default.contentsOfDirectory(atPath: tasks).allSatisfy(isStopped) {
+      sched_yield()
+    }
+  }
+
+  /// Writes to the terminal like another program, for example a shell after Ctrl-Z.
+  ///
+  /// The kernel keeps the order of this text and the program's output.
+  package func writeFromElsewhere(_ text: String) throws {
+    let peer: UInt = 0x5441  // TIOCGPTPEER of ioctl_tty(2)
+    let slave = ioctl(master, peer, O_WRONLY | O_NOCTTY | O_CLOEXEC)
+    try #require(slave >= 0)
+    defer { close(slave) }
+    try #require(write(slave, text, text.utf8.count) == text.utf8.count)
+  }
 
   /// Changes the size of the window.
   package func resize(columns: Int, rows: Int) {
