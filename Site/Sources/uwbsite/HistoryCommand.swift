@@ -70,7 +70,7 @@ struct HistoryCommand: ParsableCommand {
     return query
   }
 
-  private static func time(
+  static func time(
     _ option: String, _ text: String?
   ) throws(ValidationError) -> Int64? {
     guard let text else { return nil }

@@ -11,6 +11,6 @@ struct UWBSiteCommand: AsyncParsableCommand {
     version: "uwbsite \(siteVersion)",
     subcommands: [
       Check.self, Demo.self, HistoryCommand.self, PlanCommand.self, Plot.self, Ranges.self,
-      Run.self, SurveyCommand.self,
+      Replay.self, Run.self, SurveyCommand.self,
     ])
 }

@@ -357,6 +357,40 @@ def replay(scene):
         silent(scene)
 
 
+@test
+def history(scene):
+    """A history plays without a run, with its days, zones and events."""
+    begin, noise = 1795773600, random.Random(4)
+    walk = "".join("".join(lines(["cat"], begin + number / 5, noise)) for number in range(600))
+    path, folder = scene.file("site.json", site()), os.path.join(scene.folder, "history")
+    subprocess.run([scene.program, "run", path, scene.file("walk.jsonl", walk), "--history", folder], check=True,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    with Run(scene.program, "replay", path, folder, "--to", str(begin + 100)) as run:
+        page = scene.open(run.url, timezone_id="UTC", locale="en-GB")
+        page.wait_for_selector("#state.past")
+        wait(page, PLACED)
+        assert page.inner_text("#clock").startswith("27/11/2026 10:00:"), page.inner_text("#clock")
+        low, high = page.evaluate("[uwb.timeline.range.from, uwb.timeline.range.to]")
+        assert begin <= low < begin + 3 and begin + 95 < high < begin + 100, (low, high)
+        page.keyboard.press("n")
+        page.keyboard.press(" ")
+        page.evaluate(f"uwb.timeline.seek({begin + 60})")
+        wait(page, f"uwb.timeline.time === {begin + 60} && uwb.model.tags.get('cat').place?.t > {begin + 57}")
+        here = page.evaluate("uwb.model.tags.get('cat').place")
+        x, y, _ = place(0, here["t"])
+        assert math.dist((here["x"], here["y"]), (x, y)) < 0.5, (here, x, y)
+        wait(page, "document.querySelector('#detail .where').textContent.startsWith('In')")
+        page.click("#tab-events")
+        wait(page, "document.querySelector('#list li') && !document.querySelector('#events').hidden")
+        assert page.inner_text("#list time >> nth=0").startswith("27/11/2026 10:00:")
+        accessible(page)
+        scene.shot(page, "history")
+        page.set_viewport_size({"width": 375, "height": 667})
+        fits(page)
+        scene.shot(page, "history-375")
+        silent(scene)
+
+
 def drag(page, start, end):
     from_, to = (page.evaluate("([x, y]) => uwb.view.toScreen(x, y)", list(point)) for point in (start, end))
     box = page.locator("#map").bounding_box()

@@ -37,6 +37,18 @@ import UWBSite
     #expect(area.least == [-1, 2] && area.greatest == [9, 7])
   }
 
+  @Test("A replay without places names the command that lists the days")
+  func replay() throws {
+    let program = ProgramTests()
+    let none = NSTemporaryDirectory() + UUID().uuidString
+    try program.with(#"{"version": 1, "gauge": {"kind": "measured"}}"#) { site in
+      let missing = try program.run("replay", site, none)
+      #expect(missing.status == 66 && missing.errors.contains(none))
+      let wrong = try program.run("replay", site, none, "--from", "yesterday")
+      #expect(wrong.status == 64 && wrong.errors.contains("--from yesterday: a time such as"))
+    }
+  }
+
   @Test("A run is recorded, and its history printed in each format")
   func record() throws {
     let program = ProgramTests()
@@ -61,11 +73,34 @@ import UWBSite
         #expect(found.output.contains(text), "\(content) as \(format)")
       }
     }
+    try program.with(site.output) { site in
+      let none = try program.run("replay", site, folder, "--from", "2200-01-01")
+      #expect(none.status == 66)
+      #expect(none.errors.contains("no places at these times; uwbsite history \(folder) lists"))
+      try replay(site, folder)
+    }
     let one = try program.run("history", folder, "--show", "places", "--tag", "T20")
     #expect(one.output.contains("T20") && !one.output.contains("T19"))
     let thinned = try program.run("history", folder, "--thin")
     #expect(thinned.status == 0)
     let missing = try program.run("history", folder + "/none")
     #expect(missing.status == 66)
+  }
+
+  /// Replays a history until the address of its page is printed.
+  private func replay(_ site: String, _ folder: String) throws {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])
+      .deletingLastPathComponent().appendingPathComponent("uwbsite")
+    process.arguments = ["replay", site, folder]
+    let errors = Pipe()
+    process.standardError = errors
+    try process.run()
+    // Returns as soon as there are bytes, or at the end of the program.
+    let note = String(decoding: errors.fileHandleForReading.availableData, as: UTF8.self)
+    process.interrupt()
+    process.waitUntilExit()
+    #expect(note.hasPrefix("uwbsite: the page is at http://127.0.0.1:"))
+    #expect(process.terminationStatus == 0 && process.terminationReason == .exit)
   }
 }

@@ -60,6 +60,25 @@ struct DayReader: Sendable {
     } catch { throw HistoryFailure(error, file) }
   }
 
+  /// Returns the times of the first and the last place in a time; nil for none.
+  func extent(_ times: Range<Int64>) throws(HistoryFailure) -> ClosedRange<Int64>? {
+    do {
+      return try database.read { db in
+        // A query with both ends reads all places, and one with one end a single place.
+        func end(_ function: String) throws -> [Int64] {
+          try tags.compactMap { tag in
+            try Int64.fetchOne(
+              db,
+              sql: "SELECT \(function)(time) FROM place WHERE tag = ? AND time >= ? AND time < ?",
+              arguments: [tag.id, times.lowerBound, times.upperBound])
+          }
+        }
+        guard let first = try end("min").min(), let last = try end("max").max() else { return nil }
+        return first...last
+      }
+    } catch { throw HistoryFailure(error, file) }
+  }
+
   /// Calls `body` with the events in the order of their times, until it returns false.
   func events(
     _ times: Range<Int64>, _ body: (HistoryEvent) -> Bool

@@ -73,6 +73,22 @@ package struct History: Sendable {
   /// Returns the days that a query asks for.
   package func days(_ query: Query) -> [UTCDay] { days.filter { query.times($0) != nil } }
 
+  /// Returns the times of the first and the last place that a query asks for; nil for none. Days
+  /// whose files cannot be read count as empty.
+  package func extent(_ query: Query) -> ClosedRange<Int64>? {
+    func extent(_ day: UTCDay) -> ClosedRange<Int64>? {
+      guard let times = query.times(day), let reader = try? DayReader(day, in: folder) else {
+        return nil
+      }
+      return (try? reader.extent(times)) ?? nil
+    }
+    let days = days(query)
+    guard let first = days.lazy.compactMap(extent).first,
+      let last = days.reversed().lazy.compactMap(extent).first
+    else { return nil }
+    return first.lowerBound...last.upperBound
+  }
+
   /// Calls `body` with the places of a day in the order of their times, until it returns false.
   package func places(
     _ query: Query, _ day: UTCDay, _ body: (HistoryPlace) -> Bool

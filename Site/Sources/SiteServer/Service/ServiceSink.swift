@@ -43,7 +43,7 @@ package final class ServiceSink: SiteSink {
   }
 
   private func serve(_ page: PageOptions, _ run: SiteRun) throws(SinkFailure) {
-    let feed = PageFeed(run, history: page.history)
+    let feed = PageFeed(run, history: page.history, times: page.times)
     let session = PageSession(token: page.token)
     let handler = PageHandler(
       access: PageAccess(page, session),

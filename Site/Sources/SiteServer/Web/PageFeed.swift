@@ -34,11 +34,17 @@ final class PageFeed: Sendable {
 
   private let run: SiteRun
   private let history: HistoryFolder?
+  /// The times of a history without a run, in seconds.
+  private let times: ClosedRange<Double>?
   private let queue = DispatchQueue(label: "page history")
   private let state: Mutex<State>
 
-  init(_ run: SiteRun, history: HistoryFolder?) {
-    (self.run, self.history) = (run, history)
+  /// - Parameter times: The times of a history without a run, in milliseconds since 1970.
+  init(_ run: SiteRun, history: HistoryFolder?, times: ClosedRange<Int64>? = nil) {
+    self.run = run
+    // The history of a recording has the places that its page has from the start.
+    self.history = run.isLive || times != nil ? history : nil
+    self.times = times.map { Double($0.lowerBound) / 1000...Double($0.upperBound) / 1000 }
     var first = State(links: LinkTable(run.site))
     first.add(run.site)
     state = Mutex(first)
@@ -94,11 +100,17 @@ final class PageFeed: Sendable {
 
   /// Returns the times that a page can go back to, as members of an object of JSON.
   func extent() async -> [JSONMember] {
+    if let times {
+      return [
+        JSONMember("from", .number(times.lowerBound)), JSONMember("to", .number(times.upperBound)),
+        JSONMember("ended", .bool(true)), JSONMember("live", .bool(false)),
+      ]
+    }
     let (first, newest, isEnded) = state.withLock { state in
       (state.places.count > 0 ? state.places[0].time : nil, state.newest, state.isEnded)
     }
     var earliest = first
-    if run.isLive, let history {
+    if let history {
       let day = await perform { try? History(history).days.first }
       if let day { earliest = min(first ?? .infinity, Double(day.start) / 1000 - run.epoch) }
     }
@@ -113,7 +125,7 @@ final class PageFeed: Sendable {
   /// from which the rest follows; null at the end.
   func record(from start: Double, to end: Double) async -> [UInt8] {
     let oldest = state.withLock { $0.places.count > 0 ? $0.places[0].time : .infinity }
-    if start < oldest, run.isLive, let history {
+    if start < oldest, let history {
       let run = run
       let (tags, names) = state.withLock { ($0.tags, JSONValue.array($0.names)) }
       let stop = min(end, oldest)

@@ -10,7 +10,7 @@ struct PageHandler: HTTPHandler {
   let access: PageAccess
   let editor: SiteEditor
   let feed: PageFeed
-  /// Whether the run is a recording that is read as fast as possible.
+  /// Whether the run is a recording that is read as fast as possible, or a history.
   let isRecording: Bool
   let relay: WebSocketHTTPHandler
 

@@ -13,7 +13,9 @@ package struct PageOptions: Sendable {
   package var changes: SiteChanges?
   /// The history, for pages that look back.
   package var history: HistoryFolder?
-  /// Whether the run is a recording that is read as fast as possible.
+  /// The times of a history that is shown without a run, in milliseconds since 1970.
+  package var times: ClosedRange<Int64>?
+  /// Whether the run is a recording that is read as fast as possible, or a history.
   package var isRecording = false
   /// Whether the system may choose another port, if a program has this one.
   package var mayChangePort = false

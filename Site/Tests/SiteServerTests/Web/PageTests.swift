@@ -257,6 +257,32 @@ extension HTTPResponse {
     #expect(info["recording"] == .bool(true) && info["may_edit"] == .bool(false))
   }
 
+  @Test("A history without a run has the times of its places")
+  func history() async throws {
+    let scene = try HistoryScene()
+    let (start, day) = (HistoryScene.start, UTCDay.milliseconds)
+    let times = [0, 1000, day, day + 5000]
+    scene.write(
+      times.map { HistoryScene.place("T", start + $0) }, [HistoryScene.event("T", start + 500)])
+    let history = try History(scene.folder)
+    #expect(history.extent(.init()) == start...(start + day + 5000))
+    var query = History.Query()
+    (query.from, query.to) = (start + 1, start + day + 5000)
+    let extent = try #require(history.extent(query))
+    #expect(extent == (start + 1000)...(start + day))
+    query.from = start + 2 * day
+    #expect(history.extent(query) == nil)
+    let run = SiteRun(try SiteScene().site, sources: [], isLive: false, epoch: 0)
+    let feed = PageFeed(run, history: scene.folder, times: extent)
+    let info = JSONValue.object(await feed.extent())
+    let first = Double(start) / 1000
+    #expect(info["from"] == .number(first + 1) && info["to"] == .number(first + 86_400))
+    let record = try JSONValue(await feed.record(from: first, to: first + 2))
+    guard case .array(let places)? = record["places"], case .array(let events)? = record["events"]
+    else { throw SinkFailure("\(record)") }
+    #expect(places.count == 2 && events.count == 1 && record["next"] == .null)
+  }
+
   @Test("A ring keeps the newest elements in order")
   func ring() {
     struct Element: Timed { var time: Double }

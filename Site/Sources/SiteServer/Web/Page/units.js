@@ -54,20 +54,19 @@ export function age(seconds) {
   return `${(seconds / 86400).toFixed(0)} d`;
 }
 
-/** A time of the run: the clock of a live run, or the seconds of a recording. */
-export function clock(seconds, epoch, withDay = false) {
+/** A time of the run: the clock of a live run, also with its day, or the seconds of a recording. */
+export function clock(seconds, epoch) {
   if (!Number.isFinite(seconds)) return "–";
   if (epoch === null || epoch === undefined) {
     if (Math.abs(seconds) > 1e9) epoch = 0;
     else {
       const whole = Math.max(0, seconds);
-      const parts = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60];
-      return `${parts.map((part) => String(part).padStart(2, "0")).join(":")}:${(whole % 60)
-        .toFixed(0)
-        .padStart(2, "0")}`;
+      const parts = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, Math.floor(whole % 60)];
+      return parts.map((part) => String(part).padStart(2, "0")).join(":");
     }
   }
   const date = new Date((seconds + epoch) * 1000);
   const time = date.toLocaleTimeString([], { hour12: false });
-  return withDay ? `${date.toLocaleDateString()} ${time}` : time;
+  const isToday = date.toDateString() === new Date().toDateString();
+  return isToday ? time : `${date.toLocaleDateString()} ${time}`;
 }
