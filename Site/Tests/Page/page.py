@@ -255,6 +255,12 @@ def keyboard(scene):
         silent(scene)
 
 
+def resident(process):
+    """Returns the bytes of a process in memory."""
+    with open(f"/proc/{process}/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
 @test
 def hundred(scene):
     """100 tags with 10 places a second: frames, processor and memory."""
@@ -275,9 +281,13 @@ def hundred(scene):
         heap, task, nodes = metrics()
         frames, places = page.evaluate("[uwb.view.frames, uwb.model.counters?.places ?? 0]")
         start = time.monotonic()
-        page.wait_for_timeout(seconds * 1000)
-        passed = time.monotonic() - start
-        heap2, task2, nodes2 = metrics()
+        memory = []
+        while (passed := time.monotonic() - start) < seconds:
+            page.wait_for_timeout(min(60, seconds - passed) * 1000)
+            heap2, task2, nodes2 = metrics()
+            memory.append((heap2, resident(run.process.pid)))
+            print(f"  {time.monotonic() - start:.0f} s: heap {heap2 / 1e6:.2f} MB, server "
+                  f"{memory[-1][1] / 1e6:.1f} MB", flush=True)
         frames2, places2 = page.evaluate("[uwb.view.frames, uwb.model.counters?.places ?? 0]")
         rate, load = (frames2 - frames) / passed, (task2 - task) / passed
         print(f"  {rate:.1f} frames/s, {100 * load:.0f} % of a core, {(places2 - places) / passed:.0f} places/s, heap "
