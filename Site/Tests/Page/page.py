@@ -368,6 +368,59 @@ def replay(scene):
 
 
 @test
+def differences(scene):
+    """Differences are hyperbolas, and a rejected one is named; a range of a tag has its legend."""
+    noise, rows = random.Random(5), []
+    for number in range(300):
+        seconds = number / 5
+        here = place(0, seconds)
+        for anchor in range(1, 4):
+            value = math.dist(here, ANCHORS[anchor]) - math.dist(here, ANCHORS[0]) + noise.gauss(0, 0.05)
+            if anchor == 2 and number % 10 == 9:
+                value += 2.5
+            rows.append(json.dumps({"t": seconds + anchor / 1000, "tag": "cat", "anchor_a": "A0", "anchor_b": f"A{anchor}",
+                                    "difference_m": round(value, 3), "sd_m": 0.1}))
+    with Run(scene.program, "run", scene.file("site.json", site()), scene.file("rows.jsonl", "\n".join(rows))) as run:
+        page = scene.open(run.url)
+        page.wait_for_selector("#state.past")
+        wait(page, PLACED)
+        page.keyboard.press("n")
+        page.keyboard.press(" ")
+        page.evaluate("uwb.timeline.seek(31.9)")
+        wait(page, "uwb.timeline.time === 31.9 && uwb.model.ranges.length === 3"
+             " && uwb.model.ranges.every(range => range.t > 31.7 && range.difference_m !== undefined)")
+        found = {row["anchor"]: row["result"] for row in page.evaluate("uwb.model.ranges")}
+        assert found == {"A1": "used", "A2": "rejected", "A3": "used"}, found
+        page.wait_for_selector("#legend .ranges:visible")
+        assert "Δ" in page.inner_text("#detail tbody") and "rejected" in page.inner_text("#detail tr.rejected")
+        curve = page.evaluate("import('./draw.js').then(m => m.hyperbola(1.5, [0, 0, 2.5], [12, 8, 2.5]))")
+        assert len(curve) > 50
+        assert all(abs(math.dist(one, (12, 8)) - math.dist(one, (0, 0)) - 1.5) < 1e-6 for one in curve)
+        scene.shot(page, "differences")
+        silent(scene)
+
+
+@test
+def prefix(scene):
+    """Behind a proxy, the page may be below a path: all its requests are."""
+    with Run(scene.program, "run", scene.file("site.json", site()), "-") as run:
+        base = run.url.split("#")[0]
+        page, sockets = scene.browser.new_context().new_page(), []
+        scene.contexts.append(page.context)
+        page.route(f"{base}uwb/**", lambda route: route.fulfill(
+            response=route.fetch(url=route.request.url.replace("/uwb/", "/"))))
+        page.route_web_socket(re.compile("^ws"), lambda socket: sockets.append(socket.url))
+        page.on("request", lambda request: scene.messages.append(request.url))
+        page.goto(f"{base}uwb/")
+        page.wait_for_selector("#state")
+        until = time.monotonic() + 10
+        while not sockets and time.monotonic() < until:
+            page.wait_for_timeout(50)
+        assert sockets == [f"{base}uwb/ws".replace("http", "ws")], sockets
+        silent(scene, "/uwb/")
+
+
+@test
 def history(scene):
     """A history plays without a run, with its days, zones and events."""
     begin, noise = 1795773600, random.Random(4)

@@ -286,11 +286,18 @@ function drawCircle(view, tag, range, anchor) {
   context.stroke();
 }
 
-/** The points whose distance to the second anchor is longer by the difference. */
 function drawHyperbola(view, range, first, second) {
+  const points = hyperbola(range.difference_m, first, second);
+  if (!points.length) return;
+  trace(view, points, false);
+  view.context.stroke();
+}
+
+/** The points whose distance to the second anchor is longer by the difference. */
+export function hyperbola(difference, first, second) {
   const half = Math.hypot(second[0] - first[0], second[1] - first[1]) / 2;
-  const a = range.difference_m / 2;
-  if (Math.abs(a) >= half || half < 1e-6) return;
+  const a = difference / 2;
+  if (Math.abs(a) >= half || half < 1e-6) return [];
   const b = Math.sqrt(half * half - a * a);
   const u = [(second[0] - first[0]) / (2 * half), (second[1] - first[1]) / (2 * half)];
   const middle = [(first[0] + second[0]) / 2, (first[1] + second[1]) / 2];
@@ -301,8 +308,7 @@ function drawHyperbola(view, range, first, second) {
       middle[0] + u[0] * along - u[1] * across, middle[1] + u[1] * along + u[0] * across,
     ]);
   }
-  trace(view, points, false);
-  view.context.stroke();
+  return points;
 }
 
 // tags
@@ -414,7 +420,7 @@ function drawName(view, tag, boxes) {
   const isSelected = tag.name === model.selected;
   const [left, top] = view.toScreen(tag.shown.x, tag.shown.y);
   let text = tag.label.length > 24 ? `${tag.label.slice(0, 23)}…` : tag.label;
-  if (isSelected && tag.state === "present") text += `  ± ${units.radius(tag.place.r95)}`;
+  if (isSelected && tag.state === "present") text += ` · within ${units.radius(tag.place.r95)}`;
   context.font = `${isSelected ? "700 13px" : "600 12px"} ${font}`;
   if (tag.width?.text !== text || tag.width?.font !== context.font) {
     tag.width = { text, font: context.font, value: context.measureText(text).width };

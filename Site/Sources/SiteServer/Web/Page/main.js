@@ -107,6 +107,7 @@ async function loadLinks() {
 
 function refresh() {
   panel.update(timeline.time);
+  for (const part of document.querySelectorAll("#legend .ranges")) part.hidden = !model.ranges.length;
   if (timeline.isLive && Number.isFinite(timeline.time)) model.time = timeline.time;
   const tags = [...model.tags.values()];
   const present = tags.filter((tag) => tag.state === "present");

@@ -205,8 +205,11 @@ export class Panel {
       sure: element("p"), place: element("p", { className: "muted" }),
       motion: element("p", { className: "muted" }), ranges: element("tbody"), table: element("table"),
     };
+    const notes = {
+      Residual: "The measured range minus the one to the place", Effect: "Whether the place uses the range",
+    };
     const head = element("tr", {}, ...["Anchor", "Range", "Residual", "Effect"].map((text) => {
-      return element("th", { text, scope: "col" });
+      return element("th", { text, scope: "col", title: notes[text] ?? "" });
     }));
     parts.table.append(element("thead", {}, head), parts.ranges);
     part.replaceChildren(element("h2", {}, parts.name, close), parts.where, parts.sure, parts.place,

@@ -54,8 +54,10 @@ export class Stream {
     this.steps = ["GetInfo", "List", "Watch"];
     this.parts = [];
     this.heard = performance.now();
-    const scheme = location.protocol === "https:" ? "wss:" : "ws:";
-    const socket = new WebSocket(`${scheme}//${location.host}/ws`);
+    // A proxy may serve the page below a path.
+    const address = new URL("ws", location.origin + location.pathname);
+    address.protocol = address.protocol === "https:" ? "wss:" : "ws:";
+    const socket = new WebSocket(address);
     this.socket = socket;
     socket.onopen = () => this.call("GetInfo");
     socket.onmessage = (message) => {
