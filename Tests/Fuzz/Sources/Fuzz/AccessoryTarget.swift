@@ -43,6 +43,40 @@ enum AccessoryTarget: Target {
         fail("\(message) is not read as it was written")
       }
     }
+    dialogue(input)
+  }
+
+  /// Takes a message as each end of each protocol: a step of the accessory, the text, and the bytes
+  /// of a capture, whose keys are zeros.
+  private static func dialogue(_ input: [UInt8]) {
+    var dialogue = AndroidDialogue()
+    let step = dialogue.step(after: input, offering: AndroidCapability())
+    if case .answer(let answer) = step, answer.version > AndroidProtocol.newest {
+      fail("an answer has the version \(answer.version)")
+    }
+    for kind in DialogueMessage.Kind.allCases {
+      for isFromPhone in [true, false] {
+        let message = DialogueMessage(input, kind, isFromPhone: isFromPhone)
+        Properties.printable(message.description)
+        let hidden = message.withoutKeys
+        if hidden.count != input.count { fail("\(input.count) bytes become \(hidden.count)") }
+        let again = DialogueMessage(hidden, kind, isFromPhone: isFromPhone)
+        if again.withoutKeys != hidden { fail("bytes without keys change again") }
+        if kind == .android, isFromPhone { keys(of: input, hidden) }
+      }
+    }
+  }
+
+  /// Compares a configuration with its copy for a capture.
+  private static func keys(of input: [UInt8], _ hidden: [UInt8]) {
+    guard
+      case .configuration(let choice?, _)? = (try? AndroidPhoneMessage(input))?.content
+    else { return }
+    guard case .configuration(var copy?, _)? = (try? AndroidPhoneMessage(hidden))?.content
+    else { fail("a configuration cannot be read without its key") }
+    if copy.key.bytes.contains(where: { $0 != 0 }) { fail("a key is left") }
+    copy.key = choice.key
+    if copy != choice { fail("more than the key has changed") }
   }
 
   /// Blocks of other technologies are not kept, so that the bytes may differ.
@@ -117,6 +151,8 @@ enum AccessoryTarget: Target {
         seeds.append(AndroidPhoneMessage(content, version: version).bytes)
       }
       seeds.append(AndroidPhoneMessage(.capabilityRequest(.uwb), version: version).bytes)
+      seeds.append(AndroidPhoneMessage(.stop(.uwb), version: version).bytes)
+      seeds.append(AndroidAccessoryMessage(.configurationResponse(.uwb), version: version).bytes)
       seeds.append(
         AndroidAccessoryMessage(.capabilityResponse(AndroidCapability(), .tag), version: version)
           .bytes)
