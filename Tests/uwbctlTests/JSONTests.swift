@@ -112,6 +112,7 @@ import uwbctl
 
   @Test func eachCommandThatPrintsJSONIsDocumented() {
     let documented = Set(JSONCatalog.all.map(\.command))
+    #expect(documented.count == JSONCatalog.all.count, "a command has two entries")
     for (path, command) in ShellTests.commands
     where command.arguments?.contains(where: { $0.preferredName?.name == "format" }) == true {
       let name = path.dropFirst().joined(separator: " ")

@@ -52,7 +52,7 @@ package enum JSONCatalog {
       FindPrinter.json, PeerCommand.json, BondRow.json.entry, Replay.json.entry,
     ] + ["list", "add", "remove"].map { RunningRange.json($0).entry } + RadioTestReport.json + [
       ChipCalibration.List.json.entry, PrintedValue.json.entry, PrintedValue.changed.entry,
-      PrintedValue.changed.entry.also("calibrate restore"), frame, message, Explain.json.entry,
+      PrintedValue.changed.entry.also("calibrate restore"), decoded, Explain.json.entry,
       ConfigurationProblem.json.entry, Diff.json.entry,
     ]
 
@@ -63,14 +63,18 @@ package enum JSONCatalog {
       "pbf": "whether more segments follow", "length": "payload bytes",
     ])
 
-  /// Messages between an accessory and phones, in a capture of either.
-  private static let message = JSONEntry(
-    "decode", each: "message",
-    [
-      "message": "the message in words", "protocol": "apple or android",
-      "from_phone": "whether the phone sent it", "with": "the other end of the recording program",
-      "bytes": "the message in hexadecimal, with zeros in place of keys",
-    ])
+  /// Frames, and the messages between an accessory and phones, in a capture of either.
+  private static var decoded: JSONEntry {
+    var entry = frame
+    entry.each = "frame; a message between accessory and phone has only the keys from message on"
+    entry.keys += [
+      .init("message?", "the message in words"), .init("protocol?", "apple or android"),
+      .init("from_phone?", "whether the phone sent it"),
+      .init("with?", "the other end of the recording program"),
+      .init("bytes?", "the message in hexadecimal, with zeros in place of keys"),
+    ]
+    return entry
+  }
 
   private static var packet: JSONEntry {
     var entry = frame
