@@ -156,7 +156,7 @@ private final class ScriptedService: Sendable {
   // MARK: limits and types
 
   private static let limits: [(method: String, name: String, range: ClosedRange<Int64>)] = [
-    ("Start", "linger_ms", 0...60_000), ("Attach", "linger_ms", 0...60_000),
+    ("Start", "linger_ms", 0...86_400_000), ("Attach", "linger_ms", 0...86_400_000),
     ("Monitor", "queue", 1...10_000), ("Monitor", "every_ms", 0...10_000),
     ("Monitor", "peer_ms", 0...3_600_000), ("Monitor", "session_id", 0...0xFFFF_FFFF),
     ("Watch", "counters_ms", 100...3_600_000), ("Stop", "session_id", 0...0xFFFF_FFFF),

@@ -56,6 +56,8 @@ import Varlink
       .monitor(monitor), .stop(chip: "c", sessionID: 0), .attach(chip: nil, linger: .zero),
       .attach(chip: "c", linger: .seconds(60)), .borrow(chip: "c", reason: "tests"),
       .start(chip: nil, .text("{}"), .everyone, linger: .zero),
+      .start(chip: nil, .session(.max), .everyone, linger: .seconds(86_400)),
+      .start(chip: "c", .peer("0x0001"), .everyone, linger: .zero),
       .start(chip: "c", .object(["session_id": .integer(1)]), .user, linger: .milliseconds(1)),
     ]
   }()
@@ -71,9 +73,11 @@ import Varlink
   }
 
   @Test(arguments: [
-    ("Start", ["profile_text": JSON.string(""), "linger_ms": .integer(60_001)], "linger_ms"),
+    ("Start", ["profile_text": JSON.string(""), "linger_ms": .integer(86_400_001)], "linger_ms"),
     ("Start", [:], "profile"),
     ("Start", ["profile": .object([:]), "profile_text": .string("")], "profile"),
+    ("Start", ["profile_text": .string(""), "session_id": .integer(1)], "profile"),
+    ("Start", ["session_id": .integer(1), "peer": .string("0x0001")], "profile"),
     ("Stop", ["session_id": .integer(1 << 32)], "session_id"), ("Stop", [:], "session_id"),
     ("Monitor", ["queue": .integer(0)], "queue"),
     ("Monitor", ["every_ms": .integer(-1)], "every_ms"),

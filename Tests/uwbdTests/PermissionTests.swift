@@ -158,6 +158,7 @@ import Varlink
     Row("`Start` of a new session", calls: "Start", ServiceBench.start()),
     Row("`Start`, joining one for `everyone`", .everyone, calls: "Start", ServiceBench.start()),
     Row("`Start`, joining one for its `user`", .user, calls: "Start", ServiceBench.start()),
+    Row("`Start` by `session_id` or `peer`", .everyone, calls: "Start", stop),
     Row("`Stop` of its own") { users, user in
       let client = try users.client(user)
       try client.call("Start", ServiceBench.start())

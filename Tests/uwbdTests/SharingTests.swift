@@ -86,6 +86,62 @@ import Varlink
     }
   }
 
+  /// A program that has stored nothing names the session, or its peer.
+  @Test(arguments: [["session_id": JSON.integer(42)], ["peer": .string("0x0001")]])
+  func aSessionOfHoursIsResumed(by name: [String: JSON]) async throws {
+    let time = VirtualTime()
+    try await ServiceBench.lendService(clock: time.clock) { bench, _ in
+      let first = try bench.client()
+      let hours: [String: JSON] = ["linger_ms": .integer(2 * 3_600_000)]
+      try first.call("Start", ServiceBench.start(hours))
+      first.close()
+      try bench.wait { try bench.sessions().first?.object?["state"] == .string("waiting") }
+      time.advance(.seconds(3_600))
+      let second = try bench.client()
+      let reply = try second.call("Start", name)
+      #expect(reply.parameters["joined"] == .bool(true))
+      #expect(reply.parameters["session_id"] == .integer(42))
+      #expect(bench.chip.sessionCount == 1)
+      second.close()
+      try bench.wait { try bench.sessions().first?.object?["state"] == .string("waiting") }
+      // The time counts again from the last disconnection.
+      time.advance(.seconds(7_199))
+      #expect(try bench.sessions().count == 1)
+      time.advance(.seconds(1))
+      try bench.wait { try bench.sessions().isEmpty }
+      #expect(bench.chip.sessionCount == 0)
+      #expect(try bench.client().call("Start", name).errorName == "NoSession")
+    }
+  }
+
+  @Test func aUserHasTwoSessionsThatWaitLong() async throws {
+    let time = VirtualTime()
+    try await ServiceBench.lendService(clock: time.clock) { bench, _ in
+      for id in [1, 2, 3] as [UInt32] {
+        let client = try bench.client()
+        var members = ServiceBench.start(["linger_ms": .integer(86_400_000)])
+        var profile = members["profile"]?.object ?? [:]
+        profile["session_id"] = .integer(Int64(id))
+        members["profile"] = .object(profile)
+        #expect(try client.call("Start", members).error == nil)
+        client.close()
+        try bench.wait {
+          try bench.sessions().last?.object?["state"] == .string("waiting")
+            && bench.sessions().count == Int(id)
+        }
+      }
+      let ambiguous = try bench.client().call("Start", ["peer": .string("0x0001")])
+      #expect(ambiguous.errorName == "NoSession")
+      #expect(ambiguous.parameters["reason"]?.string?.contains("1, 2, 3") == true)
+      time.advance(.seconds(60))
+      try bench.wait { try bench.sessions().count == 2 }
+      time.advance(.seconds(86_339))
+      #expect(try bench.sessions().count == 2)
+      time.advance(.seconds(1))
+      try bench.wait { try bench.sessions().isEmpty }
+    }
+  }
+
   @Test func aPrivateStartDoesNotJoinAnOpenSession() async throws {
     try await ServiceBench.lendService { bench, _ in
       let (first, second) = (try bench.client(), try bench.client())
@@ -184,7 +240,7 @@ import Varlink
           #expect(reply.parameters["advice"] != nil)
         }
       }
-      let attach = ["linger_ms": JSON.integer(60_001)]
+      let attach = ["linger_ms": JSON.integer(86_400_001)]
       client.send(VarlinkCall("\(Chips.interface).Attach", attach, upgrade: true).bytes)
       #expect(try client.receive()?.errorName == "InvalidParameter")
       #expect(bench.chip.sessionCount == 0)

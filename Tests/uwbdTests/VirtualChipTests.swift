@@ -280,7 +280,8 @@ import Varlink
     }
     #expect(
       try LinkEndpoint("uwbd:/a?linger=60") == .service(socket: "/a", linger: .seconds(60)))
-    for text in ["uwbd:/a?linger=61", "uwbd:/a?linger=-1", "uwbd:/a?linger=x", "uwbd:/a?linger"] {
+    for text in ["uwbd:/a?linger=86401", "uwbd:/a?linger=-1", "uwbd:/a?linger=x", "uwbd:/a?linger"]
+    {
       #expect(throws: LinkError.self) { try LinkEndpoint(text) }
     }
     #expect(throws: LinkError.self) { try LinkEndpoint("uwbd:/a?baud=1") }

@@ -427,6 +427,12 @@ static void sessions(void) {
   assert(found.session_id == 42 && found.joined && !strcmp(found.chip, "a"));
   hear(service);
   assert(strstr(heard, "\"linger_ms\":500,\"share\":\"user\"}}") && !strstr(heard, "chip"));
+  // Without a profile, the options name a session that exists.
+  const uint32_t id = 42;
+  const struct uwb_start_options present = {.size = sizeof present, .session_id = &id};
+  struct text call = start_call(NULL, &present, NULL);
+  assert(strstr(call.bytes, ".Start\",\"parameters\":{\"session_id\":42") && !strstr(call.bytes, "profile"));
+  clear(&call);
   // It starts again on the same chip.
   assert(strstr(client->held->call.bytes, "\"chip\":\"a\"") && client->idle.fd == -1);
   say(service, stopped, sizeof stopped);

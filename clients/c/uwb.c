@@ -933,6 +933,8 @@ static struct text start_call(
   struct text call = {0};
   begin_call(&call, INTERFACE ".Start", false);
   append_string_member(&call, "profile_text", profile);
+  if (options->session_id) append_number(&call, "session_id", *options->session_id);
+  append_string_member(&call, "peer", options->peer);
   append_string_member(&call, "chip", chip);
   if (options->linger_ms) append_number(&call, "linger_ms", options->linger_ms);
   return call;

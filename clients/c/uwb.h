@@ -182,8 +182,12 @@ struct uwb_start_options {
   /// NULL: the only one.
   const char *chip;
   enum uwb_share share;
-  /// Milliseconds for which the session stays when the program has crashed, at most 60,000.
+  /// Milliseconds for which the session stays when the program has crashed, at most 86,400,000.
   uint32_t linger_ms;
+  /// Without a profile: a session that this user has started, by its ID or the address of a peer,
+  /// such as 0x0001. The other one is NULL.
+  const uint32_t *session_id;
+  const char *peer;
 };
 
 /// A session that uwb_start has started.
@@ -199,7 +203,8 @@ struct uwb_started {
 /// Starts a session, or joins the same one of another program. It stays until uwb_stop or
 /// uwb_close, on a connection of its own.
 ///
-/// profile: the text of a profile, in any form that uwbctl accepts. The error names the line.
+/// profile: the text of a profile, in any form that uwbctl accepts. The error names the line. NULL:
+/// the options name a session that exists. A restarted program has stored nothing then.
 /// options, started: may be NULL.
 /// Starts nothing without an answer in time: a session that begins later ends at once.
 int uwb_start(

@@ -167,6 +167,32 @@ def killed() -> None:
     print("uwb: a session ends with its program")
 
 
+def resumed() -> None:
+    """A program that was killed finds its session again, and has stored nothing."""
+    program = (
+        "import sys, uwb\n"
+        "s = uwb.connect(sys.argv[1]).start(sys.argv[2], linger=3600)\n"
+        "for m in s.measurements(): print(m.sequence, flush=True)\n"
+    )
+    command = [sys.executable, "-c", program, PATH, PROFILE]
+    with uwb.connect(PATH) as service:
+        with subprocess.Popen(command, stdout=subprocess.PIPE) as other:
+            assert other.stdout is not None
+            check(other.stdout.readline(), "the other program measures nothing")
+            other.kill()
+        while (found := service.chips()[0].sessions[0]).state != "waiting":
+            pass
+        with service.start(session_id=found.session_id) as session:
+            check(session.joined, "the session is a new one")
+            m = next(session.measurements())
+            assert isinstance(m, uwb.Measurement), m
+            check(service.start(peer=m.peer).session_id == 42, "the peer has another session")
+            service.stop(42)
+        while service.chips()[0].sessions:
+            pass
+    print("uwb: a session that is resumed without its profile")
+
+
 def service_process() -> int:
     with socket.socket(socket.AF_UNIX) as connection:
         connection.connect(PATH)
@@ -352,6 +378,7 @@ written_otherwise()
 ended_by_another()
 asyncio.run(with_asyncio())
 killed()
+resumed()
 given_up()
 asyncio.run(cancelled())
 restarted()

@@ -188,6 +188,15 @@ class ModelTests(unittest.TestCase):
         assert body is not None
         kinds = dict(re.findall(r"(\w+): (\S+?),?\s", body[1]))
         self.assertEqual((kinds.get("profile"), kinds.get("profile_text")), ("?object", "?string"))
+        self.assertEqual((kinds.get("session_id"), kinds.get("peer")), ("?int", "?string"))
+
+    def test_a_start_names_one_session(self) -> None:
+        self.assertEqual(profile_parameters(None, 0)["session_id"], 0)
+        self.assertEqual(profile_parameters(None, peer="0x0001")["peer"], "0x0001")
+        with self.assertRaises(TypeError):
+            profile_parameters(None)
+        with self.assertRaises(TypeError):
+            profile_parameters({}, 1)
 
     def test_a_recording_is_kept(self) -> None:
         found = recording(3)

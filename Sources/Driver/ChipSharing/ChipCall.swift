@@ -4,6 +4,8 @@ package import Varlink
 
 /// One hour in milliseconds.
 private let hour = 3_600_000
+/// The longest time in milliseconds for which a session outlives its programs.
+private let longestLinger = 24 * hour
 
 /// A call of the service. Its parameters are within the limits of the interface.
 ///
@@ -28,6 +30,10 @@ package enum ChipCall: Sendable, Hashable {
     case object([String: JSON])
     /// The text of a file, comments included.
     case text(String)
+    /// The profile of a session that exists.
+    case session(UInt32)
+    /// The profile of the session that exists with this peer, an address in its text form.
+    case peer(String)
   }
 
   /// The measurements that a client wants.
@@ -97,7 +103,7 @@ extension ChipCall {
       self = .start(
         chip: chip, try members.profile(),
         members.string("share").flatMap(Chips.Share.init) ?? .everyone,
-        linger: try members.milliseconds("linger_ms", 60_000))
+        linger: try members.milliseconds("linger_ms", longestLinger))
     case "Stop": self = .stop(chip: chip, sessionID: try members.namedSession())
     case "SetShare":
       guard let share = members.string("share").flatMap(Chips.Share.init) else {
@@ -116,7 +122,7 @@ extension ChipCall {
       }
       self = .watch(watch)
     case "Attach":
-      self = .attach(chip: chip, linger: try members.milliseconds("linger_ms", 60_000))
+      self = .attach(chip: chip, linger: try members.milliseconds("linger_ms", longestLinger))
     case "Borrow": self = .borrow(chip: chip, reason: members.string("reason") ?? "")
     default: preconditionFailure("\(method) is not in the description of the interface")
     }
@@ -169,11 +175,13 @@ extension ChipCall {
     }
 
     func profile() throws(ServiceError) -> Profile {
-      switch (values["profile"]?.object, string("profile_text")) {
-      case (.some(let members), nil): .object(members)
-      case (nil, .some(let text)): .text(text)
-      default: throw .invalidParameter("profile")
-      }
+      let given: [Profile?] = [
+        values["profile"]?.object.map { .object($0) }, string("profile_text").map { .text($0) },
+        try sessionID().map { .session($0) }, string("peer").map { .peer($0) },
+      ]
+      let profiles = given.compactMap { $0 }
+      guard profiles.count == 1 else { throw .invalidParameter("profile") }
+      return profiles[0]
     }
   }
 }
@@ -194,6 +202,8 @@ extension ChipCall {
       switch profile {
       case .object(let object): members["profile"] = .object(object)
       case .text(let text): members["profile_text"] = .string(text)
+      case .session(let id): members["session_id"] = .integer(Int64(id))
+      case .peer(let address): members["peer"] = .string(address)
       }
       if share != .everyone { members["share"] = .string(share.rawValue) }
       members["linger_ms"] = Self.milliseconds(linger)

@@ -8,7 +8,7 @@ extension Chips {
   /// The additions to the interface since version 1.
   package static let features = [
     "counters", "end", "events", "explain", "identity", "nulls", "one_way", "peers", "profile_text",
-    "set_share", "watch",
+    "resume", "set_share", "watch",
   ]
 
   /// Counts of a session since its start.

@@ -152,7 +152,7 @@ extension Service {
     _ profile: ChipCall.Profile, on chip: SharedChip, _ share: Chips.Share, linger: Duration,
     for client: Client
   ) throws(ServiceError) -> VarlinkConnection.Outcome {
-    let profile = try session(profile, for: try chip.openDevice())
+    let profile = try self.profile(profile, on: chip, for: client)
     Task {
       do throws(Refusal) {
         let (session, joined) = try await client.start(profile, on: chip, share, linger: linger)
@@ -200,17 +200,50 @@ extension Service {
     throw .noSession("There is no session \(id).", advice: "Call List for the sessions.")
   }
 
-  private func session(
-    _ profile: ChipCall.Profile, for device: UWBDevice
+  /// Returns the profile of a start.
+  private func profile(
+    _ profile: ChipCall.Profile, on chip: SharedChip, for client: Client
   ) throws(ServiceError) -> SessionProfile {
-    let generation = device.dialect.generation
+    let generation = try chip.openDevice().dialect.generation
     do throws(ProfileError) {
       switch profile {
       case .object(let members):
         return try SessionProfile(JSONNode(.object(members)), for: generation)
       case .text(let text): return try SessionProfile(Array(text.utf8), for: generation)
+      case .session, .peer: break
       }
     } catch { throw .invalidProfile("\(error)", advice: error.recoverySuggestion) }
+    return try present(profile, on: chip, for: client).profile
+  }
+
+  /// Returns the session that a start without a profile names. Only its user may join it, because
+  /// other users have no profile with its keys.
+  private func present(
+    _ named: ChipCall.Profile, on chip: SharedChip, for client: Client
+  ) throws(ServiceError) -> SharedSession {
+    let found: [SharedSession]
+    if case .session(let id) = named {
+      found = [try session(id, on: chip)]
+    } else {
+      guard case .peer(let text) = named, let peer = MACAddress(text) else {
+        throw .invalidParameter("peer")
+      }
+      found = chip.sessions.values.filter { $0.has(peer) }.sorted { $0.id < $1.id }
+    }
+    let own = found.filter { Audience.user($0.uid).includes(client.user) && !$0.isEnding }
+    guard own.count != 1 else { return own[0] }
+    guard own.isEmpty else {
+      throw .noSession(
+        "Sessions \(own.map { "\($0.id)" }.joined(separator: ", ")) have this peer.",
+        advice: "Name one of them as session_id.")
+    }
+    if let other = found.first(where: { !$0.isEnding }) {
+      guard other.audience.includes(client.user) else { throw other.denial }
+      throw .denied(
+        "Another user has started session \(other.id).", advice: "Start it with its profile.")
+    }
+    throw .noSession(
+      "No session of this user has the name or peer.", advice: "Start it with its profile.")
   }
 
   // MARK: chips that a program has to itself

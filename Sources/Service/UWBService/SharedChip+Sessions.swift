@@ -93,6 +93,18 @@ extension SharedChip {
       name, sessionID: session.id, owners: session.shown.owners, differences: differences)
   }
 
+  /// Returns whether a session may wait for longer than a minute for its program. A chip has few
+  /// sessions, so that each user has a limit.
+  func mayWaitLong(_ session: SharedSession) -> Bool {
+    let others = sessions.values.filter {
+      $0 !== session && $0.uid == session.uid && $0.waitsLong && !$0.isEnding
+    }
+    return others.count < Self.mostLongWaits
+  }
+
+  /// The number of sessions of a user that may wait for longer than a minute.
+  private static let mostLongWaits = 2
+
   private func make(
     _ profile: SessionProfile, _ device: UWBDevice, _ share: Chips.Share, _ user: PeerCredentials
   ) -> SharedSession {

@@ -33,6 +33,8 @@ import Varlink
   /// The time for which the session outlives its last owner.
   private var linger: Duration = .zero
   private var lingering: Task<Void, Never>?
+  /// Whether the session waits for a program for longer than `longestOutage`.
+  private(set) var waitsLong = false
   /// The time of the clock up to which the programs that were disconnected with a lost chip may
   /// return.
   private var returnEnd: Duration?
@@ -175,7 +177,7 @@ import Varlink
 
   func add(_ owner: Int, _ user: PeerCredentials, linger: Duration) {
     lingering?.cancel()
-    (lingering, returnEnd) = (nil, nil)
+    (lingering, returnEnd, waitsLong) = (nil, nil, false)
     owners[owner] = user
     self.linger = max(self.linger, linger)
   }
@@ -201,7 +203,8 @@ import Varlink
     endLater(after: max(left, why == .asked ? .zero : linger))
   }
 
-  /// How long it stays for programs that were disconnected, while the chip is lost.
+  /// How long it stays for programs that were disconnected, while the chip is lost. Sessions above
+  /// the limit of a user wait no longer.
   static let longestOutage = Duration.seconds(60)
 
   /// Sets how long it waits for programs that were disconnected, if there are any.
@@ -214,6 +217,8 @@ import Varlink
   private func endLater(after time: Duration) {
     lingering?.cancel()
     guard time > .zero else { return end("Its last owner has released it.") }
+    waitsLong = time > Self.longestOutage && owner?.mayWaitLong(self) == true
+    let time = waitsLong ? time : min(time, Self.longestOutage)
     let isOver = Latch()
     let timer = clock.timer(time) { isOver.open() }
     lingering = Task {

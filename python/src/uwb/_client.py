@@ -436,21 +436,28 @@ class Client(Caller):
 
     def start(
         self,
-        profile: Profile,
+        profile: Profile | None = None,
         *,
+        session_id: int | None = None,
+        peer: str | None = None,
         chip: str | None = None,
         share: Share = "everyone",
         linger: float = 0,
     ) -> Session:
         """Starts a session by a profile, or joins the same one. Each start has a stop of its own.
 
-        profile -- its members, or the path of a file in any form that uwbctl accepts;
-                   `InvalidProfile` names the line of an error
-        share   -- the users who may join it and see its measurements
-        linger  -- the seconds for which the session stays after a crash of this program
+        A program that was restarted, and has stored no profile, names its session by ID or peer.
+
+        profile    -- its members, or the path of a file in any form that uwbctl accepts;
+                      `InvalidProfile` names the line of an error
+        session_id -- in place of a profile, the ID of a session that this user has started
+        peer       -- in place of a profile, an address with which such a session ranges
+        share      -- the users who may join it and see its measurements
+        linger     -- the seconds for which the session stays after a crash of this program, up to a
+                      day
         """
         parameters = {
-            **profile_parameters(profile),
+            **profile_parameters(profile, session_id, peer),
             "chip": chip,
             "share": share,
             "linger_ms": round(linger * 1_000),

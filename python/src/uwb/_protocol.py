@@ -370,11 +370,18 @@ def check(info: Mapping[str, Any], program: str = "uwbd", interface: str = INTER
         raise ProtocolError(f"the service is not {program}: it has no {interface}")
 
 
-def profile_parameters(profile: Profile) -> dict[str, Any]:
+def profile_parameters(
+    profile: Profile | None, session_id: int | None = None, peer: str | None = None
+) -> dict[str, Any]:
     """Returns the parameter of `Start` for a profile: its members, or the text of its file.
 
-    The service reads the text, so that each file that uwbctl accepts is accepted here.
+    Without a profile, the session ID or the peer names a session that exists. The service reads
+    the text, so that each file that uwbctl accepts is accepted here.
     """
+    if [profile, session_id, peer].count(None) != 2:
+        raise TypeError("start takes one of profile, session_id and peer")
+    if profile is None:
+        return {"session_id": session_id, "peer": peer}
     if isinstance(profile, Mapping):
         return {"profile": dict(profile)}
     # As uwbctl does, accepts octets that are not UTF-8, such as a comment in Latin-1.

@@ -445,15 +445,17 @@ class Client(Caller):
 
     async def start(
         self,
-        profile: Profile,
+        profile: Profile | None = None,
         *,
+        session_id: int | None = None,
+        peer: str | None = None,
         chip: str | None = None,
         share: Share = "everyone",
         linger: float = 0,
     ) -> Session:
         """Starts a session by a profile, or joins the same one; see `uwb.Client.start`."""
         parameters = {
-            **profile_parameters(profile),
+            **profile_parameters(profile, session_id, peer),
             "chip": chip,
             "share": share,
             "linger_ms": round(linger * 1_000),

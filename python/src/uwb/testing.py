@@ -188,7 +188,9 @@ class FakeService:
             yield {"parameters": {"chip": self.chip, "info": info}}
         elif method == "Start":
             text = parameters.get("profile_text")
-            profile = parameters.get("profile") or {}
+            profile = parameters.get("profile") or {
+                key: parameters[key] for key in ("session_id", "peer") if key in parameters
+            }
             number = profile.get("session_id", 0) if text is None else _session_id(text)
             if number is None:
                 reason = "A profile needs session_id."

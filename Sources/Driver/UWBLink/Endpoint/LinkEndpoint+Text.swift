@@ -219,8 +219,8 @@ struct EndpointText {
   /// Removes the option `linger`, the time for which sessions outlive their program.
   mutating func linger() throws(LinkError) -> Duration {
     guard let text = try value("linger") else { return .zero }
-    guard let seconds = Int(text), 0...60 ~= seconds else {
-      throw invalid("'linger' has to be a whole number of seconds from 0 to 60")
+    guard let seconds = Int(text), 0...86_400 ~= seconds else {
+      throw invalid("'linger' has to be a whole number of seconds from 0 to 86400, a day")
     }
     return .seconds(seconds)
   }

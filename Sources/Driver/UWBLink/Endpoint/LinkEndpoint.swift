@@ -24,7 +24,7 @@ public enum LinkEndpoint: Sendable, Hashable {
   /// A chip that a service (`uwbd`) shares among programs.
   ///
   /// `chip` is its name in the service; nil for the only chip. If the program exits without ending
-  /// its sessions, they keep ranging for `linger`, at most a minute. The restarted program resumes
+  /// its sessions, they keep ranging for `linger`, at most a day. The restarted program resumes
   /// them by starting equal sessions.
   case service(socket: FilePath, chip: String? = nil, linger: Duration = .zero)
   /// A descriptor that is open for reading and writing. The link owns and closes it.
