@@ -13,7 +13,7 @@ struct VisitTests {
   /// of blocks: pages and the heap also depend on stacks, arenas and the blocks that malloc keeps.
   @Test func visitsKeepNoMemory() async {
     await #expect(processExitsWith: .success) {
-      let visits = 200
+      let visits = 500
       let chips = try await ChipFixture(phones: [])
       let accessory = try Accessory(chips.device, options: .patient)
       var events = accessory.events.makeAsyncIterator()
@@ -22,39 +22,62 @@ struct VisitTests {
       var kept: [Int] = []
       repeat {
         let before = cuwb_test_bytes_in_use()
-        try await visit(accessory, &events, times: visits)
+        for number in 0..<visits { try await visit(accessory, &events, number) }
         kept.append(Int(cuwb_test_bytes_in_use() - before) / visits)
-      } while kept.last! >= 256 && kept.count < 20
+        #expect(try await chips.sessions() == 0)
+      } while kept.count < 2 || kept.last! >= 256 && kept.count < 20
       #expect(kept.last! < 256, "bytes of each visit: \(kept)")
+      #expect(accessory.rangingApps.isEmpty)
       await accessory.close()
       await chips.end()
     }
   }
 }
 
-/// Visits an accessory as an iPhone or an Android phone, and disconnects after each step in turn:
-/// connected, asked, ranged.
+/// Visits an accessory as one of 200 iPhones or 50 Android phones, and disconnects after each step
+/// in turn: connected, asked, stopped, ranging. In the last case, the app returns to stop.
 private func visit(
-  _ accessory: Accessory, _ events: inout AsyncStream<Accessory.Event>.Iterator, times: Int
+  _ accessory: Accessory, _ events: inout AsyncStream<Accessory.Event>.Iterator, _ number: Int
 ) async throws {
-  for number in 0..<times {
-    var app = try TestApp(of: accessory)
-    let isAndroid = number % 6 > 2
-    if isAndroid, number % 3 > 0 { try await visit(app, ranges: number % 3 > 1) }
-    if !isAndroid, number % 3 > 0 { try await app.initialize() }
-    if !isAndroid, number % 3 > 1 {
-      #expect(try await app.configure(app.shareable()) == .accessoryUwbDidStart)
-      #expect(try await app.stop() == .accessoryUwbDidStop)
-    }
+  let name = "phone \(number % 250)"
+  let isAndroid = number % 5 == 4
+  let step = number % 4
+  func meet() throws -> TestApp { try TestApp(of: accessory, as: name) }
+  func disconnect(_ app: TestApp) async {
     app.channel.close()
     while let event = await events.next() {
-      if case .disconnected = event { break }
+      if case .disconnected = event { return }
     }
   }
+  let app = try meet()
+  if step > 0 { try await (isAndroid ? visitAsAndroid : visitAsIPhone)(app, step > 1) }
+  if step == 2 { try await stop(app, isAndroid) }
+  await disconnect(app)
+  guard step == 3 else { return }
+  let again = try meet()
+  try await stop(again, isAndroid)
+  await disconnect(again)
 }
 
-/// Requests the capabilities as an Android phone, and ranges if asked to.
-private func visit(_ phone: TestApp, ranges: Bool) async throws {
+private func stop(_ app: TestApp, _ isAndroid: Bool) async throws {
+  var app = app
+  guard isAndroid else {
+    #expect(try await app.stop() == .accessoryUwbDidStop)
+    return
+  }
+  try await app.channel.send([3, 6, 1, 0])
+  // The version of a connection without a request is 1.
+  #expect(await app.incoming.next()?.dropFirst() == [7, 1, 0])
+}
+
+private func visitAsIPhone(_ app: TestApp, ranges: Bool) async throws {
+  var app = app
+  try await app.initialize()
+  guard ranges else { return }
+  #expect(try await app.configure(app.shareable()) == .accessoryUwbDidStart)
+}
+
+private func visitAsAndroid(_ phone: TestApp, ranges: Bool) async throws {
   var phone = phone
   try await phone.channel.send([3, 0, 1, 0])
   let answer = try AndroidAccessoryMessage(try #require(await phone.incoming.next()))
@@ -65,6 +88,4 @@ private func visit(_ phone: TestApp, ranges: Bool) async throws {
     try AndroidChoice(choosingFor: offered, by: own), wantsMotion: false)
   try await phone.channel.send(AndroidPhoneMessage(content, version: 3).bytes)
   #expect(await phone.incoming.next() == [3, 3, 1, 0])
-  try await phone.channel.send([3, 6, 1, 0])
-  #expect(await phone.incoming.next() == [3, 7, 1, 0])
 }
