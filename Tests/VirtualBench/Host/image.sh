@@ -83,6 +83,7 @@ make_systemd() { # the image
     "$root/packaging/systemd/uwb.target" "$here/Guest/systemd/bench.service"
   install -D -m 644 "$root/packaging/systemd/61-uwbd.rules" "$1/usr/lib/udev/rules.d/61-uwbd.rules"
   install -D -m 644 "$root/udev/60-uwb.rules" "$1/usr/lib/udev/rules.d/60-uwb.rules"
+  install -D -m 644 "$root/packaging/systemd/uwbd-keys.conf" "$1/usr/share/uwb/uwbd-keys.conf"
   mkdir -p "$1/etc/systemd/system" "$1/etc/uwbd/sessions.d" "$1/var/lib"
 }
 

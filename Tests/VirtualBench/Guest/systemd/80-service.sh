@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # uwbd as a service of systemd. A board that is plugged in starts it, and two users measure. The
-# board is unplugged and returns, the service is killed, and both users continue to measure.
+# board is unplugged and returns, the service is killed, and both users continue to measure. Then
+# profiles of root, and the ends that ServiceAtBoot.md describes.
 . /bench/boards.sh
 make_boards
 a=usb:C0FFEE00000A
@@ -46,6 +47,10 @@ for name in member second; do
   programs="$programs $!"
 done
 check "two users measure with one session" both_measure
+held_by_both() {
+  uwbctl list >/tmp/list && grep '^ *session 42 ' /tmp/list | grep 'member (' | grep 'second ('
+}
+check "… of which the list names both" until_true held_by_both
 limit() { cat "/sys/fs/cgroup$(service ControlGroup)/memory.max"; }
 check "the kernel limits its memory" test "$(limit)" = 805306368
 journal() { journalctl -u uwbd --no-pager -o cat; }
@@ -86,7 +91,28 @@ no_session() {
 }
 check "the programs have ended, and their session with them" until_true no_session
 check "… and its socket is there" test -S /run/uwbd/control
-systemctl stop uwbd.service uwbd.socket
+
+uwbctl profile --preset fira-static >/etc/uwbd/sessions.d/own.json
+chmod 600 /etc/uwbd/sessions.d/own.json
+has_own() { uwbctl list >/tmp/list && grep -q '^ *session 42 ' /tmp/list; }
+explained() { journal | grep -q 'own.json cannot be read: .* uwbd-keys.conf'; }
+systemctl reload uwbd
+check "a profile of root is not read, and the journal names the drop-in" until_true explained
+check "… and has no session" no_session
+mkdir -p /etc/systemd/system/uwbd.service.d
+cp /usr/share/uwb/uwbd-keys.conf /etc/systemd/system/uwbd.service.d/keys.conf
+systemctl daemon-reload
+systemctl restart uwbd
+check "with the drop-in, its session is held" until_true has_own
+rm /etc/uwbd/sessions.d/own.json /etc/systemd/system/uwbd.service.d/keys.conf
+systemctl daemon-reload
+systemctl restart uwbd
+check "without the file, its session is gone" until_true no_session
+systemctl stop uwbd
+check "it is stopped" test "$(service ActiveState)" = inactive
+lists() { as member "uwbctl list" >/tmp/list && grep -q 'shared as' /tmp/list; }
+check "… until the next program connects" until_true lists
+systemctl disable --now uwbd uwbd.socket >&4 2>&4
 check "it ends in order" test "$(service Result)" = success
 check "… without a socket file" test ! -e /run/uwbd/control
 check "… and without a complaint about priorities" calm
