@@ -3,7 +3,9 @@
 -- Put it into the folder that "tshark -G folders" prints as "Personal Lua Plugins".
 local T = {}
 -- TABLES
-local proto = Proto("uwbuci", "UWB Command Interface (swift-uwb)")
+-- The Debian package has this script, too. The first copy counts.
+local isFirst, proto = pcall(Proto, "uwbuci", "UWB Command Interface (swift-uwb)")
+if not isFirst then return end
 proto.prefs.vendor = Pref.enum("Vendor", 0, "The vendor of vendor messages",
   {{1, "from the device information", 0}, {2, "Qorvo", 1}, {3, "NXP", 2}, {4, "Android", 3}}, false)
 proto.prefs.secrets = Pref.bool("Show keys", false, "Show keys and initialisation vectors")
