@@ -104,7 +104,7 @@ let package = Package(
       name: "NearbyInteraction",
       dependencies: [
         "SIMDMath", "AccessoryProtocol", "Channels", "JSON", "Peers", "UCI", "UCIReference",
-        "UWBLink", "UWB", "Ranging", "System", deque, system,
+        "UWBLink", "UWB", "Estimators", "Ranging", "System", deque, system,
       ],
       path: "Sources/Nearby/NearbyInteraction", swiftSettings: memorySafe + lifetimes),
 
@@ -223,6 +223,12 @@ let package = Package(
       name: "PeerRanging",
       dependencies: ["ExampleEnvironment", "NearbyInteraction", "UWBSimulator"],
       path: "Sources/Examples/PeerRanging", swiftSettings: strict),
+    .executableTarget(
+      name: "AnchorPlaces",
+      dependencies: [
+        "ExampleEnvironment", "NearbyInteraction", "UCI", "UWB", "UWBSimulator", system,
+      ],
+      path: "Sources/Examples/AnchorPlaces", swiftSettings: strict),
     .executableTarget(
       name: "BackgroundRanging",
       dependencies: [

@@ -10,14 +10,19 @@ struct AnchorMessages: Sendable {
   mutating func convert(_ measurements: SessionInfo.Measurements) -> [NIDLTDOAMeasurement] {
     switch measurements {
     case .downlinkTDoA(let list):
-      list.compactMap { convert($0.message, $0.txTimestamp, $0.rxTimestamp, $0.anchorLocation) }
+      list.compactMap { measurement in
+        convert(
+          measurement.message, measurement.txTimestamp, measurement.rxTimestamp,
+          measurement.anchorLocation, isCommonTimeBase: measurement.isCommonTimeBase)
+      }
     case .downlinkTDoAV2(let list):
       list.compactMap { measurement in
         guard let sent = measurement.txTimestamp, let received = measurement.rxTimestamp else {
           return nil
         }
         return convert(
-          measurement.message, sent, received, measurement.anchorLocation)
+          measurement.message, sent, received, measurement.anchorLocation,
+          isCommonTimeBase: measurement.isCommonTimeBase)
       }
     default: []
     }
@@ -25,7 +30,7 @@ struct AnchorMessages: Sendable {
 
   private mutating func convert(
     _ message: DownlinkTDoAMessage, _ sent: UInt64, _ received: UInt64,
-    _ location: AnchorLocation?
+    _ location: AnchorLocation?, isCommonTimeBase: Bool
   ) -> NIDLTDOAMeasurement? {
     guard message.status.isSuccess,
       let type = NIDLTDOAMeasurementType(rawValue: Int(message.messageType))
@@ -41,7 +46,9 @@ struct AnchorMessages: Sendable {
       signalStrength: message.rssiDBm ?? 0,
       carrierFrequencyOffset: message.clockOffsetPPM * 1e-6,
       responderClockFrequencyOffset: type == .response ? message.anchorClockOffsetPPM * 1e-6 : nil,
-      block: Int(message.blockIndex), round: Int(message.roundIndex))
+      block: Int(message.blockIndex), round: Int(message.roundIndex),
+      isCommonTimeBase: isCommonTimeBase, responderReply: message.responderReplyTime,
+      initiatorReply: message.initiatorReplyTime, anchorFlight: message.timeOfFlight)
     switch location {
     case .geographic(let latitude, let longitude, let altitude):
       values.coordinatesType = NIDLTDOACoordinatesType.geodetic.rawValue
