@@ -46,7 +46,7 @@ package enum Program {
       path.withLock { $0 = found }
       try check(arguments)
       try found.check()
-      let command = try root.parseAsRoot(arguments)
+      let command = try found.parsed() ?? root.parseAsRoot(arguments)
       do { try await run(command) } catch let error as ValidationError {
         // After parsing, the argument parser would show the usage of the program alone.
         throw Failure(.usage, error.message, try: "\(name) --help").report()
@@ -153,22 +153,40 @@ struct CommandPath {
   private(set) var command: any ParsableCommand.Type
   /// The full name, such as `uwbctl calibrate get`.
   private(set) var name: String
+  /// The arguments after the names, or nil for a request of help.
+  private(set) var rest: [String]?
   /// The word in the place of a subcommand that does not match one.
   private(set) var unknown: String?
 
-  init(_ arguments: some Sequence<String>, of root: any ParsableCommand.Type) {
-    (self.root, command, name) = (root, root, root._commandName)
+  init(_ arguments: [String], of root: any ParsableCommand.Type) {
+    (self.root, command, name, rest) = (root, root, root._commandName, arguments)
     for word in arguments {
       let subcommands = command.configuration.subcommands
       guard !subcommands.isEmpty, !word.hasPrefix("-") else { return }
-      if command == root, word == "help" { continue }
+      if command == root, word == "help" {
+        rest = nil
+        continue
+      }
       guard let next = subcommands.first(where: { $0._commandName == word }) else {
         unknown = word
         return
       }
       command = next
       name += " " + word
+      rest?.removeFirst()
     }
+  }
+
+  /// Parses the rest of the arguments with the command alone; a start without errors needs no more.
+  ///
+  /// From the root, the argument parser declares all options of the command twice more.
+  ///
+  /// - Returns: Nil for a request or an error. Its text needs the names of the commands above.
+  func parsed() -> (any ParsableCommand)? {
+    guard command != root, let rest, Set(rest).isDisjoint(with: ["-h", "--help", "--version"]),
+      let parsed = try? command.parseAsRoot(rest), type(of: parsed) == command
+    else { return nil }
+    return parsed
   }
 
   /// Checks the command line for unknown subcommands.
