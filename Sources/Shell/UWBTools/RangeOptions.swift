@@ -58,8 +58,6 @@ package struct RangeOptions: ParsableArguments {
       """)
   var oneToMany = false
 
-  @OptionGroup(title: "One-way ranging") var oneWay: OneWayOptions
-
   @Option(help: "The session id, the same at both ends.") var sessionID: UInt32 = 42
   @Option(help: "The UWB channel: 5 or 9 on most chips.") var channel: UInt8 = 9
   @Option(help: "The preamble code, 9…12.") var preamble: UInt8 = 10
@@ -87,15 +85,17 @@ package struct RangeOptions: ParsableArguments {
   package var strict = false
 
   /// Returns the session of this end.
-  package func configuration() throws -> SessionConfiguration {
+  ///
+  /// - Parameter oneWay: The options of one-way ranging, if not their defaults.
+  package func configuration(_ oneWay: OneWayOptions? = nil) throws -> SessionConfiguration {
     if let profile {
       let read = try naming(file: profile) { try SessionProfile(file: profile) }
       return try SessionConfiguration(read)
     }
-    return try fromOptions()
+    return try fromOptions(oneWay)
   }
 
-  private func fromOptions() throws -> SessionConfiguration {
+  private func fromOptions(_ oneWay: OneWayOptions?) throws -> SessionConfiguration {
     func parse(_ text: String) throws -> MACAddress {
       guard let address = MACAddress(text) else {
         throw ValidationError("'\(printable(text))' is not an address: 4 or 16 hexadecimal digits.")
@@ -114,7 +114,7 @@ package struct RangeOptions: ParsableArguments {
     let own = try address.map(parse) ?? MACAddress(defaultAddress(isInitiator: isInitiator))
     if role != .controller, role != .controlee {
       if let responders, list.isEmpty { list = (1...responders).map { MACAddress(UInt16($0)) } }
-      return try oneWay(own, list)
+      return try session(oneWay ?? .parse([]), own, list)
     }
     if list.isEmpty {
       list =
@@ -146,8 +146,8 @@ package struct RangeOptions: ParsableArguments {
   /// Returns a session of one-way ranging.
   ///
   /// - Parameter responders: The responders of an anchor that begins the round.
-  private func oneWay(
-    _ own: MACAddress, _ responders: [MACAddress]
+  private func session(
+    _ oneWay: OneWayOptions, _ own: MACAddress, _ responders: [MACAddress]
   ) throws -> SessionConfiguration {
     try require(
       responders.isEmpty || role == .downlinkAnchor,

@@ -35,6 +35,7 @@ struct RangeCommand: DeviceCommand {
   @OptionGroup(title: "Device") var device: DeviceOption
   @OptionGroup(title: "Device") var chip: ChipOptions
   @OptionGroup(title: "Session") var session: RangeOptions
+  @OptionGroup(title: "One-way ranging") var oneWay: OneWayOptions
   @OptionGroup(title: "Diagnostics") var diagnostics: DiagnosticsOptions
   @OptionGroup(title: "Computed values") var estimation: EstimationOptions
   @OptionGroup(title: "Regions") var regions: RegionOptions
@@ -48,7 +49,7 @@ struct RangeCommand: DeviceCommand {
   var format: RangeFormat?
 
   func execute() async throws {
-    var configuration = try session.configuration()
+    var configuration = try session.configuration(oneWay)
     configuration.diagnostics = diagnostics.request
     let settings = try estimation.settings(
       channel: Int(configuration.channel), peers: configuration.peers)
