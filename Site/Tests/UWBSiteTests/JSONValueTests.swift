@@ -72,6 +72,17 @@ struct JSONValueTests {
     #expect(fault(text) == expected)
   }
 
+  @Test("a name that occurs twice is refused, among few names and among many", arguments: [2, 40])
+  func twice(count: Int) {
+    let members = (0..<count).map { "\"n\($0)\": \($0)" }
+    #expect(fault("{\(members.joined(separator: ","))}") == nil)
+    for name in ["n0", "n\(count - 1)", "\\u006e1"] {
+      let last = name == "\\u006e1" ? "n1" : name
+      let text = "{\((members + ["\"\(name)\": 0"]).joined(separator: ","))}"
+      #expect(fault(text)?.hasSuffix("\(last) occurs twice") == true)
+    }
+  }
+
   @Test("the depth is limited, and strings are UTF-8")
   func limits() {
     let deep = String(repeating: "[", count: 40) + String(repeating: "]", count: 40)
