@@ -130,12 +130,12 @@ struct DayFile: Sendable {
         where known[name] == nil { known[name] = try Self.number(db, name, in: "tag") }
         let writer = try PlaceWriter(db)
         for place in batch.places { try writer.write(place, tag: known[place.tag] ?? 0) }
+        let statement = try db.cachedStatement(
+          sql: "INSERT INTO event (time, decided, tag, kind, body) VALUES (?, ?, ?, ?, ?)")
         for event in batch.events {
-          try db.execute(
-            sql: "INSERT INTO event (time, decided, tag, kind, body) VALUES (?, ?, ?, ?, ?)",
-            arguments: [
-              event.time, event.decided, event.tag.flatMap { known[$0] }, event.kind, event.body,
-            ])
+          try statement.execute(arguments: [
+            event.time, event.decided, event.tag.flatMap { known[$0] }, event.kind, event.body,
+          ])
         }
         try Self.write(batch.measurements, &boards, db)
       }
