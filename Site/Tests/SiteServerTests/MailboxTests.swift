@@ -49,8 +49,22 @@ import UWBSite
     let mailbox = Mailbox(sources: 1, bound: 10)
     mailbox.put([.state(.connected(identity: nil)), .lost(5)] + items(20), from: 0, at: 0)
     let taken = mailbox.take()
-    #expect(taken.map(\.item).prefix(2) == [.lost(16), .state(.connected(identity: nil))])
-    #expect(times(taken, of: 0) == (11..<20).map(Double.init))
+    #expect(taken.map(\.item).prefix(2) == [.lost(15), .state(.connected(identity: nil))])
+    #expect(times(taken, of: 0) == (10..<20).map(Double.init))
+  }
+
+  @Test("In a long flood of small deliveries, the newest items and each change of the state stay")
+  func longFlood() {
+    let mailbox = Mailbox(sources: 1, bound: 100)
+    for number in 0..<5000 {
+      mailbox.put(items(1, from: number), from: 0, at: 0)
+      if number % 1000 == 0 { mailbox.put([.state(.connected(identity: nil))], from: 0, at: 0) }
+    }
+    let taken = mailbox.take()
+    #expect(taken.count { $0.item.isState } == 5)
+    #expect(taken.first?.item == .lost(4900))
+    #expect(times(taken, of: 0) == (4900..<5000).map(Double.init))
+    #expect(mailbox.take().isEmpty)
   }
 
   @Test("A delivery has a share of each source, so that none waits for another")

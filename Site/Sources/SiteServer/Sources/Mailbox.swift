@@ -17,6 +17,8 @@ package final class Mailbox: Sendable {
 
   fileprivate struct Queue {
     var items: [Delivery] = []
+    /// Changes of the state that were older than dropped items.
+    var states: [Delivery] = []
     /// The index of the oldest item.
     var first = 0
     /// The number of items that were lost since the last delivery.
@@ -91,18 +93,15 @@ extension Mailbox.Queue {
 
   /// Drops the oldest measurements. Changes of the state stay.
   fileprivate mutating func drop(_ excess: Int) {
-    var left: [Mailbox.Delivery] = []
-    left.reserveCapacity(count - excess)
-    var dropped = 0
-    for delivery in items[first...] {
-      if dropped < excess, !delivery.item.isState {
-        dropped += 1
-        lost += delivery.item.measurements
+    for index in first..<min(items.count, first + excess) {
+      if items[index].item.isState {
+        states.append(items[index])
       } else {
-        left.append(delivery)
+        lost += items[index].item.measurements
       }
     }
-    (items, first) = (left, 0)
+    first = min(items.count, first + excess)
+    compact()
   }
 
   fileprivate mutating func move(_ most: Int, to taken: inout [Mailbox.Delivery]) {
@@ -114,15 +113,22 @@ extension Mailbox.Queue {
         Mailbox.Delivery(source: oldest.source, item: .lost(lost), arrival: oldest.arrival))
       lost = 0
     }
+    taken += states
+    states.removeAll()
     taken += items[first..<end]
     first = end
+    compact()
+  }
+
+  /// Frees the taken items from time to time: each one is moved once at most.
+  private mutating func compact() {
+    guard first > items.count / 2 else { return }
     if first == items.count {
       items.removeAll(keepingCapacity: true)
-      first = 0
-    } else if first > items.count / 2 {
+    } else {
       items.removeFirst(first)
-      first = 0
     }
+    first = 0
   }
 }
 
