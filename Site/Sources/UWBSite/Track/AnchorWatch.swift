@@ -46,7 +46,8 @@ struct AnchorWatch: Sendable {
     let limited = min(max(residual, -20), 20)
     count += 1
     squares += limited * limited
-    outliers += isOutlier ? 1 : 0
+    // The deviation of a named anchor is so large that none of its ranges is an outlier.
+    outliers += (isNamed ? limited.magnitude > Self.least : isOutlier) ? 1 : 0
     information.add(direction, 1)
     slope -= direction * limited
     return judge(now)

@@ -163,6 +163,10 @@ package struct Engine: Sendable {
     var measurement = measurement
     measurement.time = time
     measurement.value -= delay(of: measurement)
+    let (anchor, reference) = measurement.anchors
+    if isNamed(anchor) || isNamed(reference) {
+      measurement.deviation = max(measurement.deviation, TagMeasurement.distrusted)
+    }
     finishRound(of: tag, before: time)
     reception = followers[tag].track.add(measurement, places)
     guard note(reception, time, tag) else { return nil }
@@ -185,6 +189,7 @@ package struct Engine: Sendable {
     var arrivals = arrivals
     for (index, entry) in arrivals.entries.enumerated() where anchors.indices ~= entry.anchor {
       arrivals.entries[index].metres -= anchors[entry.anchor].delay
+      if isNamed(entry.anchor) { arrivals.entries[index].deviation = TagMeasurement.distrusted }
     }
     finishRound(of: tag, before: time)
     let receptions = followers[tag].track.add(arrivals, at: time, places)
@@ -261,12 +266,23 @@ package struct Engine: Sendable {
       tag: tag, time: newest, direction: arm / max(arm.length, 0.1), residual: reception.residual,
       isOutlier: reception.normalised > 9)
     guard let finding, finding == .restored || isWorst(anchor) else { return }
-    if finding != .restored { watches[anchor].name() }
+    if finding != .restored { name(anchor) }
     switch finding {
     case .moved(let by): events.append(.anchorMoved(anchor: anchor, time: newest, by: by))
     case .doubtful: events.append(.anchorDoubtful(anchor: anchor, time: newest))
     case .restored: events.append(.anchorRestored(anchor: anchor, time: newest))
     }
+  }
+
+  /// Whether the place of an anchor is wrong: its measurements no longer move tags.
+  private func isNamed(_ anchor: Int) -> Bool {
+    watches.indices.contains(anchor) && watches[anchor].isNamed
+  }
+
+  /// Notes that an anchor is wrong. It has spoiled places, and so the residuals of the others.
+  private mutating func name(_ anchor: Int) {
+    for other in watches.indices where !watches[other].isNamed { watches[other] = AnchorWatch() }
+    watches[anchor].name()
   }
 
   /// Whether the residuals of an anchor are much larger than usual here: a wrong anchor spoils

@@ -18,6 +18,9 @@ package struct TagMeasurement: Sendable, Hashable {
     case odometry(turn: Double)
   }
 
+  /// The deviation of measurements that must not move a place, in metres.
+  static let distrusted = 50.0
+
   /// Seconds.
   package var time: Double
   package var kind: Kind

@@ -197,7 +197,7 @@ package struct TagTrack: Sendable {
       if index == leader { best = update }
     }
     scouts?.update(view)
-    if !isFirst {
+    if !isFirst, measurement.deviation < TagMeasurement.distrusted {
       noise.add(best.normalised)
       balance = max(0, balance + (best.isUsed ? -1 : 1))
     }

@@ -132,6 +132,30 @@ import Testing
     #expect((found[0].2 - [-4, -3, 0]).length < 3)
   }
 
+  @Test("A named anchor no longer moves tags, and is restored when it is back")
+  func restoredAnchor() {
+    var scene = TrackScene(TrackScene.corners + [[5, 0, 2.5], [5, 8, 3]])
+    var engine = scene.engine
+    var (names, errors): ([String], [Double]) = ([], [])
+    for number in 0..<700 {
+      let (time, isMoved) = (Double(number) / 5, 30..<330 ~= number)
+      for event in step(&engine, &scene, time, moved: isMoved ? [-4, -3, 0] : .zero) {
+        switch event {
+        case .anchorMoved(let anchor, _, _): names.append("moved \(anchor)")
+        case .anchorDoubtful(let anchor, _): names.append("doubtful \(anchor)")
+        case .anchorRestored(let anchor, _): names.append("restored \(anchor)")
+        case .place(let tag, let place) where 250..<330 ~= number:
+          let angle = time / 3 + Double(tag) * 2
+          let truth: SIMD3<Double> = [5 + 3 * Math.cos(angle), 4 + 3 * Math.sin(angle), 1]
+          errors.append((place.position - truth).length)
+        default: break
+        }
+      }
+    }
+    #expect(names == ["moved 2", "restored 2"])
+    #expect(errors.count == 160 && (errors.max() ?? 9) < 0.35, "\(errors.max() ?? 9)")
+  }
+
   @Test("A clock that is set back by an hour is an event, and the tags stay")
   func clock() {
     var scene = TrackScene()
