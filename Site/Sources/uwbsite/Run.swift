@@ -78,6 +78,14 @@ struct Run: AsyncParsableCommand {
     completion: .file())
   var listen: String?
 
+  @Option(
+    help: """
+      Write the tracks, the learned errors and the zones of all tags to this file each 5 s and at \
+      the end, and continue from it at the start.
+      """,
+    completion: .file())
+  var state: String?
+
   @OptionGroup var page: PageArguments
 
   func validate() throws {
@@ -119,7 +127,9 @@ struct Run: AsyncParsableCommand {
         let sinks = [printer, recorder, service].compactMap { (sink: (any SiteSink)?) in sink }
         var runner = try SiteRunner(
           site, opened, sinks: sinks, speed: speed, epoch: Date().timeIntervalSince1970,
-          changes: changes, watch: SiteFileWatch(self.site), isStopped: { Interrupt.isSet })
+          changes: changes, watch: SiteFileWatch(self.site),
+          state: state.map { StateFile($0) { Terminal.note($0) } },
+          isStopped: { Interrupt.isSet })
         try runner.run()
         try output.finish()
         while isRecording, !Interrupt.isSet { Interrupt.sleep(.seconds(1)) }

@@ -10,11 +10,13 @@ struct FuzzFigures: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "fuzz",
     abstract: """
-      Damaged lines of JSON, tables and PANS, up to the places; site files; histories; calls of the \
+      Damaged lines of JSON, tables and PANS, up to the places; site files; histories; states; calls of the \
       service; requests of pages and frames of WebSocket.
       """)
 
-  enum Part: String, ExpressibleByArgument, CaseIterable { case lines, site, history, service, web }
+  enum Part: String, ExpressibleByArgument, CaseIterable {
+    case lines, site, history, state, service, web
+  }
 
   @Option(help: "A part of the input; may be repeated.")
   var only: [Part] = []
@@ -31,6 +33,7 @@ struct FuzzFigures: ParsableCommand {
       case .lines: try damagedLines()
       case .site: damagedSites()
       case .history: try damagedHistories()
+      case .state: try damagedStates()
       case .service: try damagedCalls()
       case .web: try damagedRequests()
       }
@@ -71,6 +74,13 @@ struct FuzzFigures: ParsableCommand {
     print(
       "history: \(result.files) files, \(result.refused) refused with their name, "
         + "\(result.places) places")
+    return result.wrong
+  }
+
+  private func damagedStates() throws -> [String] {
+    var fuzz = try StateFuzz(seed: seed)
+    let result = try fuzz.run(count)
+    print("state: \(result.states) states, \(result.resumed) continued, \(result.refused) refused")
     return result.wrong
   }
 

@@ -30,6 +30,26 @@ struct FloorWatch {
     filters = Array(repeating: FloorFilter(floors), count: tags)
   }
 
+  /// The floors of all tags, and the times of ranges by anchors.
+  struct State: Sendable, Codable {
+    var alive: [Double]
+    var reached: [[Double]]
+    var filters: [FloorFilter]
+  }
+
+  var state: State { State(alive: alive, reached: reached, filters: filters) }
+
+  /// Continues a state of the same site; returns false for one that does not fit.
+  mutating func resume(_ state: State) -> Bool {
+    guard state.alive.count == alive.count, state.reached.count == reached.count,
+      state.reached.allSatisfy({ $0.count == alive.count }), state.filters.count == filters.count
+    else { return false }
+    let resumed = zip(filters, state.filters).compactMap { $0.resumed($1) }
+    guard resumed.count == filters.count else { return false }
+    (alive, reached, filters) = (state.alive, state.reached, resumed)
+    return true
+  }
+
   /// Continues with the floor of a tag, which had another number, unless floors have changed.
   mutating func keep(_ tag: Int, of former: FloorWatch, _ number: Int) {
     guard !floors.isEmpty, floors == former.floors else { return }

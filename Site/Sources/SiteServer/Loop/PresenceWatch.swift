@@ -28,6 +28,42 @@ struct PresenceWatch {
     doors = site.doors.compactMap { DoorPair($0, engine) }
   }
 
+  /// The zones, floors and sides of doors of all tags.
+  struct State: Sendable, Codable {
+    fileprivate var zones: ZoneMonitor.State
+    fileprivate var counts: [String: Int]
+    fileprivate var inside: [[String]]
+    fileprivate var isLost: [Bool]
+    fileprivate var floors: FloorWatch.State
+    fileprivate var doors: [[Int: DoorPair.Near]]
+  }
+
+  var state: State {
+    State(
+      zones: zones.state, counts: counts, inside: inside, isLost: isLost, floors: floors.state,
+      doors: doors.map(\.tags))
+  }
+
+  /// Continues a state of the same site; returns false for one that does not fit.
+  mutating func resume(_ state: State) -> Bool {
+    var next = self
+    let names = Set(zoneNames)
+    guard state.inside.count == inside.count, state.isLost.count == isLost.count,
+      state.inside.allSatisfy(names.isSuperset), state.doors.count == doors.count,
+      state.counts.values.allSatisfy({ 0...inside.count ~= $0 }), next.zones.resume(state.zones),
+      next.floors.resume(state.floors)
+    else { return false }
+    (next.counts, next.inside, next.isLost) = (state.counts, state.inside, state.isLost)
+    for index in doors.indices { next.doors[index].resume(state.doors[index]) }
+    self = next
+    return true
+  }
+
+  /// The zones in which tags are, by the name of a tag.
+  func zones(_ engine: Engine) -> [String: [String]] {
+    Dictionary(zip(engine.tags.map(\.name), inside)) { one, _ in one }.filter { !$1.isEmpty }
+  }
+
   /// Replaces the site. Tags keep their zones, their floors and their sides of doors, as far as
   /// these stay.
   ///
@@ -125,18 +161,23 @@ struct DoorPair {
   /// Seconds between the ranges of one round.
   private static let round = 0.15
 
-  private struct Near {
+  fileprivate struct Near: Sendable, Codable {
     var watch: DoorWatch
-    var inside: (range: Double, time: Double)?
-    var outside: (range: Double, time: Double)?
+    var inside: Reading?
+    var outside: Reading?
     var side = DoorWatch.Side.unsure
+  }
+
+  fileprivate struct Reading: Sendable, Codable {
+    var range: Double
+    var time: Double
   }
 
   let name: String
   private let insideAnchor: Int
   private let outsideAnchor: Int
   private let separation: Double
-  private var tags: [Int: Near] = [:]
+  fileprivate private(set) var tags: [Int: Near] = [:]
 
   /// Creates the pair; nil for a door without two boards that have places.
   init?(_ door: Site.Door, _ engine: Engine) {
@@ -156,6 +197,15 @@ struct DoorPair {
     name == other.name && separation == other.separation
   }
 
+  /// Continues the tags of a state.
+  fileprivate mutating func resume(_ former: [Int: Near]) {
+    tags = former.mapValues { near in
+      var near = near
+      near.watch = DoorWatch(separation: separation).resumed(near.watch)
+      return near
+    }
+  }
+
   /// Continues with the side of a tag, which had another number.
   mutating func keep(_ tag: Int, of former: DoorPair, _ number: Int) {
     tags[tag] = former.tags[number]
@@ -170,9 +220,9 @@ struct DoorPair {
     var near = tags[tag] ?? Near(watch: DoorWatch(separation: separation))
     defer { tags[tag] = near }
     if anchor == insideAnchor {
-      near.inside = (range, time)
+      near.inside = Reading(range: range, time: time)
     } else {
-      near.outside = (range, time)
+      near.outside = Reading(range: range, time: time)
     }
     guard let inside = near.inside, let outside = near.outside,
       abs(inside.time - outside.time) <= Self.round

@@ -22,16 +22,33 @@ package struct SiteLoop {
   private var number = 0
   private var lastComplete = -Double.infinity
 
-  package init(_ run: SiteRun, sinks: [any SiteSink]) throws(SinkFailure) {
+  /// - Parameter state: the learned values of an earlier run; its times are the ones of this run.
+  package init(
+    _ run: SiteRun, sinks: [any SiteSink], from state: SiteState.Resumed? = nil
+  ) throws(SinkFailure) {
     (self.run, self.sinks) = (run, sinks)
-    engine = Engine(run.site)
-    presence = PresenceWatch(run.site, engine)
+    engine = state?.engine ?? Engine(run.site)
+    presence = state?.presence ?? PresenceWatch(run.site, engine)
+    self.run.zones = presence.zones(engine)
     messages = OneWayRounds(run.site.facings, sources: run.sources.count)
     problems = Array(repeating: 0, count: run.sources.count)
-    for sink in sinks { try sink.begin(run) }
+    for sink in sinks { try sink.begin(self.run) }
   }
 
   package var counters: SiteCounters { batch.counters }
+
+  /// Returns the learned values after the items so far.
+  ///
+  /// - Parameter now: seconds by the clock of the run; nil for recordings.
+  package func state(now: Double?) -> SiteState {
+    let counters = batch.counters
+    return SiteState(
+      header: .init(
+        site: SiteState.number(of: run.site),
+        lines: counters.measurements + counters.failed + counters.bad, now: now ?? 0,
+        epoch: run.epoch),
+      values: .init(engine: engine.state, presence: presence.state))
+  }
 
   // MARK: input
 
@@ -162,6 +179,7 @@ package struct SiteLoop {
     for anchor in old.anchors.indices { engine.restartClock(of: run.sources.count + anchor) }
     let time = now ?? (engine.newest.isFinite ? engine.newest : 0)
     for change in presence.replace(site, (old, engine), at: time) { append(change, now) }
+    run.zones = presence.zones(engine)
     for sink in sinks { sink.change(run) }
     append(.siteChanged, now)
     try turn(now: now, isComplete: true)

@@ -10,10 +10,13 @@ package struct SiteRunner {
 
   private let sources: [Source]
   private let isStopped: @Sendable () -> Bool
-  private let start = ContinuousClock.now
+  private let start: ContinuousClock.Instant
   private let speed: Double?
+  /// Whether times count from the start of the run.
+  private let isClocked: Bool
   private let changes: SiteChanges
   private let watch: SiteFileWatch?
+  private let state: StateFile?
   private var loop: SiteLoop
 
   /// Creates a run.
@@ -24,23 +27,35 @@ package struct SiteRunner {
   ///   - epoch: seconds since 1970 now.
   ///   - changes: the changes of the site by pages.
   ///   - watch: the site file, whose changes hold at once beside live sources.
+  ///   - state: the file from which the run continues, and to which it writes its state.
   ///   - isStopped: whether the run has to end.
   package init(
     _ site: Site, _ sources: [Source], sinks: [any SiteSink], speed: Double? = nil, epoch: Double,
-    changes: SiteChanges = SiteChanges(), watch: SiteFileWatch? = nil,
+    changes: SiteChanges = SiteChanges(), watch: SiteFileWatch? = nil, state: StateFile? = nil,
     isStopped: @escaping @Sendable () -> Bool = { false }
   ) throws(SinkFailure) {
     let isLive = sources.contains { $0.isLive }
     (self.sources, self.speed, self.isStopped) = (sources, speed, isStopped)
-    (self.changes, self.watch) = (changes, watch)
+    (self.changes, self.watch, self.state) = (changes, watch, state)
     let hasClock = isLive && !sources.contains { $0.isTimed }
+    isClocked = hasClock
+    let former = state?.read(site, isLive: hasClock)
+    // Times go on: a run begins at the age of the former one.
+    let age = hasClock ? former.map { max($0.header.now, epoch - $0.header.epoch) } ?? 0 : 0
+    start = ContinuousClock.now.advanced(by: .seconds(-age))
     loop = try SiteLoop(
-      SiteRun(site, sources: sources.map(\.name), isLive: isLive, epoch: hasClock ? epoch : 0),
-      sinks: sinks)
+      SiteRun(
+        site, sources: sources.map(\.name), isLive: isLive, epoch: hasClock ? epoch - age : 0),
+      sinks: sinks, from: former)
   }
 
   /// Runs until all sources have ended.
   package mutating func run() throws(SinkFailure) {
+    try runSources()
+    state?.finish(loop.state(now: now))
+  }
+
+  private mutating func runSources() throws(SinkFailure) {
     if case .timed(var lines)? = sources.first?.kind { return try follow(&lines) }
     var recordings = RecordingMerge(sources)
     if sources.contains(where: \.isLive) {
@@ -56,6 +71,14 @@ package struct SiteRunner {
     return Double(passed.seconds) + 1e-18 * Double(passed.attoseconds)
   }
 
+  /// Seconds by the clock of the run; nil where its times are the ones of its lines.
+  private var now: Double? { isClocked ? Self.seconds(since: start) : nil }
+
+  /// Writes the state, where it is time for one.
+  private func keep() {
+    state?.offer({ loop.state(now: now) }, at: Self.seconds(since: start))
+  }
+
   // MARK: recordings
 
   private mutating func play(_ recordings: inout RecordingMerge) throws(SinkFailure) {
@@ -69,6 +92,7 @@ package struct SiteRunner {
       for change in changes.take() { try loop.add(change, now: nil) }
       loop.add(item, from: source)
       try loop.turn(now: nil, isComplete: false)
+      keep()
     }
     try loop.finish(now: nil)
   }
@@ -102,6 +126,7 @@ package struct SiteRunner {
       case .nothing: try loop.turn(now: nil, isComplete: true)
       case .end: return try loop.finish(now: nil)
       }
+      keep()
     }
     try loop.finish(now: nil)
   }
@@ -137,6 +162,7 @@ package struct SiteRunner {
         now = Self.seconds(since: start)
       }
       try loop.turn(now: now, isComplete: deliveries.isEmpty)
+      keep()
       guard deliveries.isEmpty else { continue }
       if running == 0, next == nil { break }
       mailbox.wait(pause)

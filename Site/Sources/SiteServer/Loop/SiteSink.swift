@@ -32,6 +32,8 @@ package struct SiteRun: Sendable {
   package var isLive: Bool
   /// Seconds since 1970 at the time 0 of the run; 0 for recordings.
   package var epoch: Double
+  /// The zones in which tags are at the start, by the name of a tag.
+  package var zones: [String: [String]] = [:]
 
   package init(_ site: Site, sources: [String], isLive: Bool, epoch: Double) {
     (self.site, self.sources, self.isLive, self.epoch) = (site, sources, isLive, epoch)

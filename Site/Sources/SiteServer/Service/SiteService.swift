@@ -68,6 +68,8 @@ struct SiteService: Sendable {
     tags = site.tags.map { Tag(name: $0.id, label: $0.label) }
     anchors = site.anchors.map { Anchor(anchor: $0) }
     doors = site.doors.map { Door(door: $0) }
+    for index in tags.indices { tags[index].zones = description.zones[tags[index].name] ?? [] }
+    for zone in description.zones.values.joined() { counts[zone, default: 0] += 1 }
     indices = Dictionary(tags.enumerated().map { ($1.name, $0) }) { first, _ in first }
   }
 

@@ -2,7 +2,7 @@
 
 /// The residuals of many tags at one anchor. A moved anchor is too near for tags on one side, and
 /// too far for tags on the other.
-struct AnchorWatch: Sendable {
+struct AnchorWatch: Sendable, Codable {
   /// Seconds after which a residual weighs a third.
   private static let memory = 15.0
   /// Seconds of contradiction after which an anchor is named.
@@ -22,7 +22,13 @@ struct AnchorWatch: Sendable {
   /// The root mean square of the residuals in metres.
   var size: Double { count > 1 ? (squares / count).squareRoot() : 0 }
   /// The tags of this and the last period, one bit for each number modulo 64.
-  private var tags = (period: 0, now: UInt64(0), before: UInt64(0))
+  private var tags = Tags()
+
+  private struct Tags: Codable {
+    var period = 0
+    var now: UInt64 = 0
+    var before: UInt64 = 0
+  }
 
   /// A contradiction, when it is found.
   enum Finding: Sendable, Hashable {
@@ -65,7 +71,7 @@ struct AnchorWatch: Sendable {
   private mutating func note(_ tag: Int, _ now: Double) {
     let period = Int((now / Self.memory).rounded(.down))
     if period != tags.period {
-      tags = (period, 0, period == tags.period + 1 ? tags.now : 0)
+      tags = Tags(period: period, before: period == tags.period &+ 1 ? tags.now : 0)
     }
     tags.now |= 1 << UInt64(tag % 64)
   }

@@ -71,7 +71,7 @@ package struct Engine: Sendable {
     package init() {}
   }
 
-  private struct Follower: Sendable {
+  struct Follower: Sendable, Codable {
     var track: TagTrack
     /// Whether measurements were taken since the last event.
     var isChanged = false
@@ -82,7 +82,7 @@ package struct Engine: Sendable {
   }
 
   /// Addresses beyond this many are counted only: a source may invent ever new ones.
-  private static let mostUnknown = 1000
+  static let mostUnknown = 1000
   /// Seconds between measurements of one round.
   private static let round = 0.001
 
@@ -94,14 +94,14 @@ package struct Engine: Sendable {
   private var places: [TagTrack.Anchor]
   private var surfaces: ClosedRange<Double>
   private var nodes: [String: Node] = [:]
-  private var unknown: Set<String> = []
-  private var followers: [Follower]
-  private var watches: [AnchorWatch]
+  var unknown: Set<String> = []
+  var followers: [Follower]
+  var watches: [AnchorWatch]
   private var clocks: [SourceClock] = []
-  private var changed: [Int] = []
+  var changed: [Int] = []
   private var events: [Event] = []
   /// The newest time of a measurement.
-  package private(set) var newest = -Double.infinity
+  package internal(set) var newest = -Double.infinity
   /// The next time at which lost tags are searched.
   private var nextSearch = -Double.infinity
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// One or two ways of moving at once, each with its own filter, mixed by their probabilities.
-struct InteractingFilter: Sendable {
-  let models: [MotionModel]
-  private let hasTwo: Bool
+struct InteractingFilter: Sendable, Codable {
+  private(set) var models: [MotionModel] = []
+  private var hasTwo = false
   private var first, other: JointFilter
   /// The probability of the second model; 0 with a single one.
   private(set) var second: Double
@@ -20,6 +20,16 @@ struct InteractingFilter: Sendable {
     first = JointFilter(slots: slots)
     other = JointFilter(slots: hasTwo ? slots : 0)
     second = hasTwo ? 0.5 : 0
+  }
+
+  /// The models are rules of the site.
+  private enum CodingKeys: CodingKey { case first, other, second, gains, evidence }
+
+  /// Gives a filter of a state its models; false unless it has room for the anchors.
+  mutating func resume(_ models: [MotionModel], slots: Int) -> Bool {
+    (self.models, hasTwo) = (models, models.count == 2)
+    let isRight = hasTwo ? 0...1 ~= second && other.chunks == first.chunks : second == 0
+    return isRight && first.hasRoom(for: slots)
   }
 
   /// The likeliest model.

@@ -32,6 +32,9 @@ struct JointFilter: Sendable {
     blocks = Array(repeating: .zero, count: 4 * chunks * (chunks + 1))
   }
 
+  /// Whether a filter of a state has room for a number of anchors.
+  func hasRoom(for slots: Int) -> Bool { chunks >= 1 + (2 * slots + 7) / 8 }
+
   var position: SIMD3<Double> { SIMD3(mean[0][0], mean[0][1], mean[0][2]) }
   var velocity: SIMD3<Double> { SIMD3(mean[0][3], mean[0][4], mean[0][5]) }
 
@@ -296,6 +299,31 @@ struct JointFilter: Sendable {
   }
 }
 
+extension JointFilter: Codable {
+  private enum CodingKeys: CodingKey { case mean, blocks }
+
+  /// The groups of a filter with all slots.
+  private static let most = 5
+
+  init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    mean = try values.decode([Lanes].self, forKey: .mean)
+    blocks = try values.decode([Lanes].self, forKey: .blocks)
+    chunks = mean.count
+    column = Array(repeating: .zero, count: chunks)
+    guard 1...Self.most ~= chunks, blocks.count == 4 * chunks * (chunks + 1) else {
+      throw DecodingError.dataCorruptedError(
+        forKey: .blocks, in: values, debugDescription: "the covariance has another size")
+    }
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var values = encoder.container(keyedBy: CodingKeys.self)
+    try values.encode(mean, forKey: .mean)
+    try values.encode(blocks, forKey: .blocks)
+  }
+}
+
 /// A measurement as its filter expects it.
 struct Sight: Sendable {
   /// The expected value.
@@ -315,7 +343,7 @@ struct Sight: Sendable {
 }
 
 /// The covariance of a position, in square metres.
-package struct Spread: Sendable, Hashable {
+package struct Spread: Sendable, Hashable, Codable {
   package var xx, xy, xz, yy, yz, zz: Double
 
   package init(xx: Double, xy: Double, xz: Double, yy: Double, yz: Double, zz: Double) {

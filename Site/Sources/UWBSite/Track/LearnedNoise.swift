@@ -4,7 +4,7 @@
 ///
 /// Noise that is stated too large or too small appears in the innovations. A part of the variance
 /// does not: constant errors, and errors that change slowly, look like another place.
-struct LearnedNoise: Sendable, Hashable {
+struct LearnedNoise: Sendable, Hashable, Codable {
   /// Seconds after which a measurement weighs a third.
   private static let memory = 20.0
   /// The part of the variance that innovations do not show.

@@ -3,7 +3,7 @@
 /// Filters with several sizes of the slow error, weighed by their predictions.
 ///
 /// They take a quarter of the rounds of a fast tag: slow errors last for seconds.
-struct SlowErrorScouts: Sendable {
+struct SlowErrorScouts: Sendable, Codable {
   /// Seconds after which predictions weigh a third: slow errors last as long as the place is the
   /// same.
   private static let memory = 30.0
@@ -62,6 +62,11 @@ struct SlowErrorScouts: Sendable {
     let all = SIMD3(
       Math.exp(known[0] - most), Math.exp(known[1] - most), Math.exp(known[2] - most))
     return all / all.sum()
+  }
+
+  /// Whether the filters of a state have room for a number of anchors.
+  func hasRoom(for slots: Int) -> Bool {
+    [small, medium, large].allSatisfy { $0.hasRoom(for: slots) }
   }
 
   mutating func grow(slots: Int) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A measurement of one tag. Anchors are named by their index.
-package struct TagMeasurement: Sendable, Hashable {
-  package enum Kind: Sendable, Hashable {
+package struct TagMeasurement: Sendable, Hashable, Codable {
+  package enum Kind: Sendable, Hashable, Codable {
     /// The distance to an anchor in metres.
     case range(anchor: Int)
     /// The distance to the second anchor minus the distance to the first, in metres.
@@ -126,7 +126,7 @@ extension TagTrack {
   }
 
   /// The prior knowledge of the height of a tag, in metres.
-  package enum Height: Sendable, Hashable {
+  package enum Height: Sendable, Hashable, Codable {
     case fixed(Double, deviation: Double = 0.05)
     /// Between two heights, as of a person who sits or stands.
     case within(ClosedRange<Double>)

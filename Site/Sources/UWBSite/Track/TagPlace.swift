@@ -69,7 +69,7 @@ extension TagTrack {
 }
 
 /// The last measurements of a tag, from which a place is searched.
-struct RecentMeasurements: Sendable {
+struct RecentMeasurements: Sendable, Codable {
   private static let capacity = 128
   /// The number of measurements among which repeated ones are searched.
   private static let searched = 16
@@ -104,6 +104,12 @@ struct RecentMeasurements: Sendable {
     return false
   }
 
+  /// Returns whether the ring of a state is whole, and its anchors exist.
+  func isUsable(anchors count: Int) -> Bool {
+    let isWhole = ring.count < Self.capacity ? next == ring.count : 0..<Self.capacity ~= next
+    return isWhole && ring.count <= Self.capacity && ring.allSatisfy { $0.isUsable(anchors: count) }
+  }
+
   /// Returns the measurements of a time in order.
   func since(_ start: Double, before end: Double) -> [TagMeasurement] {
     let ordered = ring[(next % max(1, ring.count))...] + ring[..<(next % max(1, ring.count))]
@@ -122,7 +128,7 @@ extension TagMeasurement.Kind {
 }
 
 /// The usual interval between the rounds of a tag.
-struct Rhythm: Sendable, Hashable {
+struct Rhythm: Sendable, Hashable, Codable {
   /// Seconds.
   private(set) var interval = 0.1
   private(set) var count = 0
@@ -134,6 +140,9 @@ struct Rhythm: Sendable, Hashable {
     let limited = count < 4 ? min(dt, 10) : min(dt, 4 * interval)
     interval += weight * (limited - interval)
   }
+
+  /// Whether the numbers of a state can be continued.
+  var isUsable: Bool { interval > 0 && interval.isFinite && 0...1 << 40 ~= count }
 
   /// Seconds of silence after which a tag is lost.
   var patience: Double { min(max(12 * interval, 1), 600) }

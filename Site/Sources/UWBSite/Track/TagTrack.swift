@@ -5,7 +5,7 @@
 /// The track begins with all places that the first measurements do not exclude, and keeps mirror
 /// images until later measurements decide. Each place is a pair of motion models with the errors
 /// of the anchors. Time is an input: the track takes measurements up to half a second late.
-package struct TagTrack: Sendable {
+package struct TagTrack: Sendable, Codable {
   /// The share of an alternative place from which a place is refused.
   private static let doubt = 0.025
   /// The natural logarithm of the likelihood ratio from which an alternative is forgotten.
@@ -21,17 +21,27 @@ package struct TagTrack: Sendable {
   /// Seconds for which a distance or a direction holds a place outside of the hull.
   private static let memory = 3.0
 
-  private struct Slot: Sendable {
+  private struct Slot: Sendable, Codable {
     var anchor: Int
     var place: SIMD3<Double>
     /// The time of its last measurement.
     var time: Double
   }
 
-  package let carrier: Carrier
+  package private(set) var carrier = Carrier.person
   package private(set) var height: Height
-  private let errors: Errors
-  private let models: [MotionModel]
+  private var errors = Errors()
+  private var models: [MotionModel] = []
+
+  private struct Search: Sendable, Codable {
+    var since = -Double.infinity
+    var next = -Double.infinity
+  }
+
+  private struct Turn: Sendable, Codable {
+    var rate = 0.0
+    var until = -Double.infinity
+  }
 
   private var slots: [Slot] = []
   private var room = 0
@@ -44,10 +54,10 @@ package struct TagTrack: Sendable {
   /// The time of the newest measurement.
   package private(set) var time = -Double.infinity
   /// The time since which a first place is searched, and the time of the next attempt.
-  private var search = (since: -Double.infinity, next: -Double.infinity)
+  private var search = Search()
   /// Rejected minus accepted measurements, not below 0.
   private var balance = 0
-  private var turn = (rate: 0.0, until: -Double.infinity)
+  private var turn = Turn()
   /// The time of the last distance or direction.
   private var held = -Double.infinity
   /// The number of the last round of arrivals.
@@ -187,7 +197,7 @@ package struct TagTrack: Sendable {
     _ measurement: TagMeasurement, _ anchors: [Anchor], isFirst: Bool = false
   ) -> Reception {
     if case .odometry(let rate) = measurement.kind {
-      turn = (rate, measurement.time + max(0.5, 3 * rhythm.interval))
+      turn = Turn(rate: rate, until: measurement.time + max(0.5, 3 * rhythm.interval))
     }
     let view = view(measurement, anchors)
     var best = FilterUpdate()
@@ -401,7 +411,7 @@ package struct TagTrack: Sendable {
     alternatives.removeAll()
     scouts = nil
     balance = 0
-    search = (-.infinity, -.infinity)
+    search = Search()
     slowVariance = errors.slow * errors.slow
   }
 
@@ -448,5 +458,29 @@ package struct TagTrack: Sendable {
   private func isReliable(_ place: TagPlace) -> Bool {
     let long = place.spread.axes.long.squareRoot()
     return long < Self.widest
+  }
+
+  // MARK: state
+
+  /// The carrier, its models and the sizes of errors are rules of the site.
+  private enum CodingKeys: CodingKey {
+    case height, slots, room, alternatives, scouts, slowVariance, noise, recent, rhythm, time
+    case search, balance, turn, held, round
+  }
+
+  /// Returns a track of a state with the rules of this one; nil unless it fits the anchors.
+  func resumed(_ former: TagTrack, anchors count: Int) -> TagTrack? {
+    var track = former
+    (track.carrier, track.errors, track.models) = (carrier, errors, models)
+    let hasPlaces = former.slots.allSatisfy { $0.anchor < count && $0.anchor >= -1 }
+    guard hasPlaces, former.slots.count <= former.room, 0...Self.mostSlots ~= former.room,
+      0...1000 ~= former.balance, former.time < .infinity, former.rhythm.isUsable,
+      former.recent.isUsable(anchors: count)
+    else { return nil }
+    for index in track.alternatives.indices {
+      guard track.alternatives[index].resume(models, slots: former.room) else { return nil }
+    }
+    guard former.scouts?.hasRoom(for: former.room) ?? true else { return nil }
+    return track
   }
 }

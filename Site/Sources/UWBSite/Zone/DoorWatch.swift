@@ -27,13 +27,13 @@ package struct DoorRules: Sendable, Hashable {
 ///
 /// The difference of the ranges to both boards is the distance of the boards on the axis of the
 /// door, with its sign. No decision uses a single round.
-package struct DoorWatch: Sendable {
-  package enum Side: Sendable, Hashable {
+package struct DoorWatch: Sendable, Codable {
+  package enum Side: String, Sendable, Codable {
     case inside, outside, unsure
   }
 
   /// The view of the last rounds.
-  package struct State: Sendable, Hashable {
+  package struct State: Sendable, Hashable, Codable {
     package var side = Side.unsure
     /// The probability that the tag is outside.
     package var outside = 0.5
@@ -42,15 +42,15 @@ package struct DoorWatch: Sendable {
     package var approach = 0.0
   }
 
-  private struct Round: Sendable {
+  private struct Round: Sendable, Codable {
     let time: Double
     let difference: Double
     let distance: Double
     let deviation: Double
   }
 
-  private let separation: Double
-  private let rules: DoorRules
+  private var separation = 0.0
+  private var rules = DoorRules()
   private var recent: [Round] = []
   private var approached = -Double.infinity
   private var unlocked: Double?
@@ -60,6 +60,16 @@ package struct DoorWatch: Sendable {
   package init(separation: Double, rules: DoorRules = DoorRules()) {
     self.separation = separation
     self.rules = rules
+  }
+
+  /// The distance of the boards and the rules are a part of the site.
+  private enum CodingKeys: CodingKey { case recent, approached, unlocked, state }
+
+  /// Returns a watch of a state with the boards of this one.
+  package func resumed(_ former: DoorWatch) -> DoorWatch {
+    var watch = former
+    (watch.separation, watch.rules) = (separation, rules)
+    return watch
   }
 
   /// Adds the ranges of one round to both boards; returns whether the door unlocks.

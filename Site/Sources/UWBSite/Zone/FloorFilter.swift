@@ -25,7 +25,7 @@ package struct FloorEvidence: Sendable, Hashable {
 /// The floor of one tag: a hidden Markov model whose states are floors.
 ///
 /// A tag changes its floor in stairs and lifts; elsewhere nearly never.
-package struct FloorFilter: Sendable {
+package struct FloorFilter: Sendable, Codable {
   package struct Rules: Sendable, Hashable {
     /// Changes a second to each neighbouring floor, in a connection and elsewhere.
     package var rateInConnection = 0.2
@@ -57,19 +57,39 @@ package struct FloorFilter: Sendable {
     package var decided: Double
   }
 
-  private let floors: [Site.Floor]
-  private let rules: Rules
+  private var floors: [Site.Floor] = []
+  private var rules = Rules()
   private var probabilities: [Double]
   private var last: Double?
-  private var likeliest: (index: Int, since: Double, sureSince: Double?)?
+  private var likeliest: Likeliest?
   private var decided: Int?
   private static let certain = 1e-9
+
+  private struct Likeliest: Sendable, Codable {
+    var index: Int
+    var since: Double
+    var sureSince: Double?
+  }
+
+  /// The floors are a part of the site.
+  private enum CodingKeys: CodingKey { case probabilities, last, likeliest, decided }
 
   /// - Parameter floors: In any order; at least one.
   package init(_ floors: [Site.Floor], rules: Rules = Rules()) {
     self.floors = floors.sorted { $0.height < $1.height }
     self.rules = rules
     probabilities = Array(repeating: 1 / Double(max(1, floors.count)), count: floors.count)
+  }
+
+  /// Returns a filter of a state with the floors of this one; nil unless it fits them.
+  package func resumed(_ former: FloorFilter) -> FloorFilter? {
+    var filter = former
+    (filter.floors, filter.rules) = (floors, rules)
+    let places = [former.likeliest?.index, former.decided].compactMap(\.self)
+    guard former.probabilities.count == floors.count,
+      places.allSatisfy(floors.indices.contains)
+    else { return nil }
+    return filter
   }
 
   /// The floor that was decided last.
@@ -149,7 +169,7 @@ package struct FloorFilter: Sendable {
     guard let index = floors.indices.max(by: { probabilities[$0] < probabilities[$1] }) else {
       return nil
     }
-    if likeliest?.index != index { likeliest = (index, time, nil) }
+    if likeliest?.index != index { likeliest = Likeliest(index: index, since: time) }
     guard var best = likeliest else { return nil }
     best.sureSince = probabilities[index] >= rules.sure ? best.sureSince ?? time : nil
     likeliest = best

@@ -11,7 +11,7 @@ package struct ZoneMonitor: Sendable {
     init(_ zone: Site.Zone) { (self.zone, area) = (zone, ZoneArea(zone.shape)) }
   }
 
-  private struct Tag: Sendable {
+  fileprivate struct Tag: Sendable, Codable {
     var presences: [ZonePresence]
     var last: Double
     var rhythm = Rhythm()
@@ -60,6 +60,22 @@ package struct ZoneMonitor: Sendable {
   }
 
   // MARK: state
+
+  /// The presence of all tags.
+  package struct State: Sendable, Codable {
+    fileprivate var tags: [String: Tag]
+  }
+
+  package var state: State { State(tags: tags) }
+
+  /// Continues a state of the same zones; returns false for one that does not fit.
+  package mutating func resume(_ state: State) -> Bool {
+    guard
+      state.tags.values.allSatisfy({ $0.presences.count == areas.count && $0.rhythm.isUsable })
+    else { return false }
+    tags = state.tags
+    return true
+  }
 
   /// Returns the tags in a zone in alphabetical order, also silent ones.
   package func tags(in zone: String) -> [String] {

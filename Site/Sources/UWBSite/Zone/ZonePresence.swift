@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Whether one tag is in one zone, decided from estimate to estimate.
-struct ZonePresence: Sendable, Hashable {
+struct ZonePresence: Sendable, Hashable, Codable {
   /// The time of crossing the edge, with its deviation.
-  struct Crossing: Sendable, Hashable {
+  struct Crossing: Sendable, Hashable, Codable {
     var time: Double
     var deviation: Double
   }
 
-  private enum Side: Hashable {
+  private enum Side: String, Codable {
     case unknown, outside, inside
   }
 
-  private struct Sample: Sendable, Hashable {
+  private struct Sample: Sendable, Hashable, Codable {
     var time: Double
     var distance: Double
   }

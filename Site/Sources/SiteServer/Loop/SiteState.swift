@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+
+internal import Dispatch
+internal import FoundationEssentials
+internal import Synchronization
+package import UWBSite
+
+/// The learned values of a run at one moment, from which another run continues.
+///
+/// Its text has two lines of JSON: a header, and the values. A reader of the header alone learns
+/// how many lines of the input are in the values.
+package struct SiteState: Sendable {
+  package struct Header: Sendable, Codable, Hashable {
+    package var version = 1
+    /// A number of the site file.
+    package var site: String
+    /// The lines of input since the start of the run.
+    package var lines: Int
+    /// Seconds by the clock of the run.
+    package var now: Double
+    /// Seconds since 1970 at the time 0 of the run; 0 where times are the ones of the input.
+    package var epoch: Double
+    /// A number of the second line.
+    package var check = ""
+  }
+
+  struct Values: Sendable, Codable {
+    var engine: Engine.State
+    var presence: PresenceWatch.State
+  }
+
+  /// The longest text in bytes.
+  static let longest = 256 << 20
+
+  package var header: Header
+  var values: Values
+
+  /// The engine and the presence of a site with the values of a state.
+  package struct Resumed: Sendable {
+    package var header: Header
+    var engine: Engine
+    var presence: PresenceWatch
+  }
+
+  /// Returns the text of the state.
+  package func text() throws -> [UInt8] { try text(body: body()) }
+
+  /// Returns the text of the state with a second line.
+  package func text(body: [UInt8]) throws -> [UInt8] {
+    var header = header
+    header.check = SiteEditor.version(body)
+    let end = UInt8(ascii: "\n")
+    return Array(try Self.encoder().encode(header)) + [end] + body + [end]
+  }
+
+  /// Returns the line of values.
+  package func body() throws -> [UInt8] { Array(try Self.encoder().encode(values)) }
+
+  private static func encoder() -> JSONEncoder {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = .sortedKeys
+    encoder.nonConformingFloatEncodingStrategy = .convertToString(
+      positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
+    return encoder
+  }
+
+  /// Reads the text of a state for a site.
+  package static func read(_ text: [UInt8], _ site: Site) throws(Problem) -> Resumed {
+    let decoder = JSONDecoder()
+    decoder.nonConformingFloatDecodingStrategy = .convertFromString(
+      positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
+    let lines = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+    guard lines.count == 3, text.count <= longest,
+      let header = try? decoder.decode(Header.self, from: Data(lines[0]))
+    else { throw .damaged }
+    guard header.version == Header(site: "", lines: 0, now: 0, epoch: 0).version else {
+      throw .version(header.version)
+    }
+    guard header.check == SiteEditor.version(Array(lines[1])),
+      abs(header.now) < 1e12, abs(header.epoch) < 1e12
+    else { throw .damaged }
+    guard header.site == number(of: site) else { throw .site }
+    guard let values = try? decoder.decode(Values.self, from: Data(lines[1])) else {
+      throw .damaged
+    }
+    var engine = Engine(site)
+    var presence = PresenceWatch(site, engine)
+    guard engine.resume(values.engine), presence.resume(values.presence) else { throw .damaged }
+    return Resumed(header: header, engine: engine, presence: presence)
+  }
+
+  /// Returns a number that recognises changes of a site.
+  static func number(of site: Site) -> String { SiteEditor.version(Array(site.json.utf8)) }
+
+  /// The reason for which a run does not continue a state.
+  package enum Problem: Error, Sendable, Hashable, CustomStringConvertible {
+    case damaged
+    case version(Int)
+    case site
+    /// Seconds since 1970 and times of a recording.
+    case times
+
+    package var description: String {
+      switch self {
+      case .damaged: "is damaged"
+      case .version(let number): "has version \(number), which this program does not read"
+      case .site: "belongs to another site file"
+      case .times:
+        "has times of another kind: the one is live, the other one has times of its lines"
+      }
+    }
+  }
+}
+
+/// The file of the state of a run, which is written on a thread of its own.
+package final class StateFile: Sendable {
+  /// Seconds between two states at least.
+  package static let pause = 5.0
+  /// The least ratio of a pause to the time of writing: it costs at most a tenth of a core.
+  private static let share = 10.0
+
+  private struct Progress {
+    var next = -Double.infinity
+    var isWriting = false
+    var hasFailed = false
+  }
+
+  private let path: String
+  private let note: @Sendable (String) -> Void
+  private let progress = Mutex(Progress())
+  private let queue = DispatchQueue(label: "state")
+
+  /// - Parameter note: receives sentences about the file.
+  package init(_ path: String, note: @escaping @Sendable (String) -> Void) {
+    (self.path, self.note) = (path, note)
+  }
+
+  /// Reads the state of an earlier run; nil where there is none for this site.
+  ///
+  /// - Parameter isLive: whether times count from the start of the run.
+  package func read(_ site: Site, isLive: Bool) -> SiteState.Resumed? {
+    guard FileManager.default.fileExists(atPath: path) else { return nil }
+    guard let data = FileManager.default.contents(atPath: path) else {
+      note("\(path) cannot be read, and the run begins without it: check its permissions")
+      return nil
+    }
+    do throws(SiteState.Problem) {
+      let state = try SiteState.read(Array(data), site)
+      guard (state.header.epoch != 0) == isLive else { throw .times }
+      return state
+    } catch {
+      note("\(path) \(error); the run begins without it, and replaces it")
+      return nil
+    }
+  }
+
+  /// Writes a state, if it is time for one and the last one is written.
+  ///
+  /// - Parameter now: seconds by any clock that is not set.
+  package func offer(_ state: () -> SiteState, at now: Double) {
+    let isDue = progress.withLock { progress in
+      guard now >= progress.next, !progress.isWriting else { return false }
+      progress.isWriting = true
+      return true
+    }
+    guard isDue else { return }
+    let state = state()
+    queue.async { [self] in
+      let cost = write(state)
+      progress.withLock { progress in
+        progress.isWriting = false
+        progress.next = now + max(Self.pause, Self.share * cost)
+      }
+    }
+  }
+
+  /// Writes the last state, and waits for its end.
+  package func finish(_ state: SiteState) { queue.sync { _ = write(state) } }
+
+  /// Returns the seconds that writing took.
+  private func write(_ state: SiteState) -> Double {
+    let start = ContinuousClock.now
+    do {
+      let text = Data(try state.text())
+      try text.write(to: URL(fileURLWithPath: path), options: .atomic)
+      progress.withLock { $0.hasFailed = false }
+    } catch {
+      let isFirst = progress.withLock { progress in
+        defer { progress.hasFailed = true }
+        return !progress.hasFailed
+      }
+      if isFirst {
+        note("\(path) cannot be written: check its folder and the space on its disk")
+      }
+    }
+    return (ContinuousClock.now - start) / .seconds(1)
+  }
+}
