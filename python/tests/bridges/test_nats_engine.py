@@ -15,7 +15,9 @@ import sys
 import tempfile
 import time
 import unittest
-from collections import defaultdict
+import unittest.mock
+import zlib
+from collections import defaultdict, deque
 from typing import Any
 
 import nats
@@ -23,6 +25,7 @@ import nats
 from brokers import wait
 from nodes import Node, run
 from test_site import ANCHORS, SITE, UWBSITE
+from uwb.bridges._checkpoint import Journal, State, packed, unpacked
 from uwb.bridges._nats import Message
 from uwb.bridges._streams import host_problems
 from uwb.bridges.nats_engine import Measurements, delivery
@@ -186,6 +189,59 @@ class EngineTests(unittest.TestCase):
         self.check_order()
         self.check_zones()
 
+    def change(self, name: str, data: bytes) -> None:
+        """Writes a part of the state of the area."""
+        async def work() -> None:
+            client = await nats.connect(self.node.url)
+            await client.jetstream().publish(f"uwb.hall.east.state.{name}", data)
+            await client.close()
+
+        asyncio.run(work())
+
+    def states(self) -> int:
+        """Returns the number of messages of states so far."""
+        async def work() -> int:
+            client = await nats.connect(self.node.url)
+            info = await client.jetstream().stream_info("uwb-hall-state")
+            await client.close()
+            return int(info.state.last_seq)
+
+        return asyncio.run(work())
+
+    def measure_until_a_state(self, host: str) -> "subprocess.Popen[bytes]":
+        """Runs an engine until the cluster has a state of it."""
+        program = self.engine(host)
+        before = self.states()
+        self.hall.measure(100)
+        self.assertTrue(self.awaits(self.hall.rounds), self.log(host))
+        # A state has a part and its name.
+        self.assertTrue(wait(lambda: self.states() >= before + 2, 30), self.log(host))
+        return program
+
+    def test_another_engine_continues_a_state(self) -> None:
+        self.measure_until_a_state("first").kill()
+        self.engine("second")
+        self.hall.measure(60)
+        self.assertTrue(self.awaits(self.hall.rounds), self.log("second"))
+        self.assertIn("from the state of an engine", self.log("second"))
+        self.check_order()
+        self.check_zones()
+
+    def test_a_state_that_cannot_be_used_is_replaced(self) -> None:
+        self.measure_until_a_state("first").kill()
+        self.change("a0", b"another one")
+        self.change("b0", b"another one")
+        self.measure_until_a_state("second").kill()
+        self.assertNotIn("from the state of an engine", self.log("second"))
+        # Another site file.
+        self.site.write_text(self.site.read_text() + "\n")
+        self.engine("third")
+        self.hall.measure(60)
+        self.assertTrue(self.awaits(self.hall.rounds), self.log("third"))
+        self.assertNotIn("from the state of an engine", self.log("third"))
+        self.check_order()
+        self.check_zones()
+
     def test_an_engine_that_was_stopped_publishes_nothing_more(self) -> None:
         first = self.engine("first")
         self.hall.measure(60)
@@ -220,6 +276,32 @@ class EngineTests(unittest.TestCase):
         self.assertIn("uwbsite has ended", self.log("one"))
         found = run("--help")
         self.assertEqual(found.returncode, 0)
+
+
+class CheckpointTests(unittest.TestCase):
+    def test_a_state_has_the_number_of_its_last_line(self) -> None:
+        journal = Journal(7, {("p", "s"): 1})
+        for number in (9, 10, 12):
+            journal.add(number, ("p", "t"), number)
+        self.assertEqual(journal.take(0), (7, {("p", "s"): 1}))
+        self.assertEqual(journal.take(2), (10, {("p", "s"): 1, ("p", "t"): 10}))
+        self.assertIsNone(journal.take(1))
+        self.assertIsNone(journal.take(4))
+        self.assertEqual(journal.take(3), (12, {("p", "s"): 1, ("p", "t"): 12}))
+
+    def test_lines_that_nobody_asks_for_are_forgotten(self) -> None:
+        journal = Journal()
+        with unittest.mock.patch.object(journal, "_lines", deque(maxlen=3)):
+            for number in range(1, 6):
+                journal.add(number, ("p", "t"), number)
+            self.assertIsNone(journal.take(5))
+
+    def test_the_bytes_of_a_state_lead_to_it(self) -> None:
+        state = State(b'{"lines": 3}\n{}\n', 12, {("p", "s"): 4})
+        self.assertEqual((unpacked(packed(state)), state.lines), (state, 3))
+        for data in (b"", b"x", packed(state)[:-9], zlib.compress(b"[]"), zlib.compress(b'{"number": 1}\n')):
+            self.assertRaises(ValueError, unpacked, data)
+        self.assertRaises(ValueError, lambda: State(b"", 0, {}).lines)
 
 
 class MeasurementsTests(unittest.TestCase):
@@ -263,7 +345,27 @@ class MeasurementsTests(unittest.TestCase):
         found.line(self.message(2, 2, stored=100.0, utc=160.0))
         [text] = found.wrong_clocks()
         self.assertIn("The clock of host1 is ahead of the server's by 60.00 s", text)
+        self.assertEqual(found.wrong, {"host1": 60.0})
         self.assertEqual(list(found.wrong_clocks()), [])
+        self.assertEqual(found.wrong, {})
+
+    def test_a_clock_behind_its_bound_is_named_and_a_backlog_is_not(self) -> None:
+        for delays, is_wrong in ([0.02] * 4, False), ([60.0, 60.02, 60.01], True), ([60.0, 40.0, 20.0, 9.0], False):
+            found, named = Measurements({"A1"}), []
+            for index, delay in enumerate(delays, 1):
+                found.line(self.message(index, index, stored=100.0 + delay, utc=100.0))
+                named = list(found.wrong_clocks())
+            self.assertEqual(bool(named), is_wrong, delays)
+            if is_wrong:
+                self.assertIn("The clock of host1 is behind the server's by 60.01 s", named[0])
+                self.assertEqual(round(found.wrong["host1"], 2), -60.01)
+
+    def test_the_check_names_a_wrong_clock(self) -> None:
+        report = {"host": "engine one", "utc_us": 10**15, "utc_max_error_us": 1, "waiting": 0, "size": 0, "most": 1,
+                  "dropped": 0, "unsaved": 0, "wrong_clocks_s": {"h1": -60.0, "h2": 0.3}}
+        behind, ahead = host_problems(report, [], 1e9)
+        self.assertIn("host h1: its clock is 60.00 s behind the servers'", behind)
+        self.assertIn("host h2: its clock is 0.30 s ahead of the servers'", ahead)
 
 
 if __name__ == "__main__":

@@ -13,11 +13,10 @@ from ._nats import Client, NatsError
 
 HOUR = 3_600
 #: The kinds of messages, with the age of the oldest one that is kept, seconds.
-AGES = {"range": HOUR, "place": 7 * 24 * HOUR, "event": 365 * 24 * HOUR, "host": 24 * HOUR, "lease": 3}
-#: The kinds of which only the last message of a subject is kept.
-NEWEST = "host", "lease"
-#: Bytes of the streams of these.
-NEWEST_SIZE = 1 << 24
+AGES = {"range": HOUR, "place": 7 * 24 * HOUR, "event": 365 * 24 * HOUR, "host": 24 * HOUR, "lease": 3,
+        "state": 24 * HOUR}
+#: The kinds of which only the last message of a subject is kept, with the bytes of their streams.
+NEWEST = {"host": 1 << 24, "lease": 1 << 24, "state": 1 << 28}
 #: The time in which a repeated message is recognised, seconds.
 WINDOW = 120
 #: Seconds after which a host is silent, and messages that a consumer may be late.
@@ -38,7 +37,7 @@ def wanted(site: str, kind: str, replicas: int, size: int) -> dict[str, Any]:
         "retention": "limits", "discard": "old", "num_replicas": replicas, "max_age": AGES[kind] * 10**9,
         "max_bytes": size, "duplicate_window": min(WINDOW, AGES[kind]) * 10**9}
     if kind in NEWEST:
-        found.update(max_msgs_per_subject=1, max_bytes=min(size, NEWEST_SIZE))
+        found.update(max_msgs_per_subject=1, max_bytes=min(size, NEWEST[kind]))
     return found
 
 
@@ -178,6 +177,9 @@ def host_problems(report: dict[str, Any], texts: list[str], now: float) -> Itera
         yield f"{host}: its clock may be wrong by {error / 1_000:.0f} ms. Use chrony with a nearer server there."
     if host.startswith("host engine ") and report["waiting"] > LATE:
         yield f"{host}: it is {report['waiting']} measurements late. Give it a faster machine, or divide the area."
+    for other, ahead in (report.get("wrong_clocks_s") or {}).items():
+        yield (f"host {other}: its clock is {abs(ahead):.2f} s {'ahead of' if ahead > 0 else 'behind'} the servers', beyond "
+               "the error that it reports. Correct the one that is wrong.")
     if report["size"] > 0.8 * report["most"]:
         yield f"{host}: its store is {100 * report['size'] / report['most']:.0f} % full. Bring its link back soon."
     if report["dropped"]:

@@ -11,12 +11,14 @@ from __future__ import annotations
 import argparse
 import asyncio
 import base64
+import hashlib
 import json
 import math
 import os
 import secrets
 import signal
 import sys
+import tempfile
 import time
 from collections import deque
 from collections.abc import Iterator
@@ -26,6 +28,7 @@ from typing import Any
 import uwb
 
 from . import _nats
+from ._checkpoint import Checkpoint, Journal, State, packed
 from ._clock import Clocks
 from ._house import slug
 from ._input import log
@@ -42,6 +45,8 @@ BATCH, EXPIRES = 500, 1.0
 INACTIVE = 30
 #: Seconds between two reports of the engine.
 REPORT = 5.0
+#: Seconds by which the delays of a clock that is behind differ, and delays that networks do not have.
+STEADY, BEHIND = 0.1, 0.5
 #: Seconds for the last places after the end of the measurements.
 FLUSH = 2.0
 
@@ -53,16 +58,21 @@ class Lost(Exception):
 class Measurements:
     """Makes lines for `uwbsite run utc:-` of messages, and drops repeated ones."""
 
-    def __init__(self, names: set[str]) -> None:
+    def __init__(self, names: set[str], state: State | None = None) -> None:
         self._names = names
-        self._sequences: dict[tuple[str, str], int] = {}
+        self._sequences = dict(state.sequences) if state else {}
         #: The number of the last message in the stream.
-        self.number = 0
+        self.number = state.number if state else 0
+        self.journal = Journal(self.number, self._sequences)
         #: Messages that wait in the stream.
         self.pending = 0
         self.repeated = self.unusable = 0
         #: The least seconds from a measurement to the stream, by hosts, and the bound of their clocks.
         self.delays: dict[str, tuple[float, float | None]] = {}
+        #: The least delays of the last collections, by hosts.
+        self._earlier: dict[str, deque[float]] = {}
+        #: The seconds by which clocks of hosts are ahead of the ones of the servers, beyond their bounds.
+        self.wrong: dict[str, float] = {}
 
     def line(self, message: Message) -> bytes | None:
         """Returns a line; None for a message that is not used."""
@@ -84,6 +94,7 @@ class Measurements:
             self.repeated += 1
             return None
         self._sequences[key] = sequence
+        self.journal.add(number, key, sequence)
         self._time(str(content.get("host")), moment - utc, content.get("utc_max_error_us"))
         return json.dumps({**measurement, "t": utc, "device": device}, separators=(",", ":")).encode() + b"\n"
 
@@ -98,14 +109,23 @@ class Measurements:
         self.delays[host] = least, bound / 1e6 if isinstance(bound, (int, float)) else None
 
     def wrong_clocks(self) -> Iterator[str]:
-        """Returns the hosts whose measurements are later than their arrival, beyond the bound.
+        """Returns the hosts whose clocks differ from the ones of the servers, beyond the bound.
 
-        The times of arrival are the ones of the server. Each call begins another collection.
+        The times of arrival are the ones of the server. A measurement that is later than its
+        arrival reveals a clock that is ahead. Of a clock that is behind, the least delay stays the
+        same; the delay of messages that have waited changes. Each call begins another collection.
         """
+        self.wrong.clear()
         for host, (least, bound) in self.delays.items():
-            if bound is not None and least < -bound - 0.05:
-                yield (f"The clock of {host} is ahead of the server's by {-least:.2f} s, and reports an error of at most "
-                       f"{bound:.3f} s. Correct the one that is wrong.")
+            earlier = self._earlier.setdefault(host, deque(maxlen=3))
+            earlier.append(least)
+            if bound is None:
+                continue
+            is_steady = len(earlier) == 3 and max(earlier) - min(earlier) < STEADY
+            if least < -bound - 0.05 or is_steady and least > bound + BEHIND:
+                self.wrong[host] = -least
+                yield (f"The clock of {host} is {'ahead of' if least < 0 else 'behind'} the server's by {abs(least):.2f} s, "
+                       f"and reports an error of at most {bound:.3f} s. Correct the one that is wrong.")
         self.delays.clear()
 
 
@@ -313,14 +333,40 @@ class Engine:
         self._places = places = Places(self._options, self._client, self._lease)
         newest = await places.resume()
         self.takeovers += 1
-        log.info("computes the places of %s", self._options.area)
+        checkpoint = Checkpoint(self._client, self._options.site, self._options.area, await self._digest())
+        state = await checkpoint.load()
+        with tempfile.TemporaryDirectory(prefix="uwb-nats-engine-", ignore_cleanup_errors=True) as folder:
+            path = os.path.join(folder, "state")
+            try:
+                if state:
+                    with open(path, "wb") as file:
+                        file.write(state.text)
+            except OSError as error:
+                # The last measurements are computed again, as without a state.
+                self._complain(f"The state of the area cannot be used: {error}. Free the disk of {folder}.")
+                state = None
+                os.unlink(path)
+            log.info("computes the places of %s%s", self._options.area, ", from the state of an engine" if state else "")
+            await self._follow(places, newest, Measurements(self._names, state), checkpoint, path)
+
+    async def _digest(self) -> str:
+        """Returns a digest of the site file and of the stream to which a state belongs."""
+        name = stream(self._options.site, "range")
+        info = await call(self._client, f"STREAM.INFO.{name}")
+        with open(self._options.file, "rb") as site:
+            return hashlib.sha256(f"{name} {info.get('created')} ".encode() + site.read()).hexdigest()
+
+    async def _follow(
+        self, places: Places, newest: float | None, measurements: Measurements, checkpoint: Checkpoint, path: str
+    ) -> None:
+        """Runs `uwbsite` until the lease is lost."""
         process = await asyncio.create_subprocess_exec(
-            self._options.uwbsite, "run", self._options.file, "utc:-", "--format", "json",
+            self._options.uwbsite, "run", self._options.file, "utc:-", "--format", "json", "--state", path,
             stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE)
-        reader = Reader(self._options, self._client, Measurements(self._names))
+        reader = Reader(self._options, self._client, measurements)
         tasks = [asyncio.ensure_future(work) for work in (
             self._renew(), self._send(places), reader.run(process, newest), self._read(process, places),
-            self._report(reader, places))]
+            self._report(reader, places), self._keep(measurements.journal, checkpoint, path))]
         try:
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             for task in done:
@@ -334,6 +380,26 @@ class Engine:
                 process.kill()
             await process.wait()
             self._places = None
+
+    async def _keep(self, journal: Journal, checkpoint: Checkpoint, path: str) -> None:
+        """Writes each state of `uwbsite` to the cluster."""
+        written = os.stat(path).st_mtime_ns if os.path.exists(path) else 0
+        while True:
+            await asyncio.sleep(0.5)
+            if not os.path.exists(path) or (moment := os.stat(path).st_mtime_ns) == written:
+                continue
+            written = moment
+            try:
+                with open(path, "rb") as file:
+                    state = State(file.read(), 0, {})
+                if (place := journal.take(state.lines)) is None:
+                    continue
+                state.number, state.sequences = place
+                data = await asyncio.get_running_loop().run_in_executor(None, packed, state)
+                await checkpoint.save(data, self._lease)
+            except (NatsError, ValueError, KeyError) as error:
+                # The next state follows.
+                self._complain(str(error))
 
     async def _renew(self) -> None:
         while True:
@@ -371,7 +437,8 @@ class Engine:
                 "version": uwb.__version__, "utc_us": clock.utc_us, "utc_max_error_us": clock.max_error_us,
                 "monotonic_us": clock.monotonic_us, "waiting": measurements.pending, "size": 0, "most": 1, "dropped": 0,
                 "unsaved": 0, "confirmed": places.published, "repeated": measurements.repeated,
-                "unusable": measurements.unusable, "takeovers": self.takeovers}
+                "unusable": measurements.unusable, "takeovers": self.takeovers,
+                "wrong_clocks_s": measurements.wrong}
             self._client.publish(subject, json.dumps(report).encode())
             log.debug("%s", report)
             await asyncio.sleep(REPORT)
@@ -461,7 +528,7 @@ def parsed(arguments: list[str] | None) -> argparse.Namespace:
     add("file", help="the site file")
     _nats.add_options(found)
     add("--replay", type=float, default=30, metavar="SECONDS",
-        help="of measurements before the newest place, which a start computes again (default: 30)")
+        help="of measurements before the newest place, which a start without a state computes again (default: 30)")
     add("--uwbsite", default="uwbsite", metavar="PROGRAM", help="the engine (default: uwbsite)")
     options = found.parse_args(arguments)
     try:
