@@ -16,15 +16,18 @@ import tempfile
 import time
 import unittest
 import unittest.mock
+import urllib.request
 import zlib
 from collections import defaultdict, deque
 from typing import Any
 
 import nats
+from prometheus_client.parser import text_string_to_metric_families
 
-from brokers import wait
+from brokers import free_port, wait
 from nodes import Node, run
 from test_site import ANCHORS, SITE, UWBSITE
+from uwb.bridges import _exporter
 from uwb.bridges._checkpoint import Journal, State, packed, unpacked
 from uwb.bridges._nats import Message
 from uwb.bridges._streams import host_problems
@@ -97,12 +100,12 @@ class EngineTests(unittest.TestCase):
         self.assertEqual(made.returncode, 0, made.stderr)
         self.hall = Hall(self.node.url)
 
-    def engine(self, host: str) -> "subprocess.Popen[bytes]":
+    def engine(self, host: str, *more: str) -> "subprocess.Popen[bytes]":
         log = open(self.folder / f"{host}.log", "ab")
         self.addCleanup(log.close)
         program = subprocess.Popen(
             [sys.executable, "-m", "uwb.bridges.nats_engine", "--server", self.node.url, "--site", "hall", "--area",
-             "east", "--host", host, "--uwbsite", UWBSITE, "-v", str(self.site)],
+             "east", "--host", host, "--uwbsite", UWBSITE, "-v", *more, str(self.site)],
             stderr=log)
 
         def close() -> None:
@@ -164,6 +167,22 @@ class EngineTests(unittest.TestCase):
         checked = self.node.run("--check", "--replicas", 1)
         self.assertIn("engine one", checked.stdout)
         self.assertNotIn("no engine computes", checked.stdout)
+
+    def test_numbers_for_prometheus(self) -> None:
+        port = free_port()
+        self.engine("one", "--listen", f"127.0.0.1:{port}")
+        self.hall.measure(30)
+        self.assertTrue(self.awaits(30), self.log("one"))
+
+        def numbers() -> dict[str, float]:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5) as reply:
+                families = text_string_to_metric_families(reply.read().decode())
+                return {sample.name: sample.value for family in families for sample in family.samples}
+
+        self.assertTrue(wait(lambda: numbers().get("uwb_nats_engine_confirmed_total", 0) > 30), self.log("one"))
+        found = numbers()
+        self.assertEqual((found["uwb_nats_engine_active"], found["uwb_nats_engine_connected"]), (1, 1))
+        self.assertEqual(found["uwb_nats_engine_takeovers_total"], 1)
 
     def test_an_area_without_an_engine_is_a_problem(self) -> None:
         program = self.engine("one")
@@ -276,6 +295,30 @@ class EngineTests(unittest.TestCase):
         self.assertIn("uwbsite has ended", self.log("one"))
         found = run("--help")
         self.assertEqual(found.returncode, 0)
+
+
+class ExporterTests(unittest.TestCase):
+    def test_a_report_has_names_meanings_and_labels(self) -> None:
+        report = {"waiting": 7, "confirmed": 3, "utc_max_error_us": 2_500, "host": "h", "wrong_clocks_s": {'h"1': -60.0}}
+        families = {family.name: family for family in text_string_to_metric_families(
+            _exporter.text("uwb_nats", report, {"area": "east"}))}
+        self.assertEqual(set(families), {"uwb_nats_waiting_messages", "uwb_nats_confirmed", "uwb_nats_clock_error_bound_seconds",
+                                         "uwb_nats_clock_ahead_seconds"})
+        self.assertEqual(families["uwb_nats_confirmed"].type, "counter")
+        [sample] = families["uwb_nats_clock_ahead_seconds"].samples
+        self.assertEqual((sample.labels, sample.value), ({"area": "east", "clock": 'h"1'}, -60.0))
+        [sample] = families["uwb_nats_clock_error_bound_seconds"].samples
+        self.assertEqual(sample.value, 0.0025)
+
+    def test_other_requests_get_an_answer(self) -> None:
+        found = _exporter.Exporter()
+        found.text = "x 1\n"
+        self.assertTrue(found._reply(b"GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n").endswith(b"\r\n\r\nx 1\n"))
+        for head in (b"", b"GET /\r\n\r\n", b"POST /metrics HTTP/1.1\r\n\r\n", b"GET /other HTTP/1.1\r\n\r\n", b"\xff\0\r\n\r\n"):
+            self.assertTrue(found._reply(head).startswith(b"HTTP/1.1 404"), head)
+        self.assertEqual(_exporter.address("[::1]:9465"), ("::1", 9465))
+        for text in ("9465", ":", "a:99999", "a:x"):
+            self.assertRaises(ValueError, _exporter.address, text)
 
 
 class CheckpointTests(unittest.TestCase):

@@ -23,6 +23,7 @@ from urllib.parse import urlsplit
 
 import uwb
 
+from . import _exporter
 from ._house import slug
 from ._input import log
 from ._program import secret
@@ -244,6 +245,11 @@ class Client:
         self.longest = LONGEST_MESSAGE
 
     @property
+    def is_connected(self) -> bool:
+        """Whether there is a connection."""
+        return self._connection is not None
+
+    @property
     def is_writable(self) -> bool:
         """Whether there is a connection that accepts bytes."""
         return self._connection is not None and not self._connection.is_paused
@@ -406,6 +412,7 @@ def add_options(found: argparse.ArgumentParser) -> None:
     add("--key", metavar="FILE", help="the key of this client")
     add("--site", required=True, help="the site, the second level of subjects")
     add("--area", default="main", help="the area, the third level of subjects (default: main)")
+    add("--listen", metavar="ADDRESS:PORT", help="serve /metrics there for Prometheus")
     add("--host", default=socket.gethostname(), help="the name of this host (default: the machine's)")
 
 
@@ -419,6 +426,8 @@ def validate(options: argparse.Namespace) -> None:
         if url.username is not None or url.password is not None:
             raise ValueError("--server has no user: use --user, and --password-file for the password")
         url.port  # Raises an error.
+    if options.listen:
+        _exporter.address(options.listen)
     if options.password_file and options.user is None:
         raise ValueError("--password-file needs --user")
     if options.key and not options.certificate:

@@ -27,7 +27,7 @@ from typing import Any
 
 import uwb
 
-from . import _nats, _streams
+from . import _exporter, _nats, _streams
 from ._clock import Clocks
 from ._house import slug
 from ._input import Ended, Feed, Place, SiteChange, log
@@ -185,6 +185,7 @@ class Bridge:
         self.store = Store(options.store, options.store_size << 20)
         self._encoder = Encoder(options, self.store, self._clocks)
         self.flight = Flight()
+        self._exporter = _exporter.Exporter()
         self._feed = Feed(options.sources)
         self._client = _nats.Client(options, f"uwb-nats {options.host}")
         self._client.changed = self._changed
@@ -209,6 +210,7 @@ class Bridge:
             self.flight.add(self.store.refill())
         tasks = [asyncio.ensure_future(work) for work in (
             self._client.run(), self._send(), self._watch(), self._stop.wait())]
+        await self._exporter.start(self._options.listen)
         self._feed.start()
         threading.Thread(target=self._pump, daemon=True).start()
         try:
@@ -376,6 +378,8 @@ class Bridge:
             "repeated": self.repeated, "refused": self.refused, "interruptions": self.interruptions}
         subject = f"uwb.{self._options.site}.{self._options.area}.host.{slug(self._options.host)}"
         self._client.publish(subject, json.dumps(report).encode())
+        self._exporter.text = _exporter.text(
+            "uwb_nats", {**report, "connected": self._client.is_connected}, {"area": self._options.area})
         log.debug("%s", report)
 
 

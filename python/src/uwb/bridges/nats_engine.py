@@ -27,7 +27,7 @@ from typing import Any
 
 import uwb
 
-from . import _nats
+from . import _exporter, _nats
 from ._checkpoint import Checkpoint, Journal, State, packed
 from ._clock import Clocks
 from ._house import slug
@@ -291,6 +291,7 @@ class Engine:
         self._places: Places | None = None
         self._clocks = Clocks()
         self._complaints: dict[str, float] = {}
+        self._exporter = _exporter.Exporter()
         self.takeovers = 0
 
     async def run(self) -> int:
@@ -298,6 +299,8 @@ class Engine:
         self._stop = asyncio.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, self._stop.set)
+        await self._exporter.start(self._options.listen)
+        self._export({})
         tasks = [asyncio.ensure_future(work) for work in (self._client.run(), self._work(), self._stop.wait())]
         try:
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -315,7 +318,15 @@ class Engine:
             self._client.close()
         return 0
 
+    def _export(self, report: dict[str, Any]) -> None:
+        """Shows a report to Prometheus; an engine that waits has an empty one."""
+        own = {"connected": self._client.is_connected, "active": bool(report), "takeovers": self.takeovers}
+        numbers = {key: value for key, value in report.items() if key not in ("size", "most", "dropped", "unsaved")}
+        self._exporter.text = _exporter.text("uwb_nats_engine", {**numbers, **own}, {"area": self._options.area})
+
     def _changed(self, is_up: bool) -> None:
+        if self._places is None:
+            self._export({})
         if is_up and self._places is not None:
             self._places.send(is_new_connection=True)
 
@@ -366,7 +377,7 @@ class Engine:
         reader = Reader(self._options, self._client, measurements)
         tasks = [asyncio.ensure_future(work) for work in (
             self._renew(), self._send(places), reader.run(process, newest), self._read(process, places),
-            self._report(reader, places), self._keep(measurements.journal, checkpoint, path))]
+            self._report(reader, places, checkpoint), self._keep(measurements.journal, checkpoint, path))]
         try:
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             for task in done:
@@ -380,6 +391,7 @@ class Engine:
                 process.kill()
             await process.wait()
             self._places = None
+            self._export({})
 
     async def _keep(self, journal: Journal, checkpoint: Checkpoint, path: str) -> None:
         """Writes each state of `uwbsite` to the cluster."""
@@ -425,7 +437,7 @@ class Engine:
             places.send()
         raise OSError(f"uwbsite has ended with status {await process.wait()}: see its message.")
 
-    async def _report(self, reader: Reader, places: Places) -> None:
+    async def _report(self, reader: Reader, places: Places, checkpoint: Checkpoint) -> None:
         """Publishes the state of this engine, as uwb-nats does for a host."""
         subject = f"uwb.{self._options.site}.{self._options.area}.host.engine_{slug(self._options.host)}"
         while True:
@@ -438,8 +450,9 @@ class Engine:
                 "monotonic_us": clock.monotonic_us, "waiting": measurements.pending, "size": 0, "most": 1, "dropped": 0,
                 "unsaved": 0, "confirmed": places.published, "repeated": measurements.repeated,
                 "unusable": measurements.unusable, "takeovers": self.takeovers,
-                "wrong_clocks_s": measurements.wrong}
+                "wrong_clocks_s": measurements.wrong, "state_bytes": checkpoint.size}
             self._client.publish(subject, json.dumps(report).encode())
+            self._export(report)
             log.debug("%s", report)
             await asyncio.sleep(REPORT)
 
