@@ -18,7 +18,7 @@ from typing import Any
 from unittest.mock import patch
 
 import uwb
-from brokers import certificates, change, free_port, mutated, place, wait
+from brokers import Program, Subscriber, certificates, change, free_port, mutated, place, wait
 from nodes import Node, run
 from test_metrics import measured
 from uwb.bridges import _store
@@ -493,15 +493,46 @@ class ClusterTests(Folder):
         refused = node.run("--make-streams")
         self.assertEqual(refused.returncode, 1)
         self.assertIn("--replicas 1", refused.stderr)
-        self.assertEqual(node.run("--make-streams", "--replicas", 1).stdout.count(": made"), 5)
-        self.assertEqual(node.run("--make-streams", "--replicas", 1).stdout.count("as it was"), 5)
-        self.assertEqual(node.run("--make-streams", "--replicas", 1, "--stream-size", 9).stdout.count("changed"), 5)
+        self.assertEqual(node.run("--make-streams", "--replicas", 1).stdout.count(": made"), 6)
+        self.assertEqual(node.run("--make-streams", "--replicas", 1).stdout.count("as it was"), 6)
+        self.assertEqual(node.run("--make-streams", "--replicas", 1, "--stream-size", 9).stdout.count("changed"), 6)
         checked = node.run("--check", "--replicas", 1)
         self.assertEqual((checked.returncode, checked.stderr), (0, ""))
         self.assertIn("There is no problem.", checked.stdout)
         self.assertIn("num_replicas is 1, not 3", node.run("--check").stdout)
         node.kill()
         self.assertEqual(node.run("--check").returncode, 1)
+
+
+class MqttTests(Folder):
+    """uwb-mqtt with the MQTT ports of a cluster."""
+
+    def test_states_after_the_server_of_a_bridge_was_killed(self) -> None:
+        ports = {name: (free_port(), free_port(), free_port()) for name in ("one", "two", "three")}
+        routes = ", ".join(f"nats-route://127.0.0.1:{route}" for _, route, _ in ports.values())
+        nodes = {}
+        for name, (client, route, mqtt) in ports.items():
+            nodes[name] = Node(
+                self.folder, f"server_name: {name}\nlisten: 127.0.0.1:{client}\njetstream {{ store_dir: '{self.folder}/{name}' }}\n"
+                f"cluster {{ name: uwb, listen: 127.0.0.1:{route}, routes: [{routes}] }}\nmqtt {{ listen: 127.0.0.1:{mqtt} }}\n",
+                client, whole=True)
+            self.addCleanup(nodes[name].close)
+        subscriber = Subscriber(ports["two"][2])
+        self.addCleanup(subscriber.close)
+        program = Program("--protocol", "3.1.1", port=ports["one"][2])
+        self.addCleanup(program.kill)
+        program.send(place("cat", 1), change("cat", "entered", "kitchen"))
+        self.assertTrue(wait(lambda: subscriber.newest.get("uwb/tag/cat/room") == "kitchen", 30), program.log)
+        nodes["one"].kill()
+        program.send(change("cat", "entered", "hall", 1))
+        nodes["one"].start()
+        self.assertTrue(wait(lambda: subscriber.newest.get("uwb/tag/cat/room") == "hall", 60), program.log)
+        late = Subscriber(ports["three"][2])
+        self.addCleanup(late.close)
+        self.assertTrue(wait(lambda: late.newest.get("uwb/tag/cat/room") == "hall", 30), program.log)
+        # A server that is killed cannot send the last wills of its clients.
+        states = [text for _, topic, text, _ in subscriber.messages if topic == "uwb/bridge/state"]
+        self.assertNotIn("offline", states)
 
 
 class DocumentTests(Folder):
