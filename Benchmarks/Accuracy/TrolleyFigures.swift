@@ -70,6 +70,9 @@ enum TrolleyFigures {
   /// Each anchor in turn as the target of walks of 5 m, with drifts of 1 % and 1 degree a minute.
   private static func found(_ lias: Lias) -> [AccuracyFigure] {
     var result: [AccuracyFigure] = []
+    // The ranges are corrected by the biases at nine positions.
+    var parameters = TargetFinder.Parameters()
+    parameters.biasDeviation = RangingCalibration.biasDeviation(positions: 9)
     for hasAzimuth in [false, true] {
       var (errors, ungated) = (Errors(), Errors())
       var (converged, walks) = (0.0, 0.0)
@@ -80,7 +83,7 @@ enum TrolleyFigures {
           let walk = TrolleyWalk(
             lias, target: target, tag: 1, from: start, seed: UInt64(target * 100) + UInt64(start),
             azimuths: hasAzimuth)
-          var finder = TargetFinder()
+          var finder = TargetFinder(parameters)
           for (sighting, azimuth) in zip(walk.sightings, walk.truth) {
             guard let estimate = finder.update(sighting), estimate.isConverged else { continue }
             let error = wrap(estimate.horizontalAngle - azimuth)

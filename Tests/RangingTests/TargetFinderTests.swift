@@ -161,6 +161,30 @@ import UWBTestSupport
     #expect(ratios.count > 500 && within[0] > 50 && within[1] > 84, "\(within)")
   }
 
+  /// All ranges of a walk have one constant error.
+  @Test func `Bearings of boards without a calibration are as certain as stated`() {
+    var noise = Noise(seed: 31)
+    let end = ChipFamily.unknown.uncalibratedDeviation
+    var ratios: [Double] = []
+    for seed in 1...40 as ClosedRange<UInt64> {
+      let (constant, side) = (end * noise.normal(), noise.uniform(-.pi, .pi))
+      let far = noise.uniform(2, 5)
+      let target = SIMD3<Double>(1 + far * cosine(side), 1 + far * sine(side), 1)
+      var finder = TargetFinder()
+      var ratio: Double?
+      for var sighting in Self.walk(seed: seed, target: target, length: 4) {
+        sighting.range = max(0.05, sighting.range + constant)
+        guard let estimate = finder.update(sighting), estimate.isConverged else { continue }
+        let error = wrap(estimate.horizontalAngle - sighting.pose.azimuth(of: target))
+        ratio = error / estimate.angleDeviation
+      }
+      if let ratio { ratios.append(abs(ratio)) }
+    }
+    let within = [1.0, 2].map { limit in ratios.count { $0 <= limit } * 100 / max(1, ratios.count) }
+    #expect(ratios.count > 25 && within[0] >= 55 && within[1] >= 88, "\(within) \(ratios.count)")
+    #expect(TargetFinder.Parameters().biasDeviation == end)
+  }
+
   @Test func `Does not converge at rest`() throws {
     var finder = TargetFinder()
     for step in 0..<50 {

@@ -33,7 +33,7 @@ package struct Sight: Sendable {
     guard let centimetres = measured.distanceCentimetres else { return nil }
     raw = Double(centimetres) / 100
     distance = max(0, estimate.track?.distance ?? Double(centimetres) / 100)
-    deviation = estimate.track?.standardDeviation ?? 0.3
+    deviation = estimate.track?.standardDeviation ?? ChipFamily.unknown.uncalibratedDeviation
     shortTerm = estimate.track?.shortTermDeviation ?? 0.1
     isOutlier = estimate.track?.isOutlier ?? false
     blocked = estimate.nonLineOfSight

@@ -94,8 +94,8 @@ public struct TargetFinder: Sendable {
     /// this has the weight of two of them.
     public var rangeDeviation = 0.1
     /// Constant error of all ranges in metres, one standard deviation; nearly unobservable on short
-    /// paths.
-    package var biasDeviation = 0.12
+    /// paths. The default is for boards without a calibration.
+    package var biasDeviation = ChipFamily.unknown.uncalibratedDeviation
     /// Noise of an azimuth in radians, one standard deviation.
     public var azimuthDeviation = 6 * Double.pi / 180
     /// The probability that an azimuth is wrong altogether.

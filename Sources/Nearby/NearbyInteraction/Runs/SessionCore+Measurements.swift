@@ -99,7 +99,8 @@ extension NISample {
     let measurement = estimate.measurement.result
     self.init(
       rawDistance: Float(rawDistance),
-      standardDeviation: Float(estimate.track?.standardDeviation ?? 0.3),
+      standardDeviation: Float(
+        estimate.track?.standardDeviation ?? ChipFamily.unknown.uncalibratedDeviation),
       shortTermDeviation: Float(estimate.track?.shortTermDeviation ?? 0.1),
       isOutlier: estimate.track?.isOutlier ?? false, azimuth: angles.azimuth(measurement.azimuth),
       azimuthFigureOfMerit: angles.hasMerit ? measurement.azimuth.figureOfMerit : nil,
