@@ -364,7 +364,9 @@ let package = Package(
       swiftSettings: strict + lifetimes),
     .testTarget(
       name: "UWBLabTests",
-      dependencies: ["UWBLab", "UWB", "Estimators", "Ranging", "UWBTestSupport"],
+      dependencies: [
+        "UWBLab", "UWB", "Estimators", "Ranging", "RangingScenes", "UWBTestSupport",
+      ],
       swiftSettings: strict + lifetimes),
     .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: strict),
     .testTarget(

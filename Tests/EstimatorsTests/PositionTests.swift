@@ -52,6 +52,65 @@ import UWBTestSupport
     #expect((robust.position - position).length < 0.15)
   }
 
+  /// Returns the share of positions whose y is within two stated deviations, from one epoch with an
+  /// error that all ranges share.
+  private static func covered(_ solver: PositionSolver) -> Double {
+    var (within, count) = (0.0, 0.0)
+    let truth = SIMD3<Double>(2, -3, 1)
+    for seed in 1...300 as ClosedRange<UInt64> {
+      var noise = Noise(seed: seed)
+      let shared = 0.2 * noise.normal()
+      let ranges = anchors.map {
+        PositionObservation(
+          .range($0), (truth - $0).length + shared + 0.2 * noise.normal(), standardDeviation: 0.2)
+      }
+      guard let found = solver.solve(ranges) else { continue }
+      count += 1
+      within += abs(found.position.y - truth.y) <= 2 * found.covariance.yy.squareRoot() ? 1 : 0
+    }
+    return count > 250 ? within / count : 0
+  }
+
+  /// Anchors on one side cannot separate an error of all ranges from the position.
+  @Test func `A position of one epoch includes an error that all ranges share`() {
+    var solver = PositionSolver(height: HeightPrior(1, standardDeviation: 0.02))
+    #expect(Self.covered(solver) < 0.85)
+    solver.sharedDeviation = 0.2
+    #expect(0.88...0.99 ~= Self.covered(solver))
+  }
+
+  /// Ranges to a device at rest, with less noise than assumed. Their small innovations do not show
+  /// the constant errors.
+  @Test func `Calm ranges do not make great constant errors smaller`() throws {
+    var parameters = PositionTracker.Parameters()
+    parameters.height = HeightPrior(1, standardDeviation: 0.02)
+    let truth = SIMD3<Double>(2, 2, 1)
+    let errors = PositionErrorModel.uncalibrated
+    var within = 0.0
+    for seed in 1...60 as ClosedRange<UInt64> {
+      var noise = Noise(seed: seed)
+      let shared = errors.shared * noise.normal()
+      let ranges = Self.anchors.map {
+        (truth - $0).length + shared + errors.own * noise.normal()
+      }
+      var start = try #require(PositionSolver().solve(Self.ranges(truth)))
+      start.covariance = Symmetric3(xx: 1, xy: 0, xz: 0, yy: 1, yz: 0, zz: 1)
+      var tracker = PositionTracker(at: start, time: 0, sources: 5, errors: errors, parameters)
+      for step in 0..<150 {
+        let source = step % 5
+        tracker.update(
+          PositionSample(
+            time: 0.2 * Double(step),
+            observation: PositionObservation(
+              .range(Self.anchors[source]), ranges[source], standardDeviation: 0.15),
+            source: source))
+      }
+      let error = abs(tracker.position.y - truth.y)
+      within += error <= 2 * tracker.covariance.yy.squareRoot() ? 1 : 0
+    }
+    #expect(within / 60 >= 0.88, "\(within) of 60")
+  }
+
   /// Many measurements of one time, the only ones of two anchors among them, and some wrong ones.
   @Test func `Thousands of measurements of one time determine the position`() throws {
     let position = SIMD3<Double>(2, 3.5, 0.2)

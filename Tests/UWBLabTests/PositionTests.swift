@@ -2,6 +2,7 @@
 
 import Estimators
 import Ranging
+import RangingScenes
 import Testing
 import UWBLab
 import UWBTestSupport
@@ -122,6 +123,65 @@ import UWBTestSupport
     let run = try ComputedText(
       try CSVTable(text: text).positions(try Anchors(file: file), height: 1))
     #expect(abs(run.numbers("x_m")[20] - 2) < 0.05 && abs(run.numbers("y_m")[20] - 2) < 0.05)
+  }
+
+  /// A tag at rest among anchors. The delays of all boards differ from the assumed ones.
+  @Test(arguments: 0...2)
+  func `The stated circle includes the delays of boards without a calibration`(
+    _ way: Int
+  ) throws {
+    let motion = [CSVTable.Motion.tracked(), .tracked(live: true), .independent][way]
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    let file = try folder.write(
+      #"{"A": [0, 0, 0.5], "B": [6, 0, 2.5], "C": [6, 5, 0.5], "D": [0, 5, 2.5]}"#, to: "a.json")
+    let list = try Anchors(file: file)
+    // Half of the variance of a distance is of each end.
+    let end = ChipFamily.unknown.uncalibratedDeviation / 2.0.squareRoot()
+    var (within, radii) = (0, [Double]())
+    for seed in 1...60 as ClosedRange<UInt64> {
+      var noise = Noise(seed: seed)
+      let (x, own) = (noise.uniform(1, 5), end * noise.normal())
+      let delays = anchors.keys.sorted().map { ($0, own + end * noise.normal()) }
+      var text = "anchor,time_s,range_m\n"
+      for step in 0..<12 {
+        for (name, delay) in delays {
+          text += "\(name),\(step),\(distance(name, x) + delay + 0.05 * noise.normal())\n"
+        }
+      }
+      let run = try ComputedText(
+        try CSVTable(text: text).positions(list, height: 1, motion: motion))
+      let (dx, dy) = (run.numbers("x_m")[11] - x, run.numbers("y_m")[11] - 2)
+      radii.append(run.numbers("r95_m")[11])
+      if dx * dx + dy * dy <= radii[radii.count - 1] * radii[radii.count - 1] { within += 1 }
+    }
+    // With 7 cm for each anchor, a third of the places was outside.
+    #expect(within >= 53, "\(within) of 60")
+    #expect(radii.allSatisfy { $0 < 1 }, "\(radii)")
+  }
+
+  /// Ranges that differ only in the knowledge about their constant errors.
+  @Test func `A calibration makes the circle smaller`() throws {
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    let places = [#""x": 0, "y": 0"#, #""x": 6, "y": 0"#, #""x": 6, "y": 5"#, #""x": 0, "y": 5"#]
+    func file(_ more: String) throws -> Anchors {
+      let list = zip("ABCD", places).map { #"{"id": "\#($0)", \#($1), "z": 1\#(more)}"# }
+      return try Anchors(
+        file: try folder.write("[\(list.joined(separator: ", "))]", to: "anchors.json"))
+    }
+    func radius(_ anchors: Anchors, column: String = "", _ value: String = "") throws -> Double {
+      var text = "anchor,time_s,range_m\(column)\n"
+      for step in 0..<12 { text += "ABCD".map { "\($0),\(step),3.9\(value)\n" }.joined() }
+      return try ComputedText(
+        try CSVTable(text: text).positions(anchors, height: 1, motion: .tracked(live: true))
+      ).numbers("r95_m")[11]
+    }
+    let unknown = try radius(try file(""))
+    #expect(try radius(try file(#", "bias_m": 0.1"#)) < 0.6 * unknown)
+    #expect(try radius(try file(""), column: ",bias_sigma_m", ",0.03") < 0.6 * unknown)
+    let stated = try radius(try file(""), column: ",bias_sigma_m", ",0.3")
+    #expect(abs(stated - unknown) < 0.1 * unknown, "\(stated) \(unknown)")
   }
 
   @Test func phasesGiveAngles() throws {

@@ -27,6 +27,23 @@ import UWBLab
     #expect(run.column("status")[50] == "missing_y" && run.column("target_x_m")[50].isEmpty)
   }
 
+  /// A column that states smaller constant errors makes directions more certain.
+  @Test func constantErrorsOfAColumnReplaceTheAssumption() throws {
+    func deviation(_ column: String, _ value: String) throws -> Double {
+      var text = "time_s,x,y,yaw_deg,range_m\(column)\n"
+      for step in 0..<40 {
+        let (x, y) = (min(Double(step) * 0.1, 2), max(0, Double(step) * 0.1 - 2))
+        let range = ((x - 4) * (x - 4) + (y + 2) * (y + 2)).squareRoot()
+        text += "\(Double(step) * 0.1),\(x),\(y),0,\(range)\(value)\n"
+      }
+      return try ComputedText(try CSVTable(text: text).targets()).numbers("angle_sigma_deg")[39]
+    }
+    let assumed = try deviation("", "")
+    #expect(try deviation(",bias_sigma_m", ",0.3") == assumed)
+    #expect(try deviation(",bias_sigma_m", ",") == assumed)
+    #expect(try deviation(",bias_sigma_m", ",0.02") < 0.95 * assumed)
+  }
+
   @Test(arguments: [
     ("yaw", "yaw_deg"), ("azimuth,yaw_deg", "azimuth_deg"), ("heading", "neither"),
   ])

@@ -332,6 +332,9 @@ struct ComputeLocate: LiveCommand, Sendable {
       minus the distance to a [, peer, sigma_m, bias_sigma_m]. Rows of one peer at one time are an \
       epoch. Without a column anchor, the peers are the anchors, as in uwbctl range --format csv, \
       whose calibrated distance is taken unless --calibration is given.
+      Distances of boards without a calibration have a constant error of 0.3 m: half of its variance \
+      is the same for all anchors. r95_m includes it. --calibration makes it smaller, and so do \
+      bias_m of anchors, the column bias_sigma_m, and the deviations of a calibrated uwbctl range.
       Output, a row for each epoch with the other columns of its first row: x_m, y_m, z_m, r95_m \
       (the radius with 95 % of the places, seen from above), cov_xx, cov_xy, cov_xz, cov_yy, cov_yz, \
       cov_zz (m²), used (the number of measurements), status: ok, no_position, or a possible \
@@ -393,10 +396,13 @@ struct ComputeFind: TableCommand {
     commandName: "find",
     abstract: "Locate a stationary target from ranges taken while moving.",
     discussion: """
-      Input: time_s,x,y,z,qw,qx,qy,qz,range_m [, azimuth_rad, peer]: the pose of the device in a \
-      world whose z points up, the rotation from the device to the world, and azimuths from the \
+      Input: time_s,x,y,z,qw,qx,qy,qz,range_m [, azimuth_rad, bias_sigma_m, peer]: the pose of the \
+      device in a world whose z points up, the rotation from the device to the world, and azimuths from the \
       device's x towards its y. In place of the quaternion, yaw_deg may be the angle of the \
       device's x, from the world's x towards its y; without z, the heights are 0.
+      Distances of boards without a calibration have a constant error of 0.3 m, so directions \
+      converge later. --calibration makes it smaller, and so do the column bias_sigma_m and the \
+      deviations of a calibrated uwbctl range.
       Output: target_x_m, target_y_m, target_z_m (world), horizontal_angle_deg from the device's x \
       towards its y, angle_sigma_deg, vertical (above, same, below, above_or_below, \
       unknown), converged (1 or 0), reasons (movement, horizontal_sweep, vertical_sweep, signal, \

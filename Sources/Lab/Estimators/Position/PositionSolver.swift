@@ -64,6 +64,9 @@ package struct PositionSolver: Sendable {
   package var tailFreedom = 4.0
   /// The prior knowledge of the height.
   package var height: HeightPrior?
+  /// A constant error that all ranges share, one standard deviation in metres. It does not change
+  /// positions, only their covariance.
+  package var sharedDeviation = 0.0
 
   /// The number of observations above which all starting points use a part of them, and only the
   /// minima found use all.
@@ -138,10 +141,25 @@ package struct PositionSolver: Sendable {
     if (covariance.xx + covariance.yy).squareRoot() > 5 * noise { warnings.insert(.dilution) }
     if best.cost > 3 * Double(usable.count) { warnings.insert(.inconsistent) }
     return found.prefix(4).filter { $0.cost < best.cost + 12 }.compactMap { one in
-      one.information.inverse.map {
-        PositionEstimate(position: one.position, covariance: $0, warnings: warnings)
-      }
+      one.information.inverse.map { estimate(one.position, $0, usable, warnings) }
     }
+  }
+
+  /// Returns an estimate whose covariance includes the shared error.
+  private func estimate(
+    _ position: SIMD3<Double>, _ covariance: Symmetric3, _ observations: [PositionObservation],
+    _ warnings: GeometryWarnings
+  ) -> PositionEstimate {
+    var result = PositionEstimate(position: position, covariance: covariance, warnings: warnings)
+    guard sharedDeviation > 0 else { return result }
+    var slope = SIMD3<Double>.zero
+    for one in observations {
+      guard case .range = one.kind else { continue }
+      let precision = 1 / (one.standardDeviation * one.standardDeviation)
+      slope += one.expected(at: position).gradient * precision
+    }
+    result.covariance.add(covariance.times(slope), sharedDeviation * sharedDeviation)
+    return result
   }
 
   /// Runs Levenberg-Marquardt with the weights of the robust loss.

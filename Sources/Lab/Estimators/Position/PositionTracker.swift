@@ -57,6 +57,7 @@ package struct PositionTracker: Sendable {
   private var repetition: Repetition
   private var column: [Double]
   private var width = LearnedWidth()
+  private var hasGreatConstants: Bool
   /// The log-likelihood of the measurements, without terms that are the same for every tracker. It
   /// is used to choose among starting points.
   package private(set) var logLikelihood = 0.0
@@ -79,6 +80,7 @@ package struct PositionTracker: Sendable {
     (self.parameters, self.errors, self.sources) = (parameters, errors, sources)
     (self.time, heightTime) = (time, time)
     size = 6 + 2 * sources
+    hasGreatConstants = errors.isGreat(errors.single.values.max() ?? 0)
     mean = [Double](repeating: 0, count: size)
     column = mean
     repetition = Repetition(sources)
@@ -127,7 +129,7 @@ package struct PositionTracker: Sendable {
     Symmetric3(
       xx: states[0], xy: states[1], xz: states[2], yy: states[size + 1],
       yz: states[size + 2], zz: states[2 * size + 2]
-    ).scaled(errors.width(width.factor))
+    ).scaled(errors.width(width.factor, hasGreatConstants: hasGreatConstants))
   }
 
   /// Returns the estimated error of an anchor in metres.
@@ -141,6 +143,7 @@ package struct PositionTracker: Sendable {
   /// Adds a deviation in metres to the constant error of an anchor without a measurement so far.
   mutating func widen(_ source: Int, by deviation: Double) {
     guard (0..<sources).contains(source) else { return }
+    if errors.isGreat(deviation) { hasGreatConstants = true }
     states[(6 + source) * (size + 1)] += deviation * deviation
   }
 
@@ -273,7 +276,9 @@ package struct PositionTracker: Sendable {
   }
 
   /// The factor on the covariances of a smoother.
-  var recordedWidth: Double { errors.width(width.recordedFactor) }
+  var recordedWidth: Double {
+    errors.width(width.recordedFactor, hasGreatConstants: hasGreatConstants)
+  }
 
   /// Adds the position to the history, and returns it.
   mutating func mark() -> (position: SIMD3<Double>, covariance: Symmetric3) {
@@ -357,6 +362,17 @@ package struct PositionErrorModel: Sendable, Hashable {
 
   package init() {}
 
+  /// The errors of boards without a calibration. Each end of a distance has half of the variance:
+  /// the located device's part is the same for all anchors. The part of an anchor has 5 cm of its
+  /// survey, too.
+  package static var uncalibrated: Self {
+    let pair = ChipFamily.unknown.uncalibratedDeviation
+    var model = Self()
+    model.shared = pair / 2.0.squareRoot()
+    model.own = (pair * pair / 2 + 0.05 * 0.05).squareRoot()
+    return model
+  }
+
   /// The variance of the slow error in square metres.
   var slowVariance: Double {
     let deviation = slow * slowMultiple
@@ -367,5 +383,19 @@ package struct PositionErrorModel: Sendable, Hashable {
   ///
   /// Where slow errors are great, most of the variance is theirs, and small innovations do not make
   /// it smaller. The assumed noise hides a part of them: 1.3 was fitted to simulated flights.
-  func width(_ shown: Double) -> Double { slowMultiple > 1 ? 1.3 * max(1, shown) : shown }
+  ///
+  /// - Parameter hasGreatConstants: whether constant errors are most of the variance. Innovations
+  ///   do not show them.
+  func width(_ shown: Double, hasGreatConstants: Bool) -> Double {
+    if slowMultiple > 1 { return 1.3 * max(1, shown) }
+    return hasGreatConstants ? max(1, shown) : shown
+  }
+
+  /// Returns whether the constant error of an anchor is greater than twice the error in the
+  /// recordings to which `LearnedWidth` was fitted, 7 cm.
+  ///
+  /// - Parameter additional: the additional error of the anchor.
+  func isGreat(_ additional: Double) -> Bool {
+    own * own + additional * additional > 4 * 0.07 * 0.07
+  }
 }

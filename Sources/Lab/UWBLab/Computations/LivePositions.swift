@@ -22,8 +22,9 @@ extension Anchors {
     var rows = try TableRows(input, to: output, format)
     let columns = try AnchorColumns(TableReader(rows.table), sigma: sigma, calibration)
     let brief = columns.hasPeersAsAnchors ? ["time"] : ["time", "peer"]
+    let errors = errors(calibration, hasUnknownDelays: columns.hasUnknownDelays)
     var positions = LivePositions(
-      columns, self, PositionSmoother(prior(height), acceleration, calibration),
+      columns, self, PositionSmoother(prior(height), acceleration, errors),
       try ComputedWriter(
         to: output, rows.table, .positions,
         brief: OutputFile.isTerminal(output ?? "-") ? brief : nil))

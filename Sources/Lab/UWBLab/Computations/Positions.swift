@@ -34,16 +34,13 @@ extension CSVTable {
     let prior = anchors.prior(height)
     let reader = TableReader(self)
     var epochs = try Epochs(reader, anchors, sigma: sigma, calibration)
+    let errors = anchors.errors(calibration, hasUnknownDelays: epochs.hasUnknownDelays)
     switch motion {
     case .independent:
-      let solver = PositionSolver(height: prior)
-      for index in epochs.rows.indices {
-        epochs.rows[index].value = solver.solve(
-          epochs.samples[index].observations(errors: epochs.errors))
-      }
+      epochs.solve(height: prior, errors)
     case .tracked(let acceleration, let live):
-      var smoother = PositionSmoother(prior, acceleration, calibration)
-      if calibration?.hasDistances == true { smoother.errors.single = epochs.errors }
+      var smoother = PositionSmoother(prior, acceleration, errors)
+      smoother.errors.single = epochs.errors
       try epochs.track(with: smoother, live: live)
     }
     epochs.setStatuses()
@@ -72,12 +69,15 @@ private struct Epochs {
   private var byPeer: [String: [Int]] = [:]
   /// The columns of the table, if its peers are the anchors.
   private let columnsBesidePeers: [String]?
+  /// As in `AnchorColumns`.
+  let isDifference, hasUnknownDelays: Bool
 
   init(
     _ table: TableReader, _ anchors: Anchors, sigma: Double, _ calibration: RangingCalibration?
   ) throws(LabError) {
     var columns = try AnchorColumns(table, sigma: sigma, calibration)
     columnsBesidePeers = columns.hasPeersAsAnchors ? table.table.header : nil
+    (isDifference, hasUnknownDelays) = (columns.isDifference, columns.hasUnknownDelays)
     for row in 0..<table.table.rowCount {
       let measured = columns.take(row, anchors)
       let index = index(of: row, peer: measured.peer, time: measured.time)
@@ -101,6 +101,22 @@ private struct Epochs {
     samples.append([])
     if time != nil { byPeer[peer, default: []].append(rows.count - 1) }
     return rows.count - 1
+  }
+
+  /// Computes each epoch by itself. The errors of ranges that repeat are a part of the uncertainty.
+  mutating func solve(height: HeightPrior, _ model: PositionErrorModel) {
+    var solver = PositionSolver(height: height)
+    var errors = errors
+    if !isDifference {
+      solver.sharedDeviation = model.shared
+      for source in Set(samples.joined().map(\.source)) {
+        let single = errors[source] ?? 0
+        errors[source] = (model.own * model.own + single * single).squareRoot()
+      }
+    }
+    for index in rows.indices {
+      rows[index].value = solver.solve(samples[index].observations(errors: errors))
+    }
   }
 
   /// The error for unknown anchors.
@@ -199,17 +215,30 @@ extension Anchors {
   }
 }
 
+extension Anchors {
+  /// Returns the errors of measurements to these anchors. A bias of an anchor is a calibration.
+  func errors(
+    _ calibration: RangingCalibration?, hasUnknownDelays: Bool
+  ) -> PositionErrorModel {
+    var errors = PositionErrorModel()
+    if let calibration, calibration.hasDistances {
+      errors.shared = calibration.biasDeviation
+      errors.own = min(errors.own, calibration.biasDeviation)
+    } else if hasUnknownDelays, byName.values.allSatisfy({ $0.bias == 0 }) {
+      errors = .uncalibrated
+    }
+    return errors
+  }
+}
+
 extension PositionSmoother {
-  init(_ height: HeightPrior, _ acceleration: Double?, _ calibration: RangingCalibration?) {
+  init(_ height: HeightPrior, _ acceleration: Double?, _ errors: PositionErrorModel) {
     var parameters = PositionTracker.Parameters()
     parameters.accelerationDensity = acceleration ?? 1
     parameters.height = height
     self.init(parameters)
     if acceleration != nil { accelerations = [1] }
-    if let calibration, calibration.hasDistances {
-      errors.shared = calibration.biasDeviation
-      errors.own = min(errors.own, calibration.biasDeviation)
-    }
+    self.errors = errors
   }
 }
 
@@ -220,6 +249,7 @@ struct AnchorColumns {
   /// The second anchor of a difference; nil for ranges.
   private let second: Column?
   private let sigmaColumn, biasColumn: Column?
+  private let constants: ConstantColumns?
   private let sigma: Double
   private var calibrator: RangeCalibrator
   private let path: PathColumns?
@@ -227,6 +257,9 @@ struct AnchorColumns {
   private var sources: [String: Int] = [:]
 
   var hasPeersAsAnchors: Bool { reader.hasPeersAsAnchors }
+  var isDifference: Bool { second != nil }
+  /// Whether these are ranges of boards without a calibration, and no column states their errors.
+  var hasUnknownDelays: Bool { second == nil && constants == nil && calibrator.deviation == nil }
 
   /// A row: its measurement, or the reason why it has none.
   struct Measured {
@@ -253,6 +286,7 @@ struct AnchorColumns {
     first = try isDifference ? reader.require("anchor_a") : reader.takeAnchors()
     second = isDifference ? try reader.require("anchor_b") : nil
     (sigmaColumn, biasColumn) = (reader.find("sigma", .length), reader.find("bias_sigma", .length))
+    constants = reader.findConstants(calibration)
     if isDifference, calibration != nil {
       throw LabError(
         .badTable, "A calibration of distances does not apply to differences (tdoa).",
@@ -291,6 +325,11 @@ struct AnchorColumns {
       corrected.range - (effect?.excess ?? 0) - (b == nil ? from.bias : to.bias - from.bias),
       standardDeviation: effect?.variance.squareRoot() ?? deviation)
     result.deviation = corrected.deviation
+    // Half of the variance of a distance is the anchor's.
+    if second == nil, let constants {
+      let constant = constants.value(row, reader) ?? ChipFamily.unknown.uncalibratedDeviation
+      result.deviation = constant / 2.0.squareRoot()
+    }
     let source = source(b ?? a)
     result.sample = PositionSample(
       time: time, observation: observation, source: source,

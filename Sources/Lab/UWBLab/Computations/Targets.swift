@@ -28,6 +28,7 @@ extension CSVTable {
     var calibrator = try RangeCalibrator(calibration, &reader)
     var parameters = parameters
     parameters.biasDeviation = calibrator.deviation ?? parameters.biasDeviation
+    let constants = reader.findConstants(calibration)
     let time = try reader.require("time", .time)
     let range = try reader.requireRange(calibration: calibration)
     let pose = try PoseColumns(&reader)
@@ -56,6 +57,7 @@ extension CSVTable {
           measured, row, peer: result.peer, time: seconds, reader, &result.state)
       else { return result }
       var own = parameters
+      own.biasDeviation = constants?.value(row, reader) ?? own.biasDeviation
       own.biasDeviation =
         (own.biasDeviation * own.biasDeviation + corrected.deviation * corrected.deviation)
         .squareRoot()

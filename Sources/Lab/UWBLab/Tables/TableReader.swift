@@ -190,6 +190,15 @@ struct TableReader {
     return try require(name, .length)
   }
 
+  /// Returns the columns of the constant errors of distances.
+  ///
+  /// - Parameter calibration: a calibration that corrects the distance of the chip.
+  mutating func findConstants(_ calibration: RangingCalibration?) -> ConstantColumns? {
+    if calibration?.hasDistances == true { return nil }
+    let column = find("bias_sigma", .length)
+    return corrected.map(ConstantColumns.corrected) ?? column.map(ConstantColumns.stated)
+  }
+
   // MARK: cells
 
   /// Returns the number in a cell, in the unit of the quantity. Nil when there is none; `status`
@@ -272,6 +281,21 @@ package struct LabRows<Value> {
   package internal(set) var values: [Value]
   /// Sentences about rows and columns that could not be used.
   package internal(set) var warnings: [String]
+}
+
+/// The columns with the deviation of the constant error of a distance.
+enum ConstantColumns {
+  case corrected(CorrectedColumns)
+  /// `bias_sigma_m`.
+  case stated(Column)
+
+  /// Returns the deviation of a row in metres; nil without a value.
+  func value(_ row: Int, _ reader: TableReader) -> Double? {
+    switch self {
+    case .corrected(let columns): columns.constant(row, reader)
+    case .stated(let column): reader.value(row, column).map(abs)
+    }
+  }
 }
 
 /// The columns of the calibrated distance and its deviations, as `uwbctl range` writes them beside
