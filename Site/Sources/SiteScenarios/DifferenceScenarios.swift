@@ -55,6 +55,8 @@ package struct ScenarioClock: Sendable {
 package struct UplinkScenario: Sendable {
   /// Seconds between two frames of synchronisation.
   package var interval = 0.15
+  /// Seconds between two blinks.
+  package var blinkInterval = 0.0973
   /// Seconds, one standard deviation of a stamp.
   package var stampNoise = 150e-12
   package var walk = 3e-9
@@ -130,7 +132,7 @@ package struct UplinkScenario: Sendable {
             received: stamp(anchor, now + flight(place, Self.anchors[anchor]), &noise))
         }
         body(now, .blink(place: place, stamps))
-        nextBlink += 0.0973
+        nextBlink += blinkInterval
       }
     }
   }
@@ -144,6 +146,8 @@ package struct DownlinkScenario: Sendable {
   package var carrierNoise = 0.05e-6
   package var slot = 2e-3
   package var blocks = 6
+  /// Whether the responders send times of the initiator's clock.
+  package var isCommonTimeBase = false
   package var seed: UInt64 = 1
 
   package init() {}
@@ -178,14 +182,16 @@ package struct DownlinkScenario: Sendable {
         let arrived = start + flight(Self.anchors[0], Self.anchors[anchor])
         let heard = clocks[anchor].stamp(arrived, noise: stampNoise * noise.normal())
         let moment = start + self.slot * Double(slot)
-        let sent = clocks[anchor].stamp(moment)
+        let own = clocks[anchor].stamp(moment)
+        let sent = isCommonTimeBase ? clocks[0].stamp(moment) : own
         let received = tag.stamp(
           moment + flight(Self.anchors[anchor], place), noise: stampNoise * noise.normal())
         var message = AnchorStamp(
           anchor: anchor, kind, block: block, sent: sent, received: received)
+        message.isCommonTimeBase = isCommonTimeBase
         message.carrier = rates[anchor] - tag.rate + carrierNoise * noise.normal()
         if kind == .response {
-          message.reply = Double(Ticks.between(heard, sent, bits: 40))
+          message.reply = Double(Ticks.between(heard, own, bits: 40))
           message.anchorOffset = rates[anchor] - rates[0] + carrierNoise * noise.normal()
         }
         messages.append(message)

@@ -56,6 +56,23 @@ import Testing
     #expect(found.last.map { abs(error($0, 4, truth)) < 0.3 } == true)
   }
 
+  @Test("Times that all anchors share lead to the same differences as their own")
+  func commonTimeBase() {
+    var errors: [Double] = []
+    for seed in UInt64(0)..<20 {
+      var scenario = DownlinkScenario()
+      (scenario.isCommonTimeBase, scenario.seed) = (true, seed)
+      let (truth, messages) = scenario.run()
+      // Without places: the times of sending contain the flight between anchors.
+      var rounds = DownlinkRounds()
+      let last = messages.flatMap { rounds.add($0) }.last
+      errors += (1...6).compactMap { anchor in last.map { error($0, anchor, truth) } }
+    }
+    let rms = (errors.reduce(0) { $0 + $1 * $1 } / Double(max(1, errors.count))).squareRoot()
+    // Two stamps of 120 ps, one of which is the mean of two.
+    #expect(errors.count == 120 && 0.02...0.07 ~= rms, "\(errors.count) \(rms)")
+  }
+
   @Test("A restarted responder is compared by its new stamps only")
   func restartedResponder() {
     let (truth, messages) = DownlinkScenario().run()

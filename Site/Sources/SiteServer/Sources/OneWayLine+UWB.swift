@@ -52,6 +52,7 @@ extension OneWayLine {
       anchor: 0, kind, block: Int(values.blockIndex), round: Int(values.roundIndex), sent: sent,
       received: received)
     stamp.bits = (message.sentBits, message.receivedBits)
+    stamp.isCommonTimeBase = message.isCommonTimeBase
     stamp.reply = Double(values.responderReplyTime)
     stamp.carrier = values.clockOffsetPPM * 1e-6
     stamp.anchorOffset = values.anchorClockOffsetPPM * -1e-6

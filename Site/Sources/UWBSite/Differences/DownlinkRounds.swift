@@ -13,6 +13,8 @@ package struct AnchorStamp: Sendable, Hashable {
   package var sent: UInt64
   /// The time of reception by the tag's clock, in ticks.
   package var received: UInt64
+  /// Whether the time of sending is of a clock that all anchors share.
+  package var isCommonTimeBase = false
   /// The widths of both counters.
   package var bits = (sent: 40, received: 40)
   /// Ticks of the responder from the poll to its response.
@@ -36,7 +38,8 @@ package struct AnchorStamp: Sendable, Hashable {
   package static func == (a: Self, b: Self) -> Bool {
     a.anchor == b.anchor && a.kind == b.kind && a.block == b.block && a.round == b.round
       && a.sent == b.sent && a.received == b.received && a.bits == b.bits && a.reply == b.reply
-      && a.anchorOffset == b.anchorOffset && a.carrier == b.carrier && a.flight == b.flight
+      && a.isCommonTimeBase == b.isCommonTimeBase && a.anchorOffset == b.anchorOffset
+      && a.carrier == b.carrier && a.flight == b.flight
       && a.time == b.time
   }
 
@@ -188,28 +191,43 @@ package struct DownlinkRounds: Sendable {
       let clock = initiatorRate(poll, final)
     else { return [] }
     var entries = [initiatorEntry(poll, final, clock)]
-    for response in messages where response.kind == .response {
-      guard let offset = responderRate(response, clock),
-        let flight = flight(from: poll.anchor, response)
-      else { continue }
-      let interval = Ticks.between(
-        poll.received, response.received, bits: response.bits.received)
-      // Differences of whole ticks first: the intervals are long.
-      let later =
-        Double(interval) - response.reply + Double(interval) * clock.value
-        + response.reply * offset.value / (1 + offset.value) - flight
-      // The tag's stamp of the response, and the responder's of the poll.
-      let stamps = 2 * stampDeviation * stampDeviation
-      let drift = response.reply * (clock.deviation + offset.deviation)
-      entries.append(
-        Arrivals.Entry(
-          anchor: response.anchor, metres: later * Ticks.metres,
-          deviation: (stamps + drift * drift).squareRoot() * Ticks.metres))
-    }
+    entries += messages.filter { $0.kind == .response }.compactMap { entry($0, poll, clock) }
     guard entries.count > 1 else { return [] }
     var found = Arrivals(entries)
     found.time = poll.time
     return [found]
+  }
+
+  /// Returns the arrival of a responder's signal, later than the poll's.
+  private func entry(
+    _ response: AnchorStamp, _ poll: AnchorStamp, _ clock: (value: Double, deviation: Double)
+  ) -> Arrivals.Entry? {
+    let interval = Ticks.between(poll.received, response.received, bits: response.bits.received)
+    // The tag's stamp of the response.
+    var variance = stampDeviation * stampDeviation
+    // Differences of whole ticks first: the intervals are long.
+    let later: Double
+    let drift: Double
+    if response.isCommonTimeBase {
+      // The reply is of the responder's own clock, the times of sending are not.
+      let bits = min(poll.bits.sent, response.bits.sent)
+      let sent = Ticks.between(poll.sent, response.sent, bits: bits)
+      later = Double(interval - sent) + Double(interval) * clock.value
+      drift = Double(interval) * clock.deviation
+    } else {
+      guard let offset = responderRate(response, clock),
+        let flight = flight(from: poll.anchor, response)
+      else { return nil }
+      later =
+        Double(interval) - response.reply + Double(interval) * clock.value
+        + response.reply * offset.value / (1 + offset.value) - flight
+      // The responder's stamp of the poll.
+      variance += stampDeviation * stampDeviation
+      drift = response.reply * (clock.deviation + offset.deviation)
+    }
+    return Arrivals.Entry(
+      anchor: response.anchor, metres: later * Ticks.metres,
+      deviation: (variance + drift * drift).squareRoot() * Ticks.metres)
   }
 
   /// Returns the ticks from the initiator to a responder: from the message, or by the places.

@@ -120,6 +120,7 @@ extension OneWayLine {
       anchor: 0, kind, block: Int(block), round: Int(round), sent: sent.ticks,
       received: received.ticks)
     message.bits = (sent.bits, received.bits)
+    if case .flag(true)? = field("common_time_base") { message.isCommonTimeBase = true }
     message.reply = number("responder_reply_ticks", field) ?? 0
     message.carrier = number("cfo_ppm", field).map { $0 * 1e-6 }
     message.anchorOffset = number("anchor_cfo_ppm", field).map { $0 * -1e-6 }
