@@ -100,4 +100,28 @@ import Testing
     let error = try track.place().position - [8, 6, 1.2]
     #expect(found[late].residual > 3 && error.length < 0.1)
   }
+
+  @Test("The error of an anchor is learned, so that the place of a walk keeps within centimetres")
+  func learnedError() throws {
+    var noise = ScenarioNoise(seed: 21)
+    let anchors = Self.places.map { TagTrack.Anchor($0) }
+    var track = TagTrack(.person, .fixed(1.2))
+    let errors = Self.places.indices.map { $0 == 3 ? 0.2 : 0 }
+    var (first, last, off) = ([Double](), [Double](), [Double]())
+    for number in 0..<600 {
+      let time = Double(number) / 10
+      let place = SIMD3(10 + 5 * Math.cos(time / 6), 7.5 + 4 * Math.sin(time / 6), 1.2)
+      let found = track.add(arrivals(place, errors, &noise), at: time, anchors)
+      guard track.isTracking else { continue }
+      let normalised = found[3].normalised
+      if first.count < 50 { first.append(normalised) }
+      guard time >= 40 else { continue }
+      last.append(normalised)
+      off.append((try track.place().position - place).length)
+    }
+    func mean(_ values: [Double]) -> Double { values.reduce(0, +) / Double(values.count) }
+    #expect(last.count == 200 && first.count == 50)
+    #expect(mean(off) < 0.05, "\(mean(off))")
+    #expect(mean(last) < mean(first), "\(mean(first)), then \(mean(last))")
+  }
 }
