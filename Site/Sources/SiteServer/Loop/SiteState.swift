@@ -11,7 +11,8 @@ package import UWBSite
 /// how many lines of the input are in the values.
 package struct SiteState: Sendable {
   package struct Header: Sendable, Codable, Hashable {
-    package var version = 1
+    static let supportedVersion = 1
+    package var version = Self.supportedVersion
     /// A number of the site file.
     package var site: String
     /// The lines of input since the start of the run.
@@ -73,9 +74,7 @@ package struct SiteState: Sendable {
     guard lines.count == 3, text.count <= longest,
       let header = try? decoder.decode(Header.self, from: Data(lines[0]))
     else { throw .damaged }
-    guard header.version == Header(site: "", lines: 0, now: 0, epoch: 0).version else {
-      throw .version(header.version)
-    }
+    guard header.version == Header.supportedVersion else { throw .version(header.version) }
     guard header.check == SiteEditor.version(Array(lines[1])),
       abs(header.now) < 1e12, abs(header.epoch) < 1e12
     else { throw .damaged }
