@@ -95,13 +95,13 @@ package struct HistoryFuzz {
   /// Returns the file with one to eight changes: bytes, blocks, and a missing end.
   private mutating func damaged() -> [UInt8] {
     var bytes = whole
-    for _ in 0...below(8) where !bytes.isEmpty {
+    for _ in 0...generator.below(8) where !bytes.isEmpty {
       // The header and the first page decide most.
-      let at = below(below(3) == 0 ? min(bytes.count, 512) : bytes.count)
-      switch below(8) {
-      case 0: bytes.removeLast(below(bytes.count))
+      let at = generator.below(generator.below(3) == 0 ? min(bytes.count, 512) : bytes.count)
+      switch generator.below(8) {
+      case 0: bytes.removeLast(generator.below(bytes.count))
       case 1:
-        for index in at..<min(bytes.count, at + below(600)) { bytes[index] = 0 }
+        for index in at..<min(bytes.count, at + generator.below(600)) { bytes[index] = 0 }
       case 2:
         for index in at..<min(bytes.count, at + 8) { bytes[index] = 0xFF }
       default: bytes[at] = UInt8(truncatingIfNeeded: generator.next())
@@ -109,6 +109,4 @@ package struct HistoryFuzz {
     }
     return bytes
   }
-
-  private mutating func below(_ limit: Int) -> Int { Int(generator.next() % UInt64(max(1, limit))) }
 }

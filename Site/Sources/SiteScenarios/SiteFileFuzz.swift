@@ -75,20 +75,20 @@ package struct SiteFileFuzz {
   /// Returns a file with one to four changes.
   private mutating func damaged() -> [UInt8] {
     var text = Array(Self.seed.utf8)
-    for _ in 0...below(4) {
-      let at = below(text.count + 1)
-      switch below(6) {
+    for _ in 0...generator.below(4) {
+      let at = generator.below(text.count + 1)
+      switch generator.below(6) {
       case 0 where at < text.count: text[at] = UInt8(truncatingIfNeeded: generator.next())
       case 1 where at < text.count: text.remove(at: at)
       case 2: text.insert(UInt8(truncatingIfNeeded: generator.next()), at: at)
       case 3:
         // A part of the file, at another place.
-        let from = below(text.count)
-        let piece = text[from..<min(text.count, from + below(60))]
-        text.replaceSubrange(at..<min(text.count, at + below(60)), with: Array(piece))
+        let from = generator.below(text.count)
+        let piece = text[from..<min(text.count, from + generator.below(60))]
+        text.replaceSubrange(at..<min(text.count, at + generator.below(60)), with: Array(piece))
       case 4:
-        let part = Self.parts[below(Self.parts.count)]
-        text.replaceSubrange(at..<min(text.count, at + below(6)), with: part)
+        let part = Self.parts[generator.below(Self.parts.count)]
+        text.replaceSubrange(at..<min(text.count, at + generator.below(6)), with: part)
       default: replaceNumber(&text, from: at)
       }
     }
@@ -100,9 +100,7 @@ package struct SiteFileFuzz {
     func isDigit(_ byte: UInt8) -> Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte }
     guard let first = text[min(start, text.count)...].firstIndex(where: isDigit) else { return }
     let end = text[first...].firstIndex { !isDigit($0) } ?? text.count
-    let number = ["0", "1", "2.5", "-3", "1e5", "100001", "1e-300"][below(7)]
+    let number = ["0", "1", "2.5", "-3", "1e5", "100001", "1e-300"][generator.below(7)]
     text.replaceSubrange(first..<end, with: Array(number.utf8))
   }
-
-  private mutating func below(_ limit: Int) -> Int { Int(generator.next() % UInt64(max(1, limit))) }
 }

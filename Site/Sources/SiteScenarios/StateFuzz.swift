@@ -84,9 +84,9 @@ package struct StateFuzz {
   /// Returns the values with one to four other numbers or bytes.
   private mutating func damaged() -> [UInt8] {
     var text = body
-    for _ in 0...below(4) {
-      let at = below(text.count)
-      if below(12) == 0 {
+    for _ in 0...generator.below(4) {
+      let at = generator.below(text.count)
+      if generator.below(12) == 0 {
         text[at] = UInt8(truncatingIfNeeded: generator.next())
       } else {
         replaceNumber(&text, from: at)
@@ -104,8 +104,6 @@ package struct StateFuzz {
     let first = text.index(after: before)
     let end = text[first...].firstIndex { !isDigit($0) } ?? text.count
     guard end > first else { return }
-    text.replaceSubrange(first..<end, with: Self.numbers[below(Self.numbers.count)])
+    text.replaceSubrange(first..<end, with: Self.numbers[generator.below(Self.numbers.count)])
   }
-
-  private mutating func below(_ limit: Int) -> Int { Int(generator.next() % UInt64(max(1, limit))) }
 }
