@@ -172,6 +172,7 @@ extension Status {
       try: [
         "Compare the parameters of the two ends.",
         "With several controlees, set MULTI_NODE_MODE to one to many at all ends (--one-to-many).",
+        "Give each of several controlees an address of its own (--address).",
         "Bring the boards to one metre of each other, antennas upright.",
       ]),
     .init(
