@@ -2,7 +2,7 @@
 #
 # uwbd as a service of systemd. A board that is plugged in starts it, and two users measure. The
 # board is unplugged and returns, the service is killed, and both users continue to measure. Then
-# profiles of root, and the ends that ServiceAtBoot.md describes.
+# profiles of root, a group that may start sessions, and the ends that ServiceAtBoot.md describes.
 . /bench/boards.sh
 make_boards
 a=usb:C0FFEE00000A
@@ -106,8 +106,20 @@ systemctl restart uwbd
 check "with the drop-in, its session is held" until_true has_own
 rm /etc/uwbd/sessions.d/own.json /etc/systemd/system/uwbd.service.d/keys.conf
 systemctl daemon-reload
+
+echo uwb:x:106:member >>/etc/group
+mkdir -p /etc/default
+echo 'UWBD_OPTIONS="--group uwb"' >/etc/default/uwbd
 systemctl restart uwbd
 check "without the file, its session is gone" until_true no_session
+check "who is not in the group of --group may not start sessions" ends 77 as second \
+  "uwbctl range --device $a --interval 100 -n 3"
+check "… which names the group" says "members of the group uwb"
+as root "uwbctl range --device /run/peer --role controlee --interval 100" >&4 2>&4 &
+peer=$!
+check "a member of the group may" ends 0 as member "uwbctl range --device $a --interval 100 -n 3"
+killall -INT uwbctl
+wait $peer
 systemctl stop uwbd
 check "it is stopped" test "$(service ActiveState)" = inactive
 lists() { as member "uwbctl list" >/tmp/list && grep -q 'shared as' /tmp/list; }
