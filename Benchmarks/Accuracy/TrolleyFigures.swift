@@ -138,7 +138,8 @@ enum TrolleyFigures {
     return result + found.figures("M1", "lias") + all.figures("M1", "lias at 100 Hz")
   }
 
-  /// The three tags, at 10 Hz with every tenth epoch, and the errors of a plain solution for each instant.
+  /// The three tags, at 10 Hz with every tenth epoch, and the errors of a plain solution for each
+  /// instant.
   static func tracks(_ lias: Lias, step: Int = 10) -> ([PositionFigures.Track], Errors) {
     var single = Errors()
     var tracks: [PositionFigures.Track] = []

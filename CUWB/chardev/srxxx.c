@@ -213,7 +213,7 @@ free_device:
   return cuwb_failed(error);
 }
 
-// ----------------------------------------------------------------------- the operations on a device
+// ---------------------------------------------------------------------- the operations on a device
 
 static int descriptor_of(void *context) { return (int)(intptr_t)context; }
 

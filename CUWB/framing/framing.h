@@ -50,7 +50,7 @@ enum cuwb_data_length cuwb_data_length_test(const uint8_t *bytes, size_t availab
 // Returns the rules with all defaults filled in.
 cuwb_framing cuwb_framing_normalised(cuwb_framing framing);
 
-// ------------------------------------------------------------------------------- the framer's state
+// ------------------------------------------------------------------------------ the framer's state
 
 // The last delivered frame (kept to go back to), the arriving frame, and room to read at least as
 // much again.

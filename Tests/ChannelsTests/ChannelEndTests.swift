@@ -78,8 +78,8 @@ import Testing
     #expect(lstat(path, &status) != 0)
   }
 
-  /// Connections closed by the server stay in TIME_WAIT for a minute. In a process of its own, because a
-  /// child process of another test could keep the port.
+  /// Connections closed by the server stay in TIME_WAIT for a minute. In a process of its own,
+  /// because a child process of another test could keep the port.
   @Test func portsCanBeReusedAtOnce() async {
     await #expect(processExitsWith: .success) {
       let first = try await SocketListener(.tcp(host: "127.0.0.1", port: 0))
@@ -133,7 +133,8 @@ import Testing
     }
   }
 
-  /// Child processes do not inherit sockets. In a process of its own, without the sockets of other tests.
+  /// Child processes do not inherit sockets. In a process of its own, without the sockets of other
+  /// tests.
   @Test func socketsAreNotInherited() async {
     await #expect(processExitsWith: .success) {
       func sockets() throws -> [Int32] {

@@ -129,7 +129,8 @@ func socketPair() throws -> (SocketChannel, FileDescriptor) {
     try far.close()
   }
 
-  /// More connections wait for their peers than there are threads for tasks; tasks run nevertheless.
+  /// More connections wait for their peers than there are threads for tasks; tasks run
+  /// nevertheless.
   @Test func connectingBlocksNoTask() async throws {
     let path = temporary("full")
     unlink(path)

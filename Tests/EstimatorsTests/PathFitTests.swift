@@ -8,8 +8,8 @@ import UWBTestSupport
 @Suite(.computes) struct PathFitTests {
   private static let names = ["power_gap_db", "peak_delay_ns", "rx_power_dbm"]
 
-  /// Rooms whose levels differ. A blocked path has a weak first path or a late peak, and a distance that
-  /// is too long by 0.5 m, more or less.
+  /// Rooms whose levels differ. A blocked path has a weak first path or a late peak, and a distance
+  /// that is too long by 0.5 m, more or less.
   private static func rows(rooms: Int, count: Int = 200) -> [LabelledPath] {
     var noise = Noise(seed: 7)
     return (0..<rooms).flatMap { room in

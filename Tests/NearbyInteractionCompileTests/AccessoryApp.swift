@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import NearbyInteraction
 
-/// Like typical accessory apps: a controller that is the delegate, messages with an identifier in the
-/// first byte, tokens mapped to names, retries after timeouts.
+/// Like typical accessory apps: a controller that is the delegate, messages with an identifier in
+/// the first byte, tokens mapped to names, retries after timeouts.
 class AccessoryController: NSObject {
   enum MessageId: UInt8 {
     case accessoryConfigurationData = 0x1

@@ -4,8 +4,8 @@
 #endif
 import Observation
 
-/// Like current apps with several peers: a model on the main actor with nonisolated delegate methods, a
-/// session for each peer, tokens as data, distances with units, awaited callbacks.
+/// Like current apps with several peers: a model on the main actor with nonisolated delegate
+/// methods, a session for each peer, tokens as data, distances with units, awaited callbacks.
 @MainActor
 @Observable
 final class RoomModel: NSObject {

@@ -10,8 +10,8 @@ import UWBLink
 
 /// The fields of anchors' messages, in virtual time and without a chip.
 @Suite struct AnchorMessageTests {
-  /// A location as anchors encode it: its type and its bytes, which were packed by hand, without gaps and
-  /// low byte first.
+  /// A location as anchors encode it: its type and its bytes, which were packed by hand, without
+  /// gaps and low byte first.
   private enum Place {
     /// None.
     static let none: (type: UInt8, bytes: [UInt8]) = (0, [])

@@ -170,8 +170,8 @@ import UWBTestSupport
     #expect(error.code == .incompatiblePeerDevice)
   }
 
-  /// Preparing a chip opens and closes it. In a process of its own, because a child process of another test
-  /// could keep the device open.
+  /// Preparing a chip opens and closes it. In a process of its own, because a child process of
+  /// another test could keep the device open.
   @Test func queriedChipsAreClosedAgain() async {
     await #expect(processExitsWith: .success) {
       let chips = try ChipFixture(.qm33, others: [])

@@ -174,8 +174,8 @@ import UWBSimulator
     all.bench.stop()
   }
 
-  /// No sessions, threads or descriptors are left. In a process of its own, because other tests use them
-  /// too.
+  /// No sessions, threads or descriptors are left. In a process of its own, because other tests use
+  /// them too.
   @Test func aHundredRunsLeaveNoSessionOnTheChip() async {
     await #expect(processExitsWith: .success) {
       func count(_ folder: String) throws -> Int {

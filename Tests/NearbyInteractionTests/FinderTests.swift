@@ -179,8 +179,8 @@ import UWBTestSupport
     #expect(track.pose(at: 1_500)?.transform.columns.3.x == 1.5)
   }
 
-  /// From 170 degrees on the left to 170 on the right are 20 degrees, not 340. The quaternions of two poses
-  /// may have opposite signs, depending on the branch of their conversion.
+  /// From 170 degrees on the left to 170 on the right are 20 degrees, not 340. The quaternions of
+  /// two poses may have opposite signs, depending on the branch of their conversion.
   @Test(arguments: [(170, 190), (-170, -190), (110, 130), (-110, -130)] as [(Float, Float)])
   func interpolatedRotationsTakeTheShorterArc(_ from: Float, _ to: Float) throws {
     let degree = Float.pi / 180

@@ -221,8 +221,8 @@ import Testing
     #expect(run.calls == [.started, .shareable])
   }
 
-  /// For all orders of events: at most one end, no call after it, and never two runs on the chip at the
-  /// same time.
+  /// For all orders of events: at most one end, no call after it, and never two runs on the chip at
+  /// the same time.
   @Test func invariantsHoldForAllOrdersOfEvents() {
     var state: UInt64 = 7
     func random(_ count: Int) -> Int {

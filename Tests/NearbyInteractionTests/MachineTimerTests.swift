@@ -7,8 +7,8 @@ import Testing
 @Suite struct MachineTimerTests {
   private let failure = NIError(.sessionFailed, reason: "x")
 
-  /// For all orders of events: the inactivity timer runs while the session ranges, the suspension timer
-  /// while it is suspended, and no timer at any other time.
+  /// For all orders of events: the inactivity timer runs while the session ranges, the suspension
+  /// timer while it is suspended, and no timer at any other time.
   @Test func timersRunOnlyInTheirPhases() {
     var state: UInt64 = 11
     func random(_ count: Int) -> Int {

@@ -127,8 +127,8 @@ import Testing
     ])
   }
 
-  /// Each branch of the conversion from a matrix: a small angle, and large ones about an axis near each
-  /// coordinate axis.
+  /// Each branch of the conversion from a matrix: a small angle, and large ones about an axis near
+  /// each coordinate axis.
   @Test(arguments: [
     (0.5, simd_double3(0.3, -0.5, 0.8)), (2.9, simd_double3(0.9, 0.3, -0.2)),
     (2.9, simd_double3(-0.2, 0.9, 0.3)), (2.9, simd_double3(0.3, -0.2, 0.9)),

@@ -182,8 +182,8 @@ import UWBLink
       // The smallest block for each update would be 1.1 MB; Dispatch keeps some blocks for each of
       // its threads.
       #expect(after < before + 300_000, "\(before) to \(after)")
-      // An update also costs no more at the end than at the beginning; how many are handled per wake of
-      // the queue depends on the scheduler.
+      // An update also costs no more at the end than at the beginning; how many are handled per
+      // wake of the queue depends on the scheduler.
       let whole = cuwb_test_thread_allocations() - allocations
       #expect(whole - half <= half + half / 10, "\(half) of \(whole)")
     }

@@ -6,8 +6,8 @@ import UCITestSupport
 
 /// Notifications of two-way ranging, header included.
 ///
-/// The timeouts are captures of a Qorvo DWM3001CDK and an NXP SR250 (published logs); the 229 cm are
-/// google/pica's; the others are constructed by the same layout.
+/// The timeouts are captures of a Qorvo DWM3001CDK and an NXP SR250 (published logs); the 229 cm
+/// are google/pica's; the others are constructed by the same layout.
 enum TwoWayVectors {
   static let header = "62000038 00000000 01000000 00 c8000000 01 00 00 00000000 00000000 01 "
   static let timeout = header + "0100 21 ff ffff" + zeros(12) + "02 00" + zeros(11)

@@ -51,8 +51,8 @@ import UWBTestSupport
     #expect(abs(whole.numbers("sigma_m")[0] - 0.3006) < 1e-4)
   }
 
-  /// 10 m, the initiator's clock 20 ppm faster, replies of 2 ms, another response 5 ms later: single-sided
-  /// without the offset would be 6 m off.
+  /// 10 m, the initiator's clock 20 ppm faster, replies of 2 ms, another response 5 ms later:
+  /// single-sided without the offset would be 6 m off.
   private let secondResponse = "0,900002132,1027797332,127802020,1347285332,447296410"
 
   /// Rounds of two clocks that began to count together or not, as rows of `time_s` and stamps: of

@@ -6,7 +6,8 @@ import UWBLink
 
 @Suite("Ring of frames", .timeLimit(.minutes(10)))
 struct FrameRingTests {
-  /// Whether the producer fences each frame: always possible; its alternative where the kernel has it.
+  /// Whether the producer fences each frame: always possible; its alternative where the kernel has
+  /// it.
   static let fences = cuwb_has_process_barrier() ? [false, true] : [true]
 
   static func frame(_ number: UInt32, length: Int = 60) -> [UInt8] {

@@ -100,8 +100,8 @@ struct LinkWriterTests {
     for _ in 0..<count {
       let (master, name) = try ReconnectTests.terminal()
       let link = try Link(.serial(path: FilePath(name)))
-      // Nothing is read at the other end: its buffer fills. The kernel still moves bytes from one of
-      // its buffers to the next for a while.
+      // Nothing is read at the other end: its buffer fills. The kernel still moves bytes from one
+      // of its buffers to the next for a while.
       let full = await #expect(throws: LinkError.self) {
         while true { try await link.write(frame, timeout: .milliseconds(100)) }
       }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Testing
 
-/// The steps by which a consumer of a ring goes to sleep and a producer wakes it, on processors that
-/// delay stores.
+/// The steps by which a consumer of a ring goes to sleep and a producer wakes it, on processors
+/// that delay stores.
 ///
 /// A store goes into a buffer of its thread, which reads its own stores from there; each buffered
 /// store reaches memory at any later time, stores to different variables in any order. A release

@@ -4,8 +4,9 @@ private import Foundation
 internal import Glibc
 private import System
 
-/// Another program. Foundation's `Process` reads past the end of a buffer when the process that starts
-/// it has more than about 1,300 descriptors open, as this one may have while tests run in parallel.
+/// Another program. Foundation's `Process` reads past the end of a buffer when the process that
+/// starts it has more than about 1,300 descriptors open, as this one may have while tests run in
+/// parallel.
 package final class SpawnedProcess: Sendable {
   /// The program that could not be started.
   package struct Failure: Error {

@@ -69,8 +69,9 @@ private func identity(
     #expect(ends[0].differences(from: ends[1]).filter { $0.effect == .preventsRanging }.isEmpty)
   }
 
-  /// The bytes of the documented derivation, computed independently: X25519 of RFC 7748's keys gives the
-  /// published secret, from which Python's hmac and hashlib made these bytes as in RFC 5869.
+  /// The bytes of the documented derivation, computed independently: X25519 of RFC 7748's keys
+  /// gives the published secret, from which Python's hmac and hashlib made these bytes as in RFC
+  /// 5869.
   @Test func derivationOfTheDocumentedVersion() throws {
     let alice = try identity(Published.alice)
     let bob = try identity(Published.bob, address: 0x0042)

@@ -87,8 +87,8 @@ import UWBSimulator
     bench.stop()
   }
 
-  /// With a token of an earlier run, or of another host, nothing is measured, even with a known session id
-  /// and addresses.
+  /// With a token of an earlier run, or of another host, nothing is measured, even with a known
+  /// session id and addresses.
   @Test(arguments: [false, true])
   func wrongTokensLeadToNoDistance(knowsEverythingButTheKey: Bool) async throws {
     let (bench, devices) = try await Self.devices([.qm33, .qm33])

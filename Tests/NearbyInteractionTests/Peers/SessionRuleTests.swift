@@ -9,7 +9,8 @@ import UWB
 @testable import NearbyInteraction
 @testable import Peers
 
-/// The session that both ends derive from two tokens, and tokens with valid checksums but invalid fields.
+/// The session that both ends derive from two tokens, and tokens with valid checksums but invalid
+/// fields.
 @Suite struct SessionRuleTests {
   private static let both: PeerToken.Capabilities = [.preciseDistance, .controller, .controlee]
 

@@ -290,8 +290,8 @@ import UWBLink
       saw.yield(measurements)
     }
     try await session.start()
-    // The first three belong to the chip's answer to the start, which it may still be writing: between
-    // two segments they would be taken for the second one.
+    // The first three belong to the chip's answer to the start, which it may still be writing:
+    // between two segments they would be taken for the second one.
     for await _ in heard.prefix(3) {}
     let sent = (1...8).map {
       TwoWayMeasurement(
