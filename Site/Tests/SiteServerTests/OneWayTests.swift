@@ -58,8 +58,8 @@ import Testing
       let index = number % 4 * 2
       let arm = place - Self.anchors[index]
       var line = OneWayLine(time: time, device: "U\(index)", senders: ["0x0101"], .frame)
-      // To the left of the board's front, which is 45 degrees from x towards y.
-      line.azimuth = Math.atan2(arm.y, arm.x) - .pi / 4 + 0.05 * noise.normal()
+      // To the right of the board's front, which is 45 degrees from x towards y.
+      line.azimuth = .pi / 4 - Math.atan2(arm.y, arm.x) + 0.05 * noise.normal()
       all.append((time, index, .message(line)))
     }
     return all.sorted { $0.time < $1.time }
@@ -142,6 +142,34 @@ import Testing
     #expect(counters.unknown == 0 && counters.withoutTag == 0 && counters.bad == 0)
     #expect(counters.engine.late == 0 && counters.engine.rejected < 20, "\(counters)")
     #expect(last.allSatisfy { $0.r95 < 1.5 && $0.r95 > 0.02 })
+  }
+
+  @Test(
+    "Distances to two anchors, with the directions that these report, lead to one place",
+    arguments: [6.0, 14])
+  func seenByAnchors(x: Double) throws {
+    let place = SIMD3(x, 5, 1.2)
+    var items: [(time: Double, source: Int, item: SourceItem)] = []
+    for number in 0..<60 {
+      let time = Double(number) / 10
+      for index in [0, 1] {
+        let arm = place - Self.anchors[index]
+        let bearing = Math.atan2(arm.y, arm.x) * 180 / .pi
+        let fields: [String: RangeLine.Field] = [
+          "t": .number(time), "peer": .text("0x0101"), "status": .text("OK"),
+          "distance_m": .number((arm * arm).sum().squareRoot()), "sd_m": .number(0.05),
+          // The front is 45 degrees from x towards y.
+          "azimuth_deg": .number(45 - bearing), "azimuth_fom": .number(90),
+        ]
+        let line = try #require(try RangeLine(device: "U\(index)") { fields[$0] })
+        items.append((time, index, .measurement(line)))
+      }
+    }
+    let collector = try follow(items)
+    let last = try #require(collector.places.last)
+    let error = last.position - place
+    #expect(error.x * error.x + error.y * error.y < 0.09, "\(last.position)")
+    #expect(collector.measurements.allSatisfy { $0.line.seen == nil })
   }
 
   @Test("All four kinds together are surer than each of them alone")

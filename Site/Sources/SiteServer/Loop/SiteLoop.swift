@@ -75,6 +75,7 @@ package struct SiteLoop {
   }
 
   private mutating func add(_ line: RangeLine, _ source: Int, _ arrival: Double?) {
+    let line = turned(line)
     var measurement = SiteMeasurement(source: source, line: line, time: nil)
     switch engine.add(line, source: source, arrival: arrival) {
     case .unknown: batch.counters.unknown += 1
@@ -90,6 +91,14 @@ package struct SiteLoop {
       for change in changes { append(change, arrival) }
     }
     batch.measurements.append(measurement)
+  }
+
+  /// Returns a line with the direction that its board has seen in the frame of the site.
+  private func turned(_ line: RangeLine) -> RangeLine {
+    guard line.seen != nil, case .anchor(let anchor)? = engine.known(line.tag) else {
+      return line.turned(by: nil)
+    }
+    return line.turned(by: messages.anchors[anchor])
   }
 
   private mutating func add(_ line: OneWayLine, _ source: Int, _ arrival: Double?) {
@@ -120,7 +129,7 @@ package struct SiteLoop {
       var line = RangeLine(
         time: moment.time, tag: engine.tags[tag].name, anchor: engine.anchors[anchor].name,
         [azimuth.map { .azimuth($0) }, elevation.map { .elevation($0) }].compactMap(\.self))
-      line.angleDeviation = run.site.anchors.first { $0.id == line.anchor }?.angleDeviation
+      line.angleDeviation = messages.anchors[anchor].angleDeviation
       add(line, moment.source, moment.arrival)
     }
   }

@@ -40,6 +40,16 @@ struct CapturedRanges: Recording {
     ]
     if let noise = estimate.distanceNoise, noise > 0 { fields["sd_m"] = .number(noise) }
     if let blocked = estimate.nonLineOfSight { fields["nlos_probability"] = .number(blocked) }
+    for (key, angle) in [("azimuth", estimate.azimuth), ("elevation", estimate.elevation)] {
+      guard let angle else { continue }
+      fields["computed_\(key)_deg"] = .number(angle.angle * 180 / .pi)
+      fields["computed_\(key)_sd_deg"] = .number(angle.standardDeviation * 180 / .pi)
+    }
+    let result = estimate.measurement.result
+    for (key, angle) in [("azimuth", result.azimuth), ("elevation", result.elevation)] {
+      fields["\(key)_deg"] = .number(angle.degrees)
+      fields["\(key)_fom"] = .number(Double(angle.figureOfMerit))
+    }
     do throws(RangeLine.Problem) {
       guard let line = try RangeLine(device: nil, { fields[$0] }) else { return (time, .failed) }
       return (time, .measurement(line))

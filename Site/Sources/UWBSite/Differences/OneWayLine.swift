@@ -29,7 +29,7 @@ package struct OneWayLine: Sendable, Hashable {
   /// The names of the sender, the most certain one first: its own name, and its address.
   package var senders: [String]
   package var message: Message
-  /// The direction of the sender from the front of the receiver, in radians: to the left, upwards.
+  /// The direction of the sender from the front of the receiver, in radians: to the right, upwards.
   package var azimuth: Double?
   package var elevation: Double?
   /// The probability that the direct path is blocked.

@@ -47,7 +47,8 @@ package struct OneWayRounds: Sendable {
   private static let silence = 1.0
   private static let mostBlinks = 4096
 
-  private let anchors: [Facing]
+  package let anchors: [Facing]
+  private let places: [SIMD3<Double>]
   private let hasSyncRoles: Bool
   private let hasInitiators: Bool
   /// The first source of reference anchors: their clocks are sources, too.
@@ -65,10 +66,11 @@ package struct OneWayRounds: Sendable {
   ///   - sources: the number of sources of messages.
   package init(_ anchors: [Facing], sources: Int) {
     self.anchors = anchors
+    places = anchors.map(\.position)
     hasSyncRoles = anchors.contains { $0.roles.contains(.sync) }
     hasInitiators = anchors.contains { $0.roles.contains(.initiator) }
     firstSource = sources
-    clocks = UplinkClocks(places: anchors.map(\.position))
+    clocks = UplinkClocks(places: places)
   }
 
   // MARK: input
@@ -109,8 +111,7 @@ package struct OneWayRounds: Sendable {
   private mutating func addDownlink(
     _ stamp: AnchorStamp, _ tag: Int, _ moment: Moment
   ) -> [Finding] {
-    let places = anchors.map(\.position)
-    return downlinks[tag, default: DownlinkRounds(places: places)].add(stamp).map { arrivals in
+    downlinks[tag, default: DownlinkRounds(places: places)].add(stamp).map { arrivals in
       var own = moment
       own.time = arrivals.time
       return .arrivals(tag: tag, arrivals, at: own)
@@ -144,10 +145,9 @@ package struct OneWayRounds: Sendable {
   private func angles(
     _ line: OneWayLine, _ tag: Int, _ anchor: Int, _ moment: Moment
   ) -> [Finding] {
-    guard let facing = anchors[anchor].facing, line.azimuth != nil || line.elevation != nil else {
-      return []
-    }
-    let azimuth = line.azimuth.map { ($0 + facing).remainder(dividingBy: 2 * .pi) }
+    let front = anchors[anchor]
+    guard front.facing != nil, line.azimuth != nil || line.elevation != nil else { return [] }
+    let azimuth = line.azimuth.flatMap { front.turned($0) }
     return [
       .angles(tag: tag, anchor: anchor, azimuth: azimuth, elevation: line.elevation, at: moment)
     ]
@@ -200,6 +200,8 @@ package struct Facing: Sendable, Hashable {
   package var position: SIMD3<Double>
   /// The direction in which its antennas face, in radians from x towards y; nil: unknown.
   package var facing: Double?
+  /// One standard deviation of its angles, in degrees.
+  package var angleDeviation: Double?
   package var roles: Set<Site.Anchor.Role>
 
   package init(

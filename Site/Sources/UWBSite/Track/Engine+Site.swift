@@ -26,8 +26,10 @@ extension Site {
   package var facings: [Facing] {
     anchors.compactMap { anchor in
       anchor.place.map { place in
-        Facing(
+        var facing = Facing(
           place.position, facing: anchor.facing.map { $0 * .pi / 180 }, roles: Set(anchor.roles))
+        facing.angleDeviation = anchor.angleDeviation
+        return facing
       }
     }
   }

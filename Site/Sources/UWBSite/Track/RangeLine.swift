@@ -5,7 +5,8 @@
 /// The keys are the ones of `uwbctl range --format json`, and a shorter form: `t`, `tag`, `anchor`,
 /// `distance_m` and, if known, `sd_m`. A difference has `anchor_a`, `anchor_b` and `difference_m`,
 /// the distance to b minus the distance to a. Directions have `azimuth_deg` and `elevation_deg`
-/// beside `tag` and `anchor`: from x towards y, and upwards; `sd_deg` is their deviation.
+/// beside `tag` and `anchor`: from x towards y, and upwards; `sd_deg` is their deviation. Beside
+/// `peer`, they are a `SeenDirection`.
 package struct RangeLine: Sendable, Hashable {
   package enum Quantity: Sendable, Hashable {
     /// A distance between two boards, in metres.
@@ -50,6 +51,8 @@ package struct RangeLine: Sendable, Hashable {
   /// One standard deviation of angles, in degrees.
   package var angleDeviation: Double?
   package var blocked = 0.0
+  /// The direction of `anchor` from the front of `tag`, as the chip of `tag` reports it.
+  package var seen: SeenDirection?
 
   /// Reads the fields of a line.
   ///
@@ -87,6 +90,7 @@ package struct RangeLine: Sendable, Hashable {
       return
     }
     if field("peer") != nil, field("tag") == nil || field("anchor") == nil {
+      seen = try SeenDirection(field)
       tag = try Self.name(["device", "tag", "anchor"], field, or: device)
       anchor = try Self.name(["peer"], field, or: nil)
     } else {
@@ -119,7 +123,7 @@ package struct RangeLine: Sendable, Hashable {
         throw Problem(field: "distance_m", reason: "\(value) m is less than 0")
       }
     }
-    // The angles of a peer are in the frame of its board, whose heading no one knows here.
+    // The angles of a peer are in the frame of the board.
     guard field("peer") == nil else { return found }
     if let value = try number(["azimuth_deg"], field) { found.append(.azimuth(value * .pi / 180)) }
     if let value = try number(["elevation_deg"], field) {
@@ -128,7 +132,7 @@ package struct RangeLine: Sendable, Hashable {
     return found
   }
 
-  private static func number(
+  static func number(
     _ keys: [String], _ field: (String) -> Field?
   ) throws(Problem) -> Double? {
     for key in keys {

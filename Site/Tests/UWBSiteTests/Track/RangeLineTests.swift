@@ -39,6 +39,34 @@ import Testing
     #expect(try line(calibrated, device: "T")?.quantities == [.distance(4.05)])
   }
 
+  @Test("The direction of a peer is to the right of a known front, and computed angles come first")
+  func seenDirection() throws {
+    var fields: [String: RangeLine.Field] = [
+      "time_s": .number(2), "peer": .text("T"), "status": .text("OK"), "distance_cm": .number(412),
+      "azimuth_deg": .number(30), "azimuth_fom": .number(90), "elevation_deg": .number(-10),
+      "elevation_fom": .number(0),
+    ]
+    let one = try #require(try line(fields, device: "A"))
+    #expect(one.quantities == [.distance(4.12)])
+    #expect(one.seen == SeenDirection(azimuth: .pi / 6))
+    var front = Facing(.zero, facing: .pi / 2)
+    front.angleDeviation = 3
+    let turned = one.turned(by: front)
+    #expect(turned.seen == nil && turned.angleDeviation == 3 && turned.quantities.count == 2)
+    guard case .azimuth(let azimuth)? = turned.quantities.last else {
+      Issue.record("no azimuth")
+      return
+    }
+    #expect(abs(azimuth - .pi / 3) < 1e-9)
+    #expect(one.turned(by: nil).quantities == [.distance(4.12)])
+    #expect(one.turned(by: Facing(.zero)).quantities == [.distance(4.12)])
+    fields["computed_azimuth_deg"] = .number(28)
+    fields["computed_azimuth_sd_deg"] = .number(2)
+    #expect(
+      try line(fields, device: "A")?.seen
+        == SeenDirection(azimuth: 28 * .pi / 180, deviation: 2))
+  }
+
   @Test("A failed round is no measurement, and no error")
   func failedRound() throws {
     let found = try line(["time_s": .number(2), "peer": .text("1"), "status": .text("RX_TIMEOUT")])
