@@ -16,8 +16,8 @@ from collections import deque
 from dataclasses import dataclass
 from typing import Any
 
-from ._lease import Lease, stored
-from ._nats import Client, NatsError
+from ._lease import Lease, Lost, stored
+from ._nats import Client
 from ._streams import call, stream
 
 #: Bytes of a part, and of all parts.
@@ -132,15 +132,18 @@ class Checkpoint:
         except (KeyError, TypeError, ValueError):
             return None
 
-    async def save(self, data: bytes, lease: Lease) -> bool:
-        """Writes the bytes of a state; false where another program has the area."""
+    async def save(self, data: bytes, lease: Lease) -> None:
+        """Writes the bytes of a state, as far as the lease is held.
+
+        Raises `Lost` where another program has written one.
+        """
         size = min(PART, self._client.longest - 1_024)
         parts = [data[start : start + size] for start in range(0, len(data), size)]
         if len(parts) > MOST // PART:
             raise ValueError(f"The state of the area has {len(data) >> 20} MB, and {MOST >> 20} MB are possible. Divide it.")
         for index, part in enumerate(parts):
             if not lease.is_held:
-                return False
+                return
             stored(await self._client.request(f"{self._start}{self._side}{index}", part, TIMEOUT))
         newest = {"side": self._side, "parts": len(parts), "sha256": hashlib.sha256(data).hexdigest(), "site": self._digest}
         headers = f"Nats-Expected-Last-Subject-Sequence: {self._number}\r\n".encode()
@@ -149,7 +152,6 @@ class Checkpoint:
             # Its answer was lost, or another program has written.
             message = await self._get("newest")
             if message is None or base64.b64decode(message.get("data", "")) != json.dumps(newest).encode():
-                raise NatsError("Another program writes the state of this area. Give it another area.")
+                raise Lost("Another program writes the state of this area.")
             number = int(message["seq"])
         self._number, self._side, self.size = number, "b" if self._side == "a" else "a", len(data)
-        return True

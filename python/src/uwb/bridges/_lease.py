@@ -20,6 +20,8 @@ RENEWAL, ATTEMPT = 1.0, 0.5
 MARGIN = 0.5
 #: The error of JetStream for another last number than the expected one.
 WRONG_LAST = 10071
+#: The error of JetStream for a stream that does not exist.
+NO_STREAM = 10059
 
 
 def stored(message: Message) -> int | None:
@@ -42,6 +44,10 @@ def stored(message: Message) -> int | None:
     return number
 
 
+class Lost(Exception):
+    """The area belongs to another program now."""
+
+
 class Lease:
     """The right of one program to work on an area."""
 
@@ -58,25 +64,38 @@ class Lease:
         return time.monotonic() < self._until
 
     async def renew(self) -> bool:
-        """Gets the lease, or makes it longer. Raises `NatsError` without an answer."""
+        """Gets the lease, or makes it longer; false where another program has it.
+
+        Raises `NatsError` without an answer.
+        """
         began = time.monotonic()
-        expected = self._number if self._until > began else 0
-        headers = f"Nats-Expected-Last-Subject-Sequence: {expected}\r\n".encode()
-        reply = await self._client.request(self._subject, self._holder.encode(), RENEWAL, headers)
-        number = stored(reply)
-        if number is None and expected and await self._is_own():
-            # The answer to the last renewal was lost.
-            return await self.renew()
+        expected = self._number if self.is_held else await self._newest()
+        number = await self._write(expected)
+        if number is None and expected is not None:
+            # The answer to the last renewal was lost, or the stream has forgotten it.
+            number = await self._write(await self._newest())
         self._number, self._until = (number, began + AGES["lease"] - MARGIN) if number else (0, 0.0)
         return self.is_held
 
-    async def _is_own(self) -> bool:
-        found = await call(self._client, f"STREAM.MSG.GET.{self._stream}", {"last_by_subj": self._subject})
-        message = found.get("message") or {}
-        if message.get("seq") == self._number or base64.b64decode(message.get("data", "")) != self._holder.encode():
-            return False
-        self._number = message["seq"]
-        return True
+    async def _write(self, expected: int | None) -> int | None:
+        """Returns the number of a lease after the expected one; None for another program's."""
+        if expected is None:
+            return None
+        headers = f"Nats-Expected-Last-Subject-Sequence: {expected}\r\n".encode()
+        return stored(await self._client.request(self._subject, self._holder.encode(), RENEWAL, headers))
+
+    async def _newest(self) -> int | None:
+        """Returns the number of the own lease, 0 for none, and None for another program's.
+
+        A program that waits reads only. A stream of several servers counts each refused message.
+        """
+        found = await call(self._client, f"STREAM.MSG.GET.{self._stream}", {"last_by_subj": self._subject}, RENEWAL)
+        if message := found.get("message"):
+            is_own = base64.b64decode(message.get("data", "")) == self._holder.encode()
+            return int(message["seq"]) if is_own else None
+        if (error := found.get("error") or {}).get("code") != 404 or error.get("err_code") == NO_STREAM:
+            raise NatsError(f"{self._stream}: {error.get('description')}. See uwb-nats --check.")
+        return 0
 
     async def release(self) -> None:
         """Gives the lease back, so that another program need not wait for its end."""

@@ -41,10 +41,10 @@ def wanted(site: str, kind: str, replicas: int, size: int) -> dict[str, Any]:
     return found
 
 
-async def call(client: Client, name: str, members: object = None) -> dict[str, Any]:
+async def call(client: Client, name: str, members: object = None, timeout: float = 5) -> dict[str, Any]:
     """Calls the API of JetStream, and returns its reply; `NatsError` if there is none."""
     payload = b"" if members is None else json.dumps(members).encode()
-    reply = await client.request(f"$JS.API.{name}", payload)
+    reply = await client.request(f"$JS.API.{name}", payload, timeout)
     if reply.status == 503:
         raise NatsError("JetStream is off, or its cluster has no leader: add jetstream {} to the configuration of "
                         "each server, and start most of them.")

@@ -21,7 +21,7 @@ import sys
 import tempfile
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime, timezone
 from typing import Any
 
@@ -32,7 +32,7 @@ from ._checkpoint import Checkpoint, Journal, State, packed
 from ._clock import Clocks
 from ._house import slug
 from ._input import log
-from ._lease import ATTEMPT, RENEWAL, Lease, stored
+from ._lease import ATTEMPT, RENEWAL, Lease, Lost, stored
 from ._nats import Message, NatsError
 from ._program import parser, run
 from ._store import Entry, boot
@@ -49,10 +49,6 @@ REPORT = 5.0
 STEADY, BEHIND = 0.1, 0.5
 #: Seconds for the last places after the end of the measurements.
 FLUSH = 2.0
-
-
-class Lost(Exception):
-    """The area belongs to another program now."""
 
 
 class Measurements:
@@ -332,15 +328,20 @@ class Engine:
 
     async def _work(self) -> None:
         while True:
+            pause = ATTEMPT
             try:
                 if self._client.is_writable and await self._lease.renew():
                     await self._compute()
-            except (NatsError, Lost) as error:
+            except NatsError as error:
                 self._complain(str(error))
-            await asyncio.sleep(ATTEMPT)
+                # After the end of a server, the program that computes gets its lease first.
+                pause = 2 * RENEWAL
+            except Lost as error:
+                self._complain(str(error))
+            await asyncio.sleep(pause)
 
     async def _compute(self) -> None:
-        """Computes places until the lease is lost."""
+        """Computes places until another program has the lease."""
         self._places = places = Places(self._options, self._client, self._lease)
         newest = await places.resume()
         self.takeovers += 1
@@ -370,11 +371,11 @@ class Engine:
     async def _follow(
         self, places: Places, newest: float | None, measurements: Measurements, checkpoint: Checkpoint, path: str
     ) -> None:
-        """Runs `uwbsite` until the lease is lost."""
+        """Runs `uwbsite` until another program has the lease."""
         process = await asyncio.create_subprocess_exec(
             self._options.uwbsite, "run", self._options.file, "utc:-", "--format", "json", "--state", path,
             stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE)
-        reader = Reader(self._options, self._client, measurements)
+        reader = Reader(self._options, self._client, measurements, self._complain)
         tasks = [asyncio.ensure_future(work) for work in (
             self._renew(), self._send(places), reader.run(process, newest), self._read(process, places),
             self._report(reader, places, checkpoint), self._keep(measurements.journal, checkpoint, path))]
@@ -414,21 +415,21 @@ class Engine:
                 self._complain(str(error))
 
     async def _renew(self) -> None:
+        """Renews the lease. While no cluster answers, nothing is published, and the places wait."""
         while True:
-            await asyncio.sleep(RENEWAL)
+            await asyncio.sleep(RENEWAL if self._lease.is_held else ATTEMPT / 2)
             try:
-                await self._lease.renew()
+                if self._client.is_writable and not await self._lease.renew():
+                    raise Lost("The lease is lost: another program has it.")
             except NatsError as error:
                 log.debug("%s", error)
-            if not self._lease.is_held:
-                raise Lost("The lease is lost: no answer of the cluster, or another program has it.")
 
     async def _send(self, places: Places) -> None:
         while True:
             await asyncio.sleep(0.25)
             places.send()
             if places.is_fenced:
-                raise Lost("Another program publishes places of this area. Give it another area.")
+                raise Lost("Another program has published places of this area.")
 
     async def _read(self, process: asyncio.subprocess.Process, places: Places) -> None:
         assert process.stdout is not None
@@ -467,21 +468,26 @@ class Engine:
 class Reader:
     """Passes the measurements of an area to the engine."""
 
-    def __init__(self, options: argparse.Namespace, client: _nats.Client, measurements: Measurements) -> None:
+    def __init__(
+        self, options: argparse.Namespace, client: _nats.Client, measurements: Measurements,
+        complain: Callable[[str], None]
+    ) -> None:
         self._options, self._client, self.measurements = options, client, measurements
+        self._complain = complain
         self._stream = stream(options.site, "range")
         self._waiting: deque[Message] = deque()
         self._wake = asyncio.Event()
         self._inbox = client.inbox(self._ended)
         #: Messages that the server still sends for the last request.
         self._open = 0
+        #: Whether the consumer does not answer.
+        self._is_gone = False
 
     async def run(self, process: asyncio.subprocess.Process, newest: float | None) -> None:
         """Reads for ever, from some seconds before the newest place on."""
         assert process.stdin is not None
         self._client.delivered = self._delivered
         consumer = await self._consumer(newest)
-        answered = time.monotonic()
         while True:
             if self._open <= 0:
                 self._open = BATCH
@@ -489,13 +495,13 @@ class Reader:
                 self._client.publish(f"$JS.API.CONSUMER.MSG.NEXT.{self._stream}.{consumer}", request, f"{self._inbox}.0")
             try:
                 await asyncio.wait_for(self._wake.wait(), 2 * EXPIRES)
-                answered = time.monotonic()
             except asyncio.TimeoutError:
-                self._open = 0
-            self._wake.clear()
-            if time.monotonic() - answered > 3 * EXPIRES:
                 # Its server is gone, or the connection was lost.
-                consumer, answered = await self._consumer(newest), time.monotonic()
+                self._is_gone = True
+            self._wake.clear()
+            if self._is_gone:
+                await asyncio.sleep(ATTEMPT / 2)
+                consumer = await self._consumer(newest)
             lines = []
             while self._waiting:
                 if line := self.measurements.line(self._waiting.popleft()):
@@ -504,7 +510,7 @@ class Reader:
             await process.stdin.drain()
 
     async def _consumer(self, newest: float | None) -> str:
-        """Makes a consumer, and returns its name."""
+        """Makes a consumer, and returns its name. Tries again until there is one."""
         config: dict[str, Any] = {
             "ack_policy": "none", "filter_subject": f"uwb.{self._options.site}.{self._options.area}.range.*",
             "inactive_threshold": INACTIVE * 10**9, "num_replicas": 1, "mem_storage": True}
@@ -514,12 +520,17 @@ class Reader:
             start = min(newest or math.inf, time.time()) - self._options.replay
             moment = datetime.fromtimestamp(start, timezone.utc).isoformat().replace("+00:00", "Z")
             config.update(deliver_policy="by_start_time", opt_start_time=moment)
-        found = await call(
-            self._client, f"CONSUMER.CREATE.{self._stream}", {"stream_name": self._stream, "config": config})
-        if "error" in found:
-            raise NatsError(f"{self._stream}: {found['error'].get('description')}. See uwb-nats --check.")
-        self._open = 0
-        return str(found["name"])
+        wanted = {"stream_name": self._stream, "config": config}
+        while True:
+            try:
+                found = await call(self._client, f"CONSUMER.CREATE.{self._stream}", wanted, 2 * EXPIRES)
+                if "error" not in found:
+                    self._open, self._is_gone = 0, False
+                    return str(found["name"])
+                self._complain(f"{self._stream}: {found['error'].get('description')}. See uwb-nats --check.")
+            except NatsError as error:
+                self._complain(str(error))
+            await asyncio.sleep(ATTEMPT)
 
     def _delivered(self, message: Message) -> None:
         self._waiting.append(message)
@@ -529,9 +540,9 @@ class Reader:
     def _ended(self, message: Message) -> None:
         """Handles the end of a request, such as 408 after its time."""
         self._open = 0
-        # 503: there is no consumer. 409: it was removed, or its leader has changed.
-        if message.status not in (409, 503):
-            self._wake.set()
+        # 503: there is no consumer. 409: it was removed, or its server ends.
+        self._is_gone |= message.status in (409, 503)
+        self._wake.set()
 
 
 def parsed(arguments: list[str] | None) -> argparse.Namespace:
