@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import base64
 import json
@@ -33,7 +34,7 @@ from uwb.bridges._checkpoint import Journal, State, packed, unpacked
 from uwb.bridges._lease import Lease
 from uwb.bridges._nats import Message, NatsError
 from uwb.bridges._streams import host_problems
-from uwb.bridges.nats_engine import Measurements, delivery
+from uwb.bridges.nats_engine import Measurements, Places, delivery
 
 STEP = 0.1
 
@@ -347,6 +348,22 @@ class CheckpointTests(unittest.TestCase):
         for data in (b"", b"x", packed(state)[:-9], zlib.compress(b"[]"), zlib.compress(b'{"number": 1}\n')):
             self.assertRaises(ValueError, unpacked, data)
         self.assertRaises(ValueError, lambda: State(b"", 0, {}).lines)
+
+
+class PlacesTests(unittest.TestCase):
+    def test_places_are_published_in_their_order_before_a_state(self) -> None:
+        client, lease = unittest.mock.Mock(is_writable=True), unittest.mock.Mock(is_held=True)
+        client.inbox.return_value = "i"
+        found = Places(argparse.Namespace(site="hall", area="east", host="h"), client, lease)
+        for moment in 1, 2:
+            found.add(json.dumps({"tag": "T1", "t": moment, "position_m": [1, 2, 3]}).encode())
+        found.send()
+        self.assertEqual((found.count, found.has_published(0), found.has_published(1)), (2, True, False))
+        found._answered(Message("i.1", "", b"", b'{"seq": 7}'))
+        self.assertEqual((found.has_published(1), found.has_published(2)), (True, False))
+        self.assertEqual(client.publish.call_count, 2)
+        found._answered(Message("i.2", "", b"", b'{"seq": 8}'))
+        self.assertTrue(found.has_published(found.count))
 
 
 class LeaseTests(unittest.TestCase):

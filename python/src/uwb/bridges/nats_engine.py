@@ -166,7 +166,8 @@ class Places:
         #: The time of the last published line of each tag and kind, and the zones of a tag.
         self._times: dict[tuple[str, str], float] = {}
         self._zones: dict[str, list[str]] = {}
-        self._count = 0
+        #: The lines so far.
+        self.count = 0
         self.published = self.dropped = 0
         self.is_fenced = False
 
@@ -239,9 +240,13 @@ class Places:
         message = {
             "sequence": sequence, **({"first": True} if sequence == 1 else {}), **self._fixed, "utc_us": clock.utc_us,
             "utc_max_error_us": clock.max_error_us, "monotonic_us": clock.monotonic_us, "value": value}
-        self._count += 1
-        self._identities[self._count] = f"{subject}-{moment:.6f}-{value.get('event', '')}-{value.get('zone', '')}"
-        self.flight.add([Entry(self._count, sequence, subject, json.dumps(message, separators=(",", ":")).encode())])
+        self.count += 1
+        self._identities[self.count] = f"{subject}-{moment:.6f}-{value.get('event', '')}-{value.get('zone', '')}"
+        self.flight.add([Entry(self.count, sequence, subject, json.dumps(message, separators=(",", ":")).encode())])
+
+    def has_published(self, count: int) -> bool:
+        """Returns whether the streams have the first lines, up to this number."""
+        return next(iter(self._identities), count + 1) > count
 
     def send(self, is_new_connection: bool = False) -> None:
         """Sends messages, as far as the lease and the connection permit."""
@@ -378,7 +383,7 @@ class Engine:
         reader = Reader(self._options, self._client, measurements, self._complain)
         tasks = [asyncio.ensure_future(work) for work in (
             self._renew(), self._send(places), reader.run(process, newest), self._read(process, places),
-            self._report(reader, places, checkpoint), self._keep(measurements.journal, checkpoint, path))]
+            self._report(reader, places, checkpoint), self._keep(measurements.journal, places, checkpoint, path))]
         try:
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             for task in done:
@@ -394,8 +399,8 @@ class Engine:
             self._places = None
             self._export({})
 
-    async def _keep(self, journal: Journal, checkpoint: Checkpoint, path: str) -> None:
-        """Writes each state of `uwbsite` to the cluster."""
+    async def _keep(self, journal: Journal, places: Places, checkpoint: Checkpoint, path: str) -> None:
+        """Writes each state of `uwbsite` to the cluster, after the places before it."""
         written = os.stat(path).st_mtime_ns if os.path.exists(path) else 0
         while True:
             await asyncio.sleep(0.5)
@@ -408,6 +413,10 @@ class Engine:
                 if (place := journal.take(state.lines)) is None:
                     continue
                 state.number, state.sequences = place
+                # The next engine computes no place before its state again.
+                count = places.count
+                while not places.has_published(count):
+                    await asyncio.sleep(0.1)
                 data = await asyncio.get_running_loop().run_in_executor(None, packed, state)
                 await checkpoint.save(data, self._lease)
             except (NatsError, ValueError, KeyError) as error:
