@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A moment by the clock of a reference anchor: whole ticks and a part.
+/// A time by the clock of a reference anchor.
 package struct ReferenceTime: Sendable, Hashable {
-  /// Ticks of the reference, of a count that does not wrap.
+  /// The ticks of the reference, by a count that does not wrap.
   package var ticks: Int64
   package var part: Double
   /// The variance of the conversion in ticks², without the noise of the stamp.
@@ -32,38 +32,39 @@ package struct AnchorClock: Sendable {
 
   package enum Finding: Sendable, Hashable {
     case used
-    /// Far from the prediction: a blocked path, or a damaged frame.
+    /// The stamp is far from the prediction: the path is blocked, or the frame is damaged.
     case rejected
-    /// The clock jumped, as after a restart of the anchor or the reference. It begins again.
+    /// The clock jumped, as after a restart of the anchor or the reference. The estimate starts
+    /// again.
     case restarted
   }
 
   private struct Sample: Sendable {
     var local: Int64
-    /// Reference minus local, in ticks, beside the first difference.
+    /// The reference's count minus the anchor's, in ticks, relative to the first difference.
     var offset: Double
   }
 
-  /// The number of frames that must contradict before the clock begins again.
+  /// The number of consecutive contradicting frames after which the estimate starts again.
   private static let mostRejected = 3
-  /// Returns the standard deviations from which on a frame is doubtful, and rejected. A blocked
-  /// path is longer, so that the anchor's stamp is late.
+  /// Returns the numbers of standard deviations beyond which a frame is doubtful, and rejected.
   ///
-  /// - Parameter share: the share of the prediction in the variance. Where the stamp is more
-  /// certain
-  ///   than the prediction, a deviation is rather the clock's.
+  /// A signal on a blocked path arrives late, so that late stamps have lower limits.
+  ///
+  /// - Parameter share: the prediction's share of the variance. The limits grow with it, because a
+  ///   deviation is then more likely an error of the clock than of the stamp.
   private static func gates(late: Bool, _ share: Double) -> (doubtful: Double, rejected: Double) {
     late ? (2.5 + 1.5 * share, 3 + 2 * share) : (5, 6)
   }
-  /// Ticks that no drift explains: 100 ppm of a second.
+  /// The number of ticks that no drift explains: 100 ppm of a second.
   private static let jump = 100e-6 * Ticks.perSecond
   private static let mostSamples = 8
-  /// Seconds between two frames from which on predictions are better.
+  /// The gap between two frames, in seconds, above which a prediction is better than interpolation.
   private static let longestGap = 0.6
 
   package let noise: Noise
   private var base: Int64 = 0
-  /// The accepted frames, for times between two of them.
+  /// The accepted frames, for the interpolation of times between two of them.
   private var samples: [Sample] = []
   /// The time of the state.
   private var newest: Sample?
@@ -73,7 +74,7 @@ package struct AnchorClock: Sendable {
 
   package init(noise: Noise = Noise()) { self.noise = noise }
 
-  /// The relative rate of the reference, minus 1; nil before two frames.
+  /// The rate of the reference relative to the anchor, minus 1; nil before the second frame.
   package var drift: Double? { samples.count < 2 ? nil : state.y }
 
   /// The reference's time of the last frame in ticks; nil before the first one.
@@ -104,9 +105,10 @@ package struct AnchorClock: Sendable {
     var finding = Finding.used
     let gates = Self.gates(late: innovation < 0, spread[0, 0] / variance)
     let size = abs(innovation) / variance.squareRoot()
-    // A clock that contradicts its model for long has changed: believe the frames.
+    // Many contradictions in sequence mean that the clock has changed: the frames are right.
     if samples.count > 3, rejected < Self.mostRejected, size > gates.doubtful {
-      // The less a frame is believed, the farther it is from the prediction.
+      // The variance grows with the distance from the prediction, so that the frame has less
+      // weight.
       variance = innovation * innovation / (gates.doubtful * gates.doubtful)
       if size > gates.rejected { finding = .rejected }
     }
@@ -146,7 +148,7 @@ package struct AnchorClock: Sendable {
     var step = Matrix.identity(3)
     (step[0, 1], step[0, 2], step[1, 2]) = (ticks, ticks * seconds / 2, seconds)
     var spread = step * covariance * step.transposed
-    // Backwards, noise adds as well, and the covariances have the other sign.
+    // For a step backwards, the noise is added as well, and the covariances change their sign.
     let span = abs(seconds)
     let (drift, rate) = (noise.drift * noise.drift, noise.rate * noise.rate)
     spread[0, 0] +=
@@ -175,8 +177,10 @@ package struct AnchorClock: Sendable {
       ticks: own + base, part: predicted.x, variance: max(0, spread[0, 0]))
   }
 
-  /// Returns a stamp of the anchor by the reference's clock, between the frames before and after
-  /// it; nil where one of them is missing, or they are far apart. It needs no model of the clock.
+  /// Returns a stamp of the anchor by the reference's clock, interpolated between two frames.
+  ///
+  /// Needs no model of the clock. Returns nil without a frame before and after the stamp, and where
+  /// both are far apart.
   package func interpolated(_ own: Int64) -> ReferenceTime? {
     guard let next = samples.firstIndex(where: { $0.local >= own }), next > 0 else { return nil }
     let (before, after) = (samples[next - 1], samples[next])
@@ -185,7 +189,7 @@ package struct AnchorClock: Sendable {
     let part = Double(own - before.local) / Double(after.local - before.local)
     let offset = before.offset + part * (after.offset - before.offset)
     let weight = part * part + (1 - part) * (1 - part)
-    // The drift walks between the frames, and is known at neither.
+    // Both frames determine the offset, but the drift varies between them.
     let walked = noise.drift * Ticks.perSecond * part * (1 - part) * gap
     let variance = weight * noise.stamp * noise.stamp + walked * walked * gap / 3
     return ReferenceTime(ticks: own + base, part: offset, variance: variance)

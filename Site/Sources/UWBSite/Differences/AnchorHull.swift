@@ -6,7 +6,7 @@ enum AnchorHull {
   static func contains(
     _ place: SIMD3<Double>, _ anchors: some Collection<SIMD3<Double>>, margin: Double
   ) -> Bool {
-    // Outside, all anchors are on one side of a line through the place.
+    // From a place outside of the hull, all anchors are on one side of some line.
     for angle in stride(from: 0.0, to: 2 * .pi, by: .pi / 36) {
       let (x, y) = (Math.cos(angle), Math.sin(angle))
       let own = x * place.x + y * place.y

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Computes a place from the arrivals of one moment: one unknown time, and robust against arrivals
-/// that are late.
+/// Computes a place from arrivals with a common unknown time. Late arrivals have little effect.
 package struct ArrivalSolver: Sendable {
   package struct Place: Sendable, Hashable {
     package var position: SIMD3<Double>
-    /// The standard deviation along the axis of the ellipse in the plane that is least sure.
+    /// The standard deviation along the longest axis of the ellipse in the plane.
     package var deviation: Double
     /// The standard deviation of the height; 0 for a known one.
     package var heightDeviation: Double
   }
 
   package enum Refusal: Error, Sendable, Hashable {
-    /// Fewer arrivals than unknowns and one to spare.
+    /// There are too few arrivals: a place needs one more than its unknowns.
     case fewArrivals
     /// The place is outside of the anchors' hull, where hyperbolas diverge.
     case outsideHull
@@ -37,13 +36,14 @@ package struct ArrivalSolver: Sendable {
     let sites = entries.map { places[$0.anchor] }
     let middle = sites.reduce(.zero, +) / Double(sites.count)
     var best: (cost: Double, position: SIMD3<Double>, information: Matrix)?
-    // Hyperbolas may have a second intersection: starts at the middle and between it and anchors.
+    // Hyperbolas may intersect twice. The search starts at the middle, and between it and each
+    // anchor.
     for start in [middle] + sites.map({ 0.4 * middle + 0.6 * $0 }) {
       var first = start
       first.z = height?.value ?? start.z - 0.5
       guard let found = descend(from: first, entries) else { continue }
       if best.map({ found.cost < $0.cost - 1e-6 }) ?? true { best = found }
-      // All arrivals agree: no other place fits better.
+      // If all arrivals agree with a place, no other place fits better.
       if found.cost < 1.5 * Double(entries.count),
         AnchorHull.contains(found.position, sites, margin: margin)
       {
@@ -69,7 +69,7 @@ package struct ArrivalSolver: Sendable {
     for step in 0..<25 {
       var (information, right, cost) = equations(at: position, time, entries)
       if step == 0 {
-        // The time that fits the start best.
+        // The time that fits the start best: the median over all arrivals.
         let rays = entries.map { $0.metres - (position - places[$0.anchor]).length }.sorted()
         time = rays[rays.count / 2]
         (information, right, cost) = equations(at: position, time, entries)
@@ -105,7 +105,7 @@ package struct ArrivalSolver: Sendable {
       let distance = max(arm.length, 1e-3)
       let residual = entry.metres - distance - time
       let scaled = residual / entry.deviation
-      // Cauchy's loss, wider for signals that come early.
+      // Cauchy's loss, which is wider for early signals than for late ones.
       let width = residual > 0 ? 4.0 : 6.0
       let robust = 1 / (1 + (scaled / width) * (scaled / width))
       cost += width * width * Math.log(1 + (scaled / width) * (scaled / width))
@@ -119,13 +119,13 @@ package struct ArrivalSolver: Sendable {
       add([0, 0, 1, 0], residual, weight: 1 / (height.deviation * height.deviation))
       cost += residual * residual / (height.deviation * height.deviation)
     } else {
-      // Weak, so that anchors on one ceiling do not leave the height open.
+      // A weak prior on the height: anchors on one ceiling do not determine it.
       add([0, 0, 1, 0], 0, weight: 1e-4)
     }
     return (information, right, cost)
   }
 
-  /// Returns whether enough arrivals agree with a place: as many as unknowns, and one to spare.
+  /// Returns whether enough arrivals agree with a place: one more than its unknowns.
   private func fits(_ position: SIMD3<Double>, _ entries: [Arrivals.Entry]) -> Bool {
     let times = entries.map { $0.metres - (position - places[$0.anchor]).length }
     let agreeing = times.map { time in

@@ -59,7 +59,7 @@ package struct Arrivals: Sendable, Hashable {
   package struct Entry: Sendable, Hashable {
     /// The index of the anchor.
     package var anchor: Int
-    /// Metres, beside the unknown time.
+    /// The time of arrival in metres, up to the unknown time.
     package var metres: Double
     /// One standard deviation in metres.
     package var deviation: Double
@@ -73,7 +73,7 @@ package struct Arrivals: Sendable, Hashable {
   }
 
   package var entries: [Entry]
-  /// Seconds: of the poll, or by the clock of the reference.
+  /// The time in seconds: of the poll, or by the clock of the reference.
   package var time = 0.0
   /// The reference anchor of uplink TDoA; -1 for downlink.
   package var reference = -1
@@ -91,8 +91,8 @@ package struct Arrivals: Sendable, Hashable {
 
 /// Computes the arrivals of a round from the messages that a tag receives.
 ///
-/// Stamps of two messages of one anchor compare its clock with the tag's a hundred times as well as
-/// the carrier of a frame. The carrier is used only where such stamps are missing.
+/// Two messages of one anchor compare its clock with the tag's a hundred times more exactly than
+/// the carrier of a frame. The carrier is used only without such messages.
 package struct DownlinkRounds: Sendable {
   /// One standard deviation of a stamp of reception, in ticks: 120 ps.
   package var stampDeviation = 7.7
@@ -114,7 +114,7 @@ package struct DownlinkRounds: Sendable {
   private struct History: Sendable {
     var stamps: [AnchorStamp] = []
 
-    /// Adds a stamp, and forgets the ones before its memory or before a restart of the anchor.
+    /// Adds a stamp. Removes stamps that are too old, or from before a restart of the anchor.
     mutating func add(_ stamp: AnchorStamp) {
       if let last = stamps.last {
         let own = Double(
@@ -166,12 +166,12 @@ package struct DownlinkRounds: Sendable {
     case .response: responses[source, default: History()].add(message)
     case .final: break
     }
-    // The rounds before are complete: a lost poll is never paired with the last block's.
+    // Earlier rounds are complete: a poll is never paired with messages of another block.
     var found: [Arrivals] = []
     for other in Array(open.keys) where other != key {
       if let messages = open.removeValue(forKey: other) { found += arrivals(messages) }
     }
-    // A source may repeat messages for ever.
+    // A faulty source might repeat messages without end.
     if open[key]?.count ?? 0 < Self.mostMessages { open[key, default: []].append(message) }
     if message.kind == .final, let messages = open.removeValue(forKey: key) {
       found += arrivals(messages)
@@ -203,13 +203,13 @@ package struct DownlinkRounds: Sendable {
     _ response: AnchorStamp, _ poll: AnchorStamp, _ clock: (value: Double, deviation: Double)
   ) -> Arrivals.Entry? {
     let interval = Ticks.between(poll.received, response.received, bits: response.bits.received)
-    // The tag's stamp of the response.
+    // The stamp of the response has noise, too.
     var variance = stampDeviation * stampDeviation
-    // Differences of whole ticks first: the intervals are long.
+    // Whole ticks are subtracted first: the intervals are long, their difference is short.
     let later: Double
     let drift: Double
     if response.isCommonTimeBase {
-      // The reply is of the responder's own clock, the times of sending are not.
+      // The reply time is not of the common clock, so the times of sending are used.
       let bits = min(poll.bits.sent, response.bits.sent)
       let sent = Ticks.between(poll.sent, response.sent, bits: bits)
       later = Double(interval - sent) + Double(interval) * clock.value
@@ -221,7 +221,7 @@ package struct DownlinkRounds: Sendable {
       later =
         Double(interval) - response.reply + Double(interval) * clock.value
         + response.reply * offset.value / (1 + offset.value) - flight
-      // The responder's stamp of the poll.
+      // The responder's stamp of the poll has noise, too.
       variance += stampDeviation * stampDeviation
       drift = response.reply * (clock.deviation + offset.deviation)
     }
@@ -239,8 +239,9 @@ package struct DownlinkRounds: Sendable {
     return (places[response.anchor] - places[initiator]).length / Ticks.metres
   }
 
-  /// Returns the arrival of the initiator's signal: the poll's, or the mean of the poll's and the
-  /// final's where earlier rounds have compared the clocks.
+  /// Returns the arrival of the initiator's signal.
+  ///
+  /// Uses the poll, or the mean of poll and final where earlier rounds have compared the clocks.
   private func initiatorEntry(
     _ poll: AnchorStamp, _ final: AnchorStamp?, _ clock: (value: Double, deviation: Double)
   ) -> Arrivals.Entry {

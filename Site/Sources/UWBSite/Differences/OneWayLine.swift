@@ -26,7 +26,7 @@ package struct OneWayLine: Sendable, Hashable {
   package var time: Double
   /// The receiver.
   package var device: String
-  /// The names of the sender, the most certain one first: its own name, and its address.
+  /// The names of the sender, the most certain one first: its own name, then its address.
   package var senders: [String]
   package var message: Message
   /// The direction of the sender from the front of the receiver, in radians: to the right, upwards.
@@ -40,12 +40,12 @@ package struct OneWayLine: Sendable, Hashable {
     self.message = message
   }
 
-  /// The probability of a blocked path, where a chip reports one.
+  /// The assumed probability where a chip reports that the path is blocked.
   package static let reportedBlocked = 0.5
 }
 
 extension OneWayLine {
-  /// Returns whether the fields are a message's.
+  /// Returns whether the fields belong to a message of one-way ranging.
   package static func isMessage(_ field: (String) -> RangeLine.Field?) -> Bool {
     guard case .text(let kind)? = field("kind") else { return false }
     return ["downlink", "uplink", "angle"].contains(kind)
@@ -83,7 +83,7 @@ extension OneWayLine {
     if case .flag(true)? = field("nlos") { blocked = Self.reportedBlocked }
   }
 
-  /// Returns the message of a line; nil for one without a stamp.
+  /// Returns the message of a line; nil for a line without a stamp.
   private static func message(
     _ field: (String) -> RangeLine.Field?
   ) throws(RangeLine.Problem) -> Message? {
@@ -144,7 +144,7 @@ extension OneWayLine {
       switch field(key) {
       case .number(let number): number
       case .whole(let number): Double(number)
-      // A cell of a table.
+      // A cell of a table is text, unlike a number of JSON.
       case .text(let text): Double(text)
       default: nil
       }

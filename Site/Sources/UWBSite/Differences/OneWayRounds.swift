@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The messages of one-way ranging of a whole site, as arrivals of tags and as angles.
+/// Converts the messages of one-way ranging of a whole site to arrivals and angles of tags.
 ///
-/// A blink of uplink TDoA waits until each anchor has received a frame of synchronisation after it,
-/// for a quarter of a second at most. Time is an input.
+/// A blink of uplink TDoA waits until each anchor has received a later frame of synchronisation,
+/// for at most a quarter of a second. Time is an input.
 package struct OneWayRounds: Sendable {
   /// A finding for the track of a tag.
   package enum Finding: Sendable, Hashable {
@@ -11,8 +11,7 @@ package struct OneWayRounds: Sendable {
     case arrivals(tag: Int, Arrivals, at: Moment)
     /// The direction of a tag from an anchor in radians, in the frame of the site.
     case angles(tag: Int, anchor: Int, azimuth: Double?, elevation: Double?, at: Moment)
-    /// The clock of a reference anchor has begun again: the times of its source have nothing in
-    /// common with the ones before.
+    /// The clock of a reference anchor has restarted. Earlier times of its source are meaningless.
     case restarted(source: Int)
   }
 
@@ -36,14 +35,15 @@ package struct OneWayRounds: Sendable {
   /// A blink that not all anchors have reported.
   private struct Blink: Sendable {
     var stamps: [UplinkClocks.Stamp] = []
-    /// The time of its first message, and the present time then.
+    /// The time of the first message of the blink.
     var moment: Moment
+    /// The time of the engine at the first message.
     var since: Double
   }
 
   /// Seconds for which a blink waits.
   package static let longestWait = 0.25
-  /// Seconds after which an anchor without messages is not waited for.
+  /// The seconds without messages after which blinks no longer wait for an anchor.
   private static let silence = 1.0
   private static let mostBlinks = 4096
 
@@ -51,14 +51,14 @@ package struct OneWayRounds: Sendable {
   private let places: [SIMD3<Double>]
   private let hasSyncRoles: Bool
   private let hasInitiators: Bool
-  /// The first source of reference anchors: their clocks are sources, too.
+  /// The index of the first source that is the clock of a reference anchor.
   private let firstSource: Int
   private var clocks: UplinkClocks
   private var downlinks: [Int: DownlinkRounds] = [:]
   private var blinks: [Key: Blink] = [:]
   /// The keys of `blinks` in the order of their first messages.
   private var order: [Key] = []
-  /// The present time at the last message of each uplink anchor.
+  /// The time of the last message of each uplink anchor.
   private var seen: [Int: Double] = [:]
 
   /// - Parameters:
@@ -103,7 +103,7 @@ package struct OneWayRounds: Sendable {
     case (.frame, .tag(let tag), .anchor(let anchor)): found = angles(line, tag, anchor, moment)
     default: return []
     }
-    // Only frames of synchronisation complete blinks.
+    // Only a frame of synchronisation can complete a blink before its time limit.
     if case .sync = line.message { return found + due(at: now) }
     return found + due(at: now, onlyLate: true)
   }
@@ -127,7 +127,8 @@ package struct OneWayRounds: Sendable {
     clocks.note(anchor, bits: received.bits)
     let finding = clocks.addSync(
       from: reference, sent: sent.ticks, at: anchor, received: received.ticks)
-    // The times of the reference have begun again, or the anchor's: no harm is done then.
+    // The reference or the anchor has restarted. In the second case, resetting the source is
+    // harmless.
     return finding == .restarted ? [.restarted(source: firstSource + reference)] : []
   }
 
@@ -155,7 +156,7 @@ package struct OneWayRounds: Sendable {
 
   // MARK: output
 
-  /// Returns the blinks that have waited for long, and the ones that are complete.
+  /// Returns the blinks that are complete, and the ones whose waiting time has passed.
   package mutating func due(at now: Double, onlyLate: Bool = false) -> [Finding] {
     let late = order.prefix { key in
       now - (blinks[key]?.since ?? now) > Self.longestWait

@@ -6,8 +6,9 @@ package enum Ticks {
   /// Metres in a tick, at the speed of light in air.
   package static let metres = 299_702_547 / perSecond
 
-  /// Returns the whole ticks from one stamp to another of the same counter: less than half of a
-  /// turn of the counter in either direction.
+  /// Returns the ticks from one stamp to another of the same counter, in either direction.
+  ///
+  /// The stamps are less than half a turn of the counter apart.
   ///
   /// - Parameter bits: the width of the counter.
   package static func between(_ start: UInt64, _ end: UInt64, bits: Int) -> Int64 {
@@ -16,7 +17,7 @@ package enum Ticks {
   }
 }
 
-/// A counter that wraps, as a count that does not.
+/// Converts the stamps of a counter that wraps to a count that does not.
 struct UnwrappedCounter: Sendable, Hashable {
   private var last: (stamp: UInt64, total: Int64)?
   let bits: Int

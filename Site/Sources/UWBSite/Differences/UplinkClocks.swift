@@ -2,9 +2,9 @@
 
 /// The clocks of all anchors of a site, and the arrivals of blinks by a common time.
 ///
-/// Any anchor may be a reference. A blink takes the reference by which its stamps are compared
-/// best, over other references where an anchor does not hear this one. Only differences of times
-/// count, so that another reference causes no jump.
+/// Any anchor may be a reference. A blink uses the reference that compares its stamps best. An
+/// anchor that does not receive this reference is compared over other references. Only differences
+/// of times matter, so that another reference causes no jump.
 package struct UplinkClocks: Sendable {
   private struct Pair: Hashable {
     var reference: Int
@@ -23,11 +23,11 @@ package struct UplinkClocks: Sendable {
     }
   }
 
-  /// Metres by which a signal may be late.
+  /// The greatest delay of a signal on a detour, in metres.
   private static let longestDelay = 30.0
-  /// The variance of a conversion in ticks² from which a way over other references is tried.
+  /// The variance of a conversion in ticks² above which a path over other references is tried.
   private static let doubtfulVariance = 200.0
-  /// The number of references in a way, beside the common one.
+  /// The greatest number of references in a path, besides the common one.
   private static let mostHops = 3
 
   private let places: [SIMD3<Double>]
@@ -69,8 +69,8 @@ package struct UplinkClocks: Sendable {
 
   /// Returns the arrivals of a blink by a common time; nil for fewer than two anchors.
   ///
-  /// - Parameter waits: whether the frames of synchronisation after the blink have arrived, to
-  ///   interpolate between frames. Otherwise clocks are predicted.
+  /// - Parameter waits: whether frames of synchronisation after the blink have arrived. Without
+  ///   them, the clocks are predicted rather than interpolated.
   package mutating func arrivals(_ stamps: [Stamp], waits: Bool) -> Arrivals? {
     let totals = stamps.filter { places.indices.contains($0.anchor) }.map {
       (anchor: $0.anchor, ticks: counters[$0.anchor].total($0.received), blocked: $0.blocked)
@@ -105,15 +105,17 @@ package struct UplinkClocks: Sendable {
     return arrivals
   }
 
-  /// Returns the arrival in the middle of all.
+  /// Returns the median arrival.
   private func middle(_ found: [Found]) -> Found? {
     guard let first = found.first else { return nil }
     let ordered = found.sorted { $0.time.after(first.time) < $1.time.after(first.time) }
     return ordered[ordered.count / 2]
   }
 
-  /// Returns whether the times of two arrivals differ by less than the way between their anchors,
-  /// and a late signal. The stamps of an anchor that has just restarted do not.
+  /// Returns whether two arrivals can belong to one blink.
+  ///
+  /// Their times differ by at most the distance of the anchors and the delay of a late signal. This
+  /// fails for an anchor that has just restarted.
   private func isPossible(_ one: Found, beside other: Found) -> Bool {
     let way = (places[one.anchor] - places[other.anchor]).length + Self.longestDelay
     return abs(one.time.after(other.time)) * Ticks.metres < way
@@ -144,8 +146,9 @@ package struct UplinkClocks: Sendable {
     }
   }
 
-  /// Returns a stamp by the clock of a reference: directly, or over other references where this is
-  /// surer. The variances of a way decide, not its length.
+  /// Returns a stamp by the clock of a reference, converted directly or over other references.
+  ///
+  /// The path with the least variance is used, even if it is longer.
   private func time(
     of ticks: Int64, at anchor: Int, by root: Int, _ waits: Bool, hops: Int = mostHops
   ) -> ReferenceTime? {
@@ -156,7 +159,7 @@ package struct UplinkClocks: Sendable {
       guard let first = convert(ticks, Pair(reference: other, anchor: anchor), waits),
         first.variance < best?.variance ?? .infinity
       else { continue }
-      // The part is small: only whole ticks are converted.
+      // The fraction of a tick is too small to need a conversion.
       let whole = Int64(first.part.rounded(.down))
       guard
         let second = time(of: first.ticks + whole, at: other, by: root, waits, hops: hops - 1)

@@ -2,7 +2,7 @@
 
 /// Reads the members of one object, and notes each problem with its field.
 ///
-/// A member with a problem has the value of a missing one, so that reading goes on.
+/// A member with a problem counts as missing, so that reading continues.
 struct ObjectReader {
   let path: String
   let problems: ProblemList
@@ -163,7 +163,7 @@ struct ObjectReader {
 
   // MARK: nested values
 
-  /// The path and the value of each element.
+  /// Returns the path and the value of each element.
   func list(_ key: String) -> [(path: String, value: JSONValue)] {
     guard let value = members[key] else { return [] }
     guard case .array(let values) = value else {

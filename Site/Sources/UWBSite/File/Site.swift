@@ -19,7 +19,7 @@ package struct Site: Sendable, Hashable {
 }
 
 extension Site {
-  /// The frame in which the places are. A covariance has no meaning without its gauge.
+  /// The frame of the coordinates. A covariance is meaningful only in its frame.
   package struct Gauge: Sendable, Hashable {
     package enum Kind: String, Sendable, CaseIterable {
       /// Only the shape is known: place, heading and handedness are free.
@@ -28,7 +28,7 @@ extension Site {
       case anchors
       /// One anchor, a direction, and a choice between mirror images.
       case direction
-      /// The best fit onto places that were chosen on a floor plan.
+      /// The best fit to places that were chosen on a floor plan.
       case plan
       /// Each place was measured in the coordinates of the site.
       case measured
@@ -37,7 +37,7 @@ extension Site {
     }
 
     package var kind = Kind.measured
-    /// The anchors that hold the frame.
+    /// The anchors that define the frame.
     package var anchors: [String] = []
     /// Whether the fit had to mirror the shape.
     package var isMirrored = false
@@ -57,7 +57,7 @@ extension Site {
   package struct Floor: Sendable, Hashable {
     package var id: String
     package var label: String?
-    /// The height of its surface.
+    /// The height of the floor's surface.
     package var height: Double
   }
 
@@ -77,7 +77,7 @@ extension Site {
   }
 
   package struct Anchor: Sendable, Hashable {
-    /// The part of an anchor in differences of time.
+    /// The role of an anchor in the measurement of time differences.
     package enum Role: String, Sendable, CaseIterable {
       /// Receives the blinks of tags.
       case uplink
@@ -104,7 +104,7 @@ extension Site {
     package var facing: Double?
     /// One standard deviation of its angles, in degrees.
     package var angleDeviation = 6.0
-    /// Empty: not restricted.
+    /// The roles of the anchor; empty: all.
     package var roles: [Role] = []
     /// The socket of the service that has the anchor's chip.
     package var service: String?
@@ -124,7 +124,7 @@ extension Site {
       case free
     }
 
-    /// The lasting identity; addresses may change.
+    /// The permanent identifier; addresses may change.
     package var id: String
     package var label: String?
     package var addresses: [Address] = []
@@ -147,7 +147,7 @@ extension Site {
     package var floor: String?
     /// The width of the band around the edge in which nothing changes.
     package var margin = 0.0
-    /// The floors between which one changes in this zone: stairs or a lift.
+    /// The floors that the zone connects by stairs or a lift; tags change floors here.
     package var connectedFloors: [String] = []
 
     init(id: String, shape: Shape) { (self.id, self.shape) = (id, shape) }
@@ -158,7 +158,8 @@ extension Site {
     }
   }
 
-  /// A picture of a floor with its place in metres, which stays when the picture is exchanged.
+  /// A picture of a floor with its place in metres. The place remains when the picture is
+  /// exchanged.
   package struct FloorPlan: Sendable, Hashable {
     /// The name of a file in the folder of the site file.
     package var image: String

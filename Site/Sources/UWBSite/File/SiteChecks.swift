@@ -16,11 +16,11 @@ extension Site {
     Self.unique(zones.map(\.id), "zones", "id", problems)
     Self.unique(zones.map { $0.label ?? "" }, "zones", "label", problems)
     Self.unique(doors.map(\.id), "doors", "id", problems)
-    // A sum turns -0 into 0.
+    // Adding 0 turns -0 into 0, so that both have the same text.
     Self.unique(floors.map { "\($0.height + 0) m" }, "floors", "height_m", problems)
   }
 
-  /// Notes the second of two equal names; empty ones are problems or absent already.
+  /// Notes the second of two equal names. Missing names are already noted, or are not errors.
   private static func unique(
     _ names: [String], _ list: String, _ key: String, _ problems: ProblemList
   ) {

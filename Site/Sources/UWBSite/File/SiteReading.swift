@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The numbers that make sense in a site.
+/// The ranges of numbers that are plausible in a site.
 enum SiteLimits {
   static let coordinates = -100_000.0...100_000
   static let deviations = 0.0...10_000

@@ -19,7 +19,7 @@ extension Site {
   }
 }
 
-/// Parts of a file: nil is absent.
+/// Conversions to JSON. Nil means that the member is absent.
 extension JSONValue {
   fileprivate static func members(_ members: [(String, JSONValue?)]) -> JSONValue {
     .object(members.compactMap { name, value in value.map { JSONMember(name, $0) } })

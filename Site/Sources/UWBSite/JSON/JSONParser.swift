@@ -5,7 +5,7 @@ struct JSONParser {
   static let deepest = 32
   /// The number of members up to which each name is compared with all others.
   private static let few = 16
-  /// The number of digits from which a whole number may be 2⁵³.
+  /// The least number of digits of a whole number that may reach 2⁵³.
   private static let longDigits = 16
 
   let bytes: [UInt8]
@@ -87,7 +87,7 @@ struct JSONParser {
         throw fault("a name in quotation marks belongs here")
       }
       let name = try string()
-      // A set is slower for few names, and faster for the many of a hostile sender.
+      // A set is slower for a few names, but protects against objects with very many names.
       if result.count == Self.few { names = Set(result.map(\.name)) }
       let isNew =
         result.count < Self.few

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A way down to the next minimum of a cost, by Levenberg's and Marquardt's steps.
+/// A search for a nearby minimum of a cost with Levenberg–Marquardt steps.
 struct Descent<State> {
   var state: State
   var cost: Double

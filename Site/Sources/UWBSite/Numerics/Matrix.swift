@@ -2,7 +2,7 @@
 
 /// A dense matrix of doubles, stored by rows.
 ///
-/// For the sizes of a site: some hundred unknowns. All operations are of the textbook's order.
+/// Algorithms are the ones of textbooks: a site has at most some hundred unknowns.
 struct Matrix: Sendable, Hashable {
   let rows: Int
   let columns: Int

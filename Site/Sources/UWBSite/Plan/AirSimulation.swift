@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Sessions without a common schedule on one channel: two rounds that overlap are both lost.
+/// Simulates sessions on one channel without a common schedule: overlapping rounds are lost.
 ///
-/// Clocks differ by up to 20 ppm. A session that hops chooses one of the rounds of its block by a
+/// Clocks differ by up to 20 ppm. A hopping session chooses one of the rounds of each block by a
 /// number that depends on the block.
 package struct AirSimulation: Sendable {
   package var sessions: Int
-  /// Seconds.
+  /// The duration of a round in seconds.
   package var round: Double
   package var block: Double
   package var isHopping: Bool

@@ -14,7 +14,7 @@ package struct ChipNeeds: Sendable, Hashable {
 
   package init(_ plan: Plan) {
     let (anchors, tags) = (plan.request.anchors, plan.request.tags)
-    // The first anchor has the round with the others, too.
+    // The first anchor also has the round with the other anchors.
     let perAnchor = (plan.rounds.count + anchors - 1) / max(1, anchors)
     interval = Int(1000 * plan.block)
     switch plan.scheme {

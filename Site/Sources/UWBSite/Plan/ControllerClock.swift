@@ -1,43 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The clock of a chip against the clock of its host, from questions and their answers.
+/// Estimates the clock of a chip relative to the clock of its host, from readings of both.
 ///
-/// A Kalman filter of the offset and of the rate. Times are seconds by the clock of the host.
+/// A Kalman filter of the offset and the rate. Times are seconds by the host's clock.
 package struct ControllerClock: Sendable {
-  /// The standard deviation of the rate of an unknown crystal, whose limit is 20 ppm.
+  /// The standard deviation of the rate of an unknown crystal, which is within ± 20 ppm.
   private static let unknownRate = Plan.drift * 1e-6 / 3.0.squareRoot()
-  /// The growth of the variance of the rate in a second: 0.02 ppm after a second.
+  /// The growth of the rate's variance in a second: 0.02 ppm of deviation after one second.
   private static let walk = 4e-16
-  /// The least standard deviation of an answer in seconds, whose unit is a microsecond.
+  /// The least standard deviation of a reading in seconds; readings are whole microseconds.
   private static let resolution = 1e-6
-  /// Deviations beyond which an answer belongs to a clock that has started again.
+  /// The number of standard deviations beyond which the clock must have restarted.
   private static let gate = 6.0
 
-  /// The time of the last answer.
+  /// The time of the last reading.
   private var time: Double
-  /// Seconds of the chip beyond the ones of the host.
+  /// The chip's clock minus the host's, in seconds.
   private var offset: Double
-  /// Seconds of the chip in a second of the host, beyond one.
+  /// The rate of the chip's clock relative to the host's, minus 1.
   private(set) package var rate = 0.0
   private var variance: (offset: Double, both: Double, rate: Double)
 
-  /// Creates a clock from a first answer: the chip had the reading between two times of the host.
+  /// Creates a clock from a first reading, taken between two times of the host.
   package init(asked: Double, answered: Double, reading: Double) {
     time = (asked + answered) / 2
     offset = reading - time
     variance = (Self.variance(asked, answered), 0, Self.unknownRate * Self.unknownRate)
   }
 
-  /// Returns the variance of a time that is equally likely anywhere between two.
+  /// Returns the variance of a time that is equally likely anywhere between two times.
   private static func variance(_ asked: Double, _ answered: Double) -> Double {
     let width = max(0, answered - asked)
     return width * width / 12 + resolution * resolution
   }
 
-  /// Adds an answer. Starts again from an answer that contradicts all former ones, as after a
-  /// restart of the chip.
+  /// Adds a reading. Starts again if the reading contradicts all earlier ones, as after a restart
+  /// of the chip.
   ///
-  /// - Returns: whether the clock goes on.
+  /// - Returns: false if the estimate started again.
   package mutating func add(asked: Double, answered: Double, reading: Double) -> Bool {
     let noise = Self.variance(asked, answered)
     let now = (asked + answered) / 2
@@ -57,8 +57,9 @@ package struct ControllerClock: Sendable {
     return true
   }
 
-  /// Adds a rate with its standard deviation, such as the one of a reference plus the carrier
-  /// offset that a round with the reference has measured.
+  /// Adds a measured rate with its standard deviation.
+  ///
+  /// An example is the rate of a reference plus the carrier offset from a round with it.
   package mutating func add(rate measured: Double, deviation: Double) {
     let sum = variance.rate + deviation * deviation
     guard sum > 0 else { return }

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The rounds of many controllers in a block that repeats, with gaps for their clocks.
+/// The rounds of many controllers in a repeating block, with gaps for the drift of their clocks.
 ///
-/// Each controller counts blocks by its own crystal. Between two starts, its rounds move by at most
-/// half a gap, so that no two of them meet.
+/// Each controller counts blocks by its own crystal. Before a session is started again, its rounds
+/// move by at most half a gap, so that rounds never overlap.
 package struct ControllerSchedule: Sendable, Hashable {
   /// A session of one controller, with one round in each block.
   package struct Session: Sendable, Hashable {
     package let id: UInt32
     /// The name of the controller.
     package let controller: String
-    /// Seconds after the start of a block, and the length of the round in seconds.
+    /// Seconds from the start of a block to the round.
     package let start: Double
+    /// The length of the round in seconds.
     package let length: Double
 
     package init(id: UInt32, controller: String, start: Double, length: Double) {
@@ -22,7 +23,7 @@ package struct ControllerSchedule: Sendable, Hashable {
   /// The least gap in seconds: a chip starts within half a millisecond of its initiation time.
   package static let leastGap = 0.001
 
-  /// Seconds, a whole number of milliseconds.
+  /// The length of a block in seconds, in whole milliseconds.
   package let block: Double
   package let sessions: [Session]
   /// Seconds between the end of a round and the start of the next one.
@@ -32,7 +33,7 @@ package struct ControllerSchedule: Sendable, Hashable {
     (self.block, self.gap, self.sessions) = (block, gap, sessions)
   }
 
-  /// Divides the time without rounds of a plan into equal gaps.
+  /// Distributes the free time of a plan as equal gaps between rounds.
   ///
   /// - Parameter names: Returns the name of a controller of the plan.
   package init(_ plan: Plan, _ names: (String) -> String = { $0 }) throws(PlanRefusal) {
@@ -59,10 +60,10 @@ package struct ControllerSchedule: Sendable, Hashable {
     }
   }
 
-  /// The number of the first session, which the others follow.
+  /// The id of the first session. The next sessions have the following ids.
   package static let firstID: UInt32 = 1000
 
-  /// The seconds after which controllers with clocks of ± 20 ppm have to start again.
+  /// The seconds after which sessions have to be started again, for clocks of ± 20 ppm.
   package var holdTime: Double { gap / 2 / (Plan.drift * 1e-6) }
 
   /// Returns the first start of a round of a session at or after a time. Blocks begin at 0.

@@ -24,9 +24,9 @@ package struct ExpectedDeviation: Sendable {
 
   /// Returns the deviation along the longest axis; infinite if the anchors do not determine it.
   ///
-  /// Constant errors of anchors (place, delay) are part of it.
+  /// The constant errors of anchors (of place and delay) are included.
   package func at(_ point: SIMD2<Double>) -> Double {
-    // Rows are the unit vector to each anchor, and the common time of a blink for differences.
+    // A row is the unit vector to an anchor, with a column for the unknown time of a blink.
     let size = isDifference ? 3 : 2
     var information = Matrix(rows: size, columns: size)
     for (place, delay) in places {

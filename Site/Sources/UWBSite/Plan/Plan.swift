@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A schedule of all rounds of a site in a block of time that repeats.
+/// A schedule of all rounds of a site in a repeating block of time.
 package struct Plan: Sendable, Hashable {
   /// A round of one controller.
   package struct Round: Sendable, Hashable {
     /// For example `tag 3` or `anchor 1`; numbers begin with 1.
     package let controller: String
-    /// The nodes that answer or listen.
+    /// The numbers of the nodes that answer or listen.
     package let others: ClosedRange<Int>
-    /// Whether these nodes are anchors; otherwise they are tags.
+    /// Whether `others` are anchors rather than tags.
     package let areAnchors: Bool
     /// Seconds after the start of the block.
     package let start: Double
@@ -17,7 +17,7 @@ package struct Plan: Sendable, Hashable {
 
   /// The deviation of clocks without a common schedule, in parts per million.
   static let drift = 20.0
-  /// The seconds between messages that give anchors a common time.
+  /// The seconds between two frames of synchronisation.
   static let synchronization = 0.15
   /// The greatest number of anchors in one exchange to which tags listen.
   static let cluster = 7
@@ -29,7 +29,7 @@ package struct Plan: Sendable, Hashable {
   /// The time after which the rounds repeat, in seconds.
   package var block: Double { 1 / request.rate }
 
-  /// The part of the time in which the air is in use.
+  /// The share of the time that rounds occupy.
   package var occupancy: Double {
     Double(rounds.reduce(0) { $0 + $1.slots }) * request.slot / block
   }
@@ -38,7 +38,7 @@ package struct Plan: Sendable, Hashable {
 
   // MARK: plans
 
-  /// Plans the first scheme that works; the reasons of the others are in `refusals`.
+  /// Plans the first scheme that works, and collects the reasons of rejected schemes in `refusals`.
   package static func best(
     _ request: PlanRequest
   ) -> (plan: Plan?, refusals: [(PlanScheme, PlanRefusal)]) {
@@ -146,7 +146,7 @@ package struct Plan: Sendable, Hashable {
       return (1...request.tags).map { ("tag \($0)", all, true, request.anchors + 4) }
     case .twoWayByAnchors:
       var list: [Part] = []
-      // The other controllers measure the carrier of the first one.
+      // In this round, the other controllers measure the carrier of the first one.
       if request.sharesTime {
         list.append(("anchor 1", 2...request.anchors, true, request.anchors + 3))
       }
@@ -176,15 +176,15 @@ package struct Plan: Sendable, Hashable {
 
   /// The probability that a round succeeds beside sessions without a common schedule.
   ///
-  /// Each of them has one round at a random time in its block. Sessions that hop draw it in every
-  /// block; sessions that do not keep it for minutes: see `deadTime`.
+  /// Each of these sessions has one round at a random time of its block. A hopping session draws a
+  /// new time in every block. Other sessions keep theirs for minutes: see `deadTime`.
   package var success: Double {
     let other = request.neighbourRound ?? longestRound
     let otherBlock = request.neighbourBlock ?? block
     return Self.success(longestRound + other, otherBlock, sessions: request.neighbours)
   }
 
-  /// The success if the own rounds had no common schedule either.
+  /// The probability of success if the own rounds had no common schedule either.
   package var uncoordinatedSuccess: Double {
     success * Self.success(2 * longestRound, block, sessions: rounds.count - 1)
   }
@@ -194,7 +194,7 @@ package struct Plan: Sendable, Hashable {
     return (0..<max(0, sessions)).reduce(1) { product, _ in product * free }
   }
 
-  /// The seconds for which two sessions that do not hop collide in each block, once they meet.
+  /// The duration in seconds of a collision between two sessions that do not hop.
   package var deadTime: Double {
     let other = request.neighbourRound ?? longestRound
     return (longestRound + other) / (Self.drift * 1e-6)

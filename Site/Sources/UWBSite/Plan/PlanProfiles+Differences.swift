@@ -3,11 +3,11 @@
 extension PlanProfiles {
   /// The most slots of a round of uplink TDoA, as in FiRa's examples.
   private static let uplinkSlots = 10
-  /// The part of the interval by which a tag varies its blinks, so that two tags do not meet for
-  /// minutes.
+  /// The share of the interval by which a tag varies its blinks. Without it, two tags might collide
+  /// for minutes.
   private static let variation = 0.1
 
-  /// Returns the schedule of the only session, whose controller is the anchor that gives the time.
+  /// Returns the schedule of the only session, whose controller is the synchronisation anchor.
   static func differenceSchedule(_ plan: Plan, _ first: Node) -> ControllerSchedule {
     ControllerSchedule(
       block: (1000 * plan.block).rounded(.down) / 1000, gap: 0,
@@ -18,7 +18,7 @@ extension PlanProfiles {
       ])
   }
 
-  /// Returns the profiles of uplink TDoA: one anchor gives the time, the others receive.
+  /// Returns the profiles of uplink TDoA: one anchor synchronises the others, which receive.
   static func uplink(_ plan: Plan, _ anchors: [Node], _ tags: [Node]) -> [Profile] {
     let syncs = plan.rounds.count { $0.controller == "anchor 1" }
     let interval = (1000 * plan.block / Double(max(1, syncs))).rounded(.down)
@@ -50,7 +50,7 @@ extension PlanProfiles {
     return profiles
   }
 
-  /// Returns a name with the code of its length before it.
+  /// Returns a name after the code of its length.
   private static func named(_ digits: String) -> String {
     let code = [4: "01", 8: "02", 16: "03"][digits.count] ?? "00"
     var (bytes, rest) = ([code], digits[...])
@@ -61,7 +61,8 @@ extension PlanProfiles {
     return bytes.joined(separator: ":")
   }
 
-  /// Returns the profiles of downlink TDoA: a round for each cluster, and tags that receive all.
+  /// Returns the profiles of downlink TDoA: a round for each cluster, and tags that receive all
+  /// rounds.
   static func downlink(_ plan: Plan, _ anchors: [Node], _ tags: [Node]) -> [Profile] {
     let text = DifferenceText(
       plan, usage: "DL-TDoA", interval: (1000 * plan.block).rounded(.down),
@@ -104,7 +105,7 @@ extension PlanProfiles {
 /// The parameters that all ends of a session of differences share.
 private struct DifferenceText {
   let usage: String
-  /// Milliseconds.
+  /// The interval in milliseconds.
   let interval: Double
   let slots: Int
   let slot: Double

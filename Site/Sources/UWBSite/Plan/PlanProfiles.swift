@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The profiles of all nodes of a plan: one end of a session each, as `uwbctl` and `uwbd` read it.
+/// The session profiles of all nodes of a plan, as `uwbctl` and `uwbd` read them.
 package struct PlanProfiles: Sendable, Hashable {
   package struct Profile: Sendable, Hashable {
     /// The anchor or the tag.
@@ -15,7 +15,7 @@ package struct PlanProfiles: Sendable, Hashable {
     let address: Address
     /// The name in blinks of a tag, in hexadecimal digits.
     var blink: String?
-    /// Whether the site file has the anchor as one that sends frames of synchronisation.
+    /// Whether the site file gives the anchor the role of sending frames of synchronisation.
     var isSync = false
   }
 
@@ -42,7 +42,7 @@ package struct PlanProfiles: Sendable, Hashable {
   ) throws(PlanRefusal) -> (ControllerSchedule, [Profile]) {
     let isByTags = plan.scheme == .twoWayByTags
     func node(_ text: String) -> Node {
-      // As in `anchor 3`.
+      // Parses texts such as `anchor 3`.
       let number = Int(text.split(separator: " ").last ?? "") ?? 1
       return isByTags ? tags[number - 1] : anchors[number - 1]
     }
@@ -147,7 +147,7 @@ private struct Common {
     (self.plan, self.schedule, self.round, self.session) = (plan, schedule, round, session)
   }
 
-  /// Returns a profile. A stop of a controller does not end the sessions of its controlees.
+  /// Returns a profile. Controlees continue their sessions when the controller stops.
   func text(_ own: Address, _ peers: [Address], isController: Bool) -> String {
     let list = peers.count == 1 ? "\"\(peers[0])\"" : "[\(quoted(peers))]"
     let isMany = round.others.count > 1

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The wishes from which a plan is made.
+/// The requirements on a plan.
 package struct PlanRequest: Sendable, Hashable {
   package var anchors: Int
   package var tags: Int
-  /// Places a second of each tag.
+  /// The number of places of each tag in a second.
   package var rate: Double
-  /// Seconds.
+  /// The length of a slot in seconds.
   package var slot = 0.002
-  /// Sessions in range that have no schedule in common with this site, and their rounds in seconds.
+  /// The number of sessions in range that do not follow the schedule of this site.
   package var neighbours = 0
+  /// The duration of a neighbour's round in seconds; nil: as long as the longest own round.
   package var neighbourRound: Double?
   package var neighbourBlock: Double?
-  /// Whether anchors that are controllers have a round with one another in each block. Each of
-  /// them measures the rate of the first one's clock in it.
+  /// Whether anchors that are controllers have a round with one another in each block.
+  ///
+  /// In this round, each of them measures the rate of the first one's clock.
   package var sharesTime = false
   package var chips = Chips()
 
@@ -30,7 +32,7 @@ package struct PlanRequest: Sendable, Hashable {
   }
 }
 
-/// The ways to measure many tags.
+/// The schemes for measuring many tags.
 package enum PlanScheme: String, Sendable, CaseIterable {
   /// Each tag is a controller, and ranges with all anchors in one round.
   case twoWayByTags = "tags"

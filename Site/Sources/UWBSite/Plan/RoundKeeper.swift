@@ -1,30 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Keeps the rounds of many controllers apart: asks their clocks for the time, starts their
-/// sessions at initiation times, and starts a session again before its rounds have moved too far.
+/// Keeps the rounds of many controllers apart.
 ///
-/// A value without a clock: the caller carries out orders, and reports the results.
+/// Reads their clocks, and starts their sessions at initiation times. Restarts a session before its
+/// rounds have moved too far. A value without a clock: the caller carries out orders, and reports
+/// the results.
 package struct RoundKeeper: Sendable {
   package enum Order: Sendable, Hashable {
     /// Ask the chip of a controller for its time.
     case ask(controller: String)
-    /// Start a session, after stopping it if it runs: the first round at a reading of the chip's
-    /// clock in microseconds, which is a time of the host in seconds. Without a reading, it starts
-    /// at once.
+    /// Start a session, after stopping it if it runs.
+    ///
+    /// `reading` is the time of the first round by the chip's clock, in microseconds. `at` is the
+    /// same time by the host's clock, in seconds. Without a reading, the session starts at once.
     case start(UInt32, controller: String, reading: UInt64?, at: Double)
   }
 
-  /// Seconds between two questions: before the first start, and later.
+  /// Seconds between two questions: `quick` before the first start, `calm` later.
   private static let (quick, calm) = (0.1, 10.0)
-  /// Questions before the first start.
+  /// The number of questions before the first start.
   private static let first = 5
   /// Seconds from an order to the first round: chips reject times that have passed.
   private static let lead = 0.3
   /// Seconds before the next attempt after a failure.
   private static let retry = 2.0
-  /// Deviations of a round that are kept free.
+  /// The number of standard deviations of a round's time that are kept free.
   private static let certainty = 3.0
-  /// Refusals after which a chip counts as one without a clock.
+  /// The number of refusals after which the chip counts as having no clock.
   private static let mostRefusals = 3
 
   private struct Controller {
@@ -37,7 +39,7 @@ package struct RoundKeeper: Sendable {
   }
 
   private struct Running {
-    /// The time of the first round, with its standard deviation.
+    /// The time of the first round.
     var start: Double
     var deviation: Double
   }
@@ -54,13 +56,14 @@ package struct RoundKeeper: Sendable {
     for session in schedule.sessions { controllers[session.controller] = Controller() }
   }
 
-  /// Whether each session has been started, except for the ones that cannot be kept apart.
+  /// Whether every session has been started, apart from sessions of abandoned controllers.
   package var hasStartedAll: Bool {
     schedule.sessions.allSatisfy { running[$0.id] != nil || isAbandoned($0.controller) }
   }
 
-  /// Whether the sessions of a controller never start: its chip has no clock, by which its rounds
-  /// could be kept apart from the ones of others.
+  /// Returns whether the sessions of a controller never start.
+  ///
+  /// Without a readable clock, its rounds cannot be kept apart from the rounds of others.
   package func isAbandoned(_ controller: String) -> Bool {
     schedule.sessions.count > 1 && controllers[controller]?.hasNoClock == true
   }
@@ -69,14 +72,14 @@ package struct RoundKeeper: Sendable {
 
   // MARK: reports
 
-  /// Adds an answer: the chip had the reading, in microseconds, between two times of the host.
+  /// Adds a reading of a chip's clock in microseconds, taken between two times of the host.
   package mutating func answer(
     _ controller: String, asked: Double, answered: Double, reading: UInt64
   ) {
     guard var state = controllers[controller] else { return }
     let seconds = Double(reading) / 1e6
     if state.clock?.add(asked: asked, answered: answered, reading: seconds) != true {
-      // A chip that has started again has no sessions.
+      // The clock has restarted, so the chip has lost its sessions.
       state.clock = ControllerClock(asked: asked, answered: answered, reading: seconds)
       state.answers = 0
       forget(controller)
@@ -87,8 +90,9 @@ package struct RoundKeeper: Sendable {
     controllers[controller] = state
   }
 
-  /// Adds the rate of a controller's clock against the one of another, from a round in which the
-  /// controller was a controlee.
+  /// Adds the rate of a controller's clock relative to another one's.
+  ///
+  /// The controller has measured it as a controlee in a round of the other one.
   package mutating func add(
     carrierOffset: Double, deviation: Double, of controller: String, against reference: String
   ) {
@@ -99,7 +103,8 @@ package struct RoundKeeper: Sendable {
       deviation: (own * own + deviation * deviation).squareRoot())
   }
 
-  /// Notes that a chip works, but has no clock to read. The third time is the last question.
+  /// Notes that the chip answered that it has no clock to read. After three refusals, questions
+  /// end.
   package mutating func refused(_ controller: String) {
     guard var state = controllers[controller] else { return }
     state.refusals += 1
@@ -107,7 +112,7 @@ package struct RoundKeeper: Sendable {
     controllers[controller] = state
   }
 
-  /// Notes that a start has failed: the next attempt follows later.
+  /// Notes that a start has failed. The next attempt follows later.
   package mutating func failed(_ session: UInt32, at now: Double) {
     running[session] = nil
     blocked[session] = now + Self.retry
@@ -128,7 +133,7 @@ package struct RoundKeeper: Sendable {
 
   // MARK: orders
 
-  /// Returns what is due, and the time of the next call at the latest.
+  /// Returns the orders that are due, and the latest time of the next call.
   package mutating func orders(at now: Double) -> (orders: [Order], next: Double) {
     var (orders, next) = ([Order](), now + Self.calm)
     for name in controllers.keys.sorted() {
@@ -136,14 +141,14 @@ package struct RoundKeeper: Sendable {
       if due <= now {
         orders.append(.ask(controller: name))
         controllers[name]?.nextQuestion = now + Self.retry
-        // The answer arrives soon, and the next question follows it.
+        // The answer arrives soon and permits the next question.
         next = min(next, now + Self.quick)
       }
       next = min(next, max(now, controllers[name]?.nextQuestion ?? now))
     }
     for session in schedule.sessions where (blocked[session.id] ?? now) <= now {
       guard let state = controllers[session.controller] else { continue }
-      // The only session of a schedule meets no other one, whenever its rounds begin.
+      // A session without other sessions in its schedule may start at any time.
       if state.hasNoClock, schedule.sessions.count == 1, running[session.id] == nil {
         running[session.id] = Running(start: now, deviation: .infinity)
         orders.append(
@@ -168,7 +173,7 @@ package struct RoundKeeper: Sendable {
     return .start(session.id, controller: session.controller, reading: reading, at: time)
   }
 
-  /// Whether the rounds will have moved by half a gap before the next look at them.
+  /// Returns whether the rounds will have moved by half a gap before the next check.
   private func isDue(
     _ session: ControllerSchedule.Session, _ clock: ControllerClock, _ now: Double
   ) -> Bool {
@@ -176,7 +181,7 @@ package struct RoundKeeper: Sendable {
     let passed = now + schedule.block + Self.retry - run.start
     guard passed > 0 else { return false }
     let moved = (abs(clock.rate) + Self.certainty * clock.rateDeviation) * passed
-    // Another start at once would not help where a clock is read badly.
+    // An immediate restart would not make imprecise readings better: their part is limited.
     let start = min(Self.certainty * run.deviation, schedule.gap / 4)
     return moved + start > schedule.gap / 2
   }

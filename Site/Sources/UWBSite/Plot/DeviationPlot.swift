@@ -3,7 +3,7 @@
 /// A drawing of the expected deviation over a site, as coloured squares.
 package struct DeviationPlot: Sendable {
   private static let width = 900.0
-  /// The limits in metres below which a square has a colour, and the colour beyond.
+  /// The colour of a square by its deviation, with the exclusive upper limit in metres.
   private static let steps: [(limit: Double, colour: String)] = [
     (0.1, "#1a9850"), (0.2, "#91cf60"), (0.3, "#d9ef8b"), (0.5, "#fee08b"), (1, "#fc8d59"),
     (.infinity, "#d73027"),

@@ -36,7 +36,7 @@ struct LabelPlacer {
     for ring in 0..<4 {
       let far = distance + Double(ring) * size
       for (number, side) in Self.sides.enumerated() {
-        // The side gives the corner of the text that is next to the point.
+        // The side determines which corner of the text is nearest to the point.
         let offset = side * far + (side - SIMD2(1, 1)) * extent / 2
         let least = point + offset
         let box = Box(least: least, greatest: least + extent)

@@ -24,7 +24,7 @@ struct PlotFrame {
     greatest += SIMD2(repeating: room)
     let inside = SIMD2(width - Self.left - Self.right, tallest - Self.above - Self.below)
     scale = (inside / (greatest - least)).min()
-    // The drawing area has its full width; a tall one is narrower than the content allows.
+    // The drawing area always has its full width, so a tall site has empty room at its sides.
     let extra = (inside.x / scale - (greatest.x - least.x)) / 2
     self.least = least - SIMD2(extra, 0)
     self.greatest = greatest + SIMD2(extra, 0)

@@ -59,7 +59,7 @@ struct SVG {
     "\(pixels(point.x)) \(pixels(point.y))"
   }
 
-  /// Escapes the characters with a meaning, and replaces characters that XML forbids.
+  /// Escapes the special characters of XML, and replaces the characters that XML forbids.
   static func escaped(_ text: String) -> String {
     var result = ""
     for scalar in text.unicodeScalars {

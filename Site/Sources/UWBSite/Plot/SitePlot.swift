@@ -31,7 +31,7 @@ package struct SitePlot: Sendable {
 
   // MARK: the parts of a floor
 
-  /// A part without a floor is on each.
+  /// Returns whether a part is on a floor. A part without a floor is on every floor.
   private func isOn(_ name: String?, _ floor: Site.Floor?) -> Bool {
     name == nil || floor == nil || name == floor?.id
   }
@@ -141,7 +141,7 @@ package struct SitePlot: Sendable {
     svg.text(anchor.id, at: text, colour: Self.anchorColour)
   }
 
-  /// The points at which 95 % of a place are enclosed, around the place.
+  /// Returns the outline of the ellipse that holds 95 % of the probability of a place.
   private static func ellipse(_ place: Site.Place, _ factor: Double) -> [SIMD2<Double>] {
     let (sd, rest) = (place.deviation, 1 - place.correlationXY * place.correlationXY)
     let radius = factor * 2.4477
@@ -152,7 +152,7 @@ package struct SitePlot: Sendable {
     }
   }
 
-  /// Returns 1, or the round factor with which small ellipses become visible.
+  /// Returns the round factor that makes small ellipses visible; 1 if none is needed.
   private static func magnification(_ places: [Site.Place], _ frame: PlotFrame) -> Double {
     let largest = places.map { max($0.deviation.x, $0.deviation.y) }.max() ?? 0
     let pixels = largest * 2.4477 * frame.scale

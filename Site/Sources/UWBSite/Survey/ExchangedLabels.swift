@@ -4,13 +4,13 @@
 package struct ExchangedLabels: Sendable, Hashable {
   package var first: Int
   package var second: Int
-  /// The decrease of the cost, as the square of standard deviations.
+  /// The decrease of the cost, in squared standard deviations.
   package var gain: Double
 
   /// The least decrease that counts: four deviations.
   static let least = 16.0
 
-  /// Compares the shape that follows from the ranges alone with the rough places.
+  /// Compares the shape computed from the ranges alone with the rough places.
   init?(_ model: SurveyModel) {
     let rough = model.anchors.indices.filter { model.anchors[$0].rough != nil }
     guard rough.count >= 4, model.islands.count == 1 else { return nil }
@@ -30,7 +30,7 @@ package struct ExchangedLabels: Sendable, Hashable {
         if cost < best?.cost ?? before { best = (rough[i], rough[j], cost) }
       }
     }
-    // A bad fit of all places is not an exchange of two.
+    // If the fit is still bad after the exchange, the cause is not two exchanged anchors.
     guard let best, before - best.cost > Self.least, best.cost < before / 2 else { return nil }
     (first, second, gain) = (best.first, best.second, before - best.cost)
   }

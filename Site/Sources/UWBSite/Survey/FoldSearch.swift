@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A search for the shape with the least cost, and for the other shapes that fit as well.
+/// A search for the shape with the least cost, and for other shapes that fit as well.
 ///
-/// Ranges leave parts of a site free to fold over: each part beyond a line through two anchors is
-/// mirrored about that line, and refined. A shape that fits better becomes the new best one.
+/// Ranges often permit a part of a site to be mirrored: the part beyond a line through two anchors.
+/// Each such part is mirrored about its line, and the shape is refined. A shape that fits better
+/// becomes the new best one.
 struct FoldSearch: Sendable {
   /// A local minimum of the cost.
   struct Minimum: Sendable {
     let state: SurveyState
-    /// The cost of ranges and priors.
+    /// The cost of ranges and priors alone.
     let fit: Double
-    /// The cost with the evidence of missing pairs.
+    /// The cost including the evidence of missing pairs.
     let cost: Double
   }
 
@@ -19,11 +20,12 @@ struct FoldSearch: Sendable {
   private(set) var best: Minimum
   private(set) var minima: [Minimum] = []
 
-  /// The number of mirrored parts that are refined for each best shape.
+  /// The greatest number of mirrored shapes that are refined for each best shape.
   private static let refined = 16
   private static let rounds = 8
-  /// The number of other places of an anchor that are refined, and the cost that excludes one.
+  /// The greatest number of other places of an anchor that are refined.
   private static let meetings = 4
+  /// The extra cost above which another place of an anchor is excluded.
   private static let exclusion = 12.0
 
   init(_ model: SurveyModel, links: LinkModel, start: SurveyState) {
@@ -55,8 +57,9 @@ struct FoldSearch: Sendable {
     return true
   }
 
-  /// Starts again from rough places, and from places that are shaken, against wrong choices of
-  /// blocked ranges.
+  /// Restarts the search from the rough places, and from randomly moved places.
+  ///
+  /// This corrects wrong choices of blocked ranges.
   mutating func shake() {
     if model.hasRoughPlaces { consider(SurveyState(model.roughStart())) }
     var random = SeededNormal(seed: 1)
@@ -67,8 +70,9 @@ struct FoldSearch: Sendable {
     }
   }
 
-  /// Decides between the best shapes by the density of ranges with detours, which has too many
-  /// minima for a search.
+  /// Chooses among the best shapes by the probability density of ranges with detours.
+  ///
+  /// This density has too many minima to be used in the search itself.
   mutating func decide() {
     model.loss = .detours
     let near = minima.filter { $0.cost < best.cost + 20 }.sorted { $0.cost < $1.cost }
@@ -78,8 +82,9 @@ struct FoldSearch: Sendable {
     release()
   }
 
-  /// Starts again without each range: it may be blocked, though its residual is small. Larger sites
-  /// have enough ranges to reveal it.
+  /// Restarts the search without each range in turn: it may be blocked, even with a small residual.
+  ///
+  /// Larger sites have enough ranges to reveal blocked ones, and are not searched again.
   private mutating func release() {
     guard model.count < 12 else { return }
     for index in model.pairs.indices {
@@ -89,7 +94,8 @@ struct FoldSearch: Sendable {
     }
   }
 
-  /// Starts again with single anchors where two of their ranges meet: the others may be blocked.
+  /// Restarts the search with an anchor where two of its ranges meet, in case the others are
+  /// blocked.
   private mutating func intersect() {
     for anchor in 0..<model.count {
       for place in meetings(anchor).prefix(Self.meetings) {
@@ -100,8 +106,9 @@ struct FoldSearch: Sendable {
     }
   }
 
-  /// The other places at which two ranges of an anchor meet and that its ranges do not exclude, the
-  /// likeliest ones first.
+  /// Returns the other places where two ranges of an anchor meet, the most likely ones first.
+  ///
+  /// Places that the anchor's ranges exclude are omitted.
   private func meetings(_ anchor: Int) -> [SIMD2<Double>] {
     let state = best.state
     let own = model.pairs.indices.filter { model.pairs[$0].has(anchor) }
@@ -138,7 +145,8 @@ struct FoldSearch: Sendable {
     var center: SIMD2<Double>
     var radius: Double
 
-    /// The two places at which circles meet; between circles that do not, a place near both twice.
+    /// Returns the two intersections of the circles. Without an intersection, returns a place near
+    /// both circles twice.
     func meetings(with other: Circle) -> [SIMD2<Double>] {
       let line = other.center - center
       let length = max(line.length, 1e-6)
@@ -167,7 +175,7 @@ struct FoldSearch: Sendable {
     return false
   }
 
-  /// The shapes with one part mirrored, the ones with the least cost first.
+  /// Returns the shapes with one mirrored part, in the order of their costs.
   private func folded(_ state: SurveyState) -> [[SIMD2<Double>]] {
     var distinct: [[SIMD2<Double>]] = []
     let ranked = Self.parts(model, state.positions).map { part in
@@ -182,14 +190,14 @@ struct FoldSearch: Sendable {
     return distinct
   }
 
-  /// Returns whether an anchor has another place.
+  /// Returns whether any anchor is at another place.
   private static func differ(_ one: [SIMD2<Double>], _ other: [SIMD2<Double>]) -> Bool {
     zip(one, other).contains { ($0 - $1).length > 0.5 }
   }
 
   // MARK: parts
 
-  /// Anchors, and a line about which they can be mirrored.
+  /// A group of anchors, and the line about which the group can be mirrored.
   struct Part: Sendable, Hashable {
     var anchors: [Int]
     var point: SIMD2<Double>
@@ -205,7 +213,7 @@ struct FoldSearch: Sendable {
     }
   }
 
-  /// Each part that lies on one side of a line through two anchors, and each anchor alone.
+  /// Returns each part on one side of a line through two anchors, and each single anchor.
   static func parts(_ model: SurveyModel, _ positions: [SIMD2<Double>]) -> [Part] {
     let neighbours = model.neighbours
     var result = (0..<model.count).compactMap { alone($0, neighbours[$0], positions) }
@@ -230,7 +238,7 @@ struct FoldSearch: Sendable {
     return result
   }
 
-  /// One anchor, and the line on which its neighbours lie most nearly.
+  /// Returns a single anchor with the best line through its neighbours.
   private static func alone(
     _ anchor: Int, _ neighbours: [Int], _ positions: [SIMD2<Double>]
   ) -> Part? {
@@ -239,7 +247,7 @@ struct FoldSearch: Sendable {
     return Part(anchors: [anchor], point: point, direction: direction)
   }
 
-  /// The whole site; without rough places its mirror image is the same shape.
+  /// Returns the whole site. It is needed only with rough places, which distinguish mirror images.
   private static func whole(_ model: SurveyModel, _ positions: [SIMD2<Double>]) -> [Part] {
     let rough = model.anchors.compactMap(\.rough?.position)
     let (point, direction) = principalLine(rough)

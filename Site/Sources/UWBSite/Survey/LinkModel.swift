@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The evidence in the pairs that were not measured.
+/// The evidence of pairs that have no range.
 ///
-/// Anchors range with near ones rather than with far ones. Places at which many near pairs have no
-/// range, and many far pairs have one, are doubtful. How far a range reaches is fitted to the
-/// places themselves. Where near pairs are often blocked, as in a hall with machines, it decides
-/// little.
+/// Near anchors usually have a range, far ones seldom. Places are doubtful if many near pairs lack
+/// a range and many far pairs have one. The reach of ranges is fitted to the places. The evidence
+/// is weak where near pairs are often blocked, as in a hall with machines.
 struct LinkModel: Sendable {
-  /// Each two anchors, and whether they have a range.
+  /// All pairs of anchors, and whether each has a range.
   private let links: [(first: Int, second: Int, isMeasured: Bool)]
   private let isComplete: Bool
 
-  /// The share with which the evidence counts: blocked paths have common causes.
+  /// The factor on the evidence: blocked paths have common causes, and are not independent.
   static let share = 0.5
 
   init(_ model: SurveyModel, measured: Set<[Int]>) {
@@ -25,11 +24,11 @@ struct LinkModel: Sendable {
     isComplete = links.allSatisfy(\.isMeasured)
   }
 
-  /// How far a range reaches.
+  /// The probability of a range as a function of the distance.
   struct Reach: Sendable {
-    /// The distance at which the probability of a range is half of the most, and the width of its
-    /// fall.
+    /// The distance at which the probability is half of `most`.
     var distance: Double
+    /// The width of the transition from `most` to the least probability.
     var width: Double
     /// The probability of a range between near anchors.
     var most: Double
@@ -84,7 +83,7 @@ struct LinkModel: Sendable {
       let probability = Self.probability(length, reach)
       let within = (probability - Self.least) / (reach.most - Self.least)
       let fall = -(reach.most - Self.least) * within * (1 - within) / reach.width
-      // The slope of the logarithm of the likelihood, and its mean square.
+      // The derivative of the log-likelihood, and its mean square.
       let pull = fall * (link.isMeasured ? 1 / probability : -1 / (1 - probability)) * Self.share
       let information = fall * fall / (probability * (1 - probability)) * Self.share
       guard information > 1e-9 else { continue }

@@ -3,7 +3,7 @@
 /// A distance that is worth measuring next, by boards or with a tape.
 package struct NextMeasurement: Sendable, Hashable {
   package enum Gain: Sendable, Hashable {
-    /// The two shapes differ by this much in the distance.
+    /// The distances in the two shapes differ by this value.
     case decides(difference: Double)
     /// The largest deviation of any place, before and after.
     case improves(from: Double, to: Double)
@@ -14,10 +14,10 @@ package struct NextMeasurement: Sendable, Hashable {
   package var distance: Double
   package var gain: Gain
 
-  /// The deviation that a further measurement is expected to have.
+  /// The expected standard deviation of a further measurement.
   static let deviation = 0.05
 
-  /// The measurements that decide on ambiguities, then the one with the greatest information.
+  /// Returns measurements that resolve ambiguities, then the most informative one.
   static func ranked(
     _ survey: Survey, _ model: SurveyModel, _ covariance: SurveyCovariance
   ) -> [NextMeasurement] {
@@ -51,7 +51,7 @@ package struct NextMeasurement: Sendable, Hashable {
     return best
   }
 
-  /// The pair after which the largest deviation of any place is the least.
+  /// Returns the pair whose measurement reduces the largest deviation of a place most.
   private static func improving(
     _ survey: Survey, _ covariance: SurveyCovariance
   ) -> NextMeasurement? {

@@ -5,7 +5,7 @@ package struct RangeReading: Sendable, Hashable {
   package var from: String
   package var to: String
   package var distance: Double
-  /// The standard deviation of a distance that is a summary already, such as a tape measure.
+  /// The standard deviation of a distance that is already a summary, as from a tape measure.
   package var deviation: Double?
   /// The probability that the direct path was blocked.
   package var blocked: Double?
@@ -40,9 +40,9 @@ package struct PairRange: Sendable, Hashable {
 /// The distances of all pairs of anchors, and the pairs that were left out.
 package struct PairRanges: Sendable, Hashable {
   package enum Reason: Sendable, Hashable {
-    /// Fewer ranges than a spread needs.
+    /// There are too few ranges to estimate their spread.
     case few(Int)
-    /// The mean probability of a blocked path.
+    /// The path is probably blocked. The value is the mean probability.
     case blocked(Double)
   }
 
@@ -52,7 +52,7 @@ package struct PairRanges: Sendable, Hashable {
     package let reason: Reason
   }
 
-  /// Ranges in the two directions that differ by more than their spread explains.
+  /// Two directions of a pair whose distances differ by more than their spread explains.
   package struct Conflict: Sendable, Hashable {
     package let first: Int
     package let second: Int
@@ -65,7 +65,7 @@ package struct PairRanges: Sendable, Hashable {
   package var dropped: [Dropped] = []
   package var conflicts: [Conflict] = []
 
-  /// The fewest ranges from which a spread can be taken.
+  /// The least number of ranges from which the spread is estimated.
   static let fewest = 5
   /// The least deviation of a pair: reflections and delays do not average out.
   static let floor = 0.03
@@ -74,7 +74,7 @@ package struct PairRanges: Sendable, Hashable {
     (self.names, self.pairs) = (names, pairs)
   }
 
-  /// Summarises readings; `names` come first in the order of anchors.
+  /// Summarises readings by pair. `names` are the first anchors of the result, in this order.
   package init(_ readings: [RangeReading], names known: [String] = []) {
     names = known
     var index: [String: Int] = [:]
@@ -120,18 +120,19 @@ package struct PairRanges: Sendable, Hashable {
         first: first, second: second, forward: forward.distance, backward: backward.distance))
   }
 
-  /// Returns the lower quartile, since blocked paths are only ever longer, and the spread; nil for
-  /// too few ranges.
+  /// Returns the lower quartile with the spread; nil for too few ranges.
+  ///
+  /// The quartile is more robust than the median: a blocked path only makes ranges longer.
   static func summary(_ group: [RangeReading]) -> (distance: Double, deviation: Double)? {
     guard group.count >= fewest else { return best(group) }
     let sorted = group.map(\.distance).sorted()
     let quartile = quantile(sorted, 0.25)
-    // The lower half: its upper one may consist of detours.
+    // The spread is taken from the lower half, since the upper half may consist of detours.
     let spread = (quantile(sorted, 0.5) - quantile(sorted, 0.1)) / 1.2816
     return (quartile, max(floor, spread))
   }
 
-  /// Returns the mean of distances with stated deviations; nil if one has none.
+  /// Returns the weighted mean of distances with deviations; nil if one has no deviation.
   private static func best(_ group: [RangeReading]) -> (distance: Double, deviation: Double)? {
     let stated = group.compactMap(\.deviation)
     guard stated.count == group.count, !group.isEmpty else { return nil }
@@ -141,7 +142,7 @@ package struct PairRanges: Sendable, Hashable {
     return (sum / total, (1 / total).squareRoot())
   }
 
-  /// Returns a quantile of sorted values, between neighbours by proportion.
+  /// Returns a quantile of sorted values by linear interpolation.
   static func quantile(_ sorted: [Double], _ share: Double) -> Double {
     guard let last = sorted.last else { return .nan }
     let place = share * Double(sorted.count - 1)

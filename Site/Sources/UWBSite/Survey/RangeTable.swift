@@ -25,7 +25,8 @@ package struct RangeTableError: Error, Sendable, Hashable, CustomStringConvertib
 ///
 /// A row without a distance is a lost range, and is left out.
 package enum RangeTable {
-  /// The columns by their meanings; of several names, the first one with a value counts.
+  /// The columns by their meaning. A column may have several names: the first one with a value
+  /// counts.
   enum Column: CaseIterable {
     case from, to, distance, deviation, blocked, time
 
@@ -40,7 +41,7 @@ package enum RangeTable {
       }
     }
 
-    /// The numbers that make sense, and the words for them.
+    /// The plausible range of the numbers, and its description.
     var limits: (range: ClosedRange<Double>, words: String) {
       switch self {
       case .distance: (0.001...10_000, "between 0.001 and 10000 m")
@@ -78,7 +79,7 @@ package enum RangeTable {
   private struct Header {
     var cells: [String]
     var separator: Character
-    /// The positions of each meaning's names, in the order of preference.
+    /// For each column, the positions of its names in the order of preference.
     var columns: [Column: [Int]]
   }
 
@@ -181,7 +182,7 @@ extension RangeRow {
     time = try reader.number(.time)
   }
 
-  /// Reads cells with the errors of a line.
+  /// Reads cells, and names the line in errors.
   private struct CellReader {
     let line: Int
     let cell: (RangeTable.Column) -> (name: String, value: Cell)?

@@ -8,7 +8,7 @@ package struct Survey: Sendable {
     package var position: SIMD2<Double>
     package var height: Double
     package var ellipse: PlaceEllipse
-    /// The delay of the anchor: half of the common one, and its own.
+    /// The delay of the anchor: half of the common delay, plus its own delay.
     package var delay: Double
     package var delayDeviation: Double
     /// The number of anchors with a range to this one.
@@ -27,28 +27,28 @@ package struct Survey: Sendable {
   package var gauge: SurveyGauge
   package var places: [Place]
   package var residuals: [Residual]
-  /// The length by which every range is too long, and its deviation.
+  /// The length by which every range is too long.
   package var commonDelay: Double
   package var commonDelayDeviation: Double
   package var ambiguities: [SurveyAmbiguity]
   /// The factor by which the deviations of the ranges were too small; 1 if they agree.
   package var disagreement: Double
-  /// Whether the mirror image of all places fits as well.
+  /// Whether the mirror image of all places fits equally well.
   package var hasOpenMirror: Bool
   package var next: [NextMeasurement]
-  /// Two anchors that were probably mistaken for one another in the rough places.
+  /// Two anchors whose rough places were probably exchanged.
   package var exchanged: ExchangedLabels?
 
   /// The pairs whose path was probably blocked.
   package var blocked: [Residual] { residuals.filter { $0.blocked > 0.5 } }
 }
 
-/// A reason for which places cannot be computed.
+/// The reason why places cannot be computed.
 package enum SurveyError: Error, Sendable, Hashable, CustomStringConvertible {
   case fewAnchors(Int)
   /// Groups of anchors without a range between them.
   case islands([[String]])
-  /// A gauge that names an anchor twice.
+  /// The gauge names an anchor twice.
   case gauge(String)
   case fewRoughPlaces(Int)
 
@@ -87,7 +87,7 @@ extension Survey {
     let measured = Set(
       ranges.pairs.map { [$0.first, $0.second] } + ranges.dropped.map { [$0.first, $0.second] })
     let links = LinkModel(model, measured: measured)
-    // A wrong choice of blocked ranges looks like a disagreement: the search precedes the decision.
+    // Wrong choices of blocked ranges look like disagreement, so the search comes first.
     var search = FoldSearch(model, links: links, start: model.start())
     search.shake()
     let disagreement = model.widenIfNeeded(search.best.state)
@@ -122,7 +122,7 @@ extension Survey {
     var state = search.best.state
     model.links = search.links.reach(state.positions).map { (search.links, $0) }
     var covariance = SurveyCovariance(model, state)
-    // The mean over the shapes between which the ranges do not decide.
+    // The mean of all shapes between which the ranges do not decide, by their probabilities.
     let near = search.nearShapes()
     var mean = state.positions.map { _ in SIMD2<Double>.zero }
     for shape in near {
@@ -178,7 +178,7 @@ extension Survey {
 }
 
 extension SurveyGauge {
-  /// Whether the mirror image of a shape is as good in this frame.
+  /// Whether the mirror image of a shape fits equally well in this frame.
   var leavesMirrorOpen: Bool {
     switch self {
     case .shape: true
@@ -193,7 +193,7 @@ extension SurveyModel {
     for index in anchors.indices { anchors[index].rough = nil }
   }
 
-  /// A state near the lowest cost, without start values.
+  /// Computes a state near the lowest cost, without start values.
   func start() -> SurveyState {
     var positions = hasRoughPlaces && islands.count > 1 ? roughStart() : classicalScaling()
     positions = majorised(positions)
@@ -201,7 +201,7 @@ extension SurveyModel {
     return fit(SurveyState(positions)).state
   }
 
-  /// Moves a shape onto the rough places; it may be mirrored.
+  /// Moves a shape onto the rough places, with a mirror image if needed.
   private func placed(_ positions: [SIMD2<Double>]) -> [SIMD2<Double>] {
     let known = anchors.indices.filter { anchors[$0].rough != nil }
     let motion = RigidMotion.nearest(
@@ -225,7 +225,7 @@ extension SurveyModel {
 
   /// Raises the deviations of all pairs if that makes the ranges more likely; returns the factor.
   mutating func widenIfNeeded(_ start: SurveyState) -> Double {
-    // Each unknown of the shape takes one residual, whose density says nothing.
+    // Each unknown of the shape absorbs one residual, which gives no evidence.
     let taken = Double(min(2 * count - 3, pairs.count))
     let free = Double(pairs.count) - taken
     var best = (factor: 1.0, surprise: surprise(start) - 16)
@@ -239,7 +239,7 @@ extension SurveyModel {
     return best.factor
   }
 
-  /// The cost of a state where some ranges have a blocked path.
+  /// Returns the cost of a state, with some ranges on blocked paths.
   private func surprise(_ state: SurveyState) -> Double {
     var model = self
     model.loss = .detours

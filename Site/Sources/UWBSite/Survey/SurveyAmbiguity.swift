@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Anchors that may be elsewhere: another shape fits the ranges as well.
+/// Anchors whose places are ambiguous: another shape fits the ranges equally well.
 package struct SurveyAmbiguity: Sendable, Hashable {
   package enum Kind: Sendable, Hashable {
     /// The anchors may be mirrored about the line through two others.
     case mirror(Int, Int)
     /// The anchors have other places in another shape.
     case shape
-    /// The anchors turn about another one, or move freely.
+    /// The anchors can rotate about another one, or move freely.
     case hinge(Int)
   }
 
@@ -15,16 +15,16 @@ package struct SurveyAmbiguity: Sendable, Hashable {
   package var anchors: [Int]
   /// The largest distance between the two places of an anchor; infinite if it is free.
   package var distance: Double
-  /// The extra cost of the other shape, as the square of standard deviations.
+  /// The extra cost of the other shape, in squared standard deviations.
   package var cost: Double
   /// The other places of all anchors; empty for a hinge.
   package var alternative: [SIMD2<Double>]
 }
 
 extension FoldSearch {
-  /// The extra cost up to which another shape is possible: the square of two deviations.
+  /// The greatest extra cost of a possible shape: two standard deviations, squared.
   static let possible = 4.0
-  /// The least distance between the places of an anchor that counts as another shape.
+  /// The least distance in metres between two places of an anchor that makes shapes distinct.
   static let distinct = 1.0
 
   /// The other shapes that the ranges do not exclude, and the anchors with too few ranges.
@@ -45,9 +45,10 @@ extension FoldSearch {
     return result
   }
 
-  /// The changes to shapes that are near the best one and fit nearly as well, with their
-  /// probabilities: by their costs, and by the volume of the places around them. Shapes without a
-  /// volume are omitted.
+  /// Returns the changes to shapes near the best one that fit nearly as well.
+  ///
+  /// The probability of a shape follows from its cost and from the volume of places around it.
+  /// Shapes without a volume are omitted.
   func nearShapes() -> [(probability: Double, change: [SIMD2<Double>])] {
     let places = best.state.positions
     guard let own = SurveyCovariance.logDeterminant(model, best.state) else { return [] }
@@ -76,7 +77,7 @@ extension FoldSearch {
     let distances = zip(places, other).map { ($0 - $1).length }
     guard (distances.max() ?? 0) > Self.distinct else { return nil }
     let moved = places.indices.filter { distances[$0] > Self.distinct / 2 }
-    // Missing pairs alone do not decide on an anchor that two ranges leave open.
+    // For an anchor with two ranges, the evidence of missing pairs alone does not decide.
     let isOpen = moved.allSatisfy { degrees[$0] <= 2 }
     let extra = isOpen ? minimum.fit - best.fit : minimum.cost - best.cost
     guard extra < Self.possible else { return nil }
@@ -122,7 +123,7 @@ extension FoldSearch {
     return .mirror(min(rest[0].0, rest[1].0), max(rest[0].0, rest[1].0))
   }
 
-  /// An anchor with one or two ranges.
+  /// Describes an anchor with one or two ranges.
   private func open(_ anchor: Int) -> SurveyAmbiguity {
     let near = model.neighbours[anchor]
     let places = best.state.positions

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How sure the places of a survey are, and what each range contributes.
+/// The uncertainty of the places of a survey, and the contribution of each range.
 ///
-/// Without rough places the covariance is the one of inner constraints: of all choices of place and
-/// heading of the whole shape, the one that has the least variance.
+/// Without rough places, inner constraints apply: place and heading of the whole shape are chosen
+/// so that the variance is least.
 struct SurveyCovariance: Sendable {
   /// The covariance of x and y of each anchor, in m².
   private(set) var places: Matrix
-  /// The covariance of all unknowns, without hidden excesses.
+  /// The covariance of all unknowns, without the effect of undetected blocked paths.
   private(set) var unknowns: Matrix
   /// The probability that each pair's path was blocked.
   private(set) var blocked: [Double] = []
 
-  /// The share of blocked paths before anything is measured, and the mean of their detours.
+  /// The prior probability that a path is blocked.
   static let blockedShare = 0.1
+  /// The mean length of a detour in metres.
   static let meanDetour = 0.7
 
   init(_ model: SurveyModel, _ state: SurveyState) {
@@ -28,15 +29,16 @@ struct SurveyCovariance: Sendable {
       unknowns = factor.inverse
       if !model.hasRoughPlaces { Self.constrain(&unknowns, gauge) }
     } else {
-      // Each unknown has the variance of its prior, rather than none.
+      // If the matrix cannot be inverted, the unknowns have a large variance, rather than none.
       unknowns = Matrix(diagonal: Array(repeating: 1e6, count: model.unknowns))
     }
     places = Self.block(unknowns, 2 * model.count)
     addHiddenExcess(model, state, information.weights)
   }
 
-  /// Returns the logarithm of the determinant of the information, without movements of the whole
-  /// shape; nil if the information is not positive definite, so that the shape has no volume.
+  /// Returns the logarithm of the determinant of the information about the shape alone.
+  ///
+  /// Returns nil if the information is not positive definite, so that the shape has no volume.
   static func logDeterminant(_ model: SurveyModel, _ state: SurveyState) -> Double? {
     var matrix = model.information(state).matrix
     for index in 0..<model.unknowns { matrix[index, index] += 1e-2 }
@@ -44,7 +46,7 @@ struct SurveyCovariance: Sendable {
     return Cholesky(matrix)?.logDeterminant
   }
 
-  /// The unit changes of all unknowns that move and turn the whole shape.
+  /// Returns the unit vectors of all unknowns that shift and rotate the whole shape.
   static func gauge(_ positions: [SIMD2<Double>], size: Int) -> [[Double]] {
     let mean = positions.reduce(.zero, +) / Double(max(positions.count, 1))
     var result = Array(repeating: Array(repeating: 0.0, count: size), count: 3)
@@ -70,7 +72,7 @@ struct SurveyCovariance: Sendable {
     }
   }
 
-  /// Takes the movements of the whole shape out of a covariance.
+  /// Removes the movements of the whole shape from a covariance.
   static func constrain(_ covariance: inout Matrix, _ gauge: [[Double]]) {
     var projection = Matrix.identity(covariance.rows)
     add(gauge, -1, to: &projection)
@@ -89,8 +91,9 @@ struct SurveyCovariance: Sendable {
 
   /// Adds the errors of blocked paths that no residual reveals.
   ///
-  /// A range that others hardly control may be too long unnoticed. Its possible excess, weighted by
-  /// its probability given all other ranges, moves the places by the range's influence.
+  /// A range that other ranges hardly check may be too long without any sign. Its possible excess
+  /// moves the places in proportion to the range's influence. The excess is weighted by its
+  /// probability, given all other ranges.
   private mutating func addHiddenExcess(
     _ model: SurveyModel, _ state: SurveyState, _ weights: [Double]
   ) {
@@ -114,8 +117,9 @@ struct SurveyCovariance: Sendable {
     }
   }
 
-  /// The probability that a range has an excess, and the mean square of its excess, given the
-  /// prediction of the other ranges.
+  /// Returns the probability that a range has an excess, and the mean square of the excess.
+  ///
+  /// Both are given the prediction from the other ranges.
   static func hiddenExcess(
     residual: Double, weight: Double, variance: Double, modelVariance: Double
   ) -> (probability: Double, square: Double) {
@@ -137,7 +141,7 @@ struct SurveyCovariance: Sendable {
     return (total / sum, square / sum)
   }
 
-  /// The variance of a sum of unknowns with factors.
+  /// Returns the variance of a weighted sum of unknowns.
   func variance(of terms: [(unknown: Int, value: Double)]) -> Double {
     terms.reduce(0) { sum, left in
       sum + left.value * terms.reduce(0) { $0 + unknowns[left.unknown, $1.unknown] * $1.value }
@@ -158,7 +162,7 @@ struct SurveyCovariance: Sendable {
     places = transformation * places * transformation.transposed
   }
 
-  /// Adds the possibility that all places are changed.
+  /// Adds the possibility that all places differ by `change`.
   mutating func add(_ change: [SIMD2<Double>], probability: Double) {
     let steps = change.flatMap { [$0.x, $0.y] }
     for (row, left) in steps.enumerated() {
@@ -182,7 +186,7 @@ package struct PlaceEllipse: Sendable, Hashable {
     return (max(mean + half, 0).squareRoot(), max(mean - half, 0).squareRoot())
   }
 
-  /// The distance of an error in standard deviations, squared.
+  /// Returns the squared Mahalanobis distance of an error.
   package func squaredDeviations(_ error: SIMD2<Double>) -> Double {
     let determinant = max(xx * yy - xy * xy, 1e-300)
     return (yy * error.x * error.x - 2 * xy * error.x * error.y + xx * error.y * error.y)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The information of a survey about its unknowns at a state, and the slope of the cost there.
+/// The normal equations of a survey at a state: the information, and the slope of the cost.
 ///
 /// The unknowns are x and y of each anchor, the common delay, and the delay of each anchor.
 struct SurveyInformation: Sendable {
@@ -73,7 +73,7 @@ extension SurveyModel {
     }
   }
 
-  /// Takes an unknown out of the equations.
+  /// Removes an unknown from the equations.
   private func fix(_ index: Int, _ matrix: inout Matrix, _ slope: inout [Double]) {
     for other in 0..<unknowns {
       matrix[index, other] = 0
@@ -83,7 +83,7 @@ extension SurveyModel {
     slope[index] = 0
   }
 
-  /// Follows the cost down to its next minimum.
+  /// Minimises the cost, from a start to the next minimum.
   func fit(_ start: SurveyState, steps: Int = 40) -> (state: SurveyState, cost: Double) {
     var descent = Descent(from: start, cost: cost(start))
     descent.follow(steps: steps, cost: cost) { state in

@@ -2,11 +2,11 @@
 
 /// The frame in which the places of a survey are stated.
 ///
-/// Ranges give a shape without place, heading and handedness; the frame is the user's choice.
+/// Ranges determine only a shape. The user chooses its place, heading and handedness.
 package enum SurveyGauge: Sendable, Hashable {
   /// The centre at the origin, the longest extent along x. A mirror image is the same shape.
   case shape
-  /// An anchor with a known place, the direction to another one, and the side of a third one.
+  /// The known place of an anchor, the direction to a second one, and the side of a third one.
   case line(Line)
   /// The rough places of anchors.
   case places
@@ -19,7 +19,7 @@ package enum SurveyGauge: Sendable, Hashable {
     package var heading: Double
     /// Whether `heading` follows from a known place of `toward`.
     package var towardIsKnown = false
-    /// An anchor on the left or on the right of the line; nil if the mirror image stays open.
+    /// An anchor to the left or right of the line; nil if the mirror image remains possible.
     package var side: Side?
 
     package struct Side: Sendable, Hashable {
@@ -37,7 +37,7 @@ package enum SurveyGauge: Sendable, Hashable {
     }
   }
 
-  /// Two anchors with known places; the second one gives the direction only.
+  /// Two anchors with known places. Only the direction to the second one is used.
   package static func anchors(
     _ first: Int, at start: SIMD2<Double>, _ second: Int, at end: SIMD2<Double>,
     side: Line.Side? = nil
@@ -51,7 +51,7 @@ package enum SurveyGauge: Sendable, Hashable {
 }
 
 extension SurveyGauge {
-  /// The motion from the frame of a fit into this frame.
+  /// Returns the motion from the frame of a fit to this frame.
   func motion(_ positions: [SIMD2<Double>]) -> RigidMotion {
     switch self {
     case .places: return RigidMotion()
@@ -84,9 +84,10 @@ extension SurveyGauge {
     return motion
   }
 
-  /// The change of a covariance from inner constraints to this frame, for places in this frame.
+  /// Returns the matrix that converts a covariance from inner constraints to this frame.
   ///
-  /// The errors of a known anchor and of a known direction become errors of all others.
+  /// In this frame, the errors of the known anchor and direction become errors of all other
+  /// anchors.
   func transformation(_ positions: [SIMD2<Double>]) -> Matrix {
     let size = 2 * positions.count
     var result = Matrix.identity(size)
@@ -99,7 +100,7 @@ extension SurveyGauge {
       for axis in 0..<2 {
         let row = 2 * index + axis
         result[row, 2 * line.anchor + axis] -= 1
-        // The error of the direction, taken out by a turn about the known anchor.
+        // The error of the direction becomes a rotation about the known anchor.
         for column in 0..<2 {
           result[row, 2 * line.toward + column] -= lever[axis] * across[column]
           result[row, 2 * line.anchor + column] += lever[axis] * across[column]
@@ -111,7 +112,7 @@ extension SurveyGauge {
 }
 
 extension RigidMotion {
-  /// The change of a covariance of places by the turn.
+  /// Returns the matrix of the rotation, for a covariance of places.
   func transformation(count: Int) -> Matrix {
     var result = Matrix(rows: 2 * count, columns: 2 * count)
     let (x, y) = (turned(SIMD2(1, 0)), turned(SIMD2(0, 1)))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An anchor as it is known before a survey.
+/// The knowledge about an anchor before a survey.
 package struct SurveyAnchor: Sendable, Hashable {
-  /// A place that is roughly known, such as a click on a floor plan.
+  /// An approximate place, such as a click on a floor plan.
   package struct Rough: Sendable, Hashable {
     package var position: SIMD2<Double>
     package var deviation: Double
@@ -16,7 +16,7 @@ package struct SurveyAnchor: Sendable, Hashable {
   package var height: Double
   package var heightDeviation: Double
   package var rough: Rough?
-  /// The length by which each range to this anchor is too long, and its deviation between anchors.
+  /// The length by which each range to this anchor is too long.
   package var delay = 0.0
   package var delayDeviation = 0.05
 
@@ -31,7 +31,7 @@ package struct SurveyAnchor: Sendable, Hashable {
 /// Places and delays: the unknowns of a survey.
 struct SurveyState: Sendable, Hashable {
   var positions: [SIMD2<Double>]
-  /// The delay that is in every range.
+  /// The part of the delay that all ranges share.
   var common = 0.0
   /// The delay of each anchor beyond the common one.
   var delays: [Double]
@@ -42,28 +42,28 @@ struct SurveyState: Sendable, Hashable {
   }
 }
 
-/// The ranges of a survey, and all that is assumed about its anchors.
+/// The ranges of a survey, and the assumptions about its anchors.
 struct SurveyModel: Sendable {
-  /// How residuals count.
+  /// The function that converts residuals to a cost.
   enum Loss: Sendable {
-    /// By their squares, as in textbooks.
+    /// The square of the residual, as in textbooks.
     case squares
-    /// Less if they are large, and least if the range is longer than the model.
+    /// Large residuals count less, and least if the range is too long.
     case oneSided
-    /// By the density of ranges of which some have a blocked path. It has more minima.
+    /// The negative log-density of ranges, some of which have a blocked path. Has more minima.
     case detours
   }
 
   var anchors: [SurveyAnchor]
   var pairs: [PairRange]
-  /// The variance of each pair, with the deviations of the heights.
+  /// The variance of each pair, including the deviations of the heights.
   private(set) var variances: [Double]
   var loss = Loss.oneSided
   /// The deviation of the delay that all ranges have in common; 0 to assume that there is none.
   var commonDelayDeviation = 0.15
-  /// Whether anchors have delays of their own.
+  /// Whether each anchor also has a delay of its own.
   var hasOwnDelays = true
-  /// The evidence of missing pairs, and the reach that it assumes.
+  /// The evidence of missing pairs, and the assumed reach.
   var links: (model: LinkModel, reach: LinkModel.Reach)?
 
   init(anchors: [SurveyAnchor], pairs: [PairRange]) {
@@ -79,12 +79,12 @@ struct SurveyModel: Sendable {
     }
   }
 
-  /// Multiplies the deviation of all pairs.
+  /// Multiplies the deviations of all pairs by a factor.
   mutating func widen(by factor: Double) {
     for index in variances.indices { variances[index] *= factor * factor }
   }
 
-  /// Leaves a range out.
+  /// Removes a range.
   mutating func drop(_ index: Int) {
     pairs.remove(at: index)
     variances.remove(at: index)
@@ -93,18 +93,18 @@ struct SurveyModel: Sendable {
   var count: Int { anchors.count }
   var hasRoughPlaces: Bool { anchors.count { $0.rough != nil } >= 2 }
 
-  /// The difference of the heights of a pair, squared.
+  /// Returns the squared difference of the heights of a pair.
   func rise(_ pair: PairRange) -> Double {
     let difference = anchors[pair.first].height - anchors[pair.second].height
     return difference * difference
   }
 
-  /// The distance in the plane that belongs to a range.
+  /// Returns the distance in the plane for a measured range.
   func level(_ pair: PairRange) -> Double {
     max(pair.distance * pair.distance - rise(pair), 1e-4).squareRoot()
   }
 
-  /// The anchors that have a range with each anchor.
+  /// The anchors with which each anchor has a range.
   var neighbours: [[Int]] {
     var result = Array(repeating: [Int](), count: count)
     for pair in pairs {
@@ -114,7 +114,7 @@ struct SurveyModel: Sendable {
     return result
   }
 
-  /// The vector between two anchors in the plane, their distance, and the measured excess.
+  /// Returns the vector between two anchors in the plane, its length, and the excess of the range.
   func residual(
     _ index: Int, _ state: SurveyState
   ) -> (difference: SIMD2<Double>, distance: Double, excess: Double) {
@@ -125,10 +125,10 @@ struct SurveyModel: Sendable {
     return (difference, distance, pair.distance - distance - delays)
   }
 
-  /// The cost and the weight of an excess.
+  /// Returns the cost and the weight of an excess.
   ///
-  /// The widths of the one-sided loss are 2 and 4 deviations. A range that is too long is usual,
-  /// since paths go around corners; a range that is too short is an error.
+  /// The one-sided loss has a width of 2 deviations for ranges that are too long, and 4 for others.
+  /// Long ranges are usual, since paths go around corners; short ones are errors.
   func loss(_ excess: Double, _ deviation: Double) -> (cost: Double, weight: Double) {
     let ratio = excess / deviation
     switch loss {
@@ -141,9 +141,9 @@ struct SurveyModel: Sendable {
     }
   }
 
-  /// Twice the negative logarithm of the density of an excess over the one of an open path.
+  /// Returns twice the negative log-density of an excess, relative to an open path.
   ///
-  /// Detours are exponentially distributed; any other error is rare.
+  /// Detours are exponentially distributed; other errors are rare.
   private func detourLoss(
     _ ratio: Double, _ deviation: Double
   ) -> (cost: Double, weight: Double) {
@@ -161,7 +161,7 @@ struct SurveyModel: Sendable {
     return (-2 * Math.log(density), min(max(weight, 1e-4), 1))
   }
 
-  /// The sum of squares, as far as the loss counts them, of ranges, delays and rough places.
+  /// Returns the total cost of ranges, delays and rough places.
   func cost(_ state: SurveyState) -> Double {
     let missing = links.map { $0.model.cost(state.positions, $0.reach) } ?? 0
     return rangeCost(state) + priorCost(state) + missing

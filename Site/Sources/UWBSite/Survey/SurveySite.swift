@@ -2,7 +2,7 @@
 
 /// Anchors of a site file before and after a survey.
 extension SurveyAnchor {
-  /// The deviation up to which the delay of an anchor counts as calibrated.
+  /// The greatest deviation of the delay of a calibrated anchor, in metres.
   static let calibrated = 0.1
 
   /// - Parameter height: The height of an anchor that has none in the file.
@@ -47,7 +47,7 @@ extension Site {
     if survey.hasOpenMirror { gauge.note = "the mirror image fits as well" }
   }
 
-  /// Gives the anchors the places of a walk.
+  /// Gives the anchors the places that a walk has determined.
   package mutating func update(with walk: WalkSurvey, gauge frame: SurveyGauge) {
     for place in walk.places {
       var anchor = anchors.first { $0.id == place.id } ?? Anchor(id: place.id)
@@ -74,7 +74,7 @@ extension Site.Anchor {
     let deviation = SIMD2(max(ellipse.xx, 0).squareRoot(), max(ellipse.yy, 0).squareRoot())
     let product = deviation.x * deviation.y
     let known = place?.deviation.z ?? heightDeviation
-    // Deviations over a kilometre are as good as none.
+    // A deviation of more than a kilometre carries no information.
     place = Site.Place(
       position: SIMD3(position.x, position.y, height),
       deviation: SIMD3(min(deviation.x, 1000), min(deviation.y, 1000), known),

@@ -21,9 +21,10 @@ extension SurveyModel {
     return lengths
   }
 
-  /// Classical multidimensional scaling; anchors without a path must not exist.
+  /// Computes places by classical multidimensional scaling. Every anchor must have a path to all
+  /// others.
   ///
-  /// Paths around corners are too long, so that large sites bend: the result is a start only.
+  /// Paths around corners are too long and distort large sites, so the result is only a start.
   func classicalScaling() -> [SIMD2<Double>] {
     let lengths = shortestPaths()
     var squares = Matrix(rows: count, columns: count)
@@ -45,7 +46,7 @@ extension SurveyModel {
     return (0..<count).map { SIMD2(coordinate($0, count - 1), coordinate($0, count - 2)) }
   }
 
-  /// Lowers the stress of measured pairs by majorisation (SMACOF); others have no weight.
+  /// Improves places by majorisation (SMACOF). Pairs without a range have no weight.
   func majorised(_ start: [SIMD2<Double>], steps: Int = 60) -> [SIMD2<Double>] {
     var laplacian = Matrix(rows: count, columns: count)
     for pair in pairs {
@@ -72,7 +73,7 @@ extension SurveyModel {
     return places
   }
 
-  /// The groups of anchors that are connected by ranges, the largest first.
+  /// The groups of anchors that ranges connect, the largest first.
   var islands: [[Int]] {
     let neighbours = neighbours
     var rest = Set(0..<count)
@@ -83,7 +84,7 @@ extension SurveyModel {
     return result.sorted { $0.count > $1.count }
   }
 
-  /// Takes an anchor and the ones connected to it out of `rest`.
+  /// Removes an anchor, and all anchors connected to it, from `rest`.
   static func connected(to start: Int, _ rest: inout Set<Int>, _ neighbours: [[Int]]) -> [Int] {
     rest.remove(start)
     var (group, next) = ([start], 0)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The methods of textbooks, for comparison.
+/// Textbook methods, for comparison.
 package enum TextbookSurvey {
   /// Classical scaling of shortest paths.
   package static func classicalScaling(

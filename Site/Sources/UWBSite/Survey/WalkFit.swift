@@ -3,7 +3,7 @@
 /// The unknowns of a walk.
 struct WalkState: Sendable, Hashable {
   var anchors: [SIMD2<Double>]
-  /// The constant error of each anchor with each tag: reflections near both.
+  /// The constant error of each pair of anchor and tag, caused by reflections near both.
   var errors: [Double]
   /// The error of the delay that was subtracted.
   var delay = 0.0
@@ -19,9 +19,9 @@ struct WalkModel: Sendable {
   /// The squared difference of heights of each anchor with each tag.
   var rises: [Double]
   var deviation = 0.08
-  /// The share of independent ranges: errors of one place of the rig are much like the next ones.
+  /// The share of independent ranges. Errors at neighbouring places of the rig are similar.
   var independence = 1.0
-  /// The inverse covariance of the constant errors of each anchor with each tag.
+  /// The inverse covariance of the constant errors of all pairs of anchor and tag.
   private let errorInformation: Matrix
   /// The deviation of the delay that is subtracted from all ranges.
   var delayDeviation = 0.03
@@ -54,7 +54,7 @@ struct WalkModel: Sendable {
 
   private func errorIndex(_ range: WalkPose.Range) -> Int { range.anchor * tags + range.tag }
 
-  /// The vector from the anchor to the tag, the lever arm of the tag, and the excess of the range.
+  /// Returns the vector from anchor to tag, the lever arm of the tag, and the excess of the range.
   func residual(
     _ range: WalkPose.Range, _ pose: Int, _ state: WalkState
   ) -> (unit: SIMD2<Double>, lever: SIMD2<Double>, excess: Double) {
@@ -89,7 +89,7 @@ struct WalkModel: Sendable {
 
   // MARK: equations
 
-  /// The equations of one pose: its own three unknowns, and their products with the others.
+  /// The equations of one pose: its three unknowns, and their products with the global unknowns.
   struct PoseEquations: Sendable {
     var own = Matrix(rows: 3, columns: 3)
     var slope = [0.0, 0, 0]
@@ -150,7 +150,7 @@ struct WalkModel: Sendable {
     }
   }
 
-  /// The equations without the poses; nil if a pose is not determined.
+  /// Eliminates the poses from the equations; nil if a pose is not determined.
   func reduced(
     _ equations: Equations, damping: Double
   ) -> (matrix: Matrix, slope: [Double], inverses: [Matrix])? {
@@ -179,9 +179,9 @@ struct WalkModel: Sendable {
 
   // MARK: independence
 
-  /// Estimates how many residuals of one anchor and one tag in sequence are as one.
+  /// Estimates the number of consecutive residuals of a pair that count as one.
   ///
-  /// Sums the correlations with the following residuals until they end (Geyer's rule).
+  /// Sums the autocorrelations up to the first insignificant one (Geyer's rule).
   func correlated(_ state: WalkState) -> Double {
     var series: [Int: [Double]] = [:]
     for (index, pose) in poses.enumerated() {
@@ -203,7 +203,7 @@ struct WalkModel: Sendable {
     return sum
   }
 
-  /// The mean product of residuals that are `lag` apart.
+  /// Returns the mean product of residuals that are `lag` apart.
   private static func product(_ series: [[Double]], lag: Int) -> Double {
     var (sum, count) = (0.0, 0)
     for values in series where values.count > lag {
@@ -215,7 +215,7 @@ struct WalkModel: Sendable {
 
   // MARK: steps
 
-  /// Follows the cost down to its next minimum.
+  /// Minimises the cost, from a start to the next minimum.
   func fit(_ start: WalkState, steps: Int = 40) -> (state: WalkState, cost: Double) {
     var descent = Descent(from: start, cost: cost(start))
     descent.follow(steps: steps, cost: cost) { state in

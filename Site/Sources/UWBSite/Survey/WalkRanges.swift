@@ -23,7 +23,7 @@ package struct WalkRig: Sendable, Hashable {
     return flat.map { $0 - mean }
   }
 
-  /// The least extent across the line on which the tags lie most nearly.
+  /// The least width of the rig: its extent perpendicular to the best line through its tags.
   var width: Double {
     let (point, direction) = FoldSearch.principalLine(offsets)
     let across = offsets.map { ($0 - point).dot(direction.normal) }
@@ -69,7 +69,7 @@ struct WalkRanges: Sendable {
   /// The time within which the rig counts as one place.
   static let window = 0.1
 
-  /// Groups readings by time; of more than `most` places, the ones at equal steps are used.
+  /// Groups readings by time. If there are more than `most` places, uses places at equal steps.
   init(_ readings: [WalkReading], rig: WalkRig, delay: Double, most: Int) {
     var names: [String: Int] = [:]
     var order: [String] = []

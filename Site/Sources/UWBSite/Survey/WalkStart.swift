@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Places of anchors and of a rig without start values, in closed form.
+/// The places of anchors and of a rig in closed form, without start values.
 ///
-/// Squared distances between two sets of points, less the means of rows and columns, are a product
-/// of two matrices with two columns each. The means of the rows determine the common stretch of
-/// both. After Crocco, Del Bue and Murino (2012).
+/// The squared distances between two sets of points, less the means of rows and columns, are a
+/// product of two matrices. Each of them has two columns, up to a common linear map. The means of
+/// the rows determine this map. After Crocco, Del Bue and Murino (2012).
 struct WalkStart: Sendable {
   var anchors: [SIMD2<Double>]
   var places: [SIMD2<Double>]
@@ -31,7 +31,7 @@ struct WalkStart: Sendable {
     headings = []
   }
 
-  /// Two columns for each row and each column of a matrix of rank two; nil for a smaller rank.
+  /// Factors a matrix of rank two into columns; nil for a smaller rank.
   private static func factors(
     _ matrix: [[Double]]
   ) -> (left: [SIMD2<Double>], right: [SIMD2<Double>])? {
@@ -52,7 +52,7 @@ struct WalkStart: Sendable {
     return (left, right)
   }
 
-  /// The factor [a 0; b c] of the stretch, and the middle of the places seen from the anchors.
+  /// Returns the linear map as [a 0; b c], and the middle of the places as seen from the anchors.
   private static func stretch(
     _ left: [SIMD2<Double>], _ rows: [Double]
   ) -> (factor: (a: Double, b: Double, c: Double), shift: SIMD2<Double>)? {
@@ -67,7 +67,7 @@ struct WalkStart: Sendable {
 
   static func leastSquares(_ terms: [[Double]], _ values: [Double]) -> [Double]? {
     guard let count = terms.first?.count else { return nil }
-    // Columns of one size: squares of metres stand beside ones.
+    // Scales the columns: some contain square metres, others plain numbers.
     let scales = (0..<count).map { k in
       max(terms.reduce(0) { $0 + $1[k] * $1[k] }.squareRoot(), 1e-300)
     }
@@ -92,7 +92,8 @@ struct WalkStart: Sendable {
     return result
   }
 
-  /// Finds the heading of the rig at each place from the differences between its tags.
+  /// Finds the heading of the rig at each place from the differences between the ranges of its
+  /// tags.
   mutating func findHeadings(_ poses: [WalkPose], offsets: [SIMD2<Double>], core: [Int]) {
     var index: [Int: Int] = [:]
     for (position, anchor) in core.enumerated() { index[anchor] = position }

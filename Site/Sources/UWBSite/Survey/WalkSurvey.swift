@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The places of anchors from a walk with a rig of tags; anchors need no ranges to one another.
+/// The places of anchors from a walk with a rig of tags. The anchors need no ranges to one another.
 package struct WalkSurvey: Sendable {
   package struct Place: Sendable, Hashable {
     package var id: String
@@ -13,9 +13,9 @@ package struct WalkSurvey: Sendable {
   package var places: [Place]
   /// The number of places of the rig that were used.
   package var poses: Int
-  /// The cost of the mirror image beyond the one of the result; large if the handedness is sure.
+  /// The extra cost of the mirror image; a large value means that the handedness is certain.
   package var mirrorCost: Double
-  /// The root of the mean square of the residuals.
+  /// The root mean square of the residuals in metres.
   package var residual: Double
 }
 
@@ -39,10 +39,10 @@ package enum WalkSurveyError: Error, Sendable, Hashable, CustomStringConvertible
 }
 
 extension WalkSurvey {
-  /// Computes the places, in the frame of the longest extent of the anchors.
+  /// Computes the places, in a frame along the longest extent of the anchors.
   ///
   /// - Parameters:
-  ///   - delay: The length by which the ranges are too long. It is not observable in a walk.
+  ///   - delay: The length by which the ranges are too long. A walk cannot determine it.
   ///   - heights: The height of each anchor by name.
   package init(
     _ readings: [WalkReading], rig: WalkRig, delay: Double, delayDeviation: Double = 0.03,
@@ -82,7 +82,7 @@ extension WalkSurvey {
 
   // MARK: starts
 
-  /// Both handednesses; poses without enough anchors are taken out of the model.
+  /// Returns starts of both handednesses. Removes poses without enough anchors from the model.
   private static func starts(_ model: inout WalkModel) throws(WalkSurveyError) -> [WalkState] {
     let core = try core(model)
     let complete = model.poses.filter { pose in
@@ -106,7 +106,7 @@ extension WalkSurvey {
     }
   }
 
-  /// The anchors that enough places have in range together.
+  /// Returns the anchors that are in range together at enough places.
   private static func core(_ model: WalkModel) throws(WalkSurveyError) -> [Int] {
     var core = Array(0..<model.count)
     func complete() -> Int {
@@ -126,7 +126,7 @@ extension WalkSurvey {
     return core
   }
 
-  /// Returns a state with all anchors, which locates the remaining ones from the places of the rig.
+  /// Returns a state of all anchors. The remaining anchors are located from the places of the rig.
   private static func state(_ start: WalkStart, _ core: [Int], _ model: WalkModel) -> WalkState {
     let middle = start.anchors.reduce(.zero, +) / Double(start.anchors.count)
     var anchors = Array(repeating: middle, count: model.count)
@@ -181,7 +181,7 @@ extension WalkSurvey {
     residual = model.rootMeanSquare(state)
   }
 
-  /// The covariance of the anchors by inner constraints.
+  /// Returns the covariance of the anchors under inner constraints.
   private static func covariance(_ model: WalkModel, _ state: WalkState) -> Matrix {
     let size = 2 * model.count
     guard var reduced = model.reduced(model.equations(state), damping: 0)?.matrix else {
@@ -198,15 +198,15 @@ extension WalkSurvey {
 }
 
 extension WalkModel {
-  /// The share of ranges that count as independent.
+  /// Returns the share of ranges that count as independent.
   ///
-  /// Ranges in sequence resemble one another, and so do the ones of an area, however often a walk
-  /// comes there: reflections are the same.
+  /// Consecutive ranges resemble one another. So do ranges of the same area, even on later visits,
+  /// because the reflections are the same.
   fileprivate func independentShare(_ state: WalkState) -> Double {
     min(1 / correlated(state), areas(state.places) / Double(max(poses.count, 1)))
   }
 
-  /// The number of the 16 rectangles of the area through which the walk went.
+  /// Returns the number of visited rectangles, of 16 that cover the area.
   private func areas(_ places: [SIMD2<Double>]) -> Double {
     let (xs, ys) = (places.map(\.x), places.map(\.y))
     func part(_ value: Double, _ all: (low: Double, high: Double)) -> Int {

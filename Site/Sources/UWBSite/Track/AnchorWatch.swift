@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The residuals of many tags at one anchor. A moved anchor is too near for tags on one side, and
-/// too far for tags on the other.
+/// The residuals of many tags at one anchor, which reveal a moved anchor.
+///
+/// Its ranges are too short for tags on one side, and too long for tags on the other side.
 struct AnchorWatch: Sendable, Codable {
-  /// Seconds after which a residual weighs a third.
+  /// The seconds after which the weight of a residual has fallen to a third.
   private static let memory = 15.0
-  /// Seconds of contradiction after which an anchor is named.
+  /// The seconds of contradiction after which an anchor is reported.
   private static let patience = 15.0
-  /// Metres below which a displacement is a usual error.
+  /// The displacement in metres below which an anchor counts as not moved.
   private static let least = 0.4
   private static let fewest = 30.0
 
@@ -34,7 +35,7 @@ struct AnchorWatch: Sendable, Codable {
   enum Finding: Sendable, Hashable {
     /// The displacement in metres.
     case moved(SIMD3<Double>)
-    /// The ranges do not fit any place, as of a blocked or broken anchor.
+    /// The ranges fit no displacement, as from a blocked or faulty anchor.
     case doubtful
     case restored
   }
@@ -52,7 +53,7 @@ struct AnchorWatch: Sendable, Codable {
     let limited = min(max(residual, -20), 20)
     count += 1
     squares += limited * limited
-    // The deviation of a named anchor is so large that none of its ranges is an outlier.
+    // A reported anchor has a large deviation, so that its ranges never count as outliers.
     outliers += (isNamed ? limited.magnitude > Self.least : isOutlier) ? 1 : 0
     information.add(direction, 1)
     slope -= direction * limited
@@ -76,10 +77,10 @@ struct AnchorWatch: Sendable, Codable {
     tags.now |= 1 << UInt64(tag % 64)
   }
 
-  /// The displacement that explains the residuals best, and the part that it explains.
+  /// The displacement that explains the residuals best, and the share that it explains.
   private var displacement: (SIMD3<Double>, explained: Double) {
     var damped = information
-    // Heights of anchors are weakly determined: half a metre is worth ten ranges.
+    // Heights of anchors are weakly determined. The prior on z has the weight of ten ranges.
     damped.add(Spread(xx: 1, xy: 0, xz: 0, yy: 1, yz: 0, zz: 10), 1)
     let moved = damped.inverse?.times(slope) ?? .zero
     return (moved, squares > 0 ? (moved * slope).sum() / squares : 0)
@@ -107,6 +108,6 @@ struct AnchorWatch: Sendable, Codable {
     return isMoved ? .moved(moved) : .doubtful
   }
 
-  /// Notes that the last finding is an event.
+  /// Notes that the last finding has been reported.
   mutating func name() { isNamed = true }
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Engine {
-  /// The values that an engine has learned: tracks with their errors, and residuals of anchors.
+  /// The learned values of an engine: tracks with their errors, and residuals of anchors.
   ///
-  /// The clocks of sources are not among them: sources may be others at the next start.
+  /// The clocks of sources are omitted: the next start may have other sources.
   package struct State: Sendable, Codable {
     fileprivate var followers: [Follower]
     fileprivate var watches: [AnchorWatch]
@@ -18,9 +18,9 @@ extension Engine {
       newest: newest.isFinite ? newest : nil)
   }
 
-  /// Continues a state, in an engine of the same site without measurements.
+  /// Continues from a saved state. The engine is of the same site, and has no measurements yet.
   ///
-  /// - Returns: false for a state that does not fit; the engine stays as it was.
+  /// - Returns: false if the state does not fit; the engine is unchanged then.
   package mutating func resume(_ state: State) -> Bool {
     guard state.followers.count == tags.count, state.watches.count == anchors.count,
       state.unknown.count <= Self.mostUnknown, state.newest.map(Self.isTime) ?? true

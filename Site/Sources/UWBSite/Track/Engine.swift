@@ -43,18 +43,18 @@ package struct Engine: Sendable {
 
   package enum Event: Sendable, Hashable {
     case place(tag: Int, TagPlace)
-    /// A place that is not sure enough to be stated.
+    /// The place is too uncertain to be reported.
     case refused(tag: Int, TagTrack.Refusal, TagPlace)
-    /// No measurements for longer than the tag's rate explains.
+    /// The tag has been silent for longer than its usual rate explains.
     case lost(tag: Int, since: Double)
-    /// An address that is not in the site, at its first appearance.
+    /// An address that is not in the site, reported once.
     case unknown(address: String)
     /// Many tags contradict the place of an anchor; the displacement in metres.
     case anchorMoved(anchor: Int, time: Double, by: SIMD3<Double>)
     /// The ranges of many tags to an anchor do not fit any place.
     case anchorDoubtful(anchor: Int, time: Double)
     case anchorRestored(anchor: Int, time: Double)
-    /// The clock of a source was set; seconds.
+    /// The clock of a source was set by this number of seconds.
     case clockSet(source: Int, by: Double)
   }
 
@@ -73,17 +73,18 @@ package struct Engine: Sendable {
 
   struct Follower: Sendable, Codable {
     var track: TagTrack
-    /// Whether measurements were taken since the last event.
+    /// Whether the tag has new measurements since the last event.
     var isChanged = false
-    /// Whether the tag is among the changed ones.
+    /// Whether the tag is in the list of changed tags.
     var isListed = false
     /// Whether measurements arrive, and the tag is not lost.
     var isPresent = false
   }
 
-  /// Addresses beyond this many are counted only: a source may invent ever new ones.
+  /// The number of unknown addresses that are reported; further ones are only counted. A faulty
+  /// source may invent addresses without end.
   static let mostUnknown = 1000
-  /// Seconds between measurements of one round.
+  /// The greatest time in seconds between measurements of one round.
   private static let round = 0.001
 
   package private(set) var tags: [Tag]
@@ -102,7 +103,7 @@ package struct Engine: Sendable {
   private var events: [Event] = []
   /// The newest time of a measurement.
   package internal(set) var newest = -Double.infinity
-  /// The next time at which lost tags are searched.
+  /// The time of the next search for lost tags.
   private var nextSearch = -Double.infinity
 
   /// - Parameter surfaces: the heights of the surfaces of all floors: the floor of a tag is not
@@ -129,13 +130,13 @@ package struct Engine: Sendable {
 
   // MARK: input
 
-  /// Returns the tag or anchor with a name or an address.
+  /// Returns the tag or anchor with a name or an address; nil for an unknown one.
   package func known(_ address: String) -> Node? {
-    // An address has several spellings.
+    // An address can be written in several ways.
     nodes[address] ?? Address(address).flatMap { nodes[$0.description] }
   }
 
-  /// Returns the tag or anchor with a name or an address; an unknown one is an event, once.
+  /// Returns the tag or anchor with a name or an address. An unknown one is reported once.
   package mutating func node(_ address: String) -> Node? {
     if let node = known(address) { return node }
     counters.unknown += 1
@@ -145,12 +146,12 @@ package struct Engine: Sendable {
     return nil
   }
 
-  /// Takes a measurement of a tag.
+  /// Adds a measurement of a tag.
   ///
   /// - Parameters:
-  ///   - source: the number of the source, from 0.
+  ///   - source: the index of the source.
   ///   - arrival: seconds by the clock of the engine; nil for recordings.
-  /// - Returns: the time for the engine; nil for a measurement that was not taken.
+  /// - Returns: the time for the engine; nil for a rejected measurement.
   @discardableResult
   package mutating func add(
     _ measurement: TagMeasurement, tag: Int, source: Int = 0, arrival: Double? = nil
@@ -174,10 +175,10 @@ package struct Engine: Sendable {
     return time
   }
 
-  /// Takes the arrivals of a moment of a tag, whose common time is unknown.
+  /// Adds the arrivals of one moment of a tag, whose common time is unknown.
   ///
   /// - Parameter time: seconds by the clock of the source.
-  /// - Returns: the time for the engine, and the effect of each arrival; nil for a late one.
+  /// - Returns: the time for the engine, and the effect of each arrival; nil if they are too late.
   @discardableResult
   package mutating func add(
     _ arrivals: Arrivals, at time: Double, tag: Int, source: Int = 0, arrival: Double? = nil
@@ -199,12 +200,12 @@ package struct Engine: Sendable {
     return (time, receptions)
   }
 
-  /// Forgets the clock of a source, which has begun again.
+  /// Forgets the clock of a source that has restarted.
   package mutating func restartClock(of source: Int) {
     if clocks.indices.contains(source) { clocks[source] = SourceClock() }
   }
 
-  /// Returns a time of a source for the engine; nil for one that nothing confirms.
+  /// Converts a time of a source to the time of the engine; nil for a time that nothing confirms.
   private mutating func read(_ time: Double, _ source: Int, _ arrival: Double?) -> Double? {
     while clocks.count <= source { clocks.append(SourceClock()) }
     guard time.isFinite, let reading = clocks[source].read(time, arrival: arrival) else {
@@ -221,7 +222,7 @@ package struct Engine: Sendable {
 
   /// Counts a measurement of a tag.
   ///
-  /// - Returns: whether it was taken.
+  /// - Returns: whether the measurement was accepted.
   private mutating func note(_ reception: TagTrack.Reception, _ time: Double, _ tag: Int) -> Bool {
     count(reception.kind)
     guard reception.kind != .late, reception.kind != .repeated, reception.kind != .unusable else {
@@ -237,7 +238,7 @@ package struct Engine: Sendable {
     return true
   }
 
-  /// Returns the part of a measurement that the known delays of its anchors cause.
+  /// Returns the part of a measurement that is caused by the known delays of its anchors.
   private func delay(of measurement: TagMeasurement) -> Double {
     switch measurement.kind {
     case .range(let anchor) where anchors.indices.contains(anchor): anchors[anchor].delay
@@ -274,19 +275,22 @@ package struct Engine: Sendable {
     }
   }
 
-  /// Whether the place of an anchor is wrong: its measurements no longer move tags.
+  /// Returns whether the place of an anchor is reported as wrong. Its measurements have no effect.
   private func isNamed(_ anchor: Int) -> Bool {
     watches.indices.contains(anchor) && watches[anchor].isNamed
   }
 
-  /// Notes that an anchor is wrong. It has spoiled places, and so the residuals of the others.
+  /// Notes that the place of an anchor is wrong, and forgets the residuals of the other anchors.
+  ///
+  /// The wrong anchor has distorted places, and with them these residuals.
   private mutating func name(_ anchor: Int) {
     for other in watches.indices where !watches[other].isNamed { watches[other] = AnchorWatch() }
     watches[anchor].name()
   }
 
-  /// Whether the residuals of an anchor are much larger than usual here: a wrong anchor spoils
-  /// places, and so the residuals of other anchors.
+  /// Returns whether an anchor has much larger residuals than usual at this site.
+  ///
+  /// A wrong anchor distorts places, and with them the residuals of other anchors.
   private func isWorst(_ anchor: Int) -> Bool {
     let own = watches[anchor].size
     let others = watches.indices.filter { $0 != anchor && watches[$0].size > 0 }
@@ -297,10 +301,10 @@ package struct Engine: Sendable {
 
   // MARK: another site
 
-  /// Replaces the tags and the anchors by the ones of an engine without measurements, after all
-  /// events were handed out.
+  /// Replaces the tags and the anchors by the ones of a new engine, after all events were returned.
   ///
-  /// Tags that stay keep their tracks, which search again after a move of an anchor that they use.
+  /// Tags in both engines keep their tracks. A track searches its place again if an anchor that it
+  /// uses has moved.
   package mutating func replace(by next: Engine) {
     let numbers = Dictionary(next.anchors.enumerated().map { ($1.name, $0) }) { one, _ in one }
     let successors = anchors.map { numbers[$0.name] }
@@ -331,12 +335,12 @@ package struct Engine: Sendable {
 
   // MARK: output
 
-  /// Hands out all events up to a time.
+  /// Reports all events up to a time.
   ///
   /// - Parameters:
   ///   - now: seconds by the clock of the engine; nil for the newest measurement.
-  ///   - isComplete: whether all measurements of the last rounds are there. Otherwise, the place of
-  ///     a round follows when the next round begins.
+  ///   - isComplete: whether all measurements of the last rounds have arrived. Otherwise, the place
+  ///     of a round is reported when the next round begins.
   package mutating func drain(
     now: Double? = nil, isComplete: Bool = true, _ body: (Event) -> Void
   ) {
@@ -371,7 +375,7 @@ package struct Engine: Sendable {
     events.append(.lost(tag: tag, since: followers[tag].track.time))
   }
 
-  /// Sets the height of the surface of the floor on which a tag is now.
+  /// Sets the height of the floor surface below a tag.
   package mutating func set(surface: Double, ofTag tag: Int) {
     followers[tag].track.set(height: tags[tag].height.raised(by: surface...surface))
   }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One or two ways of moving at once, each with its own filter, mixed by their probabilities.
+/// One or two motion models, each with its own filter, mixed by their probabilities.
 struct InteractingFilter: Sendable, Codable {
   private(set) var models: [MotionModel] = []
   private var hasTwo = false
   private var first, other: JointFilter
-  /// The probability of the second model; 0 with a single one.
+  /// The probability of the second model; 0 with a single model.
   private(set) var second: Double
-  /// The log-likelihoods of the measurements since the models were weighed.
+  /// The log-likelihoods of the measurements since the last call of `weigh`.
   private var gains = SIMD2<Double>.zero
-  /// The log-likelihood of all measurements so far, without terms that are common to all filters.
+  /// The log-likelihood of all measurements, without terms that all filters have in common.
   private(set) var evidence = 0.0
 
   /// - Parameter models: one or two.
@@ -22,20 +22,20 @@ struct InteractingFilter: Sendable, Codable {
     second = hasTwo ? 0.5 : 0
   }
 
-  /// The models are rules of the site.
+  /// Saves the state without the models, which are rules of the site.
   private enum CodingKeys: CodingKey { case first, other, second, gains, evidence }
 
-  /// Gives a filter of a state its models; false unless it has room for the anchors.
+  /// Sets the models of a saved filter; false if the filter has no room for the anchors.
   mutating func resume(_ models: [MotionModel], slots: Int) -> Bool {
     (self.models, hasTwo) = (models, models.count == 2)
     let isRight = hasTwo ? 0...1 ~= second && other.chunks == first.chunks : second == 0
     return isRight && first.hasRoom(for: slots)
   }
 
-  /// The likeliest model.
+  /// The most likely model.
   var likeliest: MotionModel { models[second > 0.5 ? 1 : 0] }
 
-  /// The filter of the last model.
+  /// The filter of the last model, which moves most.
   var moving: JointFilter { hasTwo ? other : first }
   /// The position by the last model.
   var position: SIMD3<Double> { hasTwo ? other.position : first.position }
@@ -49,7 +49,7 @@ struct InteractingFilter: Sendable, Codable {
     (gains, evidence) = (.zero, 0)
   }
 
-  /// Edits the filter of a model.
+  /// Changes the filter of a model.
   private mutating func edit(_ index: Int, _ body: (inout JointFilter) -> Void) {
     if index == 0 { body(&first) } else { body(&other) }
   }
@@ -76,7 +76,7 @@ struct InteractingFilter: Sendable, Codable {
     if hasTwo { other.beginRound(near: metres) }
   }
 
-  /// Weighs and mixes the filters, and predicts them after a step of time.
+  /// Updates the probabilities, mixes the filters, and predicts them over a step of time.
   ///
   /// - Parameter steps: the steps of both models.
   mutating func advance(_ dt: Double, _ steps: (MotionStep, MotionStep)) {
@@ -86,13 +86,13 @@ struct InteractingFilter: Sendable, Codable {
     if hasTwo { other.advance(steps.1) }
   }
 
-  /// Applies the changes between the models within `dt` seconds.
+  /// Applies the transitions between the models within `dt` seconds.
   private mutating func mix(_ dt: Double) {
     let (leave, back) = (1 - Math.exp(-dt / models[0].stay), 1 - Math.exp(-dt / models[1].stay))
     let next = (
       (1 - second) * (1 - leave) + second * back, (1 - second) * leave + second * (1 - back)
     )
-    // The part of each model that came from the second one.
+    // The share in each model that comes from the second model.
     JointFilter.mix(
       &first, &other, share: second * back / next.0, other: second * (1 - back) / next.1)
     second = next.1
@@ -100,7 +100,7 @@ struct InteractingFilter: Sendable, Codable {
 
   /// Updates each filter with a measurement.
   ///
-  /// - Returns: the update of the likeliest model.
+  /// - Returns: the update of the most likely model.
   mutating func update(_ view: MeasurementView) -> FilterUpdate {
     let one = first.update(view)
     gains[0] += one.gain
@@ -120,11 +120,11 @@ struct InteractingFilter: Sendable, Codable {
       (1 - second) * Math.exp(gains[0] - most), second * Math.exp(gains[1] - most)
     )
     evidence += most + Math.log(rest + moving)
-    // No model is excluded for ever.
+    // Each model keeps a small probability, so that it can become likely again.
     second = min(max(moving / (rest + moving), 1e-3), 1 - 1e-3)
   }
 
-  /// The mean of position and velocity, and the covariance of the position.
+  /// The mean of position and velocity over the models, and the covariance of the position.
   var estimate: (position: SIMD3<Double>, velocity: SIMD3<Double>, spread: Spread) {
     guard hasTwo else { return (first.position, first.velocity, first.spread) }
     let apart = other.position - first.position
@@ -136,7 +136,7 @@ struct InteractingFilter: Sendable, Codable {
   }
 }
 
-/// A measurement with its circumstances.
+/// A measurement with the places of its anchors, its noise and its age.
 struct MeasurementView: Sendable {
   var measurement: TagMeasurement
   /// The places of its anchors.
@@ -153,22 +153,23 @@ struct MeasurementView: Sendable {
 /// The effect of a measurement on a filter.
 struct FilterUpdate: Sendable {
   var isUsed = false
-  /// The squared innovation over its variance.
+  /// The squared innovation divided by its variance.
   var normalised = 0.0
-  /// The measurement minus the expected one, and the learned errors in the latter.
+  /// The measurement minus the expected value, and the learned errors in the expected value.
   var (innovation, learned) = (0.0, 0.0)
-  /// The log-likelihood, without terms that are common to all filters.
+  /// The log-likelihood, without terms that all filters have in common.
   var gain = 0.0
 }
 
 extension JointFilter {
-  /// Standard deviations beyond which a measurement is an outlier.
+  /// The number of standard deviations beyond which a measurement is an outlier.
   static let gate = 4.0
-  /// The freedom of Student's t: for ranges that are too short, and for all others. A blocked path
-  /// makes a range longer.
+  /// The degrees of freedom of Student's t: for ranges that are too short, and for all others.
+  ///
+  /// A blocked path makes a range longer, so long ranges have heavier tails.
   private static let freedom = (short: 8.0, other: 4.0)
 
-  /// The variance of an unknown time in square metres: 100 m are more than any error of a place.
+  /// The variance of an unknown time in m². 100 m exceed any error of a place.
   private static let unknownTime = 1e4
 
   /// Sets the time of a round of arrivals to an unknown one near `metres`.
@@ -202,7 +203,7 @@ extension JointFilter {
     return result
   }
 
-  /// Returns the measurement to expect in this state.
+  /// Returns the expected measurement in this state.
   private func sight(_ view: MeasurementView) -> Sight {
     var sight = Sight()
     (sight.slot, sight.reference) = (view.slot, view.referenceSlot)
@@ -220,7 +221,7 @@ extension JointFilter {
       let bend = curvature(gradient, length)
       (sight.value, sight.curvature) = (length + bend.shift + mean[0][7], bend.variance)
       sight.set(gradient, age: view.age)
-      // The delay of the tag is a part of the unknown time.
+      // The unknown time contains the delay of the tag.
       sight.lanes[7] = 1
       sight.isArrival = true
     case .difference:
@@ -237,7 +238,7 @@ extension JointFilter {
       if case .elevation = view.measurement.kind { angle = TagMeasurement.elevation(arm) }
       sight.value = angle.value
       sight.set(angle.gradient, age: view.age)
-      // Directions have no errors of distances.
+      // Directions do not contain errors of distances.
       (sight.slot, sight.reference) = (-1, -1)
     case .odometry:
       let speed = velocity.length
@@ -260,8 +261,9 @@ extension JointFilter {
     return (length, arm / length)
   }
 
-  /// Returns the effect of the curvature of a distance over the covariance of the position: the
-  /// mean of its second-order term, and the variance of this term.
+  /// Returns the effect of the curvature of a distance over the covariance of the position.
+  ///
+  /// The mean of the second-order term, and its variance.
   private func curvature(
     _ gradient: SIMD3<Double>, _ length: Double
   ) -> (shift: Double, variance: Double) {
@@ -278,7 +280,7 @@ extension JointFilter {
 }
 
 extension Sight {
-  /// Sets the gradient by the position some time ago.
+  /// Sets the derivative by the position `age` seconds ago.
   fileprivate mutating func set(_ gradient: SIMD3<Double>, age: Double) {
     for axis in 0..<3 { lanes[axis] = gradient[axis] }
     guard age > 0 else { return }

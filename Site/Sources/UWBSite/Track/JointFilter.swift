@@ -21,7 +21,7 @@ struct JointFilter: Sendable {
   private(set) var mean: [Lanes]
   /// The blocks of 8 × 8 on and above the diagonal of the covariance, one after the other.
   private var blocks: [Lanes]
-  /// The covariance of all states with the last measurement.
+  /// The covariance of all states with the last measurement, which `project` computes.
   private var column: [Lanes]
 
   /// Creates a filter without anchors, whose states are all known to be zero.
@@ -32,7 +32,7 @@ struct JointFilter: Sendable {
     blocks = Array(repeating: .zero, count: 4 * chunks * (chunks + 1))
   }
 
-  /// Whether a filter of a state has room for a number of anchors.
+  /// Returns whether a saved filter has room for a number of anchors.
   func hasRoom(for slots: Int) -> Bool { chunks >= 1 + (2 * slots + 7) / 8 }
 
   var position: SIMD3<Double> { SIMD3(mean[0][0], mean[0][1], mean[0][2]) }
@@ -190,7 +190,7 @@ struct JointFilter: Sendable {
     let (group, lane) = (1 + slot / 4, 2 * (slot % 4))
     precondition(slot >= 0 && group < chunks && all.count == 4 * chunks * (chunks + 1))
     for chunk in 0..<group {
-      // The block is on the other side of the diagonal: its columns are needed.
+      // These blocks are stored for the other side of the diagonal, so their columns are used.
       let start = Self.start(chunk, group, chunks)
       func sum(_ row: Int) -> Double {
         let lanes = unsafe pair(all, start &+ row, lane)
@@ -207,7 +207,7 @@ struct JointFilter: Sendable {
 
   /// Returns two neighbouring lanes of a row that exists; `lane` is even and less than 8.
   @unsafe private static func pair(_ all: Span<Lanes>, _ row: Int, _ lane: Int) -> SIMD2<Double> {
-    // A variable lane of a vector would be copied to the stack first.
+    // With a variable index, the compiler would first copy the vector to the stack.
     unsafe all.bytes.unsafeLoad(
       fromUncheckedByteOffset: 64 &* row &+ 8 &* lane, as: SIMD2<Double>.self)
   }
@@ -252,11 +252,13 @@ struct JointFilter: Sendable {
 
   // MARK: mixing
 
-  /// Takes mean and covariance of two weighted filters of the same tag, each with its own weights.
+  /// Computes mean and covariance of two weighted filters of the same tag.
+  ///
+  /// Each of the two mixtures has its own weights.
   ///
   /// - Parameters:
-  ///   - share: the weight of `second` in `first`.
-  ///   - other: the weight of `second` in itself.
+  ///   - share: the weight of `second` in the new `first`.
+  ///   - other: the weight of `second` in the new `second`.
   static func mix(
     _ first: inout JointFilter, _ second: inout JointFilter, share: Double, other: Double
   ) {
@@ -302,7 +304,7 @@ struct JointFilter: Sendable {
 extension JointFilter: Codable {
   private enum CodingKeys: CodingKey { case mean, blocks }
 
-  /// The groups of a filter with all slots.
+  /// The number of groups in a filter with all slots.
   private static let most = 5
 
   init(from decoder: any Decoder) throws {
@@ -324,21 +326,21 @@ extension JointFilter: Codable {
   }
 }
 
-/// A measurement as its filter expects it.
+/// The expected value of a measurement, with its derivatives.
 struct Sight: Sendable {
   /// The expected value.
   var value = 0.0
-  /// The gradient by the first eight states.
+  /// The derivatives by the first eight states.
   var lanes = SIMD8<Double>.zero
-  /// The slot whose errors the measurement contains, and the slot of the first anchor of a
-  /// difference, whose errors it contains with the other sign; -1 for none.
+  /// The slot of the anchor whose errors are added; -1 for none.
   var slot = -1
+  /// The slot of the first anchor of a difference, whose errors are subtracted; -1 for none.
   var reference = -1
-  /// Whether the gradient has a part by the velocity.
+  /// Whether the measurement depends on the velocity.
   var isMoving = false
-  /// Whether the measurement contains the time of its round.
+  /// Whether the measurement contains the unknown time of its round.
   var isArrival = false
-  /// The variance that the curvature of the measurement adds.
+  /// The variance added by the curvature of the measurement.
   var curvature = 0.0
 }
 
@@ -405,11 +407,13 @@ package struct Spread: Sendable, Hashable, Codable {
     return (max(0, mean + spread), max(0, mean - spread))
   }
 
-  /// The radius in metres of the circle, seen from above, that holds 95 of 100 places.
+  /// The radius in metres of the circle, seen from above, that contains the tag with a probability
+  /// of 95 %.
   package var r95: Double {
     let axes = axes
     guard axes.long > 0 else { return 0 }
-    // In units of the longest deviation: 1.96 for a line, 2.448 for a circle, a polynomial between.
+    // The factor on the longest deviation: 1.96 for a line, 2.448 for a circle. A polynomial
+    // interpolates.
     let q = axes.short / axes.long
     return (1.9614 + q * (0.1965 + q * (0.4478 - q * 0.157))) * axes.long.squareRoot()
   }

@@ -1,49 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A way of moving: a velocity that is forgotten after some time.
+/// A motion model: a random velocity that decays after some time.
 ///
-/// Positions are the integral of an Ornstein-Uhlenbeck velocity. Its spectral density of the
-/// acceleration is 2 · speed² / memory. After a long silence, the position is as uncertain as a
-/// walk of that speed makes it, and not as an endless acceleration would.
+/// The position is the integral of an Ornstein-Uhlenbeck velocity. Its spectral density of the
+/// acceleration is 2 · speed² / memory. After a long silence, the position is as uncertain as after
+/// a walk at that speed. An endless acceleration would make it far more uncertain.
 package struct MotionModel: Sendable, Hashable {
   package enum Kind: String, Sendable, Hashable, CaseIterable { case rest, walk, vehicle, drone }
 
   package var kind: Kind
   /// One standard deviation of the velocity along each axis, in metres per second.
   var speed: Double
-  /// Seconds after which a third of the velocity is left.
+  /// The seconds after which a third of the velocity remains.
   var memory: Double
-  /// The mean time in this model, in seconds. Rest is left soon: far from the anchors, a motion
-  /// across is hard to notice.
+  /// The mean time in this model, in seconds.
+  ///
+  /// The time at rest is short: far from the anchors, a motion across the line of sight is hard to
+  /// notice.
   var stay: Double
-  /// The part of the speed along the vertical.
+  /// The vertical speed as a fraction of `speed`.
   var climb = 1.0
 
-  /// Returns the variance of the way that accelerations within `seconds` make.
+  /// Returns the variance of the displacement that accelerations cause within `seconds`.
   func jolt(_ seconds: Double) -> Double {
     let density: Double = 2 * speed * speed / memory
     return density * seconds * seconds * seconds / 3
   }
 
-  /// Sways and turns at its place.
+  /// A carrier that sways and turns on the spot.
   static let rest = MotionModel(kind: .rest, speed: 0.06, memory: 0.4, stay: 3)
-  /// Walks and runs: 1 m²/s³.
+  /// A person who walks and runs: 1 m²/s³.
   static let walk = MotionModel(kind: .walk, speed: 1.2, memory: 2.9, stay: 60)
-  /// Drives in a hall: 3 m²/s³.
+  /// A vehicle in a hall: 3 m²/s³.
   static let vehicle = MotionModel(kind: .vehicle, speed: 3, memory: 6, stay: 60)
-  /// Hovers and glides: 1.3 m²/s³, and climbs slower than it flies.
+  /// A drone that hovers and glides: 1.3 m²/s³. It climbs more slowly than it flies.
   static let glide = MotionModel(kind: .drone, speed: 0.8, memory: 1, stay: 60, climb: 0.4)
-  /// Flies fast: 12 m²/s³.
+  /// A drone that flies fast: 12 m²/s³.
   static let drone = MotionModel(kind: .drone, speed: 3, memory: 1.5, stay: 60)
 }
 
 /// The prediction of a filter over a step of time.
 struct MotionStep: Sendable {
-  /// The part of each of the first eight states that is left, and its part of another one: of the
-  /// velocity in a position, of a velocity in the one across.
+  /// The factor on each of the first eight states.
   private var kept: SIMD8<Double>
+  /// The factor on another state that is added: the velocity for a position, the perpendicular
+  /// velocity for a velocity.
   private var mixed: SIMD8<Double>
-  /// The factors on the errors of four anchors.
+  /// The factors by which the errors of four anchors decay.
   private(set) var fade: SIMD8<Double>
   /// The height to which the position returns.
   private(set) var height: Double
@@ -60,7 +63,7 @@ struct MotionStep: Sendable {
     let x = dt / model.memory
     let left = Math.exp(-x)
     let variance = model.speed * model.speed
-    // Below a hundredth, the differences of the exact terms lose their digits.
+    // Below this limit the exact terms cancel, so a series is used.
     let travelled =
       x < 0.01
       ? variance * 2 / model.memory * dt * dt * dt / 3
@@ -78,7 +81,7 @@ struct MotionStep: Sendable {
     mixed = SIMD8(way, way, way, -left * turn.y, left * turn.y, 0, 0, 0)
     height = 0
     guard let known = rule.band else { return }
-    // A known height varies about its middle.
+    // A known height varies around the middle of its band.
     let rest = Math.exp(-dt / known.time)
     (kept[2], mixed[2], kept[5], height) = (rest, 0, 0, known.middle)
     noise.position.z = known.variance * (1 - rest * rest)

@@ -37,14 +37,15 @@ package struct RangeLine: Sendable, Hashable {
     case other(kind: String)
   }
 
-  /// The standard deviations of values without one: metres and radians.
+  /// The standard deviations in metres and radians of measurements that state none.
   package static let usual = (distance: 0.15, angle: 0.1)
 
   package var time: Double
   /// The board that is located, where the line names one.
   package var tag: String
-  /// The other board, and the first one of a difference.
+  /// The other board, or the second anchor of a difference.
   package var anchor: String
+  /// The first anchor of a difference; nil for other measurements.
   package var reference: String?
   package var quantities: [Quantity]
   package var deviation: Double?
@@ -99,7 +100,7 @@ package struct RangeLine: Sendable, Hashable {
     }
   }
 
-  /// Creates a line of quantities; a difference has a reference, its first anchor.
+  /// Creates a line from quantities. `reference` is the first anchor of a difference.
   package init(
     time: Double, tag: String, anchor: String, reference: String? = nil, _ quantities: [Quantity],
     deviation: Double? = nil, blocked: Double = 0
@@ -178,17 +179,17 @@ package struct RangeLine: Sendable, Hashable {
 }
 
 extension Engine {
-  /// The effect of a line.
+  /// The result of adding a line.
   package enum LineEffect: Sendable, Hashable {
     /// The tag and the anchor by their index, and the time for the engine; nil for a late one.
     case added(tag: Int, anchor: Int, time: Double?)
     /// A board that is not in the site.
     case unknown
-    /// Two tags, or two anchors.
+    /// Both boards are tags, or both are anchors.
     case withoutTag
   }
 
-  /// Takes the measurements of a line. Its boards may stand in either order.
+  /// Adds the measurements of a line. Its boards may be in either order.
   package mutating func add(
     _ line: RangeLine, source: Int = 0, arrival: Double? = nil
   ) -> LineEffect {

@@ -1,37 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Filters with several sizes of the slow error, weighed by their predictions.
+/// Filters that assume different sizes of slow errors, weighted by the quality of their
+/// predictions.
 ///
-/// They take a quarter of the rounds of a fast tag: slow errors last for seconds.
+/// With a fast tag, they process only one round in four, since slow errors last for seconds.
 struct SlowErrorScouts: Sendable, Codable {
-  /// Seconds after which predictions weigh a third: slow errors last as long as the place is the
-  /// same.
+  /// The seconds after which the weight of a prediction has fallen to a third.
+  ///
+  /// Slow errors last as long as the place is the same.
   private static let memory = 30.0
 
   private var small, medium, large: JointFilter
   private var scores = SIMD3<Double>.zero
-  /// The log-probabilities of the sizes without measurements: large errors are the exception.
+  /// The prior log-probabilities of the sizes: large errors are exceptions.
   private static let prior = SIMD3<Double>(0, -3, -6)
   private var time: Double
   private var count: UInt32 = 0
-  /// Whether measurements of this time are taken.
+  /// Whether the measurements of the current time are used.
   private(set) var isListening = false
 
-  /// - Parameter filter: the filter from which all begin.
+  /// - Parameter filter: the filter whose state all filters copy.
   init(_ filter: JointFilter, time: Double) {
     (small, medium, large) = (filter, filter, filter)
     self.time = time
   }
 
-  /// Decides whether measurements of a new time are taken, and predicts them.
+  /// Decides whether the measurements of a new time are used, and predicts the filters to this
+  /// time.
   ///
-  /// - Parameter step: the step of a model after seconds with a variance of slow errors.
+  /// - Parameter step: Returns the motion over a number of seconds, for a size of slow errors.
   mutating func advance(
     to next: Double, interval: Double, sizes: SIMD3<Double>,
     _ step: (_ dt: Double, _ size: Double) -> MotionStep
   ) {
     count &+= 1
-    // A hash rather than each fourth: anchors may measure in turn.
+    // A hash selects the rounds. Every fourth round might always be of the same anchor.
     isListening = interval > 0.15 || (count &* 0x9E37_79B9) >> 30 == 0
     guard isListening else { return }
     let dt = next - time

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The clock of a source, set beside the clock of the engine.
+/// Converts the times of a source to the clock of the engine.
 ///
-/// A source stamps its measurements with a clock of its own, which may be set at any moment. The
-/// difference between both clocks is the least delay of a measurement so far. Where the engine has
-/// no clock, as in a recording, the times of the source are the times of the engine, except that a
-/// clock that was set back goes on.
+/// A source stamps its measurements with its own clock, which may be set at any moment. The
+/// difference between both clocks is the least delay of a measurement so far. A
+/// recording has no clock of the engine, so the times of the source apply. After the source's clock
+/// was set back, they continue from the last time.
 package struct SourceClock: Sendable {
-  /// Seconds by which a time must differ before the clock counts as set.
+  /// The least change in seconds that counts as a set clock.
   private static let step = 5.0
-  /// The number of measurements that have to agree: a single one is late.
+  /// The number of measurements that must agree on a change. A single one may just be late.
   private static let agreement = 3
-  /// Seconds a second by which the least delay grows, so that it follows a drifting clock.
+  /// The growth of the least delay in seconds a second, to follow a drifting clock.
   private static let leak = 1e-4
 
   /// Seconds to add to times of the source.
@@ -23,7 +23,7 @@ package struct SourceClock: Sendable {
 
   package init() {}
 
-  /// A time of the engine, with the seconds by which the source's clock was set just before.
+  /// A time of the engine, and the seconds by which the source's clock was set just before it.
   package struct Reading: Sendable, Hashable {
     package var time: Double
     package var change: Double?
@@ -40,7 +40,7 @@ package struct SourceClock: Sendable {
       offset = arrival.map { $0 - time } ?? 0
       return Reading(time: time + (offset ?? 0))
     }
-    // A silence is not a change: without a clock of the engine, only a step back is one.
+    // A silence is not a change. In a recording, only a step back is one.
     let passed = last.arrival.flatMap { before in arrival.map { $0 - before } }
     let change = passed.map { time - last.time - $0 } ?? min(0, time - last.time)
     guard abs(change) < Self.step else { return confirm(change, time, arrival) }
@@ -56,7 +56,7 @@ package struct SourceClock: Sendable {
     return Reading(time: time + least)
   }
 
-  /// Takes a time that contradicts the clock so far.
+  /// Handles a time that contradicts the clock so far.
   private mutating func confirm(_ change: Double, _ time: Double, _ arrival: Double?) -> Reading? {
     if suspect.count > 0, abs(change - suspect.change) < Self.step {
       suspect.count += 1
@@ -65,7 +65,7 @@ package struct SourceClock: Sendable {
     }
     guard suspect.count >= Self.agreement, let known = offset, let last = newest else { return nil }
     suspect.count = 0
-    // Without a clock of the engine, the new times continue where the old ones ended.
+    // In a recording, the new times continue where the old ones ended.
     offset = arrival.map { $0 - time } ?? (last.time + known - time)
     newest = (time, arrival)
     return Reading(time: time + (offset ?? 0), change: change)

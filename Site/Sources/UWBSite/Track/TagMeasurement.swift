@@ -7,8 +7,7 @@ package struct TagMeasurement: Sendable, Hashable, Codable {
     case range(anchor: Int)
     /// The distance to the second anchor minus the distance to the first, in metres.
     case difference(Int, Int)
-    /// The time of arrival at or from an anchor in metres, beside an unknown time that is common to
-    /// a round.
+    /// The time of arrival at or from an anchor in metres, up to an unknown time of its round.
     case arrival(anchor: Int, round: Int)
     /// The direction from an anchor in radians: from x towards y, seen from above.
     case azimuth(anchor: Int)
@@ -18,7 +17,7 @@ package struct TagMeasurement: Sendable, Hashable, Codable {
     case odometry(turn: Double)
   }
 
-  /// The deviation of measurements that must not move a place, in metres.
+  /// The deviation in metres of measurements that must not affect a place.
   static let distrusted = 50.0
 
   /// Seconds.
@@ -48,14 +47,14 @@ package struct TagMeasurement: Sendable, Hashable, Codable {
     }
   }
 
-  /// Whether numbers are finite and anchors exist.
+  /// Returns whether the numbers are finite and the anchors exist.
   func isUsable(anchors count: Int) -> Bool {
     let (anchor, reference) = anchors
     if case .odometry(let turn) = kind {
       return time.isFinite && value.isFinite && turn.isFinite && deviation > 0
         && deviation.isFinite
     }
-    // A known delay may be longer than a short range.
+    // After the known delay is subtracted, a short range may be negative.
     if case .range = kind, value < -1 { return false }
     return time.isFinite && value.isFinite && deviation > 0 && deviation.isFinite
       && (0..<count).contains(anchor) && (-1..<count).contains(reference) && anchor != reference
@@ -98,7 +97,7 @@ package struct TagMeasurement: Sendable, Hashable, Codable {
     )
   }
 
-  /// Returns the value minus `expected`; angles wrap.
+  /// Returns the value minus `expected`; differences of angles are wrapped.
   func difference(from expected: Double) -> Double {
     switch kind {
     case .azimuth, .elevation: (value - expected).remainder(dividingBy: 2 * .pi)
@@ -132,7 +131,7 @@ extension TagTrack {
     case within(ClosedRange<Double>)
     case free
 
-    /// Returns the height in the frame of the site, for a height above one of several surfaces.
+    /// Converts a height above a floor to the frame of the site, for one of several floors.
     func raised(by surfaces: ClosedRange<Double>) -> Height {
       let (low, high) = (surfaces.lowerBound, surfaces.upperBound)
       switch self {
@@ -144,8 +143,10 @@ extension TagTrack {
       }
     }
 
-    /// The middle, the variance about it, and the seconds after which a third of a deviation is
-    /// left; nil where the height is a motion like the others.
+    /// The middle of the height, its variance, and the seconds after which a third of a deviation
+    /// remains.
+    ///
+    /// Nil where the height moves like the other coordinates.
     var band: (middle: Double, variance: Double, time: Double)? {
       switch self {
       case .free: return nil
@@ -154,7 +155,7 @@ extension TagTrack {
         return (middle, own * own, 5)
       case .within(let range):
         let half = (range.upperBound - range.lowerBound) / 2
-        // Wider bands are rooms to fly in. They give a start only.
+        // A wider band is room to fly in. It is used for the start only.
         guard half < 3 else { return nil }
         return (range.lowerBound + half, max(1e-6, half * half / 3), 5)
       }
@@ -184,25 +185,28 @@ extension TagTrack {
     }
   }
 
-  /// The sizes of errors beside the noise of each measurement, as standard deviations in metres.
+  /// The assumed sizes of errors besides the noise of each measurement.
+  ///
+  /// They are standard deviations in metres.
   package struct Errors: Sendable {
     /// The delay of the tag, which all of its ranges share.
     package var delay = 0.15
-    /// The constant error of each pair of tag and anchor, beside the anchor's own deviations.
+    /// The constant error of each pair of tag and anchor, in addition to the anchor's own errors.
     package var pair = 0.03
     /// An error that changes slowly: antenna patterns, reflections.
     package var slow = 0.075
-    /// Multiples of `slow` that are tried; the measurements decide.
+    /// The multiples of `slow` that are compared. The measurements decide.
     package var slowSizes = SIMD3<Double>(1, 2, 4)
-    /// Seconds after which a third of a slow error is left. At rest, reflections stay the same
-    /// until their surroundings change.
+    /// The seconds after which a third of a slow error remains.
+    ///
+    /// At rest, reflections are constant until their surroundings change.
     package var slowTime = (moving: 2.0, rest: 20.0)
-    /// Seconds within which all measurements to one anchor have the information of a single one.
+    /// The seconds within which all measurements to an anchor carry the information of one.
     package var noiseTime = 0.1
 
     package init() {}
 
-    /// The variance of slow errors, and their time in a way of moving.
+    /// Returns the variance of slow errors, and their time in a motion model.
     func slow(_ variance: Double, _ model: MotionModel) -> (variance: Double, time: Double) {
       (variance, model.kind == .rest ? slowTime.rest : slowTime.moving)
     }

@@ -23,25 +23,26 @@ package struct TagPlace: Sendable, Hashable {
     (self.motion, self.moving) = (motion, moving)
   }
 
-  /// The radius in metres of the circle, seen from above, that holds 95 of 100 places.
+  /// The radius in metres of the circle, seen from above, that contains the tag with a probability
+  /// of 95 %.
   package var r95: Double { spread.r95 }
 }
 
 extension TagTrack {
   package enum Answer: Sendable, Hashable {
     case place(TagPlace)
-    /// A place that is not sure enough to be stated.
+    /// The place is too uncertain to be reported.
     case refused(Refusal, TagPlace)
-    /// The measurements so far do not determine a place.
+    /// The measurements do not determine a place yet.
     case searching
   }
 
   package enum Refusal: Sendable, Hashable {
-    /// Another place, such as a mirror image, is likely, too.
+    /// Another place, such as the mirror image, is also likely.
     case ambiguous(or: SIMD3<Double>)
-    /// The ellipse is too long beside the distance to the anchors.
+    /// The ellipse is too long relative to the distance to the anchors.
     case uncertain
-    /// The place is outside of the anchors' hull, and follows from differences only, whose
+    /// The place is outside of the anchors' hull, and only differences determine it. Their
     /// hyperbolas diverge there.
     case outside
   }
@@ -50,16 +51,17 @@ extension TagTrack {
   package struct Reception: Sendable, Hashable {
     package enum Kind: Sendable, Hashable {
       case used
-      /// An outlier.
+      /// The measurement is an outlier.
       case rejected
       /// There is no place yet.
       case waiting
       case late, repeated, unusable
     }
     package var kind: Kind
-    /// The measurement minus the expected one, with the learned errors of the anchor in it.
+    /// The measurement minus the value expected from the place alone. It includes the learned
+    /// errors.
     package var residual = 0.0
-    /// The squared innovation over its variance.
+    /// The squared innovation divided by its variance.
     package var normalised = 0.0
 
     init(_ kind: Kind, residual: Double = 0, normalised: Double = 0) {
@@ -68,13 +70,14 @@ extension TagTrack {
   }
 }
 
-/// The last measurements of a tag, from which a place is searched.
+/// The last measurements of a tag, which determine its first place.
 struct RecentMeasurements: Sendable, Codable {
   private static let capacity = 128
-  /// The number of measurements among which repeated ones are searched.
+  /// The number of last measurements that are compared to detect repeated ones.
   private static let searched = 16
-  /// Seconds by which the times of a repeated measurement differ, since its source's clock is
-  /// followed in between.
+  /// The greatest difference in seconds between the times of a repeated measurement.
+  ///
+  /// The conversion from the source's clock may change in between.
   private static let sameTime = 0.001
 
   private var ring: [TagMeasurement] = []
@@ -94,7 +97,7 @@ struct RecentMeasurements: Sendable, Codable {
     var index = next
     for _ in 0..<min(Self.searched, ring.count) {
       index = (index == 0 ? ring.count : index) - 1
-      // Values are equal by chance more seldom than times.
+      // Values are compared first, since equal values are rarer than equal times.
       if ring[index].value == measurement.value, ring[index].kind.isLike(measurement.kind),
         abs(ring[index].time - measurement.time) < Self.sameTime
       {
@@ -104,13 +107,13 @@ struct RecentMeasurements: Sendable, Codable {
     return false
   }
 
-  /// Returns whether the ring of a state is whole, and its anchors exist.
+  /// Returns whether a saved ring is complete, and its anchors exist.
   func isUsable(anchors count: Int) -> Bool {
     let isWhole = ring.count < Self.capacity ? next == ring.count : 0..<Self.capacity ~= next
     return isWhole && ring.count <= Self.capacity && ring.allSatisfy { $0.isUsable(anchors: count) }
   }
 
-  /// Returns the measurements of a time in order.
+  /// Returns the measurements within a time span, in order.
   func since(_ start: Double, before end: Double) -> [TagMeasurement] {
     let ordered = ring[(next % max(1, ring.count))...] + ring[..<(next % max(1, ring.count))]
     return ordered.filter { $0.time >= start && $0.time < end }.sorted { $0.time < $1.time }
@@ -118,7 +121,7 @@ struct RecentMeasurements: Sendable, Codable {
 }
 
 extension TagMeasurement.Kind {
-  /// Returns whether two kinds are equal, in whichever rounds.
+  /// Returns whether two kinds are equal, apart from the round.
   fileprivate func isLike(_ other: Self) -> Bool {
     guard case .arrival(let anchor, _) = self, case .arrival(anchor, _) = other else {
       return self == other
@@ -135,13 +138,13 @@ struct Rhythm: Sendable, Hashable, Codable {
 
   mutating func add(_ dt: Double) {
     count += 1
-    // Fast at the beginning; a single gap counts as four intervals at most.
+    // The mean adapts quickly at first. Later, a single gap counts as at most four intervals.
     let weight = max(1.0 / 16, 1 / Double(count))
     let limited = count < 4 ? min(dt, 10) : min(dt, 4 * interval)
     interval += weight * (limited - interval)
   }
 
-  /// Whether the numbers of a state can be continued.
+  /// Returns whether the numbers of a saved state are plausible.
   var isUsable: Bool { interval > 0 && interval.isFinite && 0...1 << 40 ~= count }
 
   /// Seconds of silence after which a tag is lost.

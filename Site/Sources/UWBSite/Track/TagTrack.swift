@@ -6,19 +6,19 @@
 /// images until later measurements decide. Each place is a pair of motion models with the errors
 /// of the anchors. Time is an input: the track takes measurements up to half a second late.
 package struct TagTrack: Sendable, Codable {
-  /// The share of an alternative place from which a place is refused.
+  /// The probability of an alternative place above which the place is refused.
   private static let doubt = 0.025
-  /// The natural logarithm of the likelihood ratio from which an alternative is forgotten.
+  /// The log-likelihood ratio beyond which an alternative is discarded.
   private static let exclusion = 10.0
   /// Seconds by which a measurement may be late.
   package static let latest = 0.5
   private static let mostSlots = 16
-  /// The standard deviation in metres from which a place is refused.
+  /// The standard deviation in metres above which a place is refused.
   private static let widest = 5.0
 
-  /// Metres outside of the anchors' hull to which differences lead.
+  /// The greatest distance in metres outside of the anchors' hull of a place from differences.
   private static let margin = 1.0
-  /// Seconds for which a distance or a direction holds a place outside of the hull.
+  /// The seconds for which a distance or a direction confirms a place outside of the hull.
   private static let memory = 3.0
 
   private struct Slot: Sendable, Codable {
@@ -53,9 +53,9 @@ package struct TagTrack: Sendable, Codable {
   private var rhythm = Rhythm()
   /// The time of the newest measurement.
   package private(set) var time = -Double.infinity
-  /// The time since which a first place is searched, and the time of the next attempt.
+  /// The start of the search for a first place, and the time of the next attempt.
   private var search = Search()
-  /// Rejected minus accepted measurements, not below 0.
+  /// The number of rejected minus accepted measurements, at least 0.
   private var balance = 0
   private var turn = Turn()
   /// The time of the last distance or direction.
@@ -70,26 +70,26 @@ package struct TagTrack: Sendable, Codable {
     slowVariance = errors.slow * errors.slow
   }
 
-  /// Whether there is a place, sure or not.
+  /// Whether there is a place, certain or not.
   package var isTracking: Bool { !alternatives.isEmpty }
 
-  /// The height as a motion. A band is a room to fly in: it gives a drone a start only.
+  /// The height for the motion. A wide band is room to fly in: for a drone, it gives the start
+  /// only.
   private var level: Height {
     if carrier == .drone, case .within = height { .free } else { height }
   }
 
-  /// The likeliest place in metres, for the directions of anchors.
+  /// The most likely position in metres, for the directions of anchors.
   var position: SIMD3<Double> {
     isTracking ? alternatives[leader].position : .zero
   }
 
-  /// The time from which a tag without measurements is lost: twelve times its usual interval, at
-  /// least a second.
+  /// The time after which a silent tag is lost: twelve usual intervals, at least a second.
   package var lostFrom: Double { time + rhythm.patience }
 
   // MARK: measurements
 
-  /// Takes a measurement.
+  /// Adds a measurement.
   ///
   /// - Parameter anchors: all anchors of the site, in the order of their indices.
   package mutating func add(_ measurement: TagMeasurement, _ anchors: [Anchor]) -> Reception {
@@ -104,9 +104,9 @@ package struct TagTrack: Sendable, Codable {
     return reception
   }
 
-  /// Takes the arrivals of one moment, whose common time is unknown.
+  /// Adds the arrivals of one moment, whose common time is unknown.
   ///
-  /// - Returns: the effect of each.
+  /// - Returns: the effect of each arrival.
   package mutating func add(
     _ arrivals: Arrivals, at time: Double, _ anchors: [Anchor]
   ) -> [Reception] {
@@ -117,7 +117,7 @@ package struct TagTrack: Sendable, Codable {
         deviation: entry.deviation, blocked: entry.blocked)
     }
     func all(_ kind: Reception.Kind) -> [Reception] { own.map { _ in .init(kind) } }
-    // A single arrival is only a time.
+    // A single arrival determines only the unknown time.
     guard own.count > 1, own.allSatisfy({ $0.isUsable(anchors: anchors.count) }) else {
       return all(.unusable)
     }
@@ -184,8 +184,9 @@ package struct TagTrack: Sendable, Codable {
     }
   }
 
-  /// The motion of filters that compare sizes of slow errors: at rest, a slow error and a step
-  /// look alike.
+  /// The motion model of the filters that compare sizes of slow errors.
+  ///
+  /// At rest, a slow error cannot be distinguished from a step.
   private var scoutModel: MotionModel {
     let likeliest = alternatives[leader].likeliest
     return likeliest.kind == .rest ? models[models.count - 1] : likeliest
@@ -216,10 +217,10 @@ package struct TagTrack: Sendable, Codable {
       normalised: best.normalised)
   }
 
-  /// Takes the arrivals of a round.
+  /// Processes the arrivals of a round.
   ///
-  /// The first one determines the time of the round, and so has no innovation. It is the one in the
-  /// middle of the residuals: an arrival that is late by metres would spoil all others.
+  /// The first arrival determines the time of the round, and so has no innovation. The arrival with
+  /// the median residual is used: one that is late by metres would affect all others.
   private mutating func take(_ round: [TagMeasurement], _ anchors: [Anchor]) -> [Reception] {
     let leading = alternatives[leader].moving
     let here = leading.position - leading.velocity * max(0, time - round[0].time)
@@ -280,23 +281,25 @@ package struct TagTrack: Sendable, Codable {
 
   // MARK: slots
 
-  /// Replaces the indices of anchors, after a change of the site. A track with a moved anchor
-  /// searches its place again: a wrong anchor has spoiled the errors of the others.
+  /// Replaces the indices of anchors after a change of the site.
+  ///
+  /// A track with a moved anchor searches its place again: a wrong anchor has distorted the errors
+  /// of the others.
   ///
   /// - Parameters:
-  ///   - successors: the new index of each anchor; nil for one that is gone.
+  ///   - successors: the new index of each anchor; nil for a removed one.
   ///   - moved: whether each anchor is at another place.
   mutating func renumber(anchors successors: [Int?], moved: [Bool]) {
     let isMoved = slots.contains { $0.anchor >= 0 && moved[$0.anchor] }
     for index in slots.indices where slots[index].anchor >= 0 {
       slots[index].anchor = successors[slots[index].anchor] ?? -1
     }
-    // Their anchors have other indices, and perhaps other places.
+    // The stored measurements have the former indices, and perhaps former places, of anchors.
     recent = RecentMeasurements()
     if isMoved { forget() }
   }
 
-  /// Returns the slot of an anchor, which may be a new one or the one that was silent longest.
+  /// Returns the slot of an anchor: a new slot, or the slot of the anchor that was silent longest.
   private mutating func slot(_ anchor: Int, _ anchors: [Anchor]) -> Int {
     for index in slots.indices where slots[index].anchor == anchor { return index }
     let own = anchors[anchor]
@@ -375,7 +378,7 @@ package struct TagTrack: Sendable, Codable {
     compare()
   }
 
-  /// The number of arrivals at the beginning that are of one round; 1 for other measurements.
+  /// Returns the number of leading arrivals of the same round; 1 for other measurements.
   private static func countOfRound(_ window: ArraySlice<TagMeasurement>) -> Int {
     guard case .arrival(_, let round)? = window.first?.kind else { return 1 }
     return window.prefix {
@@ -383,7 +386,7 @@ package struct TagTrack: Sendable, Codable {
     }.count
   }
 
-  /// Forgets alternatives that the measurements exclude, or that have met another one.
+  /// Discards alternatives that the measurements exclude, or that have merged with another one.
   private mutating func compare() {
     for index in alternatives.indices { alternatives[index].weigh() }
     let most = alternatives.map(\.evidence).max() ?? 0
@@ -400,7 +403,7 @@ package struct TagTrack: Sendable, Codable {
     alternatives = kept
   }
 
-  /// Searches the place again, from the measurements that the track rejected.
+  /// Searches the place again, from the rejected measurements.
   private mutating func restart(_ anchors: [Anchor]) {
     forget()
     search.since = time - 1
@@ -415,7 +418,7 @@ package struct TagTrack: Sendable, Codable {
     slowVariance = errors.slow * errors.slow
   }
 
-  /// The likeliest alternative.
+  /// The index of the most likely alternative.
   private var leader: Int {
     var best = 0
     for index in alternatives.indices.dropFirst()
@@ -445,16 +448,19 @@ package struct TagTrack: Sendable, Codable {
     return isHeld(place) ? .place(place) : .refused(.outside, place)
   }
 
-  /// Whether a distance or a direction holds a place, or it is within the hull of the anchors that
-  /// were received lately.
+  /// Returns whether a place is confirmed.
+  ///
+  /// A recent distance or direction confirms it, or it is within the hull of the received anchors.
   private func isHeld(_ place: TagPlace) -> Bool {
     guard time - held > Self.memory else { return true }
     let near = slots.lazy.filter { time - $0.time < Self.memory }.map(\.place)
     return AnchorHull.contains(place.position, near, margin: Self.margin)
   }
 
-  /// Whether an ellipse describes the uncertainty of a place: its long axis is short beside the
-  /// distance to the anchors, so that circles about them are nearly straight there.
+  /// Returns whether an ellipse describes the uncertainty of a place.
+  ///
+  /// Its long axis has to be short relative to the distance to the anchors. Circles around the
+  /// anchors are nearly straight there.
   private func isReliable(_ place: TagPlace) -> Bool {
     let long = place.spread.axes.long.squareRoot()
     return long < Self.widest
@@ -462,13 +468,13 @@ package struct TagTrack: Sendable, Codable {
 
   // MARK: state
 
-  /// The carrier, its models and the sizes of errors are rules of the site.
+  /// Saves the state without carrier, models and sizes of errors, which are rules of the site.
   private enum CodingKeys: CodingKey {
     case height, slots, room, alternatives, scouts, slowVariance, noise, recent, rhythm, time
     case search, balance, turn, held, round
   }
 
-  /// Returns a track of a state with the rules of this one; nil unless it fits the anchors.
+  /// Returns a saved track with the rules of this one; nil if it does not fit the anchors.
   func resumed(_ former: TagTrack, anchors count: Int) -> TagTrack? {
     var track = former
     (track.carrier, track.errors, track.models) = (carrier, errors, models)

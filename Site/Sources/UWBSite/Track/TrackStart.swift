@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds the first place of a tag from the measurements of a short time, without a guess.
+/// Finds the first place of a tag from the measurements of a short time, without a start value.
 ///
-/// The method is robust non-linear least squares from many starting points. All minima that the
-/// measurements do not exclude are kept: mirror images among them.
+/// Uses robust non-linear least squares from many starting points. All minima that the measurements
+/// do not exclude are kept, including mirror images.
 struct TrackStart {
   struct Candidate {
     var position: SIMD3<Double>
@@ -18,10 +18,10 @@ struct TrackStart {
     var precision: Double
   }
 
-  /// Beyond these minima the measurements exclude another one: 12 is a likelihood of 1 : 160,000.
+  /// The extra cost above which a minimum is excluded: 12 is a likelihood ratio of 1 : 160,000.
   private static let exclusion = 12.0
   private static let most = 4
-  /// Student's t: outliers weigh less.
+  /// The degrees of freedom of Student's t, by which outliers weigh less.
   private static let freedom = 4.0
 
   private let anchors: [TagTrack.Anchor]
@@ -56,14 +56,15 @@ struct TrackStart {
         let (own, delay) = (anchors[index].deviation, anchors[index].delayDeviation)
         variance += own * own + delay * delay
       }
-      // The delay of the tag is common, but not known.
+      // The common delay of the tag is unknown, so it adds to the variance of ranges.
       if reference < 0 { variance += errors.delay * errors.delay / 4 }
       return Row(measurement: one, precision: 1 / variance)
     }
   }
 
-  /// Replaces the arrivals of each round by the differences of all pairs, which have no unknown
-  /// time. Together, their sum of squares is the one of the arrivals about their mean.
+  /// Replaces the arrivals of each round by all differences of pairs, which have no unknown time.
+  ///
+  /// The sum of their squares equals the sum for the arrivals about their mean.
   private static func paired(_ all: [TagMeasurement]) -> [TagMeasurement] {
     var rounds: [Int: [(anchor: Int, one: TagMeasurement)]] = [:]
     var result: [TagMeasurement] = []
@@ -87,7 +88,7 @@ struct TrackStart {
     return result
   }
 
-  /// The median of the measurements of each kind: one anchor counts once.
+  /// Combines the measurements of each kind to their median, so that each anchor counts once.
   private static func combined(_ all: [TagMeasurement]) -> [TagMeasurement] {
     var groups: [[TagMeasurement]] = []
     for one in all {
@@ -101,13 +102,13 @@ struct TrackStart {
     return groups.map { group in group.sorted { $0.value < $1.value }[group.count / 2] }
   }
 
-  /// Returns the best place and others that are nearly as likely, the best first.
+  /// Returns the best place, then other places that are nearly as likely.
   func candidates() -> [Candidate] {
     guard rows.count >= unknown else { return [] }
     var found: [Candidate] = []
     for start in starts() {
       guard let minimum = descend(from: start), minimum.spread.r95 < 200 * reach,
-        // Measurements without the prior must determine the place.
+        // The measurements alone, without the prior, must determine the place.
         !found.contains(where: { ($0.position - minimum.position).length < 0.03 * reach })
       else { continue }
       found.append(minimum)
@@ -142,7 +143,7 @@ struct TrackStart {
     return result
   }
 
-  /// Runs Levenberg-Marquardt with the weights of the robust loss.
+  /// Minimises the robust loss by Levenberg–Marquardt steps.
   private func descend(from start: SIMD3<Double>) -> Candidate? {
     var position = start
     var damping = 1e-3

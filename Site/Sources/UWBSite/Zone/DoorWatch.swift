@@ -4,41 +4,46 @@
 package struct DoorRules: Sendable, Hashable {
   /// The greatest distance in metres at which a door unlocks.
   package var nearest = 1.5
-  /// The least speed towards the door in m/s, and the seconds for which an approach counts.
+  /// The least speed of an approach to the door, in m/s.
   package var approach = 0.4
+  /// The seconds for which an approach permits the door to unlock.
   package var approachMemory = 2.0
-  /// The allowed probability that the tag is on the other side.
+  /// The greatest probability of an error about the side of the tag.
   package var doubt = 1e-4
-  /// The difference of the ranges over the distance of the boards: 0.6 is 53° from the axis.
+  /// The least difference of the ranges divided by the distance between the boards. 0.6 corresponds
+  /// to 53° from the axis.
   package var leastCosine = 0.6
-  /// The rounds that are looked at: their least number, and the longest time in seconds.
+  /// The least number of rounds for a decision.
   package var rounds = 4
+  /// The seconds within which rounds are used.
   package var window = 0.6
   /// The deviation in metres of the constant error of a board's ranges.
   package var biasDeviation = 0.03
-  /// The distance in metres and the time in seconds after which a door may unlock again.
+  /// The distance in metres beyond which the door may unlock again.
   package var releaseDistance = 2.5
+  /// The seconds after unlocking after which the door may unlock again.
   package var releaseTime = 5.0
 
   package init() {}
 }
 
-/// The side of a door on which one tag is, and whether it comes nearer from outside.
+/// The side of a door on which a tag is, and whether it approaches from outside.
 ///
-/// The difference of the ranges to both boards is the distance of the boards on the axis of the
-/// door, with its sign. No decision uses a single round.
+/// On the axis of the door, the ranges to both boards differ by the distance between the boards.
+/// The sign of the difference gives the side. A decision uses several rounds.
 package struct DoorWatch: Sendable, Codable {
   package enum Side: String, Sendable, Codable {
     case inside, outside, unsure
   }
 
-  /// The view of the last rounds.
+  /// The state according to the last rounds.
   package struct State: Sendable, Hashable, Codable {
     package var side = Side.unsure
     /// The probability that the tag is outside.
     package var outside = 0.5
-    /// Metres, and metres per second towards the door.
+    /// The distance in metres.
     package var distance = Double.infinity
+    /// The speed towards the door in metres per second.
     package var approach = 0.0
   }
 
@@ -62,10 +67,11 @@ package struct DoorWatch: Sendable, Codable {
     self.rules = rules
   }
 
-  /// The distance of the boards and the rules are a part of the site.
+  /// Saves the state without the distance between the boards and the rules, which are parts of the
+  /// site.
   private enum CodingKeys: CodingKey { case recent, approached, unlocked, state }
 
-  /// Returns a watch of a state with the boards of this one.
+  /// Returns a saved watch with the boards and rules of this one.
   package func resumed(_ former: DoorWatch) -> DoorWatch {
     var watch = former
     (watch.separation, watch.rules) = (separation, rules)
@@ -98,7 +104,8 @@ package struct DoorWatch: Sendable, Codable {
     let difference = Self.median(recent.map(\.difference))
     let spread = 1.48 * Self.median(recent.map { abs($0.difference - difference) })
     let stated = 2.0.squareRoot() * Self.median(recent.map(\.deviation))
-    // A median has 1.25 times the deviation of a mean. The constant errors of two boards stay.
+    // A median has 1.25 times the deviation of a mean. The boards' constant errors do not average
+    // out.
     let noise = 1.25 * max(spread, stated)
     let variance =
       noise * noise / Double(recent.count) + 2 * rules.biasDeviation * rules.biasDeviation
@@ -109,13 +116,14 @@ package struct DoorWatch: Sendable, Codable {
       state.side = .unsure
     }
     state.approach = -slope()
-    // The distance of the newest round: a person comes nearer by 10 cm from round to round.
+    // The distance is extrapolated to the newest round: a person may approach by 10 cm a round.
     let now = recent.last?.time ?? 0
     state.distance = Self.median(
       recent.dropFirst(recent.count / 2).map { $0.distance - state.approach * (now - $0.time) })
   }
 
-  /// The speed of the distance: the median of the slopes between both halves of the rounds.
+  /// Returns the rate of change of the distance: the median slope between both halves of the
+  /// rounds.
   private func slope() -> Double {
     let half = (recent.count + 1) / 2
     let slopes = zip(recent.dropLast(half), recent.dropFirst(half)).map {
@@ -132,7 +140,7 @@ package struct DoorWatch: Sendable, Codable {
       unlocked = nil
     }
     guard state.side == .outside else {
-      // An approach on the other side does not count later.
+      // An approach on the inside does not count later.
       if state.side == .inside { approached = -.infinity }
       return false
     }

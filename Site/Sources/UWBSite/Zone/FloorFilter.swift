@@ -2,11 +2,11 @@
 
 /// The observations of one round that depend on the floor of a tag.
 package struct FloorEvidence: Sendable, Hashable {
-  /// An anchor to which the tag should have a range.
+  /// An anchor in range of the tag.
   package struct Anchor: Sendable, Hashable {
     package var floor: String
     package var isReached: Bool
-    /// The loss in dB beyond the one of free space at the measured range, if there is a level.
+    /// The loss in dB relative to free space at the measured range; nil without a level.
     package var excessLoss: Double?
 
     package init(floor: String, isReached: Bool, excessLoss: Double? = nil) {
@@ -15,39 +15,43 @@ package struct FloorEvidence: Sendable, Hashable {
   }
 
   package var anchors: [Anchor] = []
-  /// The height in metres and its deviation, from a place in space or from a barometer.
+  /// The height in metres, from a place in space or from a barometer.
   package var height: Double?
   package var heightDeviation = Double.infinity
 
   package init(anchors: [Anchor] = []) { self.anchors = anchors }
 }
 
-/// The floor of one tag: a hidden Markov model whose states are floors.
+/// The floor of one tag, by a hidden Markov model whose states are floors.
 ///
-/// A tag changes its floor in stairs and lifts; elsewhere nearly never.
+/// A tag changes floors by stairs and lifts, and hardly ever elsewhere.
 package struct FloorFilter: Sendable, Codable {
   package struct Rules: Sendable, Hashable {
-    /// Changes a second to each neighbouring floor, in a connection and elsewhere.
+    /// The rate of changes to each neighbouring floor in stairs or a lift, per second.
     package var rateInConnection = 0.2
+    /// The rate of changes to each neighbouring floor elsewhere, per second.
     package var rateElsewhere = 1e-4
-    /// The probability to reach an anchor on the own floor, on the next one, and beyond.
+    /// The probability of a range to an anchor on the same floor, on the next one, and farther
+    /// away.
     package var reached = [0.85, 0.3, 0.03]
-    /// The loss of a slab in dB, and the deviation of a level.
+    /// The loss of a slab in dB.
     package var slabLoss = 15.0
+    /// The standard deviation of a level in dB.
     package var levelDeviation = 8.0
-    /// The height above its floor at which a tag is carried, and the deviation.
+    /// The height in metres above the floor at which a tag is carried.
     package var carried = 1.1
     package var carriedDeviation = 0.5
-    /// The seconds during which observations resemble one another.
+    /// The seconds within which observations depend on one another.
     package var memory = 1.0
-    /// The probability and the time in seconds for a decision.
+    /// The probability of a floor that a decision requires.
     package var sure = 0.95
+    /// The seconds for which the probability must last.
     package var time = 3.0
 
     package init() {}
   }
 
-  /// A change that was decided.
+  /// A decided change of the floor.
   package struct Change: Sendable, Hashable {
     /// Nil at the first decision.
     package var from: String?
@@ -71,7 +75,7 @@ package struct FloorFilter: Sendable, Codable {
     var sureSince: Double?
   }
 
-  /// The floors are a part of the site.
+  /// Saves the state without the floors, which are a part of the site.
   private enum CodingKeys: CodingKey { case probabilities, last, likeliest, decided }
 
   /// - Parameter floors: In any order; at least one.
@@ -81,7 +85,7 @@ package struct FloorFilter: Sendable, Codable {
     probabilities = Array(repeating: 1 / Double(max(1, floors.count)), count: floors.count)
   }
 
-  /// Returns a filter of a state with the floors of this one; nil unless it fits them.
+  /// Returns a saved filter with the floors of this one; nil if they do not fit.
   package func resumed(_ former: FloorFilter) -> FloorFilter? {
     var filter = former
     (filter.floors, filter.rules) = (floors, rules)
@@ -92,7 +96,7 @@ package struct FloorFilter: Sendable, Codable {
     return filter
   }
 
-  /// The floor that was decided last.
+  /// The last decided floor.
   package var floor: String? { decided.map { floors[$0].id } }
 
   package func probability(of floor: String) -> Double {
@@ -108,7 +112,7 @@ package struct FloorFilter: Sendable, Codable {
     guard !floors.isEmpty, time.isFinite, time > last ?? -.infinity else { return nil }
     let step = last.map { time - $0 } ?? rules.memory
     predict(step, connection)
-    // Observations of one second count once, however many rounds it has.
+    // Observations within one second count once, regardless of the number of rounds.
     observe(evidence, weight: min(1, step / rules.memory))
     last = time
     return decide(time)
@@ -160,7 +164,7 @@ package struct FloorFilter: Sendable, Codable {
     return log
   }
 
-  /// The logarithm of a normal density with a small part of outliers.
+  /// Returns the logarithm of a normal density with a small share of outliers.
   private static func robust(_ deviations: Double) -> Double {
     Math.log(Math.exp(-min(deviations * deviations, 1000) / 2) + 0.01)
   }

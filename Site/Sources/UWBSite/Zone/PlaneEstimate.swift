@@ -18,7 +18,7 @@ package struct PlaneEstimate: Sendable, Hashable {
     self.init(mean: mean, xx: deviation * deviation, yy: deviation * deviation)
   }
 
-  /// Whether the numbers are an estimate: finite, with a positive definite covariance.
+  /// Whether the numbers are finite and the covariance is positive definite.
   var isUsable: Bool {
     mean.x.isFinite && mean.y.isFinite && xx > 0 && yy > 0 && xx * yy > xy * xy
       && xx.isFinite && yy.isFinite

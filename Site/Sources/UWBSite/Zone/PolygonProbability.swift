@@ -19,7 +19,7 @@ extension Polygon {
     let cross = from.x * to.y - from.y * to.x
     guard length > 0, abs(cross) > 1e-12 * length else { return 0 }
     let height = abs(cross) / length
-    // Places of both ends along the edge, from the foot of the perpendicular.
+    // The places of both ends along the edge, relative to the foot of the perpendicular.
     let start = (from.x * along.x + from.y * along.y) / length
     let end = start + length
     let angle = Math.atan2(end, height) - Math.atan2(start, height)

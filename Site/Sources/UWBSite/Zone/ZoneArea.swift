@@ -3,7 +3,7 @@
 /// The area of a zone, prepared for many estimates.
 struct ZoneArea: Sendable, Hashable {
   private let shape: Site.Zone.Shape
-  /// The corners; a circle has many of them, and the same area.
+  /// The corners. A circle is approximated by a polygon of the same area.
   private let corners: [SIMD2<Double>]
   private let least: SIMD2<Double>
   private let greatest: SIMD2<Double>
@@ -43,7 +43,7 @@ struct ZoneArea: Sendable, Hashable {
   func evaluate(_ estimate: PlaneEstimate) -> (distance: Double, probability: Double) {
     let largest = estimate.largestDeviation
     let (mean, far) = (estimate.mean, 9 * largest)
-    // Most zones are far away: no edge has to be looked at.
+    // Most zones are far away, so that their edges need no check.
     let gap = max(
       max(least.x - mean.x, mean.x - greatest.x), max(least.y - mean.y, mean.y - greatest.y))
     if gap > far { return (-gap, 0) }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A change of a tag, with the time at which it happened and the time of the decision.
+/// An event of a tag in a zone, with the times at which it happened and was decided.
 package struct ZoneEvent: Sendable, Hashable {
   package enum Kind: Sendable, Hashable {
     case entered(zone: String)
@@ -10,7 +10,7 @@ package struct ZoneEvent: Sendable, Hashable {
 
   package var tag: String
   package var kind: Kind
-  /// Seconds; by interpolation between estimates.
+  /// The time in seconds, interpolated between estimates.
   package var happened: Double
   /// The standard deviation of `happened`; infinite if the tag was inside from its first estimate.
   package var happenedDeviation: Double

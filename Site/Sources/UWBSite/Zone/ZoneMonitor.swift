@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides from estimates in which zones tags are.
+/// Decides from estimates which zones a tag is in.
 ///
-/// Zones may overlap and contain one another: each is decided alone.
+/// Zones may overlap and contain one another: each is decided independently.
 package struct ZoneMonitor: Sendable {
   private struct Area: Sendable {
     let zone: Site.Zone
@@ -15,10 +15,11 @@ package struct ZoneMonitor: Sendable {
     var presences: [ZonePresence]
     var last: Double
     var rhythm = Rhythm()
-    /// The last estimate, and its step from the one before.
+    /// The last estimate.
     var mean: SIMD2<Double>?
+    /// The difference between the last two estimates.
     var step: SIMD2<Double>?
-    /// The mean square of the changes of steps, in terms of the one of independent errors.
+    /// The mean square of the changes of `step`, relative to independent errors.
     var changes = 1.0
 
     /// Updates the usual interval.
@@ -27,8 +28,9 @@ package struct ZoneMonitor: Sendable {
       last = time
     }
 
-    /// Updates the memory of the errors by the change of the last two steps, in which a steady
-    /// motion is not contained.
+    /// Updates the correlation of the errors from the change between the last two steps.
+    ///
+    /// A steady motion does not contribute to this change.
     mutating func note(_ estimate: PlaneEstimate) {
       let next = mean.map { estimate.mean - $0 }
       defer { (mean, step) = (estimate.mean, next) }
@@ -38,10 +40,10 @@ package struct ZoneMonitor: Sendable {
       changes += (min(square / 12, 1) - changes) / 64
     }
 
-    /// Seconds during which the errors resemble one another.
+    /// Returns the seconds within which the errors are correlated.
     func memory(_ rules: ZoneRules) -> Double {
       guard rhythm.count > 0 else { return rules.errorMemory }
-      // Errors that lose a part e in an interval change their steps by 4 e + 2 e² variances.
+      // If errors lose a share e in an interval, the changes of steps have 4 e + 2 e² variances.
       let part = (1 + 3 * changes).squareRoot() - 1
       let own = part < 1 ? -rhythm.interval / Math.log(1 - part) : 0
       return min(max(own, rules.errorMemory), rules.longestMemory)
@@ -51,7 +53,7 @@ package struct ZoneMonitor: Sendable {
   private var areas: [Area]
   private let rules: ZoneRules
   private var tags: [String: Tag] = [:]
-  /// The number of estimates that were not used: older than the last one, or without a covariance.
+  /// The number of unused estimates: older than the last one, or without a covariance.
   package private(set) var ignored = 0
 
   package init(_ zones: [Site.Zone], rules: ZoneRules = ZoneRules()) {
@@ -68,7 +70,7 @@ package struct ZoneMonitor: Sendable {
 
   package var state: State { State(tags: tags) }
 
-  /// Continues a state of the same zones; returns false for one that does not fit.
+  /// Continues a saved state of the same zones; returns false if it does not fit.
   package mutating func resume(_ state: State) -> Bool {
     guard
       state.tags.values.allSatisfy({ $0.presences.count == areas.count && $0.rhythm.isUsable })
@@ -77,7 +79,7 @@ package struct ZoneMonitor: Sendable {
     return true
   }
 
-  /// Returns the tags in a zone in alphabetical order, also silent ones.
+  /// Returns the tags in a zone in alphabetical order, including silent ones.
   package func tags(in zone: String) -> [String] {
     guard let index = areas.firstIndex(where: { $0.zone.id == zone }) else { return [] }
     return tags.filter { $0.value.presences[index].isInside }.map(\.key).sorted()
@@ -94,11 +96,13 @@ package struct ZoneMonitor: Sendable {
 
   // MARK: changes
 
-  /// Replaces the zones and the tags. A tag in a zone that stays remains there until an estimate is
-  /// outside of its edge, which may be another one.
+  /// Replaces the zones and the tags.
   ///
-  /// - Parameter names: The tags that stay.
-  /// - Returns: the ends of presences in zones that are gone, and of tags that are gone.
+  /// A tag in a kept zone remains there until an estimate is outside of the zone, whose edge may
+  /// have changed.
+  ///
+  /// - Parameter names: The tags that are kept.
+  /// - Returns: the ends of presences in removed zones, and of removed tags.
   package mutating func replace(
     _ zones: [Site.Zone], tags names: Set<String>, at time: Double
   ) -> [ZoneEvent] {
@@ -126,7 +130,8 @@ package struct ZoneMonitor: Sendable {
 
   /// Adds an estimate of a tag.
   ///
-  /// - Parameter floor: The floor of the tag; nil if it is not known, which suits every zone.
+  /// - Parameter floor: The floor of the tag; nil if unknown, so that zones on all floors are
+  ///   possible.
   package mutating func update(
     _ tag: String, at time: Double, _ estimate: PlaneEstimate, floor: String? = nil
   ) -> [ZoneEvent] {
@@ -155,7 +160,7 @@ package struct ZoneMonitor: Sendable {
     _ floor: String?, _ rules: ZoneRules
   ) -> ZonePresence.Change? {
     let isElsewhere = floor != nil && area.zone.floor != nil && floor != area.zone.floor
-    // On another floor the tag is outside, without an edge nearby.
+    // On another floor, the tag is clearly outside.
     var (distance, probability) = (-1.0, 0.0)
     if !isElsewhere { (distance, probability) = area.area.evaluate(estimate) }
     return presence.update(

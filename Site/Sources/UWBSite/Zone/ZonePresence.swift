@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Whether one tag is in one zone, decided from estimate to estimate.
+/// Decides with each estimate whether one tag is in one zone.
 struct ZonePresence: Sendable, Hashable, Codable {
   /// The time of crossing the edge, with its deviation.
   struct Crossing: Sendable, Hashable, Codable {
@@ -25,16 +25,16 @@ struct ZonePresence: Sendable, Hashable, Codable {
   private var side = Side.unknown
   private var entered: Crossing?
   private var last: Sample?
-  /// The last crossing of the estimates inwards and outwards.
+  /// The last crossing of the edge inwards.
   private var inwards: Crossing?
   private var outwards: Crossing?
-  /// The start of the time during which the other side is likely.
+  /// The time since which the other side has been likely.
   private var likelySince: Double?
   private(set) var probability = 0.0
 
   var isInside: Bool { side == .inside }
 
-  /// Adds an estimate; the deviation is the one across the nearest edge.
+  /// Adds an estimate. `deviation` is the deviation perpendicular to the nearest edge.
   mutating func update(
     time: Double, distance: Double, deviation: Double, probability: Double, margin: Double,
     rules: ZoneRules
@@ -57,10 +57,10 @@ struct ZonePresence: Sendable, Hashable, Codable {
     return change(isInwards, time)
   }
 
-  /// Forgets the distances to an edge that is now another one.
+  /// Forgets the distances after the edge has changed.
   mutating func moveEdge() { (last, inwards, outwards, likelySince) = (nil, nil, nil, nil) }
 
-  /// Returns the end of a presence without a crossing; nil outside.
+  /// Returns the end of a presence without a crossing; nil if the tag is outside.
   func end(at time: Double) -> Change? {
     guard isInside else { return nil }
     let start = entered?.time ?? time
