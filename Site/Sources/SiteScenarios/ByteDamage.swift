@@ -2,17 +2,17 @@
 
 internal import UWBSite
 
-/// Changes of bytes, with a fixed seed.
+/// Damages bytes in a reproducible way.
 struct ByteDamage {
   private var generator: SplitMix64
   private let parts: [[UInt8]]
 
-  /// - Parameter parts: replace others.
+  /// - Parameter parts: texts that replace other bytes.
   init(seed: UInt64, parts: [String]) {
     (generator, self.parts) = (SplitMix64(seed: seed), parts.map { Array($0.utf8) })
   }
 
-  /// Returns one of the seeds with one to four changes, and one in eight without.
+  /// Returns one of the seeds with one to four changes. One in eight is unchanged.
   mutating func damaged(_ seeds: [[UInt8]]) -> [UInt8] {
     var bytes = seeds[generator.below(seeds.count)]
     guard generator.below(8) > 0 else { return bytes }

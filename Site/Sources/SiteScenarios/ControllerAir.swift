@@ -3,8 +3,7 @@
 import Foundation
 package import UWBSite
 
-/// Controllers with clocks of their own on one channel, in virtual time. Two rounds that overlap
-/// are both lost.
+/// Simulates controllers with their own clocks on one channel. Overlapping rounds are lost.
 package struct ControllerAir {
   /// How the sessions are started.
   package enum Start: Sendable { case kept, once, unplanned }
@@ -13,7 +12,7 @@ package struct ControllerAir {
     package var rounds = 0
     package var lost = 0
     package var restarts = 0
-    /// Blocks of a session without a round, since it was started again.
+    /// The number of blocks without a round because of a restart of the session.
     package var missed = 0
   }
 
@@ -27,7 +26,7 @@ package struct ControllerAir {
       origin + time * (1 + rate) + swing * 100 * (1 - cos(time / 100))
     }
 
-    /// Returns the time with a reading.
+    /// Returns the time at which the clock shows a reading.
     func time(of reading: Double) -> Double {
       var time = reading - origin
       for _ in 0..<6 { time += reading - self.reading(at: time) }
@@ -38,7 +37,7 @@ package struct ControllerAir {
   private let schedule: ControllerSchedule
   private var chips: [String: Chip] = [:]
   private var random: SplitMix64
-  /// The first reading of each session, and the host's time of its end.
+  /// The first reading of each session, and its end by the host's time.
   private var runs: [(session: ControllerSchedule.Session, reading: Double, end: Double)] = []
 
   package init(_ schedule: ControllerSchedule, seed: UInt64) {
@@ -50,7 +49,7 @@ package struct ControllerAir {
     }
   }
 
-  /// Runs for some seconds; the first ten are not counted.
+  /// Runs for some seconds. The first ten seconds are not counted.
   package mutating func run(_ start: Start, seconds: Double) -> Result {
     var keeper = RoundKeeper(schedule)
     var now = 0.0
@@ -66,7 +65,7 @@ package struct ControllerAir {
     return result
   }
 
-  /// Carries out an order, which takes the time of a question over USB; returns the time after it.
+  /// Carries out an order, which takes as long as a question over USB; returns the time afterwards.
   private mutating func carryOut(
     _ order: RoundKeeper.Order, _ keeper: inout RoundKeeper, _ now: Double, _ start: Start
   ) -> Double {

@@ -3,9 +3,9 @@
 import Foundation
 package import UWBSite
 
-/// The crystal of a board: a random walk of its drift, and warm-up after power-on.
+/// The clock of a board, with a random walk of its drift and a warm-up after power-on.
 package struct ScenarioClock: Sendable {
-  /// Seconds by its clock minus the true ones.
+  /// The board's clock minus the true time, in seconds.
   package private(set) var offset = 0.0
   private var drift: Double
   private let walk: Double
@@ -22,7 +22,7 @@ package struct ScenarioClock: Sendable {
     origin = UInt64(noise.uniform(0, 1e12))
   }
 
-  /// Begins to count again, as after a loss of power.
+  /// Restarts the count, as after a loss of power.
   package mutating func restart(_ noise: inout ScenarioNoise) {
     origin = UInt64(noise.uniform(0, 1e12))
   }
@@ -43,7 +43,7 @@ package struct ScenarioClock: Sendable {
   package func stamp(_ moment: Double, noise: Double = 0) -> UInt64 {
     let warm = warmUp * exp(-time / 20)
     let own = moment + offset + (drift + warm) * (moment - time) + noise
-    // Whole seconds and the rest apart, because a double has 53 bits.
+    // Whole seconds are converted separately, because a double has only 53 bits.
     let whole = own.rounded(.down)
     let ticks = UInt64(whole) * 63_897_600_000 &+ UInt64((own - whole) * Ticks.perSecond)
     return (origin &+ ticks) & (1 << 40 - 1)
@@ -57,13 +57,13 @@ package struct UplinkScenario: Sendable {
   package var interval = 0.15
   /// Seconds between two blinks.
   package var blinkInterval = 0.0973
-  /// Seconds, one standard deviation of a stamp.
+  /// One standard deviation of a stamp in seconds.
   package var stampNoise = 150e-12
   package var walk = 3e-9
   package var warmUp = 2e-6
   /// The probability that an anchor misses a frame of synchronisation.
   package var loss = 0.0
-  /// The probability that a reception is late, by 60 cm on average.
+  /// The probability that a signal arrives over a detour, which is 60 cm longer on average.
   package var blocked = 0.0
   package var seconds = 60.0
   package var seed: UInt64 = 1
@@ -71,9 +71,9 @@ package struct UplinkScenario: Sendable {
   package var references = [0]
   /// Whether a reference sends at a time.
   package var isSending: @Sendable (Int, Double) -> Bool = { _, _ in true }
-  /// Anchors whose clocks begin again at a time.
+  /// The anchors whose clocks restart, and the times.
   package var restarts: [(anchor: Int, time: Double)] = []
-  /// The place of the tag at a time; nil: another place in each blink.
+  /// The place of the tag at a time; nil: a random place for each blink.
   package var path: (@Sendable (Double) -> SIMD3<Double>)?
 
   package init() {}
@@ -202,6 +202,6 @@ package struct DownlinkScenario: Sendable {
 }
 
 extension ScenarioClock {
-  /// The present rate relative to a true clock, minus 1.
+  /// The current rate relative to a true clock, minus 1.
   package var rate: Double { drift + warmUp * exp(-time / 20) }
 }

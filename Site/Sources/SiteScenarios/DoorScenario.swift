@@ -6,20 +6,20 @@ import UWBSite
 /// Persons at a door with a board on each side of its leaf, 40 cm apart.
 package struct DoorScenario: Sendable {
   package enum Walk: Sendable {
-    /// From outside to the door, within 45 degrees of the axis.
+    /// Walks from outside to the door, within 45 degrees of the axis.
     case approach
-    /// Inside, along the door at 1 m.
+    /// Walks inside, along the door at a distance of 1 m.
     case along
-    /// Inside, to the door.
+    /// Walks inside towards the door.
     case insideApproach
   }
 
   package struct Result: Sendable {
     package var passes = 0
     package var unlocked = 0
-    /// Unlocked by a rule that looks at single rounds.
+    /// The number of unlocks by a rule that uses single rounds, for comparison.
     package var single = 0
-    /// Seconds from 1.5 m to unlocking; infinite if the door did not unlock.
+    /// The seconds from a distance of 1.5 m to unlocking; infinite if the door did not unlock.
     package var delays: [Double] = []
   }
 

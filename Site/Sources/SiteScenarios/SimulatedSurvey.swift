@@ -9,8 +9,9 @@ package struct SimulatedSurvey: Sendable {
     package var deviation = 0.05
     package var commonDelay = 0.2
     package var ownDelayDeviation = 0.05
-    /// The share of pairs with a blocked path, and the length of their detours.
+    /// The share of pairs with a blocked path.
     package var blockedShare = 0.1
+    /// The lengths of detours on blocked paths in metres.
     package var detours = 0.3...1.5
 
     package init() {}

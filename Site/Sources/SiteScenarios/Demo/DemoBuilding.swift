@@ -12,7 +12,7 @@ package struct DemoBuilding: Sendable {
     [0.3, 0.3, 2.5], [9, 0.3, 2.9], [17.7, 0.3, 2.5], [17.7, 11.7, 2.9], [9, 11.7, 2.5],
     [0.3, 11.7, 2.9],
   ]
-  /// The length by which a range is too long at each of its ends.
+  /// The length in metres that each end adds to a range.
   static let delay = 0.1
 
   static func center(_ room: Int) -> SIMD2<Double> {
@@ -23,7 +23,7 @@ package struct DemoBuilding: Sendable {
     min(2, max(0, Int(place.x / size.x))) + 3 * min(1, max(0, Int(place.y / size.y)))
   }
 
-  /// The rooms beside a room.
+  /// Returns the rooms next to a room.
   static func neighbours(_ room: Int) -> [Int] {
     (0..<6).filter { abs($0 / 3 - room / 3) + abs($0 % 3 - room % 3) == 1 }
   }
@@ -34,7 +34,7 @@ package struct DemoBuilding: Sendable {
     return abs(a % 3 - b % 3) + abs(a / 3 - b / 3)
   }
 
-  /// Zones and tags, and anchors with heights from a tape and without places.
+  /// Returns a site with zones, tags, and anchors with measured heights but without places.
   static func unsurveyed(tags: Int) -> Site? {
     let anchors = anchors.enumerated().map {
       #"{"id": "A\#($0)", "height_m": \#($1.z), "height_sd_m": 0.02}"#

@@ -3,7 +3,7 @@
 import Foundation
 package import UWBSite
 
-/// Tags that walk through the rooms of the demo, and their ranges in the order of a plan.
+/// Simulates tags that walk through the rooms of the demo, and their ranges by a plan.
 package struct DemoWorld: Sendable {
   package enum Step: Sendable, Hashable {
     /// The ranges of one round, with the true place of its tag.
@@ -20,7 +20,7 @@ package struct DemoWorld: Sendable {
   /// The stated deviation of a range in metres; walls add more than that.
   package static let deviation = 0.1
   private static let noise = 0.06
-  /// The anchor that is away for a time.
+  /// The anchor that is unplugged for some time.
   private static let unplugged = 3
 
   package let plan: Plan
@@ -37,7 +37,7 @@ package struct DemoWorld: Sendable {
   private var next = 0
   private var isAway = false
 
-  /// - Parameter duration: Seconds; an anchor is away from 40 to 60 % of it.
+  /// - Parameter duration: the duration in seconds. From 40 to 60 % of it, an anchor is unplugged.
   package init(seed: UInt64, tags count: Int, duration: Double) throws(PlanRefusal) {
     plan = try Plan(
       .twoWayByTags, PlanRequest(anchors: DemoBuilding.anchors.count, tags: count, rate: 2))
@@ -71,7 +71,7 @@ package struct DemoWorld: Sendable {
     return .round(tag: tag, time: time, ranges, truth: place)
   }
 
-  /// A range; nil if the anchor is away, or its answer was lost.
+  /// Returns a range; nil if the anchor is unplugged, or its answer was lost.
   private mutating func range(_ anchor: Int, _ tag: Int, _ place: SIMD3<Double>) -> Range? {
     guard !(isAway && anchor == Self.unplugged), noise.uniform() > 0.03 else { return nil }
     let arm = place - DemoBuilding.anchors[anchor]
@@ -89,7 +89,7 @@ package struct DemoWorld: Sendable {
   }
 }
 
-/// A tag that rests in rooms, and walks from one to the next through the door between both.
+/// A tag that rests in a room, then walks to the next one through the door.
 struct DemoWalker: Sendable {
   private static let speed = 1.2
 
@@ -112,7 +112,7 @@ struct DemoWalker: Sendable {
     DemoBuilding.center(room) + SIMD2(noise.uniform(-2.3, 2.3), noise.uniform(-2.3, 2.3))
   }
 
-  /// Moves on to a time.
+  /// Moves the tag to its place at a time.
   mutating func place(at now: Double, _ noise: inout ScenarioNoise) -> SIMD3<Double> {
     var left = now - time
     time = now
