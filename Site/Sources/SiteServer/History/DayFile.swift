@@ -7,11 +7,11 @@ import UWBSite
 enum DayLayout {
   /// The letters UWBH.
   static let application: Int64 = 0x5557_4248
-  /// Version 2 has measurements. A file without them has version 1.
+  /// Version 2 adds measurements. A file without measurements keeps version 1.
   static let version: Int64 = 2
 
   static let tables = [
-    // Milliseconds between two places of a tag after thinning.
+    // The column `thinned` is the least time between two places of a tag, in milliseconds.
     "CREATE TABLE day (thinned INTEGER NOT NULL)",
     "CREATE TABLE tag (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)",
     """
@@ -24,7 +24,7 @@ enum DayLayout {
     kind TEXT, body TEXT)
     """,
   ]
-  /// The tables that version 2 has added: measurements in the order of their arrival.
+  /// The tables added by version 2, with measurements in the order of their arrival.
   static let laterTables = [
     "CREATE TABLE board (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)",
     """
@@ -40,7 +40,8 @@ enum DayLayout {
     return try number(db, "PRAGMA application_id") == 0
   }
 
-  /// Checks the marks and the tables, so that no other statement meets an unknown one.
+  /// Checks the application id, the version and the tables, so that no later statement meets an
+  /// unknown table.
   ///
   /// - Returns: the version.
   @discardableResult
@@ -83,7 +84,7 @@ enum DayLayout {
     configuration.busyMode = .timeout(2)
     configuration.foreignKeysEnabled = false
     configuration.prepareDatabase { db in
-      // A file may come from anywhere.
+      // The file may come from an untrusted sender.
       try db.execute(sql: "PRAGMA trusted_schema = OFF")
       try db.execute(sql: "PRAGMA cell_size_check = ON")
     }
@@ -91,7 +92,7 @@ enum DayLayout {
   }
 }
 
-/// A day's file in the hands of its only writer.
+/// A day's file, opened by its only writer.
 struct DayFile: Sendable {
   let day: UTCDay
   private let file: String
@@ -109,7 +110,7 @@ struct DayFile: Sendable {
       try database.writeWithoutTransaction { db in
         let isNew = try DayLayout.isNew(db)
         if !isNew { try DayLayout.check(db, file) }
-        // A commit survives a loss of power, and readers do not block the writer.
+        // A commit survives a power failure, and readers do not block the writer.
         try db.execute(sql: "PRAGMA journal_mode = WAL")
         try db.execute(sql: "PRAGMA synchronous = FULL")
         guard isNew else { return }
@@ -168,7 +169,7 @@ struct DayFile: Sendable {
     }
   }
 
-  /// Returns the number of a name in a table of names, which gets it if need be.
+  /// Returns the number of a name in a table of names. Adds the name if it is missing.
   private static func number(_ db: Database, _ name: String, in table: String) throws -> Int64 {
     let find = "SELECT id FROM \(table) WHERE name = ?"
     if let id = try Int64.fetchOne(db, sql: find, arguments: [name]) { return id }
@@ -176,10 +177,10 @@ struct DayFile: Sendable {
     return db.lastInsertedRowID
   }
 
-  /// Closes the file; with `isComplete`, everything is in one file then.
+  /// Closes the file. With `isComplete`, the content of the log is first moved into the file.
   func close(isComplete: Bool) {
     if isComplete {
-      // Readers may prevent it: then the file keeps its log, which is complete, too.
+      // A reader may prevent this. The file then keeps its log, and remains complete.
       _ = try? database.writeWithoutTransaction { db in
         try String.fetchOne(db, sql: "PRAGMA journal_mode = DELETE")
       }

@@ -2,13 +2,13 @@
 
 import GRDB
 
-/// A day's file, open for reading, also while it is written.
+/// A day's file that is open for reading, even while another program writes it.
 struct DayReader: Sendable {
   private let file: String
   private let database: DatabaseQueue
   /// The names of tags by their number.
   let tags: [(id: Int64, name: String)]
-  /// Milliseconds between two places of a tag; 0 before thinning.
+  /// The least time between two places of a tag, in milliseconds; 0 before thinning.
   let thinned: Int64
   /// The version of the file; measurements begin with 2.
   private let version: Int64
@@ -30,13 +30,13 @@ struct DayReader: Sendable {
   }
 
   private static func text(_ row: Row, _ index: Int) -> String {
-    // A damaged file may have a blob here.
+    // In a damaged file, this column may contain a blob.
     String.fromDatabaseValue(row[index] as DatabaseValue) ?? ""
   }
 
   /// Calls `body` with the places of a tag in the order of their times, until it returns false.
   ///
-  /// - Parameter times: The first millisecond, and the one after the last.
+  /// - Parameter times: A range of milliseconds since 1970.
   func places(
     tag: (id: Int64, name: String), _ times: Range<Int64>, _ body: (HistoryPlace) -> Bool
   ) throws(HistoryFailure) -> Bool {
@@ -60,11 +60,11 @@ struct DayReader: Sendable {
     } catch { throw HistoryFailure(error, file) }
   }
 
-  /// Returns the times of the first and the last place in a time; nil for none.
+  /// Returns the times of the first and the last place in a range of times; nil without places.
   func extent(_ times: Range<Int64>) throws(HistoryFailure) -> ClosedRange<Int64>? {
     do {
       return try database.read { db in
-        // A query with both ends reads all places, and one with one end a single place.
+        // SQLite reads all rows for a query of both ends, but a single row for a query of one end.
         func end(_ function: String) throws -> [Int64] {
           try tags.compactMap { tag in
             try Int64.fetchOne(
@@ -104,13 +104,13 @@ struct DayReader: Sendable {
     } catch { throw HistoryFailure(error, file) }
   }
 
-  /// Calls `body` with the measurements of a time in the order of their arrival, until it returns
-  /// false.
+  /// Calls `body` with the measurements of a range of times in the order of their arrival, until it
+  /// returns false.
   ///
   /// - Parameters:
-  ///   - number: the number after which the measurements are read.
-  ///   - most: the number of measurements that are read at most.
-  /// - Returns: the number of the last measurement; nil if there are no more of them.
+  ///   - number: the number of the measurement after which reading starts.
+  ///   - most: the greatest number of measurements to read.
+  /// - Returns: the number of the last measurement; nil if there are no more.
   func measurements(
     _ times: Range<Int64>, after number: Int64 = 0, most: Int = .max,
     _ body: (HistoryMeasurement) -> Bool

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A thinner copy of a day, which can take the place of its file.
+/// A thinned copy of a day, which can replace its file.
 package struct ThinnedDay: Sendable {
   package let day: UTCDay
-  /// The number of places before and now.
+  /// The number of places before thinning.
   package let before: Int
+  /// The number of places after thinning.
   package let after: Int
   private let folder: HistoryFolder
   private let copy: String
@@ -14,7 +15,7 @@ package struct ThinnedDay: Sendable {
   init(_ day: UTCDay, in folder: HistoryFolder, interval: Int64) throws(HistoryFailure) {
     (self.day, self.folder) = (day, folder)
     copy = folder.file(day) + ".new"
-    // Everything has to be in one file before another one takes its name.
+    // The log must be empty before another file replaces this one.
     try DayFile(day, in: folder).close(isComplete: true)
     guard !folder.hasLog(day) else {
       throw HistoryFailure(.busy, folder.file(day), "it reads the file")
@@ -41,8 +42,9 @@ package struct ThinnedDay: Sendable {
 }
 
 extension History {
-  /// The days that are to be thinned, with the interval in milliseconds. Ages count from the newest
-  /// day, so that a history without a run stays as it is.
+  /// Returns the interval in milliseconds to which a day is to be thinned; nil for none.
+  ///
+  /// Ages count from the newest day, so that a history without a run does not change.
   private func due(_ day: UTCDay) throws(HistoryFailure) -> Int64? {
     guard let newest = days.last else { return nil }
     let interval = Thinning.interval(ageInDays: newest.number - day.number)
@@ -50,13 +52,13 @@ extension History {
     return interval
   }
 
-  /// Makes a thinner copy of a day; nil if the day is as thin as its age asks for.
+  /// Makes a thinned copy of a day; nil if the day is already thin enough for its age.
   package func thinned(_ day: UTCDay) throws(HistoryFailure) -> ThinnedDay? {
     guard let interval = try due(day) else { return nil }
     return try ThinnedDay(day, in: folder, interval: interval)
   }
 
-  /// Puts the days before the newest one into one file each, after a run that was killed.
+  /// Moves the logs of all days before the newest one into their files, after a killed run.
   func complete() {
     for day in days.dropLast() where folder.hasLog(day) {
       try? DayFile(day, in: folder).close(isComplete: true)

@@ -7,8 +7,9 @@ package struct History: Sendable {
   package struct Query: Sendable, Hashable {
     /// The names of tags; empty for all.
     package var tags: Set<String> = []
-    /// Milliseconds since 1970: the first one, and the one after the last.
+    /// The start of the time range, in milliseconds since 1970.
     package var from: Int64?
+    /// The end of the time range, which is not part of it.
     package var to: Int64?
     /// The lower left and the upper right corner of a rectangle, in metres.
     package var area: Area?
@@ -31,7 +32,7 @@ package struct History: Sendable {
         && place.y <= area.greatest.y
     }
 
-    /// The part of a day that is asked for; nil for none.
+    /// Returns the part of a day that the query selects; nil for none.
     func times(_ day: UTCDay) -> Range<Int64>? {
       let first = max(day.start, from ?? .min)
       let last = min(day.start + UTCDay.milliseconds, to ?? .max)
@@ -47,7 +48,7 @@ package struct History: Sendable {
     package var events: Int64
     package var measurements: Int64
     package var octets: Int
-    /// Milliseconds between two places of a tag; 0 before thinning.
+    /// The least time between two places of a tag, in milliseconds; 0 before thinning.
     package var thinned: Int64
   }
 
@@ -70,11 +71,12 @@ package struct History: Sendable {
       octets: folder.size(day), thinned: reader.thinned)
   }
 
-  /// Returns the days that a query asks for.
+  /// Returns the days that a query selects.
   package func days(_ query: Query) -> [UTCDay] { days.filter { query.times($0) != nil } }
 
-  /// Returns the times of the first and the last place that a query asks for; nil for none. Days
-  /// whose files cannot be read count as empty.
+  /// Returns the times of the first and the last place that a query selects; nil for none.
+  ///
+  /// A day whose file cannot be read counts as empty.
   package func extent(_ query: Query) -> ClosedRange<Int64>? {
     func extent(_ day: UTCDay) -> ClosedRange<Int64>? {
       guard let times = query.times(day), let reader = try? DayReader(day, in: folder) else {
@@ -100,7 +102,7 @@ package struct History: Sendable {
       _ = try reader.places(tag: tags[0], times) { !query.includes($0) || body($0) }
       return
     }
-    // The places of many tags are put in order part by part. Sparse days have long parts.
+    // The places of many tags are sorted in parts. Days with few places have longer parts.
     var (start, length) = (times.lowerBound, Self.shortestPart)
     while start < times.upperBound {
       let part = start..<min(start + length, times.upperBound)
@@ -120,8 +122,9 @@ package struct History: Sendable {
     }
   }
 
-  /// The least length of a part in milliseconds, and the number of places in a part.
+  /// The least length of a part in milliseconds.
   private static let shortestPart: Int64 = 10_000
+  /// The number of places below which the next part is longer.
   private static let fewPlaces = 10_000
 
   /// Calls `body` with the events of a day in the order of their times, until it returns false.

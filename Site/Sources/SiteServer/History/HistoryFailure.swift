@@ -2,14 +2,14 @@
 
 import GRDB
 
-/// The reason for which a history cannot be read or written.
+/// The reason why a history cannot be read or written.
 package struct HistoryFailure: Error, Sendable, Hashable, CustomStringConvertible {
   package enum Kind: String, Sendable {
     case missing, foreign, newer, damaged, full, busy, unusable
   }
 
   package let kind: Kind
-  /// The path.
+  /// The path of the file.
   package let file: String
   let detail: String
 

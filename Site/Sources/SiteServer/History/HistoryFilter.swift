@@ -2,18 +2,19 @@
 
 import UWBSite
 
-/// Selects the places that are recorded: a tag that rests has few of them.
+/// Selects the places that are recorded. A resting tag has few of them.
 struct DeadBand: Sendable {
-  /// Metres that a tag has to move, and seconds after which a place is recorded anyway.
+  /// The distance in metres after which a new place is recorded.
   var distance = 0.02
+  /// The seconds after which a place is recorded even without movement.
   var interval = 1.0
   private var last: [String: (time: Double, position: SIMD3<Double>)] = [:]
 
-  /// Returns whether a place is recorded, and remembers it then.
+  /// Returns whether a place is recorded, and stores a recorded place for the next comparison.
   mutating func keeps(_ tag: String, _ place: TagPlace) -> Bool {
     if let last = last[tag] {
       let way = place.position - last.position
-      // A clock that was set back is a change, too.
+      // A place with a much earlier time is recorded, too, since the clock was set back.
       let isRecent = abs(place.time - last.time) < interval
       if isRecent, (way * way).sum() < distance * distance { return false }
     }
@@ -22,15 +23,16 @@ struct DeadBand: Sendable {
   }
 }
 
-/// Turns the events of a run into records.
+/// Converts the events of a run to records.
 struct HistoryCollector: Sendable {
   /// Seconds since 1970 at the time 0 of the run.
   private let epoch: Double
   private var band = DeadBand()
-  /// The tags whose places are refused: the first refusal is recorded.
+  /// The tags whose places are currently refused. Only the first refusal is recorded.
   private var refused: Set<String> = []
   private var batch = HistoryBatch()
-  /// Records without a time of the calendar, or with numbers that are not finite.
+  /// The number of records with a time outside of the calendar, or with numbers that are not
+  /// finite.
   private(set) var unusable = 0
 
   init(epoch: Double) { self.epoch = epoch }
@@ -97,9 +99,9 @@ struct HistoryCollector: Sendable {
   }
 }
 
-/// Selects the places that an old day keeps: the first one of each tag in each interval.
+/// Selects the places that an old day keeps: the first place of each tag in each interval.
 struct Thinning: Sendable {
-  /// Milliseconds; 0 keeps all.
+  /// The interval in milliseconds; 0 keeps all places.
   let interval: Int64
   private var last: (tag: Int64, slot: Int64)?
 
@@ -108,7 +110,7 @@ struct Thinning: Sendable {
   /// Returns the interval for a day of an age: 1 s after a week, a minute after a year.
   static func interval(ageInDays age: Int) -> Int64 { age > 365 ? 60_000 : age > 7 ? 1000 : 0 }
 
-  /// Returns whether the next place, by tag and time, is kept.
+  /// Returns whether the next place is kept. Places are sorted by tag and time.
   mutating func keeps(tag: Int64, time: Int64) -> Bool {
     guard interval > 0 else { return true }
     let slot = time / interval

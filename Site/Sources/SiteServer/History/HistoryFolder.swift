@@ -43,7 +43,7 @@ package struct HistoryFolder: Sendable, Hashable {
     }.reduce(0, +)
   }
 
-  /// Whether a part of a day is in its log: the file is in use, or its writer was killed.
+  /// Returns whether a day has a log: the file is in use, or its writer was killed.
   func hasLog(_ day: UTCDay) -> Bool { FileManager.default.fileExists(atPath: file(day) + "-wal") }
 
   /// Returns a value that differs after each change of a file.
@@ -56,7 +56,7 @@ package struct HistoryFolder: Sendable, Hashable {
 
   static func remove(_ file: String) { try? FileManager.default.removeItem(atPath: file) }
 
-  /// Renames a damaged file, so that nothing is lost and a new file begins.
+  /// Renames a damaged file, so that its content is kept and a new file can be created.
   func setAside(_ day: UTCDay) throws(HistoryFailure) -> String {
     let from = file(day)
     var number = 1
@@ -67,7 +67,7 @@ package struct HistoryFolder: Sendable, Hashable {
     return to
   }
 
-  /// Renames a file over another one, in one step that a loss of power does not undo.
+  /// Replaces a file by another one atomically, and durably even after a power failure.
   static func rename(_ from: String, _ to: String) throws(HistoryFailure) {
     guard renameFile(from, to) == 0 else {
       throw HistoryFailure(.unusable, from, "it cannot be renamed, error \(errno)")
@@ -83,7 +83,7 @@ package struct HistoryFolder: Sendable, Hashable {
 /// Calls the function of the C library, which `HistoryFolder.rename` hides.
 private func renameFile(_ from: String, _ to: String) -> Int32 { unsafe rename(from, to) }
 
-/// The right to write a history, which one program has at a time. It ends with the program.
+/// The exclusive right of one program to write a history. It ends with the program.
 package final class HistoryLock: Sendable {
   private let descriptor: Int32
 

@@ -2,13 +2,13 @@
 
 package import UWBSite
 
-/// A measurement in the history, as its source has sent it, with the time by the clock of the run.
+/// A measurement in the history as its source has sent it, with the time of the run.
 ///
-/// A file has whole micrometres and microradians. Deviations are rounded up.
+/// Values are stored in whole micrometres and microradians. Deviations are rounded up.
 package struct HistoryMeasurement: Sendable, Hashable {
   /// Microseconds since 1970.
   package var time: Int64
-  /// The line with one quantity, and its time in seconds since 1970.
+  /// The line with a single quantity, and its time in seconds since 1970.
   package var line: RangeLine
 
   package init(time: Int64, _ line: RangeLine) {
@@ -16,7 +16,7 @@ package struct HistoryMeasurement: Sendable, Hashable {
     self.line.time = Double(time) / 1e6
   }
 
-  /// Returns a record for each quantity of a measurement; none for one without a usable time.
+  /// Returns a record for each quantity of a measurement; none without a usable time.
   static func records(_ measurement: SiteMeasurement, epoch: Double) -> [HistoryMeasurement] {
     guard let time = measurement.time.map({ ($0 + epoch) * 1e6 }), abs(time) < 1e17 else {
       return []
@@ -32,7 +32,7 @@ package struct HistoryMeasurement: Sendable, Hashable {
 
   static let columns = "time, tag, board, reference, kind, value, deviation, blocked"
 
-  /// The number of a kind of quantity, and the value in millionths.
+  /// The code of the kind of quantity, and the value in millionths.
   var value: (kind: Int64, value: Int64) {
     func millionths(_ value: Double) -> Int64 {
       Int64(max(-1e15, min(1e15, (value * 1e6).rounded())))
@@ -54,10 +54,10 @@ package struct HistoryMeasurement: Sendable, Hashable {
     return own.map { Int64(max(1, min(1e15, ($0 * 1e6).rounded(.up)))) }
   }
 
-  /// Thousandths; nil without a blocked path, which needs no octet.
+  /// The probability of a blocked path in thousandths; nil for 0, which then takes no space.
   var blocked: Int64? { line.blocked > 0 ? Int64((line.blocked * 1000).rounded()) : nil }
 
-  /// Reads the columns; nil for values that no measurement has.
+  /// Reads the columns; nil for impossible values.
   init?(
     time: Int64, boards: (tag: String, anchor: String, reference: String?),
     kind: Int64, value: Int64, deviation: Int64?, blocked: Int64?

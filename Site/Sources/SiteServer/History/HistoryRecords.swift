@@ -4,8 +4,8 @@ package import UWBSite
 
 /// A place of a tag in the history.
 ///
-/// A file has whole millimetres. Variances are rounded up, so that a stored place is never surer
-/// than the measured one.
+/// Values are stored in whole millimetres. Variances are rounded up, so that a stored place is
+/// never more certain than the measured one.
 package struct HistoryPlace: Sendable, Hashable {
   package var tag: String
   /// Milliseconds since 1970.
@@ -33,7 +33,7 @@ package struct HistoryPlace: Sendable, Hashable {
       spread: Spread(
         xx: number(6, 1e6), xy: number(7, 1e6), xz: number(8, 1e6), yy: number(9, 1e6),
         yz: number(10, 1e6), zz: number(11, 1e6)),
-      // A newer version may have more ways of moving.
+      // A newer version may have more motion models.
       motion: kinds.indices.contains(code) ? kinds[code] : .walk, moving: code == 0 ? 0 : 1)
     self.init(tag: tag, time: time, place)
   }
@@ -43,7 +43,7 @@ package struct HistoryPlace: Sendable, Hashable {
     func whole(_ value: Double, _ unit: Double) -> Int64 {
       Int64(max(-1e15, min(1e15, (value * unit).rounded())))
     }
-    // Errors of rounding are at most half a mm²: two of them are less than the one that is added.
+    // Rounding errors are at most half a mm². The added mm² keeps the matrix positive.
     func variance(_ value: Double) -> Int64 {
       Int64(max(0, min(1e15, (value * 1e6).rounded(.up)))) + 1
     }
@@ -68,7 +68,7 @@ package struct HistoryPlace: Sendable, Hashable {
   }
 }
 
-/// A change that is kept for ever: of a zone, a door, a floor, a tag or an anchor.
+/// An event that is kept permanently: of a zone, a door, a floor, a tag or an anchor.
 package struct HistoryEvent: Sendable, Hashable {
   /// The time at which it happened, in milliseconds since 1970.
   package var time: Int64
@@ -91,7 +91,7 @@ package struct HistoryBatch: Sendable, Hashable {
   package var places: [HistoryPlace] = []
   package var events: [HistoryEvent] = []
   package var measurements: [HistoryMeasurement] = []
-  /// The number of records that are missing, since the disk was full or too slow.
+  /// The number of records that were dropped, because the disk was full or too slow.
   var lost = 0
 
   package init() {}
@@ -106,8 +106,9 @@ package struct HistoryBatch: Sendable, Hashable {
     lost += other.lost
   }
 
-  /// Drops the oldest places beyond a number, and measurements beyond eight times this number, as
-  /// a round has several. Events are few, and stay.
+  /// Drops the oldest places beyond a number, and measurements beyond eight times this number.
+  ///
+  /// A round has several measurements. Events are few, and are never dropped.
   mutating func shorten(to most: Int) {
     guard most < .max else { return }
     let surplus = max(0, places.count - most)

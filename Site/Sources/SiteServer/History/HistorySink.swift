@@ -3,7 +3,7 @@
 import Dispatch
 import Synchronization
 
-/// Records the events of a run in a folder, on a thread of its own.
+/// Records the events of a run in a folder, on its own thread.
 package final class HistorySink: SiteSink {
   private let recorder: HistoryRecorder
   private var collector = HistoryCollector(epoch: 0)
@@ -32,13 +32,13 @@ package final class HistorySink: SiteSink {
     if isRaw { for measurement in batch.measurements { collector.add(measurement) } }
     let records = collector.take()
     guard !records.isEmpty else { return }
-    // A recording waits for the disk. A live run does not.
+    // The input of a recording can wait for the disk, unlike a live run.
     recorder.add(records, waits: !isLive)
   }
 
   package func finish(_ counters: SiteCounters) { close() }
 
-  /// Writes the last records, also of a run that fails.
+  /// Writes the last records, even if the run has failed.
   package func close() {
     guard !isClosed else { return }
     isClosed = true
@@ -46,12 +46,12 @@ package final class HistorySink: SiteSink {
   }
 }
 
-/// Writes records on a thread of its own.
+/// Writes records on its own thread.
 final class HistoryRecorder: Sendable {
-  /// Seconds from an event to its transaction. With the time of the transaction, a crash loses less
-  /// than a second.
+  /// The seconds from an event to its transaction. With the duration of the transaction, a crash
+  /// loses less than a second.
   private static let delay = 0.5
-  /// The number of records for which a recording waits.
+  /// The number of waiting records above which a recording waits for the disk.
   private static let many = 5000
 
   private struct Waiting {
@@ -78,7 +78,7 @@ final class HistoryRecorder: Sendable {
     thinning.async { [self] in thin() }
   }
 
-  /// Adds records, which are written soon.
+  /// Adds records, which are written soon after.
   func add(_ batch: HistoryBatch, waits: Bool) {
     let (isFirst, count) = waiting.withLock { waiting in
       waiting.batch.append(batch)
@@ -118,7 +118,7 @@ final class HistoryRecorder: Sendable {
     if isNewDay, !isLast { thinning.async { [self] in thin() } }
   }
 
-  /// Thins the old days. A day that cannot be thinned now is thinned another day.
+  /// Thins the old days. If this fails for a day, it is tried again on another day.
   private func thin() {
     guard let history = try? History(folder) else { return }
     writer.withLock { _ in history.complete() }

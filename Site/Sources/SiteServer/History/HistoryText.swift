@@ -47,7 +47,7 @@ package enum HistoryText {
     ].joined(separator: ",")
   }
 
-  /// Returns the members of the event after its times.
+  /// Returns the members of the event that follow its times.
   package static func text(_ event: HistoryEvent) -> String {
     var words: [String] = []
     if case .object(let members)? = try? JSONValue(Array(event.body.utf8)) {

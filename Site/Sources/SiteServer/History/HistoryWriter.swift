@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Writes batches to the files of their days. A full or missing disk does not end it: it keeps some
-/// records, tries again, and counts the rest.
+/// Writes batches to the files of their days.
+///
+/// If the disk is full or missing, keeps a limited number of records, and tries again. Counts the
+/// dropped records.
 package struct HistoryWriter: Sendable {
-  /// A change that a user has to see.
+  /// A change of which the user must be informed.
   package enum Note: Sendable, Hashable, CustomStringConvertible {
     case failed(HistoryFailure)
     case setAside(String)
     case resumed(lost: Int)
-    /// Records are missing, though the disk works: it is too slow.
+    /// Records were dropped although the disk works: it is too slow.
     case slow(lost: Int)
 
     package var description: String {
@@ -22,14 +24,15 @@ package struct HistoryWriter: Sendable {
     }
   }
 
-  /// Seconds between two attempts, and the records that wait for the next one.
+  /// The seconds between two attempts.
   static let pause = 5.0
+  /// The greatest number of records that wait for the next attempt.
   static let mostWaiting = 20_000
 
   private let folder: HistoryFolder
   private var file: DayFile?
   private var waiting = HistoryBatch()
-  /// The next attempt, in seconds; nil while the disk works.
+  /// The time of the next attempt in seconds; nil while the disk works.
   private var retry: Double?
   private(set) var newest: UTCDay?
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A day of the calendar in UTC. Each one has a file of its own.
+/// A day of the calendar in UTC. Each day has its own file.
 package struct UTCDay: Sendable, Hashable, Comparable, CustomStringConvertible {
   static let milliseconds: Int64 = 86_400_000
   /// The days whose names have four digits for the year.
@@ -25,7 +25,7 @@ package struct UTCDay: Sendable, Hashable, Comparable, CustomStringConvertible {
       parts.allSatisfy({ $0.utf8.allSatisfy { (48...57).contains($0) } }),
       let year = Int(parts[0]), let month = Int(parts[1]), let day = Int(parts[2])
     else { return nil }
-    // Years begin in March here, so that the leap day is the last one.
+    // The year is counted from March, so that a leap day is the last day of its year.
     let shifted = month <= 2 ? year - 1 : year
     let era = shifted.quotientDown(400)
     let monthOfYear = (month + 9) % 12
@@ -33,11 +33,11 @@ package struct UTCDay: Sendable, Hashable, Comparable, CustomStringConvertible {
     let yearOfEra = shifted - 400 * era
     let dayOfEra = 365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
     number = era * 146_097 + dayOfEra - 719_468
-    // February has no 30th.
+    // Dates such as February 30 lead to another name.
     guard Self.named.contains(number), description == name else { return nil }
   }
 
-  /// The first millisecond.
+  /// The first millisecond of the day since 1970.
   package var start: Int64 { Int64(number) * Self.milliseconds }
 
   package var description: String {

@@ -6,7 +6,7 @@ internal import UWBSite
 package final class EventPrinter: SiteSink {
   package enum Format: Sendable, Hashable { case text, json }
 
-  /// Bytes of a recording's output that are written together.
+  /// The size in bytes at which output of a recording is written.
   private static let chunk = 32_768
 
   private let format: Format
@@ -14,7 +14,7 @@ package final class EventPrinter: SiteSink {
   private let report: (String) -> Void
   private var isLive = false
   private var output = ""
-  /// The tags whose places are refused, for text.
+  /// The tags whose places are currently refused, for the format text.
   private var refused: Set<String> = []
 
   /// - Parameters:
@@ -46,7 +46,7 @@ package final class EventPrinter: SiteSink {
       output += event.json.description + "\n"
       return
     }
-    // A tag without a place has one line, until it has a place again.
+    // A refused tag is printed once, until it has a place again.
     if case .place(let tag, _, _) = event.kind { refused.remove(tag) }
     if case .refused(let tag, _, _) = event.kind, !refused.insert(tag).inserted { return }
     if let line = event.text { output += line + "\n" }

@@ -2,9 +2,9 @@
 
 internal import UWBSite
 
-/// The floors of all tags, from the anchors that they reach.
+/// The floors of all tags, determined from the anchors in range.
 struct FloorWatch {
-  /// Seconds after which an anchor without any range counts as switched off.
+  /// The seconds without any range after which an anchor counts as switched off.
   private static let silence = 10.0
 
   private let floors: [Site.Floor]
@@ -12,8 +12,9 @@ struct FloorWatch {
   /// The floor of each anchor.
   private let anchorFloors: [String?]
   private let connections: [String]
-  /// The time of the last range of each anchor, with any tag and with each tag.
+  /// The time of the last range of each anchor with any tag.
   private var alive: [Double]
+  /// The time of the last range of each anchor with each tag.
   private var reached: [[Double]]
   private var filters: [FloorFilter]
 
@@ -39,7 +40,7 @@ struct FloorWatch {
 
   var state: State { State(alive: alive, reached: reached, filters: filters) }
 
-  /// Continues a state of the same site; returns false for one that does not fit.
+  /// Continues a saved state of the same site; returns false if it does not fit.
   mutating func resume(_ state: State) -> Bool {
     guard state.alive.count == alive.count, state.reached.count == reached.count,
       state.reached.allSatisfy({ $0.count == alive.count }), state.filters.count == filters.count
@@ -50,7 +51,7 @@ struct FloorWatch {
     return true
   }
 
-  /// Continues with the floor of a tag, which had another number, unless floors have changed.
+  /// Keeps the floor of a tag that had another number before, unless the floors have changed.
   mutating func keep(_ tag: Int, of former: FloorWatch, _ number: Int) {
     guard !floors.isEmpty, floors == former.floors else { return }
     filters[tag] = former.filters[number]
@@ -76,8 +77,10 @@ struct FloorWatch {
       at: place.time, evidence(place, tag, engine), connection: connection)
   }
 
-  /// Returns the anchors that were reached within the last second, and the ones as near that were
-  /// not. Tags often range with the nearest anchors only, so that farther ones reveal nothing.
+  /// Returns the anchors with a range within the last second, and equally near anchors without one.
+  ///
+  /// Tags often range only with the nearest anchors, so a missing range to a farther one means
+  /// nothing.
   private func evidence(_ place: TagPlace, _ tag: Int, _ engine: Engine) -> FloorEvidence {
     func distance(_ anchor: Int) -> Double {
       let arm = engine.anchors[anchor].place.position - place.position

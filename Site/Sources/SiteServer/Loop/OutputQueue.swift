@@ -3,15 +3,16 @@
 internal import Dispatch
 internal import Synchronization
 
-/// Text for an output that may be slow or stand still, written on a thread of its own.
+/// Writes text on its own thread to an output that may be slow or blocked.
 ///
-/// A full queue drops its oldest parts, and counts their lines: the loop never waits for a reader.
+/// A full queue drops its oldest texts and counts their lines, so that the loop never waits for a
+/// reader.
 package final class OutputQueue: Sendable {
   fileprivate struct State {
     var parts: [String] = []
     var octets = 0
     var dropped = 0
-    /// The lines of the text that is being written.
+    /// The number of lines in the text that is being written.
     var inWriting = 0
     var isWriting = false
     var failure: SinkFailure?
@@ -35,7 +36,7 @@ package final class OutputQueue: Sendable {
   /// The number of lines that were dropped.
   package var dropped: Int { state.withLock(\.dropped) }
 
-  /// Adds a text, which is written soon.
+  /// Adds a text, which is written soon after.
   ///
   /// - Throws: the failure of an earlier text.
   package func add(_ text: String) throws(SinkFailure) {
@@ -81,7 +82,7 @@ extension OutputQueue.State {
     dropped += part.utf8.count { $0 == UInt8(ascii: "\n") }
   }
 
-  /// Takes everything that waits; nil where there is nothing, and after a failure.
+  /// Removes and returns all waiting text; nil for none, and after a failure.
   mutating func next() -> String? {
     inWriting = 0
     guard failure == nil, !parts.isEmpty else {

@@ -4,7 +4,7 @@ internal import UWBSite
 
 /// The zones, floors and doors of all tags, from the places and the ranges of an engine.
 struct PresenceWatch {
-  /// The consequences of a place.
+  /// The changes that a place causes.
   struct Changes {
     var isFound = false
     var floor: String?
@@ -44,7 +44,7 @@ struct PresenceWatch {
       doors: doors.map(\.tags))
   }
 
-  /// Continues a state of the same site; returns false for one that does not fit.
+  /// Continues a saved state of the same site; returns false if it does not fit.
   mutating func resume(_ state: State) -> Bool {
     var next = self
     let names = Set(zoneNames)
@@ -59,16 +59,16 @@ struct PresenceWatch {
     return true
   }
 
-  /// The zones in which tags are, by the name of a tag.
+  /// Returns the zones that each tag is in, by the name of the tag.
   func zones(_ engine: Engine) -> [String: [String]] {
     Dictionary(zip(engine.tags.map(\.name), inside)) { one, _ in one }.filter { !$1.isEmpty }
   }
 
-  /// Replaces the site. Tags keep their zones, their floors and their sides of doors, as far as
-  /// these stay.
+  /// Replaces the site. Tags keep their zones, floors and sides of doors, if the new site still has
+  /// them.
   ///
-  /// - Parameter engines: the engine before, and the one from now on.
-  /// - Returns: the ends of presences in zones that are gone, and of tags that are gone.
+  /// - Parameter engines: the engines before and after the change.
+  /// - Returns: the ends of presences in removed zones, and of removed tags.
   mutating func replace(
     _ site: Site, _ engines: (old: Engine, new: Engine), at time: Double
   ) -> [SiteEvent.Kind] {
@@ -149,7 +149,7 @@ struct PresenceWatch {
       happenedDeviation: event.happenedDeviation, count: counts[zone] ?? 0)
   }
 
-  /// Notes that a tag is lost; returns the zones in which it was last.
+  /// Notes that a tag is lost; returns its last zones.
   mutating func lose(_ tag: Int) -> [String] {
     isLost[tag] = true
     return inside[tag]
@@ -158,7 +158,7 @@ struct PresenceWatch {
 
 /// The two boards of a door, with the tags near it.
 struct DoorPair {
-  /// Seconds between the ranges of one round.
+  /// The greatest time in seconds between the two ranges of one round.
   private static let round = 0.15
 
   fileprivate struct Near: Sendable, Codable {
@@ -192,12 +192,12 @@ struct DoorPair {
     guard separation > 0 else { return nil }
   }
 
-  /// Whether both are the same door between boards at the same distance.
+  /// Returns whether both are the same door, with boards at the same distance.
   func isSame(as other: DoorPair) -> Bool {
     name == other.name && separation == other.separation
   }
 
-  /// Continues the tags of a state.
+  /// Continues with the tags of a saved state.
   fileprivate mutating func resume(_ former: [Int: Near]) {
     tags = former.mapValues { near in
       var near = near
@@ -206,14 +206,14 @@ struct DoorPair {
     }
   }
 
-  /// Continues with the side of a tag, which had another number.
+  /// Keeps the side of a tag that had another number before.
   mutating func keep(_ tag: Int, of former: DoorPair, _ number: Int) {
     tags[tag] = former.tags[number]
   }
 
   func has(_ anchor: Int) -> Bool { anchor == insideAnchor || anchor == outsideAnchor }
 
-  /// Adds a range to one of the boards; both ranges of a round lead to a decision.
+  /// Adds a range to one of the boards. The second range of a round leads to a decision.
   mutating func add(
     _ range: Double, _ deviation: Double, _ tag: Int, _ anchor: Int, _ time: Double
   ) -> [(kind: DoorChange.Kind, outside: Double)] {

@@ -4,11 +4,11 @@ internal import Foundation
 internal import Synchronization
 package import UWBSite
 
-/// The changes of a site on their way to the loop of its run.
+/// A queue of changes of a site, from pages and from the watched file to the loop.
 package final class SiteChanges: Sendable {
   package enum Change: Sendable, Hashable {
     case site(Site)
-    /// A file that is not a site: a sentence for each problem.
+    /// A file that is not a valid site, with a sentence for each problem.
     case refused(file: String, [String])
   }
 
@@ -18,7 +18,7 @@ package final class SiteChanges: Sendable {
 
   package func put(_ change: Change) { waiting.withLock { $0.append(change) } }
 
-  /// Takes the changes since the last call.
+  /// Removes and returns the changes since the last call.
   package func take() -> [Change] {
     waiting.withLock { waiting in
       defer { waiting = [] }
@@ -27,11 +27,11 @@ package final class SiteChanges: Sendable {
   }
 }
 
-/// Reads a site file again after it was written by any program.
+/// Reads a site file again after any program has written it.
 ///
-/// Programs write files in parts. A file is read when it was the same in two looks.
+/// Programs may write a file in parts, so it is read once two checks find it unchanged.
 package struct SiteFileWatch: Sendable {
-  /// Seconds between two looks.
+  /// The seconds between two checks.
   static let pause = 0.5
 
   private let path: String
@@ -45,11 +45,11 @@ package struct SiteFileWatch: Sendable {
     read = seen
   }
 
-  /// Looks at the file; returns its change since the last one that was returned.
+  /// Checks the file; returns a change that was not returned before.
   mutating func look() -> SiteChanges.Change? {
     let stamp = HistoryFolder.stamp(path)
     defer { seen = stamp }
-    // A file that is away for a moment is not a change.
+    // A file that is missing for a moment has not changed.
     guard !stamp.isEmpty, stamp == seen, stamp != read else { return nil }
     read = stamp
     guard let data = FileManager.default.contents(atPath: path),

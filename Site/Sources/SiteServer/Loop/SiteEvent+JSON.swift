@@ -99,7 +99,8 @@ private struct Members {
 
   mutating func add(_ change: ZoneChange, _ decided: Double) {
     add("t", change.happened)
-    // JSON has no infinity: null for a tag that was inside from its first place.
+    // JSON has no infinity. It stands for a tag that was inside from its first place, and becomes
+    // null.
     add("t_sd_s", change.happenedDeviation)
     add("decided", decided)
     add("tag", change.tag)

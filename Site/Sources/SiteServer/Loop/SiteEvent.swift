@@ -4,7 +4,7 @@ package import UWBSite
 
 /// A change of the site, as every sink receives it. Times are seconds by the clock of the run.
 package struct SiteEvent: Sendable, Hashable {
-  /// Counts the events of a run from 1.
+  /// The number of the event in its run, counted from 1.
   package var number: Int
   /// The time of the decision.
   package var decided: Double
@@ -13,27 +13,27 @@ package struct SiteEvent: Sendable, Hashable {
   package enum Kind: Sendable, Hashable {
     /// The place of a tag, and its floor if it is known.
     case place(tag: String, TagPlace, floor: String?)
-    /// A place that is not sure enough to be stated.
+    /// The place is too uncertain to be reported.
     case refused(tag: String, TagTrack.Refusal, TagPlace)
-    /// The tag is silent for longer than its rate explains. The zones remain its zones.
+    /// The tag has been silent for longer than its usual rate explains. It keeps its zones.
     case lost(tag: String, since: Double, zones: [String])
     /// The first place after a loss.
     case found(tag: String, at: Double)
     case zone(ZoneChange)
     case floor(tag: String, FloorFilter.Change)
     case door(DoorChange)
-    /// An address that is not in the site, at its first appearance.
+    /// An address that is not in the site, reported once.
     case unknownBoard(String)
     /// Many tags contradict the place of an anchor; the displacement in metres.
     case anchorMoved(anchor: String, time: Double, by: SIMD3<Double>)
     case anchorDoubtful(anchor: String, time: Double)
     case anchorRestored(anchor: String, time: Double)
-    /// The clock of a source was set, by seconds.
+    /// The clock of a source was set by this number of seconds.
     case clockSet(source: String, by: Double)
     case source(String, SourceState)
-    /// The site file has another content, which holds from now on.
+    /// The site file has changed. Later events follow the new site.
     case siteChanged
-    /// A part of an input that cannot be used. The first ones are events, all are counted.
+    /// A part of an input that cannot be used. Only the first ones of a source are events.
     case bad(source: String, String)
   }
 }
@@ -42,18 +42,18 @@ package struct SiteEvent: Sendable, Hashable {
 package struct ZoneChange: Sendable, Hashable {
   package enum Side: Sendable, Hashable {
     case entered
-    /// With the dwell time in seconds.
+    /// The tag has left the zone after the dwell time in seconds.
     case left(dwell: Double)
   }
 
   package var tag: String
   package var zone: String
   package var side: Side
-  /// The time at the edge, with its standard deviation; infinite if the tag was inside from its
-  /// first place.
+  /// The time of crossing the edge.
   package var happened: Double
+  /// The standard deviation of `happened`; infinite for a tag that was inside from its first place.
   package var happenedDeviation: Double
-  /// The number of tags in the zone from now on, lost ones included.
+  /// The number of tags in the zone after the change, including lost ones.
   package var count: Int
 }
 
@@ -61,7 +61,7 @@ package struct ZoneChange: Sendable, Hashable {
 package struct DoorChange: Sendable, Hashable {
   package enum Kind: Sendable, Hashable {
     case inside, outside
-    /// The tag came nearer from outside: the door may unlock.
+    /// The tag approached from outside, so the door may unlock.
     case unlocks
   }
 
@@ -80,7 +80,7 @@ package struct SiteMeasurement: Sendable, Hashable {
   package var source: Int
   /// The line, with the time by the clock of the source.
   package var line: RangeLine
-  /// The time by the clock of the run; nil if the measurement is late or of an unknown board.
+  /// The time by the clock of the run; nil if the measurement is late or its board is unknown.
   package var time: Double?
   /// The tag and the anchor, by their indices in the engine, and the effect; nil without a time.
   package var link: Link?
@@ -92,19 +92,19 @@ package struct SiteMeasurement: Sendable, Hashable {
   }
 }
 
-/// The numbers of a run so far.
+/// The counters of a run.
 package struct SiteCounters: Sendable, Hashable {
   package var measurements = 0
   package var places = 0
   package var engine = Engine.Counters()
-  /// Measurements of boards that are not in the site.
+  /// The number of measurements from boards that are not in the site.
   package var unknown = 0
-  /// Measurements between two tags, or two anchors.
+  /// The number of measurements between two tags or two anchors.
   package var withoutTag = 0
-  /// Rounds without a measurement.
+  /// The number of rounds without a measurement.
   package var failed = 0
-  /// Parts of inputs that cannot be used.
+  /// The number of parts of inputs that cannot be used.
   package var bad = 0
-  /// Measurements that were lost on their way, since they arrived too fast.
+  /// The number of measurements that arrived too fast and were dropped.
   package var lost = 0
 }

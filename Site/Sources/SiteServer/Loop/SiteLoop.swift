@@ -2,27 +2,27 @@
 
 package import UWBSite
 
-/// The way of items through the engine to events: a value, whose time is an input.
+/// Passes items through the engine and converts its results to events. Time is an input.
 ///
-/// Items are added with their source; `turn` hands a batch of events to the sinks.
+/// Items are added with their source. `turn` delivers a batch of events to the sinks.
 package struct SiteLoop {
-  /// Problems of each source that are events; the others are counted.
+  /// The number of problems of each source that are reported as events. Others are only counted.
   private static let shownProblems = 10
-  /// Seconds after which places are reported, though more measurements wait.
+  /// The seconds after which places are reported even if measurements are waiting.
   private static let longestWait = 0.001
 
   private var run: SiteRun
   private let sinks: [any SiteSink]
   private var engine: Engine
   private var presence: PresenceWatch
-  /// The messages of anchors and tags that measure differences of time.
+  /// The messages of one-way ranging, from which arrivals are computed.
   private var messages: OneWayRounds
   private var problems: [Int]
   private var batch = SiteBatch()
   private var number = 0
   private var lastComplete = -Double.infinity
 
-  /// - Parameter state: the learned values of an earlier run; its times are the ones of this run.
+  /// - Parameter state: the learned values of an earlier run, with times converted to this run.
   package init(
     _ run: SiteRun, sinks: [any SiteSink], from state: SiteState.Resumed? = nil
   ) throws(SinkFailure) {
@@ -110,7 +110,7 @@ package struct SiteLoop {
     for finding in messages.add(line, from: sender, to: receiver, at: moment) { add(finding) }
   }
 
-  /// Returns the first sender that the site has; the address of an unknown one is an event.
+  /// Returns the first sender that is in the site. An unknown one is reported.
   private mutating func sender(of line: OneWayLine) -> Engine.Node? {
     for name in line.senders {
       if let node = engine.known(name) { return node }
@@ -134,7 +134,7 @@ package struct SiteLoop {
     }
   }
 
-  /// Shows the arrivals of a moment as differences from the first one.
+  /// Notes the arrivals of a moment as differences to the first one, for pages.
   private mutating func note(
     _ arrivals: Arrivals, _ tag: Int, _ moment: OneWayRounds.Moment,
     _ taken: (time: Double, receptions: [TagTrack.Reception])?
@@ -173,7 +173,7 @@ package struct SiteLoop {
     }
   }
 
-  /// Replaces the site. Tags that stay keep their tracks, and sinks receive an event.
+  /// Replaces the site. Tags in both sites keep their tracks, and sinks receive an event.
   ///
   /// - Parameter now: seconds by the clock of the run; nil for recordings.
   package mutating func replace(_ site: Site, now: Double?) throws(SinkFailure) {
@@ -183,7 +183,7 @@ package struct SiteLoop {
     let old = engine
     engine.replace(by: Engine(site))
     run.site = site
-    // The clocks of anchors, which are sources after the others, are compared again.
+    // The clocks of anchors, which are further sources, are compared again from the start.
     messages = OneWayRounds(site.facings, sources: run.sources.count)
     for anchor in old.anchors.indices { engine.restartClock(of: run.sources.count + anchor) }
     let time = now ?? (engine.newest.isFinite ? engine.newest : 0)
@@ -196,12 +196,12 @@ package struct SiteLoop {
 
   // MARK: output
 
-  /// Hands all events to the sinks.
+  /// Delivers all events to the sinks.
   ///
   /// - Parameters:
   ///   - now: seconds by the clock of the run; nil for recordings.
-  ///   - isComplete: whether no measurement waits. Otherwise the place of a round follows when the
-  ///     next round begins, or a little later.
+  ///   - isComplete: whether no measurement is waiting. Otherwise, the place of a round is reported
+  ///     when the next round begins, or a little later.
   package mutating func turn(now: Double?, isComplete: Bool) throws(SinkFailure) {
     var isComplete = isComplete
     if let now {
@@ -220,7 +220,7 @@ package struct SiteLoop {
     batch.measurements.removeAll(keepingCapacity: true)
   }
 
-  /// Hands the last events to the sinks, and ends their output.
+  /// Delivers the last events to the sinks, and completes their output.
   package mutating func finish(now: Double?) throws(SinkFailure) {
     for finding in messages.finish() { add(finding) }
     try turn(now: now, isComplete: true)
@@ -255,7 +255,7 @@ package struct SiteLoop {
     case .anchorRestored(let anchor, let time):
       append(.anchorRestored(anchor: engine.anchors[anchor].name, time: time), now)
     case .clockSet(let source, let change):
-      // The clock of a reference anchor is a source, too, and is expected to begin again.
+      // The clock of a reference anchor is also a source. Its restarts are usual and not reported.
       guard run.sources.indices.contains(source) else { break }
       append(.clockSet(source: run.sources[source], by: change), now)
     }

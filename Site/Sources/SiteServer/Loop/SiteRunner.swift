@@ -5,7 +5,7 @@ package import UWBSite
 
 /// Runs sources, loop and sinks on the calling thread, which it blocks.
 package struct SiteRunner {
-  /// Seconds after which the end of the run is looked for, and lost tags are searched.
+  /// The seconds between checks for the end of the run and for lost tags.
   private static let tick = 0.1
 
   private let sources: [Source]
@@ -40,7 +40,7 @@ package struct SiteRunner {
     let hasClock = isLive && !sources.contains { $0.isTimed }
     isClocked = hasClock
     let former = state?.read(site, isLive: hasClock)
-    // Times go on: a run begins at the age of the former one.
+    // A continued run counts its time from the start of the earlier one.
     let age = hasClock ? former.map { max($0.header.now, epoch - $0.header.epoch) } ?? 0 : 0
     start = ContinuousClock.now.advanced(by: .seconds(-age))
     loop = try SiteLoop(
@@ -71,10 +71,10 @@ package struct SiteRunner {
     return Double(passed.seconds) + 1e-18 * Double(passed.attoseconds)
   }
 
-  /// Seconds by the clock of the run; nil where its times are the ones of its lines.
+  /// The seconds by the clock of the run; nil where the input gives the times.
   private var now: Double? { isClocked ? Self.seconds(since: start) : nil }
 
-  /// Writes the state, where it is time for one.
+  /// Writes the state if it is due.
   private func keep() {
     state?.offer({ loop.state(now: now) }, at: Self.seconds(since: start))
   }
@@ -148,7 +148,7 @@ package struct SiteRunner {
       }
       var now = Self.seconds(since: start)
       for change in changes.take() { try loop.add(change, now: now) }
-      // Recordings run beside live sources as if they were live, too.
+      // Beside live sources, recordings are replayed in real time.
       var pause = Self.tick
       while let (source, item) = next {
         if let time = item.time {

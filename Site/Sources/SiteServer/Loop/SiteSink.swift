@@ -2,10 +2,10 @@
 
 package import UWBSite
 
-/// A receiver of all that happens in a run: a printer, a service, a history.
+/// A receiver of the events of a run: a printer, a service, a history.
 ///
-/// The loop calls a sink on its own thread and waits for it. Therefore a sink never blocks: it
-/// queues for a thread of its own, with a bound, whatever may take longer than a millisecond.
+/// The loop calls a sink on its own thread and waits for it, so a sink must not block. Work that
+/// may take longer than a millisecond goes to a bounded queue with its own thread.
 package protocol SiteSink: AnyObject {
   /// Prepares for the events of a run.
   func begin(_ run: SiteRun) throws(SinkFailure)
@@ -23,7 +23,7 @@ extension SiteSink {
   package func finish(_ counters: SiteCounters) throws(SinkFailure) {}
 }
 
-/// The facts that hold for a whole run, except for its site.
+/// The properties of a run. Only its site can change.
 package struct SiteRun: Sendable {
   package var site: Site
   /// The names of the sources, by their index.
@@ -32,7 +32,7 @@ package struct SiteRun: Sendable {
   package var isLive: Bool
   /// Seconds since 1970 at the time 0 of the run; 0 for recordings.
   package var epoch: Double
-  /// The zones in which tags are at the start, by the name of a tag.
+  /// The zones that each tag is in at the start, by the name of the tag.
   package var zones: [String: [String]] = [:]
 
   package init(_ site: Site, sources: [String], isLive: Bool, epoch: Double) {
@@ -40,7 +40,7 @@ package struct SiteRun: Sendable {
   }
 }
 
-/// Measurements and events of a short time.
+/// The measurements and events of a short time.
 package struct SiteBatch: Sendable {
   /// Seconds by the clock of the run.
   package var now = 0.0

@@ -5,23 +5,23 @@ internal import FoundationEssentials
 internal import Synchronization
 package import UWBSite
 
-/// The learned values of a run at one moment, from which another run continues.
+/// The learned values of a run at one moment, from which another run can continue.
 ///
-/// Its text has two lines of JSON: a header, and the values. A reader of the header alone learns
-/// how many lines of the input are in the values.
+/// Its text has two lines of JSON: a header, and the values. The header contains the number of
+/// input lines that the values include.
 package struct SiteState: Sendable {
   package struct Header: Sendable, Codable, Hashable {
     static let supportedVersion = 1
     package var version = Self.supportedVersion
-    /// A number of the site file.
+    /// The checksum of the site file.
     package var site: String
-    /// The lines of input since the start of the run.
+    /// The number of input lines since the start of the run.
     package var lines: Int
     /// Seconds by the clock of the run.
     package var now: Double
-    /// Seconds since 1970 at the time 0 of the run; 0 where times are the ones of the input.
+    /// Seconds since 1970 at the time 0 of the run; 0 where the input gives the times.
     package var epoch: Double
-    /// A number of the second line.
+    /// The checksum of the second line.
     package var check = ""
   }
 
@@ -36,7 +36,7 @@ package struct SiteState: Sendable {
   package var header: Header
   var values: Values
 
-  /// The engine and the presence of a site with the values of a state.
+  /// The engine and the presence of a site, restored from a state.
   package struct Resumed: Sendable {
     package var header: Header
     var engine: Engine
@@ -88,15 +88,15 @@ package struct SiteState: Sendable {
     return Resumed(header: header, engine: engine, presence: presence)
   }
 
-  /// Returns a number that recognises changes of a site.
+  /// Returns a checksum that changes with the site.
   static func number(of site: Site) -> String { SiteEditor.version(Array(site.json.utf8)) }
 
-  /// The reason for which a run does not continue a state.
+  /// The reason why a run does not continue from a state.
   package enum Problem: Error, Sendable, Hashable, CustomStringConvertible {
     case damaged
     case version(Int)
     case site
-    /// Seconds since 1970 and times of a recording.
+    /// One of both has times since 1970, the other has times of a recording.
     case times
 
     package var description: String {
@@ -111,11 +111,11 @@ package struct SiteState: Sendable {
   }
 }
 
-/// The file of the state of a run, which is written on a thread of its own.
+/// The file for the state of a run, which is written on its own thread.
 package final class StateFile: Sendable {
-  /// Seconds between two states at least.
+  /// The least time in seconds between two states.
   package static let pause = 5.0
-  /// The least ratio of a pause to the time of writing: it costs at most a tenth of a core.
+  /// The least ratio of a pause to the writing time, so that at most a tenth of a core is used.
   private static let share = 10.0
 
   private struct Progress {
@@ -153,9 +153,9 @@ package final class StateFile: Sendable {
     }
   }
 
-  /// Writes a state, if it is time for one and the last one is written.
+  /// Writes a state if it is due and the last one has been written.
   ///
-  /// - Parameter now: seconds by any clock that is not set.
+  /// - Parameter now: seconds by a monotonic clock.
   package func offer(_ state: () -> SiteState, at now: Double) {
     let isDue = progress.withLock { progress in
       guard now >= progress.next, !progress.isWriting else { return false }
@@ -173,10 +173,10 @@ package final class StateFile: Sendable {
     }
   }
 
-  /// Writes the last state, and waits for its end.
+  /// Writes the last state, and waits until it is written.
   package func finish(_ state: SiteState) { queue.sync { _ = write(state) } }
 
-  /// Returns the seconds that writing took.
+  /// Writes the state; returns the seconds that this took.
   private func write(_ state: SiteState) -> Double {
     let start = ContinuousClock.now
     do {

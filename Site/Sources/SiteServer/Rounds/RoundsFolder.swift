@@ -3,16 +3,17 @@
 internal import Foundation
 package import UWBSite
 
-/// The rounds of a folder that `uwbsite plan --profiles` has written, as far as their chips are at
-/// services of this host.
+/// The rounds of a folder written by `uwbsite plan --profiles`, for the chips of this host's
+/// services.
 package struct RoundsFolder: Sendable {
   /// One end of a session at a chip of this host.
   struct End: Sendable, Hashable {
     var node: String
     var session: UInt32
     var isController: Bool
-    /// The socket of the service, and the name of the chip there.
+    /// The socket of the service that has the chip.
     var service: String
+    /// The name of the chip at its service.
     var chip: String?
     var profile: JSONValue
 

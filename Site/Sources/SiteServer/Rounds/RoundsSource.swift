@@ -2,8 +2,9 @@
 
 internal import UWBSite
 
-/// Starts the sessions of a plan at the services of this host, and keeps their rounds apart. The
-/// measurements arrive by the services' own sources.
+/// Starts the sessions of a plan at the services of this host, and keeps their rounds apart.
+///
+/// The measurements arrive separately, from the sources of these services.
 package struct RoundsSource: LiveSource {
   private let folder: RoundsFolder
   private let makeChips: @Sendable () -> any RoundChips
@@ -28,23 +29,24 @@ package struct RoundsSource: LiveSource {
   }
 }
 
-/// The chips of services, as rounds need them.
+/// Access to the chips of services for keeping rounds.
 protocol RoundChips: Sendable {
   /// Returns the time of a chip in microseconds by its own clock.
   func reading(of end: RoundsFolder.End) async throws -> UInt64
-  /// Starts a session, at a reading of the chip's clock if there is one.
+  /// Starts a session: at a reading of the chip's clock, or at once without one.
   func start(_ end: RoundsFolder.End, reading: UInt64?) async throws
   /// Stops a session, if it runs.
   func stop(_ end: RoundsFolder.End) async
   func close() async
 }
 
-/// The answer of a chip that is there, but has no clock to read. Others at its service go on.
+/// An error of a chip that is present, but has no clock to read. Other chips of its service
+/// continue.
 struct ChipRefusal: Error, CustomStringConvertible {
   let description: String
 }
 
-/// The steps of a keeper at real chips; the caller has the clock.
+/// Carries out the orders of a keeper at real chips. The caller provides the time.
 struct RoundsLoop {
   private static let (shortest, longest, retry) = (0.005, 1.0, 2.0)
 
@@ -67,7 +69,7 @@ struct RoundsLoop {
     waiting = controlees
   }
 
-  /// Does what is due; returns the seconds until the next turn.
+  /// Carries out the due orders; returns the seconds until the next turn.
   mutating func turn(
     now: () -> Double, report: (SourceItem) -> Void
   ) async -> Double {
@@ -148,7 +150,7 @@ struct RoundsLoop {
         """))
   }
 
-  /// Starts everything at the service of a chip again, which was away.
+  /// Restarts all sessions at the service of a chip that was away.
   private mutating func lose(_ end: RoundsFolder.End, _ now: Double) {
     let nodes = Set(controllers.values.filter { $0.service == end.service }.map(\.node))
     for node in nodes { keeper.lost(node, at: now) }

@@ -5,8 +5,9 @@ internal import UWB
 internal import UWBSite
 internal import Varlink
 
-/// The chips of services `org.swift-uwb.Chips`. A connection to each service owns the sessions, and
-/// a connection to each chip reads its clock.
+/// The chips of services `org.swift-uwb.Chips`.
+///
+/// One connection to each service owns the sessions. One connection to each chip reads its clock.
 actor ServiceChips: RoundChips {
   private struct Chip: Hashable {
     var service: String
@@ -55,7 +56,7 @@ actor ServiceChips: RoundChips {
       JSONMember("chip", end.chip.map(JSONValue.string) ?? .null),
       JSONMember("session_id", .number(Double(end.session))),
     ])
-    // A session that does not run needs no stop.
+    // Stopping a session that does not run fails, which is harmless.
     _ = try? await call("Stop", parameters, end.service)
   }
 

@@ -2,7 +2,8 @@
 
 internal import UWBSite
 
-/// JSON as UTF-8, appended piece by piece: thousands of places a second would be slow as values.
+/// Appends JSON as UTF-8 directly. Values of JSON would be too slow for thousands of places a
+/// second.
 extension [UInt8] {
   mutating func append(json text: String) { self += JSONValue.string(text).description.utf8 }
 
@@ -12,12 +13,12 @@ extension [UInt8] {
     self += #"":"#.utf8
   }
 
-  /// Appends a number with at most so many decimals; null for one that is not finite.
+  /// Appends a number with at most `decimals` decimals; null for a number that is not finite.
   mutating func append(_ value: Double, decimals: Int) {
     var factor = 1.0
     for _ in 0..<decimals { factor *= 10 }
     let scaled = (value * factor).rounded()
-    // Beyond 53 bits the digits would be invented.
+    // A double with more than 53 bits has no meaningful decimals.
     guard value.isFinite, abs(scaled) < 9e15 else {
       self += JSONValue.number(value).description.utf8
       return
@@ -28,7 +29,7 @@ extension [UInt8] {
     append(rest, decimals: digits)
   }
 
-  /// Appends digits with a point before the last ones.
+  /// Appends digits with a decimal point before the last `decimals` of them.
   private mutating func append(_ number: UInt64, decimals: Int) {
     var length = 1
     var rest = number / 10

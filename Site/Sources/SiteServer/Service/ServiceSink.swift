@@ -18,7 +18,7 @@ package final class ServiceSink: SiteSink {
 
   /// - Parameters:
   ///   - path: the path of the socket.
-  ///   - mode: the permissions of the socket; its users may see all places.
+  ///   - mode: the permissions of the socket. Its users can see all places.
   ///   - page: the page; nil for none.
   package init(at path: String, mode: UInt32 = 0o660, page: PageOptions? = nil) {
     (self.path, self.mode, self.page) = (path, mode, page)
@@ -65,13 +65,13 @@ package final class ServiceSink: SiteSink {
     hub?.add(batch)
   }
 
-  /// Closes the socket, except for the page of a recording, which its user closes.
+  /// Closes the socket. The page of a recording remains open until its user closes it.
   package func finish(_ counters: SiteCounters) {
     feed?.finish()
     if page?.isRecording != true { close() }
   }
 
-  /// Closes the socket and all connections, also of a run that fails.
+  /// Closes the socket and all connections, even if the run has failed.
   package func close() {
     server?.close()
     listener?.stop()

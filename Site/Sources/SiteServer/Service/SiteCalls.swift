@@ -25,7 +25,7 @@ struct SiteCalls: Sendable {
   }
 
   private func watch(_ request: VarlinkRequest) async throws(VarlinkError) -> [UInt8] {
-    // Validated against the interface, so that each member has its type.
+    // The parameters were validated against the interface, so each member has its type.
     let parameters = (try? JSONValue(request.parameters)) ?? .null
     let pause = try Self.pause(parameters)
     let after = try Self.integer(parameters, "after", 0...Int(1) << 53)
@@ -33,7 +33,7 @@ struct SiteCalls: Sendable {
     var run: String?
     if case .string(let text)? = parameters["run"] { run = text }
     var reader = hub.read { [run] in $0.reader(after: after, run: run, tags: tags) }
-    // Without the flag, the program has the places from List, and waits for a change.
+    // Without `more`, the program already has the places from List, and waits for a change.
     if !request.more { reader.place = hub.read { $0.placeSequence } }
     var isFirst = request.more
     while let reply = await hub.next(&reader, isFirst: isFirst) {
@@ -46,8 +46,10 @@ struct SiteCalls: Sendable {
     return Array("{}".utf8)
   }
 
-  /// Milliseconds between two replies to a program. With 1,000 tags, there are 10,000 changes a
-  /// second, and a reply to each would need more processor time than all places.
+  /// The least time in milliseconds between two replies to a program.
+  ///
+  /// 1,000 tags make 10,000 changes a second. A reply to each change would need more processor time
+  /// than the computation of all places.
   private static let shortestPause = 5
 
   /// Returns the milliseconds between two replies.

@@ -2,11 +2,11 @@
 
 internal import Synchronization
 
-/// The state of a site for the loop, which changes it, and the tasks of programs, which read it.
+/// The shared state of a site: the loop changes it, and the tasks of programs read it.
 final class SiteHub: Sendable {
   private struct State {
     var service: SiteService
-    /// The tasks that wait for a change, by a number of their own.
+    /// The tasks that wait for a change, by their numbers.
     var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
     var number = 0
     var changes = 0
@@ -22,7 +22,7 @@ final class SiteHub: Sendable {
 
   func change(_ run: SiteRun) { state.withLock { $0.service.change(run) } }
 
-  /// Adds a batch, and wakes the tasks that wait. Never waits for them.
+  /// Adds a batch and resumes the waiting tasks. Does not wait for them.
   func add(_ batch: SiteBatch) {
     let waiting = state.withLock { state in
       state.service.add(batch)

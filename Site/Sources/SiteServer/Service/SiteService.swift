@@ -2,10 +2,10 @@
 
 internal import UWBSite
 
-/// The present state of a site and its last events, as programs see them: a value, fed by batches.
+/// The current state of a site and its last events, as programs receive them.
 ///
-/// A program has a position in the events and in the places, and no queue: a slow one misses old
-/// events, whose number it gets, and places that newer ones have replaced.
+/// A program has a position in the events and in the places, but no queue. A slow program misses
+/// old events and receives their number. It misses places that newer ones have replaced.
 struct SiteService: Sendable {
   static let protocolVersion = 1
   /// The additions to the interface since version 1.
@@ -20,14 +20,16 @@ struct SiteService: Sendable {
     let label: String?
     var presence = Presence.silent
     var zones: [String] = []
-    /// The last place, with its number among all places of the run and of the tag.
+    /// The last place.
     var last: SiteEvent.Kind?
+    /// The number of the last place among all places of the run.
     var sequence = 0
+    /// The number of the last place among all places of the tag.
     var number = 0
-    /// The last place as JSON, once a program has wanted it.
+    /// The last place as JSON; nil until a program needs it.
     var text: [UInt8]?
 
-    /// Continues with the state of a tag.
+    /// Copies the state of a tag from before a change of the site.
     mutating func keep(_ former: Tag) {
       (presence, zones, last) = (former.presence, former.zones, former.last)
       (sequence, number, text) = (former.sequence, former.number, former.text)
@@ -58,7 +60,7 @@ struct SiteService: Sendable {
   private(set) var sequence = 0
   /// The number of places of all tags.
   private(set) var placeSequence = 0
-  /// The last events as JSON. An event has the index of its number, modulo the capacity.
+  /// The last events as JSON. The index of an event is its number modulo the capacity.
   private var events: [[UInt8]] = []
   private var indices: [String: Int]
 
@@ -77,7 +79,7 @@ struct SiteService: Sendable {
 
   // MARK: input
 
-  /// Replaces the site. Tags, anchors and doors that stay keep their state.
+  /// Replaces the site. Tags, anchors and doors in both sites keep their state.
   mutating func change(_ description: SiteRun) {
     var next = SiteService(description, run: run)
     let zones = Set(description.site.zones.map(\.id))
@@ -179,11 +181,11 @@ struct SiteService: Sendable {
 
   /// The position of a program.
   struct Reader: Sendable {
-    /// The number of the last event that it has.
+    /// The number of the last event that the program has received.
     var event: Int
-    /// The number of the last place that it has.
+    /// The number of the last place that the program has received.
     var place = 0
-    /// The names of the tags whose places it wants; nil for all.
+    /// The names of the requested tags; nil for all.
     var tags: [String]?
   }
 
@@ -193,7 +195,7 @@ struct SiteService: Sendable {
     return Reader(event: max(0, after), tags: tags)
   }
 
-  /// Bytes of a reply after which the rest follows in the next one.
+  /// The size in bytes after which the rest follows in the next reply.
   private static let room = 32_768
 
   /// Returns the reply with everything that is new for a reader; nil if there is nothing.

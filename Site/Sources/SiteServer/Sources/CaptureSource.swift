@@ -17,7 +17,7 @@ struct CapturedRanges: Recording {
       let line = OneWayLine(message, device: board)
       return (Double(message.receivedAt) / 1e9, line.map(SourceItem.message) ?? .failed)
     }
-    // Boards may be recorded in turn, with times that go back at the next one.
+    // A capture may contain several boards in turn, so its times can go back.
     items += measured.enumerated().sorted {
       ($0.element.time, $0.offset) < ($1.element.time, $1.offset)
     }.map(\.element.item)

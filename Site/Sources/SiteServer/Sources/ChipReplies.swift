@@ -33,7 +33,7 @@ struct ChipReplies: Sendable {
   }
 
   private func item(_ measurement: JSONValue, of reply: JSONValue) -> SourceItem {
-    // The clock of the service's host that is never set.
+    // The monotonic clock of the service's host.
     guard case .number(let microseconds)? = reply["monotonic_us"] else {
       return .bad("a reply of the service: monotonic_us: is missing")
     }
@@ -41,7 +41,7 @@ struct ChipReplies: Sendable {
     func field(_ key: String) -> RangeLine.Field? {
       switch key {
       case "t": .number(microseconds / 1e6)
-      // The measurement names its peer only.
+      // The measurement names only its peer.
       case "device", "tag", "anchor": nil
       default: RangeLine.Field(measurement[key])
       }
@@ -51,8 +51,10 @@ struct ChipReplies: Sendable {
     }
   }
 
-  /// Returns the name of the chip that measured: its own address in the session, its serial number
-  /// or its device, whatever the site has.
+  /// Returns the name of the measuring chip: its address in the session, its serial number or its
+  /// device.
+  ///
+  /// The first one that is in the site is used.
   private func name(_ reply: JSONValue) -> String? {
     if let board { return board }
     let identity = reply["identity"]

@@ -4,10 +4,10 @@ internal import Varlink
 
 /// The chips that a service `org.swift-uwb.Chips` shares.
 struct ChipService: LiveSource {
-  /// The socket of a service that was started by the system.
+  /// The socket of a service that the system has started.
   static let usualPath = "/run/uwbd/control"
-  /// All measurements with their origin. A client that is too slow loses the oldest ones, which the
-  /// service counts.
+  /// Requests all measurements with their origin. The service drops the oldest ones for a slow
+  /// client, and counts them.
   private static let parameters =
     #"{"keep": "all", "queue": 10000, "nulls": false, "identity": true, "events": true, "#
     + #""one_way": true}"#

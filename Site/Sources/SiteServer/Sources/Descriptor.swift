@@ -10,10 +10,10 @@
 final class Descriptor: Sendable {
   enum Reading: Sendable, Hashable {
     case bytes([UInt8])
-    /// No bytes are there now.
+    /// No bytes are available yet.
     case nothing
     case end
-    /// The number of the error of the system.
+    /// The error number of the system.
     case failed(Int32)
   }
 
@@ -51,7 +51,7 @@ final class Descriptor: Sendable {
     return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFSOCK
   }
 
-  /// The kind of a file, as far as it decides how to read it.
+  /// The kind of a file, which determines how it is read.
   enum Kind { case file, stream, terminal, folder }
 
   var kind: Kind {
@@ -65,7 +65,7 @@ final class Descriptor: Sendable {
     }
   }
 
-  /// Reads, after waiting for some milliseconds at most.
+  /// Reads bytes, after waiting for at most some milliseconds.
   func read(within milliseconds: Int32, most: Int = 65_536) -> Reading {
     var one = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
     let ready = unsafe poll(&one, 1, milliseconds)
@@ -78,7 +78,7 @@ final class Descriptor: Sendable {
     return count == 0 ? .end : .bytes(Array(chunk[..<count]))
   }
 
-  /// Writes bytes as far as the receiver takes them.
+  /// Writes as many bytes as the receiver accepts.
   func write(_ bytes: [UInt8]) throws(Failure) {
     let count = unsafe bytes.withUnsafeBytes { unsafe writeBytes(number, $0) }
     if count < 0, errno != EAGAIN, errno != EINTR { throw Failure(number: errno) }

@@ -2,14 +2,14 @@
 
 internal import UWBSite
 
-/// The measurements of a history, day by day. A site with other anchors gives other places.
+/// The measurements of a history, day by day. A changed site leads to different places.
 struct RecordedMeasurements: Recording {
-  /// The measurements that are read at once.
+  /// The number of measurements that are read together.
   private static let part = 4096
 
   private let history: History
   private var days: ArraySlice<UTCDay>
-  /// The number of the last measurement of the first of these days.
+  /// The number of the last returned measurement of the first remaining day.
   private var number: Int64 = 0
   private var items: ArraySlice<SourceItem> = []
 

@@ -63,7 +63,7 @@ package struct LineParser: Sendable {
 
 /// Divides bytes into lines.
 package struct LineSplitter: Sendable {
-  /// Longer lines are cut.
+  /// The length in bytes beyond which lines are cut.
   package static let longest = 65_536
 
   private var buffer: [UInt8] = []

@@ -6,11 +6,12 @@
   internal import Musl
 #endif
 
-/// The lines of a program that runs: standard input, a pipe or a terminal.
+/// The lines of a running program: from standard input, a pipe or a terminal.
 struct LineStream: LiveSource {
   let descriptor: Descriptor
   let parser: LineParser
-  /// Bytes of one delivery: the first line does not wait for many others.
+  /// The greatest number of bytes in a delivery, so that the first line need not wait for many
+  /// others.
   private static let chunk = 8192
 
   func run(_ port: SourcePort) {
@@ -65,11 +66,11 @@ struct LineFile: Recording {
   }
 }
 
-/// The lines of a program that runs, with times that all of its clocks share.
+/// The lines of a running program whose times are the times of the run.
 package struct TimedLines {
   enum Reading: Sendable, Hashable {
     case items([SourceItem])
-    /// No whole line is there now.
+    /// No whole line is available yet.
     case nothing
     case end
   }
@@ -84,7 +85,7 @@ package struct TimedLines {
     (self.descriptor, self.parser) = (descriptor, parser)
   }
 
-  /// Returns the items of the lines that are there. After all of them, it blocks up to 0.1 s.
+  /// Returns the items of the available lines. Without any, waits up to 0.1 s.
   mutating func next() -> Reading {
     guard !isEnded else { return .end }
     let reading = descriptor.read(within: isRead ? 100 : 0)

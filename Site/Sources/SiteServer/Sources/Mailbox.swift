@@ -3,10 +3,10 @@
 internal import Dispatch
 internal import Synchronization
 
-/// The items that live sources have sent and the loop has not yet taken.
+/// The items that live sources have sent and the loop has not processed yet.
 ///
-/// Each source has a queue of its own with a bound. A source that sends faster than the loop takes
-/// loses its own oldest items, and no others.
+/// Each source has its own bounded queue. A source that is too fast loses its own oldest items, but
+/// never items of other sources.
 package final class Mailbox: Sendable {
   /// An item with its source, and its arrival by the clock of the loop in seconds.
   package struct Delivery: Sendable, Hashable {
@@ -17,7 +17,7 @@ package final class Mailbox: Sendable {
 
   fileprivate struct Queue {
     var items: [Delivery] = []
-    /// Changes of the state that were older than dropped items.
+    /// The changes of state that preceded dropped items.
     var states: [Delivery] = []
     /// The index of the oldest item.
     var first = 0
@@ -27,14 +27,14 @@ package final class Mailbox: Sendable {
 
   private struct State {
     var queues: [Queue]
-    /// The queue whose turn is next.
+    /// The index of the queue that is read next.
     var next = 0
     var isClosed = false
   }
 
-  /// The number of items that wait for each source at most.
+  /// The greatest number of waiting items of each source.
   package static let usualBound = 16_384
-  /// The number of items of one source in a delivery, so that all sources have their turn.
+  /// The greatest number of items of one source in a delivery, so that no source waits for long.
   private static let share = 256
 
   private let bound: Int
@@ -48,13 +48,13 @@ package final class Mailbox: Sendable {
 
   package var isClosed: Bool { state.withLock(\.isClosed) }
 
-  /// Ends all ports: their sources stop.
+  /// Closes all ports, which stops their sources.
   package func close() {
     state.withLock { $0.isClosed = true }
     arrived.signal()
   }
 
-  /// Adds items of a source. Its oldest items make room.
+  /// Adds items of a source. A full queue drops its oldest items.
   package func put(_ items: [SourceItem], from source: Int, at arrival: Double) {
     guard !items.isEmpty else { return }
     state.withLock { state in
@@ -67,7 +67,8 @@ package final class Mailbox: Sendable {
     arrived.signal()
   }
 
-  /// Takes some items of each source in turn; a report of lost items stands before the next one.
+  /// Removes and returns some items of each source in turn. A report of lost items precedes the
+  /// next item.
   package func take() -> [Delivery] {
     state.withLock { state in
       var taken: [Delivery] = []
@@ -83,7 +84,7 @@ package final class Mailbox: Sendable {
   package func wait(_ seconds: Double) {
     let nanoseconds = Int(max(0, min(seconds, 3600)) * 1e9)
     guard arrived.wait(timeout: .now() + .nanoseconds(nanoseconds)) == .success else { return }
-    // One wake for all items that have arrived.
+    // One wake-up is enough for all items that have arrived.
     while arrived.wait(timeout: .now()) == .success {}
   }
 }
@@ -91,7 +92,7 @@ package final class Mailbox: Sendable {
 extension Mailbox.Queue {
   fileprivate var count: Int { items.count - first }
 
-  /// Drops the oldest measurements. Changes of the state stay.
+  /// Drops the oldest measurements, but keeps changes of state.
   fileprivate mutating func drop(_ excess: Int) {
     for index in first..<min(items.count, first + excess) {
       if items[index].item.isState {
@@ -120,7 +121,7 @@ extension Mailbox.Queue {
     compact()
   }
 
-  /// Frees the taken items from time to time: each one is moved once at most.
+  /// Frees the memory of removed items from time to time. Each item is moved at most once.
   private mutating func compact() {
     guard first > items.count / 2 else { return }
     if first == items.count {
@@ -147,7 +148,7 @@ extension SourceItem {
   }
 }
 
-/// The way of one live source to the loop.
+/// The connection from one live source to the loop.
 package struct SourcePort: Sendable {
   private let mailbox: Mailbox
   private let source: Int

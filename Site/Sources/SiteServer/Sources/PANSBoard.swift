@@ -14,7 +14,7 @@ struct PANSBoard: LiveSource {
 
   func run(_ port: SourcePort) { port.keep { talk(port) } }
 
-  /// Talks with the board until it is gone.
+  /// Communicates with the board until it disconnects.
   private func talk(_ port: SourcePort) -> AttemptEnd {
     var hasWorked = false
     do {
@@ -36,7 +36,7 @@ struct PANSBoard: LiveSource {
         port.send(items)
         try descriptor.write(Array(output.utf8))
       }
-      // The board is silent again, as it was before.
+      // Stops the output if this program started it.
       if dialogue.hasStarted { try? descriptor.write(Array("lec\r".utf8)) }
       return AttemptEnd(reason: "closed", hasWorked: hasWorked)
     } catch { return AttemptEnd(reason: "\(error)", hasWorked: hasWorked) }

@@ -2,11 +2,11 @@
 
 internal import UWBSite
 
-/// The conversation with the shell of a PANS board: a value, whose time is an input.
+/// The dialogue with the shell of a PANS board. Time is an input.
 ///
-/// It listens first, since the board may print ranges already, and both Enter and `lec` would end
-/// this: Enter in the shell repeats the last command, and `lec` switches the output on and off. Two
-/// Enters within a second open the shell of a silent board, `si` asks for its address, and `lec`
+/// It first waits for output, since the board may already print ranges. Enter and `lec` would end
+/// them: Enter in the shell repeats the last command, and `lec` switches the output on and off. Two
+/// Enters within a second open the shell of a silent board. `si` requests its address, and `lec`
 /// starts the output.
 package struct PANSDialogue {
   package enum Failure: Error, Sendable, Hashable, CustomStringConvertible {
@@ -21,12 +21,12 @@ package struct PANSDialogue {
     case listening
     case entering(attempt: Int)
     case asking(attempt: Int)
-    /// Enter may have repeated `lec`: its output is awaited.
+    /// Enter may have repeated `lec`, so the dialogue waits for output.
     case settling
     case streaming
   }
 
-  /// Seconds.
+  /// Time limits in seconds.
   private enum Patience {
     static let listening = 1.5
     /// The shell takes a second to start.
@@ -37,7 +37,7 @@ package struct PANSDialogue {
   }
 
   private static let mostAttempts = 3
-  /// Longer lines are not of this shell.
+  /// The length beyond which a line cannot be from this shell.
   private static let longestLine = 4096
 
   /// The name of the board, if the argument has one.
@@ -60,7 +60,7 @@ package struct PANSDialogue {
     deadline = now + Patience.listening
   }
 
-  /// The name for the engine: an address or the label that the site has.
+  /// The name for the engine: the address or the label, whichever is in the site.
   var name: String? {
     if let board { return board }
     guard let address else { return nil }
@@ -71,7 +71,7 @@ package struct PANSDialogue {
 
   // MARK: input
 
-  /// Handles bytes of the board; the output goes to the board.
+  /// Handles bytes from the board; returns items, and bytes for the board.
   package mutating func receive(_ bytes: [UInt8], at now: Double) -> (
     items: [SourceItem], output: String
   ) {
@@ -81,7 +81,7 @@ package struct PANSDialogue {
         handleLine(now, &items, &output)
       } else {
         text.append(byte)
-        // The prompt has no end of line.
+        // The prompt is not followed by an end of line.
         if byte == UInt8(ascii: ">"), text.count <= 8 { handlePrompt(now, &output) }
       }
     }
@@ -113,7 +113,7 @@ package struct PANSDialogue {
   }
 
   private func item(_ range: PANSLine.Range, _ now: Double) -> SourceItem {
-    // A failed range is printed as 0.
+    // The board prints a failed range as 0.
     guard range.distance > 0, let name else { return .failed }
     let fields: [String: RangeLine.Field] = [
       "t": .number(now), "tag": .text(name), "anchor": .text(range.anchor),
@@ -140,7 +140,7 @@ package struct PANSDialogue {
     if case .entering = step { ask(1, now, &output) }
   }
 
-  /// Ends the questions with the answer about the board.
+  /// Completes the questions about the board's identity.
   private mutating func introduce(
     _ now: Double, _ items: inout [SourceItem], _ output: inout String
   ) {
@@ -188,7 +188,7 @@ package struct PANSDialogue {
       } else if attempt < Self.mostAttempts {
         ask(attempt + 1, now, &output)
       } else if isStreaming {
-        // Ranges arrive, so the board is there; a name in the argument may be enough.
+        // Ranges prove that the board is present. A name in the argument may be enough.
         stream(now, &output)
       } else {
         enter(1, now, &output)
@@ -203,7 +203,7 @@ package struct PANSDialogue {
 
   private mutating func enter(_ attempt: Int, _ now: Double, _ output: inout String) {
     step = .entering(attempt: attempt)
-    // The second Enter follows within a second, unless the first one was answered.
+    // The second Enter must follow within a second, unless the board answers the first one.
     deadline = now + (attempt % 2 == 1 ? Patience.shell.first : Patience.shell.second)
     output += "\r"
   }

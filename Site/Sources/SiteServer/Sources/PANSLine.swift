@@ -18,7 +18,7 @@ package enum PANSLine: Sendable, Hashable {
     package var x: Double
     package var y: Double
     package var z: Double
-    /// Percent.
+    /// The quality in percent.
     package var quality: Int
   }
 
@@ -29,7 +29,7 @@ package enum PANSLine: Sendable, Hashable {
     package var description: String { "\(field): \(reason)" }
   }
 
-  /// The ranges of a round, and the place that the tag computed from them, which is not a range.
+  /// The ranges of a round, and the place that the tag has computed from them.
   case round([Range], Position?)
   /// The place of a tag alone.
   case position(Position?)
@@ -40,12 +40,13 @@ package enum PANSLine: Sendable, Hashable {
   case prompt
   case other
 
-  /// Parses a line without its end. Lines with missing characters are problems: a part of a number
-  /// is a number, too.
+  /// Parses a line without its end.
+  ///
+  /// Rejects lines with missing characters, since a part of a number is also a number.
   package init(_ bytes: [UInt8]) throws(Problem) {
     var text = String(decoding: bytes, as: UTF8.self)[...]
     text = text.trimmed
-    // The echo of a command and the prompt may stand before the first line of its output.
+    // The echo of a command and the prompt may precede the first line of output.
     var hasPrompt = false
     while let prompt = ["dwm>", "leaps>"].first(where: text.hasPrefix) {
       text = text.dropFirst(prompt.count).trimmed
@@ -92,8 +93,8 @@ package enum PANSLine: Sendable, Hashable {
     return .round(ranges, try position(Array(rest.dropFirst()), "POS"))
   }
 
-  /// Reads a line that has a place only. A listener prints other tags' places, with their number
-  /// and address first.
+  /// Reads a line that has only a place. A listener prints places of other tags after their number
+  /// and address.
   private static func tagPosition(_ text: Substring) throws(Problem) -> Position? {
     let cells = text.split(separator: ",", omittingEmptySubsequences: false).dropFirst()
     guard cells.count == 4 else { return nil }
@@ -155,7 +156,7 @@ package enum PANSLine: Sendable, Hashable {
     return "0x" + text.lowercased()
   }
 
-  /// Reads metres with exactly two decimals, so that a number without its last digit is noticed.
+  /// Reads metres with exactly two decimals. This detects a number without its last digit.
   private static func length(_ text: Substring, _ field: String) throws(Problem) -> Double {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     let whole = parts[0].first == "-" ? parts[0].dropFirst() : parts[0]

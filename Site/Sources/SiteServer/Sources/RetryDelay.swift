@@ -6,18 +6,18 @@ internal import Synchronization
 /// The end of one attempt to use a source.
 struct AttemptEnd: Sendable, Hashable {
   var reason: String
-  /// Whether the source was there.
+  /// Whether the source was reachable.
   var hasWorked: Bool
 }
 
-/// The seconds before the next attempt to reach a source: doubled each time, with a bound.
+/// The seconds before the next attempt to reach a source, doubled each time up to a limit.
 struct RetryDelay: Sendable, Hashable {
   static let (shortest, longest) = (0.5, 8.0)
 
   private var seconds = Self.shortest
   private var reason: String?
 
-  /// Returns the seconds before the next attempt, and whether the reason is news.
+  /// Returns the seconds before the next attempt, and whether the reason has changed.
   mutating func next(after end: AttemptEnd) -> (seconds: Double, isNews: Bool) {
     if end.hasWorked { self = RetryDelay() }
     defer { (seconds, reason) = (min(2 * seconds, Self.longest), end.reason) }
@@ -45,7 +45,7 @@ extension SourcePort {
     let end = Mutex<AttemptEnd?>(nil)
   }
 
-  /// Attempts again and again until the port is closed.
+  /// Repeats attempts until the port is closed.
   func keep(_ attempt: () -> AttemptEnd) {
     var delay = RetryDelay()
     while !isClosed {

@@ -10,7 +10,7 @@ package struct SiteNames: Sendable {
   package init(_ site: Site) {
     for anchor in site.anchors {
       for name in [anchor.id] + anchor.addresses.map(\.description) { names[name] = name }
-      // A chip has no other name where it is the only one of its service.
+      // The only chip of a service needs no other name.
       if let chip = anchor.chip, names[chip] == nil { names[chip] = anchor.id }
     }
     for tag in site.tags {

@@ -6,7 +6,7 @@ package import UWBSite
 package enum SourceItem: Sendable, Hashable {
   /// A measurement, with the time by the clock of the source.
   case measurement(RangeLine)
-  /// A message of one-way ranging, likewise.
+  /// A message of one-way ranging, with the time by the clock of the source.
   case message(OneWayLine)
   /// A round without a measurement.
   case failed
@@ -51,15 +51,15 @@ package enum SourceState: Sendable, Hashable {
   case ended(reason: String?)
 }
 
-/// A source that is read as it runs. Its measurements count from their arrival.
+/// A source that delivers measurements as they happen. Their times count from the arrival.
 package protocol LiveSource: Sendable {
   /// Sends items to the port until the source ends or the port is closed. It may block its thread.
   func run(_ port: SourcePort)
 }
 
-/// A source with its own times, which waits until it is read.
+/// A source with its own times, which can be read at any speed.
 package protocol Recording {
-  /// Returns the next item; nil at the end. It may read a file, and never waits.
+  /// Returns the next item; nil at the end. May read a file, but never waits.
   mutating func next() -> SourceItem?
 }
 
@@ -68,7 +68,7 @@ package struct Source {
   package enum Kind {
     case live(any LiveSource)
     case recording(any Recording)
-    /// Lines as they come, whose times are the times of the run. It is the only source of a run.
+    /// Lines whose times are the times of the run. Such a source is the only one of its run.
     case timed(TimedLines)
   }
 
@@ -78,7 +78,7 @@ package struct Source {
 
   package init(_ name: String, _ kind: Kind) { (self.name, self.kind) = (name, kind) }
 
-  /// Whether its measurements come as they are made.
+  /// Whether the source delivers measurements as they happen.
   package var isLive: Bool {
     if case .recording = kind { false } else { true }
   }

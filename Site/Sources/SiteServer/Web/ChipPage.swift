@@ -4,7 +4,7 @@ internal import FlyingFox
 internal import Synchronization
 internal import UWBSite
 
-/// Shows the ranges of one chip, without a site: lines of JSON, as they come.
+/// Shows the ranges of one chip, without a site, from lines of JSON.
 package final class ChipPage: Sendable {
   private let feed = ChipFeed()
   private let server: WebServer

@@ -6,7 +6,7 @@ internal import UWBSite
 struct LinkTable: Sendable {
   /// The residuals of the last used ranges of all tags to an anchor.
   struct Residuals: Sendable {
-    /// The weight of a new residual: about the last 50 count.
+    /// The weight of a new residual, so that about the last 50 matter.
     private static let weight = 0.02
 
     var used = 0
@@ -19,7 +19,7 @@ struct LinkTable: Sendable {
       if entry.result == .rejected { rejected += 1 }
       guard entry.result == .used else { return }
       used += 1
-      // The first residuals count alike.
+      // The first residuals have equal weights.
       let weight = max(Self.weight, 1 / Double(used))
       square += weight * (Double(entry.residual) * Double(entry.residual) - square)
     }
@@ -35,13 +35,13 @@ struct LinkTable: Sendable {
     var reference: Int32
     var kind: Kind
     var result: TagTrack.Reception.Kind
-    /// Metres or degrees.
+    /// The value in metres or degrees.
     var value: Float
     var deviation: Float
     var residual: Float
   }
 
-  /// At least two minutes of 100 tags with eight anchors, in 40 MB.
+  /// The number of entries: at least two minutes of 100 tags with eight anchors, in 40 MB.
   private static let capacity = 1 << 20
   /// Seconds after which a measurement is no longer shown.
   private static let longest = 3.0
@@ -54,7 +54,7 @@ struct LinkTable: Sendable {
   private var residuals: [Residuals]
 
   init(_ site: Site) {
-    // As the engine counts them.
+    // Indices are equal to the engine's.
     anchors = site.anchors.filter { $0.place != nil }
     tags = Dictionary(site.tags.enumerated().map { ($1.id, $0) }) { first, _ in first }
     names = Dictionary(
@@ -86,7 +86,7 @@ struct LinkTable: Sendable {
       case .elevation(let radians):
         (entry.kind, entry.value) = (.elevation, Float(radians * 180 / .pi))
       }
-      // The effect is the one of the first quantity.
+      // The effect belongs to the first quantity of a line only.
       if number > 0 { entry.residual = .nan }
       entries.add(entry)
       if entry.kind == .distance { residuals[link.anchor].add(entry) }

@@ -3,13 +3,14 @@
 internal import FlyingFox
 internal import Foundation
 
-/// The way of requests to a page: who may read, who may change, and what browsers may load.
+/// Checks requests to a page: the right to read, the right to change, and the contents that
+/// browsers may load.
 struct PageAccess: Sendable {
   /// The result of the check of a request.
   enum Entry: Sendable {
-    /// Answered already, such as a refused request, or a file of the page.
+    /// The request was answered, such as by a refusal or a file of the page.
     case answered(HTTPResponse)
-    /// A request that may read; with the right to change, too.
+    /// The request may read, and perhaps change.
     case admitted(mayChange: Bool)
   }
 
@@ -50,7 +51,7 @@ struct PageAccess: Sendable {
       statusCode: .noContent, headers: HTTPHeaders([HTTPHeader("Set-Cookie"): cookie]))
   }
 
-  /// Adds the headers that keep other pages out, and contents of other origins.
+  /// Adds headers against other pages, and against contents of other origins.
   static func protect(_ response: HTTPResponse) -> HTTPResponse {
     var response = response
     for (name, value) in headers { response.headers[HTTPHeader(name)] = value }

@@ -5,11 +5,11 @@ internal import Foundation
 internal import Synchronization
 internal import UWBSite
 
-/// The state of a run that only pages need: the last measurements, and the way back in time.
+/// The data of a run that only pages need: the last measurements, and recent places and events.
 final class PageFeed: Sendable {
-  /// Events that are kept.
+  /// The number of events that are kept.
   private static let mostEvents = 10_000
-  /// Places of one reply.
+  /// The greatest number of places in one reply.
   private static let mostPlaces = 5_000
 
   private struct State {
@@ -19,8 +19,9 @@ final class PageFeed: Sendable {
     var counters = SiteCounters()
     var newest = 0.0
     var isEnded = false
-    /// The numbers and the names of all tags of the run: the site may have others by now.
+    /// The numbers of all tags of the run, including tags that are no longer in the site.
     var tags: [String: Int] = [:]
+    /// The names of all tags, by their number.
     var names: [JSONValue] = []
 
     /// Adds the tags that have no number yet.
@@ -42,7 +43,7 @@ final class PageFeed: Sendable {
   /// - Parameter times: The times of a history without a run, in milliseconds since 1970.
   init(_ run: SiteRun, history: HistoryFolder?, times: ClosedRange<Int64>? = nil) {
     self.run = run
-    // The history of a recording has the places that its page has from the start.
+    // The places of a recording are kept from the start of the page, so its history is not needed.
     self.history = run.isLive || times != nil ? history : nil
     self.times = times.map { Double($0.lowerBound) / 1000...Double($0.upperBound) / 1000 }
     var first = State(links: LinkTable(run.site))
@@ -89,8 +90,9 @@ final class PageFeed: Sendable {
 
   // MARK: output
 
-  /// Returns the residuals of the anchors and the counters as JSON, with the measurements of a tag
-  /// at a time; nil for the present.
+  /// Returns the residuals of the anchors, the counters, and the measurements of a tag as JSON.
+  ///
+  /// - Parameter time: The time of the measurements; nil for the present.
   func links(tag: String?, at time: Double?) -> [UInt8] {
     let members = state.withLock { state in
       state.links.json(tag: tag, at: time) + [JSONMember("counters", state.counters.json)]
@@ -98,7 +100,7 @@ final class PageFeed: Sendable {
     return Array(JSONValue.object(members).description.utf8)
   }
 
-  /// Returns the times that a page can go back to, as members of an object of JSON.
+  /// Returns the time range that a page can show, as members of an object of JSON.
   func extent() async -> [JSONMember] {
     if let times {
       return [
@@ -121,8 +123,9 @@ final class PageFeed: Sendable {
     ]
   }
 
-  /// Returns the places and the events of a time as JSON, at most 5,000 places. `next` is the time
-  /// from which the rest follows; null at the end.
+  /// Returns the places and the events of a time range as JSON, at most 5,000 places.
+  ///
+  /// `next` is the time from which the rest follows; null at the end.
   func record(from start: Double, to end: Double) async -> [UInt8] {
     let oldest = state.withLock { $0.places.count > 0 ? $0.places[0].time : .infinity }
     if start < oldest, let history {
@@ -158,7 +161,7 @@ final class PageFeed: Sendable {
     }
   }
 
-  /// Reads the history of a time before the kept places.
+  /// Reads the history from before the kept places.
   private static func old(
     _ folder: HistoryFolder, _ run: SiteRun, _ tags: [String: Int], _ start: Double, _ end: Double
   ) -> RecordPart {

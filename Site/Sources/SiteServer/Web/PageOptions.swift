@@ -5,21 +5,21 @@ internal import FlyingFox
 /// The page of a run.
 package struct PageOptions: Sendable {
   package var address: WebAddress
-  /// The secret that a page needs; nil for a random one, which only changes of the site need.
+  /// The secret that a page needs; nil for a random one, which is then needed only for changes.
   package var token: String?
-  /// The site file, which pages may change; nil for a site that ends with the run.
+  /// The site file, which pages may change; nil for a temporary site.
   package var siteFile: String?
-  /// The way of changes by pages to the run.
+  /// The queue of changes from pages to the run.
   package var changes: SiteChanges?
-  /// The history, for pages that look back.
+  /// The history, for pages that show the past.
   package var history: HistoryFolder?
   /// The times of a history that is shown without a run, in milliseconds since 1970.
   package var times: ClosedRange<Int64>?
   /// Whether the run is a recording that is read as fast as possible, or a history.
   package var isRecording = false
-  /// Whether the system may choose another port, if a program has this one.
+  /// Whether the system may choose another port if this one is in use.
   package var mayChangePort = false
-  /// Called with the address for a browser.
+  /// Receives the address for a browser.
   package var report: @Sendable (String) -> Void = { _ in }
 
   package init(_ address: WebAddress, token: String? = nil) {
@@ -37,7 +37,7 @@ extension PageAccess {
 }
 
 extension WebServer {
-  /// Starts the server of a page, if need be at another port.
+  /// Starts the server of a page, at another port if needed and allowed.
   static func start(
     _ options: PageOptions, _ handler: some HTTPHandler
   ) throws(SinkFailure) -> WebServer {

@@ -2,10 +2,10 @@
 
 internal import FlyingFox
 
-/// The right to change the site, and on addresses of other machines the right to see it.
+/// The right to change the site. On addresses of other machines, also the right to read it.
 ///
-/// A page gets a token after the sign # of its address, and exchanges it for a cookie, which other
-/// pages cannot use.
+/// A page receives a token after the sign # of its address, and exchanges it for a cookie. Other
+/// pages cannot use the cookie.
 package struct PageSession: Sendable {
   /// The secret in the address of the page.
   package let token: String
@@ -36,7 +36,7 @@ package struct PageSession: Sendable {
     }
   }
 
-  /// The name of the cookie. Browsers send cookies to all ports of a machine.
+  /// The name of the cookie, which differs by port, because browsers send cookies to all ports.
   private static func name(_ host: String?) -> String {
     let port = host?.split(separator: ":").last.flatMap { UInt16($0) } ?? 80
     return "uwbsite-\(port)"

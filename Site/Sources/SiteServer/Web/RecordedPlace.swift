@@ -2,9 +2,9 @@
 
 internal import UWBSite
 
-/// A place that pages can go back to.
+/// A place in the past that pages can show.
 struct RecordedPlace: Timed, Hashable {
-  /// Nine minutes of 100 tags with 10 places a second, in 32 MB.
+  /// The number of places: nine minutes of 100 tags with 10 places a second, in 32 MB.
   static let capacity = 1 << 19
 
   var tag: Int32

@@ -7,27 +7,27 @@ package import UWBSite
 
 /// The site file, for pages that change it.
 ///
-/// A page sends the version that it has read. If another editor has saved meanwhile, its file has
-/// another version, and the page's change is refused.
+/// A page sends the version that it has read. If another editor has saved a new version meanwhile,
+/// the change is refused.
 package final class SiteEditor: Sendable {
   enum Failure: Error, Hashable {
-    /// Another editor has saved.
+    /// Another editor has saved a new version.
     case changed
     case problems([String])
     case file(String)
   }
 
-  /// Bytes of the largest site file and of the largest picture.
+  /// The greatest size in bytes of a site file or a picture.
   static let mostBytes = 16 << 20
 
-  /// The path of the site file; nil for a site that ends with the run.
+  /// The path of the site file; nil for a temporary site.
   private let path: String?
   /// The only queue that reads and writes the file.
   private let queue = DispatchQueue(label: "site file")
   private let memory: Mutex<Memory>
   private let changes: SiteChanges?
 
-  /// The file of a site without one, and the picture beside it.
+  /// The text and the picture of a site without a file.
   private struct Memory: Sendable {
     var text: [UInt8]
     var pictures: [String: [UInt8]] = [:]
@@ -36,13 +36,13 @@ package final class SiteEditor: Sendable {
   /// - Parameters:
   ///   - path: the site file; nil for a site in memory.
   ///   - site: the site of a run without a file.
-  ///   - changes: the way of changes to the run; nil for a run that has ended.
+  ///   - changes: the queue of changes to the run; nil if the run has ended.
   package init(path: String?, _ site: Site, changes: SiteChanges? = nil) {
     (self.path, self.changes) = (path, changes)
     memory = Mutex(Memory(text: Array(site.json.utf8)))
   }
 
-  /// Whether the changes outlast the run.
+  /// Whether changes remain after the run.
   var isFile: Bool { path != nil }
 
   // MARK: site
@@ -94,7 +94,7 @@ package final class SiteEditor: Sendable {
       if let folder = self.folder {
         try Self.write(picture, to: folder.appending(path: name).path)
       } else {
-        // The former picture is no longer needed.
+        // Without a file, only the last picture is kept.
         self.memory.withLock { $0.pictures = [name: picture] }
       }
       return name
@@ -139,7 +139,7 @@ package final class SiteEditor: Sendable {
     }
   }
 
-  /// Calls a body, which may wait for the disk, outside of the threads of tasks.
+  /// Calls a body that may wait for the disk, on a thread where this is allowed.
   private func perform<R: Sendable>(
     _ body: @escaping @Sendable () throws(Failure) -> R
   ) async throws(Failure) -> R {
@@ -151,7 +151,7 @@ package final class SiteEditor: Sendable {
     return try result.get()
   }
 
-  /// Returns a number of a text: FNV-1a with 64 bits. It recognises changes only.
+  /// Returns a checksum of a text (FNV-1a with 64 bits) that detects changes, but no manipulation.
   static func version(_ text: [UInt8]) -> String {
     let hash = text.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
     let digits = String(hash, radix: 16)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The last elements of a run in the order of their times, for pages that look back.
+/// The last elements of a run in the order of their times, for pages that show the past.
 struct TimeRing<Element: Timed>: Sendable {
   private let capacity: Int
   private var elements: [Element] = []
@@ -18,8 +18,9 @@ struct TimeRing<Element: Timed>: Sendable {
     start = (start + 1) % capacity
   }
 
-  /// Returns the index of the first element from a time on. Elements of different tags may be out
-  /// of order by a moment.
+  /// Returns the index of the first element at or after a time.
+  ///
+  /// Elements of different tags may be slightly out of order.
   func index(from time: Double) -> Int {
     var (low, high) = (0, count)
     while low < high {
