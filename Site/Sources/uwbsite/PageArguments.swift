@@ -31,13 +31,28 @@ struct PageArguments: ParsableArguments {
     completion: .file())
   var token: String?
 
+  @Option(
+    help: """
+      The address of a proxy that checks its users, such as Home Assistant's: 172.30.32.2. Its \
+      requests may read and change the site without a token, and all others are refused.
+      """)
+  var webProxy: String?
+
   func validate() throws {
+    if let webProxy {
+      guard web != nil else { throw ValidationError("--web-proxy needs --web") }
+      guard token == nil else { throw ValidationError("--web-proxy excludes --token") }
+      guard WebAddress.isNumeric(webProxy) else {
+        throw ValidationError("--web-proxy takes an address such as 172.30.32.2, not a name")
+      }
+    }
     guard let web else { return }
     guard let address = WebAddress(web) else {
       throw ValidationError("--web takes a port, or ADDRESS:PORT")
     }
-    guard address.isLoopback || token != nil else {
-      throw ValidationError("--web \(web) needs --token, since other machines may connect")
+    guard address.isLoopback || token != nil || webProxy != nil else {
+      throw ValidationError(
+        "--web \(web) needs --token or --web-proxy, since other machines may connect")
     }
   }
 
@@ -65,12 +80,13 @@ struct PageArguments: ParsableArguments {
     }
     var options = PageOptions(address, token: secret)
     options.siteFile = siteFile
+    options.proxy = webProxy
     options.mayChangePort = web == nil
     // A secret of the user never reaches the output, which may be a log.
-    let isOwn = token != nil
+    let ending: Substring? = token != nil ? "#TOKEN" : webProxy != nil ? "" : nil
     if page {
       options.report = { address in
-        let shown = isOwn ? address.prefix { $0 != "#" } + "#TOKEN" : address[...]
+        let shown = ending.map { address.prefix { $0 != "#" } + $0 } ?? address[...]
         Terminal.note("the page is at \(shown)")
       }
     }

@@ -26,6 +26,8 @@ SCHEMA = {
         "boot": {"enum": ["auto", "manual", "manual_only"]}, "uart": {"type": "boolean"}, "udev": {"type": "boolean"},
         "services": {"type": "array", "items": {"type": "string", "pattern": "^(mqtt|mysql):(provide|want|need)$"}},
         "ingress": {"type": "boolean"}, "ingress_port": {"type": "integer", "minimum": 0, "maximum": 65535},
+        "panel_icon": {"type": "string", "pattern": "^mdi:[a-z0-9-]+$"}, "panel_title": TEXT,
+        "map": {"type": "array", "items": {"type": "string", "pattern": "^[a-z_]+(:(ro|rw))?$"}},
         "options": {"type": "object"}, "schema": {"type": "object"},
     },
 }
@@ -51,6 +53,14 @@ class AppTests(unittest.TestCase):
         config = yaml.safe_load((FOLDER / "uwb" / "config.yaml").read_text())
         for option in config["options"]:
             self.assertIn(f"bashio::config {option}", script)
+
+    def test_the_map_is_for_the_proxy_only(self) -> None:
+        config = yaml.safe_load((FOLDER / "uwb" / "config.yaml").read_text())
+        script = (FOLDER / "uwb" / "run.sh").read_text()
+        self.assertTrue(config["ingress"])
+        # The address of the Supervisor's proxy, by the developers' pages.
+        self.assertIn(f"--web 0.0.0.0:{config['ingress_port']} --web-proxy 172.30.32.2", script)
+        self.assertNotIn("ports", config)
 
 
 if __name__ == "__main__":

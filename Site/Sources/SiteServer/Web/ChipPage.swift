@@ -76,7 +76,7 @@ struct ChipHandler: HTTPHandler {
   let feed: ChipFeed
 
   func handleRequest(_ request: HTTPRequest) async throws -> HTTPResponse {
-    PageAccess.protect(try await answer(request))
+    access.protect(try await answer(request))
   }
 
   private func answer(_ request: HTTPRequest) async throws -> HTTPResponse {

@@ -18,8 +18,11 @@ struct PageAccess: Sendable {
   let session: PageSession
   /// The path of the file at `/`.
   var front = "/page.html"
+  /// The address of a proxy that has checked its users; nil without one.
+  var proxy: String?
 
   func enter(_ request: HTTPRequest) async throws -> Entry {
+    if let proxy { return enter(request, from: proxy) }
     let host = request.headers[.host]
     let refusal = check.refusal(
       host: host, origin: request.headers[HTTPHeader("Origin")],
@@ -39,6 +42,18 @@ struct PageAccess: Sendable {
     return .admitted(mayChange: isOpen)
   }
 
+  /// Admits the requests of the proxy, under all names that it has, and refuses all others.
+  private func enter(_ request: HTTPRequest, from proxy: String) -> Entry {
+    guard request.peer == proxy else {
+      return .answered(.text(.forbidden, "Use the proxy at \(proxy). See --web-proxy."))
+    }
+    let path = request.path == "/" ? front : request.path
+    if request.method == .GET, let file = PageFiles.file(path) {
+      return .answered(.of(file.type, file.bytes))
+    }
+    return .admitted(mayChange: true)
+  }
+
   static var locked: HTTPResponse {
     .text(.unauthorized, "Open the address that uwbsite has printed, with its token.")
   }
@@ -52,22 +67,36 @@ struct PageAccess: Sendable {
   }
 
   /// Adds headers against other pages, and against contents of other origins.
-  static func protect(_ response: HTTPResponse) -> HTTPResponse {
+  ///
+  /// A proxy may show the page in a frame of its own page.
+  func protect(_ response: HTTPResponse) -> HTTPResponse {
     var response = response
-    for (name, value) in headers { response.headers[HTTPHeader(name)] = value }
+    for (name, value) in Self.headers { response.headers[HTTPHeader(name)] = value }
+    response.headers[HTTPHeader("Content-Security-Policy")] =
+      "default-src 'self'; img-src 'self' blob:; object-src 'none'; base-uri 'none'; "
+      + "form-action 'none'; frame-ancestors '\(proxy == nil ? "none" : "self")'"
     return response
   }
 
   private static let headers = [
-    "Content-Security-Policy":
-      "default-src 'self'; img-src 'self' blob:; object-src 'none'; base-uri 'none'; "
-      + "form-action 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
     "Cross-Origin-Resource-Policy": "same-origin", "Cache-Control": "no-store",
   ]
 }
 
 extension HTTPRequest {
+  /// The address of the other end of the connection; nil for a Unix socket. An IPv4 address on a
+  /// socket of IPv6 is one of IPv4.
+  fileprivate var peer: String? {
+    switch remoteAddress {
+    case .ip4(let address, port: _): return address
+    case .ip6(let address, port: _):
+      let mapped = "::ffff:"
+      return address.hasPrefix(mapped) ? String(address.dropFirst(mapped.count)) : address
+    default: return nil
+    }
+  }
+
   /// Reads the body; nil if it is too long, or its length is unknown.
   func body(atMost limit: Int) async throws -> [UInt8]? {
     guard let length = headers[.contentLength].flatMap(Int.init), length <= limit else {

@@ -15,7 +15,7 @@ struct PageHandler: HTTPHandler {
   let relay: WebSocketHTTPHandler
 
   func handleRequest(_ request: HTTPRequest) async throws -> HTTPResponse {
-    PageAccess.protect(try await answer(request))
+    access.protect(try await answer(request))
   }
 
   private func answer(_ request: HTTPRequest) async throws -> HTTPResponse {

@@ -7,6 +7,8 @@ package struct PageOptions: Sendable {
   package var address: WebAddress
   /// The secret that a page needs; nil for a random one, which is then needed only for changes.
   package var token: String?
+  /// The address of a proxy that checks its users, who need no token; nil without one.
+  package var proxy: String?
   /// The site file, which pages may change; nil for a temporary site.
   package var siteFile: String?
   /// The queue of changes from pages to the run.
@@ -32,7 +34,7 @@ extension PageAccess {
     self.init(
       check: WebGuard(
         isLoopback: options.address.isLoopback, token: options.token.map { Array($0.utf8) }),
-      session: session, front: front)
+      session: session, front: front, proxy: options.proxy)
   }
 }
 

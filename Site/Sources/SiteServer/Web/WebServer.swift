@@ -73,6 +73,14 @@ private final class Start: Sendable {
   }
 }
 
+extension WebAddress {
+  /// Returns whether a text is an IPv4 or IPv6 address in digits.
+  package static func isNumeric(_ text: String) -> Bool {
+    (try? sockaddr_in.inet(ip4: text, port: 0)) != nil
+      || (try? sockaddr_in6.inet6(ip6: text, port: 0)) != nil
+  }
+}
+
 extension HTTPServer {
   fileprivate var port: UInt16? {
     switch listeningAddress {

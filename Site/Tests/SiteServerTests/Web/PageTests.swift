@@ -19,21 +19,22 @@ private struct PageScene {
   let feed: PageFeed
 
   init(
-    file: String? = nil, token: String? = nil, isLoopback: Bool = true, isLive: Bool = true
+    file: String? = nil, token: String? = nil, isLoopback: Bool = true, isLive: Bool = true,
+    proxy: String? = nil
   ) throws {
     let run = SiteRun(try SiteScene().site, sources: ["a"], isLive: isLive, epoch: 0)
     feed = PageFeed(run, history: nil)
     handler = PageHandler(
       access: PageAccess(
         check: WebGuard(isLoopback: isLoopback, token: token.map { Array($0.utf8) }),
-        session: PageSession(token: token ?? Self.token)),
+        session: PageSession(token: token ?? Self.token), proxy: proxy),
       editor: SiteEditor(path: file, run.site), feed: feed, isRecording: !isLive,
       relay: WebSocketHTTPHandler(handler: SocketHandler(path: "/nowhere")))
   }
 
   func send(
     _ method: HTTPMethod = .GET, _ target: String, _ headers: [String: String] = [:],
-    _ body: String = ""
+    _ body: String = "", from peer: HTTPRequest.Address? = nil
   ) async throws -> HTTPResponse {
     let parts = target.split(separator: "?", maxSplits: 1)
     let query = (parts.count > 1 ? parts[1] : "").split(separator: "&").map { item in
@@ -45,7 +46,7 @@ private struct PageScene {
     return try await handler.handleRequest(
       HTTPRequest(
         method: method, version: .http11, path: String(parts[0]), query: query, headers: all,
-        body: HTTPBodySequence(data: Data(body.utf8))))
+        body: HTTPBodySequence(data: Data(body.utf8)), remoteAddress: peer))
   }
 
   /// Returns the cookie that a token is exchanged for.
@@ -148,6 +149,33 @@ extension HTTPResponse {
     #expect(try await scene.send(.GET, "/info", ["Cookie": "a=b; \(cookie)"]).statusCode == .ok)
     #expect(
       try await scene.send(.GET, "/info", ["Cookie": cookie + "0"]).statusCode == .unauthorized)
+  }
+
+  @Test("A proxy has the page in a frame and may change the site; nobody else may read it")
+  func proxy() async throws {
+    let scene = try PageScene(isLoopback: false, proxy: "172.30.32.2")
+    let name = ["Host": "homeassistant.local:8123", "Origin": "https://home.example"]
+    let peers: [HTTPRequest.Address] = [
+      .ip4("172.30.32.2", port: 40_000), .ip6("::ffff:172.30.32.2", port: 40_000),
+    ]
+    for peer in peers {
+      let page = try await scene.send(.GET, "/", name, from: peer)
+      #expect(page.statusCode == .ok)
+      let policy = page.headers[HTTPHeader("Content-Security-Policy")] ?? ""
+      #expect(policy.contains("frame-ancestors 'self'") && policy.contains("default-src 'self'"))
+      let info = try await scene.send(.GET, "/info", name, from: peer).json
+      #expect(info["may_edit"] == .bool(true))
+    }
+    let others: [HTTPRequest.Address?] = [
+      .ip4("172.30.32.3", port: 40_000), .ip6("::1", port: 40_000), .unix("/run/socket"), nil,
+    ]
+    let forwarded = ["X-Forwarded-For": "172.30.32.2"]
+    for peer in others {
+      for path in ["/", "/info", "/site", "/ws"] {
+        let response = try await scene.send(.GET, path, forwarded, from: peer)
+        #expect(response.statusCode == .forbidden, "\(path)")
+      }
+    }
   }
 
   @Test("A change needs the cookie, also on this machine, and the version that was read")
