@@ -334,6 +334,17 @@ import UWBTestSupport
     #expect(0.8...1.2 ~= middle, "\(middle)")
   }
 
+  /// The first position of a stream does not wait a second for the height.
+  @Test(arguments: [false, true]) func `A known height holds at the first position`(
+    live: Bool
+  ) throws {
+    let samples = Array(Self.walk(seed: 7).samples.prefix(60))
+    let smoother = PositionSmoother(height: HeightPrior(1.2, standardDeviation: 0.02))
+    let first = try #require(smoother.path(samples, live: live)[0]).estimate
+    #expect(abs(first.position.z - 1.2) < 0.05, "\(first.position.z)")
+    #expect(first.covariance.zz < 0.05 * 0.05, "\(first.covariance.zz)")
+  }
+
   /// Differences to one anchor count as many measurements as there are other anchors, whichever
   /// anchor is the first.
   @Test(arguments: [false, true]) func `Differences are the same from both ends`(live: Bool) throws

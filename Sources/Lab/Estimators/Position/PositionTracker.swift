@@ -21,8 +21,8 @@ package struct PositionTracker: Sendable {
     package var gate = 4.0
     /// See `RangeEstimator.Parameters.tailFreedom`.
     package var tailFreedom = 4.0
-    /// The prior knowledge of the height. It is used as a measurement once a second, so heights
-    /// that the anchors do not determine do not drift.
+    /// The prior knowledge of the height. It is used as a measurement at the start and then once a
+    /// second, so heights that the anchors do not determine do not drift.
     package var height: HeightPrior?
     /// The number by which rejected measurements must exceed accepted ones before the position
     /// counts as lost, or two for each anchor where that is more.
@@ -78,7 +78,7 @@ package struct PositionTracker: Sendable {
     _ parameters: Parameters
   ) {
     (self.parameters, self.errors, self.sources) = (parameters, errors, sources)
-    (self.time, heightTime) = (time, time)
+    (self.time, heightTime) = (time, -.infinity)
     size = 6 + 2 * sources
     hasGreatConstants = errors.isGreat(errors.single.values.max() ?? 0)
     mean = [Double](repeating: 0, count: size)
@@ -99,7 +99,7 @@ package struct PositionTracker: Sendable {
 
   /// Continues from another position and time; the estimated errors stay.
   package mutating func restart(at start: PositionEstimate, time: Double) {
-    self.time = time
+    (self.time, heightTime) = (time, -.infinity)
     rejectionBalance = 0
     repetition = Repetition(sources)
     (mean[0], mean[1], mean[2]) = (start.position.x, start.position.y, start.position.z)
