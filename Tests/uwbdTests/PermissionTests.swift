@@ -36,7 +36,7 @@ import Varlink
     /// An element for each connection that the service has accepted.
     let accepted = AsyncStream<Void>.makeStream()
     private let owner = Locked<TestClient?>(nil)
-    private let bench: ServiceBench
+    fileprivate let bench: ServiceBench
     let service: Service
 
     private init(_ bench: ServiceBench, _ service: Service) {
@@ -58,6 +58,14 @@ import Varlink
       try bench.wait { try bench.sessions().isEmpty }
     }
 
+    /// Returns when a number of sessions wait for their programs, and no others exist.
+    func waitUntilWaiting(_ count: Int) throws {
+      try bench.wait {
+        let states = try bench.sessions().map { $0.object?["state"] }
+        return states.count == count && states.allSatisfy { $0 == .string("waiting") }
+      }
+    }
+
     func connect(_ user: User) throws -> TestClient {
       next.withLock { $0 = user }
       return try bench.client()
@@ -76,7 +84,7 @@ import Varlink
     }
 
     static func lend(
-      hasGroup: Bool, mostClients: Int = 1_000,
+      hasGroup: Bool, mostClients: Int = 1_000, clock: AlarmClock = VirtualTime().clock,
       _ body: @escaping @Sendable (Users) async throws -> Void
     ) async throws {
       let users = Locked<Users?>(nil)
@@ -87,7 +95,7 @@ import Varlink
         users.accepted.continuation.yield()
         return users.next.withLock { $0 }.credentials
       }
-      try await ServiceBench.lendService(permissions) { bench, service in
+      try await ServiceBench.lendService(permissions, clock: clock) { bench, service in
         let made = Users(bench, service)
         users.withLock { $0 = made }
         try await body(made)
@@ -259,6 +267,53 @@ import Varlink
         #expect(refused.parameters["advice"] == .string("Ask user 300000, or an administrator."))
         try await users.letGo()
       }
+    }
+  }
+
+  /// Starts a session, which waits for a day when its program is disconnected if `isLong`.
+  private static func start(_ id: Int64, isLong: Bool = false) -> [String: JSON] {
+    var members = ServiceBench.start(isLong ? ["linger_ms": .integer(86_400_000)] : [:])
+    var profile = members["profile"]?.object ?? [:]
+    profile["session_id"] = .integer(id)
+    members["profile"] = .object(profile)
+    return members
+  }
+
+  /// A user has two sessions that wait for longer than a minute.
+  @Test func aSessionWaitsForTheUserWhoAskedForTheTime() async throws {
+    let time = VirtualTime()
+    try await Users.lend(hasGroup: true, clock: time.clock) { users in
+      for id in [1, 2, 3] as [Int64] {
+        let owner = try users.client(.same)
+        #expect(try owner.call("Start", Self.start(id, isLong: id == 3)).error == nil)
+        let member = try users.client(.member)
+        if id < 3 { #expect(try member.call("Start", Self.start(id, isLong: true)).error == nil) }
+        member.close()
+        owner.close()
+        try users.waitUntilWaiting(Int(id))
+      }
+      time.advance(.seconds(61))
+      // The call waits until sessions have ended that do not wait any more.
+      let owner = try users.client(.same)
+      #expect(try owner.call("Start", Self.start(3)).parameters["joined"] == .bool(true))
+      #expect(try users.bench.sessions().count == 3)
+      owner.close()
+      try users.waitUntilWaiting(3)
+      time.advance(.seconds(86_400))
+      try users.bench.wait { try users.bench.sessions().isEmpty }
+    }
+  }
+
+  /// A program that releases a session returns the time that it asked for.
+  @Test func aReleasedSessionWaitsForNobody() async throws {
+    try await Users.lend(hasGroup: true) { users in
+      try users.hold(.everyone)
+      let member = try users.client(.member)
+      let start = ServiceBench.start(["linger_ms": .integer(86_400_000)])
+      #expect(try member.call("Start", start).parameters["joined"] == .bool(true))
+      try member.call("Stop", Self.stop)
+      try await users.letGo(except: 1)
+      #expect(try users.bench.sessions().isEmpty)
     }
   }
 

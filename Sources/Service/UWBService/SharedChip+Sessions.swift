@@ -93,11 +93,11 @@ extension SharedChip {
       name, sessionID: session.id, owners: session.shown.owners, differences: differences)
   }
 
-  /// Returns whether a session may wait for longer than a minute for its program. A chip has few
-  /// sessions, so that each user has a limit.
-  func mayWaitLong(_ session: SharedSession) -> Bool {
+  /// Returns whether a session may wait for longer than a minute for a program of the user. A chip
+  /// has few sessions, so that each user has a limit.
+  func mayWaitLong(_ session: SharedSession, for user: UInt32) -> Bool {
     let others = sessions.values.filter {
-      $0 !== session && $0.uid == session.uid && $0.waitsLong && !$0.isEnding
+      $0 !== session && $0.longWaiter == user && !$0.isEnding
     }
     return others.count < Self.mostLongWaits
   }

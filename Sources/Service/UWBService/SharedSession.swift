@@ -30,11 +30,12 @@ import Varlink
 
   /// The owners by the number of their connection.
   private(set) var owners: [Int: PeerCredentials] = [:]
-  /// The time for which the session outlives its last owner.
-  private var linger: Duration = .zero
+  /// The time for which the session outlives its last owner, by the user who asked for it.
+  private var lingers: [UInt32: Duration] = [:]
+  private var linger: Duration { lingers.values.max() ?? .zero }
   private var lingering: Task<Void, Never>?
-  /// Whether the session waits for a program for longer than `longestOutage`.
-  private(set) var waitsLong = false
+  /// The user for whose program the session waits for longer than `longestOutage`.
+  private(set) var longWaiter: UInt32?
   /// The time of the clock up to which the programs that were disconnected with a lost chip may
   /// return.
   private var returnEnd: Duration?
@@ -177,9 +178,9 @@ import Varlink
 
   func add(_ owner: Int, _ user: PeerCredentials, linger: Duration) {
     lingering?.cancel()
-    (lingering, returnEnd, waitsLong) = (nil, nil, false)
+    (lingering, returnEnd, longWaiter) = (nil, nil, nil)
     owners[owner] = user
-    self.linger = max(self.linger, linger)
+    lingers[user.uid] = max(lingers[user.uid] ?? .zero, linger)
   }
 
   /// The way in which an owner releases a session.
@@ -198,6 +199,9 @@ import Varlink
     guard let user = owners.removeValue(forKey: owner) else { return }
     self.owner?.record(event(.sessionLeft, user: user.shown))
     if why == .interrupted { returnEnd = now + Self.longestOutage }
+    if why == .asked, !owners.values.contains(where: { $0.uid == user.uid }) {
+      lingers[user.uid] = nil
+    }
     guard owners.isEmpty else { return }
     let left = returnEnd.map { $0 - now } ?? .zero
     endLater(after: max(left, why == .asked ? .zero : linger))
@@ -214,11 +218,19 @@ import Varlink
     if owners.isEmpty { endLater(after: max(time, linger)) }
   }
 
+  /// The longest of `lingers` above `longestOutage` that the limit of its user allows.
+  private var longWait: (user: UInt32, time: Duration)? {
+    lingers.map { (user: $0.key, time: $0.value) }
+      .filter { $0.time > Self.longestOutage && owner?.mayWaitLong(self, for: $0.user) == true }
+      .max { ($0.time, $1.user) < ($1.time, $0.user) }
+  }
+
   private func endLater(after time: Duration) {
     lingering?.cancel()
     guard time > .zero else { return end("Its last owner has released it.") }
-    waitsLong = time > Self.longestOutage && owner?.mayWaitLong(self) == true
-    let time = waitsLong ? time : min(time, Self.longestOutage)
+    let long = time > Self.longestOutage ? longWait : nil
+    longWaiter = long?.user
+    let time = long?.time ?? min(time, Self.longestOutage)
     let isOver = Latch()
     let timer = clock.timer(time) { isOver.open() }
     lingering = Task {
