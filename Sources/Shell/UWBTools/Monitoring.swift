@@ -26,6 +26,8 @@ package struct Monitoring {
   private static let resetTimeout = Duration.seconds(2)
   /// The number of packets that arrived too fast to be shown.
   package private(set) var dropped = 0
+  /// Whether the link was opened, so that there is something to count.
+  package private(set) var hasOpened = false
 
   package init(
     printer: PacketPrinter, proxy: ProxyTerminal? = nil, write: @escaping (String) -> Void,
@@ -52,6 +54,7 @@ package struct Monitoring {
     limit: Duration?
   ) async throws {
     let chip = try await PacketLink(endpoint, record: tap)
+    hasOpened = true
     if let profile { chip.adopt(profile) }
     defer { dropped = chip.dropped }
     try await chip.use { try await run(chip, resets: resets, limit: limit) }

@@ -110,7 +110,9 @@ struct MonitorOptions: ParsableArguments {
       note("Open this in the other program: \(link ?? terminal.path)")
     }
     var monitoring = Monitoring(printer: printer, proxy: terminal, write: write, count: count)
-    defer { standardError.write(lines: title + monitoring.summary) }
+    defer {
+      if monitoring.hasOpened { standardError.write(lines: title + monitoring.summary) }
+    }
     try await monitoring.run(
       target.endpoint, profile: options.driverOptions.profile, tap: target.tap, resets: reset,
       limit: duration?.duration)
