@@ -16,18 +16,24 @@ struct Figure {
 
   var isReached: Bool { aim?.contains(value) ?? true }
 
+  /// Three significant digits.
+  static func number(_ value: Double) -> String { String(format: "%.3g", value) }
+
+  /// The aim in words.
+  var limits: String? {
+    guard let aim else { return nil }
+    return aim.lowerBound <= 0
+      ? "at most \(Self.number(aim.upperBound))"
+      : "\(Self.number(aim.lowerBound)) to \(Self.number(aim.upperBound))"
+  }
+
   var line: String {
-    func number(_ value: Double) -> String { String(format: "%.3g", value) }
     var line = "\(id.padding(toLength: 4, withPad: " ", startingAt: 0)) \(quantity): "
-    line += "\(number(value)) \(unit)"
-    if let textbook { line += "  (\(textbook.name): \(number(textbook.value)))" }
-    if let filter { line += "  (robust Kalman filter: \(number(filter)))" }
-    guard let aim else { return line }
-    let words =
-      aim.lowerBound <= 0
-      ? "at most \(number(aim.upperBound))"
-      : "\(number(aim.lowerBound)) to \(number(aim.upperBound))"
-    return line + "  [\(words): \(isReached ? "reached" : "MISSED")]"
+    line += "\(Self.number(value)) \(unit)"
+    if let textbook { line += "  (\(textbook.name): \(Self.number(textbook.value)))" }
+    if let filter { line += "  (robust Kalman filter: \(Self.number(filter)))" }
+    guard let limits else { return line }
+    return line + "  [\(limits): \(isReached ? "reached" : "MISSED")]"
   }
 }
 

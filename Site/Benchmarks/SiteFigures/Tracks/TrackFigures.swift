@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Foundation
 import UWBSite
 
 /// R6, R7, R8, R10, and the share of errors within the stated deviations.
@@ -11,6 +12,8 @@ struct TrackFigures: ParsableCommand {
   @Option(help: "Folder with the recordings hanyang, labyrinth and lias.") var data: String?
   @Option(help: "Number of courses of each simulated site.") var courses = 12
   @Option(help: "Only figures whose quantity contains this text.") var only: String?
+  @Option(help: "A page of documentation whose table of simulated sites is replaced.")
+  var page: String?
 
   func run() throws {
     var figures: [Figure] = []
@@ -41,10 +44,29 @@ struct TrackFigures: ParsableCommand {
       add(site.name) { simulated("", site) }
     }
     for site in [SimulatedSite.outside, .wall] { add(site.name) { simulated("R8", site) } }
+    if let page { try FigurePage.replace("tracks", in: page, with: shares(figures)) }
     add("cost") { Cost.figures() }
     let missed = figures.count { !$0.isReached }
     print("\(figures.count) figures, \(missed) missed")
     if missed > 0 { throw ExitCode.failure }
+  }
+
+  /// Returns a table of the shares within the stated deviations at simulated sites.
+  private func shares(_ figures: [Figure]) -> [[String]] {
+    let header = ["", "within one deviation", "within two", "textbook: one", "two"]
+    let (ones, twos) = ("within one deviation", "within two")
+    func share(_ value: Double?) -> String { value.map { Figure.number($0) + " %" } ?? "" }
+    let rows = figures.filter { $0.quantity.hasSuffix(ones) && ["", "R8"].contains($0.id) }
+    return [header]
+      + rows.compactMap { one in
+        let subject = one.quantity.dropLast(ones.count)
+        guard let two = figures.first(where: { $0.quantity == subject + twos }) else { return nil }
+        let name = subject.trimmingCharacters(in: [":", " "])
+        return [
+          name, share(one.value), share(two.value), share(one.textbook?.value),
+          share(two.textbook?.value),
+        ]
+      }
   }
 
   private func recorded(
