@@ -8,9 +8,8 @@ struct SiteFigures: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "SiteFigures",
     subcommands: [
-      AirFigures.self, DifferenceFigures.self, FlightFigures.self, FuzzFigures.self,
-      HistoryFigures.self,
-      LatencyFigures.self,
+      AirFigures.self, DifferenceFigures.self, EventFigures.self, FlightFigures.self,
+      FuzzFigures.self, HistoryFigures.self, LatencyFigures.self,
       SurveyFigures.self, TrackFigures.self, ZoneFigures.self,
     ])
 }

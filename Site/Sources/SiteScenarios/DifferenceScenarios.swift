@@ -138,6 +138,32 @@ package struct UplinkScenario: Sendable {
   }
 }
 
+extension UplinkScenario {
+  /// Calls `body` with each message at an anchor: its time, its sender, the anchor, and the place
+  /// of the tag of a blink. The tags blink in turn.
+  package func messages(
+    tags: Int,
+    _ body: (Double, Engine.Node, _ anchor: Int, OneWayLine.Message, SIMD3<Double>?) -> Void
+  ) {
+    var frame = 0
+    run { now, event in
+      switch event {
+      case .sync(let from, let sent, let received):
+        for one in received {
+          body(
+            now, .anchor(from), one.anchor, .sync(sent: .init(sent), .init(one.stamp)), nil)
+        }
+      case .blink(let place, let stamps):
+        frame += 1
+        for stamp in stamps {
+          let message = OneWayLine.Message.blink(frame: UInt32(frame), .init(stamp.received))
+          body(now, .tag(frame % tags), stamp.anchor, message, place)
+        }
+      }
+    }
+  }
+}
+
 /// One cluster of downlink TDoA: an initiator with six responders in slots of 2 ms, and tags.
 package struct DownlinkScenario: Sendable {
   /// Seconds, one standard deviation of a stamp.

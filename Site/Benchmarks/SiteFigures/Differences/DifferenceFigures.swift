@@ -160,26 +160,12 @@ struct DifferenceFigures: ParsableCommand {
     // Blinks that wait for a frame of synchronisation cost, too.
     (scenario.seconds, scenario.blinkInterval) = (20, 0.001)
     scenario.path = { _ in SIMD3(9, 6, 1.2) }
-    var (lines, frame) = ([(OneWayLine, Engine.Node, Engine.Node)](), 0)
-    scenario.run { now, event in
-      func add(_ sender: Engine.Node, _ anchor: Int, _ message: OneWayLine.Message) {
-        let line = OneWayLine(time: now, device: "A\(anchor)", senders: [], message)
-        lines.append((line, sender, .anchor(anchor)))
-      }
-      switch event {
-      case .sync(let from, let sent, let received):
-        for one in received {
-          add(.anchor(from), one.anchor, .sync(sent: .init(sent), .init(one.stamp)))
-        }
-      case .blink(_, let stamps):
-        frame += 1
-        for stamp in stamps {
-          let message = OneWayLine.Message.blink(frame: UInt32(frame), .init(stamp.received))
-          add(.tag(frame % 20), stamp.anchor, message)
-        }
-      }
+    var lines: [(OneWayLine, Engine.Node, Engine.Node)] = []
+    scenario.messages(tags: 20) { now, sender, anchor, message, _ in
+      let line = OneWayLine(time: now, device: "A\(anchor)", senders: [], message)
+      lines.append((line, sender, .anchor(anchor)))
     }
-    return (lines, frame)
+    return (lines, Int(scenario.seconds / scenario.blinkInterval))
   }
 
   /// The lines of the tags of one cluster, five rounds a second.
