@@ -12,6 +12,8 @@ struct RobustClocks {
     /// Ticks by which the last stamp of reception is late, and ticks in a tick minus 1.
     var (late, drift) = (0.0, 0.0)
     var p = (xx: 0.0, xy: 0.0, yy: 0.0)
+    /// Frames that were rejected in a row.
+    var rejected = 0
   }
 
   private var clocks: [Int: Clock] = [:]
@@ -44,7 +46,10 @@ struct RobustClocks {
     let innovation = own + clock.late - clock.drift * step
     let scaled = abs(innovation) / (clock.p.xx + noise).squareRoot()
     let variance = clock.p.xx + noise * max(1, scaled / 1.5)
-    let gain = scaled < 4 ? (clock.p.xx / variance, clock.p.xy / variance) : (0, 0)
+    // A clock that contradicts its model for long is believed: boards warm up.
+    let isUsed = scaled < 4 || clock.rejected >= 3
+    clock.rejected = isUsed ? 0 : clock.rejected + 1
+    let gain = isUsed ? (clock.p.xx / variance, clock.p.xy / variance) : (0, 0)
     clock.late = innovation * (1 - gain.0)
     clock.drift += gain.1 * innovation
     clock.p.yy -= gain.1 * clock.p.xy
