@@ -487,6 +487,40 @@ class ClusterTests(Folder):
             # A server that demands it gets it after nats://, too.
             self.assertIn(expected, (other := run(*ca, node.url)).stderr + other.stdout)
 
+    def test_a_site_is_restored_from_a_backup(self) -> None:
+        node = self.node()
+        (self.folder / "lines").write_bytes(lines(0, 3_000))
+        send = "--store", self.folder / "store", self.folder / "lines"
+        self.assertEqual(node.run(*send).returncode, 0)
+        before, copy = node.read(), self.folder / "copy"
+        saved = node.run("--backup", copy)
+        self.assertEqual(saved.returncode, 0, saved.stderr)
+        self.assertIn(f"uwb-hall-range: 3000 messages are in {copy}/uwb-hall-range", saved.stdout)
+        self.assertEqual(oct(copy.stat().st_mode)[-3:], "700")
+        refused = node.run("--restore", copy, "--replicas", 1)
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("A stream that exists is not replaced.", refused.stderr)
+        other = self.node(streams=False)
+        restored = other.run("--restore", copy, "--replicas", 1)
+        self.assertEqual((restored.returncode, restored.stdout.count("messages")), (0, 4), restored.stderr)
+        self.assertEqual(other.run("--make-streams", "--replicas", 1).stdout.count("as it was"), 4)
+        self.assertEqual(other.read(), before)
+        # Numbers go on.
+        self.assertEqual(other.run(*send).returncode, 0)
+        self.assertEqual(other.read()[:-3_000], before)
+
+    def test_a_damaged_backup_is_an_error(self) -> None:
+        node, copy = self.node(), self.folder / "copy"
+        self.assertEqual(node.run("--backup", copy).returncode, 0)
+        part = copy / "uwb-hall-place" / "stream.tar.s2"
+        part.write_bytes(part.read_bytes()[:-40])
+        other = self.node(streams=False)
+        restored = other.run("--restore", copy, "--replicas", 1)
+        self.assertEqual(restored.returncode, 1)
+        self.assertIn("uwb-hall-place cannot be restored", restored.stderr)
+        (copy / "uwb-hall-range" / "backup.json").write_text("[]")
+        self.assertIn("is not a backup", other.run("--restore", copy, "--replicas", 1).stderr)
+
     def test_the_check_names_the_next_step(self) -> None:
         node = self.node(streams=False)
         self.assertIn("--make-streams", node.run("--check").stdout)

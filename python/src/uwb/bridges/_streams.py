@@ -73,11 +73,12 @@ async def make(client: Client, site: str, replicas: int, size: int, texts: list[
                 continue
         reply = await call(client, f"STREAM.{step}.{name}", config)
         if "error" in reply:
-            raise NatsError(f"{name} cannot be {done}: {_explained(reply['error'])}")
+            raise NatsError(f"{name} cannot be {done}: {explained(reply['error'])}")
         texts.append(f"{name}: {done}")
 
 
-def _explained(error: dict[str, Any]) -> str:
+def explained(error: dict[str, Any]) -> str:
+    """Returns an error of JetStream with its next step."""
     text, code = str(error.get("description", "unknown error")), error.get("err_code")
     if code == 10074 or code == 10005:
         return (f"{text}. Use --replicas 1 for one server, start all servers of the cluster, or use a smaller "
@@ -91,7 +92,7 @@ async def find_problems(client: Client, site: str, replicas: int, texts: list[st
     """Adds the problems of a site, each with its next step; `texts` gets the rest."""
     account = await call(client, "INFO")
     if "error" in account:
-        raise NatsError(f"JetStream: {_explained(account['error'])}")
+        raise NatsError(f"JetStream: {explained(account['error'])}")
     now = time.time()
     for kind in AGES:
         name = stream(site, kind)

@@ -27,7 +27,7 @@ from typing import Any
 
 import uwb
 
-from . import _exporter, _nats, _streams
+from . import _backup, _exporter, _nats, _streams
 from ._clock import Clocks
 from ._house import slug
 from ._input import Ended, Feed, Place, SiteChange, log
@@ -396,6 +396,8 @@ def parsed(arguments: list[str] | None) -> argparse.Namespace:
     add("--replicas", type=int, default=3, choices=[1, 3, 5], help="of the streams (default: 3)")
     add("--stream-size", type=int, default=1_024, metavar="MB", help="of each stream (default: 1024)")
     add("--check", action="store_true", help="list streams, consumers, hosts and their problems, and end")
+    add("--backup", metavar="FOLDER", help="write the streams of the site to files, and end")
+    add("--restore", metavar="FOLDER", help="make the streams of the site from these files, and end")
     options = found.parse_args(arguments)
     try:
         validate(options)
@@ -434,6 +436,10 @@ async def ask(options: argparse.Namespace) -> int:
             raise _nats.NatsError(" ".join(reasons))
         if options.make_streams:
             await _streams.make(client, options.site, options.replicas, options.stream_size << 20, texts)
+        elif options.backup:
+            await _backup.save(client, options.site, options.backup, texts)
+        elif options.restore:
+            await _backup.restore(client, options.site, options.restore, options.replicas, texts)
         else:
             await _streams.find_problems(client, options.site, options.replicas, texts, found)
     except _nats.NatsError as failure:
@@ -455,7 +461,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parsed(arguments)
 
     def work() -> int:
-        if options.make_streams or options.check:
+        if options.make_streams or options.check or options.backup or options.restore:
             return asyncio.run(ask(options))
         return asyncio.run(Bridge(options).run())
 
