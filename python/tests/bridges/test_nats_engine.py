@@ -369,6 +369,11 @@ class PlacesTests(unittest.TestCase):
 class LeaseTests(unittest.TestCase):
     """A stream with one subject, whose answers may be lost."""
 
+    newest: dict[str, Any] | None
+
+    def setUp(self) -> None:
+        self.newest, self.writes = None, 0
+
     def lease(self, holder: str) -> Lease:
         async def request(subject: str, payload: bytes, timeout: float, headers: bytes = b"") -> Message:
             if "MSG.GET" in subject:
@@ -381,10 +386,6 @@ class LeaseTests(unittest.TestCase):
             return self.answer({"seq": self.writes})
 
         return Lease(unittest.mock.Mock(request=request), "hall", "east", holder)
-
-    def setUp(self) -> None:
-        self.newest: dict[str, Any] | None = None
-        self.writes = 0
 
     def answer(self, members: dict[str, Any]) -> Message:
         return Message("", "", b"", json.dumps(members).encode())
