@@ -29,7 +29,8 @@ package struct OneWayLine: Sendable, Hashable {
   /// The names of the sender, the most certain one first: its own name, then its address.
   package var senders: [String]
   package var message: Message
-  /// The direction of the sender from the front of the receiver, in radians: to the right, upwards.
+  /// The direction from the receiver to the sender in radians, positive to the left. Zero is the
+  /// front of the receiver.
   package var azimuth: Double?
   package var elevation: Double?
   /// The probability that the direct path is blocked.
