@@ -94,7 +94,7 @@ struct TableOptions: ParsableArguments {
     _ verb: String, _ file: String?, _ work: () throws(LabError) -> Result
   ) throws(LabError) -> Result {
     let isInput = file ?? "-" == "-"
-    // A line would disturb rows that are typed.
+    // A line of progress would disturb a user who types the rows.
     if isInput, standardInput.isTerminal { return try work() }
     let name = isInput ? "standard input" : printable(file ?? "")
     return try CommandSupport.withProgress("\(verb) \(name)", work)

@@ -10,16 +10,17 @@ package import Ranging
 package struct AntennaPair: Sendable {
   /// The dependence of the phase on the direction.
   package enum Model: Sendable {
-    /// 2π times the projection of the baseline: the position of the first antenna minus the
-    /// position of the second, in wavelengths.
+    /// 2π times the projection of the direction on the baseline, in wavelengths.
+    ///
+    /// The baseline is the position of the first antenna minus the position of the second.
     case baseline(x: Double, y: Double, z: Double)
-    /// A table over the angle whose sine is the projection of the direction on an axis of length 1:
-    /// (0, 1, 0) for a pair side by side.
+    /// A table over an angle. Its sine is the projection of the direction on an axis of length 1,
+    /// such as (0, 1, 0) for a pair side by side.
     case table(PhaseTable, x: Double, y: Double, z: Double)
   }
   /// The dependence of the phase on the direction.
   package var model: Model
-  /// Constant phase in radians, from cables and chips.
+  /// The constant part of the phase in radians, from cables and chips.
   package var offset: Double
   /// The effect of coupling: amplitudes in radians for cosine and sine of 1, 2, 3… times the
   /// azimuth.

@@ -13,26 +13,27 @@ public struct DirectionFinder: Sendable {
   public struct Direction: Sendable, Hashable {
     /// The angle in radians, from x towards y.
     public var azimuth: Double
-    /// The angle in radians, towards z; the assumed one if the antennas do not determine it.
+    /// The angle in radians, towards z. If the antennas do not determine it, the assumed angle.
     public var elevation: Double
-    /// One standard deviation of the azimuth in radians, around the likeliest direction.
+    /// One standard deviation of the azimuth in radians, around the most likely direction.
     public var standardDeviation: Double
-    /// The probability that the direction is this one, and not a mirror image or another turn.
+    /// The probability of this direction, as opposed to mirror images and other turns of the phase.
     public var probability: Double
   }
 
   /// The pairs, in the order of the phases.
   package let pairs: [AntennaPair]
-  /// Random walk of the azimuth in radians per square root of a second. 0.5: a person walks by.
+  /// The random walk of the azimuth in radians per square root of a second. 0.5 suits a person
+  /// walking by.
   package var wander = 0.5
   /// The probability that a phase is an outlier.
   package var outliers = 0.02
-  /// The probability that the peer is anywhere else in the next row.
+  /// The probability that the peer jumps to any other direction before the next row.
   package var jumps = 1e-3
   let azimuths: [Double]
   let elevations: [Double]
   let isCircle: Bool
-  /// Expected phases: for each elevation, each azimuth, each pair.
+  /// The expected phases, ordered by elevation, azimuth and pair.
   private let expected: [Double]
 
   /// Creates a finder; nil without pairs.
@@ -64,13 +65,13 @@ public struct DirectionFinder: Sendable {
 
   /// The likelihood of a row for each azimuth.
   struct Likelihood {
-    /// Logarithms.
+    /// The log-likelihood of each azimuth.
     var values: [Double]
-    /// The index of the likeliest elevation for each azimuth.
+    /// The index of the most likely elevation for each azimuth.
     var elevations: [Int]
     /// The greatest of `values`.
     private(set) var most = -Double.infinity
-    /// The likelihoods in units of the greatest one; empty if `most` is not finite.
+    /// The likelihoods divided by the greatest one; empty if `most` is not finite.
     private(set) var ratios: [Double] = []
 
     init(values: [Double], elevations: [Int]) {
@@ -95,7 +96,7 @@ public struct DirectionFinder: Sendable {
     var values = [Double](repeating: -.infinity, count: azimuths.count)
     var chosen = [Int](repeating: 0, count: azimuths.count)
     let floor = outliers / (2 * .pi)
-    // The whole error decides between sides; its constant part stays in the deviation.
+    // The whole error counts in the choice of a side. Its constant part remains in the deviation.
     let variances = pairs.map {
       $0.phaseDeviation * $0.phaseDeviation + $0.modelDeviation * $0.modelDeviation
     }
@@ -144,7 +145,7 @@ public struct DirectionFinder: Sendable {
     finder.jumps = likeliestJumps(rows, seen)
     var result: [Direction?] = []
     result.reserveCapacity(rows.count)
-    // In overlapping pieces, because a row takes some kilobytes.
+    // Rows are processed in overlapping pieces, because a row takes some kilobytes.
     let (piece, overlap) = (2000, 100)
     var carried: [Double]?
     var width = LearnedWidth()
@@ -187,14 +188,14 @@ public struct DirectionFinder: Sendable {
 
   /// The learned rate at which a peer jumps between rows.
   fileprivate struct Jumps: Sendable {
-    /// The number of rows that count; earlier ones are forgotten.
+    /// The number of rows that matter; earlier ones are forgotten.
     private static let memory = 30.0
     private var count = 0.0
     private var rows = 0.0
 
     func probability(usual: Double) -> Double { (usual + count) / (1 + rows) }
 
-    /// - Parameter probability: that the peer jumped to the next row.
+    /// - Parameter probability: the probability that the peer jumped to the next row.
     mutating func add(_ probability: Double) {
       let part = min(1, (Self.memory - 1) / max(1, rows))
       (count, rows) = (count * part + probability, rows * part + 1)
@@ -211,7 +212,7 @@ public struct DirectionFinder: Sendable {
     if seconds > 0, track.belief != nil { track.width.fade(seconds) }
     let kernel = kernel(seconds)
     if kernel.isEmpty { track.sides = nil }
-    // Rows may be unrelated; the learned rate of jumps shows it.
+    // A high learned rate of jumps means that the rows are unrelated.
     var finder = self
     finder.jumps = track.jumps.probability(usual: jumps)
     var belief = [Double](repeating: 1 / Double(azimuths.count), count: azimuths.count)
@@ -242,7 +243,7 @@ public struct DirectionFinder: Sendable {
     return min(1, jumps * anywhere / (Double(belief.count) * sum))
   }
 
-  /// Returns the likeliest jump probability: rows may be a path, or independent of each other.
+  /// Returns the most likely probability of jumps: rows may form a path, or be independent.
   ///
   /// - Parameter seen: The likelihoods of the first rows.
   private func likeliestJumps(
@@ -357,7 +358,7 @@ public struct DirectionFinder: Sendable {
     var total = 0.0
     for bin in 0..<count { total += belief[bin] }
     let floor = total / Double(count)
-    // A peer that jumps at each row may be anywhere in the next one.
+    // A peer that jumps at each row may be anywhere at the next one.
     guard !kernel.isEmpty, jumps < 1 else { return [Double](repeating: floor, count: count) }
     var result = [Double](repeating: 0, count: count)
     for bin in 0..<count where belief[bin] > 1e-12 * total {
@@ -365,7 +366,7 @@ public struct DirectionFinder: Sendable {
       result[bin] += kernel[0] * here
       for step in 1..<max(1, kernel.count) {
         let part = kernel[step] * here
-        // Around the circle, or reflected at the ends.
+        // The angle wraps around the circle, or is reflected at the ends of a sector.
         let (high, low) = (bin + step, bin - step)
         result[high < count ? high : isCircle ? high - count : 2 * count - 1 - high] += part
         result[low >= 0 ? low : isCircle ? low + count : -1 - low] += part
@@ -401,7 +402,7 @@ public struct DirectionFinder: Sendable {
       if posterior[bin] > posterior[peak] { peak = bin }
     }
     guard phases.contains(where: { $0?.isFinite == true }), total > 0 else { return nil }
-    // From the peak down to where another one starts.
+    // The peak ends where another one begins.
     func bin(_ step: Int) -> Int? {
       let bin = peak + step
       return isCircle ? (bin % count + count) % count : (0..<count ~= bin ? bin : nil)
@@ -427,7 +428,8 @@ public struct DirectionFinder: Sendable {
     // A bin is a degree wide.
     let variance = (max(0, square / mass - mean * mean) + 1.0 / 12) * degree * degree
     let azimuth = azimuths[peak] + mean * degree
-    // Other rows have reduced the part of noise in the spread; the rest is common to all rows.
+    // Other rows have reduced the share of noise in the spread. The remaining error is common to
+    // all rows.
     let (model, noise, misfit) = fit(of: phases, azimuth: peak, elevation: elevations[peak])
     let found = Direction(
       azimuth: isCircle ? wrapped(azimuth) : azimuth, elevation: height / mass,
@@ -469,7 +471,7 @@ public struct DirectionFinder: Sendable {
 }
 
 extension DirectionFinder.Direction {
-  /// Makes the direction no likelier than its side.
+  /// Limits the probability of the direction to the probability of its side.
   fileprivate mutating func limit(odds: Double) {
     probability = min(probability, 1 / (1 + exp(-odds)))
   }

@@ -3,33 +3,31 @@
 internal import Glibc
 internal import Ranging
 
-/// The probability that directions are on the right side, where another one has nearly the same
-/// phases.
+/// The probability that directions are on the right side, where another side has similar phases.
 ///
-/// Rows in about one direction share the error of the models. Any number of them has no more
-/// information about sides than one row without noise. The rest comes from directions before and
-/// after, from which the peer moved on without a jump.
+/// Rows in about one direction share the error of the models. Any number of them contains no more
+/// information about sides than one row without noise. More comes from directions before and after,
+/// if the peer moved there without a jump.
 struct DirectionSides: Sendable {
   /// Consecutive rows with about the same phases. Log-odds refer to the side of the first row.
   fileprivate struct Stay: Sendable {
-    /// The log-odds from the rows before the stay.
+    /// The log-odds that come from earlier rows.
     var before = 0.0
     var sum = 0.0
     var count = 0.0
-    /// 1 if the last row is on the side of the first one, -1 if not.
+    /// 1 if the last row is on the side of the first one, otherwise -1.
     var side = 1.0
-    /// The most that this stay and the one before can contribute to each other; 0 if the peer
-    /// jumped.
+    /// The greatest contribution of this stay and the previous one to each other; 0 after a jump.
     var most = 0.0
   }
 
-  /// Degrees beyond which the errors of the models are independent.
+  /// The difference in degrees beyond which the errors of the models are independent.
   private static let reach = 20
-  /// Degrees beyond which a direction is on another side.
+  /// The difference in degrees beyond which a direction is on another side.
   private static let otherSide = 30
-  /// The most log-odds of a row. Wrong phases do not follow the model.
+  /// The greatest log-odds of a single row, since wrong phases do not follow the model.
   private static let most = 8.0
-  /// The probability of jumps from which on rows count as unrelated.
+  /// The probability of jumps above which rows count as unrelated.
   private static let apart = 0.3
 
   /// The variance of the models relative to the variance of noise.
@@ -78,11 +76,11 @@ struct DirectionSides: Sendable {
       }
       if let start, value > atStart, distance(bin, start) <= Self.reach { atStart = value }
     }
-    // A peer that jumped is on either side.
+    // After a jump, the peer is on either side.
     let most = min(Self.most, log((2 - jumps) / jumps))
     let continues = jumps < Self.apart
     let isNear = continues && start != nil && distance(peak, self.peak) <= Self.otherSide
-    // Phases that are not angles have no likelihood anywhere.
+    // Impossible phases have no likelihood in any direction.
     let difference = here == there ? 0 : Self.limited(here - there)
     if continues, atStart >= max(here, there) - Self.most {
       if !isNear { stay.side = -stay.side }

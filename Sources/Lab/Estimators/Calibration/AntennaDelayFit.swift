@@ -39,11 +39,11 @@ package struct AntennaDelayFit: Sendable {
 
   /// Whether a placement was used.
   package enum Verdict: String, Sendable, Hashable, CaseIterable {
-    /// Agrees with the others.
+    /// The placement agrees with the others.
     case used
-    /// Contradicts the others and was left out.
+    /// The placement contradicts the others and was excluded.
     case outlier
-    /// Either this one or another one is wrong: both were used, with less weight.
+    /// Either this placement or another one is wrong. Both were used with less weight.
     case suspect
   }
 
@@ -53,7 +53,7 @@ package struct AntennaDelayFit: Sendable {
     package var a: BoardAntenna
     /// The other end.
     package var b: BoardAntenna
-    /// Metres.
+    /// The true distance in metres.
     package var truth: Double
     /// The number of measurements.
     package var count: Int
@@ -61,9 +61,9 @@ package struct AntennaDelayFit: Sendable {
     package var excess: Double
     /// Standard deviation of single measurements in metres.
     package var spread: Double
-    /// Residual in metres without the delays.
+    /// The residual in metres after the delays are subtracted.
     package var residual = 0.0
-    /// Whether it was used.
+    /// Whether the placement was used.
     package var verdict = Verdict.used
   }
 
@@ -77,16 +77,18 @@ package struct AntennaDelayFit: Sendable {
     package var delay: Delay
   }
 
-  /// The delays that are determined.
+  /// The delays that the measurements determine.
   package let delays: [BoardAntenna: Delay]
-  /// Antennas of which only sums are determined, in connected groups. A group has no triangle (or
-  /// other odd ring) of boards and no known board.
+  /// The groups of connected antennas for which only sums of delays are determined.
+  ///
+  /// Such a group has no triangle (or other odd ring) of boards, and no known board.
   package let undetermined: [[BoardAntenna]]
   /// The sum of delays of each measured pair.
   package let sums: [Sum]
   /// All placements, ordered by pair.
   package let placements: [Placement]
-  /// Placements beyond the required number. With 0, a wrong one could not be detected.
+  /// The number of placements beyond the required number. With 0, a wrong one could not be
+  /// detected.
   package let redundancy: Int
   /// Residuals of the used placements in metres.
   package let residuals: FitResiduals

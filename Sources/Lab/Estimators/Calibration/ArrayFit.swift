@@ -26,16 +26,16 @@ package struct ArraySample: Sendable, Hashable {
 /// cross-validation: one stretch of the recording after the other is held out. Reflections change
 /// from one stretch to the next, so that multiples that only describe them do not help there.
 package struct ArrayFit: Sendable {
-  /// The shortest baseline in wavelengths with a direction: a shorter one has only noise.
+  /// The least baseline in wavelengths that determines a direction; a shorter one has only noise.
   private static let leastBaseline = 0.05
-  /// Radians beyond which a direction is on another side.
+  /// The error in radians beyond which a direction is on another side.
   private static let otherSide = Double.pi / 4
-  /// The number of samples for the pairs; more hardly change them.
+  /// The greatest number of samples for the fit; more hardly change it.
   private static let enough = 2000
 
   /// The pairs, with deviations that agree with the errors of held-out directions.
   package private(set) var pairs: [AntennaPair]
-  /// Multiples of the azimuth that are used, from 2 on; 1 for none.
+  /// The greatest multiple of the azimuth in use; 1 for none.
   package let harmonics: Int
   /// The error of the azimuth of each sample in radians, when its stretch is held out of the fit
   /// and each row is used alone. Nil for samples that are not part of the fit.
@@ -66,7 +66,7 @@ package struct ArrayFit: Sendable {
     }
     heldOut.setDeviations(like: pairs)
     var rows = heldOut.rows(directions)
-    // The common error of the pairs appears only in directions.
+    // The error that the pairs have in common appears only in directions.
     if let scale = rows.certain.scale {
       for pair in pairs.indices { pairs[pair].scaleDeviations(by: scale) }
       heldOut.setDeviations(like: pairs)
@@ -83,21 +83,21 @@ package struct ArrayFit: Sendable {
   }
 }
 
-/// The samples of a calibration, and some of them that choose a form.
+/// The samples of a calibration, and the subset used to choose a model.
 private struct KnownDirections {
-  /// Fewer are not an array's turn.
+  /// The least number of samples for a calibration.
   private static let fewest = 16
   /// The number of samples used to choose a form.
   private static let enough = 500
 
   private let usable: [ArraySample]
-  /// The samples that choose a form.
+  /// The samples used to choose a model.
   let samples: [ArraySample]
   /// The derivatives of their phases.
   let rows: [PairModel.Row]
   /// Their indices among all samples of the calibration.
   let indices: [Int]
-  /// The stretch of the recording of each, which is held out as a whole.
+  /// The stretch of the recording that contains each sample. A stretch is held out as a whole.
   let parts: [Int]
 
   init(_ all: [ArraySample]) throws(FitFailure) {
@@ -138,12 +138,12 @@ extension ArraySample {
   }
 }
 
-/// The pairs that are fitted without one stretch of the recording, for each stretch.
+/// The pairs fitted without one stretch of the recording, for each stretch.
 private struct HeldOutPairs {
   /// The number of stretches. With twelve, a stretch of a single turn is 30 degrees wide, and the
   /// others determine coupling up to the sixth multiple there.
   static let count = 12
-  /// The residual in radians beyond which a phase counts as its logarithm.
+  /// The residual in radians above which the cost grows only logarithmically.
   private static let usualResidual = 0.1
 
   let harmonics: Int
@@ -245,7 +245,7 @@ private struct HeldOutPairs {
 /// The direction of a row whose stretch was held out of the fit.
 private struct HeldOutRow {
   var index: Int
-  /// Radians.
+  /// The error in radians.
   var error: Double
   var deviation: Double
   var probability: Double
@@ -254,7 +254,7 @@ private struct HeldOutRow {
 extension [HeldOutRow] {
   /// The share of a normal distribution within one standard deviation.
   private static let usualShare = 0.683
-  /// Below this probability, another direction is nearly as likely.
+  /// The probability below which another direction is nearly as likely.
   private static let leastProbability = 0.7
 
   /// The rows with one likely direction.
@@ -274,7 +274,7 @@ extension [HeldOutRow] {
 }
 
 extension AntennaPair {
-  /// The length of the baseline in wavelengths; 0 without one.
+  /// The length of the baseline in wavelengths; 0 for models without a baseline.
   fileprivate var baseline: Double {
     guard case .baseline(let x, let y, let z) = model else { return 0 }
     return (x * x + y * y + z * z).squareRoot()

@@ -6,9 +6,9 @@ package import Ranging
 package struct DelayMeasurement: Sendable, Hashable {
   package var a: BoardAntenna
   package var b: BoardAntenna
-  /// Metres, including the delays.
+  /// The measured distance in metres, including the delays.
   package var measured: Double
-  /// Metres, antenna to antenna.
+  /// The true distance in metres, from antenna to antenna.
   package var truth: Double
 
   /// Creates a measurement.

@@ -2,16 +2,16 @@
 
 internal import Ranging
 
-/// Antennas that are connected by placements, and the delays that fit the placements best.
+/// Antennas that placements connect, with the best-fitting delays.
 struct DelayNetwork {
   struct Solution {
     var values: [Double]
     /// The residual of each placement in metres.
     var residuals: [Double]
     var redundancy: Int
-    /// The factor of the equations.
+    /// The Cholesky factor of the normal equations.
     fileprivate var factor: ProfileMatrix
-    /// The factor of the covariance due to excessive residuals.
+    /// The factor on the covariance because of large residuals.
     fileprivate var scale: Double
 
     /// Computes the covariances.
@@ -32,17 +32,20 @@ struct DelayNetwork {
 
   private let placements: [AntennaDelayFit.Placement]
   private let parameters: AntennaDelayFit.Parameters
-  /// The unknowns.
+  /// The index of each unknown delay.
   private(set) var indices: [BoardAntenna: Int] = [:]
-  /// For each placement: its unknowns, their sum, and the variance of the sum.
+  /// The indices of the unknown delays of each placement.
   private var terms: [[Int]] = []
+  /// The measured sum of the unknown delays of each placement.
   private var observed: [Double] = []
+  /// The variance of the sum for each placement.
   private var variances: [Double] = []
   private(set) var undetermined: [[BoardAntenna]] = []
   private(set) var verdicts: [AntennaDelayFit.Verdict]
   private var profile = MatrixProfile(neighbours: [])
 
-  /// The most work of one factorisation: 2000 antennas that have all been measured with each other.
+  /// The limit of the work of one factorisation: 2000 antennas that are all measured with each
+  /// other.
   private static let limit = 2.7e9
 
   /// - Throws: `FitFailure` when there are too many antennas.
@@ -75,7 +78,7 @@ struct DelayNetwork {
 
   /// Computes the delays by robust regression; nil if the equations cannot be solved.
   mutating func solved() -> Solution? {
-    // Least absolute deviations first, which resist single wrong placements.
+    // The fit starts with least absolute deviations, which resist single wrong placements.
     var weights = variances.map { 1 / $0 }
     for _ in 0..<60 {
       guard let found = solution(weights, undetermined) else { return nil }
@@ -109,7 +112,8 @@ struct DelayNetwork {
       guard looseGroups(kept).joined().count == undetermined.joined().count,
         let next = solution(usedWeights, undetermined)
       else {
-        // Without the two a delay would be undetermined: the wrong placement cannot be identified.
+        // Without both placements, a delay would be undetermined, so the wrong one cannot be
+        // identified.
         verdicts = verdicts.map { $0 == .outlier ? .suspect : $0 }
         return
       }
@@ -124,7 +128,7 @@ struct DelayNetwork {
       let all = solution(variances.map { 1 / $0 }, undetermined, isScaled: false)
     else { return }
     let inverse = all.factor.inverse()
-    // The effect of an error on the own residual, in standard deviations.
+    // The effect of an error of a placement on its own residual, in standard deviations.
     let effects = placements.indices.map { 1 - inverse.sum(terms[$0]) / variances[$0] }
     let outliers = placements.indices.filter { verdicts[$0] == .outlier }
     for index in outliers {

@@ -2,7 +2,7 @@
 
 package import Ranging
 
-/// Why a calibration could not be computed.
+/// The reason why a calibration could not be computed.
 package enum FitFailure: Error, Sendable, Hashable, CustomStringConvertible {
   /// There are too few usable measurements.
   case tooFew(Int, needed: Int)

@@ -2,13 +2,13 @@
 
 internal import Ranging
 
-/// The parts of the directions of a calibration, which are held out in turn.
+/// Divides the directions of a calibration into parts that are held out in turn.
 enum DirectionParts {
   static let count = 5
-  /// Radians.
+  /// The width of a part in radians.
   private static let width = 4 * Double.pi / 180
 
-  /// Returns the part of each direction in radians: nearly equal ones are in the same part.
+  /// Returns the index of each direction's part. Nearly equal directions are in the same part.
   static func parts(of directions: [Double]) -> [Int] {
     let bins = directions.map { Int((wrapped($0) / width).rounded()) }
     var parts: [Int: Int] = [:]
@@ -23,12 +23,12 @@ struct PhaseErrors {
 
   /// Noise of one phase, one standard deviation.
   let noise: Double
-  /// Error of the model beside the noise.
+  /// The error of the model in addition to the noise, one standard deviation.
   let model: Double
 
-  /// Radians within which two directions have the same error of the model.
+  /// The difference in radians within which two directions have the same error of the model.
   private static let neighbourhood = 1.5 * Double.pi / 180
-  /// Fewer neighbours do not separate the noise from the error of the model.
+  /// The least number of neighbours that separate the noise from the error of the model.
   private static let fewestNeighbours = 30
 
   /// - Parameters:
@@ -64,6 +64,7 @@ func stretches(of count: Int, most: Int) -> [Int] {
 }
 
 extension [Double] {
-  /// The standard deviation of normal errors whose magnitudes these are, from their median.
+  /// The standard deviation of normally distributed errors with these magnitudes, from their
+  /// median.
   var medianDeviation: Double { 1.4826 * quantile(0.5) }
 }

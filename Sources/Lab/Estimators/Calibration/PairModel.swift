@@ -5,27 +5,27 @@ internal import Ranging
 
 /// The model of one pair, and its fit by iterated least squares of wrapped residuals.
 struct PairModel {
-  /// Radians beyond which a phase is not one.
+  /// The magnitude in radians above which a number cannot be a phase.
   static let greatestPhase = 1e6
-  /// Fewer phases do not make a fit.
+  /// The least number of phases for a fit.
   private static let fewest = 12
-  /// Noise alone reaches some tenths with few samples.
+  /// The least agreement of phases. Noise alone reaches some tenths with few samples.
   private static let leastConcentration = 0.4
-  /// The agreement of phases that a wavelength more has to add.
+  /// The increase of agreement that justifies a baseline longer by a wavelength.
   private static let lengthCost = 0.02
-  /// Steps of the fit, and the change of each unknown with which it has converged.
+  /// The greatest number of steps of the fit, and the change of an unknown below which it ends.
   private static let (steps, leastChange) = (15, 1e-4)
   /// Standard deviations beyond which residuals count less (Huber's loss), and not at all.
   private static let (tail, gate) = (1.5, 4.0)
-  /// Radians of coupling, one standard deviation.
+  /// The prior standard deviation of the coupling in radians.
   private static let coupling = 0.5
-  /// The weight of an unknown that is 0.
+  /// The weight that fixes an unknown at 0.
   private static let fixed = 1e9
 
   private(set) var pair: AntennaPair
   private let index: Int
   private let hasHeights: Bool
-  /// Whether there are measurements from behind: only these distinguish behind from ahead.
+  /// Whether there are measurements from behind. Only these distinguish behind from ahead.
   private let isAllRound: Bool
 
   /// A phase, and its direction as a vector of length 1.
@@ -42,14 +42,14 @@ struct PairModel {
     }
   }
 
-  /// Begins with the baseline at which the phases agree best, on a grid.
+  /// Creates a start model from the baseline of a grid at which the phases agree best.
   init(startingWith samples: [ArraySample], pair index: Int) throws(FitFailure) {
     self.index = index
     let known = try Self.known(samples, index)
     let heights = known.map { sin($0.sample.elevation) }
     hasHeights = (heights.max() ?? 0) - (heights.min() ?? 0) > 0.2
     isAllRound = known.contains { cos($0.sample.azimuth) < -0.1 }
-    // A coarser grid where there is one more dimension to search.
+    // The grid is coarser where it has one more dimension.
     let (step, reach) = hasHeights && isAllRound ? (0.12, 10) : (0.08, 15)
     let thinned = stretches(of: known.count, most: 100).map { Sight(known[$0]) }
     var best = (concentration: 0.0, pair: AntennaPair(.baseline(x: 0, y: 0, z: 0)))
@@ -164,7 +164,7 @@ struct PairModel {
           all: rows[row], residuals[row], min(1, Self.tail / max(1e-9, standard)))
       }
     }
-    // Coupling is 0 where nothing was measured.
+    // Coupling is assumed to be 0 in directions without measurements.
     for unknown in unknowns.indices.dropFirst(4) {
       equations.observe(
         [(unknown, 1)], -unknowns[unknown], noise * noise / (Self.coupling * Self.coupling))

@@ -5,7 +5,7 @@ package import Ranging
 
 /// Diagnostics of a receiver about a frame, and whether the direct path was blocked.
 package struct LabelledPath: Sendable {
-  /// The values in the order of the names that `PathFit` is given; nil where one is unknown.
+  /// The diagnostics in the order of the names given to `PathFit`; nil for unknown ones.
   package var values: [Double?]
   package var isBlocked: Bool
   /// The room of the measurement: rows of one room resemble each other more than rows of another.
@@ -27,23 +27,24 @@ package struct LabelledPath: Sendable {
 package struct PathFit: Sendable {
   package enum Failure: Error, Hashable {
     case oneKind(isBlocked: Bool)
-    /// Fewer than two rooms have rows of both kinds.
+    /// Fewer than two rooms have rows of both kinds of path.
     case rooms(Int)
     case noInputs
   }
 
   package let model: PathModel
-  /// The probability of each row, by a model of the other rooms.
+  /// The probability of each row, by a model that was learned from the other rooms.
   package let heldOut: [Double]
 
-  /// The number of independent rows that a room is assumed to have of one kind: hundreds of frames
-  /// are measured at few positions.
+  /// The number of independent rows that a room is assumed to have for each kind of path.
+  ///
+  /// Hundreds of frames are usually measured at few positions.
   private static let independentRows = 50.0
-  /// The most rows of a room and kind that are used; evenly spaced, where there are more.
+  /// The greatest number of rows of a room and kind. Of more rows, evenly spaced ones are used.
   private static let mostRows = 400
 
   private struct Form {
-    /// Whether there are products.
+    /// Whether the model has products of diagnostics.
     var isQuadratic: Bool
     /// Whether the model uses levels that depend on the distance and the boards.
     var hasLevels: Bool
@@ -91,7 +92,7 @@ package struct PathFit: Sendable {
     return scores.reduce(0, +) / Double(max(1, scores.count))
   }
 
-  /// Returns the mean of the rooms' balanced accuracies for other probabilities; nil where one is
+  /// Returns the mean of the rooms' balanced accuracies for given probabilities; nil if one is
   /// unknown.
   package func balancedAccuracy(of probabilities: [Double?]) -> Double {
     let folds = Dictionary(grouping: rows.indices.filter { probabilities[$0] != nil }) {
@@ -123,7 +124,7 @@ package struct PathFit: Sendable {
           if let score = score(evidence, rows, fold) { areas.append(score.accuracy + score.area) }
         }
         let mean = areas.reduce(0, +) / Double(max(1, areas.count))
-        // A form with more terms has to be better by more than chance.
+        // A model with more terms has to be better by more than chance.
         if mean > best.area + 0.01 { best = (form, mean) }
       }
     }
@@ -172,7 +173,7 @@ package struct PathFit: Sendable {
       products: form.isQuadratic ? Array(solution[(count + 1)...]) : nil)
   }
 
-  /// Returns the rows to learn from, and their weights.
+  /// Returns the rows to learn from, with their weights.
   private static func thinned(
     _ rows: [LabelledPath], _ folds: [[Int]]
   ) -> (rows: [Int], weights: [Double]) {
@@ -187,7 +188,7 @@ package struct PathFit: Sendable {
         weights += Array(repeating: weight, count: count)
       }
     }
-    // Both kinds are equally frequent.
+    // Both kinds of path get the same total weight.
     var sums = (free: 0.0, blocked: 0.0)
     for (row, weight) in zip(used, weights) {
       if rows[row].isBlocked { sums.blocked += weight } else { sums.free += weight }
@@ -223,7 +224,7 @@ package struct PathFit: Sendable {
         equations.right[index] -= solution[index]
       }
       guard let step = equations.solved() else { return nil }
-      // Far from the solution, a step may be too long.
+      // Far from the solution, a Newton step may be too long.
       let longest = step.map { abs($0) }.max() ?? 0
       let scale = min(1, 2 / max(1e-12, longest))
       for index in 0..<count { solution[index] += scale * step[index] }
@@ -234,7 +235,7 @@ package struct PathFit: Sendable {
 
   // MARK: scores
 
-  /// Writes the evidence of a model for rows to their indices.
+  /// Stores the evidence of a model for rows at their indices.
   private static func judge(
     _ model: PathModel, _ names: [String], _ rows: [LabelledPath], _ indices: [Int],
     _ evidence: inout [Double]
@@ -302,7 +303,7 @@ package struct PathFit: Sendable {
       guard !free.isEmpty, !blocked.isEmpty else { return nil }
       let usual = free.quantile(0.5)
       let all = blocked.map { $0 - usual }
-      // Failed exchanges are left to the gate of a filter.
+      // Failed exchanges are excluded here; a filter rejects them by its gate.
       let limit = 4 * max(0.05, all.map { abs($0) }.quantile(0.75))
       return all.filter { abs($0) <= limit }
     }

@@ -44,7 +44,7 @@ struct PhaseCurve {
   /// Sets the values to the mean phases near them, each unwrapped with the slope of the previous
   /// values.
   private mutating func unwrap(_ samples: [PhaseSample]) throws(FitFailure) {
-    // Outliers in a bin cancel.
+    // In the mean of a bin, outliers cancel.
     var means = [PhasorMean](repeating: PhasorMean(), count: values.count)
     for sample in samples {
       let (index, part) = interval(of: sample.angle)
@@ -59,7 +59,8 @@ struct PhaseCurve {
         continue
       }
       var expected = last.phase
-      // The slope so far, over several steps because one is noisy.
+      // The expected phase follows the slope of several earlier steps, because a single step is
+      // noisy.
       if known.count >= 2 {
         let from = known[max(0, known.count - 4)]
         expected +=

@@ -28,15 +28,15 @@ package struct PhaseTableFit: Sendable {
     /// Change of the slope within a radian, one standard deviation. Half a wavelength gives 3 at
     /// most; coupling adds ripples.
     package var bend = 6.0
-    /// Standard deviations beyond which residuals count less (Huber's loss).
+    /// The number of standard deviations beyond which residuals count less (Huber's loss).
     package var tail = 1.5
-    /// Standard deviations beyond which residuals are outliers and do not count.
+    /// The number of standard deviations beyond which residuals are outliers and are ignored.
     package var gate = 4.0
 
     package init() {}
   }
 
-  /// The table; 0 straight ahead if that was measured.
+  /// The table. Its phase straight ahead is 0, if this direction was measured.
   package let table: PhaseTable
   /// The phase straight ahead in -π..<π, from cables and chips. 0 if nothing was measured there;
   /// the table then contains the offset.
@@ -57,7 +57,7 @@ package struct PhaseTableFit: Sendable {
 
   /// Fits the table to samples.
   ///
-  /// - Parameter rounds: how often outliers and noise are estimated.
+  /// - Parameter rounds: the number of times that outliers and noise are estimated.
   package init(
     _ samples: [PhaseSample], _ parameters: Parameters = Parameters(), rounds: Int = 20
   ) throws(FitFailure) {
@@ -80,7 +80,8 @@ package struct PhaseTableFit: Sendable {
       }
       guard curve.refine(used, residuals, weights, noise, parameters) else { throw .noCurve }
     }
-    // A phase that does not depend on the angle is spread over the whole turn: 1.8 rad.
+    // If the phase does not depend on the angle, its residuals are uniform over the whole turn.
+    // Their deviation is then 1.8 rad.
     guard noise < 1 else { throw .noCurve }
 
     let ahead = curve.covers(0) ? curve.phase(at: 0) : 0
@@ -123,7 +124,8 @@ extension PhaseTableFit {
     package let modelDeviation: Double
   }
 
-  /// Holds out one part of the directions after the other; nil if the others do not make a table.
+  /// Holds out each part of the directions in turn; nil if the remaining parts do not determine a
+  /// table.
   package static func leavingOut(
     _ samples: [PhaseSample], _ parameters: Parameters
   ) -> LeftOut? {
@@ -135,7 +137,7 @@ extension PhaseTableFit {
     var residuals: [(direction: Double, residual: Double)] = []
     var angles: [Double] = []
     for (sample, part) in zip(usable, parts) {
-      // Directions beyond the ends of a table are not needed.
+      // Directions beyond the ends of a table are skipped.
       guard let fit = fits[part], let first = fit.table.angles.first,
         let last = fit.table.angles.last, first...last ~= sample.angle
       else { continue }

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The places of the elements of a symmetric matrix that relates few of its many unknowns.
+/// The positions of the stored elements of a sparse symmetric matrix.
 ///
-/// Unknowns that are related are close together (reverse Cuthill-McKee). A row has the elements
-/// from its first relation to the diagonal: factors and their inverses need no others. Source:
-/// A. George and J. Liu, "Computer Solution of Large Sparse Positive Definite Systems" (1981).
+/// Related unknowns are placed close together (reverse Cuthill-McKee). A row stores the elements
+/// from its first relation to the diagonal. Factors and inverses need no other elements. Source: A.
+/// George and J. Liu, "Computer Solution of Large Sparse Positive Definite Systems" (1981).
 struct MatrixProfile: Sendable {
   /// The row of each unknown.
   fileprivate let rows: [Int]
-  /// The first column of each row, and the index of the row's element in column 0, if it had one.
+  /// The first stored column of each row.
   fileprivate let firsts: [Int]
+  /// For each row, the index that an element in column 0 would have.
   fileprivate let origins: [Int]
   fileprivate let size: Int
-  /// The number of multiplications of a factorisation, about.
+  /// The approximate number of multiplications of a factorisation.
   let work: Double
 
   /// - Parameter neighbours: the related unknowns of each unknown.
@@ -54,7 +55,7 @@ struct MatrixProfile: Sendable {
     for start in neighbours.indices.sorted(by: byDegree) where !isPlaced[start] {
       let begin = result.count
       visit(from: start)
-      // The unknown found last is at an end of the group, where the order begins best.
+      // The unknown found last is at an end of the group, which is the best start of the order.
       let last = result[result.count - 1]
       for unknown in result[begin...] { isPlaced[unknown] = false }
       result.removeSubrange(begin...)
@@ -80,7 +81,7 @@ struct ProfileMatrix: Sendable {
     return profile.origins[max(row, column)] + min(row, column)
   }
 
-  /// Adds `weight` to the elements of each two of these unknowns, which must be related.
+  /// Adds `weight` to the elements of every pair of these unknowns, which must be related.
   mutating func add(_ unknowns: [Int], weight: Double) {
     for n in unknowns.indices {
       for other in 0...n { elements[index(unknowns[n], unknowns[other])] += weight }
@@ -121,7 +122,7 @@ struct ProfileMatrix: Sendable {
     return sum
   }
 
-  /// Solves the equations whose factor this is.
+  /// Solves the equations, if this is the factor of their matrix.
   func solved(_ right: [Double]) -> [Double] {
     let count = profile.firsts.count
     var result = right
@@ -139,7 +140,7 @@ struct ProfileMatrix: Sendable {
     return profile.rows.map { result[$0] }
   }
 
-  /// Returns the elements of the inverse of the matrix whose factor this is.
+  /// Returns the elements of the inverse of the matrix, if this is its factor.
   ///
   /// Source: A. Erisman and W. Tinney, "On computing certain elements of the inverse of a sparse
   /// matrix", Communications of the ACM 18 (1975).

@@ -4,9 +4,9 @@ package import Ranging
 
 /// A distance measured where the truth is known.
 package struct KnownRange: Sendable, Hashable {
-  /// Metres, without any correction.
+  /// The measured distance in metres, without any correction.
   package var measured: Double
-  /// Metres, antenna to antenna.
+  /// The true distance in metres, from antenna to antenna.
   package var truth: Double
   /// The received level in dBm, if known.
   package var power: Double?
@@ -32,16 +32,17 @@ package struct RangeBiasFit: Sendable {
   private static let bend = 0.004
   /// Standard deviations beyond which residuals count less (Huber's loss).
   private static let tail = 1.5
-  /// Metres from the median beyond which an error is a corrupt exchange and is left out.
+  /// The deviation from the median in metres beyond which an exchange is corrupt and excluded.
   private static let grossError = 5.0
 
-  /// Metres that both antenna delays of each pair add, at the mean level of all measurements.
+  /// The length in metres that both antennas of each pair add, at the mean level of all
+  /// measurements.
   package let delays: [Double]
-  /// Metres that the level adds to the delay; empty if levels are unknown.
+  /// The length in metres that the level adds to the delay; empty if levels are unknown.
   package let powerBias: PowerBias
   /// Residuals of the used measurements, in metres.
   package let residuals: FitResiduals
-  /// Positions that each pair was measured at, on average.
+  /// The average number of positions at which a pair was measured.
   package let positions: Int
   /// The deviation of the mean errors of single positions, in metres.
   package let positionDeviation: Double
@@ -67,7 +68,7 @@ package struct RangeBiasFit: Sendable {
       let (solution, remaining) = Self.fit(
         used.map { $0.measured - $0.truth }, terms, pairs: pairs, knots: knots)
     else { return nil }
-    // Only the sum of delay and table is determined: the table has a mean of 0.
+    // Only the sum of delay and table is determined, so the mean of the table is set to 0.
     let mean =
       knots.isEmpty
       ? 0
@@ -111,7 +112,7 @@ package struct RangeBiasFit: Sendable {
         equations.observe(terms[index], error, weights[index])
       }
       if knots.count >= 2 {
-        // The table bends little, and is 0 where there are no data.
+        // The table is smooth, and is 0 where there are no data.
         equations.smooth(
           pairs..<solution.count, step: knots[1] - knots[0], bend: bend, noise: noise)
         for index in pairs..<solution.count { equations.add(index, index, noise * noise) }
@@ -131,7 +132,7 @@ package struct RangeBiasFit: Sendable {
     return (solution, remaining)
   }
 
-  /// Returns the levels of the table: evenly over all but the outermost measurements.
+  /// Returns the levels of the table, evenly spaced over all but the outermost measurements.
   private static func knots(_ powers: [Double]) -> [Double] {
     let (low, high) = (powers.quantile(0.005), powers.quantile(0.995))
     let width = high - low

@@ -45,8 +45,8 @@ extension RangingCalibration.Pair {
 }
 
 extension RangingCalibration {
-  /// The number of positions that determine a deviation as well as the usual one is known: two
-  /// public recordings have 6.8 and 10 cm.
+  /// The weight of the usual deviation, as a number of positions. Two public recordings have 6.8
+  /// and 10 cm.
   private static let priorPositions = 8.0
 
   /// Returns the deviation of the errors of single positions, in metres. With few positions it is

@@ -11,11 +11,11 @@ package import Ranging
 package struct WalkaroundCalibration: Sendable {
   /// A point of the path in the frame of the antennas.
   package struct Point: Sendable, Hashable {
-    /// Seconds.
+    /// The time in seconds.
     package var time: Double
-    /// Radians, from the device's x towards its y.
+    /// The azimuth in radians, from the device's x towards its y.
     package var azimuth: Double
-    /// Radians, from there towards z.
+    /// The elevation in radians, from there towards z.
     package var elevation: Double
 
     /// Creates a point.
@@ -39,22 +39,22 @@ package struct WalkaroundCalibration: Sendable {
   package struct Parameters: Sendable, Hashable {
     /// The greatest difference of the two clocks in seconds.
     package var greatestLag = 1.0
-    /// Radians of azimuth beyond which the pair is not calibrated.
+    /// The azimuth in radians up to which the pair is calibrated.
     package var greatestAzimuth = Double.pi / 2
-    /// Seconds between two points of the path beyond which nothing is interpolated.
+    /// The greatest gap in seconds between two points of the path that is interpolated.
     package var gap = 1.0
     package var table = PhaseTableFit.Parameters()
 
     package init() {}
   }
 
-  /// Offset and table.
+  /// The fitted offset and table.
   package let fit: PhaseTableFit
   /// The phases with their angles.
   package let samples: [PhaseSample]
-  /// The index of each sample's phase.
+  /// The index of the phase of each sample.
   package let indices: [Int]
-  /// Seconds to add to the times of the phases.
+  /// The seconds to add to the times of the phases.
   package let lag: Double
   /// Whether the lag could be estimated, which takes a walk in both directions; otherwise 0 was
   /// assumed.
@@ -90,7 +90,8 @@ package struct WalkaroundCalibration: Sendable {
     isLagKnown = path.isBidirectional && parameters.greatestLag > 0
     var best = 0.0
     if isLagKnown {
-      // All lags with some of the phases, then finer steps around the best with more of them.
+      // First tries all lags with some of the phases, then finer steps around the best lag with
+      // more phases.
       var width = parameters.greatestLag
       for (count, steps) in [(300, 20), (1200, 10)] {
         let stride = max(1, phases.count / count)
@@ -98,11 +99,11 @@ package struct WalkaroundCalibration: Sendable {
         var least = Double.infinity
         for step in -steps...steps {
           let lag = middle + width * Double(step) / Double(steps)
-          // A lag at which no fit exists is not the right one.
+          // A lag without a fit cannot be the right one.
           guard abs(lag) <= parameters.greatestLag,
             case (let tried, _, let fit)? = try? fitted(lag, every: stride, rounds: 6)
           else { continue }
-          // All samples count here, because leaving out outliers would make a wrong lag look good.
+          // All samples count here. If outliers were excluded, a wrong lag could look good.
           let cost =
             tried.indices.reduce(0.0) { sum, index in
               let standard = (fit.sampleResiduals[index] ?? .pi) / 0.1

@@ -12,9 +12,9 @@ package import Ranging
 /// Allocates: for recordings, not for live measurements.
 package struct RangeSmoother: Sendable {
   package let parameters: RangeEstimator.Parameters
-  /// The number of samples that are smoothed together, and the number of later ones that they are
-  /// smoothed with. The effect of still later ones is below the precision.
+  /// The number of samples that are smoothed together.
   package var block = 50_000
+  /// The number of later samples used for them. The effect of still later ones is negligible.
   package var overlap = 10_000
 
   /// Creates a smoother.
@@ -74,7 +74,7 @@ package struct RangeSmoother: Sendable {
   ) -> (RangeEstimator.Parameters, RangeNoise) {
     var best = (parameters, RangeNoise())
     best.0.learnsAcceleration = false
-    // Later samples decide whether the first one was wrong.
+    // Later samples show whether the first one was wrong, so no doubt is assumed.
     best.0.initialDoubt = 0
     guard parameters.learnsAcceleration else { return best }
     var last = -Double.infinity
@@ -99,8 +99,8 @@ package struct RangeSmoother: Sendable {
 
   private func backward(_ steps: inout [Step], _ density: Double) {
     guard steps.count > 1 else { return }
-    // From each state to the previous one. After a rejected sample `predicted` starts from the last
-    // accepted one; the chain of predictions is exact as well.
+    // Each state is corrected by the following one. After a rejected sample, `predicted` starts
+    // from the last accepted one. The chain of predictions remains exact.
     for index in (0..<steps.count - 1).reversed() {
       let next = steps[index + 1]
       guard let predicted = next.predicted else {
@@ -109,7 +109,7 @@ package struct RangeSmoother: Sendable {
       }
       let own = steps[index].state
       let dt = predicted.time - own.time
-      // P·Fᵀ·inverse of the predicted covariance.
+      // The gain: P·Fᵀ times the inverse of the predicted covariance.
       let (a, b, c) = (predicted.rr, predicted.rv, predicted.vv)
       let determinant = a * c - b * b
       guard determinant > 1e-24, determinant.isFinite else { continue }
@@ -139,7 +139,7 @@ package struct RangeSmoother: Sendable {
     let next = steps[index + 1].state
     let dt = steps[index].state.time - next.time
     guard -dt <= parameters.gap else { return }
-    // Backwards, acceleration adds to the uncertainty as it does forwards.
+    // Acceleration adds to the uncertainty backwards in time as well.
     var state = next
     state.v = -state.v
     state.rv = -state.rv
@@ -151,14 +151,14 @@ package struct RangeSmoother: Sendable {
   }
 }
 
-/// The filter after one sample.
+/// The state of the filter after one sample.
 private struct Step {
   var index: Int
   var state: RangeState
-  /// The state before the sample was used; nil at the start of a stretch.
+  /// The state predicted for the sample; nil at the start of a stretch.
   var predicted: RangeState?
   var disposition: RangeEstimate.Disposition
-  /// The part of the error that samples share.
+  /// The share of the error that samples have in common.
   var shared: Double
   var doubt: Double
 }
@@ -166,10 +166,10 @@ private struct Step {
 /// The filter from the first sample to the last, one step for each. Where a later sample shows that
 /// the filter was wrong, it removes steps and continues with the sample of the first removed one.
 private struct ForwardPass {
-  /// The rejected samples in a row that are a turn of the peer, if they agree.
+  /// The number of consecutive rejected samples that mean a turn of the peer, if they agree.
   private static let turn = 3
 
-  /// How the last samples were used.
+  /// The use of the last samples.
   private enum Phase {
     case following
     /// Samples have been rejected since a step. `before` is the filter at that step.
@@ -179,14 +179,14 @@ private struct ForwardPass {
   private let samples: [RangeSample]
   private let order: [Int]
   private let gates: RangeEstimator.Parameters
-  /// The steps since the removed ones.
+  /// The steps that have not been removed.
   private(set) var steps: [Step] = []
   private var removed = 0
   private var estimator: RangeEstimator
   private var phase = Phase.following
   /// The first step since the filter last started, and the number of samples that support it.
   private var (beginning, support) = (0, 0)
-  /// The step up to which no turn is searched for.
+  /// The number of steps before which no turn is searched.
   private var turnEnd = 0
 
   /// - Parameters:
@@ -202,7 +202,7 @@ private struct ForwardPass {
 
   var isAtEnd: Bool { removed + steps.count == order.count }
 
-  /// Filters until there are as many steps, or to the last sample.
+  /// Filters until there are `count` steps, or to the last sample.
   mutating func run(upTo count: Int) {
     while steps.count < count, !isAtEnd { useNext() }
   }
@@ -258,7 +258,7 @@ private struct ForwardPass {
   /// Restarts the filter at the first sample that agrees with the sample that was rejected.
   private mutating func restart(_ step: Step) {
     if support == 1 {
-      // All others contradicted the single sample that started the filter.
+      // All later samples contradicted the single sample with which the filter started.
       for index in beginning..<steps.count {
         steps[index].disposition = .rejectedAsOutlier
         steps[index].predicted = nil
@@ -282,7 +282,7 @@ private struct ForwardPass {
     guard case .rejecting(let first, let before) = phase, support > 1, steps.count > turnEnd,
       isTurn(steps[first...])
     else { return }
-    // Filters them again, but the same samples only once.
+    // Filters these samples again, but each sample only once.
     turnEnd = steps.count + Self.turn - 1
     steps.removeSubrange(first...)
     (estimator, phase) = (before, .following)
@@ -297,7 +297,7 @@ private struct ForwardPass {
       }
   }
 
-  /// Returns whether the sample of a step and a later one are within the noise and the movement.
+  /// Returns whether two samples agree within the noise and the possible movement.
   private func agree(_ step: Step, _ laterStep: Step) -> Bool {
     let (sample, later) = (samples[step.index], samples[laterStep.index])
     let noise = sample.standardDeviation + later.standardDeviation

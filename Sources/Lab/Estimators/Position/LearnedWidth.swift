@@ -7,21 +7,23 @@
 /// does not: constant errors, and errors that change slowly, look like another position. This part
 /// was fitted to one public recording, of a trolley among anchors; others agree.
 struct LearnedWidth: Sendable, Hashable {
-  /// Seconds after which a measurement weighs a third.
+  /// The seconds after which the weight of a measurement has fallen to a third.
   private static let memory = 20.0
-  /// The least factor: the part of the variance that innovations do not show, live, and where a
-  /// recording averages the noise.
+  /// The least factor: the share of the variance that does not appear in innovations.
+  ///
+  /// It is larger for recordings, which average the noise.
   private static let hidden = (live: 0.275, recorded: 0.455)
-  /// The hidden part with differences. It is added to the part that innovations show: each
-  /// difference has the errors of two anchors. The larger of both is too small for them in
-  /// simulations.
+  /// The hidden share with differences. It is added to the share that innovations show.
+  ///
+  /// Each difference contains the errors of two anchors. In simulations, the larger of both shares
+  /// is too small.
   private static let hiddenOfDifferences = (live: 0.2, recorded: 0.4)
-  /// Squared innovations beyond this many variances count as this many.
+  /// The limit of a squared innovation, in variances.
   private static let most = 9.0
-  /// The mean of the limited square of a normal innovation.
+  /// The mean of the limited square of a standard normal variable.
   private static let usual = 0.98
 
-  /// The number of expected measurements that the prior is worth.
+  /// The weight of the prior, as a number of measurements.
   private static let prior = 10.0
 
   private var count = prior
@@ -29,8 +31,8 @@ struct LearnedWidth: Sendable, Hashable {
   private var hasDifferences = false
 
   /// - Parameters:
-  ///   - normalised: a squared innovation over its variance.
-  ///   - isDifference: whether it is the innovation of a difference of ranges.
+  ///   - normalised: a squared innovation divided by its variance.
+  ///   - isDifference: whether the innovation is of a difference of ranges.
   mutating func add(_ normalised: Double, isDifference: Bool = false) {
     if isDifference { hasDifferences = true }
     count += 1
@@ -39,12 +41,12 @@ struct LearnedWidth: Sendable, Hashable {
 
   mutating func fade(_ seconds: Double) {
     let part = 1 / (1 + seconds / Self.memory)
-    // A long silence restores the prior.
+    // The prior returns after a long silence.
     count = Self.prior + (count - Self.prior) * part
     sum = Self.prior * Self.usual + (sum - Self.prior * Self.usual) * part
   }
 
-  /// The factor on variances.
+  /// The factor on the stated variances.
   var factor: Double { factor(Self.hidden.live, Self.hiddenOfDifferences.live) }
 
   /// The factor on the variances of a smoother.
@@ -54,7 +56,8 @@ struct LearnedWidth: Sendable, Hashable {
 
   private func factor(_ hidden: Double, _ added: Double) -> Double {
     let mean = sum / count / Self.usual
-    // The mean of few may be small by chance: a reduction is one standard deviation smaller.
+    // A mean of few values may be small by chance, so one standard deviation is added before the
+    // variance is reduced.
     let sure = mean < 1 ? min(1, mean * (1 + (2 / count).squareRoot())) : min(4, mean)
     return hasDifferences ? added + (1 - added) * sure : max(hidden, sure)
   }

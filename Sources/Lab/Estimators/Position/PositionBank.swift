@@ -5,26 +5,28 @@ internal import Ranging
 
 /// Live passes with several accelerations and several slow errors, weighted by their predictions.
 ///
-/// All accelerations run with the likeliest slow error, and all slow errors with the likeliest
-/// acceleration. When another one becomes the likeliest, the other passes continue with it. The
-/// likeliest acceleration is used alone, since it may change at any time. The slow errors are
+/// All accelerations are combined with the most likely slow error, and all slow errors with the
+/// most likely acceleration. When the choice changes, the other passes continue with the new one.
+/// Only the most likely acceleration is used, since it may change at any time. The slow errors are
 /// mixed.
 struct PositionBank: Sendable {
-  /// Seconds after which predictions weigh a third: an acceleration lasts for a manoeuvre, errors
-  /// of anchors as long as the place is the same.
+  /// The seconds after which the weight of predictions has fallen to a third.
+  ///
+  /// An acceleration lasts for a manoeuvre. Errors of anchors last as long as the place is the
+  /// same.
   private static let memory = (acceleration: 10.0, slowError: 30.0)
 
-  /// Alternatives with their passes.
+  /// The values of one parameter, with a pass for each.
   private struct Choice: Sendable {
     let values: [Double]
-    /// The pass of each value.
+    /// The index of the pass of each value.
     var passes: [Int]
     private(set) var scores: [Double]
     var chosen = 0
 
     init(_ values: [Double], firstPass: Int) {
       self.values = values
-      // The first pass has the first value of both choices.
+      // The first pass belongs to the first value of both parameters.
       passes = values.indices.map { $0 == 0 ? 0 : firstPass + $0 - 1 }
       scores = values.map { _ in 0 }
     }
@@ -36,7 +38,7 @@ struct PositionBank: Sendable {
       for index in scores.indices { scores[index] = memory * scores[index] + gains[passes[index]] }
     }
 
-    /// The value with the best predictions.
+    /// The index of the value with the best predictions.
     var likeliest: Int {
       scores.indices.reduce(chosen) { scores[$1] > scores[$0] ? $1 : $0 }
     }
@@ -45,12 +47,12 @@ struct PositionBank: Sendable {
   private let smoother: PositionSmoother
   private var passes: [PositionPass]
   private var acceleration, slowError: Choice
-  /// The time of the last sample with a position, and the evidence of each pass there.
+  /// The time of the last sample with a position, and the evidence of each pass at this time.
   private var last: (time: Double, evidence: [Double])?
 
   init(_ smoother: PositionSmoother, sources: Int) {
     self.smoother = smoother
-    // Without a slow error, its multiples are the same.
+    // Without a slow error, all its multiples are equal.
     let slowErrors = smoother.errors.slow > 0 ? smoother.slowErrors : [1]
     acceleration = Choice(smoother.accelerations, firstPass: 1)
     slowError = Choice(slowErrors, firstPass: smoother.accelerations.count)
@@ -71,7 +73,7 @@ struct PositionBank: Sendable {
   /// Returns the position at each sample of one time.
   ///
   /// - Parameter now: the time up to which all samples were added, in seconds.
-  /// - Returns: nil while some pass needs later samples.
+  /// - Returns: nil while a pass needs later samples.
   mutating func points(_ range: Range<Int>, until now: Double) -> [PositionSmoother.Point?]? {
     for index in passes.indices { passes[index].run(until: now, before: range.upperBound) }
     guard passes.allSatisfy({ $0.index >= range.upperBound }) else { return nil }
@@ -79,7 +81,7 @@ struct PositionBank: Sendable {
     return range.map(mixture)
   }
 
-  /// Returns the samples whose positions a pass has computed again since the last call.
+  /// Returns the samples whose positions a pass has revised since the last call.
   ///
   /// - Parameter limit: the first sample without a position.
   mutating func takeRevised(before limit: Int) -> Range<Int> {
@@ -142,7 +144,7 @@ struct PositionBank: Sendable {
 }
 
 extension PositionEstimate {
-  /// Takes the mean and the covariance of weighted estimates.
+  /// Replaces the estimate by the mean and the covariance of weighted estimates.
   fileprivate mutating func mix(_ estimates: [(estimate: PositionEstimate, weight: Double)]) {
     guard estimates.count > 1 else { return }
     let total = estimates.reduce(0) { $0 + $1.weight }

@@ -3,9 +3,10 @@
 internal import Glibc
 internal import Ranging
 
-/// The path of a device, while its samples arrive. The positions are the positions of a
-/// `PositionSmoother` that uses the samples up to each time. Positions that turn out to be wrong
-/// later are not computed again.
+/// The path of a device while its samples arrive.
+///
+/// Each position is computed by a `PositionSmoother` from the samples up to its time. It is not
+/// revised if it proves wrong later.
 package struct PositionFollower: Sendable {
   /// The position at one time.
   package struct Result: Sendable {
@@ -18,18 +19,19 @@ package struct PositionFollower: Sendable {
   }
 
   private var bank: PositionBank
-  /// The number of samples of each time without a result, and the first sample of these.
+  /// The number of samples of each time without a result.
   private var waiting: [Int] = []
+  /// The index of the first sample without a result.
   private var next = 0
   /// The time of the last sample.
   private var time = -Double.infinity
 
-  /// - Parameter sources: how many anchors there may be.
+  /// - Parameter sources: the greatest number of anchors.
   package init(_ smoother: PositionSmoother, sources: Int) {
     bank = PositionBank(smoother, sources: sources)
   }
 
-  /// Whether samples have no result yet.
+  /// Whether there are samples without a result.
   package var isWaiting: Bool { !waiting.isEmpty }
 
   /// Adds all samples of one time.
@@ -44,7 +46,7 @@ package struct PositionFollower: Sendable {
     return true
   }
 
-  /// Returns the results that are known now, one for each time, in their order.
+  /// Returns the results that are available, one for each time, in order.
   ///
   /// - Parameter now: the time up to which all samples were added, in seconds.
   package mutating func results(until now: Double) -> [Result] {

@@ -12,7 +12,7 @@ package struct PositionObservation: Sendable, Hashable {
     case difference(SIMD3<Double>, SIMD3<Double>)
   }
   package var kind: Kind
-  /// Metres.
+  /// The measured value in metres.
   package var value: Double
   /// One standard deviation in metres, greater than 0.
   package var standardDeviation: Double
@@ -24,7 +24,7 @@ package struct PositionObservation: Sendable, Hashable {
     self.standardDeviation = standardDeviation
   }
 
-  /// Returns the measurement to expect at a position, and its gradient there.
+  /// Returns the expected measurement at a position, and its gradient there.
   func expected(at position: SIMD3<Double>) -> (value: Double, gradient: SIMD3<Double>) {
     func distance(_ anchor: SIMD3<Double>) -> (Double, SIMD3<Double>) {
       let (x, y, z) = (position.x - anchor.x, position.y - anchor.y, position.z - anchor.z)
@@ -52,7 +52,7 @@ package struct PositionObservation: Sendable, Hashable {
 
 /// The prior knowledge of the height.
 package struct HeightPrior: Sendable, Hashable {
-  /// Metres.
+  /// The height in metres.
   package var height: Double
   /// One standard deviation in metres; very small when the height is known.
   package var standardDeviation: Double

@@ -5,7 +5,7 @@ internal import Ranging
 
 /// One measurement to an anchor in a recording.
 package struct PositionSample: Sendable, Hashable {
-  /// Seconds.
+  /// The time in seconds.
   package var time: Double
   package var observation: PositionObservation
   /// The index of the anchor, counted from 0; samples of one anchor share its errors. For a
@@ -22,12 +22,14 @@ package struct PositionSample: Sendable, Hashable {
 }
 
 extension [PositionSample] {
-  /// Returns the measurements of one time. All ranges to one anchor have the information of a
-  /// single one, and differences of n connected anchors of n - 1.
+  /// Returns the measurements of one time, with deviations that account for repetitions.
+  ///
+  /// All ranges to one anchor carry the information of a single one. Differences of n connected
+  /// anchors carry the information of n - 1.
   ///
   /// - Parameter errors: constant errors of anchors that are not part of the noise, by their index.
   package func observations(errors: [Int: Double]) -> [PositionObservation] {
-    // Each anchor's representative in its group of connected ones.
+    // The group of connected anchors of each anchor, named by one of them.
     var groups: [Int: Int] = [:]
     for sample in self {
       guard let reference = sample.reference else { continue }
@@ -56,19 +58,22 @@ extension [PositionSample] {
 /// (smoothed), or only from the samples up to its time (filtered).
 public struct PositionSmoother: Sendable {
   package var parameters: PositionTracker.Parameters
-  /// Seconds of measurements from which the first position is computed.
+  /// The duration in seconds of the measurements for the first position.
   package var initialWindow = 1.0
-  /// Seconds without a measurement after which the position is computed from scratch.
+  /// The seconds without a measurement after which the position is computed from scratch.
   package var gap = 5.0
 
   package var errors = PositionErrorModel()
-  /// Multiples of the acceleration density of `parameters` from which the likeliest is chosen:
-  /// walking, running, a drone. None is below 1, because errors that last for seconds make a calmer
-  /// path seem likelier than it is.
+  /// Multiples of the acceleration density of `parameters`: walking, running, a drone.
+  ///
+  /// The most likely one is chosen. None is below 1, because errors that last for seconds make a
+  /// calm path look too likely.
   package var accelerations = [1.0, 10, 100]
   /// Multiples of the slow error of `errors`, in ascending order: rooms, and drones whose antennas
-  /// turn. The measurements decide. None is below 1, because the assumed noise of measurements
-  /// hides a part of the slow error.
+  /// turn.
+  ///
+  /// The measurements decide. None is below 1, because the assumed noise of measurements hides a
+  /// part of the slow error.
   package var slowErrors = [1.0, 2, 4]
 
   /// The position at one time.
@@ -115,8 +120,9 @@ public struct PositionSmoother: Sendable {
     return smoother
   }
 
-  /// Returns the smoother with the acceleration and the slow error that predict the samples best:
-  /// each in turn with the other one unchanged.
+  /// Returns the smoother with the acceleration and the slow error that predict the samples best.
+  ///
+  /// Each of them is chosen while the other one is kept.
   private func likeliest(for samples: [PositionSample]) -> PositionSmoother {
     var known: [SIMD2<Double>: Double] = [:]
     func evidence(_ model: SIMD2<Double>) -> Double {
@@ -127,7 +133,7 @@ public struct PositionSmoother: Sendable {
       return value
     }
     var best = SIMD2(accelerations[0], slowErrors[0])
-    // A greater slow error may make another acceleration likelier.
+    // With a greater slow error, another acceleration may be more likely.
     for _ in 0..<2 {
       let slow = best.y
       if accelerations.count > 1 {
@@ -143,8 +149,9 @@ public struct PositionSmoother: Sendable {
     return assuming(acceleration: best.x, slowError: best.y)
   }
 
-  /// Returns the position at each sample from the samples until its time. Positions that prove
-  /// wrong are computed again.
+  /// Returns the position at each sample from the samples up to its time.
+  ///
+  /// Positions that prove wrong are revised.
   private func livePath(_ samples: [PositionSample]) -> [Point?] {
     var bank = PositionBank(self, sources: Self.sources(samples))
     bank.add(samples, errors: [:])
@@ -159,7 +166,7 @@ public struct PositionSmoother: Sendable {
     return path
   }
 
-  /// Returns a number that no index of an anchor reaches.
+  /// Returns a number greater than every index of an anchor.
   private static func sources(_ samples: [PositionSample]) -> Int {
     (samples.map { max($0.source, $0.reference ?? 0) }.max() ?? -1) + 1
   }
@@ -190,7 +197,7 @@ public struct PositionSmoother: Sendable {
       }
     ).map { $0.beginning(parameters, within: initialWindow) }
     guard var best = positions.first else { return nil }
-    // Where a mirror image fits as well, later measurements decide.
+    // Where a mirror image fits equally well, later measurements decide.
     if positions.count > 1, !live {
       var most = -Double.infinity
       let trial = samples[index...].prefix { $0.time - first <= 30 }
@@ -214,20 +221,21 @@ struct PositionPass: Sendable {
   private var filter: PositionTracker?
   private(set) var points: [PositionSmoother.Point?] = []
   private(set) var evidence: [Double] = []
-  /// The next sample.
+  /// The index of the next sample.
   private(set) var index = 0
   private var isLost = true
-  /// The sample at which the position was computed, and the one before which it was consistent.
+  /// The sample at which the position was computed, and the sample before which the track was
+  /// consistent.
   private var (start, consistent) = (0, 0)
-  /// The first sample that was taken again.
+  /// The first sample that was processed again.
   private(set) var revised = Int.max
-  /// The number of anchors so far.
+  /// The number of anchors that were measured.
   private var seen = 0
-  /// The samples of each mark, and the width of covariances at that time.
+  /// The samples of each mark, and the width of the covariance at its time.
   private var marks: [(samples: Range<Int>, width: Double)] = []
   private var warnings: GeometryWarnings = []
 
-  /// - Parameter sources: how many anchors there may be.
+  /// - Parameter sources: the greatest number of anchors.
   init(_ smoother: PositionSmoother, sources: Int, isSmoothed: Bool) {
     (self.smoother, self.sources, self.isSmoothed) = (smoother, sources, isSmoothed)
   }
@@ -246,11 +254,11 @@ struct PositionPass: Sendable {
     for sample in later { seen = max(seen, 1 + max(sample.source, sample.reference ?? 0)) }
   }
 
-  /// Takes the samples, except the samples from which a position is computed before all samples
-  /// of its first second are there.
+  /// Processes samples. The start of a track waits until all samples of its first second are
+  /// available.
   ///
-  /// - Parameter now: the time up to which all samples are there, in seconds.
-  /// - Parameter limit: the first sample that is not taken.
+  /// - Parameter now: the time up to which all samples were added, in seconds.
+  /// - Parameter limit: the first sample that is not processed.
   mutating func run(until now: Double, before limit: Int = .max) {
     while index < min(limit, samples.count) {
       let time = samples[index].time
@@ -260,7 +268,7 @@ struct PositionPass: Sendable {
         guard now - time > smoother.initialWindow else { return }
         guard let initial = smoother.begin(samples, index, filter, sources, live: !isSmoothed)
         else {
-          // Without a position here, the next sample may have one.
+          // Without a position at this sample, the search continues at the next one.
           index = end
           continue
         }
@@ -273,7 +281,8 @@ struct PositionPass: Sendable {
       if balance == 0 { consistent = end }
       index = end
       if balance >= max(smoother.parameters.rejectionLimit, 2 * seen) {
-        // Compute the position again from the last consistent sample, but not twice from one.
+        // Computes the position again from the last consistent sample, but only once from each
+        // sample.
         isLost = true
         if consistent > start {
           for lost in consistent..<index { points[lost] = nil }
@@ -286,7 +295,7 @@ struct PositionPass: Sendable {
 
   func time(of index: Int) -> Double { samples[index].time }
 
-  /// Begins a new search for the first sample that is taken again.
+  /// Forgets which samples were processed again.
   mutating func resetRevised() { revised = .max }
 
   /// Continues with another acceleration or slow error.
@@ -296,7 +305,7 @@ struct PositionPass: Sendable {
     filter?.assume(smoother.parameters, slowMultiple: smoother.errors.slowMultiple)
   }
 
-  /// The number of samples at the beginning that are not needed any more.
+  /// The number of samples at the beginning that are no longer needed.
   var surplus: Int { min(index, consistent) - 1 }
 
   /// Removes samples at the beginning.
@@ -339,7 +348,7 @@ struct PositionPass: Sendable {
     guard let history = filter?.history else { return }
     var later = 0
     for (mark, state) in zip(marks, history.smoothed()) {
-      // The widths learned on both sides.
+      // The widths are interpolated between the marks on both sides.
       let time = samples[mark.samples.lowerBound].time
       while later + 1 < marks.count,
         samples[marks[later + 1].samples.lowerBound].time <= time + 10
@@ -355,8 +364,10 @@ struct PositionPass: Sendable {
 }
 
 extension PositionEstimate {
-  /// Returns the estimate with the uncertainty for the start of a filter. The device moved although
-  /// it was assumed to be at rest, and its measurements are used again and must not count twice.
+  /// Returns the estimate with the uncertainty for the start of a filter.
+  ///
+  /// The device moved although it was assumed to be at rest. Its measurements are used again, and
+  /// must not count twice.
   func beginning(_ parameters: PositionTracker.Parameters, within seconds: Double)
     -> PositionEstimate
   {

@@ -7,19 +7,20 @@ public import Ranging
 public struct PositionEstimate: Sendable, Hashable {
   /// The position in metres, in the frame of the anchors.
   public var position: SIMD3<Double>
-  /// Its covariance in square metres.
+  /// The covariance of the position in square metres.
   public var covariance: Symmetric3
   /// Reasons to doubt the position.
   public var warnings: GeometryWarnings
 
-  /// The radius in metres of the circle around `position`, seen from above, in which the device is
-  /// with a probability of 95 %.
+  /// The radius in metres of the circle around `position`, seen from above, that contains the
+  /// device with a probability of 95 %.
   public var r95: Double {
     let (mean, half) = ((covariance.xx + covariance.yy) / 2, (covariance.xx - covariance.yy) / 2)
     let spread = (half * half + covariance.xy * covariance.xy).squareRoot()
     let longest = max(0, mean + spread)
     guard longest > 0 else { return 0 }
-    // In units of the longest deviation: 1.96 for a line, 2.448 for a circle, a polynomial between.
+    // The factor on the longest deviation: 1.96 for a line, 2.448 for a circle. A polynomial
+    // interpolates.
     let q = max(0, mean - spread) / longest
     return (1.9614 + q * (0.1965 + q * (0.4478 - q * 0.157))) * longest.squareRoot()
   }
@@ -36,8 +37,8 @@ public struct GeometryWarnings: OptionSet, Sendable, Hashable {
   public static let mirror = GeometryWarnings(rawValue: 1)
   /// The anchors are nearly in a plane: heights above and below it cannot be distinguished.
   public static let coplanar = GeometryWarnings(rawValue: 2)
-  /// The anchors are in nearly one direction from the position, whose error is much greater than
-  /// the error of a range.
+  /// The anchors are in nearly one direction from the position. The error of the position is much
+  /// greater than the error of a range.
   public static let dilution = GeometryWarnings(rawValue: 4)
   /// The measurements contradict each other.
   public static let inconsistent = GeometryWarnings(rawValue: 8)
@@ -68,11 +69,11 @@ package struct PositionSolver: Sendable {
   /// positions, only their covariance.
   package var sharedDeviation = 0.0
 
-  /// The number of observations above which all starting points use a part of them, and only the
-  /// minima found use all.
+  /// The number of observations above which the search uses only a part of them. The minima are
+  /// then refined with all.
   private static let mostSearched = 512
 
-  /// Creates a solver; without `height` nothing is assumed about it.
+  /// Creates a solver. Without `height`, any height is possible.
   package init(height: HeightPrior? = nil) { self.height = height }
 
   /// Returns the position; nil when the measurements do not determine one.
@@ -86,7 +87,7 @@ package struct PositionSolver: Sendable {
     candidates(observations, near: guess).first
   }
 
-  /// Returns the best position and others that are nearly as likely, the best first.
+  /// Returns the best position, then other positions that are nearly as likely.
   func candidates(
     _ observations: [PositionObservation], near guess: SIMD3<Double>? = nil
   ) -> [PositionEstimate] {
@@ -132,7 +133,7 @@ package struct PositionSolver: Sendable {
     }
     guard let best = found.first, let covariance = best.information.inverse else { return [] }
     var warnings: GeometryWarnings = []
-    // Two standard deviations of a likelihood: a cost of 2.
+    // A difference in cost of 2 corresponds to two standard deviations of a likelihood.
     if found.contains(where: { $0.position != best.position && $0.cost < best.cost + 2 }) {
       warnings.insert(.mirror)
     }
@@ -162,7 +163,7 @@ package struct PositionSolver: Sendable {
     return result
   }
 
-  /// Runs Levenberg-Marquardt with the weights of the robust loss.
+  /// Minimises the robust cost by Levenberg–Marquardt steps.
   private func descend(
     _ observations: [PositionObservation], from start: SIMD3<Double>, _ prior: HeightPrior
   ) -> (position: SIMD3<Double>, cost: Double, information: Symmetric3)? {
@@ -205,7 +206,7 @@ package struct PositionSolver: Sendable {
       let precision = 1 / (one.standardDeviation * one.standardDeviation)
       let residual = one.value - value
       let normalised = residual * residual * precision
-      // Student's t: measurements weigh less the further off they are.
+      // By Student's t, a measurement with a greater residual has less weight.
       let weight = precision * (tailFreedom + 1) / (tailFreedom + normalised)
       cost += (tailFreedom + 1) / 2 * log(1 + normalised / tailFreedom)
       slope = slope + gradient * (weight * residual)
@@ -214,7 +215,7 @@ package struct PositionSolver: Sendable {
     return (cost, slope, information)
   }
 
-  /// Returns whether the anchors are within a tenth of their extent of one plane.
+  /// Returns whether the anchors are nearly in a plane: within a tenth of their extent.
   private func isCoplanar(_ anchors: [SIMD3<Double>]) -> Bool {
     let middle = anchors.reduce(.zero, +) * (1 / Double(anchors.count))
     var spread = Symmetric3.zero
@@ -241,8 +242,9 @@ extension PositionObservation {
 }
 
 extension [PositionObservation] {
-  /// Returns about `count` observations, evenly from the observations of each anchor or pair of
-  /// anchors, and at least one of each; all if they are fewer.
+  /// Returns about `count` observations, in equal shares from each anchor or pair of anchors.
+  ///
+  /// At least one is returned for each; all if there are fewer.
   fileprivate func thinned(to count: Int) -> [PositionObservation] {
     guard self.count > count else { return self }
     let totals = Dictionary(map { ($0.kind, 1) }, uniquingKeysWith: +)

@@ -17,22 +17,23 @@ package struct PositionTracker: Sendable {
     package var accelerationDensity = 1.0
     /// One standard deviation of the velocity at the start, in metres per second.
     package var initialVelocity = 1.0
-    /// Standard deviations beyond which a measurement is an outlier.
+    /// The number of standard deviations beyond which a measurement is an outlier.
     package var gate = 4.0
     /// See `RangeEstimator.Parameters.tailFreedom`.
     package var tailFreedom = 4.0
     /// The prior knowledge of the height. It is used as a measurement at the start and then once a
     /// second, so heights that the anchors do not determine do not drift.
     package var height: HeightPrior?
-    /// The number by which rejected measurements must exceed accepted ones before the position
-    /// counts as lost, or two for each anchor where that is more.
+    /// The excess of rejected over accepted measurements at which the position is lost.
+    ///
+    /// If twice the number of anchors is more, that number applies.
     package var rejectionLimit = 8
 
     package init() {}
 
-    /// Returns the known height as a measurement, unless it was used a moment ago.
+    /// Returns the known height as a measurement, unless it was used within the last 50 ms.
     ///
-    /// - Returns: its difference from `own`, and its variance.
+    /// - Returns: the difference from `own`, and its variance.
     func heightMeasurement(
       _ own: Double, now: Double, since last: inout Double
     ) -> (innovation: Double, variance: Double)? {
@@ -58,13 +59,15 @@ package struct PositionTracker: Sendable {
   private var column: [Double]
   private var width = LearnedWidth()
   private var hasGreatConstants: Bool
-  /// The log-likelihood of the measurements, without terms that are the same for every tracker. It
-  /// is used to choose among starting points.
+  /// The log-likelihood of the measurements, without terms that are equal for all trackers.
+  ///
+  /// It is used to choose among starting points.
   package private(set) var logLikelihood = 0.0
-  /// Rejected minus accepted measurements, not below 0: even at a wrong position some measurements
-  /// are accepted.
+  /// The number of rejected minus accepted measurements, at least 0.
+  ///
+  /// Even at a wrong position some measurements are accepted.
   package private(set) var rejectionBalance = 0
-  /// The steps for `PositionSmoother`, if required.
+  /// The history of steps for `PositionSmoother`; nil unless it is needed.
   var history: SmootherHistory?
 
   /// Creates a tracker from a first position.
@@ -120,7 +123,7 @@ package struct PositionTracker: Sendable {
     history?.events.append(.restart)
   }
 
-  /// Metres.
+  /// The position in metres.
   package var position: SIMD3<Double> { SIMD3<Double>(mean[0], mean[1], mean[2]) }
 
   /// The covariance of the position in square metres, widened by the innovations of the last
@@ -147,8 +150,8 @@ package struct PositionTracker: Sendable {
     states[(6 + source) * (size + 1)] += deviation * deviation
   }
 
-  /// Continues with another acceleration or slow error. The uncertainty of the slow errors follows
-  /// within their time.
+  /// Continues with another acceleration or slow error. The uncertainty of the slow errors adapts
+  /// within their correlation time.
   mutating func assume(_ parameters: Parameters, slowMultiple: Double) {
     self.parameters = parameters
     errors.slowMultiple = slowMultiple
@@ -161,7 +164,8 @@ package struct PositionTracker: Sendable {
     let dt = next - time
     guard dt > 0, dt.isFinite else { return }
     time = next
-    // F·P·Fᵀ, where F adds dt times the velocity to the position and reduces slow errors.
+    // The covariance becomes F·P·Fᵀ. F adds dt times the velocity to the position, and reduces slow
+    // errors.
     for axis in 0..<3 { mean[axis] += dt * mean[axis + 3] }
     for axis in 0..<3 {
       for other in 0..<size {
@@ -280,7 +284,7 @@ package struct PositionTracker: Sendable {
     errors.width(width.recordedFactor, hasGreatConstants: hasGreatConstants)
   }
 
-  /// Adds the position to the history, and returns it.
+  /// Adds the position to the history, and returns the position.
   mutating func mark() -> (position: SIMD3<Double>, covariance: Symmetric3) {
     let (here, rows) = (position, Array(states[..<(3 * size)]))
     history?.mark(here, rows)
@@ -288,8 +292,9 @@ package struct PositionTracker: Sendable {
   }
 }
 
-/// The times of the last measurements with the same noise and information as a new one. These are
-/// measurements to the same anchor, and differences whose sum is the new one.
+/// The times of the last measurements that have the same noise as a new one.
+///
+/// These are measurements to the same anchor, and differences whose sum is the new difference.
 private struct Repetition: Sendable {
   private let sources: Int
   /// The time of the last measurement of each anchor.
@@ -339,13 +344,15 @@ private struct Repetition: Sendable {
   }
 }
 
-/// The errors of measurements to anchors beside the noise of each. All are standard deviations in
-/// metres.
+/// The assumed errors of measurements in addition to their noise.
+///
+/// All are standard deviations in metres.
 package struct PositionErrorModel: Sendable, Hashable {
   /// The constant error that all ranges share: the antenna delay of the device that is located.
   package var shared = 0.15
-  /// Each anchor's own constant error: the deviation of its antenna delay from the others, and its
-  /// survey, 5 cm each. In each public recording the measurements are likelier than under 15 cm.
+  /// The constant error of each anchor: of its antenna delay and of its surveyed place, 5 cm each.
+  ///
+  /// In each public recording, the measurements are more likely than with 15 cm.
   package var own = 0.07
   /// Additional errors of single anchors, by their index.
   package var single: [Int: Double] = [:]
@@ -355,9 +362,11 @@ package struct PositionErrorModel: Sendable, Hashable {
   var slowMultiple = 1.0
   /// Correlation time of the slow error in seconds.
   package var slowTime = 2.0
-  /// Seconds within which all measurements to one anchor have the information of a single one, and
-  /// differences of n anchors of n - 1. With all 100 a second of a public recording, positions are
-  /// not better than with 10; without this limit, their deviations would be smaller.
+  /// The seconds within which all measurements to one anchor carry the information of one.
+  ///
+  /// Differences of n anchors carry the information of n - 1. In a public recording with 100
+  /// measurements a second, positions are not better than with 10. Without this limit, their stated
+  /// deviations would be smaller.
   package var noiseTime = 0.1
 
   package init() {}

@@ -24,8 +24,9 @@ extension CSVTable {
   ) throws(LabError) -> RowComputation<DirectionFinder.Direction> {
     let columns = try PhaseColumns(self, geometry, wander: wander)
     var tracks = RecentPeers<DirectionFinder.Track>()
-    /// The phases of each peer in a recording, and then their directions.
+    /// The phases of each peer in a recording, until the directions are computed.
     var phases: [String: [(time: Double, phases: [Double?])]] = [:]
+    /// The directions of each peer in a recording that have not been returned yet.
     var found: [String: ArraySlice<DirectionFinder.Direction?>] = [:]
     let finding = RowComputation<DirectionFinder.Direction>.Preparation { reader, row in
       let (result, measured) = columns.take(row, reader)

@@ -146,7 +146,7 @@ public struct Anchors: Sendable {
   package struct Anchor: Sendable {
     var name = ""
     package var position: SIMD3<Double>
-    /// Metres that ranges to it are too long by.
+    /// The length in metres by which ranges to this anchor are too long.
     var bias = 0.0
 
     fileprivate init(_ node: JSONNode, _ key: String) throws {

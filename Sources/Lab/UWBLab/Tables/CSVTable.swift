@@ -15,8 +15,9 @@ public struct CSVTable: Sendable {
   public private(set) var header: [String] = []
   /// The number of rows below the header.
   public private(set) var rowCount = 0
-  /// The line of the header, counted from 1, and of the last comment above it.
+  /// The line number of the header, counted from 1.
   private(set) var headerLine = 1
+  /// The line number of the last comment above the header.
   private(set) var commentLine: Int?
   /// Whether the header is a line of JSON, or of the text that `uwbctl range` prints to a pipe.
   var isOtherOutput: Bool {
@@ -26,7 +27,7 @@ public struct CSVTable: Sendable {
   private(set) var names: [String] = []
   /// The line at which each row begins.
   private var lines: [UInt32] = []
-  /// The number of rows whose cells differ in number from the header's, and the first such row.
+  /// The number of rows with more or fewer cells than the header, and the first such row.
   package private(set) var ragged: (count: Int, line: Int, cells: Int)?
   private var bytes: [UInt8]
   private var hasQuotes: Bool

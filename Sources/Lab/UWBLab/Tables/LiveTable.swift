@@ -149,7 +149,7 @@ package struct RowComputation<Value> {
 
 /// The rows of a table as they arrive.
 struct TableRows: ~Copyable {
-  /// The header, and the last row.
+  /// A table with the header and the last row.
   var table: CSVTable
   private let name: String
   private var lines: InputLines
