@@ -40,7 +40,7 @@ public struct AngleTracker: Sendable {
     var parameters = RangeEstimator.Parameters()
     parameters.accelerationDensity = accelerationDensity
     parameters.initialVelocity = 0.5
-    // The parameter sets the acceleration, the pair of antennas the noise.
+    // The acceleration is a parameter of the tracker, and the noise depends on the antennas.
     (parameters.learnsAcceleration, parameters.learnsNoise) = (false, false)
     (parameters.slowDeviation, parameters.initialDoubt) = (0, 0)
     parameters.gap = 2
@@ -80,7 +80,7 @@ public struct AngleTracker: Sendable {
       isFresh ? (prediction?.distance ?? 0, prediction?.standardDeviation ?? 0.7) : (0, 0.7)
     let turn = 2 * Double.pi
     let span = table.span
-    // Noise carries phases past the ends of the table.
+    // Because of noise, phases can be beyond the ends of the table.
     let margin = 3 * phaseDeviation
     var candidate = phase - turn * ((phase - span.lowerBound + margin) / turn).rounded(.down)
     var best = (angle: 0.0, standardDeviation: Double.pi / 2)

@@ -370,7 +370,7 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
   package func delayOfOthers(than delays: [String: Delay]) -> Delay {
     let known = delays.values.map(\.metres)
     guard !known.isEmpty else {
-      // The only sum is the delay.
+      // If there is a single sum, it is the delay.
       let sum = pairDelays?.count == 1 ? pairDelays?.first : nil
       return (delay ?? 0, sum?.standardDeviation ?? 0)
     }

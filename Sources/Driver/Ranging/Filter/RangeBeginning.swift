@@ -49,7 +49,8 @@ struct RangeBeginning: Sendable, Hashable {
     let initial = parameters.initialVelocity * parameters.initialVelocity
     var state = RangeState(time: time, r: median, rr: 0, vv: 0)
     for _ in 0..<8 {
-      // Sums of weights, times and distances; the prior of the velocity is the one at the start.
+      // Weighted sums of times and distances. The start's velocity deviation is the prior of the
+      // velocity.
       var (w, wt, wtt, wd, wtd) = (0.0, 0.0, 1 / initial, 0.0, 0.0)
       for lane in 0..<count {
         let weight = 1 / (variances[lane] * (1 + normalised(lane, state) / freedom))

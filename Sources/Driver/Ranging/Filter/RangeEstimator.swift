@@ -138,7 +138,7 @@ public struct RangeEstimator: Sendable, Hashable {
     if dt > parameters.gap { return start(sample, .restartedAfterGap) }
     let interval = sample.time - lastTime
     (lastTime, lastDistance) = (sample.time, sample.distance)
-    // The weight of a sample that comes soon after another one.
+    // The weight is less for a sample that follows soon after another one.
     let part =
       interval < parameters.correlationTime
       ? max(interval / parameters.correlationTime, 0.01) : 1
@@ -177,9 +177,10 @@ public struct RangeEstimator: Sendable, Hashable {
     _ sample: RangeSample, _ next: RangeMotion, _ part: Double
   ) -> RangeEstimate {
     rejections += 1
-    // The likelihood of a wrong sample according to `isOutlier`.
+    // The likelihood that `isOutlier` assumes for a wrong sample.
     logLikelihood -= part * parameters.gate * parameters.gate / 2
-    // With two samples, gross errors are too long (corrupt time stamps, detours).
+    // With fewer than two supporting samples, the longer one is assumed to be wrong: corrupt time
+    // stamps and detours make ranges longer.
     let mayStart = support < 2 && sample.distance < reported(next).r
     let limit = support < 2 ? parameters.unconfirmedRejectionLimit : parameters.rejectionLimit
     if mayStart || rejections >= limit { return start(sample, .restartedAfterRejections) }
@@ -192,7 +193,7 @@ public struct RangeEstimator: Sendable, Hashable {
   ) -> RangeEstimate {
     let (own, total) = (residual.own, residual.total)
     if parameters.learnsNoise, sample.nonLineOfSight != true {
-      // Limits the influence of a sample that hardly agrees.
+      // Limits the influence of a sample that is nearly an outlier.
       let excess =
         pointwiseMin(residual.normalised, RangeMotion.Lanes(repeating: 9)) * total - next.rr
       noise.update(
@@ -215,7 +216,7 @@ public struct RangeEstimator: Sendable, Hashable {
   /// before the first valid sample.
   public func prediction(at time: Double) -> RangeEstimate? {
     motion.map {
-      // Beyond a day, a prediction has no information.
+      // After more than a day, a prediction is meaningless.
       let dt = min(max(0, time - $0.time), 86_400)
       var next = $0
       next.advance(dt, densities)
@@ -241,7 +242,7 @@ public struct RangeEstimator: Sendable, Hashable {
     return estimate(motion, disposition)
   }
 
-  /// Returns the estimate from all of the first samples, where one of them is wrong.
+  /// Returns the estimate from all of the first samples, if one of them was wrong.
   private mutating func reconsidered(
     _ estimate: RangeEstimate, _ sample: RangeSample
   ) -> RangeEstimate {
@@ -296,7 +297,7 @@ public struct RangeEstimator: Sendable, Hashable {
   private func logLikelihoods(
     _ normalised: RangeMotion.Lanes, _ total: RangeMotion.Lanes
   ) -> RangeMotion.Lanes {
-    // A finite stand-in for infinity: close to a normal distribution.
+    // A finite number replaces infinity: the distribution is nearly normal then.
     let freedom = min(parameters.tailFreedom, 1e6)
     var result = RangeMotion.Lanes.zero
     for lane in 0..<(parameters.learnsAcceleration ? 4 : 1) {

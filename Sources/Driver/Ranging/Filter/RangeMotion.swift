@@ -53,7 +53,8 @@ struct RangeMotion: Sendable, Hashable {
 
   /// Mean and covariance of the mixture.
   var mixture: RangeState {
-    // Relative to the first lane: exact where all agree, despite the rounding of the weights.
+    // The mean is computed relative to the first lane. It is exact where all lanes agree, despite
+    // the rounding of the weights.
     let mean = r[0] + (weight * (r - r[0])).sum()
     let rate = v[0] + (weight * (v - v[0])).sum()
     let (dr, dv) = (r - mean, v - rate)
@@ -80,8 +81,8 @@ struct RangeMotion: Sendable, Hashable {
     let kept = weight * (1 - share)
     let part = share * Self.prior
     let next = kept + part
-    // Moments about the mixture's mean, of the part that stays and the part that changes, then
-    // about each new mean.
+    // Computes the moments about the mean of the mixture, for the remaining and the changing part.
+    // Then shifts them to each new mean.
     let (dr, dv) = (r - all.r, v - all.v)
     let (mr, mv) = (kept * dr / next, kept * dv / next)
     let (a, b) = (kept * (rr + dr * dr), kept * (rv + dr * dv))
@@ -93,7 +94,7 @@ struct RangeMotion: Sendable, Hashable {
     weight = next / next.sum()
   }
 
-  /// Updates each model with a measurement that is `innovation` more than it predicted.
+  /// Updates each model. The measurement exceeds the predictions by `innovation`.
   mutating func update(_ innovation: Lanes, noise: Lanes) {
     let total = rr + noise
     let (gainR, gainV) = (rr / total, rv / total)
@@ -131,7 +132,7 @@ package struct RangeNoise: Sendable, Hashable {
     guard measured.isFinite, expected.isFinite else { return }
     let wide = min(variance * (1 + 2 / Self.memory), factor * factor)
     let gain = wide / (wide + 2 * expected * expected)
-    // A fifth to ten times the stated deviation.
+    // The factor stays between a fifth and ten times the stated deviation.
     factor = min(max(factor + gain * (measured - factor), 0.04), 100)
     variance = wide * (1 - gain)
   }

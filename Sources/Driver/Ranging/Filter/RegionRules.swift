@@ -83,7 +83,7 @@ public struct RegionRules: Sendable, Hashable {
       throw RegionError(
         "The name of a region has 1 to 32 letters, digits, dots, hyphens and underscores.")
     }
-    // Below this the noise of a good distance is as large as the region.
+    // In a smaller region, the noise of a good distance would be as large as the region.
     guard 0.2 - 1e-9...1e4 ~= region.enter, region.leave <= 1e4, region.leave >= region.enter else {
       throw RegionError(
         "The region \(region.name) is entered below \(metres(region.enter)) and left beyond "

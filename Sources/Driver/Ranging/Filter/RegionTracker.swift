@@ -56,7 +56,7 @@ public struct RegionTracker: Sendable {
         presences[index].since = time
         entered.append(change(index, .entered, .distance, estimate, since: time, time))
       case .left:
-        // A peer that was never inside has not left.
+        // Only a peer that was inside can leave.
         if let since = presences[index].since {
           left.append(change(index, .left, .distance, estimate, since: since, time))
         }

@@ -25,11 +25,11 @@ struct TargetErrors: Sendable {
   init(deviation: Double) { self.deviation = deviation }
 
   private struct Model {
-    /// The part of the variance that changes slowly, and the metres within which it changes: an
-    /// index of `lengths`.
+    /// The share of the variance that changes slowly.
     var slow: Double
+    /// The index in `lengths` of the distance over which it changes.
     var length: Int
-    /// The ratio of the drift of the heading and the assumed one.
+    /// The drift of the heading divided by the assumed drift.
     var drift: Double
   }
 
@@ -46,7 +46,7 @@ struct TargetErrors: Sendable {
   /// The result of a model.
   private struct Finding {
     var model: Model
-    /// The logarithm of the likelihood, and later the weight.
+    /// The log-likelihood, later replaced by the weight.
     var weight: Double
     var step: SIMD3<Double>
     var covariance: Symmetric3
@@ -55,9 +55,10 @@ struct TargetErrors: Sendable {
     var rate, wave: Double
   }
 
-  /// Learns the errors from the residuals at the likeliest position.
+  /// Learns the errors from the residuals at the most likely position.
   ///
-  /// - Parameter isComplete: compares all models, rather than the ones that were likely before.
+  /// - Parameter isComplete: whether all models are compared, rather than the models that were
+  ///   likely before.
   /// - Returns: a step from the position to the mean of the models, and its covariance.
   mutating func refine(
     _ problem: TargetProblem, at best: TargetProblem.Minimum,
@@ -93,7 +94,7 @@ struct TargetErrors: Sendable {
       rate += one.rate * one.weight
       wave += one.wave * one.weight
       drift += one.model.drift * one.weight
-      // The sum of the correlations with all others.
+      // The sum of the correlations with all other residuals.
       let distance = spacing / Self.lengths[one.model.length]
       let others = 2 / max(1e-9, exp(min(50, distance)) - 1)
       repetition += one.weight * (1 + one.model.slow * others)
@@ -127,7 +128,8 @@ struct TargetErrors: Sendable {
       .z, problem.height - best.position.z, precision(parameters.heightDeviation))
     let (information, slope) = problem.azimuthInformation(best.position)
     prior.equations.add(information.scaled(variance), slope * variance)
-    // Ranges from one position determine a sphere: the position stays within 100 m.
+    // Ranges from a single position determine only a sphere, so a weak prior keeps the position
+    // within 100 m.
     for unknown in [TargetEquations.Unknown.x, .y, .z] {
       prior.equations.expect(unknown, 0, 1e-4 * variance)
     }
@@ -142,7 +144,8 @@ struct TargetErrors: Sendable {
     let variance = deviation * deviation
     let random = parameters.randomHeading * model.drift
     let constant = parameters.headingDrift * model.drift
-    // The series of Brownian motion: its first term is nearly a constant rate.
+    // The first terms of a series for Brownian motion, the first of which is nearly a constant
+    // rate.
     let ratePrecision = variance / (constant * constant + random * random / prior.duration)
     let wavePrecision = variance * 11.1 / (random * random * prior.duration)
     equations.expect(.rate, -rate, ratePrecision)
@@ -152,7 +155,7 @@ struct TargetErrors: Sendable {
       &equations)
     logarithm -= log(ratePrecision * wavePrecision)
     guard let solution = equations.solved() else { return nil }
-    // Three of the unknowns have no prior.
+    // Three unknowns have no prior, so they take three residuals.
     let count = max(0, residuals.count - 3) + Self.priorCount
     let assumed = parameters.rangeDeviation * parameters.rangeDeviation * Self.priorCount
     let rest = (assumed + solution.rest + residuals.within / (1 - model.slow)) / count

@@ -121,16 +121,16 @@ public struct TargetFinder: Sendable {
     package var convergedAngle = 3.2 * Double.pi / 180
     /// The difference by which the log-likelihood of every other position must be lower.
     package var separation = 4.0
-    /// The ratio of residuals to their expectation from which on they contradict the movement.
+    /// The ratio of the residuals to their expected size at which they contradict the movement.
     package var misfit = 6.0
     /// The log-likelihood ratio required to assume a moving target.
     package var movementEvidence = 24.0
     /// The least speed of a moving target in metres per second: slow errors of ranges look like
     /// less.
     package var movementSpeed = 0.1
-    /// The number of newest sightings that show that the target rests again, and the speed in
-    /// metres per second that they have to exclude.
+    /// The number of newest sightings that show that the target rests again.
     package var restSightings = 50
+    /// The speed in metres per second that these sightings must exclude.
     package var restSpeed = 0.25
     /// The ratio of the limits at which a reason appears and disappears, so that neither
     /// convergence nor reasons flicker.
@@ -150,7 +150,7 @@ public struct TargetFinder: Sendable {
     /// Mean of the ranges measured at this pose.
     var range: Double
     var count: Double
-    /// The time of the last of them.
+    /// The time of the last sighting.
     var until: Double
     var azimuth: TargetProblem.Azimuth?
     /// Metres moved up to this pose.
@@ -182,7 +182,7 @@ public struct TargetFinder: Sendable {
     self.parameters = parameters
     errors = TargetErrors(deviation: parameters.rangeDeviation)
     var filter = RangeEstimator.Parameters()
-    // Ranges change no faster than people walk. This filter rejects only gross errors.
+    // Ranges change at most at walking speed. This filter rejects only gross errors.
     filter.accelerationDensity = 4
     filter.gate = 5
     filter.learnsNoise = false
@@ -213,7 +213,7 @@ public struct TargetFinder: Sendable {
       sightings.removeAll(keepingCapacity: true)
     }
     if add(sighting) { waiting += 1 }
-    // Until the direction is known, each may decide.
+    // Until the direction is known, each sighting may decide.
     let isKnown = estimate?.isConverged == true
     let most = isKnown ? sightings.count / parameters.sightingsPerWaiting : 1
     if estimate == nil || waiting >= max(1, most) {
@@ -284,8 +284,8 @@ public struct TargetFinder: Sendable {
         search(from: other, bias: best.bias)
       }
     }
-    // Movement at one height leaves a mirror image, and between both a point where the gradient has
-    // no vertical part.
+    // Movement at one height permits a mirror image. Between both, at the height of the movement,
+    // the gradient has no vertical part.
     if let best = found.min(by: { $0.cost < $1.cost }) {
       let (position, height) = (best.position, max(0.5, abs(best.position.z - problem.height)))
       for side in [-height, height] {
@@ -315,7 +315,7 @@ public struct TargetFinder: Sendable {
   /// Drops the sightings of a target that moved, once it has rested long enough to be located.
   private mutating func forgetMovement(_ pose: Pose) {
     let least = parameters.restSightings
-    // More of them locate a far target, too.
+    // A larger number of sightings also locates a far target.
     for newest in [least, 2 * least] where sightings.count >= newest + least {
       var since = self
       since.sightings.removeFirst(sightings.count - newest)
@@ -381,7 +381,7 @@ public struct TargetFinder: Sendable {
       let there = other.position - pose.position
       let angle = atan2(
         flat.x * there.y - flat.y * there.x, flat.x * there.x + flat.y * there.y)
-      // A mirror image above or below has the same horizontal angle.
+      // A mirror image above or below the plane has the same horizontal angle.
       if abs(angle) > 2 * parameters.convergedAngle {
         if was?.isConverged != true || other.cost < best.cost + separation / slack { rival = true }
       } else if mirror == nil, isHeightOpen || other.cost < best.cost + separation / slack {

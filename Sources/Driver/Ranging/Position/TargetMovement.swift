@@ -43,7 +43,7 @@ struct TargetMovement {
     _ problem: TargetProblem, at best: TargetProblem.Minimum, _ parameters: TargetFinder.Parameters
   ) {
     let precision = 1 / (parameters.rangeDeviation * parameters.rangeDeviation)
-    // Sums without the time, with it, and with its square; and of the residuals.
+    // Sums without the time, with the time, and with its square, and sums of the residuals.
     var (rest, once, twice, restOnce) = (Moments(), Moments(), Moments(), Moments())
     var (still, before) = (Moments(), Lanes.zero)
     for pair in problem.ranges {
@@ -53,7 +53,7 @@ struct TargetMovement {
       let residual = pair.range - length - best.bias
       let inverse = 1 / length
       (x, y, z) = (x * inverse, y * inverse, z * inverse)
-      // A few gross errors are not movement.
+      // The loss limits the influence of a few gross errors, which are not movement.
       var weight = problem.assumedShare * precision / (1 + residual * residual * (precision / 8))
       weight.replace(with: 0, where: pair.precision .== 0)
       still.add(x, y, z, weight)

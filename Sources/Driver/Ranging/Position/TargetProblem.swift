@@ -24,7 +24,7 @@ struct TargetProblem {
     var time: Lanes
     /// The inverse of the variance.
     var precision: Lanes
-    /// The variance relative to the one of a single range.
+    /// The variance relative to a single range.
     var spread: Lanes
     /// Metres moved up to this pose.
     var travelled: Lanes
@@ -35,7 +35,8 @@ struct TargetProblem {
     var age, wear: Lanes
   }
 
-  /// A measured azimuth as two directions in the world: its own, and the one to the right of it.
+  /// A measured azimuth as two directions in the world: the measured direction, and the
+  /// perpendicular direction to its right.
   struct Azimuth: Sendable {
     var origin: SIMD3<Double>
     var along: SIMD3<Double>
@@ -142,7 +143,8 @@ struct TargetProblem {
       let since = now - (one.time + after.time) / 2
       after = one
       let wave = sin(1.5 * .pi * since / duration)
-      // A series of the turn; no heading is corrected by more than a radian.
+      // A series for the sine and cosine of the turn. It is exact enough, since a correction is at
+      // most one radian.
       let turn = max(-1, min(1, errors.rate * since + errors.wave * wave))
       let (ahead, aside) = (1 - turn * turn / 2, turn - turn * turn * turn / 6)
       place.position.x -= ahead * step.x - aside * step.y
@@ -168,10 +170,12 @@ struct TargetProblem {
     return (result.information, result.slope)
   }
 
-  /// Returns other positions with similar ranges: the mirror image in the plane of the movement,
-  /// and the position turned about the line of the movement.
+  /// Returns other positions with similar ranges.
   ///
-  /// - Parameter turns: whether to return the latter.
+  /// They are the mirror image in the plane of the movement, and the position turned about its
+  /// line.
+  ///
+  /// - Parameter turns: whether to return the turned position.
   func similar(to position: SIMD3<Double>, turns: Bool) -> [SIMD3<Double>] {
     var (middle, scatter) = (SIMD3<Double>.zero, Symmetric3.zero)
     for pair in ranges { middle += SIMD3(pair.x[0], pair.y[0], pair.z[0]) }
@@ -374,7 +378,7 @@ struct TargetProblem {
         logarithm += log(product[0] * product[1])
         product = .one
       }
-      // For level devices: the azimuth grows to the left.
+      // The device is level, and azimuths increase to the left.
       let (x, y) = (Lanes(arm.x, otherArm.x), Lanes(arm.y, otherArm.y))
       var distance: Lanes = x * x + y * y
       distance.replace(with: 0.01, where: distance .< 0.01)
@@ -454,7 +458,7 @@ struct TargetProblem {
 }
 
 extension [Double] {
-  /// Returns the median of the square roots, without sorting all of them.
+  /// Returns the median of the square roots, without sorting the values.
   fileprivate mutating func medianOfRoots() -> Double {
     let middle = (count - 1) / 2
     var (low, high) = (0, count - 1)

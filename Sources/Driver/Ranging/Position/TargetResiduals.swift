@@ -7,20 +7,22 @@ struct TargetResiduals {
   private struct Merged {
     /// The residual and its derivatives.
     var row = TargetEquations.Row.zero
-    /// The inverse of the variance, relative to the one of a range.
+    /// The inverse of the variance, relative to a range.
     var weight = 0.0
-    /// Metres moved up to here.
+    /// The distance in metres that was travelled before.
     var travelled = 0.0
-    /// The variance that the heading and the path since then add.
+    /// The variance that the drift of the heading since then adds.
     var age = 0.0
+    /// The variance that the error of the path since then adds.
     var wear = 0.0
   }
 
   private var merged: [Merged] = []
   /// The weighted squares of differences from the mean of each merged group.
   private(set) var within = 0.0
-  /// The number of ranges, and of such differences.
+  /// The number of ranges.
   private(set) var count = 0.0
+  /// The number of differences from the means of merged groups.
   private var differences = 0.0
 
   init(_ problem: TargetProblem, at best: TargetProblem.Minimum, deviation: Double) {

@@ -61,7 +61,7 @@ public struct LineOfSightModel: Sendable, Hashable {
       }
       if let known { return known }
     }
-    // Not a closure over the sums: without optimisation it would allocate.
+    // A closure over the sums would allocate without optimisation.
     var sum = (evidence: 0.0, count: 0.0)
     if let all = diagnostics.receivedPower, let first = diagnostics.firstPathPower {
       // In dB. Below 6 dB the path is free, above 10 dB blocked. Source: Decawave APS006 part 3.
@@ -74,7 +74,7 @@ public struct LineOfSightModel: Sendable, Hashable {
     Self.add(diagnostics.segmentDisagreement, middle: 1, width: 0.4, to: &sum)
     guard sum.count > 0 else { return nil }
     let odds = log(prior / (1 - prior)) + log(0.85 / 0.15)
-    // Half dependent: n values weigh as the square root of n independent ones.
+    // The values are partly dependent: n of them count as the square root of n independent ones.
     return 1 / (1 + exp(-(odds + sum.evidence / sum.count.squareRoot())))
   }
 
@@ -109,12 +109,12 @@ public struct LineOfSightModel: Sendable, Hashable {
     let part = max(0, min(1, probability ?? 0))
     guard let excess = learned?.excess else {
       let factor = varianceFactor(probability: probability)
-      // Up to the probability of any path, a distance is stated as one without diagnostics.
+      // Up to the probability of an average path, a distance is treated as without diagnostics.
       let doubt = max(0, part - prior) / max(1e-9, 1 - prior)
       let square = detour.mean * detour.mean + detour.deviation * detour.deviation
       return PathEffect(variance: variance * factor, factor: factor, doubt: doubt * square)
     }
-    // The mean and the variance of the mixture of both cases.
+    // The mean and the variance of the mixture of a free and a blocked path.
     let added =
       part * excess.deviation * excess.deviation
       + part * (1 - part) * excess.mean * excess.mean

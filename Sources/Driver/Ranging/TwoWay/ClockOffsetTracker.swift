@@ -115,17 +115,18 @@ package struct ClockOffsetTracker: Sendable, Hashable {
       carrier.standardDeviation.isFinite
     else { return }
     let seconds = interval ?? Self.usualInterval
-    // A carrier needs no reference: this is another peer, or one that was restarted.
+    // A carrier offset needs no earlier poll. A large change means another peer, or a restarted
+    // one.
     if isImplausible(carrier, after: seconds) { offset = nil }
     correct(carrier, after: seconds)
   }
 
-  /// Returns the offset of the two clocks between two polls, and the seconds between these.
+  /// Returns the offset of the two clocks between two polls, and the seconds between the polls.
   private func compare(_ first: Poll, _ second: Poll) -> (offset: ClockOffset, seconds: Double)? {
     let counter = radio.counter
     let own = counter.interval(from: first.sent, to: second.sent)
     let other = counter.interval(from: first.received, to: second.received)
-    // The clocks differ by ticks, not by turns of the counter.
+    // The clocks differ by some ticks only, never by whole turns of the counter.
     var difference = own - other
     difference -= counter.modulus * (difference / counter.modulus).rounded()
     var whole = own

@@ -67,7 +67,8 @@ public struct DownlinkExchange: Sendable, Hashable {
       throw .emptyInterval
     }
     let first = counter.interval(from: pollReceived, to: responseReceived)
-    // All values are in ticks of the tag's clock. Differences first: the intervals are long.
+    // All values are in ticks of the tag's clock. Long intervals are subtracted before they are
+    // scaled.
     let replied = first - responderReply
     var ticks = replied + responderReply * (b.value / (1 + b.value)) - anchorFlight
     var byClock = responderReply * b.standardDeviation

@@ -21,7 +21,7 @@ public struct ExchangeCollector: Sendable, Hashable {
     case finalReceived
   }
 
-  /// The round the stamps are from: the index of the ranging block, or of the round in it.
+  /// The index of the ranging block that contains the stamps, or of the round within the block.
   package private(set) var round: UInt32?
   private var pollSent, pollReceived, responseSent, responseReceived: TickStamp?
   private var finalSent, finalReceived: TickStamp?
@@ -101,7 +101,8 @@ public struct ResponderRanging: Sendable, Hashable {
     _ exchange: TwoWayExchange, time: Double? = nil, carrier: ClockOffset? = nil,
     comparesPolls: Bool = true
   ) throws(RangingFailure) -> TwoWayDistance {
-    // Polls are a hundred times as exact as the carrier, which also depends on the level.
+    // Two polls compare the clocks a hundred times more exactly than the carrier, which also
+    // depends on the level.
     let hasCompared =
       comparesPolls
       && clock.addPoll(sent: exchange.pollSent, received: exchange.pollReceived, time: time)

@@ -7,8 +7,9 @@ public struct TwoWayDistance: Sendable, Hashable {
   /// One standard deviation of `distance` in metres, from the noise of the stamps and of the clock
   /// offset. It includes `biasDeviation`.
   public var standardDeviation: Double
-  /// The part of it that all distances between these antennas share, so no filter removes it: the
-  /// uncertainty of their delays.
+  /// The part of the deviation that all distances between these antennas share.
+  ///
+  /// It is the uncertainty of the antenna delays, which no filter removes.
   public var biasDeviation: Double
   /// How much faster the initiator's clock is than the responder's, as a fraction; 1e-6 is one ppm.
   public var clockOffset: Double
@@ -87,7 +88,7 @@ public struct TwoWayParameters: Sendable, Hashable {
   func checked(ticks: Double) throws(RangingFailure) -> Double {
     let distance = ticks * (DeviceTick.seconds * speedOfLight) - antennaDelay
     if distance < leastDistance { throw .negativeDistance }
-    // Written so that NaN is rejected as well.
+    // This form of the comparison also rejects NaN.
     guard distance <= greatestDistance else { throw .tooFar }
     return distance
   }

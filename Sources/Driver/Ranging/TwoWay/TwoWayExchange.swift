@@ -44,7 +44,7 @@ public struct TwoWayExchange: Sendable, Hashable {
   package func disagreement(_ parameters: TwoWayParameters) -> Double? {
     guard let (initiator, responder) = intervals(parameters.counter) else { return nil }
     let difference = abs(responder - initiator)
-    // Stamps of other clocks give seconds; distances are up to 3 km.
+    // Stamps of unrelated clocks differ by seconds. Distances of up to 3 km add only 20 us.
     let most = 2 * parameters.greatestClockOffset * initiator + 20e-6 * DeviceTick.perSecond
     return difference <= most ? difference : nil
   }
@@ -54,7 +54,7 @@ public struct TwoWayExchange: Sendable, Hashable {
   private func intervals(_ counter: TickCounter) -> (initiator: Double, responder: Double)? {
     var result: (initiator: Double, responder: Double)
     if let finalSent, let finalReceived {
-      // In parts, because a counter of 32 bits may wrap within the whole.
+      // The interval is added in parts, because a counter of 32 bits may wrap within the whole.
       result.initiator = counter.interval(from: pollSent, to: responseReceived)
       result.initiator += counter.interval(from: responseReceived, to: finalSent)
       result.responder = counter.interval(from: pollReceived, to: responseSent)
@@ -120,7 +120,7 @@ public struct TwoWayExchange: Sendable, Hashable {
       let result = try Self.distance(
         round, reply, sent: counter.interval(from: responseSent, to: secondResponseSent),
         received: counter.interval(from: responseReceived, to: secondResponseReceived), parameters)
-      // Exchanged stamps of the two ends look like clocks of other crystals.
+      // If the stamps of the two ends are exchanged, the clocks appear to have another offset.
       if let offset {
         let most = 6 * (offset.standardDeviation + result.clockOffsetDeviation) + 0.5e-6
         guard abs(offset.value - result.clockOffset) < most else { throw .implausibleClocks }
@@ -182,7 +182,8 @@ public struct TwoWayExchange: Sendable, Hashable {
     let initiator = round1 + reply2
     let responder = round2 + reply1
     guard round1 > 0, reply1 > 0, reply2 > 0, round2 > 0 else { throw .emptyInterval }
-    // Poll to final takes the same time at both ends, except for the clocks: the flight cancels.
+    // Poll to final takes the same time at both ends, apart from the clocks: the time of flight
+    // cancels.
     let offset = (initiator - responder) / responder
     let noise = parameters.stampDeviation * DeviceTick.perSecond
     let offsetDeviation = noise * 2.0.squareRoot() / responder
