@@ -127,7 +127,7 @@ extension DriverError {
         "Something else speaks there: another firmware (a CLI build?), another baud rate, or the "
           + "wrong port."
       } else if command.hasPrefix("SESSION_") {
-        // The chip has answered other commands before.
+        // In this case, the chip has answered other commands before.
         resetIt
       } else {
         checkBoard

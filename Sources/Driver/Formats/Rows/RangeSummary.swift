@@ -28,8 +28,9 @@ package struct RangeSummary: Sendable {
   /// The time of the last reported round.
   package private(set) var lastTime: UInt64?
   private var firstRound: UInt64?
-  /// The round of the last measurement, and its number of measurements.
+  /// The sequence number of the last measured round.
   package private(set) var lastSequence: UInt32?
+  /// The number of measurements in the last measured round.
   package private(set) var rowsInRound = 0
   private var lastSequences: [UInt32: UInt32] = [:]
   /// The number of notifications that were not read in time.
@@ -81,7 +82,7 @@ package struct RangeSummary: Sendable {
     let before = isFirst ? nil : lastSequences[token]
     guard number != before else { return 0 }
     rounds += 1
-    // Until a row of the round has a distance.
+    // The round counts as silent until one of its rows has a distance.
     silentRounds += 1
     rowsInRound = 0
     lastSequences[token] = number

@@ -47,7 +47,7 @@ package struct NXPVendorTail: ~Escapable {
   }
 
   private let tail: RawSpan
-  /// The offset of the first measurement, and the bytes of each.
+  /// The offset of the first measurement, and the size of each measurement in bytes.
   private let first, stride: Int
   /// The bytes of their parts; 0 for absent parts.
   private let angleSize, receiverSize, secondDistanceSize, millimetresSize: Int

@@ -8,7 +8,7 @@
 package protocol FieldCoder: ~Escapable {
   /// Chooses between layouts that differ from chip to chip.
   var dialect: Dialect { get }
-  /// Whether values come from the wire; their values beforehand have no meaning.
+  /// Whether fields are read from a message. Their values before reading are meaningless.
   var isReading: Bool { get }
   /// Bytes that have been read; 0 for coders that do not read.
   var position: Int { get }

@@ -159,7 +159,10 @@ final class LayoutBuilder {
     return (Lua.list(head + [Lua.list(rest), Lua.list(other)]), nil)
   }
 
-  /// Returns a branch with the rest of the level, where the value of a step changes the rest.
+  /// Returns a branch on the value of a step; nil if the value does not change the rest of the
+  /// level.
+  ///
+  /// The branch contains the rest of the level.
   private func branch(
     _ script: LayoutScript, at index: Int
   ) throws(UnsupportedLayout) -> String? {

@@ -90,7 +90,7 @@ public final class CaptureFile: Sendable {
   private func record(
     _ time: UInt64, _ block: (inout PcapngEncoder, UInt64) -> [UInt8]
   ) -> CaptureError? {
-    // Under the lock, so that the order in the file is the order of segments.
+    // Writing under the lock keeps the order of segments in the file.
     state.withLock { state in
       if state.failure == nil {
         state.last = max(state.last, epoch &+ time)

@@ -65,7 +65,7 @@ public enum CaptureReader {
     var (pcapng, log) = (PcapngDecoder(), TextDecoder(.log))
     var format: CaptureFormat?
     var bytes: [UInt8] = []
-    // The lines before this index do not determine the format.
+    // The index before which all lines were searched without determining the format.
     var searched = 0
     // The number of lines that are no longer in `bytes`.
     var taken = 0
@@ -90,7 +90,7 @@ public enum CaptureReader {
         if pcapng.isOver, !isAtEnd { return try take(pcapng.take([], isLast: true)) }
       case .log, .hexText:
         let end = isAtEnd ? bytes.count : (bytes.lastIndex(of: 0x0A) ?? -1) + 1
-        // Nothing follows the end of the last line.
+        // The bytes after the last end of line are an incomplete line.
         let lines = bytes[..<end].split(separator: 0x0A, omittingEmptySubsequences: false)
           .dropLast(isAtEnd ? 0 : 1)
         if format == .log {
@@ -101,7 +101,7 @@ public enum CaptureReader {
         bytes.removeFirst(end)
         searched = 0
         taken += lines.count
-      // A file has an end; for a pipe this many bytes have to do.
+      // A file is searched to its end. A pipe may be endless, so the search is limited.
       case nil: if !file.isRegular, bytes.count > 1 << 24 { throw CaptureError.notACapture }
       }
       guard bytes.count <= 1 << 27 else {

@@ -23,8 +23,9 @@ struct PcapngDecoder {
   /// LINKTYPE_FIRA_UCI, and the number that files from before its registration carry.
   static let linkTypes: Set<UInt16> = [PcapngEncoder.linkType, 293]
 
-  /// The bytes not yet read, and the number of bytes before them.
+  /// The bytes that have not been read yet.
   private var bytes: [UInt8] = []
+  /// The number of bytes before `bytes`.
   private var start = 0
   /// Whether the rest of the file cannot be read.
   private(set) var isOver = false

@@ -53,7 +53,7 @@ package struct PcapngEncoder: Sendable {
     section.append(le: UInt32(0x1A2B_3C4D))
     section.append(le: UInt16(1))
     section.append(le: UInt16(0))
-    // The length of the section is not known beforehand.
+    // The length of the section is unknown.
     section.append(le: UInt64.max)
     section += options([
       (2, text(description.hardware)), (3, text(description.os)),
@@ -69,7 +69,7 @@ package struct PcapngEncoder: Sendable {
     var interface: [UInt8] = []
     interface.append(le: linkType)
     interface.append(le: UInt16(0))
-    // No limit on the length of a packet.
+    // The length of packets is unlimited.
     interface.append(le: UInt32(0))
     // if_tsresol: 10^-9 s.
     interface += options([(2, text(name)), (3, text(description)), (9, [9])])
@@ -131,7 +131,7 @@ package struct PcapngEncoder: Sendable {
       bytes.append(le: UInt16(truncatingIfNeeded: value.count))
       bytes.append(padded: value)
     }
-    // opt_endofopt.
+    // opt_endofopt, the end of the options.
     return bytes.isEmpty ? [] : bytes + [0, 0, 0, 0]
   }
 

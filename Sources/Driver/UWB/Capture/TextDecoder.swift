@@ -62,7 +62,7 @@ struct TextDecoder {
   ) -> Bool {
     guard let (direction, tag) = direction(of: line) else { return true }
     let arrows: [UInt8] = Array("<>=".utf8)
-    // The stacks write sentences with the same tags, too.
+    // Some stacks also write sentences with these tags.
     guard let arrow = line[tag...].lastIndex(where: arrows.contains) else { return true }
     return take(line[(arrow + 1)...], time: clock.time(of: line[..<tag]), &capture) { _ in
       direction

@@ -92,7 +92,7 @@ extension UWBDevice {
         }
       }
     }
-    // Some firmware rejects "all": then every known value is read.
+    // Some firmware rejects "all". In this case, every known value is read.
     var rest = (names.isEmpty ? profile.calibration.values.map(\.name) : names)[...]
     while !rest.isEmpty {
       var count = 0

@@ -22,7 +22,7 @@ extension UWBDevice {
     case .unknown: throw .unsupported(chip: profile.name)
     case .namedKeys:
       let used = antennas.isEmpty ? try await rangingAntennas() : antennas
-      // 1/(128 · 499.2 MHz) at the speed of light in air.
+      // A tick is 1/(128 · 499.2 MHz), converted to metres at the speed of light in air.
       let ticks = (metres * 128 * 499.2e6 / 299_702_547).rounded()
       var list = try await calibration(used.map { "ant\($0).ch\(channel).ant_delay" })
       for index in list.indices {

@@ -28,7 +28,7 @@ extension CommandEngine {
       let report = try await report(on: message)
       if report.status == .ok { return report.transmissions.map(Int.init) }
       guard report.status == .repetitionOK else { throw .dataNotSent(report.status) }
-      // More repetitions follow, and more reports.
+      // A repetition was sent. More repetitions and reports follow.
       state.withLock { $0.chip.data[token]?.reports.removeAll { $0 == report } }
     }
   }

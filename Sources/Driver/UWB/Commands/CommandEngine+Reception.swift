@@ -20,7 +20,7 @@ extension CommandEngine {
     case (.notification, .sessionUpdateMulticastList):
       guard let list = read(MulticastListNotification.self, payload) else { return }
       update { chip in
-        // A report on an unknown session is of no use.
+        // A report on an unknown session is ignored.
         guard chip.sessions[list.sessionToken] != nil else { return }
         chip.multicast[list.sessionToken, default: (0, list)].count += 1
         chip.multicast[list.sessionToken]?.last = list
@@ -71,7 +71,7 @@ extension CommandEngine {
     let token = status.sessionToken
     let wasActive = isActive(token)
     update { chip in
-      // No state is kept of removed sessions.
+      // The state of removed sessions is not kept.
       guard
         chip.sessions[token] != nil
           || (status.state != .deinitialised && chip.sessions.count < Self.sessionLimit)
@@ -126,8 +126,8 @@ extension CommandEngine {
     case .initialising where !isResetting:
       callbacks.deviceLost(.deviceRestarted)
     case .ready where !isResetting:
-      // Reported on changes only, and never while a session ranges. Unless the chip reports it
-      // ahead of the end of the session, it has restarted.
+      // READY is reported when the state changes, and never while a session ranges. Unless the chip
+      // reports READY before the end of the session, the chip has restarted.
       let ranges = before.sessions.values.contains { $0.state == .active }
       if before.device == .ready || ranges { callbacks.stateSuspect() }
     default: break

@@ -75,7 +75,7 @@ extension CommandEngine {
     do throws(PayloadError) {
       return try read(payload, dialect)
     } catch {
-      // A refusal counts as one even if the rest of it is malformed.
+      // A refusal is recognised even if the rest of the response is malformed.
       guard payload.first != Status.ok.rawValue,
         let refusal: C.Response = try? read(Array(payload.prefix(1)), dialect)
       else { throw .malformedAnswer(command: request.name, error) }
@@ -153,8 +153,9 @@ extension CommandEngine {
   private func drainResponses() async throws(DriverError) {
     let question = state.withLock { state in
       let all = Self.questions.map { $0(state.profile, state.dialect) }
-      // If all are outstanding, the chip is not slow but dead. If it is back, the first response
-      // may be a late one, but it answers a query that was sent after every caller's command.
+      // If all queries are unanswered, the chip is dead rather than slow. If it works again, the
+      // first response may be late. It still answers a query that was sent after every caller's
+      // command.
       return all.first { !state.responses.contains($0.opcode) } ?? all[0]
     }
     logger.debug("ask, to identify late answers", metadata: ["command": "\(question.name)"])
@@ -171,7 +172,7 @@ extension CommandEngine {
     do { try await drainResponses() } catch { return nil }
     let late = state.withLock { $0.responses.late }
     guard let late, late.opcode == request.opcode else { return nil }
-    // The chip asked to repeat it, so it has not carried it out.
+    // The chip requested a repetition, so it has not carried out the command.
     if late.payload.first == Status.commandRetry.rawValue { return try await exchange(request) }
     return late.payload
   }
@@ -192,7 +193,7 @@ extension CommandEngine {
       let end: DriverError? = state.withLock { state in
         guard state.end == nil else { return state.end }
         state.outstanding = Outstanding(id: id, request: request, continuation: continuation)
-        // Only the newest message is ever sent again.
+        // Only the newest message can be sent again.
         state.segment = nil
         return nil
       }
@@ -220,7 +221,7 @@ extension CommandEngine {
   ///   - patience: the milliseconds that the backlog may take beyond it.
   ///   - seen: the number of frames at the last check; nil before the first.
   private func expire(_ id: UInt64, after milliseconds: Int, patience: Int, seen: UInt64?) {
-    // Weak: neither a timer nor a write may keep the engine alive.
+    // A weak reference, so that neither a timer nor a write keeps the engine alive.
     let timer = clock.timer(.milliseconds(milliseconds)) { [weak self] in
       guard let self else { return }
       let now = statistics.framesRead

@@ -139,7 +139,7 @@ final class MessageRouter: @unchecked Sendable {
   }
 
   private func measurement(_ payload: RawSpan, _ info: FrameInfo) {
-    // Validated here, and nowhere else on the way to the subscriber.
+    // The message is validated here, and nowhere else on its way to the subscriber.
     guard let view = try? SessionInfoView(payload) else {
       // A message of an unknown layout.
       return engine.receive(type: .notification, opcode: .sessionInfo, payload: payload)

@@ -117,8 +117,8 @@ extension DeviceCore {
       } else if attempts == Self.attemptsInPlace {
         return abandon(error)
       }
-      // The results of the attempt are void. The reader may not have seen the cause: a write can
-      // fail first, and the link is lost then.
+      // The results of the attempt are invalid. If a write failed first, the reader may not have
+      // detected the loss yet.
       await handleLossOnReader(error)
       await clock.sleep(for: .milliseconds(pause))
       pause = min(2 * pause, 1_000)
@@ -152,13 +152,13 @@ extension DeviceCore {
 
   /// Completes the recovery. Returns whether callers may send again.
   private func finishRecovery(_ losses: Int) async throws(DriverError) -> Bool {
-    // Sessions that their owners closed while they were made again.
+    // The owners of these sessions closed them during the recovery.
     let (closed, isLostAgain) = state.withLock { state in
       defer { state.closed = [] }
       let isLostAgain = state.losses != losses
       if state.closed.isEmpty, !isLostAgain, case .recovering = state.phase {
         state.phase = .running
-        // Not earlier: after another loss, all of them would have to be started again.
+        // Only now: after another loss, all sessions would have to be started again.
         for record in state.sessions { record.cancelResume() }
       }
       return (state.closed, isLostAgain)
@@ -299,7 +299,7 @@ extension DeviceCore {
         // NXP's chips answer nothing before their vendor's command.
         if error.code == .noAnswer { cause = error }
       }
-      // Its owner may have closed it meanwhile; then its absence is expected.
+      // The owner of the session may have closed it meanwhile. Its absence is then expected.
       if let cause, sessions.contains(where: { $0 === record }) { return cause }
     }
     return nil

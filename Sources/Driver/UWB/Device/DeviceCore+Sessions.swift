@@ -39,7 +39,7 @@ extension DeviceCore {
     }
     record.assign(token: token)
     router.sessionsChanged()
-    // The caller no longer waits for it.
+    // The caller no longer waits for the session.
     if sender == .caller, Task.isCancelled { throw .cancelled }
     // Strict firmware refuses parameters before it has reported the session.
     let said = try await engine.wait(milliseconds: profile.stateTimeout) {
@@ -111,7 +111,7 @@ extension DeviceCore {
         () async throws(DriverError) in try await self.build(record)
       }
     } catch {
-      // The chip may still create it.
+      // The chip may still create the session.
       let isOpen = error.code == .noAnswer || error.code == .closed
       if isOpen, !record.isOnChip { state.withLock { $0.remaining = error } }
       throw error
@@ -123,9 +123,9 @@ extension DeviceCore {
   /// - Parameter awaitsRecovery: whether to wait for the recovery of a device that is lost
   ///   meanwhile.
   func start(_ record: SessionRecord, awaitsRecovery: Bool) async throws(DriverError) {
-    // The recovery starts a session that was ranging.
+    // A session that was ranging is started by the recovery.
     if recovery != nil, record.shouldResume { throw .recovering }
-    // Its former token on the chip may now belong to another session.
+    // The session's former token may now belong to another session on the chip.
     let isClosed = state.withLock { state in
       guard case .running = state.phase else { return false }
       return !state.sessions.contains { $0 === record }
@@ -190,7 +190,7 @@ extension DeviceCore {
   func stop(_ record: SessionRecord) async throws(DriverError) {
     // Streams that wait for the device to return would never end.
     if record.cancelResume() { router.finish(record, nil) }
-    // Several callers may stop it, and strict firmware refuses to stop a stopped session.
+    // Several callers may stop the session, but strict firmware refuses to stop a stopped session.
     await record.stopping.lock()
     defer { record.stopping.unlock() }
     let token = record.token
@@ -220,7 +220,7 @@ extension DeviceCore {
       record.markRemoved()
       engine.forget(record.token)
     }
-    // A recovered device does not have this session; whether it is recovered already is chance.
+    // A recovered device does not have this session, whether or not the recovery has already ended.
     if let failure, recovery != nil, Self.isLoss(failure) { throw failure }
     // A chip that answers neither this nor a query gets no further commands.
     if let failure, failure.code == .noAnswer {
@@ -268,7 +268,7 @@ extension DeviceCore {
       case .ok:
         status = try await engine.send(SessionDeinit(sessionToken: token), from: sender).status
       case .sessionNotExist: break
-      // The status does not decide it.
+      // The status does not decide whether the session is removed.
       default: throw error
       }
     }

@@ -110,7 +110,7 @@ struct Handshake {
     } catch {
       if error.code == .deviceError { throw .needsReset }
       guard error.code == .noAnswer else { throw error }
-      // A late answer would be the same as the one after the reset.
+      // A late answer would be equal to the answer after the reset.
       engine.state.withLock { $0.responses.removeAll() }
       return nil
     }
@@ -167,7 +167,8 @@ struct Handshake {
       guard first.code == .noAnswer, mayBeNXP(since: before) else { throw first }
       logger.info("no answer to the reset; trying NXP's CORE_DEVICE_INIT")
       do throws(DriverError) { try await initialise() } catch {
-        // A chip that refuses it is present, and is not NXP's; its earlier state is lost now.
+        // A chip that refuses the command is present, and is not from NXP. Its earlier state is now
+        // lost.
         guard error.code == .refused else { throw first }
       }
       try await reset(timeout: nil)

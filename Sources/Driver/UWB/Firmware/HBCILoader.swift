@@ -40,7 +40,7 @@ struct HBCILoader<Port: LoaderPort> {
 
   private func loadOnce(_ attempt: Int) throws(FirmwareError) -> Chip {
     func report(_ step: FirmwareStep, _ sent: Int = 0) throws(FirmwareError) {
-      // In a later attempt the chip has been switched off already.
+      // In later attempts, the chip has already been switched off.
       if isCancelled() { throw .cancelled(step: attempt > 1 ? .sending : step) }
       progress(FirmwareProgress(step: step, sent: sent, total: image.count, attempt: attempt))
     }
@@ -173,11 +173,12 @@ enum HBCI {
   }
 
   static let headerLength = 4
-  /// The bytes of data in a segment to the chip, and in an answer.
+  /// The greatest number of data bytes in a segment to the chip.
   static let segmentLength = 2_048
+  /// The greatest number of data bytes in an answer.
   static let answerLength = 256
 
-  // Instructions.
+  // Numbers of instructions.
   static let ready: UInt8 = 0x21
   static let enterImageMode: UInt8 = 0x24
   static let chipID: UInt8 = 0x31

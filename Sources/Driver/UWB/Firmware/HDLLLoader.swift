@@ -65,9 +65,9 @@ struct HDLLLoader<Port: LoaderPort> {
       guard status < 0x80 else {
         throw .refused(step: .sending, code: status, meaning: HDLL.meaning(of: status))
       }
-      // The loader may report by itself that it is ready.
+      // The loader may report without a request that it is ready.
       if word.kind == .notification { continue }
-      // The frames after the first one of a chain have no word of their own.
+      // Only the first frame of a chain has a command word.
       guard word.kind == .response, sent?.kind != .command || word.group == sent?.group else {
         throw .wrongAnswer(step: .sending, answer)
       }
@@ -142,7 +142,7 @@ enum HDLL {
 
   /// Returns whether the check of a whole frame is right.
   static func isIntact(_ frame: some Collection<UInt8>) -> Bool {
-    // Together with its own check, the remainder of a frame is 0.
+    // The remainder over a frame with its check bytes is 0.
     frame.count >= headerLength + checkLength && length(of: frame) == frame.count
       && check(frame) == 0
   }

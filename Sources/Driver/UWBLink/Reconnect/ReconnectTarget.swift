@@ -33,7 +33,7 @@ package struct ReconnectTarget: Sendable {
     self.discovery = discovery
   }
 
-  /// Whether the device can return.
+  /// Whether a lost device can appear again at its endpoint.
   package var canReturn: Bool { endpoint.canReturn }
 
   /// Waits for the device, and opens it.

@@ -142,7 +142,7 @@ struct FrameItems {
   private static func ends(_ item: RawSpan, _ parts: Int) -> Bool {
     var reader = PayloadReader(item)
     while reader.remaining > 0 {
-      // Sample bytes read as a head have zeros in it more often than not.
+      // Sample bytes that are read as a header usually contain zeros.
       guard let head = head(&reader), head.count > 0, head.size > 0,
         (try? reader.skip(head.count * head.size * parts, "samples")) != nil
       else { return false }

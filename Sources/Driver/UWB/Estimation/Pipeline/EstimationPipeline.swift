@@ -87,7 +87,7 @@ package struct EstimationPipeline: Sendable {
     case .diagnostics(let opcode, let payload): addDiagnostics(opcode, payload, emit)
     case .interrupted:
       flush(emit)
-      // Rounds are counted from 0 again.
+      // The counter of rounds has started again from 0.
       lastEmitted = nil
       early.isThere = false
     case .resumed: break
@@ -120,7 +120,7 @@ package struct EstimationPipeline: Sendable {
   private mutating func addDiagnostics(
     _ opcode: Opcode, _ payload: RawSpan, _ emit: (EstimatedRound) -> Void
   ) {
-    // A second reference to the array would copy it.
+    // The array is swapped out, since a second reference to it would cause a copy.
     var reports = Reports()
     swap(&reports, &early)
     reports.isThere = false
@@ -268,7 +268,7 @@ extension EstimationPipeline.Reports {
       if frames[index].isResponse { responses += 1 }
     }
     if sum.frames > 0 { return sum }
-    // Answers come in the order of the peers, if none is missing.
+    // Without missing answers, their order is the order of the peers.
     var place = 0
     var successes = 0
     for other in 0..<all.count where all[other].result.status.isSuccess {

@@ -71,7 +71,7 @@ struct PeerTrack: Sendable {
       result.noDistance = .notMeasured(chip.status)
       return
     }
-    // The chip reports a negative distance as its magnitude, and millimetres without a sign.
+    // The chip reports the magnitude of a negative distance, and millimetres without a sign.
     let isNegative = chip.status == .okNegativeDistance
     let millimetres = diagnostics?.millimetres.flatMap { 1..<1_000_000 ~= $0 ? Double($0) : nil }
     var metres: Double
@@ -131,7 +131,7 @@ struct PeerTrack: Sendable {
     }
     switch Self.angle(&azimuth, diagnostics?.azimuth, time, blocked, settings) {
     case .success(var angle):
-      // The pair measures the angle to the plane in its middle: a cone.
+      // A pair of antennas measures the angle to the plane in its middle, which is a cone.
       let up = result.elevation?.track?.angle ?? settings.assumedElevation
       if up != 0 { angle = Self.azimuth(of: angle, elevation: up) }
       result.azimuth = angle
