@@ -56,7 +56,7 @@ static cuwb_result qm35_write(cuwb_link *link, const void *bytes, size_t length,
       cuwb_count(&link->stats.bytes_written, length);
       return cuwb_outcome_of(CUWB_OK);
     }
-    // A second write could not complete half a packet.
+    // If the driver wrote only a part, a second write could not complete the packet.
     if (count >= 0) return cuwb_failed(EIO);
     if (errno == EINTR) continue;
     if (errno != EAGAIN && errno != EWOULDBLOCK) return cuwb_failed_or_gone(errno);

@@ -29,12 +29,12 @@ enum cuwb_srxxx_phase {
 struct cuwb_srxxx {
   cuwb_link *link;
   cuwb_chardev_ops ops;
-  // Which of the two encodings of the requests the driver understands.
+  // Whether the driver expects requests encoded with a long argument, rather than a 32-bit one.
   bool takes_long;
   bool was_in_uci_mode;
   pthread_t thread;
   pthread_mutex_t lock;
-  // Signalled when the phase has changed, or there is room in the queue again.
+  // The condition that the phase has changed, or the queue has room again.
   pthread_cond_t changed;
   enum cuwb_srxxx_phase phase;
   cuwb_result end;

@@ -13,7 +13,7 @@
 #define ABORTS 5
 #define ABORT_PAUSE_MS 50
 
-// Called with the lock held. False: the link is being closed.
+// Adds a packet to the queue, with the lock held. Returns false if the link is being closed.
 static bool put(struct cuwb_srxxx *device, const uint8_t *bytes, size_t length, uint64_t now) {
   cuwb_frame frame = {.length = (uint32_t)length, .received_ns = now};
   // The reader was already notified: one read alone does not fill the queue.
@@ -105,7 +105,7 @@ int cuwb_srxxx_start_thread(struct cuwb_srxxx *device) {
   return error;
 }
 
-// Whether the thread has ended within the time.
+// Returns whether the thread has ended within the time.
 static bool has_ended(struct cuwb_srxxx *device, int32_t milliseconds) {
   for (int32_t i = 0; i < milliseconds; i++) {
     if (__atomic_load_n(&device->phase, __ATOMIC_ACQUIRE) == PHASE_ENDED) return true;
@@ -116,7 +116,7 @@ static bool has_ended(struct cuwb_srxxx *device, int32_t milliseconds) {
 
 void cuwb_srxxx_end_thread(struct cuwb_srxxx *device) {
   pthread_mutex_lock(&device->lock);
-  // There is nothing to unblock before the first read and after the end.
+  // There is nothing to interrupt before the first read and after the end.
   bool ended = device->phase != PHASE_READING;
   if (device->phase != PHASE_ENDED) {
     __atomic_store_n(&device->phase, PHASE_STOPPING, __ATOMIC_RELEASE);

@@ -85,7 +85,7 @@ struct cuwb_chain cuwb_chain_follow(const cuwb_framer *framer, size_t start, siz
 
 bool cuwb_chain_is_confirmed(const cuwb_framer *framer, struct cuwb_chain chain) {
   if (chain.whole >= CONCLUSIVE_LENGTH) return true;
-  // Once any header is known, the chain needs a known one, or more of the others.
+  // If any headers are known, the chain needs a known header, or more unknown headers.
   bool enough = framer->known_next == 0 || chain.weight >= WEIGHT_KNOWN_HEADER;
   switch (chain.end) {
   case CUWB_CHAIN_FAR_ENOUGH: return enough;
@@ -133,7 +133,7 @@ static bool is_crossed(const cuwb_framer *framer, size_t length, unsigned own) {
   size_t stop = framer->head + length;
   struct cuwb_chain rest = cuwb_chain_follow(framer, stop, framer->tail);
   if (rest.whole >= TRUSTED_FOLLOWERS) return false;
-  // A suspect header after the frame is hardly better than none.
+  // A suspect header after the frame is hardly better than no header.
   bool suspect = rest.end == CUWB_CHAIN_BROKEN && rest.whole == 0;
   for (size_t at = framer->head + 1; at < stop; at++) {
     if (!framer->begins[framer->staging[at]]) continue;
@@ -155,7 +155,7 @@ bool cuwb_chain_contradicts_header(const cuwb_framer *framer, size_t length) {
   if (framer->sync_confirmed || available < CUWB_HEADER_LENGTH) return false;
   unsigned own = weight_of(framer, framer->head, framer->tail, length);
   if (own >= WEIGHT_KNOWN_HEADER) return false;
-  // A control frame ends soon, and the bytes after it then show whether it was one.
+  // The end of a control frame arrives soon. The bytes after it show whether it was a frame.
   if (length > available && length <= CUWB_CONTROL_FRAME_MAX) return false;
 
   unsigned type = framer->staging[framer->head] >> 5;

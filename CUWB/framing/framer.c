@@ -140,7 +140,7 @@ static enum step look_at_head(cuwb_framer *framer) {
 
   if (header.verdict == CUWB_HEADER_PARTIAL || header.length > available) {
     if (!over && !cuwb_chain_contradicts_header(framer, header.length)) return NOTHING;
-    // The header may have been wrong and have swallowed good frames.
+    // The header may be wrong, so that good frames were taken for its payload.
     lose_sync(framer, framer->head + 1);
     return AGAIN;
   }
@@ -312,11 +312,11 @@ uint64_t cuwb_framer_deadline(const cuwb_framer *framer) {
 // ------------------------------------------------------------------------------------------- rest
 
 cuwb_framer *cuwb_framer_create(cuwb_framing framing, uint64_t now_ns) {
-  // At the beginning of a cache line.
+  // The framer begins at the start of a cache line.
   void *memory;
   if (posix_memalign(&memory, 64, sizeof(cuwb_framer)) != 0) return NULL;
   cuwb_framer *framer = memory;
-  // All but the staging memory, which is read only where it has been written.
+  // Clears all but the staging memory, which is read only after it was written.
   memset(framer, 0, offsetof(struct cuwb_framer, staging));
   cuwb_framer_set_framing(framer, framing);
   framer->never_received = true;

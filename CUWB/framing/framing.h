@@ -15,9 +15,9 @@
 // The judgement of a frame's first four bytes.
 
 enum cuwb_verdict {
-  // No frame begins like this.
+  // No frame begins with these bytes.
   CUWB_HEADER_IMPOSSIBLE,
-  // Too few bytes to decide; the available ones could begin a frame.
+  // There are too few bytes to decide. The available ones could begin a frame.
   CUWB_HEADER_PARTIAL,
   // Allowed, but no chip has a reason to send it: a reserved byte is used, or the payload is empty.
   CUWB_HEADER_SUSPECT,
@@ -78,8 +78,8 @@ struct cuwb_framer {
   size_t previous;
   size_t head;
   size_t tail;
-  // The bytes before this position have been delivered or counted as skipped. It is ahead of `head`
-  // after going back into a delivered frame.
+  // The position before which all bytes have been delivered or counted as skipped. After going back
+  // into a delivered frame, it is ahead of `head`.
   size_t accounted;
   // The length of the frame found at `head`, until it is taken.
   size_t found;
@@ -95,7 +95,7 @@ struct cuwb_framer {
 
   // Whether the byte at `head` is known to begin a frame.
   bool in_sync;
-  // Whether that is known from a silence, and not only from the frame before.
+  // Whether a silence confirms `in_sync`, and not only the frame before.
   bool sync_confirmed;
   bool never_received;
 

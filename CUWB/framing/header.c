@@ -20,7 +20,7 @@ static const struct cuwb_header partial = {CUWB_HEADER_PARTIAL, 0};
 cuwb_framing cuwb_framing_default(void) {
   return (cuwb_framing){
       .message_types = 1u << TYPE_DATA | 1u << TYPE_RESPONSE | 1u << TYPE_NOTIFICATION,
-      // Data received, logical link data received, radar data.
+      // Message formats: data received, logical link data received, radar data.
       .data_formats = 1u << 2 | 1u << 4 | 1u << 15,
       .longest_frame = CUWB_FRAME_MAX,
       .gap_ms = DEFAULT_GAP_MS,

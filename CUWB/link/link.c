@@ -59,7 +59,7 @@ void cuwb_close_locked(int fd) {
 cuwb_result cuwb_read_frame(cuwb_link *link, void *memory, size_t capacity, int32_t timeout_ms,
                             cuwb_frame *frame) {
   *frame = (cuwb_frame){0};
-  // Checked before any frame: otherwise a line that is never silent would hide the wake.
+  // The wake is checked before any frame. Otherwise, continuous data would hide the wake.
   if (cuwb_link_consume_wake(link)) return cuwb_outcome_of(CUWB_WOKEN);
   return link->ops->read_frame(link, memory, capacity, timeout_ms, frame);
 }

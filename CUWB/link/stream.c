@@ -84,7 +84,8 @@ static cuwb_result wait_readable(cuwb_link *link, uint64_t deadline, bool *over)
   bool woken;
   int error = cuwb_wait(link->fd, POLLIN, link->wake_fd, until, &seen, &woken);
   if (error) return cuwb_failed(error);
-  // Without the flag it is the echo of a wake that was reported before its thread wrote.
+  // If the flag is not set, the wake was reported before its thread wrote to the eventfd. This is
+  // its late write.
   if (woken && cuwb_link_acknowledge_wake(link)) return cuwb_outcome_of(CUWB_WOKEN);
   if (seen) {
     link->drained = false;
