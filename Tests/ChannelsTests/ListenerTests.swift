@@ -171,7 +171,7 @@ import Testing
         goOn.signal()
       }
       #expect(await pauses.next() != nil)
-      // With a descriptor again, the connection is accepted.
+      // The waiting connection is accepted as soon as a descriptor is free.
       channel.close()
       first?.close()
       close(last)

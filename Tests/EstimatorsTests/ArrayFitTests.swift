@@ -100,8 +100,10 @@ struct ArrayFitTests {
     #expect(fit.residuals.rms < 7 * degree)
   }
 
-  /// In 20 turns of 45 directions, every ninth row is one of five. In 50 turns of 20 directions,
-  /// every tenth row is one of two.
+  /// The rows repeat a few directions, so that evenly spaced rows contain only some of them.
+  ///
+  /// With 45 directions, every ninth row has one of five. With 20 directions, every tenth row has
+  /// one of two.
   @Test(
     "Directions that repeat themselves in any number of rows", arguments: zip([45, 20], [20, 50]))
   func repeated(directions: Int, turns: Int) throws {

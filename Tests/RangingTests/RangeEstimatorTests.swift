@@ -222,7 +222,7 @@ extension RangeEstimator {
     #expect(try #require(blocked.prediction(at: 19.9)).standardDeviation < 0.1)
   }
 
-  /// A detour is part of the stated deviation only, and not of the one of movements.
+  /// A detour adds to the stated deviation, but not to the short-term deviation.
   @Test func `The doubt about a path is stated beside the short-term deviation`() throws {
     var (free, blocked) = (RangeEstimator(), RangeEstimator())
     for step in 0..<100 {

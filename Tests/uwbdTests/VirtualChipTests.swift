@@ -454,7 +454,7 @@ import Varlink
       try info.wait(for: "uwbd:\(bench.path)")
       info.process.waitUntilExit()
       #expect(info.process.terminationStatus == 0)
-      // The session belongs to the service, and continues to.
+      // The service still has the device open.
       let direct = try Command(bench, ["info", "--direct"])
       direct.process.waitUntilExit()
       #expect(direct.process.terminationStatus == EX_TEMPFAIL)

@@ -20,9 +20,11 @@ package struct PacketPrinter {
   private let format: FrameFormat
   private var start: UInt64?
 
-  /// The packets by direction, and the bytes that did not form packets.
+  /// The number of packets from the chip.
   package private(set) var inbound = 0
+  /// The number of packets to the chip.
   package private(set) var outbound = 0
+  /// The number of bytes that did not form packets.
   package var skipped = 0
 
   /// Creates a printer.

@@ -278,9 +278,9 @@ package struct Machine: Sendable {
 // Checks an open line before the reset: unsolicited packets, and the state left by an earlier
 // program.
 extension Checkup {
-  /// The silence that ends a backlog, and the longest backlog. Qorvo's firmware buffers 32 kB and
-  /// sends them within 3 s.
+  /// The silence that ends a backlog.
   private static let silence = Duration.milliseconds(150)
+  /// The longest backlog. Qorvo's firmware buffers 32 kB and sends them within 3 s.
   private static let backlog = Duration.seconds(4)
 
   /// Checks the open line.

@@ -151,8 +151,9 @@ package enum RangeCall: String {
 package struct RunningRange: Codable, Equatable {
   package struct Outcome: Codable, Equatable {
     package var address: String
-    /// The name of the status, and its number, where 0 is success.
+    /// The name of the status.
     package var status: String
+    /// The number of the status; 0 is success.
     package var code: UInt8
 
     private enum CodingKeys: String, CodingKey { case address, status, code = "status_code" }

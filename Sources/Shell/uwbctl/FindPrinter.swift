@@ -15,8 +15,9 @@ import UWBTools
 /// event.
 final class FindPrinter: Sendable {
   private struct State {
-    /// The last measurement, and its time (CLOCK_MONOTONIC in nanoseconds).
+    /// The last measurement.
     var sight: Sight?
+    /// The time of the last measurement, in nanoseconds of CLOCK_MONOTONIC.
     var measuredAt: UInt64 = 0
     var trend = Trend()
     var count = 0

@@ -69,8 +69,9 @@ struct RangeTable {
   private static let distance = columns.firstIndex { $0.title == "distance" } ?? 0
   private static let estimate = columns.firstIndex { $0.title == "estimate ± sd" } ?? 0
   private static let trend = columns.firstIndex { $0.title == "trend" } ?? 0
-  /// The seconds of the trend, in a narrow window and in a wide one.
+  /// The duration of the trend in seconds, in a narrow window.
   private static let leastTrend = 8
+  /// The duration of the trend in seconds, in a wide window.
   private static let mostTrend = 32
   private static let gap = 2
   /// The width of a note such as `silent 59 min`.

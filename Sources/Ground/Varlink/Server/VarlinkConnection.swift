@@ -42,7 +42,7 @@ extension VarlinkHandler {
 
 /// The protocol of a connection that has left varlink.
 @ServiceActor package protocol VarlinkUpgrade: AnyObject {
-  /// Begins, after the reply to the call.
+  /// Starts the protocol, after the reply to the call was sent.
   func start()
   func receive(_ bytes: ArraySlice<UInt8>)
   /// Ends, because the other end has disconnected.

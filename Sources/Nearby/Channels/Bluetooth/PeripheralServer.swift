@@ -10,7 +10,7 @@ internal import System
   private let services: PeripheralServices
   private struct Phone {
     var isConnected = false
-    /// Whether it has subscribed, now or earlier.
+    /// Whether the phone has subscribed, now or earlier.
     var hasSubscribed = false
     /// Whether it was refused, which has been reported.
     var isRefused = false
@@ -102,7 +102,7 @@ internal import System
     }
     isClosed = true
     readvertising?.cancel()
-    // A link without a channel ends when its app gives up.
+    // The connection to BlueZ closes. A link without a channel remains until its app gives up.
     bluetooth.close()
   }
 

@@ -51,7 +51,7 @@ public final class SocketListener: Sendable {
     } else {
       self.endpoint = endpoint
     }
-    // The number of descriptors limits the stream.
+    // The stream needs no limit of its own, since the number of descriptors is limited.
     let (channels, continuation) = AsyncStream<SocketChannel>.makeStream()
     self.channels = channels
     watch = DescriptorWatch(number, label: "uwb data channels") {

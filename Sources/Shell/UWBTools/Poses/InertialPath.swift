@@ -37,9 +37,11 @@ package struct InertialPath: Sendable {
   /// The time since when the device has been at rest.
   private var restsSince: Double?
   private var isCalibrated = false
-  /// The smoothed vertical acceleration, whether it was high, and the time of the last step.
+  /// The smoothed vertical acceleration.
   private var vertical = 0.0
+  /// Whether the vertical acceleration was high.
   private var isHigh = false
+  /// The time of the last step.
   private var stepped = -1.0
 
   package init() {}

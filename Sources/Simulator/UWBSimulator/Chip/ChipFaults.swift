@@ -8,7 +8,7 @@ package struct ChipFaults: Hashable, Sendable {
     case drop
     /// These bytes come before it.
     case insert([UInt8])
-    /// These bits of it are inverted.
+    /// The bits of the byte that are set in this mask are inverted.
     case flip(UInt8)
   }
 

@@ -84,8 +84,9 @@ public struct ChipProfile: Sendable {
   package var roles: Set<UInt8> = [0, 1]
   /// The layout of messages of anchors: 1, or 2 since FiRa 3.0.
   package var downlinkVersion = 1
-  /// The most active ranging rounds of an anchor and of a tag of downlink TDoA.
+  /// The greatest number of active downlink TDoA ranging rounds of an anchor.
   package var maximumAnchorRounds = 10
+  /// The greatest number of active downlink TDoA ranging rounds of a tag.
   package var maximumTagRounds = 10
 
   /// Device configuration and its values after a reset.
@@ -129,7 +130,7 @@ public struct ChipProfile: Sendable {
   /// enabled extended notifications.
   package var extendedLength = false
 
-  /// The radio tests it has, by their opcodes in group 0xD.
+  /// The radio tests that the chip supports, by their opcodes in group 0xD.
   package var radioTests: Set<UInt8> = [0x02, 0x03, 0x05, 0x06, 0x08]
 
   /// Bytes of payload in a data packet; goes with the capabilities.
