@@ -57,7 +57,7 @@ typedef struct cuwb_spi_options {
   cuwb_start start;
   /// The clock in hertz; 0: the clock of the vendor's driver, 16 MHz for NXP and 3 MHz for Qorvo.
   uint32_t speed_hz;
-  /// Each `cuwb_line`.
+  /// The names of the lines, by their `cuwb_line`; null for a line that is not connected.
   const char *_Nullable lines[CUWB_LINES];
 } cuwb_spi_options;
 

@@ -50,7 +50,7 @@ struct MachinePlayer {
     }
   }
 
-  /// The current run reports.
+  /// Handles a report of the current run.
   mutating func report(_ report: SessionEvent.Report) {
     handle(.report(run: machine.run, report))
   }

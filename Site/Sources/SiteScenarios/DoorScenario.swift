@@ -68,7 +68,7 @@ package struct DoorScenario: Sendable {
     return (unlock, single, near)
   }
 
-  /// The place seen from the middle of both boards; x points outside.
+  /// Returns the place seen from the middle of both boards; x points outside.
   private static func place(
     _ walk: Walk, _ time: Double, _ angle: Double, _ side: Double
   ) -> SIMD2<Double> {
@@ -80,8 +80,8 @@ package struct DoorScenario: Sendable {
     }
   }
 
-  /// The ranges to both boards, which hang 30 cm above the tag: the leaf delays the other side's,
-  /// and the body both.
+  /// Returns the ranges to both boards, which hang 30 cm above the tag: the leaf delays the other
+  /// side's, and the body both.
   private mutating func ranges(
     _ place: SIMD2<Double>, _ biases: [Double], _ shadow: Double
   ) -> (inside: Double, outside: Double) {

@@ -109,7 +109,8 @@ package struct RoomScenario: Sendable {
     return column + 3 * min(1, max(0, Int(place.y / size.y)))
   }
 
-  /// The anchor with the shortest range: with noise of 10 cm, and 30 cm on average for each wall.
+  /// Returns the anchor with the shortest range: with noise of 10 cm, and 30 cm on average for each
+  /// wall.
   private mutating func nearest(to place: SIMD2<Double>) -> Int {
     let own = Self.room(of: place)
     var (best, index) = (Double.infinity, 0)

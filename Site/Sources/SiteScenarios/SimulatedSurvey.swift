@@ -97,20 +97,20 @@ package struct SimulatedSurvey: Sendable {
     }
   }
 
-  /// The error of each place after the best motion onto the true places.
+  /// Returns the error of each place after the best motion onto the true places.
   package func errors(of places: [SIMD2<Double>]) -> [SIMD2<Double>] {
     let motion = RigidMotion.nearest(from: places, to: positions)
     return zip(places, positions).map { motion($0) - $1 }
   }
 
-  /// The error of each place, and the same in standard deviations of its ellipse, squared.
+  /// Returns the error of each place, and the same in standard deviations of its ellipse, squared.
   package func scores(
     of places: [Survey.Place]
   ) -> [(error: Double, squaredDeviations: Double)] {
     Self.scores(of: places.map { ($0.position, $0.ellipse) }, truth: positions)
   }
 
-  /// The errors in the frame of the true places.
+  /// Returns the errors in the frame of the true places.
   package func ownScores(
     of places: [Survey.Place]
   ) -> [(error: Double, squaredDeviations: Double)] {
@@ -120,7 +120,7 @@ package struct SimulatedSurvey: Sendable {
     }
   }
 
-  /// The errors after the best motion onto the true places.
+  /// Returns the errors after the best motion onto the true places.
   package static func scores(
     of places: [(position: SIMD2<Double>, ellipse: PlaceEllipse)], truth: [SIMD2<Double>]
   ) -> [(error: Double, squaredDeviations: Double)] {

@@ -22,7 +22,7 @@ struct Check: ParsableCommand {
     }
   }
 
-  /// The lines about a file without problems.
+  /// Returns the lines about a file without problems.
   static func summary(_ site: Site) -> String {
     let counts = [
       (site.anchors.count, "anchor"), (site.tags.count, "tag"), (site.zones.count, "zone"),

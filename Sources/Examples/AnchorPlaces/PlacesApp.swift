@@ -73,7 +73,7 @@ enum Main {
     succeed("a process finds its place by the anchors of another")
   }
 
-  /// The session of an anchor with `NIDLTDOAConfiguration`'s default parameters.
+  /// Returns the session of an anchor with `NIDLTDOAConfiguration`'s default parameters.
   private static func anchor(_ index: Int) -> SessionConfiguration {
     let place = 1_000 * anchors[index]
     let responders = anchors.indices.dropFirst().map { MACAddress(UInt16($0)) }

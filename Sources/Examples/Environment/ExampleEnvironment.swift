@@ -57,7 +57,7 @@ public final class ExampleEnvironment: Sendable {
     return Served(chip: chip, accessory: accessory, endpoint: listener.endpoint)
   }
 
-  /// The distance between an accessory and the phone in metres.
+  /// Returns the distance between an accessory and the phone in metres.
   public func distance(to served: Served) -> Float {
     Float(phone.position.distance(to: served.chip.position))
   }

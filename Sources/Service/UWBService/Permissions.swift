@@ -81,7 +81,7 @@ package struct Permissions: Sendable {
       advice: "Ask user \(uid), or an administrator.")
   }
 
-  /// Whether a user is root, the user of the service, or a member of the group.
+  /// Returns whether a user is root, the user of the service, or a member of the group.
   private func isMember(_ user: PeerCredentials) -> Bool {
     user.uid == 0 || user.uid == geteuid() || group.map { user.groups.contains($0.id) } ?? false
   }

@@ -38,7 +38,7 @@ extension Service {
     return outcome { () throws(ServiceError) in
       if call.startsSessions { try permissions.checkStart(client.user) }
       if call.startsSessions || call.needsDevice { serveFormerBorrowers() }
-      // The client itself may be one of them.
+      // The client itself may be such a borrower.
       guard !client.isClosed else { return .later }
       let opening = chipsToAwait(call)
       guard !opening.isEmpty else { return try perform(call, message, for: client) }

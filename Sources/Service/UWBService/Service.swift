@@ -184,7 +184,7 @@ package struct HeldProfile: Sendable {
     return permissions.refusal(of: user, clients.count, connectionsOfUser)
   }
 
-  /// The greatest number of bytes of measurements that wait for one connection of a user.
+  /// Returns the greatest number of bytes of measurements that wait for one connection of a user.
   func room(of user: PeerCredentials) -> Int {
     permissions.room(clients.count, connectionsOfUser[user.uid, default: 1])
   }

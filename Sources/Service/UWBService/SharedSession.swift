@@ -105,7 +105,7 @@ import Varlink
     profile.parameters(for: device.dialect).address?.description
   }
 
-  /// Whether the session has a peer: its profile names the peer, or the peer was measured.
+  /// Returns whether the session has a peer: its profile names the peer, or the peer was measured.
   func has(_ peer: MACAddress) -> Bool { peers.contains(peer) }
 
   /// Returns an event of the session.

@@ -13,7 +13,7 @@ package enum Program {
 
   private static let path = Mutex<CommandPath?>(nil)
 
-  /// The version of `uwbctl` or another program, as `--version` prints it.
+  /// Returns the version of `uwbctl` or another program, as `--version` prints it.
   package static func versionText(of program: String) -> String {
     let commit = String(cString: cversion_commit())
     return "\(program) \(version)" + (commit.isEmpty ? "" : " (commit \(commit))")

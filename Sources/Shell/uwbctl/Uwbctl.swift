@@ -61,7 +61,7 @@ package struct Uwbctl: AsyncParsableCommand {
 
 /// Commands that had another name, or belonged to this program.
 enum FormerCommand {
-  /// The arguments with the present name of a command in place of a former one.
+  /// Returns the arguments with the present name of a command in place of a former one.
   static func replaced(in arguments: some Collection<String>) -> [String] {
     var arguments = Array(arguments)
     let index = ["help", "json"].contains(arguments.first) ? 1 : 0

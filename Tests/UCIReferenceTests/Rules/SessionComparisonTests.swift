@@ -24,7 +24,7 @@ private func end(
 
 @Suite("Differences of two ends, parameter by parameter")
 struct SessionComparisonTests {
-  /// Numbers of one byte or more that differ, for each parameter that has a number.
+  /// The parameters whose values are numbers, apart from type and role of the device.
   private static let numbers = AppConfigParameter.all.filter {
     $0.format == .number && !$0.lengths.isEmpty && $0.vendors.isEmpty
       && $0.generations.contains(.fira2) && ![.deviceType, .deviceRole].contains($0.id)

@@ -28,7 +28,7 @@ package struct DemoBuilding: Sendable {
     (0..<6).filter { abs($0 / 3 - room / 3) + abs($0 % 3 - room % 3) == 1 }
   }
 
-  /// The number of walls between two places.
+  /// Returns the number of walls between two places.
   static func walls(_ one: SIMD2<Double>, _ other: SIMD2<Double>) -> Int {
     let (a, b) = (room(of: one), room(of: other))
     return abs(a % 3 - b % 3) + abs(a / 3 - b / 3)

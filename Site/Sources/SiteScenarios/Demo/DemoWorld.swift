@@ -107,7 +107,7 @@ struct DemoWalker: Sendable {
     height = noise.uniform(0.9, 1.3)
   }
 
-  /// A place in a room, away from its walls.
+  /// Returns a place in a room, away from its walls.
   private static func spot(_ room: Int, _ noise: inout ScenarioNoise) -> SIMD2<Double> {
     DemoBuilding.center(room) + SIMD2(noise.uniform(-2.3, 2.3), noise.uniform(-2.3, 2.3))
   }

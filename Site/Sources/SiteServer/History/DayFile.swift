@@ -34,7 +34,7 @@ enum DayLayout {
     """,
   ]
 
-  /// Whether a database is empty, and so may become a history.
+  /// Returns whether a database is empty, and so may become a history.
   static func isNew(_ db: Database) throws -> Bool {
     guard try number(db, "SELECT count(*) FROM sqlite_master") == 0 else { return false }
     return try number(db, "PRAGMA application_id") == 0

@@ -87,7 +87,7 @@ extension HistoryText {
     "t,tag,anchor,anchor_a,anchor_b,distance_m,difference_m,azimuth_deg,elevation_deg,sd_m,"
     + "sd_deg,nlos_probability"
 
-  /// The measurement as a line that `uwbsite run` reads.
+  /// Returns the measurement as a line that `uwbsite run` reads.
   package static func json(_ record: HistoryMeasurement) -> JSONValue {
     .object(
       cells(record).map { name, value in

@@ -10,7 +10,7 @@ package enum HistoryText {
   /// The first line of a table of events.
   package static let eventColumns = "t,decided,tag,event,json"
 
-  /// The place as `uwbsite run` prints it, with seconds since 1970.
+  /// Returns the place as `uwbsite run` prints it, with seconds since 1970.
   package static func json(_ record: HistoryPlace) -> JSONValue {
     SiteEvent(
       number: 0, decided: record.place.time,

@@ -99,7 +99,7 @@ package enum HistoryTime {
 }
 
 extension BinaryInteger {
-  /// The quotient, rounded down also for negative numbers.
+  /// Returns the quotient, rounded down also for negative numbers.
   fileprivate func quotientDown(_ divisor: Self) -> Self {
     let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
     return remainder < 0 ? quotient - 1 : quotient

@@ -65,7 +65,7 @@ package struct SiteRunner {
     }
   }
 
-  /// Seconds since the start of the run.
+  /// Returns the seconds since the start of the run.
   private static func seconds(since start: ContinuousClock.Instant) -> Double {
     let passed = (ContinuousClock.now - start).components
     return Double(passed.seconds) + 1e-18 * Double(passed.attoseconds)

@@ -45,7 +45,7 @@ final class Descriptor: Sendable {
 
   deinit { if isOwned { close(number) } }
 
-  /// Whether a path is the one of a socket, which cannot be opened.
+  /// Returns whether a path is the one of a socket, which cannot be opened.
   static func isSocket(_ path: String) -> Bool {
     var status = stat()
     return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFSOCK

@@ -191,7 +191,7 @@ extension Substring {
     return text
   }
 
-  /// The value of a word of the form `name=value`.
+  /// Returns the value of a word of the form `name=value`.
   fileprivate func value(of name: String) -> Substring? {
     for word in split(separator: " ") where word.hasPrefix(name + "=") {
       let value = word.dropFirst(name.count + 1)

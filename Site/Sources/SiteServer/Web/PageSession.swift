@@ -36,7 +36,8 @@ package struct PageSession: Sendable {
     }
   }
 
-  /// The name of the cookie, which differs by port, because browsers send cookies to all ports.
+  /// Returns the name of the cookie, which differs by port, because browsers send cookies to all
+  /// ports.
   private static func name(_ host: String?) -> String {
     let port = host?.split(separator: ":").last.flatMap { UInt16($0) } ?? 80
     return "uwbsite-\(port)"

@@ -26,8 +26,8 @@ package struct WebAddress: Sendable, Hashable {
   package var isLoopback: Bool { host.hasPrefix("127.") || host == "::1" || host == "localhost" }
   var isIPv6: Bool { host.contains(":") }
 
-  /// The address of the page for a browser of this machine. Its token is behind the sign #, which
-  /// browsers do not send.
+  /// Returns the address of the page for a browser of this machine. Its token is behind the sign #,
+  /// which browsers do not send.
   package func page(port: UInt16, token: String) -> String {
     let anyHost = host == "0.0.0.0" || host == "::"
     let name = anyHost ? "127.0.0.1" : isIPv6 ? "[\(host)]" : host

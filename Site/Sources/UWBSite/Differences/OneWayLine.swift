@@ -29,7 +29,7 @@ package struct OneWayLine: Sendable, Hashable {
   /// The names of the sender, the most certain one first: its own name, then its address.
   package var senders: [String]
   package var message: Message
-  /// The direction from the receiver to the sender in radians, positive to the left. Zero is the
+  /// The direction from the receiver to the sender in radians, positive to the right. Zero is the
   /// front of the receiver.
   package var azimuth: Double?
   package var elevation: Double?

@@ -195,7 +195,7 @@ struct ObjectReader {
     return "this key is unknown; the nearest one is \(nearest)"
   }
 
-  /// The number of characters to insert, remove or exchange between two names.
+  /// Returns the number of characters to insert, remove or exchange between two names.
   private static func distance(_ left: String, _ right: String) -> Int {
     let (left, right) = (Array(left.prefix(64)), Array(right.prefix(64)))
     var row = Array(0...right.count)

@@ -2,7 +2,8 @@
 
 /// The geometry of a polygon that is given by its corners.
 enum Polygon {
-  /// Twice the signed area of a triangle; positive if its corners follow one another to the left.
+  /// Returns twice the signed area of a triangle; positive if its corners follow one another to the
+  /// left.
   static func turn(_ a: SIMD2<Double>, _ b: SIMD2<Double>, _ c: SIMD2<Double>) -> Double {
     (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x)
   }
@@ -13,7 +14,7 @@ enum Polygon {
     corners.indices.map { (corners[$0], corners[($0 + 1) % corners.count]) }
   }
 
-  /// The area in m²; positive if the corners follow one another to the left.
+  /// Returns the area in m²; positive if the corners follow one another to the left.
   static func area(_ corners: [SIMD2<Double>]) -> Double {
     guard let first = corners.first else { return 0 }
     return edges(corners).reduce(0) { $0 + turn(first, $1.from, $1.to) } / 2

@@ -17,7 +17,7 @@ package enum JSONValue: Sendable, Hashable {
     self = try parser.whole()
   }
 
-  /// The value of a member of an object.
+  /// Returns the value of a member of an object.
   package subscript(name: String) -> JSONValue? {
     guard case .object(let members) = self else { return nil }
     return members.first { $0.name == name }?.value
@@ -71,7 +71,7 @@ extension JSONValue: CustomStringConvertible {
     }
   }
 
-  /// The value on lines of at most 100 columns, where it can be divided.
+  /// Returns the value on lines of at most 100 columns, where it can be divided.
   package func text(indentation: Int = 0) -> String {
     let line = description
     let inner = String(repeating: " ", count: indentation + 2)

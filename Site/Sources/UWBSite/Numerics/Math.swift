@@ -13,7 +13,7 @@ enum Math {
   static func sin(_ x: Double) -> Double { _sin(x) }
   static func cos(_ x: Double) -> Double { _cos(x) }
   static func atan2(_ y: Double, _ x: Double) -> Double { _atan2(y, x) }
-  /// The probability that a standard normal variable is below `x`.
+  /// Returns the probability that a standard normal variable is below `x`.
   static func normalBelow(_ x: Double) -> Double { _erfc(-x / 2.0.squareRoot()) / 2 }
 }
 

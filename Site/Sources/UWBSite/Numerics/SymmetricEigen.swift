@@ -60,7 +60,8 @@ struct SymmetricEigen: Sendable, Hashable {
     }
   }
 
-  /// The pseudo-inverse that leaves out the `count` smallest eigenvalues, as a gauge needs it.
+  /// Returns the pseudo-inverse that leaves out the `count` smallest eigenvalues, as a gauge needs
+  /// it.
   func pseudoInverse(leavingOut count: Int) -> Matrix {
     let size = vectors.rows
     var result = Matrix(rows: size, columns: size)

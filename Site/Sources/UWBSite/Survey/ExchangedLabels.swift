@@ -35,7 +35,7 @@ package struct ExchangedLabels: Sendable, Hashable {
     (first, second, gain) = (best.first, best.second, before - best.cost)
   }
 
-  /// The sum of squared deviations after the best motion onto rough places.
+  /// Returns the sum of squared deviations after the best motion onto rough places.
   private static func cost(_ places: [SIMD2<Double>], _ rough: [SurveyAnchor.Rough]) -> Double {
     let weights = rough.map { 1 / ($0.deviation * $0.deviation) }
     let motion = RigidMotion.nearest(from: places, to: rough.map(\.position), weights: weights)

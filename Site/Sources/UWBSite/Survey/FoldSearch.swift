@@ -254,7 +254,7 @@ struct FoldSearch: Sendable {
     return [Part(anchors: Array(positions.indices), point: point, direction: direction)]
   }
 
-  /// The line through the mean of points with the least squares of distances.
+  /// Returns the line through the mean of points with the least squares of distances.
   static func principalLine(
     _ points: [SIMD2<Double>]
   ) -> (point: SIMD2<Double>, direction: SIMD2<Double>) {

@@ -34,12 +34,12 @@ struct LinkModel: Sendable {
     var most: Double
   }
 
-  /// Twice the negative logarithm of the likelihood of the measured and missing pairs.
+  /// Returns twice the negative logarithm of the likelihood of the measured and missing pairs.
   func cost(_ positions: [SIMD2<Double>]) -> Double {
     isComplete ? 0 : Self.share * best(positions).cost
   }
 
-  /// The reach that fits best; nil if all pairs have a range.
+  /// Returns the reach that fits best; nil if all pairs have a range.
   func reach(_ positions: [SIMD2<Double>]) -> Reach? { isComplete ? nil : best(positions).reach }
 
   private func best(_ positions: [SIMD2<Double>]) -> (cost: Double, reach: Reach?) {
@@ -59,7 +59,7 @@ struct LinkModel: Sendable {
     return best
   }
 
-  /// The cost of the missing and measured pairs for a reach.
+  /// Returns the cost of the missing and measured pairs for a reach.
   func cost(_ positions: [SIMD2<Double>], _ reach: Reach) -> Double {
     links.reduce(0) { sum, link in
       let length = (positions[link.first] - positions[link.second]).length
@@ -97,7 +97,7 @@ struct LinkModel: Sendable {
     }
   }
 
-  /// The cost for a reach, with the most likely share of near pairs that have a range.
+  /// Returns the cost for a reach, with the most likely share of near pairs that have a range.
   private func cost(
     _ lengths: [Double], _ reach: Double, _ width: Double
   ) -> (cost: Double, most: Double) {

@@ -32,7 +32,7 @@ package struct NextMeasurement: Sendable, Hashable {
     return result
   }
 
-  /// The pair whose distance differs most between two shapes.
+  /// Returns the pair whose distance differs most between two shapes.
   private static func deciding(_ ambiguity: SurveyAmbiguity, _ survey: Survey) -> NextMeasurement? {
     guard !ambiguity.alternative.isEmpty else { return nil }
     let measured = Set(survey.residuals.map { [$0.pair.first, $0.pair.second] })
@@ -76,7 +76,7 @@ package struct NextMeasurement: Sendable, Hashable {
     }
   }
 
-  /// The largest deviation of any place after a measurement of a pair.
+  /// Returns the largest deviation of any place after a measurement of a pair.
   private static func largest(
     _ survey: Survey, _ covariance: SurveyCovariance, _ i: Int, _ j: Int
   ) -> Double {

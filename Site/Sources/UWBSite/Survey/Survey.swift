@@ -210,7 +210,7 @@ extension SurveyModel {
     return positions.map(motion.callAsFunction)
   }
 
-  /// The rough places; an anchor without one begins at the mean of its neighbours.
+  /// Returns the rough places; an anchor without one begins at the mean of its neighbours.
   func roughStart() -> [SIMD2<Double>] {
     let known = anchors.compactMap(\.rough?.position)
     let mean = known.reduce(.zero, +) / Double(max(known.count, 1))

@@ -27,7 +27,7 @@ extension FoldSearch {
   /// The least distance in metres between two places of an anchor that makes shapes distinct.
   static let distinct = 1.0
 
-  /// The other shapes that the ranges do not exclude, and the anchors with too few ranges.
+  /// Returns the other shapes that the ranges do not exclude, and the anchors with too few ranges.
   func ambiguities() -> [SurveyAmbiguity] {
     let degrees = model.neighbours.map(\.count)
     let open = degrees.indices.filter { degrees[$0] <= 2 && model.anchors[$0].rough == nil }

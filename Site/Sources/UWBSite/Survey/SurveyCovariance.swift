@@ -150,14 +150,14 @@ struct SurveyCovariance: Sendable {
 
   // MARK: ellipses
 
-  /// The ellipse of one anchor.
+  /// Returns the ellipse of one anchor.
   func ellipse(_ anchor: Int) -> PlaceEllipse {
     PlaceEllipse(
       xx: places[2 * anchor, 2 * anchor], xy: places[2 * anchor, 2 * anchor + 1],
       yy: places[2 * anchor + 1, 2 * anchor + 1])
   }
 
-  /// The covariance after a change of coordinates.
+  /// Converts the covariance to other coordinates.
   mutating func transform(by transformation: Matrix) {
     places = transformation * places * transformation.transposed
   }

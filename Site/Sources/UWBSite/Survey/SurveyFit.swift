@@ -14,7 +14,7 @@ extension SurveyModel {
   var unknowns: Int { 3 * count + 1 }
   var commonIndex: Int { 2 * count }
 
-  /// The unknowns on which a range depends, with the derivatives of the distance.
+  /// Returns the unknowns on which a range depends, with the derivatives of the distance.
   func derivatives(_ index: Int, _ state: SurveyState) -> [(unknown: Int, value: Double)] {
     let pair = pairs[index]
     let (difference, distance, _) = residual(index, state)

@@ -37,7 +37,9 @@ package enum SurveyGauge: Sendable, Hashable {
     }
   }
 
-  /// Two anchors with known places. Only the direction to the second one is used.
+  /// Returns the frame of two anchors with known places.
+  ///
+  /// Only the direction to the second anchor is used.
   package static func anchors(
     _ first: Int, at start: SIMD2<Double>, _ second: Int, at end: SIMD2<Double>,
     side: Line.Side? = nil

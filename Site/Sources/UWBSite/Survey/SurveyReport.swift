@@ -165,7 +165,7 @@ package struct SurveyReport: Sendable {
   private func deviation(_ value: Double) -> String { value > 99 ? "open" : fixed(value, 2) }
 }
 
-/// A number with a fixed count of decimals.
+/// Returns a number with a fixed count of decimals.
 func fixed(_ value: Double, _ decimals: Int) -> String {
   guard value.isFinite else { return "–" }
   guard abs(value) < 1e12 else { return "\(value)" }

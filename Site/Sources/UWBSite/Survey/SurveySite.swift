@@ -27,7 +27,7 @@ extension Site {
   /// A site without anything in it.
   package static var empty: Site { Site() }
 
-  /// Whether each of the named anchors has a calibrated delay.
+  /// Returns whether each of the named anchors has a calibrated delay.
   package func hasCalibratedDelays(_ names: [String]) -> Bool {
     names.allSatisfy { name in
       anchors.contains { $0.id == name && $0.delayDeviation < SurveyAnchor.calibrated }

@@ -2,7 +2,7 @@
 
 /// Places without start values: classical scaling of shortest paths, then majorisation.
 extension SurveyModel {
-  /// The length of the shortest path between each two anchors, in the plane.
+  /// Returns the length of the shortest path between each two anchors, in the plane.
   func shortestPaths() -> Matrix {
     var lengths = Matrix(rows: count, columns: count)
     for index in lengths.elements.indices { lengths.elements[index] = .infinity }

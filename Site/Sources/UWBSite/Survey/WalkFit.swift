@@ -68,7 +68,7 @@ struct WalkModel: Sendable {
     return (difference / length, lever, excess)
   }
 
-  /// The cost and the weight of an excess, as in a survey between anchors.
+  /// Returns the cost and the weight of an excess, as in a survey between anchors.
   private func loss(_ excess: Double) -> (cost: Double, weight: Double) {
     let ratio = excess / deviation
     let width = ratio > 0 ? 4.0 : 16.0

@@ -53,7 +53,7 @@ struct WalkPose: Sendable, Hashable {
 
   var ranges: [Range]
 
-  /// The mean of the squared ranges of all tags to an anchor; nil unless each tag has one.
+  /// Returns the mean of the squared ranges of all tags to an anchor; nil unless each tag has one.
   func meanSquare(_ anchor: Int, tags: Int) -> Double? {
     let found = ranges.filter { $0.anchor == anchor }
     guard found.count == tags else { return nil }
@@ -99,7 +99,7 @@ struct WalkRanges: Sendable {
     }
   }
 
-  /// One range for each anchor and tag.
+  /// Returns one range for each anchor and tag.
   private static func averaged(_ ranges: [WalkPose.Range]) -> [WalkPose.Range] {
     var groups: [[Int]: [Double]] = [:]
     for range in ranges { groups[[range.anchor, range.tag], default: []].append(range.distance) }

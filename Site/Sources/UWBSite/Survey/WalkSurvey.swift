@@ -62,7 +62,7 @@ extension WalkSurvey {
     mirrorCost = (fits.dropFirst().first?.cost ?? .infinity) - fits[0].cost
   }
 
-  /// The anchors of a walk, in the order of their first ranges to the rig.
+  /// Returns the anchors of a walk, in the order of their first ranges to the rig.
   package static func anchors(_ readings: [WalkReading], _ rig: WalkRig) -> [String] {
     WalkRanges(readings, rig: rig, delay: 0, most: 1).anchors
   }
@@ -139,7 +139,7 @@ extension WalkSurvey {
       places: start.places, headings: start.headings)
   }
 
-  /// The place of an anchor by linear least squares from the places of the rig.
+  /// Returns the place of an anchor by linear least squares from the places of the rig.
   private static func located(
     _ anchor: Int, _ places: [SIMD2<Double>], _ model: WalkModel
   ) -> SIMD2<Double>? {

@@ -40,6 +40,6 @@ extension Engine {
     return true
   }
 
-  /// Whether a number may be a time in seconds.
+  /// Returns whether a number may be a time in seconds.
   private static func isTime(_ time: Double) -> Bool { abs(time) < 1e12 }
 }

@@ -124,7 +124,7 @@ package struct RangeLine: Sendable, Hashable {
         throw Problem(field: "distance_m", reason: "\(value) m is less than 0")
       }
     }
-    // The heading of a peer's board is unknown, so its angles cannot be used.
+    // The angles of a peer are in the frame of the board.
     guard field("peer") == nil else { return found }
     if let value = try number(["azimuth_deg"], field) { found.append(.azimuth(value * .pi / 180)) }
     if let value = try number(["elevation_deg"], field) {

@@ -67,7 +67,7 @@ struct SlowErrorScouts: Sendable, Codable {
     return all / all.sum()
   }
 
-  /// Whether the filters of a state have room for a number of anchors.
+  /// Returns whether the filters of a state have room for a number of anchors.
   func hasRoom(for slots: Int) -> Bool {
     [small, medium, large].allSatisfy { $0.hasRoom(for: slots) }
   }

@@ -161,7 +161,7 @@ extension TagTrack {
       }
     }
 
-    /// The middle and the variance of the height before any measurement.
+    /// Returns the middle and the variance of the height before any measurement.
     func prior(near anchors: SIMD3<Double>, reach: Double) -> (middle: Double, variance: Double) {
       if let band { return (band.middle, band.variance) }
       guard case .within(let range) = self else { return (anchors.z, 9 * reach * reach) }

@@ -16,7 +16,7 @@ package struct TagTrack: Sendable, Codable {
   /// The standard deviation in metres above which a place is refused.
   private static let widest = 5.0
 
-  /// The greatest distance in metres outside of the anchors' hull of a place from differences.
+  /// The metres outside of the anchors' hull at which differences alone still determine a place.
   private static let margin = 1.0
   /// The seconds for which a distance or a direction confirms a place outside of the hull.
   private static let memory = 3.0
@@ -428,7 +428,7 @@ package struct TagTrack: Sendable, Codable {
 
   // MARK: output
 
-  /// The place at the time of the newest measurement.
+  /// Returns the place at the time of the newest measurement.
   package mutating func answer() -> Answer {
     guard isTracking else { return .searching }
     for index in alternatives.indices { alternatives[index].weigh() }

@@ -31,7 +31,7 @@ package struct PlaneEstimate: Sendable, Hashable {
     return (half + (difference * difference + xy * xy).squareRoot()).squareRoot()
   }
 
-  /// The standard deviation along a unit vector.
+  /// Returns the standard deviation along a unit vector.
   func deviation(along direction: SIMD2<Double>) -> Double {
     let variance =
       xx * direction.x * direction.x + 2 * xy * direction.x * direction.y

@@ -61,7 +61,7 @@ enum OwensT {
     return (near + far) / 2 - near * far - integral(product, 1 / slope)
   }
 
-  /// The probability that a standard normal variable is above `x`.
+  /// Returns the probability that a standard normal variable is above `x`.
   private static func upper(_ x: Double) -> Double { Math.normalBelow(-x) }
 
   /// Integrates for slopes up to 1, where the integrand is smooth.

@@ -29,7 +29,7 @@ struct ZoneArea: Sendable, Hashable {
     }
   }
 
-  /// The distance to the edge; positive inside.
+  /// Returns the distance to the edge; positive inside.
   func signedDistance(_ point: SIMD2<Double>) -> Double {
     switch shape {
     case .polygon: return Polygon.signedDistance(corners, point)

@@ -85,10 +85,10 @@ package struct ZoneMonitor: Sendable {
     return tags.filter { $0.value.presences[index].isInside }.map(\.key).sorted()
   }
 
-  /// The number of tags in a zone.
+  /// Returns the number of tags in a zone.
   package func count(in zone: String) -> Int { tags(in: zone).count }
 
-  /// The probability that a tag was in a zone at its last estimate; nil for an unknown tag.
+  /// Returns the probability that a tag was in a zone at its last estimate; nil for an unknown tag.
   package func probability(_ tag: String, in zone: String) -> Double? {
     guard let index = areas.firstIndex(where: { $0.zone.id == zone }) else { return nil }
     return tags[tag]?.presences[index].probability

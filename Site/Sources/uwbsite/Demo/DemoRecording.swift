@@ -60,7 +60,7 @@ struct DemoRecording: Recording {
     }
   }
 
-  /// A measurement as `uwbsite run` reads it.
+  /// Returns a measurement as `uwbsite run` reads it.
   private static func line(
     _ tag: String, _ anchor: String, _ time: Double, _ distance: Double
   ) -> RangeLine? {

@@ -28,7 +28,7 @@ struct DemoTable {
     ("motion", 7, { row in row.state == nil ? row.place?.motion.rawValue ?? "" : "" }),
   ]
 
-  /// Lines of at most `width` columns and at most `height` lines.
+  /// Returns lines of at most `width` columns and at most `height` lines.
   func lines(width: Int, height: Int) -> [String] {
     guard width > 0, height > 0 else { return [] }
     var columns = Self.columns
@@ -75,7 +75,7 @@ struct DemoTable {
     return line
   }
 
-  /// A number with two decimals.
+  /// Returns a number with two decimals.
   static func fixed(_ value: Double, _ digits: Int = 2) -> String {
     guard value.isFinite, abs(value) < 1e9 else { return "-" }
     let factor = digits == 2 ? 100.0 : 10

@@ -51,7 +51,7 @@ package enum JSONFile {
   }
 }
 
-/// All bytes of a file.
+/// Returns all bytes of a file.
 ///
 /// - Parameter path: nil or `-` is standard input.
 package func contents(ofFile path: String?, limit: Int) throws(FormatError) -> [UInt8] {

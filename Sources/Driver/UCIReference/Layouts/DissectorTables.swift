@@ -39,7 +39,7 @@ package struct DissectorTables {
     }
   }
 
-  /// The number of a message in the tables.
+  /// Returns the number of a message in the tables.
   package static func number(_ key: MessageCatalog.Key) -> Int {
     Int(key.type.rawValue) << 10 | Int(key.opcode.group.rawValue) << 6 | Int(key.opcode.oid)
   }

@@ -38,7 +38,7 @@ final class LayoutBuilder {
 
   func layout() throws(UnsupportedLayout) -> String { Lua.list(try nodes([:], from: 0).nodes) }
 
-  /// The steps that a dialect can change: the ones without values, and with each decision.
+  /// Returns the steps that a dialect can change: the ones without values, and with each decision.
   func signature() -> [[LayoutStep]] {
     let usual = run([:])
     let decisions = usual.indices.filter {

@@ -66,9 +66,11 @@ package struct RangeSmoother: Sendable {
     }
   }
 
-  /// Returns the parameters with the acceleration density that predicts the samples best, and the
-  /// noise of the samples with it. Of samples that share their error only the first counts:
-  /// differences between the others are not movement.
+  /// Returns parameters with the acceleration density that predicts the samples best, and their
+  /// noise.
+  ///
+  /// Of samples that share their error, only the first one counts: differences between the others
+  /// are not movement.
   private func likeliest(
     _ samples: [RangeSample], _ order: [Int]
   ) -> (RangeEstimator.Parameters, RangeNoise) {

@@ -222,7 +222,7 @@ package struct PositionSolver: Sendable {
     for anchor in anchors { spread.add(anchor - middle, 1) }
     let trace = spread.xx + spread.yy + spread.zz
     guard trace > 0 else { return true }
-    // The least eigenvalue from the determinant, for three eigenvalues that are not all equal.
+    // The determinant divided by the sum of the minors approximates the least eigenvalue.
     let determinant =
       spread.xx * (spread.yy * spread.zz - spread.yz * spread.yz)
       - spread.xy * (spread.xy * spread.zz - spread.yz * spread.xz)

@@ -49,7 +49,7 @@ extension RangingSetup {
     OneWayRole(rawValue: number(.deviceRole)).flatMap { $0.usage == usage ? $0 : nil }
   }
 
-  /// Whether the messages of an end with the same parameters are received.
+  /// Returns whether the messages of an end with the same parameters are received.
   func receives(_ other: RangingSetup) -> Bool {
     sessionID == other.sessionID && air == other.air && sts == other.sts
   }

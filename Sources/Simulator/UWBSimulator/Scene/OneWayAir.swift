@@ -5,7 +5,7 @@ import UCI
 // Frames for everyone: the blinks of tags and synchronisation anchors, and the frames of
 // advertisers.
 extension Simulation {
-  /// Runs a deadline of a session of one-way ranging.
+  /// Performs the round or blink of a session of one-way ranging that is due now.
   mutating func runOneWay(
     _ own: Endpoint, _ setup: RangingSetup, _ role: RangingSetup.OneWayRole
   ) {
