@@ -84,6 +84,34 @@ import UWBSite
     #expect(splitter.next() == nil)
   }
 
+  @Test("A line that is too long is one bad line, and the next one has its own number")
+  func tooLong() {
+    var (splitter, parser) = (LineSplitter(), LineParser(.json))
+    var items: [SourceItem?] = []
+    let good = #"{"t": 1, "tag": "T", "anchor": "A0", "distance_m": 2}"#
+    let text = Array("\(good)\n\(String(repeating: "y", count: 10_000_000))\n\(good)\n1\n".utf8)
+    for start in stride(from: 0, to: text.count, by: 8192) {
+      splitter.add(text[start..<min(start + 8192, text.count)])
+      while let line = splitter.next() { items.append(parser.parse(line)) }
+    }
+    #expect(items.count == 4 && items[0] == items[2])
+    #expect(items[1] == .bad("line 2: is longer than 65536 octets"))
+    #expect(items[3] == .bad("line 4: a line is an object of JSON"))
+    splitter.add(Array(repeating: 65, count: LineSplitter.longest + 2)[...])
+    #expect(splitter.next() != nil && splitter.rest() == nil)
+    splitter.add([65, 65])
+    #expect(splitter.next() == nil && splitter.rest() == nil)
+  }
+
+  @Test("A byte order mark before the first line is skipped")
+  func byteOrderMark() {
+    let table = parse("\u{FEFF}t,tag,anchor,distance_m\r", "1,T,A0,2\r", format: .table)
+    let line = parse("\u{FEFF}" + #"{"t": 1, "tag": "T", "anchor": "A0", "distance_m": 2}"# + "\r")
+    let expected = RangeLine(time: 1, tag: "T", anchor: "A0", [.distance(2)])
+    #expect(table == [nil, .measurement(expected)])
+    #expect(line == [.measurement(expected)])
+  }
+
   @Test(
     "A board stands before the source; a path may contain the sign",
     arguments: [

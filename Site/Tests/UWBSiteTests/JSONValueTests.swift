@@ -27,6 +27,13 @@ struct JSONValueTests {
     #expect(try JSONValue(Array(value.text().utf8)) == value)
   }
 
+  @Test("a byte order mark is skipped before the text only")
+  func byteOrderMark() throws {
+    #expect(try JSONValue(Array("\u{FEFF}{}".utf8)) == .object([]))
+    #expect(fault("\u{FEFF}\u{FEFF}1") == "line 1, column 4: a value belongs here")
+    #expect(fault("\u{FEFF}") == "line 1, column 4: the text ends where a value belongs")
+  }
+
   @Test("numbers are written so that reading returns them")
   func numbers() throws {
     for number in [0, 0.1, -1.0 / 3, 1e15, 123_456_789, 1e-7, 5e300, .leastNormalMagnitude] {

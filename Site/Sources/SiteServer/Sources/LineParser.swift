@@ -20,11 +20,14 @@ package struct LineParser: Sendable {
   package mutating func parse(_ bytes: [UInt8]) -> SourceItem? {
     line += 1
     guard bytes.contains(where: { $0 > 32 }) else { return nil }
+    guard bytes.count <= LineSplitter.longest else {
+      return .bad("line \(line): is longer than \(LineSplitter.longest) octets")
+    }
     do throws(RangeLine.Problem) {
       switch format {
       case .json: return try SourceItem(device: board, json(bytes))
       case .table:
-        let cells = Self.cells(bytes)
+        let cells = Self.cells(line == 1 ? bytes.withoutByteOrderMark : bytes[...])
         guard let columns else {
           self.columns = cells
           return nil
@@ -51,7 +54,7 @@ package struct LineParser: Sendable {
     return { key in RangeLine.Field(value[key]) }
   }
 
-  private static func cells(_ bytes: [UInt8]) -> [String] {
+  private static func cells(_ bytes: ArraySlice<UInt8>) -> [String] {
     bytes.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false).map { cell in
       var text = String(decoding: cell, as: UTF8.self)[...]
       while text.first == " " || text.first == "\"" { text.removeFirst() }
@@ -63,11 +66,13 @@ package struct LineParser: Sendable {
 
 /// Divides bytes into lines.
 package struct LineSplitter: Sendable {
-  /// The length in bytes beyond which lines are cut.
+  /// The length in bytes at which lines are cut. The rest of a longer line is dropped.
   package static let longest = 65_536
 
   private var buffer: [UInt8] = []
   private var start = 0
+  /// Whether the next bytes are the rest of a line that was cut.
+  private var isCut = false
 
   package init() {}
 
@@ -79,15 +84,26 @@ package struct LineSplitter: Sendable {
 
   /// Returns the next whole line without its end.
   package mutating func next() -> [UInt8]? {
+    if isCut { dropRest() }
     if let end = buffer[start...].firstIndex(of: UInt8(ascii: "\n")) {
       defer { start = end + 1 }
       return Array(buffer[start..<end])
     }
-    return buffer.count - start > Self.longest ? rest() : nil
+    guard buffer.count - start > Self.longest else { return nil }
+    defer { isCut = true }
+    return rest()
+  }
+
+  /// Drops the bytes up to the end of a line that was cut.
+  private mutating func dropRest() {
+    let end = buffer[start...].firstIndex(of: UInt8(ascii: "\n"))
+    start = end.map { $0 + 1 } ?? buffer.count
+    isCut = end == nil
   }
 
   /// Returns the bytes after the last line, where the input has ended.
   package mutating func rest() -> [UInt8]? {
+    if isCut { dropRest() }
     guard start < buffer.count else { return nil }
     defer { start = buffer.count }
     return Array(buffer[start...])

@@ -14,6 +14,7 @@ struct JSONParser {
   init(bytes: [UInt8]) { self.bytes = bytes }
 
   mutating func whole() throws(JSONFault) -> JSONValue {
+    at = bytes.withoutByteOrderMark.startIndex
     let result = try value(depth: 0)
     skipSpace()
     guard at == bytes.count else { throw fault("the text continues after its value") }
@@ -199,5 +200,12 @@ struct JSONParser {
     else { throw fault("four hexadecimal digits belong after \\u") }
     at += 5
     return code
+  }
+}
+
+extension [UInt8] {
+  /// The bytes after a byte order mark, with which some editors begin a text of UTF-8.
+  package var withoutByteOrderMark: ArraySlice<UInt8> {
+    starts(with: [0xEF, 0xBB, 0xBF]) ? self[3...] : self[...]
   }
 }
