@@ -70,12 +70,18 @@ import UWBSite
     #expect(collector.events.contains { $0.kind == .source("live", .ended(reason: nil)) })
   }
 
-  @Test("Lines with the times of the run keep them, and the last round waits for no other one")
+  @Test(
+    """
+    Lines with the times of the run keep them beside the late lines of another host, and the last \
+    round waits for no other one
+    """)
   func timed() throws {
     let start = 1_764_381_600.0
     let pipe = Pipe()
     for number in 0..<20 {
-      for item in SiteScene.round(at: start + Double(number) / 10, [3, 5, 1]) {
+      let moment = start + Double(number) / 10
+      let late = number < 10 ? [] : SiteScene.round(at: moment - 10, [3, 5, 1])
+      for item in late + SiteScene.round(at: moment, [3, 5, 1]) {
         guard case .measurement(let line) = item,
           case .distance(let metres)? = line.quantities.first
         else { continue }
@@ -93,6 +99,7 @@ import UWBSite
     #expect(collector.run?.isLive == true && collector.run?.epoch == 0)
     let last = try #require(collector.places.last)
     #expect(abs(last.time - (start + 1.9)) < 1e-6 && abs(last.position.x - 3) < 0.1)
+    #expect(collector.places.map(\.time) == collector.places.map(\.time).sorted())
     #expect(collector.events.contains { $0.kind == .source("utc:\(path)", .ended(reason: nil)) })
   }
 

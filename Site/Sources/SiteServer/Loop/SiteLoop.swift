@@ -28,6 +28,7 @@ package struct SiteLoop {
   ) throws(SinkFailure) {
     (self.run, self.sinks) = (run, sinks)
     engine = state?.engine ?? Engine(run.site)
+    engine.hasOneClock = run.hasOneClock
     presence = state?.presence ?? PresenceWatch(run.site, engine)
     self.run.zones = presence.zones(engine)
     messages = OneWayRounds(run.site.facings, sources: run.sources.count)

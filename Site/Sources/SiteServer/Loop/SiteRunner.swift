@@ -43,10 +43,10 @@ package struct SiteRunner {
     // A continued run counts its time from the start of the earlier one.
     let age = hasClock ? former.map { max($0.header.now, epoch - $0.header.epoch) } ?? 0 : 0
     start = ContinuousClock.now.advanced(by: .seconds(-age))
-    loop = try SiteLoop(
-      SiteRun(
-        site, sources: sources.map(\.name), isLive: isLive, epoch: hasClock ? epoch - age : 0),
-      sinks: sinks, from: former)
+    var run = SiteRun(
+      site, sources: sources.map(\.name), isLive: isLive, epoch: hasClock ? epoch - age : 0)
+    run.hasOneClock = sources.contains { $0.isTimed }
+    loop = try SiteLoop(run, sinks: sinks, from: former)
   }
 
   /// Runs until all sources have ended.

@@ -32,6 +32,8 @@ package struct SiteRun: Sendable {
   package var isLive: Bool
   /// Seconds since 1970 at the time 0 of the run; 0 for recordings.
   package var epoch: Double
+  /// Whether the sources have times by clocks that agree.
+  package var hasOneClock = false
   /// The zones that each tag is in at the start, by the name of the tag.
   package var zones: [String: [String]] = [:]
 

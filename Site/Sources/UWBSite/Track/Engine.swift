@@ -99,6 +99,9 @@ package struct Engine: Sendable {
   var followers: [Follower]
   var watches: [AnchorWatch]
   private var clocks: [SourceClock] = []
+  /// Whether the times of recordings are by clocks that agree: an earlier time is late, and no
+  /// clock was set.
+  package var hasOneClock = false
   var changed: [Int] = []
   private var events: [Event] = []
   /// The newest time of a measurement.
@@ -207,6 +210,7 @@ package struct Engine: Sendable {
 
   /// Converts a time of a source to the time of the engine; nil for a time that nothing confirms.
   private mutating func read(_ time: Double, _ source: Int, _ arrival: Double?) -> Double? {
+    if hasOneClock, arrival == nil { return time.isFinite ? time : nil }
     while clocks.count <= source { clocks.append(SourceClock()) }
     guard time.isFinite, let reading = clocks[source].read(time, arrival: arrival) else {
       return nil

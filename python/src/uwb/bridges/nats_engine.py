@@ -47,6 +47,8 @@ INACTIVE = 30
 REPORT = 5.0
 #: Seconds by which the delays of a clock that is behind differ, and delays that networks do not have.
 STEADY, BEHIND = 0.1, 0.5
+#: Seconds by which a measurement may be later than its arrival at the server.
+AHEAD = 5.0
 #: Seconds for the last places after the end of the measurements.
 FLUSH = 2.0
 
@@ -90,8 +92,12 @@ class Measurements:
             self.repeated += 1
             return None
         self._sequences[key] = sequence
-        self.journal.add(number, key, sequence)
         self._time(str(content.get("host")), moment - utc, content.get("utc_max_error_us"))
+        if utc > moment + AHEAD:
+            # Of its tag, everything before this time would be late.
+            self.unusable += 1
+            return None
+        self.journal.add(number, key, sequence)
         return json.dumps({**measurement, "t": utc, "device": device}, separators=(",", ":")).encode() + b"\n"
 
     def _device(self, value: dict[str, Any]) -> str:
