@@ -157,6 +157,7 @@ class Session:
         peer: str | None = None,
         peers: Iterable[str] | None = None,
         rate: float | None = None,
+        one_way: bool = False,
         keep: Keep = "all",
         queue: int = 1_000,
         reconnect: float = 60,
@@ -171,6 +172,7 @@ class Session:
             peer=peer,
             peers=peers,
             rate=rate,
+            one_way=one_way,
             keep=keep,
             queue=queue,
             reconnect=reconnect,
@@ -561,6 +563,7 @@ class Client(Caller):
         peer: str | None = None,
         peers: Iterable[str] | None = None,
         rate: float | None = None,
+        one_way: bool = False,
         keep: Keep = "all",
         queue: int = 1_000,
         reconnect: float = 60,
@@ -573,7 +576,7 @@ class Client(Caller):
             "chip": chip, "session_id": session_id, **filters(peer, peers, rate), "keep": keep,
             "queue": queue,
         }
-        return Stream(self, Events(parameters), reconnect)
+        return Stream(self, Events(parameters, one_way=one_way), reconnect)
 
     def watch(
         self,
