@@ -10,7 +10,7 @@ let strict: [SwiftSetting] = [
   .enableUpcomingFeature("InternalImportsByDefault"),
 ]
 
-/// For the targets in which every unsafe expression has to be spelled out as `unsafe`.
+/// For the libraries and programs: each unsafe expression has to be spelled out as `unsafe`.
 let memorySafe: [SwiftSetting] = strict + [.strictMemorySafety()]
 
 /// `RawSpan` held in a struct needs lifetime annotations, which 6.x still calls experimental.
@@ -90,9 +90,10 @@ let package = Package(
         "System",
       ],
       path: "Sources/Nearby/Accessory", swiftSettings: memorySafe + lifetimes),
-    .target(name: "SIMDMath", path: "Sources/Nearby/SIMDMath", swiftSettings: strict),
+    .target(name: "SIMDMath", path: "Sources/Nearby/SIMDMath", swiftSettings: memorySafe),
     .target(
-      name: "simd", dependencies: ["SIMDMath"], path: "Sources/Nearby/simd", swiftSettings: strict),
+      name: "simd", dependencies: ["SIMDMath"], path: "Sources/Nearby/simd",
+      swiftSettings: memorySafe),
     // Sessions between two Linux machines, which find each other in the network or over Bluetooth LE.
     .target(
       name: "Peers",
@@ -111,12 +112,12 @@ let package = Package(
     // The other end of the wire.
     .target(
       name: "UWBSimulator", dependencies: ["UCI", "System", deque, system],
-      path: "Sources/Simulator/UWBSimulator", swiftSettings: strict + lifetimes),
+      path: "Sources/Simulator/UWBSimulator", swiftSettings: memorySafe + lifetimes),
 
     // Text, lines of JSON and files of JSON: measurements, devices and calibrations.
     .target(
       name: "Formats", dependencies: ["JSON", "UCI", "UCIReference", "UWB", "Ranging", "System"],
-      path: "Sources/Driver/Formats", swiftSettings: strict + lifetimes),
+      path: "Sources/Driver/Formats", swiftSettings: memorySafe + lifetimes),
 
     // Fits and smoothers of recordings, which no driver needs.
     .target(
@@ -129,7 +130,7 @@ let package = Package(
       dependencies: [
         "Formats", "JSON", "UCI", "UWB", "UWBLink", "Estimators", "Ranging", "System", system,
       ],
-      path: "Sources/Lab/UWBLab", swiftSettings: strict + lifetimes),
+      path: "Sources/Lab/UWBLab", swiftSettings: memorySafe + lifetimes),
 
     // Messages, servers and clients of local services.
     .target(
@@ -152,7 +153,7 @@ let package = Package(
         "CVersion", "Formats", "UCI", "UCIReference", "UWBLink", "UWB", "UWBSimulator", "System",
         system, logging, arguments,
       ],
-      path: "Sources/Shell/CommandSupport", swiftSettings: strict + lifetimes),
+      path: "Sources/Shell/CommandSupport", swiftSettings: memorySafe + lifetimes),
     // The diagnoses, packet links and files that the commands of uwbctl print.
     .target(
       name: "UWBTools",
@@ -166,7 +167,7 @@ let package = Package(
         .embedInCode("uwb.rules"), .embedInCode("org.swift-uwb.Range.varlink"),
         .embedInCode("uwbuci.lua"),
       ],
-      swiftSettings: strict + lifetimes),
+      swiftSettings: memorySafe + lifetimes),
     .executableTarget(
       name: "uwbctl",
       dependencies: [
@@ -174,14 +175,14 @@ let package = Package(
         "UWBSimulator", "Accessory", "AccessoryProtocol", "Bluetooth", "Channels", "Peers",
         "Formats", "System", system, arguments,
       ],
-      path: "Sources/Shell/uwbctl", swiftSettings: strict + lifetimes),
+      path: "Sources/Shell/uwbctl", swiftSettings: memorySafe + lifetimes),
     .executableTarget(
       name: "uwblab",
       dependencies: [
         "CommandSupport", "Formats", "UCI", "UWBLink", "UWB", "Estimators", "Ranging",
         "UWBSimulator", "UWBLab", system, arguments,
       ],
-      path: "Sources/Lab/uwblab", swiftSettings: strict + lifetimes),
+      path: "Sources/Lab/uwblab", swiftSettings: memorySafe + lifetimes),
 
     // The service that shares chips.
     .target(
@@ -190,7 +191,7 @@ let package = Package(
         "ChipSharing", "JSON", "Varlink", "UCI", "UCIReference", "Ranging", "UWBLink", "UWB",
         "Formats", "System", deque, logging,
       ],
-      path: "Sources/Service/UWBService", swiftSettings: strict + lifetimes),
+      path: "Sources/Service/UWBService", swiftSettings: memorySafe + lifetimes),
     // Its program: options, systemd, the journal and boards.
     .executableTarget(
       name: "uwbd",
@@ -198,7 +199,7 @@ let package = Package(
         "CVersion", "UWBService", "UCI", "UWBLink", "Ranging", "Formats", "System", "Varlink",
         system, logging, arguments,
       ],
-      path: "Sources/Service/uwbd", swiftSettings: strict),
+      path: "Sources/Service/uwbd", swiftSettings: memorySafe),
 
     // Examples of Nearby Interaction, each with an app and simulated chips.
     .target(

@@ -133,7 +133,7 @@ import Varlink
     var options = options
     options.tap = { [weak self, gate] direction, packet, _ in
       guard direction == .inbound, gate.withLock({ $0.passes(packet) }), let self else { return }
-      let bytes = packet.withUnsafeBytes { Array($0) }
+      let bytes = unsafe packet.withUnsafeBytes { unsafe Array($0) }
       ServiceActor.atOnceOrLater { self.relay(bytes) }
     }
     run = Task { [options, endpoint, before = run] in

@@ -18,10 +18,10 @@ struct JournalLog: LogHandler {
   /// Whether standard error is the journal, from JOURNAL_STREAM (systemd.exec(5)).
   private static let isJournal: Bool = {
     var status = stat()
-    guard let stream = getenv("JOURNAL_STREAM"), fstat(STDERR_FILENO, &status) == 0 else {
+    guard let stream = unsafe getenv("JOURNAL_STREAM"), unsafe fstat(STDERR_FILENO, &status) == 0 else {
       return false
     }
-    return String(cString: stream) == "\(status.st_dev):\(status.st_ino)"
+    return unsafe String(cString: stream) == "\(status.st_dev):\(status.st_ino)"
   }()
 
   subscript(metadataKey key: String) -> Logger.Metadata.Value? {
@@ -56,8 +56,8 @@ struct JournalLog: LogHandler {
   private static func send(_ entry: [UInt8]) -> Bool {
     let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     defer { close(descriptor) }
-    return withUnixAddress("/run/systemd/journal/socket") {
-      sendto(descriptor, entry, entry.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT), $0, $1)
+    return unsafe withUnixAddress("/run/systemd/journal/socket") {
+      unsafe sendto(descriptor, entry, entry.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT), $0, $1)
     } == entry.count
   }
 
@@ -86,12 +86,12 @@ struct JournalLog: LogHandler {
         return waiting.lost
       }
       // One call of write, so that lines of several processes do not mix.
-      if entry.map(send) != true { _ = Glibc.write(STDERR_FILENO, line, line.count) }
+      if entry.map(send) != true { _ = unsafe Glibc.write(STDERR_FILENO, line, line.count) }
       if lost > 0 {
         let note = Array(
           "\(isJournal ? "<4>" : "uwbd: ")\(counted(lost, "message was", "messages were")) lost\n"
             .utf8)
-        _ = Glibc.write(STDERR_FILENO, note, note.count)
+        _ = unsafe Glibc.write(STDERR_FILENO, note, note.count)
       }
       waiting.withLock { $0.count -= 1 }
     }

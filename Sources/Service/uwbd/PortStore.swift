@@ -32,15 +32,15 @@ struct PortStore: PortKeeper {
   /// Returns the descriptor of a device that this process has open.
   private static func descriptor(of path: String) -> Int32? {
     var (wanted, status) = (stat(), stat())
-    guard stat(path, &wanted) == 0, wanted.st_mode & S_IFMT == S_IFCHR,
-      let folder = opendir("/proc/self/fd")
+    guard unsafe stat(path, &wanted) == 0, wanted.st_mode & S_IFMT == S_IFCHR,
+      let folder = unsafe opendir("/proc/self/fd")
     else { return nil }
-    defer { closedir(folder) }
-    while let entry = readdir(folder) {
-      let name = withUnsafeBytes(of: entry.pointee.d_name) {
-        String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+    defer { unsafe closedir(folder) }
+    while let entry = unsafe readdir(folder) {
+      let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) {
+        unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
       }
-      if let number = Int32(name), fstat(number, &status) == 0,
+      if let number = Int32(name), unsafe fstat(number, &status) == 0,
         status.st_mode & S_IFMT == S_IFCHR, status.st_rdev == wanted.st_rdev
       {
         return number

@@ -15,7 +15,7 @@ struct ProfileFolder: Sendable {
 
   /// The folder with the copies that systemd makes of files that only root may read, as
   /// `LoadCredential=` of systemd.exec(5) says. Nil without systemd.
-  static let credentials = getenv("CREDENTIALS_DIRECTORY").map { String(cString: $0) }
+  static let credentials = unsafe getenv("CREDENTIALS_DIRECTORY").map { unsafe String(cString: $0) }
 
   /// Reads the files `NAME.json` of a folder. With several chips, files are `CHIP.NAME.json`, where
   /// CHIP is the last part of the chip's name. Blocks.

@@ -11,13 +11,15 @@ struct Supervisor: Sendable {
   let interval: Duration?
 
   init() {
-    func value(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+    func value(_ name: String) -> String? {
+      unsafe getenv(name).map { unsafe String(cString: $0) }
+    }
     socket = value("NOTIFY_SOCKET")
     let isMeant = value("WATCHDOG_PID").map { $0 == "\(getpid())" } ?? true
     // Half of the watchdog's time-out, as sd_watchdog_enabled(3) recommends.
     interval =
       isMeant ? value("WATCHDOG_USEC").flatMap(Int.init).map { .microseconds($0 / 2) } : nil
-    for name in ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"] { unsetenv(name) }
+    for name in ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"] { unsafe unsetenv(name) }
   }
 
   /// Sends a report to systemd.
@@ -35,30 +37,30 @@ struct Supervisor: Sendable {
     // A struct cmsghdr, whose length field has the size of a pointer, followed by the descriptor.
     var control = [Int](repeating: 0, count: 3)
     if let descriptor {
-      control.withUnsafeMutableBytes {
-        $0.storeBytes(of: 20, toByteOffset: 0, as: Int.self)
-        $0.storeBytes(of: SOL_SOCKET, toByteOffset: 8, as: Int32.self)
-        $0.storeBytes(of: Int32(SCM_RIGHTS), toByteOffset: 12, as: Int32.self)
-        $0.storeBytes(of: descriptor, toByteOffset: 16, as: Int32.self)
+      unsafe control.withUnsafeMutableBytes {
+        unsafe $0.storeBytes(of: 20, toByteOffset: 0, as: Int.self)
+        unsafe $0.storeBytes(of: SOL_SOCKET, toByteOffset: 8, as: Int32.self)
+        unsafe $0.storeBytes(of: Int32(SCM_RIGHTS), toByteOffset: 12, as: Int32.self)
+        unsafe $0.storeBytes(of: descriptor, toByteOffset: 16, as: Int32.self)
       }
     }
     // systemd writes @ for the leading zero byte of an abstract address.
     let path = socket.first == "@" ? "\0" + socket.dropFirst() : socket
-    _ = withUnixAddress(path) { address, length in
-      bytes.withUnsafeMutableBytes { bytes in
-        control.withUnsafeMutableBytes { control in
-          var part = iovec(iov_base: bytes.baseAddress, iov_len: bytes.count)
-          return withUnsafeMutablePointer(to: &part) { part in
-            var message = msghdr()
-            message.msg_name = UnsafeMutableRawPointer(mutating: address)
-            message.msg_namelen = length
-            message.msg_iov = part
-            message.msg_iovlen = 1
+    _ = unsafe withUnixAddress(path) { address, length in
+      unsafe bytes.withUnsafeMutableBytes { bytes in
+        unsafe control.withUnsafeMutableBytes { control in
+          var part = unsafe iovec(iov_base: bytes.baseAddress, iov_len: bytes.count)
+          return unsafe withUnsafeMutablePointer(to: &part) { part in
+            var message = unsafe msghdr()
+            unsafe message.msg_name = UnsafeMutableRawPointer(mutating: address)
+            unsafe message.msg_namelen = length
+            unsafe message.msg_iov = part
+            unsafe message.msg_iovlen = 1
             if descriptor != nil {
-              message.msg_control = control.baseAddress
-              message.msg_controllen = control.count
+              unsafe message.msg_control = control.baseAddress
+              unsafe message.msg_controllen = control.count
             }
-            return sendmsg(sender, &message, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
+            return unsafe sendmsg(sender, &message, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
           }
         }
       }

@@ -26,7 +26,7 @@ import Varlink
 
 /// The command `uwbd`.
 struct Uwbd: AsyncParsableCommand {
-  static let version = String(cString: cversion_number())
+  static let version = unsafe String(cString: cversion_number())
 
   static let configuration = CommandConfiguration(
     commandName: "uwbd",
@@ -266,7 +266,7 @@ struct Uwbd: AsyncParsableCommand {
     var text = "uwbd: \(printable(cause))\n"
     if let suggestion { text += "  try: \(printable(suggestion))\n" }
     let bytes = Array(text.utf8)
-    _ = write(STDERR_FILENO, bytes, bytes.count)
+    _ = unsafe write(STDERR_FILENO, bytes, bytes.count)
     return ExitCode(status)
   }
 }

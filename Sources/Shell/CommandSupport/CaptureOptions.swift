@@ -54,9 +54,9 @@ package struct CaptureOptions: ParsableArguments {
   /// The operating system, such as `Linux 6.12.0 aarch64`.
   private static var system: String {
     var name = utsname()
-    uname(&name)
+    unsafe uname(&name)
     func text<T>(_ field: T) -> String {
-      withUnsafeBytes(of: field) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+      unsafe withUnsafeBytes(of: field) { unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
     }
     return "\(text(name.sysname)) \(text(name.release)) \(text(name.machine))"
   }

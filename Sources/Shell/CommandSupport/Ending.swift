@@ -142,8 +142,8 @@ package enum Ending {
       signal(SIGPIPE, SIG_DFL)
       // The threads of commands block the signal.
       var signals = sigset_t()
-      sigaddset(&signals, SIGPIPE)
-      pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+      unsafe sigaddset(&signals, SIGPIPE)
+      unsafe pthread_sigmask(SIG_UNBLOCK, &signals, nil)
       raise(SIGPIPE)
     }
     if isTerminalClosed { return }

@@ -31,7 +31,7 @@ enum Keys {
       state.pressed = pressed
       var mode = termios()
       guard !state.isHeld, standardInput.isTerminal, standardInput.isInForeground,
-        tcgetattr(0, &mode) == 0
+        unsafe tcgetattr(0, &mode) == 0
       else { return }
       let isRaw = mode.c_lflag & tcflag_t(ICANON) == 0
       if state.watch != nil, isRaw { return }
@@ -39,7 +39,7 @@ enum Keys {
       mode.c_lflag &= ~tcflag_t(ICANON | ECHO)
       mode.c_cc.6 = 1  // VMIN: reading returns after one byte,
       mode.c_cc.5 = 0  // VTIME: and has no time limit.
-      tcsetattr(0, TCSANOW, &mode)
+      unsafe tcsetattr(0, TCSANOW, &mode)
       state.watch =
         state.watch
         ?? DescriptorWatch(0, label: "keys") {
@@ -70,7 +70,7 @@ enum Keys {
       state.watch?.cancel()
       state.watch = nil
       guard var mode = state.before.take(), standardInput.isInForeground else { return }
-      tcsetattr(0, TCSANOW, &mode)
+      unsafe tcsetattr(0, TCSANOW, &mode)
     }
   }
 
@@ -82,7 +82,7 @@ enum Keys {
       return false
     }
     var bytes = [UInt8](repeating: 0, count: 64)
-    let count = Glibc.read(0, &bytes, bytes.count)
+    let count = unsafe Glibc.read(0, &bytes, bytes.count)
     if count < 0, [EINTR, EAGAIN].contains(errno) { return true }
     // The terminal was closed.
     guard count > 0 else { return false }

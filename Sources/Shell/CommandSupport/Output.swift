@@ -24,7 +24,7 @@ package struct Output: Sendable {
   /// Whether lines can be redrawn in place: the stream is a terminal, and not a dumb one such as an
   /// editor's shell.
   package var canRedraw: Bool {
-    isTerminal && !["", "dumb"].contains(getenv("TERM").map { String(cString: $0) } ?? "")
+    isTerminal && !["", "dumb"].contains(unsafe getenv("TERM").map { unsafe String(cString: $0) } ?? "")
   }
 
   /// Writes a whole text. If standard output fails, the command ends in order.
@@ -60,7 +60,7 @@ package struct Output: Sendable {
   /// The size of the terminal, or 80 by 24 if it is unknown.
   package var size: Size {
     var size = winsize()
-    _ = ioctl(descriptor.rawValue, UInt(TIOCGWINSZ), &size)
+    _ = unsafe ioctl(descriptor.rawValue, UInt(TIOCGWINSZ), &size)
     return Size(
       columns: size.ws_col > 0 ? Int(size.ws_col) : 80,
       rows: size.ws_row > 0 ? Int(size.ws_row) : 24)
@@ -214,7 +214,7 @@ package enum Prompt {
       var line: [UInt8] = []
       var byte: UInt8 = 0
       while true {
-        let count = read(STDIN_FILENO, &byte, 1)
+        let count = unsafe read(STDIN_FILENO, &byte, 1)
         if count < 0, errno == EINTR { continue }
         guard count == 1 else { break }
         if byte == UInt8(ascii: "\n") {

@@ -9,13 +9,13 @@ import UCIReference
 
 /// The program's version, the prefix of its messages, and its help.
 package enum Program {
-  package static let version = String(cString: cversion_number())
+  package static let version = unsafe String(cString: cversion_number())
 
   private static let path = Mutex<CommandPath?>(nil)
 
   /// Returns the version of `uwbctl` or another program, as `--version` prints it.
   package static func versionText(of program: String) -> String {
-    let commit = String(cString: cversion_commit())
+    let commit = unsafe String(cString: cversion_commit())
     return "\(program) \(version)" + (commit.isEmpty ? "" : " (commit \(commit))")
       + "\nPart of swift-uwb. Licence: Apache-2.0."
   }
@@ -39,7 +39,7 @@ package enum Program {
   ) async {
     Ending.prepare()
     // The argument parser needs at least 27 columns, and also renders help without a request.
-    setenv("COLUMNS", "\(columns)", 1)
+    unsafe setenv("COLUMNS", "\(columns)", 1)
     let arguments = joiningNegativeValues(arguments)
     do {
       let found = CommandPath(arguments, of: root)
@@ -94,7 +94,7 @@ package enum Program {
 
   /// The width of help in columns: from the terminal or COLUMNS, within a readable range.
   package static let columns: Int = {
-    let wanted = getenv("COLUMNS").flatMap { Int(String(cString: $0)) }
+    let wanted = unsafe getenv("COLUMNS").flatMap { Int(unsafe String(cString: $0)) }
     return min(max(60, wanted ?? standardOutput.size.columns), 120)
   }()
 

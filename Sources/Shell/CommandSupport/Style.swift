@@ -42,4 +42,6 @@ extension Output {
 }
 
 /// Returns an environment variable; empty without it.
-private func variable(_ name: String) -> String { getenv(name).map { String(cString: $0) } ?? "" }
+private func variable(_ name: String) -> String {
+  unsafe getenv(name).map { unsafe String(cString: $0) } ?? ""
+}

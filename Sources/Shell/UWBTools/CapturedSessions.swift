@@ -35,7 +35,7 @@ struct CapturedSessions {
     let side = header.type == .command ? 0 : 1
     let payload = packet.bytes.span.bytes.extracting(PacketHeader.length..<packet.bytes.count)
     let whole = reassemblers[side].take(header, whole: payload) {
-      $0.withUnsafeBytes { Array($0) }
+      unsafe $0.withUnsafeBytes { unsafe Array($0) }
     }
     if let whole { read(header, whole.span.bytes) }
   }

@@ -111,48 +111,48 @@ package final class CommandRunner: Sendable {
     timer.resume()
     defer { timer.cancel() }
     var ended = siginfo_t()
-    while waitid(P_PID, id_t(process), &ended, WEXITED | WNOWAIT) != 0, errno == EINTR {}
+    while unsafe waitid(P_PID, id_t(process), &ended, WEXITED | WNOWAIT) != 0, errno == EINTR {}
     let isLate = running.withLock { state in
       state.isRunning = false
       return state.isLate
     }
     var status: Int32 = 0
-    while waitpid(process, &status, 0) < 0, errno == EINTR {}
+    while unsafe waitpid(process, &status, 0) < 0, errno == EINTR {}
     if isLate { return .tookTooLong }
     return status & 0x7F == 0 ? .exited(status >> 8 & 0xFF) : .killed(signal: status & 0x7F)
   }
 
   private static func start(_ job: Job) throws(Errno) -> pid_t {
     var attributes = posix_spawnattr_t()
-    posix_spawnattr_init(&attributes)
-    defer { posix_spawnattr_destroy(&attributes) }
-    posix_spawnattr_setflags(
+    unsafe posix_spawnattr_init(&attributes)
+    defer { unsafe posix_spawnattr_destroy(&attributes) }
+    unsafe posix_spawnattr_setflags(
       &attributes,
       Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
-    posix_spawnattr_setpgroup(&attributes, 0)
+    unsafe posix_spawnattr_setpgroup(&attributes, 0)
     // This program ignores SIGPIPE, and Dispatch's threads block other signals.
     var signals = sigset_t()
-    sigemptyset(&signals)
-    posix_spawnattr_setsigmask(&attributes, &signals)
-    sigaddset(&signals, SIGPIPE)
-    posix_spawnattr_setsigdefault(&attributes, &signals)
+    unsafe sigemptyset(&signals)
+    unsafe posix_spawnattr_setsigmask(&attributes, &signals)
+    unsafe sigaddset(&signals, SIGPIPE)
+    unsafe posix_spawnattr_setsigdefault(&attributes, &signals)
     var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-    posix_spawn_file_actions_adddup2(&actions, 2, 1)
-    let arguments = cStrings(["sh", "-c", job.command])
-    let environment = cStrings(Self.environment(with: job.values))
-    defer { for text in arguments + environment { free(text) } }
+    unsafe posix_spawn_file_actions_init(&actions)
+    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+    unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+    unsafe posix_spawn_file_actions_adddup2(&actions, 2, 1)
+    let arguments = unsafe cStrings(["sh", "-c", job.command])
+    let environment = unsafe cStrings(Self.environment(with: job.values))
+    defer { for unsafe text in unsafe arguments + environment { unsafe free(text) } }
     var process: pid_t = 0
-    let error = posix_spawn(
+    let error = unsafe posix_spawn(
       &process, "/bin/sh", &actions, &attributes, arguments, environment)
     guard error == 0 else { throw Errno(rawValue: error) }
     return process
   }
 
   private static func cStrings(_ texts: [String]) -> [UnsafeMutablePointer<CChar>?] {
-    texts.map { strdup($0) } + [nil]
+    unsafe texts.map { unsafe strdup($0) } + [nil]
   }
 
   /// Returns this program's environment with `values` in place of equal names.
@@ -162,11 +162,11 @@ package final class CommandRunner: Sendable {
       "UWB_DEVIATION_M", "UWB_AZIMUTH_DEG", "UWB_ELEVATION_DEG", "UWB_INSIDE_S",
     ]
     var list: [String] = []
-    var next = environ
-    while let text = next.pointee {
-      let entry = String(cString: text)
+    var next = unsafe environ
+    while let text = unsafe next.pointee {
+      let entry = unsafe String(cString: text)
       if !ours.contains(String(entry.prefix { $0 != "=" })) { list.append(entry) }
-      next += 1
+      unsafe next += 1
     }
     return list + values.map { "\($0)=\($1)" }.sorted()
   }

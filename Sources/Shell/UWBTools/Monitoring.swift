@@ -170,6 +170,6 @@ package struct ProxyTerminal {
   /// Hangs up, and removes the link.
   package func close() {
     try? terminal.slave.close()
-    if let link { unlink(link) }
+    if let link { unsafe unlink(link) }
   }
 }

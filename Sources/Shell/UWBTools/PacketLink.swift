@@ -59,7 +59,7 @@ package final class PacketLink: Sendable {
       link,
       handler: { bytes, info in
         let packet = WirePacket(
-          direction: .inbound, bytes: bytes.withUnsafeBytes { Array($0) },
+          direction: .inbound, bytes: unsafe bytes.withUnsafeBytes { unsafe Array($0) },
           time: info.receivedAt, skippedBefore: Int(info.skippedBefore))
         if Self.add(packet, order, record, continuation) { counters.withLock { $0.dropped += 1 } }
       },

@@ -55,7 +55,7 @@ package final class RangeControl: Sendable {
 
   /// Stops accepting requests, after completing the accepted ones.
   package func stop() {
-    unlink(path)
+    unsafe unlink(path)
     ServiceQueue.shared.later { [server] in server.stop(answersCalls: true) }
   }
 }
@@ -194,7 +194,7 @@ package struct RunningRanges {
         if let about = try? Self.running(reply) {
           entries.append(Entry(path: path, about: about))
         }
-      } catch { if case .unreachable(.connectionRefused) = error { unlink(path) } }
+      } catch { if case .unreachable(.connectionRefused) = error { unsafe unlink(path) } }
     }
   }
 
@@ -272,7 +272,7 @@ package struct RunningRanges {
 package enum ControlSocket {
   /// The folder `$XDG_RUNTIME_DIR/uwbctl`, or a folder of this user in /tmp without that variable.
   package static var folder: String {
-    if let base = getenv("XDG_RUNTIME_DIR").map({ String(cString: $0) }), !base.isEmpty {
+    if let base = unsafe getenv("XDG_RUNTIME_DIR").map({ unsafe String(cString: $0) }), !base.isEmpty {
       return base + "/uwbctl"
     }
     return "/tmp/uwbctl-\(getuid())"
@@ -280,7 +280,7 @@ package enum ControlSocket {
 
   /// Creates the folder; throws unless it belongs to this user and only this user can enter it.
   package static func makeFolder(_ path: String) throws(Errno) {
-    if mkdir(path, 0o700) != 0, errno != EEXIST { throw Errno(rawValue: errno) }
+    if unsafe mkdir(path, 0o700) != 0, errno != EEXIST { throw Errno(rawValue: errno) }
     try check(path)
   }
 
@@ -288,7 +288,7 @@ package enum ControlSocket {
   /// another user may have made it.
   private static func check(_ path: String) throws(Errno) {
     var status = stat()
-    guard lstat(path, &status) == 0 else { throw Errno(rawValue: errno) }
+    guard unsafe lstat(path, &status) == 0 else { throw Errno(rawValue: errno) }
     guard status.st_mode & S_IFMT == S_IFDIR, status.st_uid == getuid(),
       status.st_mode & 0o077 == 0
     else { throw .permissionDenied }
@@ -306,9 +306,9 @@ package enum ControlSocket {
   /// remove a socket that does not.
   package static func listen(at path: String) throws(ChannelError) -> FileDescriptor {
     let temporary = path + ".new"
-    unlink(temporary)
+    unsafe unlink(temporary)
     let socket = try SocketAddress.withSocket(.unix(path: temporary), forListening: true) {
-      bind($0, $1, $2) == 0 && chmod(temporary, 0o600) == 0 && Glibc.listen($0, 8) == 0
+      unsafe bind($0, $1, $2) == 0 && chmod(temporary, 0o600) == 0 && Glibc.listen($0, 8) == 0
         && rename(temporary, path) == 0
         ? nil : Errno(rawValue: errno)
     }

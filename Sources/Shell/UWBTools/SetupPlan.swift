@@ -60,7 +60,7 @@ package struct SetupPlan {
     // Follows no links and waits for no pipes, because root reads files that other users may have
     // created.
     var status = stat()
-    guard lstat(path.string, &status) == 0 else {
+    guard unsafe lstat(path.string, &status) == 0 else {
       return File(path: path, text: text, state: .missing)
     }
     guard status.st_mode & S_IFMT == S_IFREG else {
@@ -76,7 +76,7 @@ package struct SetupPlan {
   /// - Throws: `Failure` if the folder is not the root of a system.
   package static func checkRoot(_ root: FilePath) throws(Failure) {
     var status = stat()
-    guard stat(root.appending(parts[0]).string, &status) == 0, status.st_mode & S_IFMT == S_IFDIR
+    guard unsafe stat(root.appending(parts[0]).string, &status) == 0, status.st_mode & S_IFMT == S_IFDIR
     else {
       throw Failure(
         .noInput, "\(root) is not the root folder of a system: it has no folder etc.",
@@ -102,7 +102,7 @@ package struct SetupPlan {
     for file in files where file.state != .same {
       guard let name = file.path.lastComponent?.string else { continue }
       guard let text = file.text else {
-        guard unlinkat(folder.rawValue, name, 0) == 0 || errno == ENOENT else {
+        guard unsafe unlinkat(folder.rawValue, name, 0) == 0 || errno == ENOENT else {
           throw failure(file.path)
         }
         done.append("Removed \(file.path).")
@@ -125,8 +125,8 @@ package struct SetupPlan {
   ) throws(Failure) {
     let draft = name + ".new"
     // An existing draft is from a killed run or another user, so it must not be written to.
-    unlinkat(folder.rawValue, draft, 0)
-    let number = openat(
+    unsafe unlinkat(folder.rawValue, draft, 0)
+    let number = unsafe openat(
       folder.rawValue, draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o644)
     guard number >= 0 else { throw failure(self.folder.appending(draft)) }
     let descriptor = FileDescriptor(rawValue: number)
@@ -136,7 +136,7 @@ package struct SetupPlan {
       // Sets the mode independently of the umask.
       guard fchmod(number, 0o644) == 0 else { throw Errno(rawValue: errno) }
     } catch {
-      unlinkat(folder.rawValue, draft, 0)
+      unsafe unlinkat(folder.rawValue, draft, 0)
       throw failure(self.folder.appending(name), error as? Errno ?? .ioError)
     }
     try rename(draft, name, in: folder)
@@ -147,10 +147,10 @@ package struct SetupPlan {
   ) throws(Failure) {
     var status = stat()
     let number = folder.rawValue
-    if fstatat(number, new, &status, AT_SYMLINK_NOFOLLOW) == 0, status.st_mode & S_IFMT != S_IFREG {
+    if unsafe fstatat(number, new, &status, AT_SYMLINK_NOFOLLOW) == 0, status.st_mode & S_IFMT != S_IFREG {
       throw Self.obstructed(self.folder.appending(new))
     }
-    guard renameat(number, name, number, new) == 0 else {
+    guard unsafe renameat(number, name, number, new) == 0 else {
       throw failure(self.folder.appending(new))
     }
   }

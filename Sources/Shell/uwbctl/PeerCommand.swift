@@ -77,9 +77,9 @@ struct PeerCommand: DeviceCommand {
 
   private static func hostName(of length: Int) -> String {
     var name = utsname()
-    uname(&name)
-    let text = withUnsafeBytes(of: name.nodename) {
-      String(decoding: $0.prefix { $0 != 0 }.prefix(length), as: UTF8.self)
+    unsafe uname(&name)
+    let text = unsafe withUnsafeBytes(of: name.nodename) {
+      unsafe String(decoding: $0.prefix { $0 != 0 }.prefix(length), as: UTF8.self)
     }
     return text.isEmpty ? "uwbctl" : text
   }

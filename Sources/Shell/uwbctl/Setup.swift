@@ -94,7 +94,7 @@ struct Setup: ReportingCommand {
   /// The advice for users without a local login, who need the group.
   private var groupAdvice: String {
     guard root == "/" else { return "" }
-    guard getgrnam(UdevRules.group) != nil else {
+    guard unsafe getgrnam(UdevRules.group) != nil else {
       return "There is no group \(UdevRules.group) here: nodes keep their group.\n"
     }
     return "Access over SSH and for services needs the group: "
@@ -119,12 +119,12 @@ struct Setup: ReportingCommand {
   }
 
   private static func succeeds(_ arguments: [String]) -> Bool {
-    var words: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
-    defer { for word in words { free(word) } }
+    var words: [UnsafeMutablePointer<CChar>?] = unsafe arguments.map { unsafe strdup($0) } + [nil]
+    defer { for unsafe word in unsafe words { unsafe free(word) } }
     var pid = pid_t()
-    guard posix_spawnp(&pid, arguments[0], nil, nil, &words, environ) == 0 else { return false }
+    guard unsafe posix_spawnp(&pid, arguments[0], nil, nil, &words, environ) == 0 else { return false }
     var status: Int32 = 0
-    while waitpid(pid, &status, 0) < 0 { guard errno == EINTR else { return false } }
+    while unsafe waitpid(pid, &status, 0) < 0 { guard errno == EINTR else { return false } }
     return status == 0
   }
 }

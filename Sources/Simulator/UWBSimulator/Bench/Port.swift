@@ -26,7 +26,7 @@ struct Port {
   private mutating func watch(_ terminal: PseudoTerminal) {
     guard watchesHosts else { return }
     let events = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
-    inotify_add_watch(events, terminal.path, UInt32(IN_CLOSE_WRITE))
+    unsafe inotify_add_watch(events, terminal.path, UInt32(IN_CLOSE_WRITE))
     closings = events
   }
 
@@ -35,7 +35,7 @@ struct Port {
   mutating func hostHasGone() -> Bool {
     guard let closings else { return false }
     var buffer = [UInt8](repeating: 0, count: 4_096)
-    guard Glibc.read(closings, &buffer, buffer.count) > 0 else { return false }
+    guard unsafe Glibc.read(closings, &buffer, buffer.count) > 0 else { return false }
     queue.removeAll()
     if let terminal { tcflush(terminal.slave.rawValue, TCIFLUSH) }
     return true
@@ -53,7 +53,7 @@ struct Port {
     guard let master = terminal?.master.rawValue else { return }
     while !queue.isEmpty {
       let chunk = Array(queue.prefix(1_024))
-      let written = write(master, chunk, chunk.count)
+      let written = unsafe write(master, chunk, chunk.count)
       guard written > 0 else { return }
       queue.removeFirst(written)
     }
@@ -92,7 +92,7 @@ struct Port {
     if let events = closings.take() { Glibc.close(events) }
     // The link is removed first: once the terminal is closed its number may be reused, and a host
     // that waits for this device would open the wrong one.
-    if let link { unlink(link) }
+    if let link { unsafe unlink(link) }
     terminal?.hangUp()
   }
 }
@@ -101,15 +101,15 @@ extension PseudoTerminal {
   /// Creates a symbolic link to the path, replacing an existing link.
   package func makeLink(at link: String) throws(Errno) {
     var status = stat()
-    if lstat(link, &status) == 0, status.st_mode & S_IFMT == S_IFLNK { unlink(link) }
-    guard symlink(path, link) == 0 else { throw Errno(rawValue: errno) }
+    if unsafe lstat(link, &status) == 0, status.st_mode & S_IFMT == S_IFLNK { unsafe unlink(link) }
+    guard unsafe symlink(path, link) == 0 else { throw Errno(rawValue: errno) }
   }
 
   /// Reads the host's bytes, a few chunks at a time so that other chips are served too.
   func read(_ buffer: inout [UInt8]) -> [[UInt8]] {
     var chunks: [[UInt8]] = []
     while chunks.count < 4 {
-      let count = Glibc.read(master.rawValue, &buffer, buffer.count)
+      let count = unsafe Glibc.read(master.rawValue, &buffer, buffer.count)
       guard count > 0 else { break }
       chunks.append(Array(buffer[..<count]))
     }

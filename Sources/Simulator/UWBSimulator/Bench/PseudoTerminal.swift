@@ -18,28 +18,28 @@ package struct PseudoTerminal {
   private static let setLock: UInt = 0x4004_5431
 
   package init() throws(Errno) {
-    let master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
+    let master = unsafe open("/dev/ptmx", O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
     guard master >= 0 else { throw Errno(rawValue: errno) }
     var number: UInt32 = 0
     var lock: Int32 = 0
-    guard ioctl(master, Self.getNumber, &number) == 0, ioctl(master, Self.setLock, &lock) == 0
+    guard unsafe ioctl(master, Self.getNumber, &number) == 0, unsafe ioctl(master, Self.setLock, &lock) == 0
     else {
       let error = Errno(rawValue: errno)
       close(master)
       throw error
     }
     let path = "/dev/pts/\(number)"
-    let slave = open(path, O_RDWR | O_NOCTTY | O_CLOEXEC)
+    let slave = unsafe open(path, O_RDWR | O_NOCTTY | O_CLOEXEC)
     var settings = termios()
-    guard slave >= 0, tcgetattr(slave, &settings) == 0 else {
+    guard slave >= 0, unsafe tcgetattr(slave, &settings) == 0 else {
       let error = Errno(rawValue: errno)
       if slave >= 0 { close(slave) }
       close(master)
       throw error
     }
-    cfmakeraw(&settings)
-    cfsetspeed(&settings, speed_t(B115200))
-    tcsetattr(slave, TCSANOW, &settings)
+    unsafe cfmakeraw(&settings)
+    unsafe cfsetspeed(&settings, speed_t(B115200))
+    unsafe tcsetattr(slave, TCSANOW, &settings)
     self.master = FileDescriptor(rawValue: master)
     self.slave = FileDescriptor(rawValue: slave)
     self.path = path
