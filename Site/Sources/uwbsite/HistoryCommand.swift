@@ -4,6 +4,35 @@ import ArgumentParser
 import SiteServer
 import UWBSite
 
+/// The times of a history that a command reads.
+struct HistoryTimes: ParsableArguments {
+  @Option(help: "The first time.") var from: String?
+  @Option(help: "The time after the last one.") var to: String?
+
+  var areAll: Bool { from == nil && to == nil }
+
+  func validate() throws { _ = try query() }
+
+  /// Returns a query of all records between the times.
+  func query() throws(ValidationError) -> History.Query {
+    var query = History.Query()
+    query.from = try Self.time("--from", from)
+    query.to = try Self.time("--to", to)
+    return query
+  }
+
+  private static func time(
+    _ option: String, _ text: String?
+  ) throws(ValidationError) -> Int64? {
+    guard let text else { return nil }
+    guard let time = HistoryTime.read(text) else {
+      throw ValidationError(
+        "\(option) \(text): a time such as 2026-11-27T10:30 or seconds since 1970 belongs here")
+    }
+    return time
+  }
+}
+
 struct HistoryCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "history",
@@ -33,8 +62,7 @@ struct HistoryCommand: ParsableCommand {
 
   @Option(help: "days, places, events or measurements.") var show = Content.days
   @Option(help: "A tag; may be repeated.") var tag: [String] = []
-  @Option(help: "The first time.") var from: String?
-  @Option(help: "The time after the last one.") var to: String?
+  @OptionGroup var times: HistoryTimes
   @Option(help: "A rectangle in metres, for places: X1,Y1,X2,Y2.") var area: String?
   @Option(help: "text, csv or json.") var format = Format.text
   @Flag(help: "Thin days: after a week one place a second, after a year one a minute.")
@@ -47,17 +75,15 @@ struct HistoryCommand: ParsableCommand {
     if show == .events || show == .measurements, area != nil {
       throw ValidationError("--area needs --show places")
     }
-    if thin, show != .days || from != nil || to != nil {
+    if thin, show != .days || !times.areAll {
       throw ValidationError("--thin changes all days; it takes no filter")
     }
     _ = try query()
   }
 
   func query() throws(ValidationError) -> History.Query {
-    var query = History.Query()
+    var query = try times.query()
     query.tags = Set(tag)
-    query.from = try Self.time("--from", from)
-    query.to = try Self.time("--to", to)
     guard let area else { return query }
     let numbers = area.split(separator: ",", omittingEmptySubsequences: false).map { Double($0) }
     let values = numbers.compactMap(\.self)
@@ -68,17 +94,6 @@ struct HistoryCommand: ParsableCommand {
       SIMD2(min(values[0], values[2]), min(values[1], values[3])),
       SIMD2(max(values[0], values[2]), max(values[1], values[3])))
     return query
-  }
-
-  static func time(
-    _ option: String, _ text: String?
-  ) throws(ValidationError) -> Int64? {
-    guard let text else { return nil }
-    guard let time = HistoryTime.read(text) else {
-      throw ValidationError(
-        "\(option) \(text): a time such as 2026-11-27T10:30 or seconds since 1970 belongs here")
-    }
-    return time
   }
 
   func run() throws {

@@ -23,22 +23,12 @@ struct Replay: AsyncParsableCommand {
   @Argument(help: "The folder of the history.", completion: .directory)
   var folder: String
 
-  @Option(help: "The first time.") var from: String?
-  @Option(help: "The time after the last one.") var to: String?
+  @OptionGroup var times: HistoryTimes
 
   @OptionGroup var page: PageArguments
 
-  func validate() throws { _ = try query() }
-
-  private func query() throws(ValidationError) -> History.Query {
-    var query = History.Query()
-    query.from = try HistoryCommand.time("--from", from)
-    query.to = try HistoryCommand.time("--to", to)
-    return query
-  }
-
   func run() async throws {
-    let query = try query()
+    let query = try times.query()
     try await Terminal.onThread { try show(query) }
   }
 
