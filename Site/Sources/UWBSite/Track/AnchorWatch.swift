@@ -110,4 +110,12 @@ struct AnchorWatch: Sendable, Codable {
 
   /// Notes that the last finding has been reported.
   mutating func name() { isNamed = true }
+
+  /// Returns the size of the residuals that contradict the place of this anchor or of another one,
+  /// in metres; 0 while nothing does, and nil for a named anchor.
+  func doubt(at now: Double) -> Double? {
+    guard !isNamed else { return nil }
+    guard let since, now - since >= Self.patience, now - time < Self.memory else { return 0 }
+    return size
+  }
 }

@@ -270,7 +270,8 @@ package struct Engine: Sendable {
     let finding = watches[anchor].add(
       tag: tag, time: newest, direction: arm / max(arm.length, 0.1), residual: reception.residual,
       isOutlier: reception.normalised > 9)
-    guard let finding, finding == .restored || isWorst(anchor) else { return }
+    guard let finding else { return }
+    guard finding == .restored || isWorst(anchor) && isProven(by: tag) else { return }
     if finding != .restored { name(anchor) }
     switch finding {
     case .moved(let by): events.append(.anchorMoved(anchor: anchor, time: newest, by: by))
@@ -290,6 +291,13 @@ package struct Engine: Sendable {
   private mutating func name(_ anchor: Int) {
     for other in watches.indices where !watches[other].isNamed { watches[other] = AnchorWatch() }
     watches[anchor].name()
+    for tag in followers.indices { followers[tag].track.restart(without: anchor) }
+  }
+
+  /// Whether the ranges of a tag can show which anchor is wrong. One range beyond the coordinates
+  /// shows a contradiction, and each of the anchors may be its cause.
+  private func isProven(by tag: Int) -> Bool {
+    followers[tag].track.surplus { !isNamed($0) } >= 2
   }
 
   /// Returns whether an anchor has much larger residuals than usual at this site.
@@ -366,7 +374,8 @@ package struct Engine: Sendable {
 
   private mutating func report(_ tag: Int) {
     followers[tag].isChanged = false
-    switch followers[tag].track.answer() {
+    let (watches, newest) = (watches, newest)
+    switch followers[tag].track.answer(doubt: { watches[$0].doubt(at: newest) }) {
     case .place(let place): events.append(.place(tag: tag, place))
     case .refused(let reason, let place): events.append(.refused(tag: tag, reason, place))
     case .searching: break

@@ -426,17 +426,56 @@ package struct TagTrack: Sendable, Codable {
     return best
   }
 
+  /// Forgets the place and the last measurements after an anchor has spoiled them.
+  mutating func restart(without anchor: Int) {
+    guard slots.contains(where: { $0.anchor == anchor }) else { return }
+    recent = RecentMeasurements()
+    forget()
+  }
+
   // MARK: output
 
+  /// The number of anchors of the last seconds beyond the coordinates that they have to determine.
+  func surplus(_ isGood: (_ anchor: Int) -> Bool) -> Int {
+    let anchors = slots.count {
+      $0.anchor >= 0 && time - $0.time < Self.memory && isGood($0.anchor)
+    }
+    // Arrivals have an unknown time, too.
+    return anchors - (level.band == nil ? 3 : 2) - (time - held > Self.memory ? 1 : 0)
+  }
+
+  /// Returns the variance of a place by an anchor that is wrong while it is not clear which one is.
+  ///
+  /// The error of one of n ranges moves a place of m coordinates by m/n of it, and its residual is
+  /// 1 - m/n of it.
+  private func variance(of doubt: (_ anchor: Int) -> Double?) -> Double {
+    var (worst, good) = (0.0, 0.0)
+    for slot in slots where slot.anchor >= 0 && time - slot.time < Self.memory {
+      guard let own = doubt(slot.anchor) else { continue }
+      (worst, good) = (max(worst, own), good + 1)
+    }
+    guard worst > 0 else { return 0 }
+    let surplus = Double(surplus { doubt($0) != nil })
+    let moved = worst * (good - surplus) / max(0.5, surplus)
+    return moved * moved
+  }
+
   /// Returns the place at the time of the newest measurement.
-  package mutating func answer() -> Answer {
+  ///
+  /// - Parameter doubt: the size of the residuals of an anchor in metres, where it is not clear
+  ///   whether this or another one is wrong; 0 for a good one, nil for one that does not count.
+  package mutating func answer(doubt: (_ anchor: Int) -> Double? = { _ in 0 }) -> Answer {
     guard isTracking else { return .searching }
     for index in alternatives.indices { alternatives[index].weigh() }
     let leader = leader
     let own = alternatives[leader]
-    let (position, velocity, spread) = own.estimate
+    let (position, velocity, estimated) = own.estimate
+    var spread = estimated.scaled(noise.factor)
+    let wrong = variance(of: doubt)
+    let lift = level.band == nil ? wrong : 0
+    spread.add(Spread(xx: wrong, xy: 0, xz: 0, yy: wrong, yz: 0, zz: lift), 1)
     let place = TagPlace(
-      time: time, position: position, velocity: velocity, spread: spread.scaled(noise.factor),
+      time: time, position: position, velocity: velocity, spread: spread,
       motion: own.likeliest.kind, moving: own.second)
     for index in alternatives.indices where index != leader {
       let weight = Math.exp(alternatives[index].evidence - own.evidence)

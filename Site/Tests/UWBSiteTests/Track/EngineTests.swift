@@ -132,6 +132,30 @@ import Testing
     #expect((found[0].2 - [-4, -3, 0]).length < 3)
   }
 
+  @Test("Three anchors do not show which one has moved: none is named, and the deviations hold")
+  func contradiction() {
+    var scene = TrackScene([[0, 0, 2.5], [10, 0, 3], [5, 8, 2.7]])
+    var engine = scene.engine
+    var (names, inside, count, refused) = (0, 0, 0, 0)
+    for number in 0..<500 {
+      let time = Double(number) / 5
+      for event in step(&engine, &scene, time, moved: number < 100 ? .zero : [-4, -3, 0]) {
+        switch event {
+        case .anchorMoved, .anchorDoubtful: names += 1
+        case .refused where number >= 250: refused += 1
+        case .place(let tag, let place) where number >= 250:
+          let angle = time / 3 + Double(tag) * 2
+          let error = place.position - [5 + 3 * Math.cos(angle), 4 + 3 * Math.sin(angle), 1]
+          count += 1
+          inside += (error.x * error.x + error.y * error.y).squareRoot() <= place.r95 ? 1 : 0
+        default: break
+        }
+      }
+    }
+    #expect(names == 0 && count + refused == 500)
+    #expect(Double(inside) >= 0.91 * Double(count), "\(inside) of \(count)")
+  }
+
   @Test("A named anchor no longer moves tags, and is restored when it is back")
   func restoredAnchor() {
     var scene = TrackScene(TrackScene.corners + [[5, 0, 2.5], [5, 8, 3]])
