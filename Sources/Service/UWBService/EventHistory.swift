@@ -21,7 +21,7 @@ import Varlink
     run = String(UInt64.random(in: .min ... .max), radix: 16)
     var name = [CChar](repeating: 0, count: 65)
     // Leaves room for the final zero, which a longer name would lack.
-    gethostname(&name, name.count - 1)
+    unsafe gethostname(&name, name.count - 1)
     host = String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 

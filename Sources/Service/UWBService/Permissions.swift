@@ -21,14 +21,14 @@ extension PeerCredentials {
     // The members of struct ucred: pid, uid, gid.
     var credentials: [UInt32] = [0, 0, 0]
     var length = socklen_t(12)
-    guard getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &length) == 0 else {
+    guard unsafe getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &length) == 0 else {
       return nil
     }
     (pid, uid) = (Int32(bitPattern: credentials[0]), credentials[1])
     var groups = [UInt32](repeating: 0, count: 1_024)
     length = socklen_t(groups.count * 4)
     // SO_PEERGROUPS, which exists since Linux 4.13.
-    let known = getsockopt(socket, SOL_SOCKET, 59, &groups, &length) == 0
+    let known = unsafe getsockopt(socket, SOL_SOCKET, 59, &groups, &length) == 0
     self.groups = [credentials[2]] + (known ? groups.prefix(Int(length) / 4) : [])
   }
 }

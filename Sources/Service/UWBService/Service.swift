@@ -165,7 +165,7 @@ package struct HeldProfile: Sendable {
     guard refused < Self.mostRefused else {
       // Before the first call: without a descriptor that waits for it.
       let bytes = error.reply.bytes
-      send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+      unsafe send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
       close(descriptor)
       return
     }

@@ -314,7 +314,7 @@ import Varlink
   /// Forwards a session's notifications to the client that started the session over UCI. Replaces
   /// the session token with the session ID.
   private func relay(_ packet: [UInt8]) {
-    guard let header = try? PacketHeader(parsing: packet.span.bytes) else { return }
+    guard let header = try? unsafe PacketHeader(parsing: packet.span.bytes) else { return }
     var packet = packet
     let token: UInt32
     let begins = unfinished?.opcode != header.opcode

@@ -87,7 +87,7 @@ import Varlink
     while rest.count >= PacketHeader.length {
       let beginning = Array(rest.prefix(PacketHeader.length))
       guard
-        let header = try? PacketHeader(
+        let header = try? unsafe PacketHeader(
           parsing: beginning.span.bytes, dataLengthInByte3: device.dialect.dataLengthInByte3)
       else { break }
       let length = PacketHeader.length + header.payloadLength
@@ -214,7 +214,7 @@ import Varlink
 
   private func read<C: UCICommand>(_ type: C.Type, _ payload: [UInt8]) throws(Refused) -> C {
     do throws(PayloadError) {
-      var reader = PayloadReader(payload.span.bytes)
+      var reader = unsafe PayloadReader(payload.span.bytes)
       return try C(from: &reader, dialect: device.dialect)
     } catch { throw Refused(status: .syntaxError) }
   }

@@ -18,7 +18,8 @@ struct JournalLog: LogHandler {
   /// Whether standard error is the journal, from JOURNAL_STREAM (systemd.exec(5)).
   private static let isJournal: Bool = {
     var status = stat()
-    guard let stream = unsafe getenv("JOURNAL_STREAM"), unsafe fstat(STDERR_FILENO, &status) == 0 else {
+    guard let stream = unsafe getenv("JOURNAL_STREAM"), unsafe fstat(STDERR_FILENO, &status) == 0
+    else {
       return false
     }
     return unsafe String(cString: stream) == "\(status.st_dev):\(status.st_ino)"

@@ -63,7 +63,7 @@ struct ProfileFolder: Sendable {
       guard try InputFile(file).isRegular else { throw .otherKind("not a file") }
       return try InputFile.bytes(of: file, limit: longest)
     } catch {
-      guard error.errno != nil, let copy, access(copy, F_OK) == 0 else {
+      guard error.errno != nil, let copy, unsafe access(copy, F_OK) == 0 else {
         throw error
       }
       return try InputFile.bytes(of: copy, limit: longest)

@@ -142,7 +142,7 @@ struct Uwbd: AsyncParsableCommand {
     }
     let ports = PortStore(supervisor, inherited: inherited.stored)
     let (listening, isOwn) = try listen(inherited.socket)
-    defer { if isOwn { unlink(socket) } }
+    defer { if isOwn { unsafe unlink(socket) } }
     let boards = BoardFolder()
     // Lists the boards before the first call, which may name one of them.
     let names = devices.isEmpty ? try await runBlocking { boards.boards } : devices
@@ -196,9 +196,11 @@ struct Uwbd: AsyncParsableCommand {
   ///   might get none.
   static func raiseDescriptorLimit() throws {
     var limits = rlimit()
-    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits) == 0 else { return }
+    guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits) == 0 else {
+      return
+    }
     limits.rlim_cur = min(limits.rlim_max, 65_536)
-    setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits)
+    unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits)
     guard limits.rlim_max < 32 else { return }
     throw report(
       "It may open only \(limits.rlim_max) files, and needs 32 or more.",
@@ -241,11 +243,11 @@ struct Uwbd: AsyncParsableCommand {
 
   private func groupID() throws -> (name: String, id: UInt32)? {
     guard let group else { return nil }
-    guard let entry = getgrnam(group) else {
+    guard let entry = unsafe getgrnam(group) else {
       throw Self.report(
         "There is no group \(group).", "Create it: groupadd --system \(group)", EX_USAGE)
     }
-    return (group, entry.pointee.gr_gid)
+    return unsafe (group, entry.pointee.gr_gid)
   }
 
   private func listen(_ inherited: Int32?) throws -> (socket: Int32, isOwn: Bool) {

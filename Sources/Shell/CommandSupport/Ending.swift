@@ -2,7 +2,7 @@
 
 import ArgumentParser
 import Dispatch
-@preconcurrency import Glibc
+@unsafe @preconcurrency import Glibc
 package import System
 import Synchronization
 package import SystemPackage

@@ -29,15 +29,17 @@ struct CapturedSessions {
   }
 
   mutating func take(_ packet: CapturedPacket) {
-    guard packet.isWhole, let header = try? PacketHeader(parsing: packet.bytes.span.bytes) else {
+    guard packet.isWhole, let header = try? unsafe PacketHeader(parsing: packet.bytes.span.bytes)
+    else {
       return
     }
     let side = header.type == .command ? 0 : 1
-    let payload = packet.bytes.span.bytes.extracting(PacketHeader.length..<packet.bytes.count)
+    let payload = unsafe packet.bytes.span.bytes.extracting(
+      PacketHeader.length..<packet.bytes.count)
     let whole = reassemblers[side].take(header, whole: payload) {
       unsafe $0.withUnsafeBytes { unsafe Array($0) }
     }
-    if let whole { read(header, whole.span.bytes) }
+    if let whole { unsafe read(header, whole.span.bytes) }
   }
 
   private mutating func read(_ header: PacketHeader, _ payload: RawSpan) {

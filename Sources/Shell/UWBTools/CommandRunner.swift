@@ -110,7 +110,7 @@ package final class CommandRunner: Sendable {
     }
     timer.resume()
     defer { timer.cancel() }
-    var ended = siginfo_t()
+    var ended = unsafe siginfo_t()
     while unsafe waitid(P_PID, id_t(process), &ended, WEXITED | WNOWAIT) != 0, errno == EINTR {}
     let isLate = running.withLock { state in
       state.isRunning = false
@@ -136,14 +136,14 @@ package final class CommandRunner: Sendable {
     unsafe posix_spawnattr_setsigmask(&attributes, &signals)
     unsafe sigaddset(&signals, SIGPIPE)
     unsafe posix_spawnattr_setsigdefault(&attributes, &signals)
-    var actions = posix_spawn_file_actions_t()
+    var actions = unsafe posix_spawn_file_actions_t()
     unsafe posix_spawn_file_actions_init(&actions)
     defer { unsafe posix_spawn_file_actions_destroy(&actions) }
     unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
     unsafe posix_spawn_file_actions_adddup2(&actions, 2, 1)
     let arguments = unsafe cStrings(["sh", "-c", job.command])
     let environment = unsafe cStrings(Self.environment(with: job.values))
-    defer { for unsafe text in unsafe arguments + environment { unsafe free(text) } }
+    defer { unsafe (arguments + environment).forEach { unsafe free($0) } }
     var process: pid_t = 0
     let error = unsafe posix_spawn(
       &process, "/bin/sh", &actions, &attributes, arguments, environment)

@@ -48,7 +48,7 @@ package struct FrameDecoder {
   ///
   /// - Parameter frame: Exactly one frame, with its header.
   package mutating func decode(_ frame: [UInt8]) throws -> DecodedFrame {
-    let bytes = frame.span.bytes
+    let bytes = unsafe frame.span.bytes
     var header = try PacketHeader(parsing: bytes)
     header.payloadLength = frame.count - PacketHeader.length
     let payload = bytes.extracting(PacketHeader.length..<bytes.byteCount)

@@ -77,9 +77,9 @@ package enum FrameText {
   /// Returns the length of the first frame, or nil if its header is incomplete.
   private static func length(of bytes: ArraySlice<UInt8>) -> Int? {
     let bytes = Array(bytes)
-    guard let header = try? PacketHeader(parsing: bytes.span.bytes) else { return nil }
+    guard let header = try? unsafe PacketHeader(parsing: bytes.span.bytes) else { return nil }
     let announced = PacketHeader.length + header.payloadLength
-    return announced > bytes.count && header.hasShortLength(of: bytes.span.bytes)
+    return unsafe announced > bytes.count && header.hasShortLength(of: bytes.span.bytes)
       ? bytes.count : announced
   }
 

@@ -129,7 +129,7 @@ package final class PacketLink: Sendable {
       var packet = packet
       last = max(last, packet.time)
       packet.time = last
-      record?(packet.direction, packet.bytes.span.bytes, last)
+      unsafe record?(packet.direction, packet.bytes.span.bytes, last)
       if case .dropped = continuation.yield(.packet(packet)) { return true }
       return false
     }
@@ -173,7 +173,7 @@ extension WirePacket {
   /// The device state in this packet; nil for another packet.
   package var deviceState: DeviceState? {
     guard direction == .inbound, bytes.count > PacketHeader.length,
-      let header = try? PacketHeader(parsing: bytes.span.bytes),
+      let header = try? unsafe PacketHeader(parsing: bytes.span.bytes),
       header.type == .notification, header.opcode == .coreDeviceStatus
     else { return nil }
     return DeviceState(rawValue: bytes[PacketHeader.length])
@@ -243,7 +243,7 @@ extension PacketLink {
     let answered = try await receive(for: timeout) { packet in
       try seen(packet)
       guard packet.direction == .inbound,
-        let header = try? PacketHeader(parsing: packet.bytes.span.bytes),
+        let header = try? unsafe PacketHeader(parsing: packet.bytes.span.bytes),
         header.type == .response, header.opcode == opcode
       else { return false }
       payload += packet.bytes.dropFirst(PacketHeader.length)

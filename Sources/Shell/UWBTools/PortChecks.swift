@@ -434,7 +434,7 @@ extension Checkup {
     guard let payload = answer else {
       return .skipped(.sessions, "the chip does not answer before its reset")
     }
-    var reader = PayloadReader(payload.span.bytes)
+    var reader = unsafe PayloadReader(payload.span.bytes)
     guard
       let response = try? SessionCountResponse(from: &reader, dialect: .assumed),
       response.status == .ok, let count = response.count

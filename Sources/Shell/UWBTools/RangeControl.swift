@@ -272,7 +272,9 @@ package struct RunningRanges {
 package enum ControlSocket {
   /// The folder `$XDG_RUNTIME_DIR/uwbctl`, or a folder of this user in /tmp without that variable.
   package static var folder: String {
-    if let base = unsafe getenv("XDG_RUNTIME_DIR").map({ unsafe String(cString: $0) }), !base.isEmpty {
+    if let base = unsafe getenv("XDG_RUNTIME_DIR").map({ unsafe String(cString: $0) }),
+      !base.isEmpty
+    {
       return base + "/uwbctl"
     }
     return "/tmp/uwbctl-\(getuid())"
@@ -307,7 +309,7 @@ package enum ControlSocket {
   package static func listen(at path: String) throws(ChannelError) -> FileDescriptor {
     let temporary = path + ".new"
     unsafe unlink(temporary)
-    let socket = try SocketAddress.withSocket(.unix(path: temporary), forListening: true) {
+    let socket = try unsafe SocketAddress.withSocket(.unix(path: temporary), forListening: true) {
       unsafe bind($0, $1, $2) == 0 && chmod(temporary, 0o600) == 0 && Glibc.listen($0, 8) == 0
         && rename(temporary, path) == 0
         ? nil : Errno(rawValue: errno)

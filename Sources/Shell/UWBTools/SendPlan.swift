@@ -54,7 +54,7 @@ package struct SendPlan {
     var open: PacketHeader?
     var packets: [[UInt8]] = []
     for frame in frames {
-      guard var header = try? PacketHeader(parsing: frame.span.bytes) else { continue }
+      guard var header = try? unsafe PacketHeader(parsing: frame.span.bytes) else { continue }
       header.payloadLength = frame.count - PacketHeader.length
       if let open, open.type != header.type || open.opcode != header.opcode {
         problems.append("A message of several segments is interrupted by another one.")
@@ -63,7 +63,7 @@ package struct SendPlan {
       }
       packets.append(frame)
       open = header.moreFollows ? header : nil
-      let payload = frame.span.bytes.extracting(PacketHeader.length..<frame.count)
+      let payload = unsafe frame.span.bytes.extracting(PacketHeader.length..<frame.count)
       let whole = reassembler.take(header, whole: payload) {
         Message(type: header.type, opcode: header.opcode, payload: $0, dialect: dialect)
       }

@@ -76,7 +76,8 @@ package struct SetupPlan {
   /// - Throws: `Failure` if the folder is not the root of a system.
   package static func checkRoot(_ root: FilePath) throws(Failure) {
     var status = stat()
-    guard unsafe stat(root.appending(parts[0]).string, &status) == 0, status.st_mode & S_IFMT == S_IFDIR
+    guard unsafe stat(root.appending(parts[0]).string, &status) == 0,
+      status.st_mode & S_IFMT == S_IFDIR
     else {
       throw Failure(
         .noInput, "\(root) is not the root folder of a system: it has no folder etc.",
@@ -147,7 +148,9 @@ package struct SetupPlan {
   ) throws(Failure) {
     var status = stat()
     let number = folder.rawValue
-    if unsafe fstatat(number, new, &status, AT_SYMLINK_NOFOLLOW) == 0, status.st_mode & S_IFMT != S_IFREG {
+    if unsafe fstatat(number, new, &status, AT_SYMLINK_NOFOLLOW) == 0,
+      status.st_mode & S_IFMT != S_IFREG
+    {
       throw Self.obstructed(self.folder.appending(new))
     }
     guard unsafe renameat(number, name, number, new) == 0 else {
@@ -159,7 +162,7 @@ package struct SetupPlan {
   private func openFolder() throws(Failure) -> FileDescriptor {
     try Self.checkRoot(root)
     var path = root
-    var number = open(root.string, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    var number = unsafe open(root.string, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard number >= 0 else {
       throw Failure(
         .noInput, "The root folder \(root) cannot be opened: \(Errno(rawValue: errno)).",
@@ -167,8 +170,8 @@ package struct SetupPlan {
     }
     for name in Self.parts {
       path.append(name)
-      mkdirat(number, name, 0o755)
-      let next = openat(number, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+      unsafe mkdirat(number, name, 0o755)
+      let next = unsafe openat(number, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
       let error = Errno(rawValue: errno)
       close(number)
       guard next >= 0 else { throw folderFailure(path, error) }

@@ -126,7 +126,7 @@ package final class BoardBench: Sendable {
     }
     for try await event in stream {
       if case .diagnostics(let opcode, let payload) = event {
-        phases += EstimationPipeline.phases(opcode, payload.span.bytes)
+        phases += unsafe EstimationPipeline.phases(opcode, payload.span.bytes)
       }
       guard case .measurement(let measurement) = event else { continue }
       let result = measurement.result

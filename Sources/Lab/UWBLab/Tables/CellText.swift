@@ -66,11 +66,13 @@ func secondsSince1970(_ text: ArraySlice<UInt8>) -> Double? {
   } else {
     _ = take("Zz")
   }
-  var date = tm()
-  (date.tm_year, date.tm_mon, date.tm_mday) = (Int32(year - 1900), Int32(month - 1), Int32(day))
-  let midnight = timegm(&date)
+  var date = unsafe tm()
+  unsafe date.tm_year = Int32(year - 1900)
+  unsafe date.tm_mon = Int32(month - 1)
+  unsafe date.tm_mday = Int32(day)
+  let midnight = unsafe timegm(&date)
   // Days that a month does not have are counted on.
-  guard rest.isEmpty, date.tm_mday == day else { return nil }
+  guard rest.isEmpty, unsafe date.tm_mday == day else { return nil }
   return Double(midnight + 60 * minutes) + seconds
 }
 

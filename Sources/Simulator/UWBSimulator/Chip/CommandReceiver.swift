@@ -36,7 +36,9 @@ struct CommandReceiver: Sendable {
   private var length: Int {
     guard packet.count >= PacketHeader.length else { return PacketHeader.length }
     if case .fourthByte = rule { return PacketHeader.length + Int(packet[3]) }
-    guard let header = try? PacketHeader(parsing: packet.span.bytes) else { return packet.count }
+    guard let header = try? unsafe PacketHeader(parsing: packet.span.bytes) else {
+      return packet.count
+    }
     return PacketHeader.length + header.payloadLength
   }
 }

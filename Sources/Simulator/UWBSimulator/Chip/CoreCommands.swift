@@ -46,7 +46,7 @@ extension SimulatedChip {
 
   /// Parses a command that must fill its payload exactly.
   func read<C: UCICommand>(_ type: C.Type, _ payload: [UInt8]) throws(PayloadError) -> C {
-    var reader = PayloadReader(payload.span.bytes)
+    var reader = unsafe PayloadReader(payload.span.bytes)
     let command = try C(from: &reader, dialect: profile.dialect)
     guard reader.remaining == 0 else {
       throw PayloadError.invalid(field: "payload", reason: "it is longer than the command")
@@ -135,7 +135,7 @@ extension SimulatedChip {
   }
 
   private mutating func setConfig(_ payload: [UInt8]) throws(PayloadError) {
-    var reader = PayloadReader(payload.span.bytes)
+    var reader = unsafe PayloadReader(payload.span.bytes)
     let parameters = try reader.tlvs("parameters", twoByteIDs: twoByteParameter)
     guard reader.remaining == 0 else {
       throw PayloadError.invalid(field: "payload", reason: "it is longer than the command")
@@ -158,7 +158,7 @@ extension SimulatedChip {
   private mutating func getConfig(_ payload: [UInt8]) throws(PayloadError) {
     var known: [TLV] = []
     var unknown: [TLV] = []
-    var reader = PayloadReader(payload.span.bytes)
+    var reader = unsafe PayloadReader(payload.span.bytes)
     let count = try reader.u8("count")
     for _ in 0..<count {
       let id = try reader.u8("id")

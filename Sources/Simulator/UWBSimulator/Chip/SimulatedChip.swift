@@ -139,7 +139,7 @@ package struct SimulatedChip: Sendable {
 
   private mutating func take(_ packet: [UInt8], at now: UInt64) {
     guard
-      let header = try? PacketHeader(
+      let header = try? unsafe PacketHeader(
         parsing: packet.span.bytes, dataLengthInByte3: profile.dialect.dataLengthInByte3)
     else { return }
     let payload = Array(packet[PacketHeader.length...])

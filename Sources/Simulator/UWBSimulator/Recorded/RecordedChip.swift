@@ -69,7 +69,7 @@ package struct RecordedChip: Sendable {
   /// before.
   package mutating func receive(_ bytes: [UInt8], at now: UInt64) {
     for packet in receiver.take(bytes, at: now) {
-      guard let header = try? PacketHeader(parsing: packet.span.bytes) else { continue }
+      guard let header = try? unsafe PacketHeader(parsing: packet.span.bytes) else { continue }
       guard [.data, .command, .testCommand].contains(header.type),
         let request = requests.take(header, Array(packet[PacketHeader.length...]))
       else { continue }
@@ -240,7 +240,7 @@ package struct RecordedChip: Sendable {
 extension Recording.Answer {
   fileprivate var sequenceNumber: UInt32? {
     guard isFirst, bytes.count >= PacketHeader.length + 4,
-      let header = try? PacketHeader(parsing: bytes.span.bytes),
+      let header = try? unsafe PacketHeader(parsing: bytes.span.bytes),
       header.type == .notification, header.opcode == .sessionInfo
     else { return nil }
     return UInt32(bytes[PacketHeader.length..<PacketHeader.length + 4].number)

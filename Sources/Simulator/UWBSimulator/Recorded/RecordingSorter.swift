@@ -18,8 +18,8 @@ struct RecordingSorter {
   private var unfinished: Cause?
 
   mutating func take(_ packet: Recording.Packet) {
-    guard let header = try? PacketHeader(parsing: packet.bytes.span.bytes),
-      PacketHeader.length + header.payloadLength == packet.bytes.count
+    guard let header = try? unsafe PacketHeader(parsing: packet.bytes.span.bytes),
+      unsafe PacketHeader.length + header.payloadLength == packet.bytes.count
         || header.hasShortLength(of: packet.bytes.span.bytes)
     else { return }
     let payload = Array(packet.bytes[PacketHeader.length...])

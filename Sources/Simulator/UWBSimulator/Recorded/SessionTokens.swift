@@ -30,7 +30,7 @@ struct SessionTokens: Sendable {
   /// Returns a packet of the chip with the host's identifiers.
   func forHost(_ answer: Recording.Answer) -> [UInt8] {
     guard !names.isEmpty, answer.isFirst,
-      let header = try? PacketHeader(parsing: answer.bytes.span.bytes),
+      let header = try? unsafe PacketHeader(parsing: answer.bytes.span.bytes),
       let offset = Self.offset(type: header.type, opcode: header.opcode)
     else { return answer.bytes }
     let payload = Array(answer.bytes[PacketHeader.length...])
