@@ -58,11 +58,11 @@ final class PortServer<Chips: Served>: Sendable {
       guard thread == nil else { return }
       state.withLock { $0.isStopping = false }
       var new = pthread_t()
-      let code = pthread_create(
+      let code = unsafe pthread_create(
         &new, nil,
         { argument in
-          guard let argument else { return nil }
-          Unmanaged<Work>.fromOpaque(argument).takeRetainedValue().body()
+          guard let argument = unsafe argument else { return nil }
+          unsafe Unmanaged<Work>.fromOpaque(argument).takeRetainedValue().body()
           return nil
         }, Unmanaged.passRetained(Work { self.run() }).toOpaque())
       precondition(code == 0, "cannot create a thread: \(Errno(rawValue: code))")
