@@ -56,7 +56,9 @@ package struct CaptureOptions: ParsableArguments {
     var name = utsname()
     unsafe uname(&name)
     func text<T>(_ field: T) -> String {
-      unsafe withUnsafeBytes(of: field) { unsafe String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+      unsafe withUnsafeBytes(of: field) { bytes in
+        unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+      }
     }
     return "\(text(name.sysname)) \(text(name.release)) \(text(name.machine))"
   }

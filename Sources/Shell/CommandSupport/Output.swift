@@ -24,7 +24,8 @@ package struct Output: Sendable {
   /// Whether lines can be redrawn in place: the stream is a terminal, and not a dumb one such as an
   /// editor's shell.
   package var canRedraw: Bool {
-    isTerminal && !["", "dumb"].contains(unsafe getenv("TERM").map { unsafe String(cString: $0) } ?? "")
+    let kind = unsafe getenv("TERM").map { unsafe String(cString: $0) } ?? ""
+    return isTerminal && !["", "dumb"].contains(kind)
   }
 
   /// Writes a whole text. If standard output fails, the command ends in order.

@@ -120,9 +120,11 @@ struct Setup: ReportingCommand {
 
   private static func succeeds(_ arguments: [String]) -> Bool {
     var words: [UnsafeMutablePointer<CChar>?] = unsafe arguments.map { unsafe strdup($0) } + [nil]
-    defer { for unsafe word in unsafe words { unsafe free(word) } }
+    defer { unsafe words.forEach { unsafe free($0) } }
     var pid = pid_t()
-    guard unsafe posix_spawnp(&pid, arguments[0], nil, nil, &words, environ) == 0 else { return false }
+    guard unsafe posix_spawnp(&pid, arguments[0], nil, nil, &words, environ) == 0 else {
+      return false
+    }
     var status: Int32 = 0
     while unsafe waitpid(pid, &status, 0) < 0 { guard errno == EINTR else { return false } }
     return status == 0

@@ -22,7 +22,8 @@ package struct PseudoTerminal {
     guard master >= 0 else { throw Errno(rawValue: errno) }
     var number: UInt32 = 0
     var lock: Int32 = 0
-    guard unsafe ioctl(master, Self.getNumber, &number) == 0, unsafe ioctl(master, Self.setLock, &lock) == 0
+    guard unsafe ioctl(master, Self.getNumber, &number) == 0,
+      unsafe ioctl(master, Self.setLock, &lock) == 0
     else {
       let error = Errno(rawValue: errno)
       close(master)
