@@ -66,7 +66,6 @@ import UWBTestSupport
     let count: @Sendable () -> Void = { calls.withLock { $0 += 1 } }
     OneShotTimer(after: .milliseconds(20), count).cancel()
     _ = OneShotTimer(after: .milliseconds(20), count)
-    OneShotTimer(after: .seconds(Int64.max), count).cancel()
     // Later, on the same queue.
     let last = Latch()
     let timer = OneShotTimer(after: .milliseconds(60)) { last.open() }

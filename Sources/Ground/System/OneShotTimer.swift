@@ -24,8 +24,7 @@ package final class OneShotTimer: Sendable {
     after time: Duration, on queue: DispatchQueue, _ body: @escaping @Sendable () -> Void
   ) {
     let source = DispatchSource.makeTimerSource(queue: queue)
-    // Dispatch traps beyond 580 years.
-    let part = min(max(time / .seconds(1) / Double(Self.parts), 0.000_1), 1e9)
+    let part = max(time / .seconds(1) / Double(Self.parts), 0.000_1)
     source.schedule(deadline: .now() + part, repeating: part)
     // Safe because Dispatch lets any thread use a source.
     nonisolated(unsafe) let running = source
