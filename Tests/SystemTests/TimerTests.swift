@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import Dispatch
+import System
 import Testing
 import UWBTestSupport
-
-@testable import System
 
 @Suite(.timeLimit(.minutes(10))) struct TimerTests {
   /// The delay beyond that depends on the machine.
@@ -34,31 +32,6 @@ import UWBTestSupport
     await cancelled.value
     #expect(time.pending == 0)
     #expect(clock.now() - begin == 3_600_000_000_000)
-  }
-
-  @Test func aStopOfTheProcessIsAPartOfTheTime() async {
-    let queue = DispatchQueue(label: "TimerTests")
-    let end = Latch()
-    let isOver = Locked(false)
-    let wasOver = Locked(true)
-    let resumed = Latch()
-    queue.suspend()
-    let timer = OneShotTimer(after: .milliseconds(40), on: queue) {
-      isOver.withLock { $0 = true }
-      end.open()
-    }
-    await AlarmClock.system.sleep(for: .milliseconds(80))
-    queue.async {
-      wasOver.withLock { $0 = isOver.withLock { $0 } }
-      resumed.open()
-    }
-    queue.resume()
-    await resumed.wait()
-    // The stop was twice as long as the time.
-    #expect(!wasOver.withLock { $0 })
-    await end.wait()
-    timer.cancel()
-    #expect(isOver.withLock { $0 })
   }
 
   @Test func aTimerThatIsStoppedOrLetGoOfCallsNothing() async {
