@@ -613,18 +613,6 @@ class WatchTests(unittest.TestCase):
                 with self.assertRaises(ValueError):
                     service.measurements(**wrong)
 
-    def test_messages_of_one_way_ranging_keep_each_tick(self) -> None:
-        stamps = {"kind": "uplink", "message": "sync", "tx_ticks": 2**53 + 1, "rx_ticks": 2**64 - 1, "rx_bits": 64}
-        reply = {"chip": "c", "one_way": {"peer": "0x0000", "status": "OK", **stamps}}
-        source = Events({"chip": None}, one_way=True)
-        self.assertEqual(source.parameters({"events", "one_way"}), {"chip": None, "events": True, "one_way": True})
-        self.assertEqual(source.parameters(()), {"chip": None})
-        self.assertNotIn("one_way", Events({}).parameters({"one_way"}))
-        [found], _ = source.received(reply, frozenset())
-        assert isinstance(found, uwb.Measurement)
-        self.assertEqual((found.peer, found.distance, found.extra), ("0x0000", None, stamps))
-        self.assertLessEqual(stamps.items(), found.to_json()["measurement"].items())
-
     def test_peers_that_no_session_has_are_logged(self) -> None:
         event = {"kind": "watching", "reason": "No session has the peer 0x0002 yet."}
         with self.assertLogs("uwb", "WARNING") as logs:

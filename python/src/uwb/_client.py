@@ -168,7 +168,6 @@ class Session:
         peer: str | None = None,
         peers: Iterable[str] | None = None,
         rate: float | None = None,
-        one_way: bool = False,
         keep: Keep = "all",
         queue: int = 1_000,
         reconnect: float = 60,
@@ -183,7 +182,6 @@ class Session:
             peer=peer,
             peers=peers,
             rate=rate,
-            one_way=one_way,
             keep=keep,
             queue=queue,
             reconnect=reconnect,
@@ -560,7 +558,6 @@ class Client(Caller):
         peer: str | None = None,
         peers: Iterable[str] | None = None,
         rate: float | None = None,
-        one_way: bool = False,
         keep: Keep = "all",
         queue: int = 1_000,
         reconnect: float = 60,
@@ -570,9 +567,6 @@ class Client(Caller):
         peer      -- the address of the one peer; `peers` takes several. The log warns of peers that
                      no session has yet
         rate      -- the most measurements of each peer in a second; the others are left out
-        one_way   -- also messages of one-way ranging: measurements without a distance. Their stamps
-                     are whole numbers in `extra`, as `uwbctl json range --role dl-tdoa-tag` names
-                     them
         keep      -- the measurements that the service drops when they are not taken in time: all
                      but the newest of each peer, or (all) the oldest when more than `queue` wait
         reconnect -- the seconds to wait for a service that was restarted or killed: the sessions of
@@ -583,7 +577,7 @@ class Client(Caller):
             "chip": chip, "session_id": session_id, **filters(peer, peers, rate), "keep": keep,
             "queue": queue,
         }
-        return Stream(self, Events(parameters, one_way=one_way), reconnect)
+        return Stream(self, Events(parameters), reconnect)
 
     def watch(
         self,

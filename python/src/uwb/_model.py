@@ -243,7 +243,7 @@ class Measurement:
     @classmethod
     def from_json(cls, parameters: Mapping[str, Any]) -> Measurement:
         """Makes a measurement of a reply to Monitor."""
-        measurement = parameters.get("measurement") or parameters.get("one_way") or {}
+        measurement = parameters.get("measurement") or {}
         identity = parameters.get("identity") or {}
         return _made(
             cls,
@@ -353,15 +353,14 @@ class Events:
 
     method = "Monitor"
 
-    def __init__(self, parameters: Mapping[str, Any], *, one_way: bool = False) -> None:
+    def __init__(self, parameters: Mapping[str, Any]) -> None:
         self._parameters = parameters
-        self._asked = ("events", "identity", "one_way") if one_way else ("events", "identity")
         #: The sessions of which there was a measurement.
         self.seen: frozenset[tuple[str, int]] = frozenset()
 
     def parameters(self, features: Container[str]) -> dict[str, Any]:
         """Returns the parameters of the call. Older services reject the ones that they lack."""
-        asked = {name: True for name in self._asked if name in features}
+        asked = {name: True for name in ("events", "identity") if name in features}
         return {**self._parameters, **asked}
 
     def lost(self, error: Exception) -> Interruption:

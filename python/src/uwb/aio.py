@@ -157,7 +157,6 @@ class Session:
         peer: str | None = None,
         peers: Iterable[str] | None = None,
         rate: float | None = None,
-        one_way: bool = False,
         keep: Keep = "all",
         queue: int = 1_000,
         reconnect: float = 60,
@@ -172,7 +171,6 @@ class Session:
             peer=peer,
             peers=peers,
             rate=rate,
-            one_way=one_way,
             keep=keep,
             queue=queue,
             reconnect=reconnect,
@@ -563,7 +561,6 @@ class Client(Caller):
         peer: str | None = None,
         peers: Iterable[str] | None = None,
         rate: float | None = None,
-        one_way: bool = False,
         keep: Keep = "all",
         queue: int = 1_000,
         reconnect: float = 60,
@@ -576,7 +573,7 @@ class Client(Caller):
             "chip": chip, "session_id": session_id, **filters(peer, peers, rate), "keep": keep,
             "queue": queue,
         }
-        return Stream(self, Events(parameters, one_way=one_way), reconnect)
+        return Stream(self, Events(parameters), reconnect)
 
     def watch(
         self,

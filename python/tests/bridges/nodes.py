@@ -60,9 +60,9 @@ class Node:
         self.kill()
         self._log.close()
 
-    def run(self, *arguments: object, text: str = "") -> "subprocess.CompletedProcess[str]":
+    def run(self, *arguments: object) -> "subprocess.CompletedProcess[str]":
         """Runs uwb-nats until it ends."""
-        return run("--server", self.url, "--site", "hall", *arguments, text=text)
+        return run("--server", self.url, "--site", "hall", *arguments)
 
     def read(self, kind: str = "range") -> list[tuple[str, Any]]:
         """Returns the subjects and the contents of a stream, in its order."""
@@ -93,7 +93,7 @@ async def read(url: str, stream: str) -> list[tuple[str, Any]]:
     return found
 
 
-def run(*arguments: object, text: str = "") -> "subprocess.CompletedProcess[str]":
+def run(*arguments: object) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
-        [sys.executable, "-m", "uwb.bridges.nats", *map(str, arguments)], input=text, capture_output=True, text=True,
+        [sys.executable, "-m", "uwb.bridges.nats", *map(str, arguments)], capture_output=True, text=True,
         timeout=60, check=False)

@@ -37,8 +37,6 @@ from uwb.bridges._streams import host_problems
 from uwb.bridges.nats_engine import Measurements, Places, delivery
 
 STEP = 0.1
-#: Messages of downlink TDoA at a tag, from simulated chips.
-CAPTURE = pathlib.Path(__file__).parents[3] / "Site/Tests/SiteServerTests/Captures/downlink.jsonl"
 
 
 def content(sequence: int, utc: float, tag: str, anchor: int, distance: float) -> bytes:
@@ -172,33 +170,6 @@ class EngineTests(unittest.TestCase):
         checked = self.node.run("--check", "--replicas", 1)
         self.assertIn("engine one", checked.stdout)
         self.assertNotIn("no engine computes", checked.stdout)
-
-    def test_stamps_of_one_way_ranging(self) -> None:
-        anchors = [(0, 0, 2.5), (8, 0, 2.2), (8, 6, 2.6), (0, 6, 1.9), (4, 3, 2.8)]
-        self.site.write_text(json.dumps({
-            "version": 1, "gauge": {"kind": "measured"},
-            "anchors": [{"id": f"A{number}", "addresses": [f"0x000{number}"], "position_m": place,
-                         "position_sd_m": [0.02] * 3} for number, place in enumerate(anchors)],
-            "tags": [{"id": "cart", "carrier": "vehicle", "height_m": 1.2}]}))
-        start, lines = math.floor(time.time()) - 100, []
-        for text in CAPTURE.read_text().splitlines():
-            message = json.loads(text)
-            moment = round((start + message["time_s"]) * 1e6)
-            lines.append(json.dumps({"chip": "cart", "session_id": 1, "utc_us": moment, "monotonic_us": moment,
-                                     "lost": 0, "measurement": {**message, "status": "OK"}}))
-        done = self.node.run("--area", "east", "--store", self.folder / "store", "-", text="\n".join(lines))
-        self.assertEqual(done.returncode, 0, done.stderr)
-        stored = [message["value"]["measurement"] for _, message in self.node.read()]
-        # The order is the one of each sender.
-        for key in "tx_ticks", "rx_ticks", "responder_reply_ticks":
-            sent = [json.loads(line)["measurement"][key] for line in lines]
-            self.assertEqual(sorted(value[key] for value in stored), sorted(sent))
-        self.engine("one")
-        self.assertTrue(wait(lambda: len(self.places()) > 10, 30), self.log("one"))
-        x, y, _ = self.places()[-1]["position_m"]
-        # The cart drives from 3, 2 to 5, 4.
-        self.assertLess(abs((x - 3) - (y - 2)), 0.3)
-        self.assertTrue(3 - 0.3 < x < 5 + 0.3, x)
 
     def test_numbers_for_prometheus(self) -> None:
         port = free_port()

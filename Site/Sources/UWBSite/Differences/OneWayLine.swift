@@ -54,15 +54,13 @@ extension OneWayLine {
 
   /// Reads the fields of a line.
   ///
-  /// - Parameter device: the board at this end, for lines that do not name it.
+  /// - Parameter device: the board at this end.
   /// - Returns: nil for a line of another kind, and for a message that was not received.
   package init?(
     device: String?, _ field: (String) -> RangeLine.Field?
   ) throws(RangeLine.Problem) {
     guard Self.isMessage(field) else { return nil }
-    var receiver = device
-    if case .text(let name)? = field("device"), !name.isEmpty { receiver = name }
-    guard let device = receiver else {
+    guard let device else {
       throw RangeLine.Problem(
         field: "device", reason: "is missing; BOARD=SOURCE names the board at this end")
     }

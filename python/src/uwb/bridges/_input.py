@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, BinaryIO, Literal, Union
+from typing import Any, BinaryIO, Union
 
 import uwb
 import uwb.site
@@ -188,16 +188,11 @@ def read_lines(file: BinaryIO, source: str, put: Put) -> None:
     put(Ended(source, f"The input has ended; {bad} lines were not used." if bad else ""))
 
 
-def watch_chips(path: str | None, source: str, put: Put, one_way: bool = False) -> None:
-    """Passes the measurements of a service on, for ever: also after it was away for long.
-
-    one_way -- also the messages of one-way ranging; all of them are needed, not only the newest
-    """
+def watch_chips(path: str | None, source: str, put: Put) -> None:
+    """Passes the measurements of a service on, for ever: also after it was away for long."""
     while True:
         try:
-            keep: Literal["all", "newest"] = "all" if one_way else "newest"
-            with uwb.connect(path) as service, service.measurements(
-                    keep=keep, queue=10_000, one_way=one_way) as events:
+            with uwb.connect(path) as service, service.measurements(keep="newest") as events:
                 log.info("%s: connected to uwbd %s", source, service.version)
                 for event in events:
                     put(event)
@@ -254,9 +249,9 @@ def _site_value(update: Any, origin: float) -> Place | SiteChange | None:
 class Feed:
     """The inputs of several sources in one queue. A full queue delays the sources."""
 
-    def __init__(self, sources: Sequence[str], *, size: int = 1_000, one_way: bool = False) -> None:
+    def __init__(self, sources: Sequence[str], *, size: int = 1_000) -> None:
         self.queue: queue.Queue[Any] = queue.Queue(size)
-        self._sources, self._one_way = sources, one_way
+        self._sources = sources
 
     def start(self) -> None:
         """Starts a thread for each source.
@@ -267,7 +262,7 @@ class Feed:
             kind, _, path = source.partition(":")
             if kind == "chips":
                 thread = threading.Thread(
-                    target=watch_chips, args=(path or None, source, self.queue.put, self._one_way), daemon=True)
+                    target=watch_chips, args=(path or None, source, self.queue.put), daemon=True)
             elif kind == "site":
                 thread = threading.Thread(target=watch_site, args=(path, source, self.queue.put), daemon=True)
             else:

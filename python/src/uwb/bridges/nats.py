@@ -186,7 +186,7 @@ class Bridge:
         self._encoder = Encoder(options, self.store, self._clocks)
         self.flight = Flight()
         self._exporter = _exporter.Exporter()
-        self._feed = Feed(options.sources, one_way=True)
+        self._feed = Feed(options.sources)
         self._client = _nats.Client(options, f"uwb-nats {options.host}")
         self._client.changed = self._changed
         self.confirmed = self.repeated = self.refused = self.interruptions = 0
