@@ -32,10 +32,7 @@ struct PageAccess: Sendable {
     case .origin: return .answered(.text(.forbidden, "Only pages of this server may connect."))
     case nil, .token: break
     }
-    let path = request.path == "/" ? front : request.path
-    if request.method == .GET, let file = PageFiles.file(path) {
-      return .answered(.of(file.type, file.bytes))
-    }
+    if let file = file(for: request) { return .answered(file) }
     if request.path == "/session" { return .answered(try await open(request, host)) }
     let isOpen = session.accepts(cookies: request.headers[HTTPHeader("Cookie")], host: host)
     guard refusal == nil || isOpen else { return .answered(Self.locked) }
@@ -47,11 +44,16 @@ struct PageAccess: Sendable {
     guard request.peer == proxy else {
       return .answered(.text(.forbidden, "Use the proxy at \(proxy). See --web-proxy."))
     }
-    let path = request.path == "/" ? front : request.path
-    if request.method == .GET, let file = PageFiles.file(path) {
-      return .answered(.of(file.type, file.bytes))
-    }
+    if let file = file(for: request) { return .answered(file) }
     return .admitted(mayChange: true)
+  }
+
+  /// Returns the file of the page that a request names; nil for other requests.
+  private func file(for request: HTTPRequest) -> HTTPResponse? {
+    guard request.method == .GET else { return nil }
+    return PageFiles.file(request.path == "/" ? front : request.path).map {
+      .of($0.type, $0.bytes)
+    }
   }
 
   static var locked: HTTPResponse {
