@@ -68,3 +68,22 @@ package final class VirtualTime: Sendable {
     })
   }
 }
+
+extension AlarmClock {
+  /// Creates a clock for dialogues with chips that answer in real time, however busy the machine
+  /// is: pauses end at once, and no time-out passes.
+  ///
+  /// - Parameter ends: Returns whether a time ends at once. By default the driver's two pauses: for
+  ///   a chip to settle, and for reports that some chips leave out.
+  package static func patient(
+    _ ends: @escaping @Sendable (Duration) -> Bool = {
+      $0 <= .milliseconds(150) || $0 == .milliseconds(500)
+    }
+  ) -> AlarmClock {
+    AlarmClock(
+      now: AlarmClock.system.now,
+      timer: { time, body in
+        ends(time) ? OneShotTimer(after: .zero, body) : OneShotTimer(cancellation: {})
+      })
+  }
+}

@@ -56,6 +56,7 @@ final class DeviceRegistry: Sendable {
   private let linger: Duration
   // The driver recovers a lost device, but not its sessions. The app has to run them again.
   private let recovery: RecoveryPolicy
+  private let clock: AlarmClock
 
   /// Creates a registry without open devices.
   ///
@@ -63,9 +64,12 @@ final class DeviceRegistry: Sendable {
   ///   - linger: the time for which an unused device stays open. A session that is soon run again
   ///     does not reset the chip then.
   ///   - recovery: the policy by which lost devices are recovered.
-  init(linger: Duration = .seconds(1), recovery: RecoveryPolicy = RecoveryPolicy()) {
-    self.linger = linger
-    self.recovery = recovery
+  ///   - clock: the clock of the devices and of `linger`.
+  init(
+    linger: Duration = .seconds(1), recovery: RecoveryPolicy = RecoveryPolicy(),
+    clock: AlarmClock = .system
+  ) {
+    (self.linger, self.recovery, self.clock) = (linger, recovery, clock)
   }
 
   /// Opens a device, or shares an open device. Call `release` after a success.
@@ -97,8 +101,8 @@ final class DeviceRegistry: Sendable {
         // another program.
         let linger = entry.isLost ? Duration.zero : linger
         entry.closing = Task(executorPreference: SessionExecutor.shared) {
-          do { try await Task.sleep(for: linger) } catch { return }
-          await self.close(name)
+          await self.clock.sleep(for: linger)
+          if !Task.isCancelled { await self.close(name) }
         }
       }
       state.entries[name] = entry
@@ -140,7 +144,9 @@ final class DeviceRegistry: Sendable {
       opening: Task(executorPreference: SessionExecutor.shared) {
         await previous?.value
         let opened = await attempt { () async throws(DriverError) in
-          try await UWBDevice.open(key.endpoint, options: .init(recovery: self.recovery))
+          var options = UWBDevice.Options(recovery: self.recovery)
+          options.clock = self.clock
+          return try await UWBDevice.open(key.endpoint, options: options)
         }
         self.state.withLock { state in
           let answer = opened.map { Capabilities($0.capabilities) }
