@@ -1,16 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
+import System
 import SystemPackage
 import Testing
 import UCI
 import UWB
 import UWBLink
 import UWBSimulator
+import UWBTestSupport
 
 /// Chips that reject commands that come too early or too often, lose their state before a reset, or
 /// report wrong capabilities.
 @Suite(.timeLimit(.minutes(10))) struct StrictChipTests {
   typealias Ends = EndToEndTests
+
+  /// Opens a device, which waits for each answer as long as it takes.
+  private static func open(
+    _ endpoint: LinkEndpoint, _ policy: UWBDevice.ResetPolicy = .reset,
+    tap: UWBDevice.PacketTap? = nil, clock: AlarmClock = .patient()
+  ) async throws(DriverError) -> UWBDevice {
+    var options = UWBDevice.Options(tap: tap, resetPolicy: policy)
+    options.clock = clock
+    return try await UWBDevice.open(endpoint, options: options)
+  }
+
+  private static func open(
+    _ chip: SimulatedBench.Chip, tap: UWBDevice.PacketTap? = nil
+  ) async throws(DriverError) -> UWBDevice {
+    try await open(.serial(path: FilePath(chip.path)), tap: tap)
+  }
 
   /// Opcodes of packets to the chip, and states from the chip, in order.
   private final class Wire: Sendable {
@@ -41,8 +59,7 @@ import UWBSimulator
   @Test func theOrderOnTheWireIsThatOfAndroidsHost() async throws {
     let (bench, chips) = try Ends.bench([.pica])
     let wire = Wire()
-    let device = try await UWBDevice.open(
-      .serial(path: FilePath(chips[0].path)), options: .init(tap: wire.tap))
+    let device = try await Self.open(chips[0], tap: wire.tap)
     try await device.withSession(Ends.configurations().controller) { session in
       try await session.start()
       try await session.stop()
@@ -69,7 +86,7 @@ import UWBSimulator
   /// The stream ends with IDLE, and the consumer then closes the session.
   @Test func whatHasStoppedIsNotStoppedAgain() async throws {
     let (bench, chips) = try Ends.bench([.pica])
-    let device = try await Ends.open(chips[0])
+    let device = try await Self.open(chips[0])
     for _ in 0..<10 {
       try await device.withSession(Ends.configurations().controller) { session in
         let stream = session.rounds()
@@ -88,7 +105,7 @@ import UWBSimulator
   @Test func aChipThatListsOnlyOtherSchedulesRanges() async throws {
     let (bench, chips) = try Ends.bench([.pica, .pica])
     let (controller, controlees) = Ends.configurations()
-    let (a, b) = (try await Ends.open(chips[0]), try await Ends.open(chips[1]))
+    let (a, b) = (try await Self.open(chips[0]), try await Self.open(chips[1]))
     let problems = controller.problems(
       for: a.dialect, capabilities: Capabilities(a.capabilities))
     #expect(problems.errors.isEmpty)
@@ -116,11 +133,11 @@ import UWBSimulator
     // The chip forgets each host, and reports ERROR to the next one.
     for _ in 0..<3 {
       let error = await #expect(throws: DriverError.self) {
-        try await UWBDevice.open(endpoint, options: .init(resetPolicy: .keepState))
+        try await Self.open(endpoint, .keepState)
       }
       #expect(error?.code == .needsReset)
       #expect(error?.recoverySuggestion?.contains("reset") == true)
-      let device = try await UWBDevice.open(endpoint)
+      let device = try await Self.open(endpoint)
       #expect(device.wasReset && device.state == .ready)
       await device.close()
     }
@@ -132,7 +149,7 @@ import UWBSimulator
       packet[1] == 2 ? [bytes("40 02 00 01 02")] : DWM3001CDK.answers(packet)
     }
     let error = await #expect(throws: DriverError.self) {
-      try await UWBDevice.open(chip.endpoint, options: .init(resetPolicy: .keepState))
+      try await Self.open(chip.endpoint, .keepState)
     }
     #expect(error?.code == .needsReset)
     #expect(!chip.opcodes.contains([0x20, 0x00]), "nobody has agreed to a reset")
@@ -145,7 +162,7 @@ import UWBSimulator
         ? [bytes("60 01 00 01 FF"), bytes("40 00 00 01 00"), DWM3001CDK.ready]
         : DWM3001CDK.answers(packet)
     }
-    let device = try await UWBDevice.open(chip.endpoint)
+    let device = try await Self.open(chip.endpoint)
     #expect(device.state == .ready)
     await device.close()
   }
@@ -161,7 +178,7 @@ import UWBSimulator
       let payload = bytes(answer)
       return [[opcode[0] & 0x0F | 0x40, opcode[1], 0, UInt8(payload.count)] + payload]
     }
-    let device = try await UWBDevice.open(chip.endpoint)
+    let device = try await Self.open(chip.endpoint)
     try await device.withSession(SessionTests.configuration) { try await $0.start() }
     await device.close()
     let sent = chip.sent.map { Array($0.prefix(2)) }
@@ -179,7 +196,7 @@ import UWBSimulator
       let payload = bytes(answer)
       return [[0x41, 0x03, 0, UInt8(payload.count)] + payload]
     }
-    let device = try await UWBDevice.open(chip.endpoint)
+    let device = try await Self.open(chip.endpoint)
     let error = await #expect(throws: DriverError.self) {
       try await device.makeSession(SessionTests.configuration)
     }
@@ -193,7 +210,16 @@ import UWBSimulator
       packet.starts(with: [0x21, 0x00])
         ? [bytes("41 00 00 05 00 01 00 00 00")] : DWM3001CDK.answers(packet)
     }
-    let device = try await UWBDevice.open(chip.endpoint)
+    // The wait for the report is the first one of three seconds.
+    let isFirst = Mutex(true)
+    let clock = AlarmClock.patient { time in
+      guard time == .seconds(3) else { return false }
+      return isFirst.withLock { isFirst in
+        defer { isFirst = false }
+        return isFirst
+      }
+    }
+    let device = try await Self.open(chip.endpoint, clock: clock)
     let session = try await device.makeSession(SessionTests.configuration)
     #expect(session.state == .idle)
     await device.close()
