@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import System
+import Dispatch
 import Testing
 import UWBTestSupport
+
+@testable import System
 
 @Suite(.timeLimit(.minutes(10))) struct TimerTests {
   /// The delay beyond that depends on the machine.
@@ -34,11 +36,37 @@ import UWBTestSupport
     #expect(clock.now() - begin == 3_600_000_000_000)
   }
 
+  @Test func aStopOfTheProcessIsAPartOfTheTime() async {
+    let queue = DispatchQueue(label: "TimerTests")
+    let end = Latch()
+    let isOver = Locked(false)
+    let wasOver = Locked(true)
+    let resumed = Latch()
+    queue.suspend()
+    let timer = OneShotTimer(after: .milliseconds(40), on: queue) {
+      isOver.withLock { $0 = true }
+      end.open()
+    }
+    await AlarmClock.system.sleep(for: .milliseconds(80))
+    queue.async {
+      wasOver.withLock { $0 = isOver.withLock { $0 } }
+      resumed.open()
+    }
+    queue.resume()
+    await resumed.wait()
+    // The stop was twice as long as the time.
+    #expect(!wasOver.withLock { $0 })
+    await end.wait()
+    timer.cancel()
+    #expect(isOver.withLock { $0 })
+  }
+
   @Test func aTimerThatIsStoppedOrLetGoOfCallsNothing() async {
     let calls = Locked(0)
     let count: @Sendable () -> Void = { calls.withLock { $0 += 1 } }
     OneShotTimer(after: .milliseconds(20), count).cancel()
     _ = OneShotTimer(after: .milliseconds(20), count)
+    OneShotTimer(after: .seconds(Int64.max), count).cancel()
     // Later, on the same queue.
     let last = Latch()
     let timer = OneShotTimer(after: .milliseconds(60)) { last.open() }
