@@ -7,6 +7,18 @@ import UCI
 
 @testable import UWBSimulator
 
+/// Makes the creation of all further threads of the process fail.
+private func limitThreads() -> Bool {
+  // Declared for GNU sources only.
+  guard let symbol = dlsym(nil, "pthread_setattr_default_np") else { return false }
+  typealias Function = @convention(c) (UnsafePointer<pthread_attr_t>) -> Int32
+  var attributes = pthread_attr_t()
+  pthread_attr_init(&attributes)
+  // More than any address space.
+  pthread_attr_setstacksize(&attributes, 1 << 52)
+  return unsafeBitCast(symbol, to: Function.self)(&attributes) == 0
+}
+
 /// A host that only has a file.
 private final class PlainHost {
   private let file: FileDescriptor
@@ -56,6 +68,31 @@ private final class PlainHost {
 }
 
 @Suite(.timeLimit(.minutes(10))) struct BenchTests {
+  @Test("A system without threads left is an error of the first chip")
+  func noThreads() async {
+    await #expect(processExitsWith: .success) {
+      guard limitThreads() else { exit(EXIT_FAILURE) }
+      do throws(Errno) {
+        _ = try SimulatedBench().add(profile: .qm33, at: .zero)
+      } catch {
+        exit(error == .resourceTemporarilyUnavailable ? EXIT_SUCCESS : EXIT_FAILURE)
+      }
+      exit(EXIT_FAILURE)
+    }
+  }
+
+  @Test("A bench that was stopped serves its chips again after another start")
+  func stopsAndStarts() throws {
+    let bench = SimulatedBench()
+    let host = try PlainHost(try bench.add(profile: .qm33, at: .zero).path)
+    for _ in 0..<2 {
+      bench.start()
+      try host.send("20020000")
+      #expect(host.packets(until: "4002") != nil)
+      bench.stop()
+    }
+  }
+
   @Test("a chip on a pseudo-terminal: READY waits for the host, a reset is answered")
   func reset() throws {
     let bench = SimulatedBench()

@@ -15,11 +15,12 @@ protocol Served: Sendable {
   ) -> (descriptors: [pollfd], deadline: UInt64?)
 }
 
-/// Serves chips on a thread of its own until it is stopped; releasing it closes their ports.
+/// Serves chips on a thread of its own while it is running. Releasing it closes their ports.
 final class PortServer<Chips: Served>: Sendable {
+  private enum Phase { case stopped, running, ended }
   private struct State {
     var chips: Chips
-    var isStopping = false
+    var phase = Phase.stopped
   }
 
   private let state: Locked<State>
@@ -39,9 +40,16 @@ final class PortServer<Chips: Served>: Sendable {
   private var now: UInt64 { nanoseconds(of: CLOCK_MONOTONIC) - beginning }
 
   /// Opens a terminal for another port.
+  ///
+  /// - Throws: The error of the system if it has no descriptor or thread left.
   func openTerminal() throws(Errno) -> PseudoTerminal {
     guard wake.readEnd >= 0 else { throw Errno.tooManyOpenFiles }
-    return try PseudoTerminal()
+    let terminal = try PseudoTerminal()
+    do throws(Errno) { try startThread() } catch {
+      terminal.hangUp()
+      throw error
+    }
+    return terminal
   }
 
   /// Changes the chips, at a time in nanoseconds, and wakes the thread to continue.
@@ -52,41 +60,65 @@ final class PortServer<Chips: Served>: Sendable {
     return try state.withLock { state throws(E) in try body(&state.chips, now) }
   }
 
-  /// Does nothing if the thread is running.
-  func start() {
+  /// Serves the chips from now on.
+  func start() { change(to: .running) }
+
+  /// Stops serving the chips, which are idle when this returns.
+  func stop() { change(to: .stopped) }
+
+  /// Ends the thread and waits for it. The owner has to call this: the thread retains the server.
+  func end() {
+    change(to: .ended)
     thread.withLock { thread in
+      guard let running = thread else { return }
+      pthread_join(running, nil)
+      thread = nil
+    }
+  }
+
+  private func change(to phase: Phase) {
+    state.withLock { $0.phase = phase }
+    wake.wake()
+  }
+
+  /// Starts the thread with the first port. It is idle until `start()`.
+  private func startThread() throws(Errno) {
+    try thread.withLock { thread throws(Errno) in
       guard thread == nil else { return }
-      state.withLock { $0.isStopping = false }
       var new = pthread_t()
+      let work = unsafe Unmanaged.passRetained(Work { self.run() })
       let code = unsafe pthread_create(
         &new, nil,
         { argument in
           guard let argument = unsafe argument else { return nil }
           unsafe Unmanaged<Work>.fromOpaque(argument).takeRetainedValue().body()
           return nil
-        }, Unmanaged.passRetained(Work { self.run() }).toOpaque())
-      precondition(code == 0, "cannot create a thread: \(Errno(rawValue: code))")
+        }, work.toOpaque())
+      guard code == 0 else {
+        unsafe work.release()
+        throw Errno(rawValue: code)
+      }
       thread = new
-    }
-  }
-
-  /// Stops the thread and waits for it. Its owner has to call this: the thread retains the server.
-  func stop() {
-    thread.withLock { thread in
-      guard let running = thread else { return }
-      state.withLock { $0.isStopping = true }
-      wake.wake()
-      pthread_join(running, nil)
-      thread = nil
     }
   }
 
   private func run() {
     var buffer = [UInt8](repeating: 0, count: 4_096)
-    while case (var descriptors, let deadline)? = state.withLock({ state in
-      state.isStopping ? nil : state.chips.serve(at: now, &buffer)
-    }) {
+    while case (var descriptors, let deadline)? = state.withLock({ turn(&$0, &buffer) }) {
       wake.wait(&descriptors, until: deadline, now: now)
+    }
+  }
+
+  /// Serves the chips once while the server is running.
+  ///
+  /// - Returns: The descriptors and the deadline to wait for; nil at the end.
+  private func turn(
+    _ state: inout State, _ buffer: inout [UInt8]
+  ) -> (descriptors: [pollfd], deadline: UInt64?)? {
+    switch state.phase {
+    case .stopped: ([], nil)
+    case .running: state.chips.serve(at: now, &buffer)
+    case .ended: nil
     }
   }
 }

@@ -13,7 +13,7 @@ public import SystemPackage
 /// // Open a.path and b.path like serial ports.
 /// ```
 ///
-/// One thread serves all chips. `stop()` or releasing the bench ends it.
+/// One thread serves all chips between `start()` and `stop()`. It ends with the bench.
 public final class SimulatedBench: Sendable {
   private let server: PortServer<SimulatedChips>
 
@@ -22,7 +22,7 @@ public final class SimulatedBench: Sendable {
     server = PortServer(SimulatedChips(simulation: Simulation(scene: scene)))
   }
 
-  deinit { stop() }
+  deinit { server.end() }
 
   /// Adds a chip at rest, at a position in metres.
   public func add(
@@ -52,10 +52,10 @@ public final class SimulatedBench: Sendable {
     server.change { $0.simulation.chips }.map { Chip(server: server, id: $0) }
   }
 
-  /// Starts a thread that serves the chips. Does nothing if it is running.
+  /// Starts to serve the chips. Does nothing if they are served.
   public func start() { server.start() }
 
-  /// Stops the thread and waits for it. The pseudo-terminals exist until the bench is released.
+  /// Stops serving the chips. The pseudo-terminals exist until the bench is released.
   public func stop() { server.stop() }
 
   /// Whether the stamps of exchanges are recorded for `takeExchanges()`.

@@ -5,7 +5,7 @@ package import SystemPackage
 
 /// A recorded chip on a pseudo-terminal.
 ///
-/// One thread serves it; `stop()` or releasing the device ends it.
+/// One thread serves it between `start()` and `stop()`, and ends with the device.
 package final class RecordedDevice: Sendable {
   private let server: PortServer<RecordedPort>
   /// The path for the host to open, like `/dev/pts/5`.
@@ -29,7 +29,7 @@ package final class RecordedDevice: Sendable {
     server.update { port, _ in port.port = Port(terminal: terminal, limit: Self.queueLimit) }
   }
 
-  deinit { stop() }
+  deinit { server.end() }
 
   package var statistics: RecordedChip.Statistics {
     server.update { port, _ in port.chip.statistics }
@@ -40,10 +40,10 @@ package final class RecordedDevice: Sendable {
     try server.update { port, _ throws(Errno) in try port.port?.makeLink(at: path) }
   }
 
-  /// Starts the thread. Does nothing if it is running.
+  /// Starts to serve the chip. Does nothing if it is served.
   package func start() { server.start() }
 
-  /// Stops the thread and waits for it. The pseudo-terminal stays open.
+  /// Stops serving the chip. The pseudo-terminal stays open.
   package func stop() { server.stop() }
 }
 
