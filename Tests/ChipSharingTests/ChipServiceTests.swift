@@ -57,7 +57,7 @@ private final class ScriptedService: Sendable {
 }
 
 /// The client of the service: its calls, and its conclusions from each reply.
-@Suite(.ownThreads, .timeLimit(.minutes(1))) struct ChipServiceTests {
+@Suite(.ownThreads, .timeLimit(.minutes(10))) struct ChipServiceTests {
   private static let none = FilePath("/none/control")
   private static let noChip = ServiceError.noChip("a", advice: "b").reply
   private static let denied = ServiceError.denied("a", advice: "b")

@@ -8,24 +8,69 @@ internal import UWBLink
 /// threads that run tasks, a few of them would block all other tests: answers would reach the
 /// driver too late, and these programs would get no answers.
 package struct OwnThreads: SuiteTrait, TestTrait, TestScoping {
-  /// Threads for tests that mostly wait, which are therefore many.
-  fileprivate static let waiting = BlockingThreads(limit: 64)
+  /// A few tests that wait for programs run at the same time, so that each program gets a share of
+  /// the processors that is enough for its time limits.
+  fileprivate static let waiting = Self(
+    threads: BlockingThreads(limit: 64), turns: Turns(4 * processors))
   /// One thread a processor for tests that compute: more threads would only delay other tests.
-  fileprivate static let computing = BlockingThreads(limit: sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+  fileprivate static let computing = Self(
+    threads: BlockingThreads(limit: processors), turns: nil)
+  private static let processors = sysconf(Int32(_SC_NPROCESSORS_ONLN))
 
-  fileprivate let threads: BlockingThreads
+  private let threads: BlockingThreads
+  private let turns: Turns?
   package var isRecursive: Bool { true }
 
   package func provideScope(
     for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
   ) async throws {
-    try await withTaskExecutorPreference(threads) { try await function() }
+    await turns?.begin()
+    let result: Result<Void, any Error>
+    do {
+      result = .success(
+        try await withTaskExecutorPreference(threads) { try await function() })
+    } catch {
+      result = .failure(error)
+    }
+    turns?.end()
+    try result.get()
   }
 }
 
 extension Trait where Self == OwnThreads {
   /// Gives tests that wait for other programs threads of their own.
-  package static var ownThreads: Self { Self(threads: Self.waiting) }
+  package static var ownThreads: Self { .waiting }
   /// Gives tests that compute threads of their own. They must not wait for each other.
-  package static var computes: Self { Self(threads: Self.computing) }
+  package static var computes: Self { .computing }
+}
+
+/// A number of turns, in the order of the requests.
+private final class Turns: Sendable {
+  private struct State {
+    var free: Int
+    var waiting: [CheckedContinuation<Void, Never>] = []
+  }
+  private let state: Locked<State>
+
+  init(_ count: Int) { state = Locked(State(free: count)) }
+
+  func begin() async {
+    await withCheckedContinuation { continuation in
+      let isFree = state.withLock { state in
+        if state.free == 0 { state.waiting.append(continuation) }
+        defer { state.free = max(0, state.free - 1) }
+        return state.free > 0
+      }
+      if isFree { continuation.resume() }
+    }
+  }
+
+  func end() {
+    let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
+      guard state.waiting.isEmpty else { return state.waiting.removeFirst() }
+      state.free += 1
+      return nil
+    }
+    next?.resume()
+  }
 }
