@@ -97,7 +97,10 @@ final class Peer: @unchecked Sendable {
   }
 
   func close() {
-    if descriptor >= 0 { Glibc.close(descriptor) }
+    guard descriptor >= 0 else { return }
+    // Ends a socket also while a program that another test starts has a copy of the descriptor.
+    shutdown(descriptor, Int32(SHUT_RDWR))
+    Glibc.close(descriptor)
     descriptor = -1
   }
 
