@@ -281,6 +281,9 @@ let package = Package(
       path: "Tests/UWBTestSupport",
       swiftSettings: strict),
     .target(
+      name: "DriverTestSupport", dependencies: ["UWB", "UWBTestSupport"],
+      path: "Tests/DriverTestSupport", swiftSettings: strict),
+    .target(
       name: "LineSimulation", dependencies: ["CUWB"], path: "Tests/LineSimulation",
       swiftSettings: strict),
     .testTarget(
@@ -310,7 +313,7 @@ let package = Package(
       name: "UWBTests",
       dependencies: [
         "UCI", "UCIReference", "UWBLink", "UWB", "UWBSimulator", "Ranging", "CUWBTestSupport",
-        "UWBTestSupport", "System", system, logging,
+        "UWBTestSupport", "System", system, logging, "DriverTestSupport",
       ],
       swiftSettings: strict + lifetimes),
     .target(
@@ -338,13 +341,14 @@ let package = Package(
       dependencies: [
         "Accessory", "AccessoryProtocol", "Channels", "UCI", "UCIReference", "UWBLink", "UWB",
         "UWBSimulator", "Ranging", "CUWBTestSupport", "System", "UWBTestSupport", system,
+        "DriverTestSupport",
       ],
       swiftSettings: strict + lifetimes),
     .testTarget(
       name: "BluetoothTests",
       dependencies: [
         "Accessory", "AccessoryProtocol", "Bluetooth", "CUWBTestSupport", "Channels", "System",
-        "Peers", "UWB", "UWBSimulator", "UWBTestSupport", system,
+        "Peers", "UWB", "UWBSimulator", "UWBTestSupport", system, "DriverTestSupport",
       ],
       swiftSettings: strict),
     // Like apps: the language mode and the settings that most of them have.
@@ -356,7 +360,7 @@ let package = Package(
       dependencies: [
         "NearbyInteraction", "SIMDMath", "Accessory", "AccessoryProtocol", "Channels", "Peers",
         "UCI", "UCIReference", "UWBLink", "UWB", "Estimators", "Ranging", "UWBSimulator",
-        "UWBTestSupport", "CUWBTestSupport", "System", system,
+        "UWBTestSupport", "CUWBTestSupport", "System", system, "DriverTestSupport",
       ],
       swiftSettings: strict + lifetimes),
     .testTarget(
@@ -387,7 +391,7 @@ let package = Package(
       dependencies: [
         "uwbctl", "uwblab", "CommandSupport", "UWBTools", "Formats", "ProgramTestSupport", "UCI",
         "UWB", "UWBLink", "Ranging", "UWBSimulator", "UWBTestSupport", "Accessory",
-        "AccessoryProtocol", "Channels", "Peers", "System", arguments, system,
+        "AccessoryProtocol", "Channels", "Peers", "System", arguments, system, "DriverTestSupport",
       ],
       swiftSettings: strict + lifetimes),
     .testTarget(
@@ -396,7 +400,7 @@ let package = Package(
         "ChipSharing", "uwbctl", "CommandSupport", "UWBTools", "Formats", "ProgramTestSupport",
         "JSON", "UCI",
         "UCIReference", "UWB", "UWBLink", "UWBSimulator", "UWBTestSupport", "Channels",
-        "AccessoryProtocol", "Ranging", arguments, system,
+        "AccessoryProtocol", "Ranging", arguments, system, "DriverTestSupport",
       ],
       swiftSettings: strict + lifetimes),
     .testTarget(
@@ -421,7 +425,7 @@ let package = Package(
         "UWBSimulator", "Accessory", "AccessoryProtocol", "Channels", "NearbyInteraction",
         "CommandSupport", "ProgramTestSupport", "UWBTestSupport", "System",
         logging,
-        system,
+        system, "DriverTestSupport",
       ],
       swiftSettings: strict + lifetimes),
   ],

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import DriverTestSupport
 import Accessory
 import AccessoryProtocol
 import Channels
@@ -36,10 +37,11 @@ struct ChipFixture {
     let path = "/tmp/uwb-test-\(UInt64.random(in: 0 ... .max))"
     try chip.link(at: path)
     device = try await UWBDevice.open(
-      .serial(path: FilePath(path)), options: .init(recovery: recovery))
+      .serial(path: FilePath(path)), options: recovery.map { .init(recovery: $0) } ?? .patient)
     var devices: [UWBDevice] = []
     for other in others {
-      devices.append(try await UWBDevice.open(.serial(path: FilePath(other.path))))
+      devices.append(
+        try await UWBDevice.open(.serial(path: FilePath(other.path)), options: .patient))
     }
     self.phones = devices
   }

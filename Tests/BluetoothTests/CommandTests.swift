@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import DriverTestSupport
 import Accessory
 import Channels
 import Bluetooth
@@ -146,7 +147,7 @@ private final class CarriedChannel: DataChannel {
     let other = try bench.add(
       profile: .qm33PDoA, placement: Placement(at: SIMD3(3, 0, 0), yaw: 180))
     bench.start()
-    let chip = try await UWBDevice.open(.serial(path: FilePath(own.path)))
+    let chip = try await UWBDevice.open(.serial(path: FilePath(own.path)), options: .patient)
     let accessory = try Accessory(chip)
     let channel = CarriedChannel(try blueZ.acquirable("AcquireNotify"))
     blueZ.answers["WriteValue"] = { call in

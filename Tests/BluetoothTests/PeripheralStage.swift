@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import DriverTestSupport
 import Accessory
 import AccessoryProtocol
 import Channels
@@ -46,8 +47,8 @@ import UWBSimulator
       profile: .qm33PDoA, placement: Placement(at: SIMD3(3, 0, 0), yaw: 180))
     bench.start()
     chips = [
-      try await UWBDevice.open(.serial(path: FilePath(own.path))),
-      try await UWBDevice.open(.serial(path: FilePath(phone.path))),
+      try await UWBDevice.open(.serial(path: FilePath(own.path)), options: .patient),
+      try await UWBDevice.open(.serial(path: FilePath(phone.path)), options: .patient),
     ]
     accessory = try Accessory(chips[0], options: options)
     bus = try await PrivateBus()

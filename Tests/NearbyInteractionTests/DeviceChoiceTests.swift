@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import DriverTestSupport
 import Foundation
 @testable import NearbyInteraction
 import Peers
@@ -188,7 +189,7 @@ import UWBTestSupport
         tokens.map { $0?.deviceCapabilities.supportsCameraAssistance } == [false, true])
       await plain.close()
       // Without the registry, the session is like one of another program.
-      let other = try await UWBDevice.open(.serial(path: FilePath(chips.path)))
+      let other = try await UWBDevice.open(.serial(path: FilePath(chips.path)), options: .patient)
       await other.close()
       chips.bench.stop()
     }

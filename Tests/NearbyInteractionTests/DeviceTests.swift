@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import DriverTestSupport
 import Foundation
 import SystemPackage
 import Testing
@@ -34,7 +35,8 @@ import UWBSimulator
   @Test func busyDevicesAreWaitedFor() async throws {
     let fixture = try await SessionFixture()
     // Without the registry, the session is like one of another program.
-    let other = try await UWBDevice.open(.serial(path: FilePath(fixture.chips.path)))
+    let other = try await UWBDevice.open(
+      .serial(path: FilePath(fixture.chips.path)), options: .patient)
     let recorder = fixture.recorder
     try await fixture.run()
     #expect(await recorder.wait { $0 == [.suspended] })
@@ -109,7 +111,7 @@ import UWBSimulator
       // The end of the session ends the events.
       for await _ in events {}
       try chips.app.replug()
-      let other = try await UWBDevice.open(.serial(path: FilePath(chips.path)))
+      let other = try await UWBDevice.open(.serial(path: FilePath(chips.path)), options: .patient)
       #expect(try await other.send(GetSessionCount()).count == 0)
       await other.close()
       chips.bench.stop()

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import DriverTestSupport
 import Accessory
 import AccessoryProtocol
 import Channels
@@ -47,7 +48,7 @@ struct ChipFixture {
 
   /// The sessions on the app's chip while it is not open; asking does not reset it.
   func sessionsLeft() async throws -> UInt8? {
-    var options = UWBDevice.Options()
+    var options = UWBDevice.Options.patient
     options.resetPolicy = .keepState
     let device = try await UWBDevice.open(.serial(path: FilePath(path)), options: options)
     let count = try await device.send(GetSessionCount()).count
@@ -83,7 +84,7 @@ final class TestAccessory: Sendable {
     _ chip: SimulatedBench.Chip, role: SessionConfiguration.Role = .controller,
     rate: AccessoryConfigurationData.UpdateRate = .userInteractive, interval: UInt16 = 20
   ) async throws {
-    device = try await UWBDevice.open(.serial(path: FilePath(chip.path)))
+    device = try await UWBDevice.open(.serial(path: FilePath(chip.path)), options: .patient)
     var options = Accessory.Options()
     options.role = role
     options.updateRate = rate

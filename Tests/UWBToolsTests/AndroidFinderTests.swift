@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import DriverTestSupport
 import AccessoryProtocol
 import Channels
 import Glibc
@@ -33,7 +34,7 @@ import UWBTools
     let (near, far) = try channels()
     let pair = try SimulatedPair()
     pair.bench.start()
-    let device = try await UWBDevice.open(pair.controller.path)
+    let device = try await UWBDevice.open(pair.controller.path, options: .patient)
     let offered = capability(version == 2 ? .responder : .initiator)
     let accessory = Task {
       var received: [[UInt8]] = []
@@ -116,7 +117,7 @@ import UWBTools
       let (near, far) = try channels()
       let pair = try SimulatedPair()
       pair.bench.start()
-      let device = try await UWBDevice.open(pair.controller.path)
+      let device = try await UWBDevice.open(pair.controller.path, options: .patient)
       let answer = AndroidAccessoryMessage(.capabilityResponse(offered, .tag), version: 3)
       try await far.send(answer.bytes)
       let finder = AccessoryFinder(device: device, channel: near, phone: .android)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import DriverTestSupport
 import ArgumentParser
 import CommandSupport
 import Foundation
@@ -135,7 +136,7 @@ import UWBTools
       .serial(path: FilePath(chip.path)), until: "SESSION_DEINIT_RSP", proxy: proxy,
       tap: capture.tap,
       meanwhile: {
-        let device = try await UWBDevice.open(.serial(path: FilePath(path)))
+        let device = try await UWBDevice.open(.serial(path: FilePath(path)), options: .patient)
         #expect(device.profile == .qorvo)
         let session = SessionConfiguration(
           role: .controller, sessionID: 7, address: MACAddress(1), peers: [MACAddress(2)])

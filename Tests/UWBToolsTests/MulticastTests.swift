@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import DriverTestSupport
 import Channels
 import CommandSupport
 import Foundation
@@ -22,7 +23,7 @@ import UWBTools
     peers count: Int, folder: String, _ body: (RangeControl) async throws -> Void
   ) async throws {
     let peers = try SimulatedPeers(profile: .qm33, peers: count, seed: 1)
-    let device = try await UWBDevice.open(SimulatedPeers.endpoint(peers.own))
+    let device = try await UWBDevice.open(SimulatedPeers.endpoint(peers.own), options: .patient)
     let session = try await device.makeSession(
       SessionConfiguration(
         role: .controller, sessionID: 77, address: MACAddress(0),

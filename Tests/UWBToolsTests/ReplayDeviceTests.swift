@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import DriverTestSupport
 import CommandSupport
 import Foundation
 import Synchronization
@@ -66,7 +67,7 @@ import UWBTools
     #expect(recording.packets > 0)
     let chip = try RecordedDevice(recording, speed: .infinity)
     chip.start()
-    let device = try await UWBDevice.open(Self.endpoint(chip))
+    let device = try await UWBDevice.open(Self.endpoint(chip), options: .patient)
     // The driver has to have read every packet of the recorded chip.
     for frame in dialogue.frames where frame.hex.hasPrefix("4002") {
       #expect(device.info == (try BodyResponse<DeviceInfo>(decoding: bytes(frame)).body))
@@ -97,7 +98,7 @@ import UWBTools
     let dialogue = Self.dialogues[5]
     let chip = try RecordedDevice(Recording(dialogue.capture), speed: .infinity)
     chip.start()
-    let device = try await UWBDevice.open(Self.endpoint(chip))
+    let device = try await UWBDevice.open(Self.endpoint(chip), options: .patient)
     // The session of the recording; its parameters are given in one command instead of two.
     let configuration = SessionConfiguration(
       role: .controlee, sessionID: 0xBFD7_B14A, address: MACAddress(1), peers: [MACAddress(2)])

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import DriverTestSupport
 import AccessoryProtocol
 import Channels
 import CommandSupport
@@ -80,7 +81,8 @@ import UWBSimulator
 
   @Test func theWholeHandshakeBetweenTwoProcesses() async throws {
     let stage = try Stage()
-    let device = try await UWBDevice.open(.serial(path: FilePath(stage.phone.path)))
+    let device = try await UWBDevice.open(
+      .serial(path: FilePath(stage.phone.path)), options: .patient)
     // The accessory is killed once, and started again.
     for round in 0..<2 {
       let child = try serve(stage)
@@ -218,7 +220,7 @@ import UWBSimulator
 
   /// The chip is asked without a reset.
   private static func sessionsLeft(on chip: SimulatedBench.Chip) async throws -> UInt8? {
-    var options = UWBDevice.Options()
+    var options = UWBDevice.Options.patient
     options.resetPolicy = .keepState
     let device = try await UWBDevice.open(.serial(path: FilePath(chip.path)), options: options)
     let count = try await device.send(GetSessionCount()).count

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import DriverTestSupport
 import CommandSupport
 import Dispatch
 import Formats
@@ -88,7 +89,7 @@ import uwbctl
     var configuration = SessionConfiguration(
       role: .controller, sessionID: 42, address: MACAddress(0), peers: [MACAddress(1)])
     configuration.additional = [TLV(0x2F, [3])]
-    let controller = try await UWBDevice.open(.serial(path: FilePath(own.path)))
+    let controller = try await UWBDevice.open(.serial(path: FilePath(own.path)), options: .patient)
     let child = try ChildProcess(["range", "--device", other.path, "--role", "controlee"])
     let session = try await controller.makeSession(configuration)
     let stream = session.measurements()

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import DriverTestSupport
 import Accessory
 import AccessoryProtocol
 import Channels
@@ -54,7 +55,7 @@ import uwbctl
     let (near, far) = try channels()
     let pair = try SimulatedPair()
     pair.bench.start()
-    let device = try await UWBDevice.open(pair.controller.path)
+    let device = try await UWBDevice.open(pair.controller.path, options: .patient)
     let finder = AccessoryFinder(device: device, channel: near, answerTime: .milliseconds(50))
     let error = await #expect(throws: Failure.self) { try await finder.run { _ in true } }
     #expect(error?.status == .silent)
@@ -71,7 +72,7 @@ import uwbctl
     let (near, far) = try channels()
     let pair = try SimulatedPair()
     pair.bench.start()
-    let device = try await UWBDevice.open(pair.controller.path)
+    let device = try await UWBDevice.open(pair.controller.path, options: .patient)
     let asked = Mutex(0)
     let answering = Task {
       var data = AccessoryConfigurationData(uwb: .init(role: .controlee, address: 7))
@@ -120,7 +121,7 @@ import uwbctl
     let chip = try bench.add(profile: .qm33PDoA, placement: Placement(at: SIMD3(0, 0, 0)))
     let other = try bench.add(profile: .qm33, placement: Placement(at: SIMD3(2, 1, 0)))
     bench.start()
-    let device = try await UWBDevice.open(.serial(path: FilePath(other.path)))
+    let device = try await UWBDevice.open(.serial(path: FilePath(other.path)), options: .patient)
     let accessory = try Accessory(device)
     let listener = try await SocketListener(.tcp(host: "127.0.0.1", port: 0))
     let serving = Task { await accessory.serve(listener) }
@@ -130,7 +131,7 @@ import uwbctl
     try finder.waitFor(#"{"event":"started"}"#)
     finder.process.send(SIGHUP)
     #expect(!finder.process.wasEndedBySignal)
-    var options = UWBDevice.Options()
+    var options = UWBDevice.Options.patient
     options.resetPolicy = .keepState
     let own = try await UWBDevice.open(.serial(path: FilePath(chip.path)), options: options)
     #expect(try await own.send(GetSessionCount()).count == 0)

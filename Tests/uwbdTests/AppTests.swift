@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import DriverTestSupport
 import Accessory
 import AccessoryProtocol
 import Channels
@@ -70,7 +71,8 @@ private final class App: NSObject, NISessionDelegate, Sendable {
       return list.count == 2 && list.allSatisfy { $0.object?["problem"] == .null }
     }
     try TestClient.wait(at: path, until: areThere)
-    let device = try await UWBDevice.open(.service(socket: FilePath(path), chip: names[1]))
+    let device = try await UWBDevice.open(
+      .service(socket: FilePath(path), chip: names[1]), options: .patient)
     let accessory = try Accessory(device)
     var ends: [Int32] = [0, 0]
     let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)

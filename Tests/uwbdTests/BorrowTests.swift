@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import DriverTestSupport
 import Glibc
 import JSON
 import SystemPackage
@@ -19,7 +20,8 @@ import Varlink
     try await ServiceBench.lendService { bench, _ in
       let (borrower, other) = (try bench.client(), try bench.client())
       #expect(try borrower.call("Borrow", Self.parameters).error == nil)
-      let device = try await UWBDevice.open(.serial(path: FilePath(bench.chip.path)))
+      let device = try await UWBDevice.open(
+        .serial(path: FilePath(bench.chip.path)), options: .patient)
       await device.close()
       for (method, parameters) in [
         ("Start", ServiceBench.start()), ("Describe", [:]), ("Borrow", Self.parameters),

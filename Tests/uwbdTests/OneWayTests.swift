@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import DriverTestSupport
 import ChipSharing
 import JSON
 import Logging
@@ -31,7 +32,7 @@ import Varlink
     let anchor = try bench.add(profile: .fira2, at: SIMD3(0, 0, 2))
     let other = try bench.add(profile: .fira2, at: SIMD3(3, 1, 1))
     bench.start()
-    let tag = try await UWBDevice.open(.serial(path: FilePath(other.path)))
+    let tag = try await UWBDevice.open(.serial(path: FilePath(other.path)), options: .patient)
     let blinks = try await tag.makeSession(
       Self.session(.uplinkTag(.init(interval: 10)), 0x100))
     try await blinks.start()

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import DriverTestSupport
 import ChipSharing
 import Formats
 import Foundation
@@ -80,7 +81,7 @@ import Varlink
 
     func device(_ user: User) async throws(DriverError) -> UWBDevice {
       next.withLock { $0 = user }
-      return try await UWBDevice.open(.service(socket: FilePath(bench.path)))
+      return try await UWBDevice.open(.service(socket: FilePath(bench.path)), options: .patient)
     }
 
     static func lend(

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import DriverTestSupport
 import Accessory
 import AccessoryProtocol
 import Channels
@@ -42,7 +43,7 @@ import Varlink
     await service.start(
       listeningAt: try ListeningSocket.make(at: folder.path("control"), mode: 0o600))
 
-    let device = try await UWBDevice.open(.serial(path: FilePath(chips[1].path)))
+    let device = try await UWBDevice.open(.serial(path: FilePath(chips[1].path)), options: .patient)
     let accessory = try Accessory(device)
     let listener = try await SocketListener(ChannelEndpoint("unix:\(folder.path("accessory"))"))
     let changes = Locked<[String]>([])

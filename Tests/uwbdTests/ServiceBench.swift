@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import DriverTestSupport
 import Foundation
 import Glibc
 import JSON
@@ -51,7 +52,7 @@ final class ServiceBench: Sendable {
     chip = try bench.add(profile: .qm33, at: SIMD3(0, 0, 1))
     let other = try bench.add(profile: .qm33, at: SIMD3(3, 0, 1))
     bench.start()
-    peer = try await UWBDevice.open(.serial(path: FilePath(other.path)))
+    peer = try await UWBDevice.open(.serial(path: FilePath(other.path)), options: .patient)
     let profile = try SessionProfile(Array("\(Self.profile(.controlee))".utf8))
     session = try await peer.makeSession(
       SessionConfiguration(sessionID: 42, profile.parameters(for: peer.dialect)))

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import DriverTestSupport
 import ChipSharing
 import Foundation
 import Glibc
@@ -20,7 +21,7 @@ import Varlink
 /// Programs that use a chip of the service as if they had opened it.
 @Suite(.ownThreads, .timeLimit(.minutes(10))) struct VirtualChipTests {
   private func open(_ bench: ServiceBench) async throws -> UWBDevice {
-    try await UWBDevice.open(.service(socket: FilePath(bench.path)))
+    try await UWBDevice.open(.service(socket: FilePath(bench.path)), options: .patient)
   }
 
   private func configuration(
@@ -291,7 +292,7 @@ import Varlink
       ("/dev/null", .connectionRefused),
     ] {
       let error = await #expect(throws: DriverError.self) {
-        try await UWBDevice.open(.service(socket: socket))
+        try await UWBDevice.open(.service(socket: socket), options: .patient)
       }
       #expect(error?.linkError?.code == code)
     }
@@ -300,7 +301,8 @@ import Varlink
     #expect(silent.description == "uwbd:/a: the service does not answer.")
     try await ServiceBench.lendService { bench, _ in
       let error = await #expect(throws: DriverError.self) {
-        try await UWBDevice.open(.service(socket: FilePath(bench.path), chip: "/dev/none"))
+        try await UWBDevice.open(
+          .service(socket: FilePath(bench.path), chip: "/dev/none"), options: .patient)
       }
       #expect(error?.linkError?.code == .notFound)
       #expect(error?.description.contains("There is no chip /dev/none") == true)

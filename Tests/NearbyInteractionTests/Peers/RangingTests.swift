@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import DriverTestSupport
 import NearbyInteraction
 import SystemPackage
 import Testing
@@ -21,7 +22,8 @@ import UWBSimulator
     bench.start()
     var devices: [UWBDevice] = []
     for chip in bench.chips {
-      devices.append(try await UWBDevice.open(.serial(path: FilePath(chip.path))))
+      devices.append(
+        try await UWBDevice.open(.serial(path: FilePath(chip.path)), options: .patient))
     }
     return (bench, devices)
   }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import DriverTestSupport
 import CUWBTestSupport
 import Glibc
 import Ranging
@@ -111,7 +112,7 @@ struct AllocationTests {
     let chip = try ScriptedChip(greeting: [DWM3001CDK.ready]) { packet, _ in
       DWM3001CDK.answers(packet)
     }
-    let device = try await UWBDevice.open(chip.endpoint)
+    let device = try await UWBDevice.open(chip.endpoint, options: .patient)
     let session = try await device.makeSession(SessionTests.configuration)
     let (inCallback, inThread) = (Count(), Count())
     session.onRounds { round in

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import DriverTestSupport
 import SystemPackage
 import Testing
 import UCI
@@ -104,7 +105,7 @@ import UWBSimulator
       guard packet.starts(with: [0x2E, 0x2B]) else { return DWM3001CDK.answers(packet) }
       return [[0x4E, 0x2B, 0x00, 0x03, 0x00, 0x00, 0x00]]
     }
-    let device = try await UWBDevice.open(chip.endpoint)
+    let device = try await UWBDevice.open(chip.endpoint, options: .patient)
     // Neither "all" nor any of the names.
     #expect(try await device.calibration().isEmpty)
     let asked = chip.packets.filter { $0.starts(with: [0x2E, 0x2B]) }.dropFirst()
@@ -129,7 +130,7 @@ import UWBSimulator
     bench.start()
     let options = UWBDevice.Options(profile: profile.name == "sr250" ? .nxp : nil)
     let device = try await UWBDevice.open(
-      .serial(path: FilePath(chip.path)), options: options)
+      .serial(path: FilePath(chip.path)), options: options.patient)
     try await body(device)
     await device.close()
     bench.stop()

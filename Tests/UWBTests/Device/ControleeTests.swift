@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import DriverTestSupport
 import Testing
 import UCI
 import UWBSimulator
@@ -96,7 +97,7 @@ import UWBSimulator
       packet[0] == 0x21 && packet[1] == 0x07
         ? [bytes("41 07 00 05 02 01 34 12 08")] : DWM3001CDK.answers(packet)
     }
-    let device = try await UWBDevice.open(chip.endpoint)
+    let device = try await UWBDevice.open(chip.endpoint, options: .patient)
     let session = try await device.makeSession(SessionTests.configuration)
     let outcomes = try await session.addControlees([MACAddress(0x1234)])
     #expect(outcomes.map(\.status) == [.addressAlreadyPresent])

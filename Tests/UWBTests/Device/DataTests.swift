@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import DriverTestSupport
 import Synchronization
 import Testing
 import UCI
@@ -75,8 +76,10 @@ import UWBSimulator
   static let size = bytes("41 0b 00 07 01 00 00 00 00 e8 03")
 
   /// A session that ranges, and all packets that its chip received since.
+  ///
+  /// - Parameter profile: A profile whose time limits a test reaches.
   static func ranging(
-    profile: DeviceProfile = .qorvo, _ script: @escaping ScriptedChip.Script
+    profile: DeviceProfile? = nil, _ script: @escaping ScriptedChip.Script
   ) async throws -> (UWBSession, ScriptedChip) {
     let chip = try ScriptedChip(greeting: [DWM3001CDK.ready]) { packet, count in
       switch (packet[0], packet[1]) {
@@ -85,7 +88,8 @@ import UWBSimulator
       default: DWM3001CDK.answers(packet)
       }
     }
-    let device = try await UWBDevice.open(chip.endpoint, options: .init(profile: profile))
+    let device = try await UWBDevice.open(
+      chip.endpoint, options: profile.map { .init(profile: $0) } ?? .init(profile: .qorvo).patient)
     let session = try await device.makeSession(SessionTests.configuration)
     try await session.start()
     return (session, chip)
@@ -163,7 +167,7 @@ import UWBSimulator
       default: DWM3001CDK.answers(packet)
       }
     }
-    let device = try await UWBDevice.open(chip.endpoint)
+    let device = try await UWBDevice.open(chip.endpoint, options: .patient)
     let session = try await device.makeSession(SessionTests.configuration)
     try await session.start()
     try await session.sendData(Array(repeating: 1, count: 200), to: MACAddress(1))

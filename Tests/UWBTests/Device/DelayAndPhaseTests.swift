@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import DriverTestSupport
 import Testing
 import UCI
 import UWBSimulator
@@ -24,7 +25,7 @@ import UWBSimulator
       }
       return [[0x4E, 0x2B, 0x00, UInt8(payload.count)] + payload]
     }
-    let device = try await UWBDevice.open(chip.endpoint)
+    let device = try await UWBDevice.open(chip.endpoint, options: .patient)
     try await body(device)
     await device.close()
   }

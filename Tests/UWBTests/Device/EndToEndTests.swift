@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import DriverTestSupport
 import Synchronization
 import SystemPackage
 import Testing
@@ -33,7 +34,9 @@ import UWBSimulator
   static func options(
     _ chip: SimulatedBench.Chip, recovery: RecoveryPolicy? = nil
   ) -> UWBDevice.Options {
-    .init(profile: chip.profile.needsDeviceInit ? .nxp : nil, recovery: recovery)
+    let options = UWBDevice.Options(
+      profile: chip.profile.needsDeviceInit ? .nxp : nil, recovery: recovery)
+    return recovery == nil ? options.patient : options
   }
 
   static func open(_ chip: SimulatedBench.Chip) async throws -> UWBDevice {
@@ -223,7 +226,7 @@ import UWBSimulator
       let answers = DWM3001CDK.answers(packet)
       return packet.starts(with: [0x21, 0x05]) ? [burst] + answers + [burst] : answers
     }
-    let device = try await UWBDevice.open(chip.endpoint)
+    let device = try await UWBDevice.open(chip.endpoint, options: .patient)
     let session = try await device.makeSession(SessionTests.configuration)
     let heard = Atomic<Int>(0)
     session.onRounds { _ in heard.add(1, ordering: .relaxed) }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import DriverTestSupport
 import Synchronization
 import System
 import Testing
@@ -20,7 +21,7 @@ let hasty: DeviceProfile = {
     let chip = try ScriptedChip(greeting: [DWM3001CDK.ready]) { packet, _ in
       DWM3001CDK.answers(packet)
     }
-    let device = try await UWBDevice.open(chip.endpoint)
+    let device = try await UWBDevice.open(chip.endpoint, options: .patient)
     #expect(device.profile == .qorvo)
     #expect(device.dialect.generation == .fira2)
     #expect(device.info.uciVersion == UCIVersion(2, 0))
@@ -106,7 +107,7 @@ let hasty: DeviceProfile = {
     } pace: { packet, _ in
       packet == DWM3001CDK.ready ? 700_000 : 0
     }
-    let device = try await UWBDevice.open(chip.endpoint)
+    let device = try await UWBDevice.open(chip.endpoint, options: .patient)
     #expect(device.state == .ready)
     await device.close()
   }
@@ -116,7 +117,7 @@ let hasty: DeviceProfile = {
     let chip = try ScriptedChip(greeting: [Array(stale[17...])]) { packet, _ in
       DWM3001CDK.answers(packet)
     }
-    let device = try await UWBDevice.open(chip.endpoint)
+    let device = try await UWBDevice.open(chip.endpoint, options: .patient)
     #expect(device.profile == .qorvo)
     await device.close()
   }
@@ -218,7 +219,7 @@ let hasty: DeviceProfile = {
   @Test func aDeviceThatDisappearsDuringTheHandshakeIsReportedAtOnce() async throws {
     let chip = try ScriptedChip { packet, count in count < 2 ? DWM3001CDK.answers(packet) : nil }
     let error = await #expect(throws: DriverError.self) {
-      try await UWBDevice.open(chip.endpoint)
+      try await UWBDevice.open(chip.endpoint, options: .patient)
     }
     guard let cause = error?.linkError else {
       Issue.record("\(String(describing: error))")

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import DriverTestSupport
 import Testing
 import UCI
 import UWBLink
@@ -30,7 +31,7 @@ struct NXPBoardTests {
     options.board = NXPBoard(named: "rhodes-v4")
     options.board?.configuration = NXPBoard.murata2BP.configuration
     options.board?.calibration = NXPBoard.murata2BP.calibration
-    let device = try await UWBDevice.open(chip.endpoint, options: options)
+    let device = try await UWBDevice.open(chip.endpoint, options: options.patient)
     await device.close()
     #expect(chip.packets.first == [0x2E, 0x00, 0x00, 0x02, 0x73, 0x04])
     #expect(
@@ -52,7 +53,7 @@ struct NXPBoardTests {
     var options = UWBDevice.Options(profile: .nxp)
     options.board = .murata2BP
     let error = await #expect(throws: DriverError.self) {
-      _ = try await UWBDevice.open(chip.endpoint, options: options)
+      _ = try await UWBDevice.open(chip.endpoint, options: options.patient)
     }
     guard error?.code == .parametersRefused else {
       Issue.record("\(String(describing: error))")

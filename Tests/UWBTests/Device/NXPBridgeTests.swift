@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import DriverTestSupport
 import System
 import Testing
 import UWBLink
@@ -51,7 +52,7 @@ struct NXPBridgeTests {
     }
     defer { board.hangUp() }
     let endpoint = try LinkEndpoint("nxp-usb:\(board.path)?board=rhodes-v4")
-    let device = try await UWBDevice.open(endpoint)
+    let device = try await UWBDevice.open(endpoint, options: .patient)
     #expect(device.profile == .nxp)
     await device.close()
     var packets = unwrapped.packets

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import DriverTestSupport
 import Synchronization
 import Testing
 import UCI
@@ -17,7 +18,7 @@ import UWBSimulator
       script(packet, count)
     }
     return (
-      try await UWBDevice.open(chip.endpoint, options: .init(profile: profile)), chip
+      try await UWBDevice.open(chip.endpoint, options: .init(profile: profile).patient), chip
     )
   }
 
@@ -151,7 +152,7 @@ import UWBSimulator
   @Test("A chip that never reports READY by itself is reset all the same")
   func noReadyAfterPowerUp() async throws {
     let chip = try ScriptedChip { packet, _ in DWM3001CDK.answers(packet) }
-    let device = try await UWBDevice.open(chip.endpoint)
+    let device = try await UWBDevice.open(chip.endpoint, options: .patient)
     #expect(device.state == .ready)
     await device.close()
   }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import DriverTestSupport
 import SystemPackage
 import Testing
 import UCI
@@ -10,7 +11,8 @@ import UWBSimulator
 /// Radio tests between simulated chips on pseudo-terminals.
 @Suite(.timeLimit(.minutes(10))) struct RadioTestTests {
   private static func devices(
-    _ profile: ChipProfile, count: Int = 2, scene: Scene = Scene(distanceNoise: 0)
+    _ profile: ChipProfile, count: Int = 2, scene: Scene = Scene(distanceNoise: 0),
+    isPatient: Bool = true
   ) async throws -> (SimulatedBench, [UWBDevice]) {
     let bench = SimulatedBench(scene: scene)
     var devices: [UWBDevice] = []
@@ -22,7 +24,8 @@ import UWBSimulator
       // time-out.
       let options = UWBDevice.Options(profile: profile.name == "sr250" ? .nxp : nil)
       devices.append(
-        try await UWBDevice.open(.serial(path: FilePath(chip.path)), options: options))
+        try await UWBDevice.open(
+          .serial(path: FilePath(chip.path)), options: isPatient ? options.patient : options))
     }
     return (bench, devices)
   }
@@ -135,7 +138,7 @@ import UWBSimulator
   }
 
   @Test func aReceiverAloneHearsNothingAndLeavesNothingBehind() async throws {
-    let (bench, devices) = try await Self.devices(.fira1, count: 1)
+    let (bench, devices) = try await Self.devices(.fira1, count: 1, isPatient: false)
     var configuration = Self.short()
     configuration.patience = 50
     #expect(try await devices[0].run(.rx(), configuration) == nil)

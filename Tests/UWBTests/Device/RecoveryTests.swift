@@ -31,8 +31,10 @@ import UWBSimulator
     }
 
     func open(_ recovery: RecoveryPolicy? = RecoveryPolicy()) async throws -> UWBDevice {
+      // Time limits pass, because a chip that has restarted may not answer.
       try await UWBDevice.open(
-        .serial(path: FilePath(path)), options: Ends.options(chip, recovery: recovery))
+        .serial(path: FilePath(path)),
+        options: .init(profile: chip.profile.needsDeviceInit ? .nxp : nil, recovery: recovery))
     }
 
     func remove() {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import DriverTestSupport
 import Synchronization
 import Testing
 import UCI
@@ -13,7 +14,7 @@ import UWBLink
     let chip = try ScriptedChip(greeting: [DWM3001CDK.ready]) { packet, _ in
       DWM3001CDK.answers(packet)
     }
-    return (try await UWBDevice.open(chip.endpoint), chip)
+    return (try await UWBDevice.open(chip.endpoint, options: .patient), chip)
   }
 
   @Test func aSessionUsesTheHandleAndLeavesNothingBehind() async throws {
@@ -186,7 +187,7 @@ import UWBLink
     let chip = try ScriptedChip(greeting: [DWM3001CDK.ready]) { packet, _ in
       packet[0] == 0x2C ? [[0x4C, packet[1], 0, 3, 0, 7, 8]] : DWM3001CDK.answers(packet)
     }
-    let device = try await UWBDevice.open(chip.endpoint)
+    let device = try await UWBDevice.open(chip.endpoint, options: .patient)
     let group = GroupID(rawValue: 0xC)
     #expect(try await device.send(Opcode(group, 0x11), payload: []) == [0, 7, 8])
     #expect(try await device.send(Opcode(group, 0x12), payload: [1, 2]) == [0, 7, 8])
@@ -248,7 +249,7 @@ import UWBLink
     let chip = try ScriptedChip(greeting: [DWM3001CDK.ready]) { packet, _ in
       packet[0] == 0x21 && packet[1] == 0x06 ? nil : DWM3001CDK.answers(packet)
     }
-    let device = try await UWBDevice.open(chip.endpoint)
+    let device = try await UWBDevice.open(chip.endpoint, options: .patient)
     let session = try await device.makeSession(Self.configuration)
     let stream = session.measurements()
     try await session.start()
@@ -345,7 +346,7 @@ import UWBLink
         ? [bytes("42 00 00 01 00"), bytes("61 02 00 06 01 00 00 00 03 23")]
         : DWM3001CDK.answers(packet)
     }
-    let device = try await UWBDevice.open(chip.endpoint)
+    let device = try await UWBDevice.open(chip.endpoint, options: .patient)
     let session = try await device.makeSession(Self.configuration)
     let error = await #expect(throws: DriverError.self) { try await session.start() }
     #expect(error == .sessionEnded(.idle, .invalidRangingDuration))
@@ -357,7 +358,7 @@ import UWBLink
       packet[0] == 0x21 && packet[1] == 0x03
         ? [bytes("41 03 00 04 04 01 0d 04")] : DWM3001CDK.answers(packet)
     }
-    let device = try await UWBDevice.open(chip.endpoint)
+    let device = try await UWBDevice.open(chip.endpoint, options: .patient)
     let error = await #expect(throws: DriverError.self) {
       _ = try await device.makeSession(Self.configuration)
     }
@@ -374,7 +375,7 @@ import UWBLink
       packet.starts(with: [0x21, 0x00])
         ? [bytes("41 00 00 01 13")] : DWM3001CDK.answers(packet)
     }
-    let device = try await UWBDevice.open(chip.endpoint)
+    let device = try await UWBDevice.open(chip.endpoint, options: .patient)
     let error = await #expect(throws: DriverError.self) {
       try await device.makeSession(Self.configuration)
     }
@@ -418,7 +419,7 @@ import UWBLink
     } pace: { packet, _ in
       packet == active ? 20_000 : 0
     }
-    let device = try await UWBDevice.open(chip.endpoint)
+    let device = try await UWBDevice.open(chip.endpoint, options: .patient)
     let session = try await device.makeSession(Self.configuration)
     let events = device.events
     try await session.start()

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import DriverTestSupport
 import Foundation
 import Glibc
 import SystemPackage
@@ -23,7 +24,7 @@ struct StuckFileTests {
         group.addTask {
           let device = SRxxxEndpoint(path: "/dev/no-such-device", firmware: FilePath(file))
           let error = await #expect(throws: DriverError.self) {
-            try await UWBDevice.open(.srxxx(device))
+            try await UWBDevice.open(.srxxx(device), options: .patient)
           }
           #expect(error?.code == .firmware)
         }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import DriverTestSupport
 import CUWBTestSupport
 import Synchronization
 import Testing
@@ -31,7 +32,7 @@ import UWBLink
         let bytes = packet.withUnsafeBytes { Array($0) }
         seen.withLock { $0.append(Packet(direction: direction, bytes: bytes)) }
         times.withLock { $0.append(time) }
-      }))
+      }).patient)
     _ = try await device.send(GetSessionCount())
     _ = try await device.send(GetSessionCount())
     await device.close()

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import DriverTestSupport
 import Foundation
 import Ranging
 import Testing
@@ -212,14 +213,14 @@ import UWBSimulator
     controller.diagnostics = DiagnosticsRequest()
     var devices: [UWBDevice] = []
     for (chip, address) in zip(chips.dropFirst(), addresses) {
-      let device = try await UWBDevice.open(.init(chip.path))
+      let device = try await UWBDevice.open(.init(chip.path), options: .patient)
       devices.append(device)
       var controlee = controller
       controlee.role = .controlee
       (controlee.address, controlee.peers) = (address, [MACAddress(0)])
       try await device.makeSession(controlee).start()
     }
-    let device = try await UWBDevice.open(.init(chips[0].path))
+    let device = try await UWBDevice.open(.init(chips[0].path), options: .patient)
     let session = try await device.makeSession(controller)
     var settings = EstimationSettings()
     settings.azimuth = PhaseTable(spacing: 0.45)
