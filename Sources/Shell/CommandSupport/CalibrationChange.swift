@@ -16,7 +16,7 @@ package struct Consent: ParsableArguments {
 package struct PrintedValue {
   private let entry: CalibrationEntry
   private let value: CalibrationValue?
-  /// The present bytes in the chip; empty unless they are to change.
+  /// The bytes in the chip before a change; empty if none is planned.
   package let old: [UInt8]
 
   package init(_ entry: CalibrationEntry, was old: [UInt8] = [], in scheme: CalibrationScheme) {
@@ -84,7 +84,7 @@ extension CalibrationChange {
   }
 }
 
-/// The values of a chip's calibration that differ from the wanted ones.
+/// The wanted values that differ from the values in the chip.
 package struct CalibrationChange {
   package let device: UWBDevice
   /// The new values, and the bytes that the chip has now.
@@ -100,7 +100,7 @@ package struct CalibrationChange {
   }
 
   /// Writes the new values and reads each one back. The values belong together: cancellation waits
-  /// for the last of them, and a failure restores the values before it.
+  /// until all are written, and a failure restores the values that were already written.
   package func write() async throws {
     let (device, changes) = (device, changes)
     // A task of its own is not cancelled together with this one.
@@ -110,7 +110,8 @@ package struct CalibrationChange {
           .map { CalibrationEntry(name: $0.new.name, bytes: $0.old) }
         for entry in old {
           do throws(CalibrationError) { try await device.calibrate([entry]) } catch {
-            // The device is gone; a value that the chip refuses has not changed.
+            // A lost device ends the restoration. A refused value has not changed, so that the
+            // others follow.
             if case .device = error { break }
           }
         }

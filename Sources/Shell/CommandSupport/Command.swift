@@ -19,7 +19,7 @@ extension ReportingCommand {
   }
 }
 
-/// A command that signals cancel, so that it ends in order.
+/// A command whose task is cancelled by signals, so that it ends in order.
 package protocol Command: ReportingCommand, Sendable {}
 
 extension Command {
@@ -44,13 +44,13 @@ extension ResultCommand {
   }
 }
 
-/// A command that runs with `run()`, or asynchronously where it is live.
+/// A command that runs with `run()`, or with `runLive()` if it is live.
 package protocol LiveCommand: ParsableCommand {
   var isLive: Bool { get }
   func runLive() async throws
 }
 
-/// An error of a library that not every program uses.
+/// An error of a library that some programs do not use.
 package protocol StatusError: Error {
   var exitStatus: ExitStatus { get }
   /// Whether to advise the commands for boards after an error.
@@ -72,8 +72,8 @@ package struct Failure: Error {
     (self.status, self.cause, self.suggestion) = (status, cause, suggestion)
   }
 
-  /// Creates a failure from an error of a library, with a helpful command. Nil for errors that the
-  /// argument parser prints.
+  /// Creates a failure from an error of a library, with a command to try next; nil for errors that
+  /// the argument parser prints.
   package init?(_ error: any Error) {
     if let failure = error as? Failure {
       self = failure
@@ -88,7 +88,7 @@ package struct Failure: Error {
       suggestion = advice
       return
     }
-    // The suggestion is about boards.
+    // The commands below concern boards.
     guard (error as? any StatusError)?.concernsBoards ?? true else { return }
     switch status {
     case .unavailable: suggestion? += " List devices with: uwbctl list"
@@ -97,7 +97,7 @@ package struct Failure: Error {
     }
   }
 
-  /// Returns the next step after a device could not be opened, if a service holds it, or is the
+  /// Returns the next step after a failed opening, if a service holds the device or is named as the
   /// device. Blocks while it asks the service.
   private static func serviceAdvice(after error: LinkError) -> String? {
     guard [.busy, .permissionDenied].contains(error.code),
@@ -143,7 +143,7 @@ package struct Failure: Error {
   }
 }
 
-/// Runs `body`, and begins its error with the name of a file, which some errors lack.
+/// Runs `body`, and puts the name of a file before errors that lack it.
 ///
 /// - Parameter path: The file; `-` is standard input.
 package func naming<Result>(file path: String, _ body: () throws -> Result) throws -> Result {
@@ -170,7 +170,7 @@ package func reporting(_ body: () async throws -> Void) async throws {
   }
 }
 
-/// The exit statuses, as in sysexits.h where that defines one.
+/// The exit statuses; the numbers of sysexits.h where it has one.
 ///
 /// A documentation page lists them; a status never changes its meaning.
 package enum ExitStatus: Int32, CaseIterable {
@@ -304,7 +304,7 @@ package enum ExitStatus: Int32, CaseIterable {
     case .link, .firmware, .retriesExhausted, .deviceError, .needsReset, .stateNotReached, .closed,
       .deviceFailed, .deviceRestarted, .recovering, .otherDevice, .dataNotSent:
       self = .deviceFailure
-    // The error does not concern a session.
+    // Commands of the group CORE do not concern a session.
     case .refused where error.command?.hasPrefix("CORE_") ?? false: self = .deviceFailure
     case .refused, .parametersRefused, .sessionEnded, .invalidConfiguration, .dataTooLong,
       .configurationProblems:

@@ -24,8 +24,8 @@ package struct DeviceOption: ParsableArguments {
 
 /// A command that opens a device.
 ///
-/// It declares both groups of options itself. Each level of groups in groups multiplies the time of
-/// the argument parser by five in debug builds.
+/// It declares the groups of device and chip itself: in debug builds, each level of nested groups
+/// makes the argument parser five times slower.
 package protocol DeviceCommand: Command {
   var device: DeviceOption { get }
   var chip: ChipOptions { get }

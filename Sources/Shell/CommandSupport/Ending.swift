@@ -10,7 +10,7 @@ package import UWB
 
 /// Ends a command early by cancelling its task, which closes its resources in order.
 ///
-/// Signals and lost output have this effect.
+/// Signals and the loss of standard output end commands this way.
 package enum Ending {
   private struct State {
     var cancel: (@Sendable () -> Void)?
@@ -27,7 +27,7 @@ package enum Ending {
   /// The signals after which the screen must be drawn again.
   private static let screenSignals = [SIGWINCH, SIGCONT, SIGTSTP]
 
-  /// The threads of commands, which may block on pipes.
+  /// The threads that run commands, and that may block on pipes.
   package static let threads = BlockingThreads(limit: 64)
 
   /// Runs `body` in a task. Ending signals and the loss of standard output cancel the task. A
@@ -38,7 +38,7 @@ package enum Ending {
     state.withLock { $0 = State() }
     let source = Signals.receive(Signals.ending + screenSignals) { received($0) }
     defer { source.cancel() }
-    // A lost reader must not end the program before the chip is stopped.
+    // Without a reader of the output, SIGPIPE would end the program before the chip is stopped.
     signal(SIGPIPE, SIG_IGN)
     let task = Task(executorPreference: threads) { try await body() }
     let isLate = state.withLock { state in
@@ -47,8 +47,8 @@ package enum Ending {
     }
     if isLate { task.cancel() }
     do { try await task.value } catch {
-      // The cancellation is neither a failure of the device nor of a pipe. Without output, a
-      // command ends before its peers were measured.
+      // Errors that follow from the cancellation are not failures of the device or of a pipe.
+      // Without output, a command ends before its peers were measured.
       let isEnd =
         (error as? DriverError)?.linkError?.code == .cancelled || ExitStatus(of: error) == .noInput
         || isOutputLost && !isTerminalClosed && (error as? Failure)?.status == .noPeer
@@ -107,8 +107,8 @@ package enum Ending {
 
   package static var isOutputLost: Bool { state.withLock { $0.outputError != nil } }
 
-  /// Whether the terminal was closed, which SIGHUP reports as well. Either may come first, so that
-  /// both lead to the same status.
+  /// Whether the terminal was closed. A failed write and SIGHUP both report that, in any order, and
+  /// lead to the same status.
   private static var isTerminalClosed: Bool {
     guard state.withLock({ $0.outputError }) == .ioError else { return false }
     return isatty(STDOUT_FILENO) == 0 && errno == EIO
@@ -138,9 +138,9 @@ package enum Ending {
       return
     }
     if error == .brokenPipe {
-      // Ends as other programs do when their reader exits, such as in `uwbctl range | head`.
+      // A lost reader ends other programs by SIGPIPE, such as in `uwbctl range | head`.
       signal(SIGPIPE, SIG_DFL)
-      // The threads of commands block the signal.
+      // The threads of commands block SIGPIPE.
       var signals = sigset_t()
       unsafe sigaddset(&signals, SIGPIPE)
       unsafe pthread_sigmask(SIG_UNBLOCK, &signals, nil)
@@ -152,7 +152,7 @@ package enum Ending {
 
   /// Prepares signals. Must run before a file is opened.
   package static func prepare() {
-    // Swift's runtime takes SIGQUIT for a crash, and prints call stacks for seconds.
+    // Swift's runtime treats SIGQUIT as a crash, and prints call stacks for seconds.
     signal(SIGQUIT, SIG_DFL)
   }
 }

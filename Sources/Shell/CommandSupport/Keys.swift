@@ -11,19 +11,19 @@ import Synchronization
 /// end of the program, and each stop, restores the mode of the terminal.
 enum Keys {
   private struct State {
-    /// The mode of the terminal before the first change; nil while the keys are off.
+    /// The mode of the terminal before the keys were turned on; nil while they are off.
     var before: termios?
     var watch: DescriptorWatch?
     var pressed: (@Sendable (UInt8) -> Void)?
-    /// Whether nothing may turn the keys on: the program reads answers from standard input, is
-    /// about to stop, or exits.
+    /// Whether the keys must stay off: the program reads answers from standard input, is about to
+    /// stop, or exits.
     var isHeld = false
   }
   private static let state = Mutex(State())
 
   static var areOn: Bool { state.withLock { $0.watch != nil } }
 
-  /// Turns the keys on where that is possible, and restores their mode after `fg`.
+  /// Turns the keys on where that is possible, and again after `fg`.
   ///
   /// - Parameter pressed: Called with each byte, on a queue of its own.
   static func turnOn(_ pressed: @escaping @Sendable (UInt8) -> Void) {
@@ -37,8 +37,8 @@ enum Keys {
       if state.watch != nil, isRaw { return }
       state.before = state.before ?? mode
       mode.c_lflag &= ~tcflag_t(ICANON | ECHO)
-      mode.c_cc.6 = 1  // VMIN: reading returns after one byte,
-      mode.c_cc.5 = 0  // VTIME: and has no time limit.
+      mode.c_cc.6 = 1  // VMIN: reading returns after one byte.
+      mode.c_cc.5 = 0  // VTIME: reading has no time limit.
       unsafe tcsetattr(0, TCSANOW, &mode)
       state.watch =
         state.watch
@@ -63,7 +63,7 @@ enum Keys {
   /// Turns the keys off, and restores the mode of the terminal.
   static func turnOff() { turnOff(isHeld: nil) }
 
-  /// - Parameter isHeld: Whether nothing may turn the keys on again; nil changes nothing.
+  /// - Parameter isHeld: Whether the keys must stay off from now on; nil keeps the present rule.
   private static func turnOff(isHeld: Bool?) {
     state.withLock { state in
       state.isHeld = isHeld ?? state.isHeld
@@ -74,7 +74,7 @@ enum Keys {
     }
   }
 
-  /// Reads the pressed keys. Returns false to end the watch.
+  /// Reads the pressed keys. Returns false to stop watching standard input.
   private static func read() -> Bool {
     // Reading in the background would stop the program (SIGTTIN).
     guard standardInput.isInForeground else {

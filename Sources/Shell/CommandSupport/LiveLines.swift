@@ -27,11 +27,11 @@ package final class LiveLines: Sendable {
   private let state = Mutex(State())
   private let lines: @Sendable (Output.Size) -> [String]
 
-  /// The words for the keys at the end of a line; empty without keys.
+  /// The hint at the end of a line that `?` lists the keys; empty while the keys are off.
   package static var keyHint: String { Keys.areOn ? ", ? lists keys" : "" }
 
-  /// Returns a line that is read as a whole in parts that fit the window. Only very narrow windows
-  /// cut it.
+  /// Splits a line that must be readable as a whole into parts that fit the window. Only very
+  /// narrow windows cut the parts.
   package static func wrapped(_ line: String, in size: Output.Size) -> [String] {
     guard size.columns >= 20 else { return [line] }
     return line.wrapped(to: size.columns - 1, indent: 0).split(separator: "\n").map(String.init)
@@ -55,7 +55,7 @@ package final class LiveLines: Sendable {
   deinit {
     let (clock, isFinished) = state.withLock { ($0.clock, $0.isFinished) }
     clock?.cancel()
-    // An error may have come before `finish`.
+    // The command may have failed before `finish`.
     if !isFinished { Keys.turnOff() }
   }
 
@@ -84,7 +84,7 @@ package final class LiveLines: Sendable {
       draw(&state, isLast: true)
       state.isFinished = true
       state.clock?.cancel()
-      // Each drawing turns the keys on. None follows this one.
+      // Each drawing turns the keys on, and this drawing is the last.
       Keys.turnOff()
     }
     Ending.onScreenChange(nil)
@@ -118,7 +118,8 @@ package final class LiveLines: Sendable {
     }
     // Clears each line to its end, and the screen below the lines.
     output.write(start + shown.map { "\($0)\u{1B}[K\n" }.joined() + "\u{1B}[J")
-    // The count includes the sequences of colours, so a line that fits may have a greater one.
+    // A line with sequences of colours counts more columns than it shows, so the width is the
+    // limit.
     state.drawn = shown.map { min($0.columns, max(1, size.columns - 1)) }
   }
 
@@ -126,7 +127,7 @@ package final class LiveLines: Sendable {
   private func up(_ state: inout State) -> String {
     if Signals.wasStopped() { state.drawn = [] }
     guard !state.drawn.isEmpty else { return "\r" }
-    // The terminal has rearranged lines that are now too long, so the screen is cleared.
+    // The terminal has wrapped lines that are now too long, so the screen is cleared.
     if state.drawn.contains(where: { $0 > output.size.columns }) { return "\u{1B}[H\u{1B}[2J" }
     return "\r\u{1B}[\(state.drawn.count)A"
   }

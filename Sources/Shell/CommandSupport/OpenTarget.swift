@@ -115,7 +115,7 @@ extension DeviceOptions {
 extension Failure {
   /// Creates the failure for a session that may remain on the chip.
   ///
-  /// - Parameter cause: The error when closing the session.
+  /// - Parameter cause: The error of closing the session.
   fileprivate init(remaining cause: DriverError) {
     let isClosed = cause.code == .closed
     self.init(

@@ -21,8 +21,8 @@ package struct Output: Sendable {
     return group < 0 || group == getpgrp()
   }
 
-  /// Whether lines can be redrawn in place: the stream is a terminal, and not a dumb one such as an
-  /// editor's shell.
+  /// Whether lines can be redrawn in place: the stream is a terminal, but not a dumb one such as
+  /// the shell of an editor.
   package var canRedraw: Bool {
     let kind = unsafe getenv("TERM").map { unsafe String(cString: $0) } ?? ""
     return isTerminal && !["", "dumb"].contains(kind)
@@ -38,13 +38,13 @@ package struct Output: Sendable {
     }
   }
 
-  /// Writes text for reading. On a terminal, lines that are too long continue below their last
-  /// column.
+  /// Writes text for people. On a terminal, lines that are too long continue below their last
+  /// column of text.
   package func write(lines text: String) {
     guard isTerminal else { return write(text) }
     let width = size.columns
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
-      // Sequences of styles would count as characters; their lines are wrapped before.
+      // Sequences of styles would count as characters. Lines with styles arrive already wrapped.
       line.contains("\u{1B}")
         ? String(line)
         : String(line).wrapped(to: width, indent: line.margin(in: width))
@@ -81,7 +81,7 @@ package struct Output: Sendable {
 extension String {
   /// Wraps to lines of at most `width` characters, unless a word is longer.
   package func wrapped(to width: Int, indent: Int) -> String {
-    // Spaces at the beginning and columns within the line are part of its layout.
+    // Spaces at the beginning and between columns are part of the layout of a line.
     var lines: [String] = []
     var rest = self[...]
     let margin = String(repeating: " ", count: indent)
@@ -89,7 +89,8 @@ extension String {
       case let limit = rest.index(ofColumn: room), limit < rest.endIndex
     {
       let first = rest.firstIndex { $0 != " " } ?? rest.startIndex
-      // A space may be at the limit, and the spaces at the beginning may exceed it.
+      // The space for a break may be just beyond the limit, and leading spaces may exceed the
+      // limit.
       let last = first <= limit ? rest[first...limit].lastIndex(of: " ") : nil
       let cut = last ?? rest[max(first, limit)...].firstIndex(of: " ")
       guard let cut else { break }
@@ -122,8 +123,8 @@ extension String {
 }
 
 extension Substring {
-  /// Returns the indentation for the rest of a line: the beginning of its last column, which
-  /// several spaces precede, if at least half of the width remains.
+  /// Returns the indentation for the continuation of a line: the start of its last column of text,
+  /// if at least half of the width remains. Several spaces separate columns.
   fileprivate func margin(in width: Int) -> Int {
     let own = prefix { $0 == " " }
     guard let gap = dropFirst(own.count).ranges(of: "  ").last,
@@ -145,7 +146,7 @@ extension Substring {
 }
 
 package let standardInput = Output(descriptor: .standardInput)
-/// The stream for results: standard error if a file uses standard output.
+/// The stream for results: standard error if a recording occupies standard output.
 package var standardOutput: Output {
   isOutputTaken.load(ordering: .relaxed) ? standardError : Output(descriptor: .standardOutput)
 }
@@ -203,15 +204,14 @@ package func hexNumber(_ byte: UInt8) -> String {
   "0x" + hexDigits(CollectionOfOne(byte)).uppercased()
 }
 
-/// Asks on standard error, and reads answers from standard input. Unlike with `readLine`, waiting
-/// for an answer can be cancelled.
+/// Asks on standard error, and reads answers from standard input. Unlike `readLine`, the wait for
+/// an answer can be cancelled.
 package enum Prompt {
   /// The lines of standard input. One thread reads them from the first question to the end of the
   /// program.
   private static let answers = AsyncStream<String> { continuation in
     DispatchQueue(label: "answers").async {
-      // Does not use readLine, which holds the lock of stdin; exit waits for that lock (glibc
-      // 2.43).
+      // `readLine` would hold the lock of stdin, which `exit` waits for (glibc 2.43).
       var line: [UInt8] = []
       var byte: UInt8 = 0
       while true {
@@ -240,7 +240,7 @@ package enum Prompt {
     var iterator = answers.makeAsyncIterator()
     let answer = await iterator.next()
     if Task.isCancelled {
-      // The cursor is still behind the question.
+      // The cursor is still on the line of the question.
       standardError.write("\n")
       throw CancellationError()
     }

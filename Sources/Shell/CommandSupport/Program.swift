@@ -32,13 +32,13 @@ package enum Program {
   /// Runs the command that the arguments name, as the argument parser does. Ends the program with
   /// the status of an error.
   ///
-  /// - Parameter check: throws for arguments with which nothing is run.
+  /// - Parameter check: Throws for arguments that prevent the run.
   package static func run(
     _ root: any AsyncParsableCommand.Type, _ arguments: [String],
     check: ([String]) throws -> Void = { _ in }
   ) async {
     Ending.prepare()
-    // The argument parser needs at least 27 columns, and also renders help without a request.
+    // The argument parser needs at least 27 columns, and renders help even when nobody requests it.
     unsafe setenv("COLUMNS", "\(columns)", 1)
     let arguments = joiningNegativeValues(arguments)
     do {
@@ -48,7 +48,8 @@ package enum Program {
       try found.check()
       let command = try found.parsed() ?? root.parseAsRoot(arguments)
       do { try await run(command) } catch let error as ValidationError {
-        // After parsing, the argument parser would show the usage of the program alone.
+        // After parsing, the argument parser would show the usage of the program instead of the
+        // command's.
         throw Failure(.usage, error.message, try: "\(name) --help").report()
       }
     } catch {
@@ -66,8 +67,8 @@ package enum Program {
     try await waiting.run()
   }
 
-  /// Returns the arguments with negative numbers as a part of the option before them, because the
-  /// argument parser takes `-1` for an option.
+  /// Returns the arguments, with each negative number joined to the option before it. The argument
+  /// parser would treat `-1` as an option.
   package static func joiningNegativeValues(_ arguments: [String]) -> [String] {
     var joined: [String] = []
     for (index, argument) in arguments.enumerated() {
@@ -83,7 +84,8 @@ package enum Program {
     return joined
   }
 
-  /// Ends the program with the text and the exit status of an error; help is one as well.
+  /// Ends the program with the text and the exit status of an error; a request for help is such an
+  /// error as well.
   private static func end(_ error: any Error, _ root: any AsyncParsableCommand.Type) -> Never {
     let code = root.exitCode(for: error)
     let text = text(for: error, of: root, isHelp: code.isSuccess)
@@ -100,7 +102,7 @@ package enum Program {
 
   /// Returns the argument parser's text for an error or for help, with wrapped usage lines.
   ///
-  /// The usage after an error is short, or left out: the cause has to stay visible.
+  /// The usage after an error is short or omitted, so that the cause stays visible.
   package static func text(
     for error: any Error, of root: any ParsableCommand.Type, columns: Int = columns, isHelp: Bool
   ) -> String {
@@ -113,7 +115,7 @@ package enum Program {
       }
       guard !isHelp else { return String(line) }
       if let command = line.firstMatch(of: seeHelp)?.1 { return "  try: \(command)" }
-      // The argument parser quotes arguments as they are.
+      // The argument parser quotes arguments without escaping them.
       return standardError.wrapped(printable(String(line)), indent: 2)
     }.joined(separator: "\n")
   }
@@ -126,7 +128,7 @@ package enum Program {
 
   /// Wraps a usage line before options and arguments, and indents its continuation.
   private static func wrapped(_ usage: Substring, _ columns: Int) -> String {
-    // An option and its value stay together.
+    // An option and its value stay on one line.
     var items: [String] = []
     for word in usage.split(separator: " ") {
       if let last = items.last, last.contains("["), !last.contains("]") {
@@ -153,9 +155,9 @@ struct CommandPath {
   private(set) var command: any ParsableCommand.Type
   /// The full name, such as `uwbctl calibrate get`.
   private(set) var name: String
-  /// The arguments after the names, or nil for a request of help.
+  /// The arguments after the names; nil for a request of help.
   private(set) var rest: [String]?
-  /// The word in the place of a subcommand that does not match one.
+  /// The word that stands in the place of a subcommand but names none.
   private(set) var unknown: String?
 
   init(_ arguments: [String], of root: any ParsableCommand.Type) {
@@ -177,11 +179,13 @@ struct CommandPath {
     }
   }
 
-  /// Parses the rest of the arguments with the command alone; a start without errors needs no more.
+  /// Parses the rest of the arguments with the command alone, which is enough unless there is an
+  /// error.
   ///
-  /// From the root, the argument parser declares all options of the command twice more.
+  /// Parsed from the root, all options of the command would be declared twice more.
   ///
-  /// - Returns: Nil for a request or an error. Its text needs the names of the commands above.
+  /// - Returns: Nil for a request of help and for an error, because their texts name the parent
+  ///   commands.
   func parsed() -> (any ParsableCommand)? {
     guard command != root, let rest, Set(rest).isDisjoint(with: ["-h", "--help", "--version"]),
       let parsed = try? command.parseAsRoot(rest), type(of: parsed) == command

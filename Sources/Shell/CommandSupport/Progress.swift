@@ -5,8 +5,8 @@ import Synchronization
 
 /// A line on standard error that is redrawn in place, and disappears at the end.
 ///
-/// The cursor stays in it: other messages follow it, and are not drawn over. Without a terminal
-/// there is no line.
+/// The cursor stays at the end of the line, so that other messages follow it and do not overwrite
+/// it. Without a terminal there is no line.
 package final class ProgressLine: Sendable {
   private enum State { case hidden, shown, finished }
   private let state = Mutex(State.hidden)
@@ -32,8 +32,8 @@ package final class ProgressLine: Sendable {
   }
 }
 
-/// Runs `body`. If that takes longer than a second, a line on standard error shows the seconds,
-/// provided that it is a terminal.
+/// Runs `body`. If it takes longer than a second and standard error is a terminal, a line there
+/// shows the seconds.
 ///
 /// - Parameter work: The beginning of the line, such as `Computing 9 rows`.
 package func withProgress<Result, Failure: Error>(

@@ -79,7 +79,7 @@ package struct TimeLimit: ParsableArguments {
 
   package func validate() throws { try Self.check(duration) }
 
-  /// Checks the value of `-t`, which other groups declare without this one (see `DeviceCommand`).
+  /// Checks the value of `-t`. Other groups declare the option themselves (see `DeviceCommand`).
   package static func check(_ duration: Seconds?) throws {
     if let duration, duration.duration <= .zero {
       throw ValidationError("--duration takes more than 0 seconds.")
@@ -142,7 +142,7 @@ package struct TimeLimit: ParsableArguments {
 }
 
 extension DeviceOptions {
-  /// Opens the device as above for a command that ranges, until its time limit.
+  /// Opens the device for a command that ranges, until its time limit.
   ///
   /// - Parameter clock: The clock of the time limit.
   /// - Returns: The result; nil at the time limit.

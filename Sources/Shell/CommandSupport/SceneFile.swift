@@ -150,7 +150,7 @@ package struct SceneFile: Codable {
     }
   }
 
-  /// Places the chips, and prints a note if the file has others.
+  /// Places the chips, and prints a note about chips of the file that do not exist.
   package func apply(to chips: [SimulatedBench.Chip]) {
     for chip in chips { apply(to: &chip.placement, of: chip.name) }
     let names = chips.map(\.name)

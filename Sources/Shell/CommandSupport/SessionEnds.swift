@@ -5,7 +5,7 @@ package import UWB
 
 extension SessionConfiguration {
   /// Returns FiRa's defaults if they fit into the interval. Otherwise returns as few slots as the
-  /// controlees need, as long as possible.
+  /// controlees need, each as long as possible.
   package static func schedule(
     interval: UInt32, slot: UInt16? = nil, slots: UInt8? = nil, controlees: Int
   ) -> (slots: UInt8, duration: UInt16) {
@@ -18,8 +18,8 @@ extension SessionConfiguration {
     return (UInt8(count), slot ?? UInt16(clamping: max(1, min(wanted, longest))))
   }
 
-  /// The simulated other ends of a session: the peers of two-way ranging, and for an end that
-  /// measures in one-way ranging the senders that it needs.
+  /// The simulated other ends of a session: the peers of two-way ranging, or the senders that a
+  /// receiver of one-way ranging needs.
   package var counterparts: [SessionConfiguration] {
     func other(_ role: Role, _ address: UInt16) -> SessionConfiguration {
       var other = self
@@ -57,7 +57,7 @@ extension SessionConfiguration {
     }
   }
 
-  /// The other end of the session, for each peer.
+  /// The session of each peer, with the roles exchanged.
   package var mirrored: [SessionConfiguration] {
     peers.map { peer in
       var other = self
@@ -65,7 +65,7 @@ extension SessionConfiguration {
       other.address = peer
       other.peers = [address]
       other.diagnostics = nil
-      // The controller may be the responder.
+      // Additional parameters may contain the device role, which is exchanged as well.
       other.additional = other.additional.map { tlv in
         tlv.id == AppConfigID.deviceRole.rawValue
           ? TLV(tlv.id, tlv.value.map { $0 <= 1 ? 1 - $0 : $0 }) : tlv

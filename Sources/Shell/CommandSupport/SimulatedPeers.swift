@@ -33,20 +33,22 @@ package struct SimulatedPeers {
     bench.start()
   }
 
-  /// The places of anchors: the corners of a room at different heights, and its middle.
+  /// The places of anchors: the corners of a room at different heights, and its centre.
   package static let anchorPlaces: [SIMD3<Double>] = [
     SIMD3(0, 0, 2.5), SIMD3(8, 0, 2.2), SIMD3(8, 6, 2.6), SIMD3(0, 6, 1.9), SIMD3(4, 3, 2.8),
   ]
 
-  /// Places the chips in a room for one-way ranging: the own one within it, where it walks if it is
-  /// a tag, and the others at its walls. The conditions of the scene precede.
+  /// Places the chips in a room for one-way ranging. The own chip walks in the room if it is a tag,
+  /// and is in the first corner otherwise; the other chips are at the places of anchors. Conditions
+  /// of a scene file override this.
   package func arrangeRoom(isTag: Bool) {
     let middle = SIMD3<Double>(3, 2, 1.2)
     let motion: Motion =
       isTag ? .between(middle, SIMD3(5, 4, 1.2), period: 20) : .still(Self.anchorPlaces[0])
     own.placement = Placement(motion, clockOffset: isTag ? 7 : 0)
     for (index, chip) in others.enumerated() {
-      // The counterparts of a tag are in reverse order. An anchor's own place is the first corner.
+      // The counterparts of a tag are in reverse order. The own chip takes the first corner as an
+      // anchor.
       let number = isTag ? others.count - 1 - index : index + 1
       let corner = Self.anchorPlaces[number % Self.anchorPlaces.count]
       chip.placement = Placement(at: corner, clockOffset: [2, -4, 9, -1, 5][index % 5])

@@ -11,8 +11,8 @@ package enum Style: String {
 }
 
 extension Output {
-  /// Whether text has colours: the stream is a terminal, and not a dumb one, and NO_COLOR is empty
-  /// or missing (https://no-color.org).
+  /// Whether text has colours: the stream is a terminal that is not dumb, and NO_COLOR is empty or
+  /// missing (https://no-color.org).
   package var hasColours: Bool { canRedraw && variable("NO_COLOR") == "" }
 
   /// Returns the text in a style, if the stream has colours.
@@ -21,19 +21,19 @@ extension Output {
     return "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m"
   }
 
-  /// Whether the locale of the program is one of UTF-8.
+  /// Whether the program's locale uses UTF-8.
   package static let isUTF8: Bool = {
     let names = ["LC_ALL", "LC_CTYPE", "LANG"].map(variable)
     let name = (names.first { $0 != "" } ?? "").lowercased()
     return name.hasSuffix("utf-8") || name.hasSuffix("utf8")
   }()
 
-  /// Returns the text with symbols of ASCII in place of symbols that other locales cannot show.
+  /// Returns the text with ASCII in place of symbols that a locale without UTF-8 cannot show.
   static func inASCII(_ text: String) -> String {
     String(text.map { symbols[$0] ?? $0 })
   }
 
-  /// One character for each, so that columns stay aligned.
+  /// One ASCII character for each symbol, so that columns stay aligned.
   private static let symbols: [Character: Character] = [
     "±": "~", "°": "d", "–": "-", "…": ".", "·": ".", "→": ">", "←": "<", "↑": "^", "↓": "v",
     "↗": "/", "↙": "/", "↘": "\\", "↖": "\\", "µ": "u", "μ": "u", "²": "2", "³": "3", "×": "x",

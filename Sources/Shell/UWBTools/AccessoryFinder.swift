@@ -21,7 +21,7 @@ package final class AccessoryFinder {
     case accessoryStarted
     /// The accessory stopped ranging, or declined to start.
     case accessoryStopped
-    /// The accessory reports that this end has entered, left or stayed in a region.
+    /// The accessory reports that this device has entered, left or stayed in a region.
     case region(RegionNotice)
     case found(Sight)
     /// No measurement for a second, or for three rounds if these take longer.
@@ -36,7 +36,7 @@ package final class AccessoryFinder {
     case invalidated(DriverError)
   }
 
-  /// The phone whose protocol the app uses.
+  /// The phone whose protocol this end uses.
   package enum Phone: Sendable {
     case iPhone, android
 
@@ -73,7 +73,8 @@ package final class AccessoryFinder {
   private var running: Running?
   private var runs = 0
   private var requests = 0
-  /// The requests since the last answer. A request can be lost while the accessory starts.
+  /// The number of requests since the last answer. A request can be lost while the accessory
+  /// starts.
   private var unanswered = 0
   private static let attempts = 3
   private var clock: Task<Void, Never>?
@@ -93,7 +94,7 @@ package final class AccessoryFinder {
     patience: Duration = .seconds(10), tap: @escaping (DialogueMessage) -> Void = { _ in }
   ) {
     var settings = settings
-    // Waiting for diagnostics, which may be missing, would delay the first round.
+    // The first round would be delayed by waiting for diagnostics, which may be missing.
     settings.expectsDiagnostics = false
     self.settings = settings
     (self.device, self.channel, self.phone) = (device, channel, phone)
@@ -299,7 +300,7 @@ package final class AccessoryFinder {
   private nonisolated(nonsending) func stop() async {
     guard let ended = running.take() else { return }
     ended.measuring.cancel()
-    // A chip that was unplugged has lost the session anyway.
+    // A chip that was unplugged has already lost the session.
     try? await ended.session.close()
   }
 
@@ -331,7 +332,7 @@ package final class AccessoryFinder {
   }
 }
 
-/// Reports measurements of a peer, and the time without any.
+/// Turns estimates of a peer into events, and counts the time without a measurement.
 package struct SightWatch {
   private let interval: Duration
   private let patience: Duration

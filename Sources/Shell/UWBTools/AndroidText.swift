@@ -5,8 +5,8 @@ import Formats
 
 /// Messages between accessories and Android phones in words.
 package enum AndroidText {
-  /// Returns the words of a message, also in a frame of Find Hub. The identifier of a message
-  /// contains its direction.
+  /// Returns the words of a message, which may be inside a frame of Find Hub. The identifier of a
+  /// message implies its direction.
   package static func words(_ bytes: [UInt8]) throws(AccessoryError) -> String {
     if let message = findHubMessage(bytes) {
       return "Find Hub frame 0x\(hexDigits([bytes[0]])), not authenticated here; "

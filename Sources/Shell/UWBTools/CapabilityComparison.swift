@@ -16,7 +16,7 @@ package enum CapabilityComparison {
   ) -> [SessionDifference] {
     var parameters = end.parameters
     parameters.dialect = dialect
-    // Problems that do not depend on the chip are reported by profile check.
+    // `profile check` reports the problems that do not depend on the chip.
     let anyway = Set(ConfigurationCheck(parameters).problems())
     return ConfigurationCheck(parameters, capabilities: Capabilities(capabilities)).problems()
       .filter { !anyway.contains($0) }
@@ -33,8 +33,7 @@ package enum CapabilityComparison {
       }
   }
 
-  /// Returns the capabilities that only one of two chips has, and the required common values that
-  /// are missing.
+  /// Returns the capabilities in which two chips differ, in the order of the effects on sessions.
   package static func differences(
     _ first: ([TLV], Dialect), _ second: ([TLV], Dialect)
   ) -> [SessionDifference] {
@@ -68,7 +67,7 @@ package enum CapabilityComparison {
     }
   }
 
-  /// The capabilities with a mask of which both ends of a session use the same bit.
+  /// The capabilities whose value is a mask, from which both ends of a session use the same bit.
   private static let common = [
     "CHANNELS": "channel", "STS_CONFIG": "STS type", "RFRAME_CONFIG": "frame format",
     "RANGING_METHOD": "ranging method", "SCHEDULE_MODE": "schedule mode",

@@ -95,7 +95,7 @@ struct CapturedSessions {
       return
     }
     guard !refused.isEmpty else {
-      // Without a list of rejected parameters, the values may still be the intended ones.
+      // A chip that lists no rejected parameters may have kept the new values.
       if !before.isEmpty { sessions[index].list = before }
       return
     }

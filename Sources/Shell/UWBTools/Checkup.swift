@@ -43,7 +43,7 @@ package struct Checkup {
       return port
     }
     port.forEach(add)
-    // Another program on the port, or a missing permission, makes the later checks meaningless.
+    // If another program uses the port, or the user lacks permission, later checks are meaningless.
     guard !findings.contains(where: { $0.verdict == .fail }) else { return findings }
     guard try await checkLine(add) else { return findings }
     // Continues after invalid bytes, because the reset may end them.
@@ -103,7 +103,7 @@ package struct Finding: Sendable, Equatable {
   package var text: String
   /// The next step; set for each failure.
   package var advice: String?
-  /// The exit status if this is the first failure.
+  /// The exit status of `doctor`, if this is the first failure.
   package var status = ExitStatus.success
 
   /// Returns a failure with the description and suggestion of a library error.

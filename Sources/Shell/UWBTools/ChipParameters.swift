@@ -36,7 +36,8 @@ package struct ChipParameters {
       : try TLV(appConfig: text, for: dialect.generation)
   }
 
-  /// Returns the message for an error, with a specific one for names of session parameters.
+  /// Returns the message for an error; a specific message if a parameter of the chip has the name
+  /// of a session's parameter.
   package static func message(for error: ParameterTextError, session: UInt32?) -> String {
     if case .unknownName(let name, _) = error, session == nil,
       let id = try? AppConfigID(named: name)

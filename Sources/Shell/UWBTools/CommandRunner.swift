@@ -59,7 +59,7 @@ package final class CommandRunner: Sendable {
 
   package init(limit: Duration) { self.limit = limit }
 
-  /// Sets the handler for the end of each command, which runs on the commands' thread.
+  /// Sets the handler for the end of each command. The thread of the commands calls the handler.
   package func report(to body: @escaping @Sendable (Ended) -> Void) {
     report.withLock { $0 = body }
   }
@@ -85,7 +85,7 @@ package final class CommandRunner: Sendable {
     report.withLock { $0 }?(Ended(job: job, outcome: outcome))
   }
 
-  /// Waits for all queued commands, for at most the time limit of one command in total.
+  /// Waits until all queued commands have ended, at most for the time limit of a single command.
   package func finish() async {
     state.withLock { $0.end = .now + limit }
     await withCheckedContinuation { continuation in
@@ -96,7 +96,7 @@ package final class CommandRunner: Sendable {
   private func execute(_ job: Job, within time: Duration) -> Outcome {
     let process: pid_t
     do throws(Errno) { process = try Self.start(job) } catch { return .notStarted(error) }
-    // The lock prevents a signal to a reaped process, whose ID the kernel may reuse.
+    // The lock prevents a signal to a process that has been reaped: the kernel may reuse its ID.
     let running = Locked((isRunning: true, isLate: false))
     let timer = DispatchSource.makeTimerSource(queue: DispatchQueue(label: "command limit"))
     let nanoseconds = Int(time / .nanoseconds(1))
@@ -130,7 +130,8 @@ package final class CommandRunner: Sendable {
       &attributes,
       Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
     unsafe posix_spawnattr_setpgroup(&attributes, 0)
-    // This program ignores SIGPIPE, and Dispatch's threads block other signals.
+    // The child must not inherit that this program ignores SIGPIPE, and Dispatch's threads block
+    // other signals.
     var signals = sigset_t()
     unsafe sigemptyset(&signals)
     unsafe posix_spawnattr_setsigmask(&attributes, &signals)
@@ -155,7 +156,7 @@ package final class CommandRunner: Sendable {
     unsafe texts.map { unsafe strdup($0) } + [nil]
   }
 
-  /// Returns this program's environment with `values` in place of equal names.
+  /// Returns this program's environment, in which `values` replace variables with the same names.
   private static func environment(with values: [String: String]) -> [String] {
     let ours: Set = [
       "UWB_EVENT", "UWB_CAUSE", "UWB_REGION", "UWB_PEER", "UWB_APP", "UWB_DISTANCE_M",

@@ -58,8 +58,8 @@ package struct DiffSide {
     ])
   }
 
-  /// Returns the text for a value that this side lacks, or nil if it is omitted. Capabilities lack
-  /// the values of sessions.
+  /// Returns the text in place of a value that this side lacks; nil to omit it. Capabilities do not
+  /// have the values of sessions.
   package func missing(against other: DiffSide) -> String? {
     switch (content, other.content) {
     case (.capabilities, .sessions): nil
@@ -104,8 +104,7 @@ extension DiffSide {
     return status.st_mode & S_IFMT == S_IFCHR
   }
 
-  /// Reads the sessions of the `range` commands of this user that run with a device; nil without
-  /// any.
+  /// Reads the sessions of this user's running `range` commands with a device; nil without any.
   package init?(runningOn device: String, session: UInt32?) {
     guard device != DeviceOptions.simulated else { return nil }
     let ends = RunningRanges().ends(on: device, session: session)

@@ -26,7 +26,7 @@ package struct FrameDecoder {
   /// command.
   private var fromChip = Reassembler()
   private var toChip = Reassembler()
-  /// The number of segmented messages without a last segment.
+  /// The number of segmented messages whose last segment is missing.
   private var endless = 0
 
   /// Creates a decoder.
@@ -72,8 +72,8 @@ package struct FrameDecoder {
     var decoded = DecodedFrame(header: header, name: "", fields: [])
     var found = whole
     if length > payload.byteCount {
-      // Frames of a log may be incomplete. A frame that decodes on its own, but not as the end of a
-      // message, is a message of its own.
+      // Frames of a log may be incomplete. A frame counts as a message if it decodes alone, but not
+      // as the end of a longer message.
       let alone = message(payload)
       if alone.isExact, !whole.isExact {
         endless += 1

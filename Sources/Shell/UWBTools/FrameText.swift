@@ -53,7 +53,7 @@ package enum FrameText {
       guard let length = length(of: rest), length <= rest.count,
         frames.isEmpty || isPlausible(rest)
       else {
-        // An error in the first frame is more helpful than one in the rest.
+        // An error in the first frame is more helpful than an error in the rest.
         let whole = frames.reduce(0) { $0 + $1.count }
         let announced = { (count: Int) in
           "The header announces a frame of \(counted(count, "byte")), but there"

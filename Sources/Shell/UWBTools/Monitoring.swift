@@ -40,7 +40,7 @@ package struct Monitoring {
   }
 
   /// The time to wait until the other program accepts a packet. It is shorter after a lost packet,
-  /// because the chip must not wait.
+  /// so that the chip does not wait for each one.
   private var patience: Duration { .milliseconds(undelivered == 0 ? 200 : 10) }
 
   /// Monitors the link.
@@ -87,7 +87,7 @@ package struct Monitoring {
       }
     }
     defer {
-      // Includes bytes after the last packet.
+      // The count of the link includes bytes after the last packet.
       printer.skipped = max(printer.skipped, Int(chip.statistics?.bytesSkipped ?? 0))
       host?.close()
       passing.cancel()

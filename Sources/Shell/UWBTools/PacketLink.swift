@@ -117,8 +117,8 @@ package final class PacketLink: Sendable {
 
   /// Records a packet and adds an event for it, one packet at a time.
   ///
-  /// Times never decrease: a packet that was read before the last one was sent, but recognised
-  /// after it, gets the time of the sent one.
+  /// Times never decrease. A packet may be read before another one is sent, but recognised
+  /// afterwards: it then receives the time of the sent packet.
   ///
   /// - Returns: Whether the event was dropped because the buffer is full.
   private static func add(
@@ -181,7 +181,7 @@ extension WirePacket {
 }
 
 extension PacketLink {
-  /// The time-outs for READY after a reset. The first one is the one of NXP's Android service. If
+  /// The time-outs for READY after a reset. The first is the time-out of NXP's Android service. If
   /// READY came before the response, a second READY is awaited for the shorter time.
   private static let ready = (patience: Duration.seconds(3), again: Duration.milliseconds(500))
 

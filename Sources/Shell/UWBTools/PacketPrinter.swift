@@ -30,7 +30,7 @@ package struct PacketPrinter {
   /// Creates a printer.
   ///
   /// - Parameters:
-  ///   - vendor: The vendor of vendor messages; nil to use the chip's report.
+  ///   - vendor: The vendor of vendor messages; nil to use the device information.
   ///   - start: The origin of times in nanoseconds of CLOCK_MONOTONIC; nil for the first packet.
   package init(
     _ style: PacketStyle, filter: PacketFilter? = nil, vendor: Dialect.Vendor? = nil,

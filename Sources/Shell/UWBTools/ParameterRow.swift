@@ -49,7 +49,8 @@ package struct ParameterRow {
       }
   }
 
-  /// Returns the parameters of a kind whose names contain one of the words; all without words.
+  /// Returns the parameters of a kind with a name that contains one of the words; all parameters if
+  /// there are no words.
   package static func all(_ dialect: Dialect, _ kind: Kind, _ words: [String]) -> [ParameterRow] {
     all(dialect).filter { row in
       (kind == .all || row.kind == kind) && (words.isEmpty || words.contains(where: row.isCalled))

@@ -27,7 +27,7 @@ extension Checkup {
     if let port { report(modemManager(port)) }
   }
 
-  /// The answer of the service to the question whether it shares the device.
+  /// The service's answer: whether it shares the device.
   package enum Sharing {
     case notShared
     case shared(name: String)
@@ -223,7 +223,7 @@ extension Checkup {
 }
 
 extension Finding {
-  /// Returns the finding of a machine without a board.
+  /// Returns the finding for a machine without a board.
   ///
   /// - Parameter shared: The names of the chips that the service shares, on any bus or network.
   package static func noBoard(shared: Result<[String], LinkError>) -> Finding {

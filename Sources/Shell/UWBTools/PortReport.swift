@@ -30,7 +30,7 @@ package struct SharedPort {
 
   /// Ends a session of the service for all programs that hold it. Blocks.
   ///
-  /// - Parameter chip: The name or the path of the chip; nil for the only one with the session.
+  /// - Parameter chip: The name or the path of the chip; nil for the only chip with the session.
   /// - Throws: `LinkError` without a service that answers; `Failure`.
   package static func endSession(_ id: UInt32, on chip: String?) throws {
     let wanted = chip.map { (try? LinkEndpoint($0))?.place ?? $0 }

@@ -86,7 +86,7 @@ package struct RangeOptions: ParsableArguments {
 
   /// Returns the session of this end.
   ///
-  /// - Parameter oneWay: The options of one-way ranging, if not their defaults.
+  /// - Parameter oneWay: The options of one-way ranging; nil for their defaults.
   package func configuration(_ oneWay: OneWayOptions? = nil) throws -> SessionConfiguration {
     if let profile {
       let read = try naming(file: profile) { try SessionProfile(file: profile) }
@@ -155,7 +155,7 @@ package struct RangeOptions: ParsableArguments {
     var result = SessionConfiguration(
       role: try oneWay.role(role, responders: responders, interval: interval),
       sessionID: sessionID, address: own)
-    // Anchors and tags need the same slots: ten have room for eight responders.
+    // Anchors and tags need the same slots: ten slots have room for eight responders.
     (result.slotsPerRound, result.slotDuration) = (slots ?? 10, slot ?? 2_400)
     return try completed(result)
   }

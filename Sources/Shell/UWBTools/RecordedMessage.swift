@@ -28,7 +28,7 @@ struct RecordedMessage: CustomStringConvertible {
   private let name: String
 
   init(_ captured: CapturedMessage) {
-    // Such as "android from phone with app 1".
+    // The comment has a form such as "android from phone with app 1".
     let words = captured.comment.split(separator: " ", maxSplits: 4).map(String.init)
     let kind = words.count == 5 ? DialogueMessage.Kind(rawValue: words[0]) : nil
     message = kind.map { DialogueMessage(captured.bytes, $0, isFromPhone: words[2] == "phone") }

@@ -5,7 +5,7 @@ package import UWB
 package import UWBSimulator
 
 extension Recording {
-  /// Separates the packets of chip and host. Packets with unknown direction count as packets of the
+  /// Creates a recording from a capture. Packets with an unknown direction count as packets of the
   /// chip.
   package init(_ capture: Capture) {
     self.init(

@@ -46,15 +46,14 @@ package final class RegionActions: Sendable {
     Ending.onExit { for output in outputs { output.close() } }
   }
 
-  /// Sets the handler for the end of each command, which runs on the commands' thread.
+  /// Sets the handler for the end of each command. The thread of the commands calls the handler.
   package func report(_ body: @escaping @Sendable (CommandRunner.Ended) -> Void) {
     commands.report(to: body)
   }
 
   /// Performs the actions for a change.
   ///
-  /// - Parameter app: The app of an accessory. Its connection identifies the phone, because
-  ///   addresses change.
+  /// - Parameter app: The app of an accessory. It identifies a phone, because addresses change.
   package func take(_ change: RegionChange, _ measurement: EstimatedMeasurement, app: String? = nil)
   {
     let peer = measurement.peer.description
@@ -94,8 +93,8 @@ package final class RegionActions: Sendable {
     }
   }
 
-  /// Releases the lines, which makes them inactive, and waits for the commands up to the limit of
-  /// one.
+  /// Releases the lines, which become inactive. Waits for the commands, at most for the time limit
+  /// of a single command.
   package func finish() async {
     await withCheckedContinuation { continuation in
       queue.async { [self] in

@@ -68,7 +68,7 @@ package struct RegionOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp("Run a command when a peer has stayed in a region.", valueName: "command"))
   var onDwell: String?
-  /// Whether commands run, whose output goes to standard error.
+  /// Whether there are commands to run. Their output goes to standard error.
   package var hasCommands: Bool { [onEnter, onLeave, onDwell].contains { $0 != nil } }
   @Option(help: "End a command that takes longer than this many seconds.")
   var commandTime = Seconds(10)

@@ -57,8 +57,8 @@ package struct SetupPlan {
   }
 
   private static func file(_ path: FilePath, _ text: String?) -> File {
-    // Follows no links and waits for no pipes, because root reads files that other users may have
-    // created.
+    // The file is opened without following links or waiting for pipes, because root reads files
+    // that other users may have created.
     var status = stat()
     guard unsafe lstat(path.string, &status) == 0 else {
       return File(path: path, text: text, state: .missing)
@@ -125,7 +125,7 @@ package struct SetupPlan {
     _ text: String, to name: String, in folder: FileDescriptor
   ) throws(Failure) {
     let draft = name + ".new"
-    // An existing draft is from a killed run or another user, so it must not be written to.
+    // A draft that already exists is from a killed run or from another user, so it is removed.
     unsafe unlinkat(folder.rawValue, draft, 0)
     let number = unsafe openat(
       folder.rawValue, draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o644)

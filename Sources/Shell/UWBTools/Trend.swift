@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The distances of the last minute, one a second, as a line of bars.
+/// The distances of the last minute as a line of bars, one bar a second.
 package struct Trend: Sendable {
   /// The last distance of each second, in metres.
   private var distances: [(second: UInt64, distance: Double)] = []
 
   private static let capacity = 60
-  /// The range in metres below which the bars do not fill their height, so that noise stays small.
+  /// The span of distances in metres that fills the height of the bars at least, so that noise
+  /// looks small.
   private static let leastRange = 0.5
   private static let bars = Array("▁▂▃▄▅▆▇█")
   private static let plainBars = Array("_.-:=+*#")

@@ -81,8 +81,8 @@ struct AccessoryCommand: DeviceCommand {
     let actions = try RegionActions(regions)
     actions.report { printer.print($0) }
     for listener in listeners { printer.print(listening: listener) }
-    // A stream of its own: when output blocks, the stream of printed events loses its oldest
-    // events.
+    // Actions read a stream of events of their own: when output blocks, the stream of printed
+    // events loses its oldest events.
     let acting = Task { [changes = accessory.events] in
       for await case .regionChanged(let app, let change, let measurement) in changes {
         actions.take(change, measurement, app: app.name)
@@ -90,7 +90,8 @@ struct AccessoryCommand: DeviceCommand {
     }
     let (events, ends) = (accessory.events, device.events)
     let this = self
-    // Ends after the last round, when the device is lost, at the time limit, or on Ctrl-C.
+    // The group ends after the last round, when the device is lost, at the time limit, or on
+    // Ctrl-C.
     try await withThrowingTaskGroup(of: Void.self) { group in
       for listener in listeners { group.addTask { await accessory.serve(listener) } }
       if let peripheral {

@@ -164,7 +164,7 @@ final class AccessoryPrinter: Sendable {
     write((format == .json ? line.json : "\(printable(app.name)): \(text ?? word)") + "\n")
   }
 
-  /// Prints the end of a command: as JSON always, as text only if the command failed.
+  /// Prints the end of a command. Text is printed for failed commands only.
   func print(_ ended: CommandRunner.Ended) {
     if format == .json {
       let line: JSONLine = [
@@ -198,8 +198,8 @@ final class AccessoryPrinter: Sendable {
       "exit_status?": "its exit status, 128 and the signal that ended it; null: it was not run",
     ])
 
-  /// Returns the app, the stable event name for programs, the text unless it equals the name, and
-  /// the values.
+  /// Returns the app, the stable name of the event for programs, the text if it differs from the
+  /// name, and the values.
   private static func described(
     _ event: Accessory.Event
   ) -> (

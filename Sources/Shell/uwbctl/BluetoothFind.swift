@@ -61,7 +61,7 @@ struct BluetoothFindOptions: ParsableArguments {
     if seen.isEmpty, !Task.isCancelled { throw Self.nothing }
   }
 
-  /// Passes a channel to the accessory to `body`.
+  /// Opens a channel to the accessory, and passes the channel to `body`.
   nonisolated(nonsending) func withChannel<R: Sendable>(
     _ printer: FindPrinter, as phone: AccessoryFinder.Phone,
     _ body: nonisolated(nonsending) (any DataChannel) async throws -> R
@@ -79,11 +79,12 @@ struct BluetoothFindOptions: ParsableArguments {
     }
   }
 
-  /// The time for an advertisement of an accessory that is known, but not received yet.
+  /// The time to wait for the advertisement of an accessory that was found earlier.
   private static let grace = Duration.seconds(5)
 
-  /// Returns the first wanted accessory that is received, or nil after the time limit or a
-  /// cancellation. A paired or connected accessory, which may not advertise, is returned later.
+  /// Returns the first matching accessory; nil after the time limit or a cancellation. Advertising
+  /// accessories come first; a paired or connected accessory, which may not advertise, is returned
+  /// later.
   private nonisolated(nonsending) func first(
     of central: BluetoothCentral, where isWanted: (BluetoothAccessory) -> Bool
   ) async throws -> BluetoothAccessory? {

@@ -55,7 +55,7 @@ struct ConfigGet: ConfigCommand {
     }
   }
 
-  /// The keys of `config get`; the text of a hidden value is nil.
+  /// The keys of `config get`; `text` is nil for a hidden value.
   static let json = JSONTable<(name: String, parameter: TLV, text: String?)>(
     "config get", each: "parameter"
   ) {

@@ -55,7 +55,7 @@ struct Decode: ReportingCommand {
       "--android takes no --file, --format or --show-secrets.")
   }
 
-  /// Decodes messages of Android's out-of-band protocol, one an argument or a line.
+  /// Decodes messages of Android's out-of-band protocol, one per argument or line.
   private func decodeAndroid() throws {
     var failures = 0
     func decode(_ text: String, _ origin: String) {
@@ -102,7 +102,7 @@ struct Decode: ReportingCommand {
     session.finish()
     if session.isEmpty { note("There is no frame.") }
     guard session.failures > 0 else { return }
-    // A mistyped name of a file is read as a frame.
+    // A mistyped name of a file would be read as a frame.
     let isName = hex.count == 1 && hex[0] != "" && namedFile == nil
     throw Failure(.data, isName ? "There is no file \(printable(hex[0])) either." : nil)
   }

@@ -103,7 +103,7 @@ struct Diff: Command {
     "Where another program than uwbctl range of this user ranges with the device, compare its profile, "
     + "or a capture of its packets, also while it grows: uwbctl monitor --proxy --capture FILE."
 
-  /// Returns the last session of each side, or two sessions with the same ID if there are any.
+  /// Returns a session of each side: two with the same ID if there are any, or else the last ones.
   private func pair(
     _ a: [SessionPeerConfiguration], _ b: [SessionPeerConfiguration], _ sides: [DiffSide]
   ) throws -> (SessionPeerConfiguration, SessionPeerConfiguration) {

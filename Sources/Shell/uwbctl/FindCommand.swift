@@ -107,7 +107,7 @@ private struct Finding {
   }
 
   func callAsFunction(over channel: any DataChannel) async throws -> Int {
-    // The accessory chooses channel and address later: the delay of other peers applies.
+    // The accessory chooses channel and address later, so the delay for other peers applies.
     let settings = try command.estimation.settings(channel: 9, peers: [])
     settings.noteMissingCalibration(on: device.family)
     let finder = AccessoryFinder(

@@ -11,8 +11,8 @@ import UWB
 import UWBLink
 import UWBTools
 
-/// Prints the position of an accessory: one updated line on a terminal, or else a line for each
-/// event.
+/// Prints the position of an accessory: on a terminal one line that is updated, elsewhere a line
+/// for each event.
 final class FindPrinter: Sendable {
   private struct State {
     /// The last measurement.
@@ -64,7 +64,7 @@ final class FindPrinter: Sendable {
       state.count += 1
       state.range = (min(state.range.least, sight.distance), max(state.range.most, sight.distance))
     }
-    // Measurements overwrite the line; other events stay visible.
+    // The line with the measurement is updated; other events get lines of their own.
     if let live = live.withLock({ $0 }) { return live.draw() }
     say(word, text, values, more: sight.guidance?.values ?? [])
   }
@@ -97,7 +97,7 @@ final class FindPrinter: Sendable {
     standardError.write(standardError.wrapped(text, indent: 2) + "\n")
   }
 
-  /// The seconds of the trend.
+  /// The duration of the trend in seconds.
   private static let trend = 16
 
   static let json = JSONEntry(

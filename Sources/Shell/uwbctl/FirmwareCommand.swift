@@ -21,7 +21,7 @@ struct FirmwareCommand: AsyncParsableCommand {
     subcommands: [FirmwareCheck.self, FirmwareLoad.self])
 }
 
-/// The family of chips a file is for.
+/// The family of chips that a file is for.
 enum FirmwareFamily: String, ExpressibleByArgument, CaseIterable {
   case sr1xx, sr2xx
 

@@ -43,7 +43,7 @@ struct Info: DeviceCommand {
     return table.text
   }
 
-  /// Returns the details in the vendor's bytes, or these bytes if their form is unknown.
+  /// Returns the details in the vendor's bytes, or the bytes themselves if their form is unknown.
   private static func vendorRows(_ info: DeviceInfo) -> [(String, String)] {
     switch info.vendorDetails {
     case .qorvo(let qorvo):

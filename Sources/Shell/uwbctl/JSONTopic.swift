@@ -63,7 +63,7 @@ package enum JSONCatalog {
       "pbf": "whether more segments follow", "length": "payload bytes",
     ])
 
-  /// Frames, and the messages between an accessory and phones, in a capture of either.
+  /// The keys of a capture, which holds frames or the messages between an accessory and phones.
   private static var decoded: JSONEntry {
     var entry = frame
     entry.each = "frame; a message between accessory and phone has only the keys from message on"

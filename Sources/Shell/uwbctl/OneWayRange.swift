@@ -17,7 +17,7 @@ final class OneWayPrinter: Sendable {
   /// - Parameter format: A table is printed as text, because messages have no distance.
   init(_ format: RangeFormat) { self.format = format }
 
-  /// The columns of CSV. The name of the status makes its number redundant.
+  /// The columns of CSV. The number of the status is left out, because its name is there.
   private static let columns = OneWayRow.json.columns.filter { $0.key.path != "status_code" }
 
   var summary: OneWaySummary { state.withLock { $0 } }
@@ -35,7 +35,7 @@ final class OneWayPrinter: Sendable {
       standardOutput.write(standardOutput.wrapped(Self.text(row), indent: 14) + "\n")
     case .json: standardOutput.write(OneWayRow.json.line(row))
     case .csv:
-      // A list is the only value with commas in it.
+      // Only lists contain commas.
       let cells = Self.columns.map { ($0.plain(row) ?? "").replacing(",", with: " ") }
       standardOutput.write(cells.joined(separator: ",") + "\n")
     }
@@ -66,7 +66,7 @@ final class OneWayPrinter: Sendable {
 }
 
 extension RangeCommand {
-  /// Checks the options that one-way ranging has no use for.
+  /// Checks that no option is given that one-way ranging cannot use.
   func checkOneWay(_ role: SessionConfiguration.Role) throws {
     try require(
       regions.rules == nil && estimation.calibration == nil && diagnostics.request == nil,
@@ -116,7 +116,7 @@ extension RangeCommand {
         + "and STS, and that anchors and tags name the same ranging rounds.")
   }
 
-  /// Names the role in the error of a chip that refuses it. Nothing else is tried instead.
+  /// Adds the role to the error of a chip that refuses it. No other role is tried.
   private static func naming(
     _ role: SessionConfiguration.Role, of device: UWBDevice, _ body: () async throws -> Void
   ) async throws {

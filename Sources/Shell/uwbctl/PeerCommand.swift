@@ -61,7 +61,7 @@ struct PeerCommand: DeviceCommand {
       guard let chip = simulated?.others.first else {
         return try await range(with: device, in: service, isAsked: true)
       }
-      // A random name that no other machine uses.
+      // The random name keeps other machines from finding this pair.
       let service = "sim-" + String(UInt32.random(in: 0 ... .max), radix: 16)
       let other = try await UWBDevice.open(SimulatedPeers.endpoint(chip))
       let playing = Task { try await Self.playPeer(on: other, in: service) }
@@ -92,7 +92,7 @@ struct PeerCommand: DeviceCommand {
     }
   }
 
-  /// Plays the other machine on an embedded chip, until cancelled.
+  /// Acts as the other machine on an embedded chip, until cancelled.
   private static func playPeer(on device: UWBDevice, in service: String) async throws {
     let identity = try Self.identity(of: device)
     let nearby = try await NINearbyPeers(service: service, name: "simulated peer")
@@ -118,7 +118,7 @@ struct PeerCommand: DeviceCommand {
     try await lending {
       try await range(with: device, nearby, name, identity, printer, isAsked: isAsked)
     } end: {
-      // Without this, bluetoothd would keep the connection.
+      // Without this call, bluetoothd would keep the connection.
       await nearby.end()
     }
   }
@@ -132,7 +132,7 @@ struct PeerCommand: DeviceCommand {
       note("There is no network: only programs on this machine can be found.")
     }
     let connection = try await find(nearby, identity, printer)
-    // Later peers are rejected.
+    // Peers that come later are rejected.
     nearby.close()
     defer { connection.close() }
     printer.say(
@@ -206,7 +206,7 @@ struct PeerCommand: DeviceCommand {
     case timeOut
   }
 
-  /// Returns all that happens while ranging, and the tasks that watch for it.
+  /// Returns the stream of inputs while ranging, and the tasks that feed it.
   private func inputs(
     _ session: UWBSession, _ connection: NIPeerConnection, _ settings: EstimationSettings
   ) -> (AsyncStream<Input>, [Task<Void, Never>]) {
@@ -240,7 +240,7 @@ struct PeerCommand: DeviceCommand {
   ) async throws {
     let peer = printable(connection.name)
     let hasEnded = Failure(.sessionEnded, "\(peer) has ended.", try: "Start both again.")
-    // The address of the peer is random: the delay of other peers applies.
+    // The address of the peer is random, so the delay for other peers applies.
     var settings = try estimation.settings(channel: Int(session.configuration.channel), peers: [])
     settings.expectsDiagnostics = false
     settings.noteMissingCalibration(on: session.device.family)

@@ -53,7 +53,7 @@ struct ProfilePrint: ReportingCommand {
     } else {
       var profile = try template()
       if oneToMany { profile.isOneToMany = true }
-      // The keys of presets are the keys of public samples.
+      // The keys of presets are public, from samples, so they are printed.
       standardOutput.write(
         profile.text(complete: true, includingSecrets: true, remarks: preset.remarks))
     }

@@ -63,7 +63,7 @@ struct RangeCommand: DeviceCommand {
     let measured = try await lending {
       try await range(configuration, settings, actions, unread)
     } end: {
-      // At this point, the chip has no session any more.
+      // The session is closed at this point.
       await actions.finish()
     }
     if measured == 0, case let count = unread.withLock({ $0 }), count > 0 {

@@ -13,7 +13,7 @@ import UWBTools
 enum RangeFormat: String, ExpressibleByArgument, CaseIterable {
   case table, text, json, csv
 
-  /// The default format: a table on a terminal, or else lines.
+  /// The default format: a table on a terminal, lines elsewhere.
   static var standard: RangeFormat { standardOutput.canRedraw ? .table : .text }
 }
 
@@ -45,7 +45,7 @@ final class RangePrinter: Sendable {
   private let interval: Duration
   private let clock: (@Sendable () -> UInt64)?
   private let state: Mutex<State>
-  /// The columns of CSV. The name of the status makes its number redundant.
+  /// The columns of CSV. The number of the status is left out, because its name is there.
   private static let columns = RangeRow.json.columns.filter { $0.key.path != "status_code" }
 
   /// Creates a printer.
@@ -167,7 +167,7 @@ final class RangePrinter: Sendable {
       let now = clock?() ?? summary.lastTime ?? 0
       let others = summary.peers.keys.filter { !peers.contains($0) }.sorted { $0.value < $1.value }
       let foot = foot(state, size)
-      // Leaves room for a title, a further line, the foot, and the cursor.
+      // The window also holds a title, a line above the foot, the foot, and the cursor.
       let most = max(1, size.rows - 3 - max(1, foot.count))
       let rows = (peers + others).prefix(most).map { address in
         RangeTable.Row(
@@ -191,14 +191,15 @@ final class RangePrinter: Sendable {
     }
   }
 
-  /// Returns the summary below the table. After the last table, the one on standard error follows.
+  /// Returns the summary below the table. Empty below the last table if the summary follows on a
+  /// terminal.
   private func foot(_ state: State, _ size: Output.Size) -> [String] {
     if state.isFinished, standardError.isTerminal { return [] }
     let end = state.isFinished ? "" : "; Ctrl-C ends" + LiveLines.keyHint
     return LiveLines.wrapped(state.summary.line + end, in: size)
   }
 
-  /// Returns the seconds since a peer was measured, or nil while the gap may be chance.
+  /// Returns the seconds since a peer was measured; nil for gaps that occur by chance.
   private func silence(
     of peer: MACAddress, _ summary: RangeSummary, _ now: UInt64
   ) -> Double? {
@@ -258,8 +259,8 @@ extension EstimatedMeasurement {
 }
 
 extension RangeSummary {
-  /// Explains the two most frequent failures. Empty if at most a tenth of the measurements failed,
-  /// because lost rounds are normal.
+  /// Explains the two most frequent failures. Returns an empty text if at most a tenth of the
+  /// measurements failed, because lost rounds are normal.
   func failuresExplained(in dialect: Dialect) -> String {
     guard failed * 10 > measured else { return "" }
     return failures.prefix(2).map { status, count in

@@ -98,7 +98,7 @@ struct RangeTable {
     }
     func line(_ cells: [String]) -> String {
       shown.map { index in
-        // The first column names the row.
+        // The first column names the row, and is left-aligned.
         index == 0 ? cells[0].left(widths[0]) : cells[index].right(widths[index] + Self.gap)
       }.joined()
     }
@@ -112,7 +112,8 @@ struct RangeTable {
 
   /// Returns the columns that fit beside the note at the end of a row, in order.
   private func shown(in available: Int) -> [Int] {
-    // The narrowest windows have room for the chip's own distance only, which is shorter.
+    // The narrowest windows have room only for the distance that the chip reports, which is shorter
+    // than an estimate.
     let isNarrow = available < widths[0] + Self.gap + widths[Self.estimate]
     let first = isNarrow ? Self.distance : Self.estimate
     let ranks = Self.columns.enumerated().map { index, column in

@@ -28,7 +28,7 @@ struct Reset: DeviceCommand {
     let clock = ContinuousClock()
     let start = clock.now
     var options = options
-    // Through a service, a reset would end only the sessions of this program.
+    // A reset through a service would end only the sessions of this program.
     options.chip.direct = true
     let device = try await options.withDevice(capture) { device, _ in
       (device, time: clock.now - start)

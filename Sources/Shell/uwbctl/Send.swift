@@ -94,7 +94,7 @@ struct Send: DeviceCommand {
       }
       return (silent, hasFailed)
     }
-    // Packets already waiting are not responses.
+    // Packets that already wait are not responses.
     try await listen(.milliseconds(30))
     let skipped = link.statistics?.bytesSkipped ?? 0
     if reset { try await resetChip() }

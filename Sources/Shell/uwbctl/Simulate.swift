@@ -114,7 +114,7 @@ struct Simulate: ReportingCommand {
     defer { pair.bench.stop() }
     do {
       try await Ending.cancelling { [file, count] in
-        // From here on, a signal stops the chips in order.
+        // A signal stops the chips in order from here on.
         format.print(announced, Self.json) { "\($0.name)\t\($0.profile.name)\t\($1)\n" }
         try await Self.wait(limit, count, writing: file, pair.bench)
       }

@@ -132,7 +132,7 @@ extension FrameTest {
 
   /// Runs a test and prints its result.
   ///
-  /// - Parameter rframe: The RFRAME unless the user gave one.
+  /// - Parameter rframe: The RFRAME configuration unless the user gave one.
   fileprivate func run(
     _ name: String, _ test: RadioTest, with counterpart: RadioTest? = nil, rframe: UInt8? = nil
   ) async throws {

@@ -69,7 +69,7 @@ enum FormerCommand {
     return arguments
   }
 
-  /// - Throws: the exit status, after an error that names the program which has the command.
+  /// - Throws: The exit status, after a message that names the program that now has the command.
   static func refuse(_ arguments: [String]) throws {
     let words = arguments.first == "help" ? arguments.dropFirst() : arguments[...]
     let name = words.prefix(words.first == "calibrate" ? 2 : 1).joined(separator: " ")

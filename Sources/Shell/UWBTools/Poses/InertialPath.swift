@@ -6,16 +6,17 @@ package import Ranging
 /// The path of a person who carries an inertial sensor, from its orientation and the steps.
 ///
 /// Gravity levels the orientation, the gyroscope turns it, and rest calibrates the gyroscope. Each
-/// step leads ahead by `stepLength`: accelerations alone would be wrong by metres after seconds.
-/// The heading drifts, and the height stays the same.
+/// step moves the position forward by `stepLength`, because the error of integrated accelerations
+/// reaches metres within seconds. The heading drifts, and the height stays the same.
 package struct InertialPath: Sendable {
-  /// The length of a step in metres. People differ by about 15%; `finderParameters` includes it.
+  /// The length of a step in metres. Steps of people differ by about 15%, which `finderParameters`
+  /// accounts for.
   private static let stepLength = 0.7
   private static let gravity = 9.81
   /// The time constant of the levelling in seconds.
   private static let levelling = 2.0
-  /// The vertical acceleration, in metres per square second, above which a step is suspected, and
-  /// below which it ends. The shortest time between steps in seconds.
+  /// The limits of a step: its vertical acceleration at the start and at the end, in metres per
+  /// square second, and the shortest time between steps in seconds.
   private static let step = (above: 1.2, below: -0.3, least: 0.3)
 
   /// The model of a finder for these paths: steps of an assumed length, between which the position
@@ -34,7 +35,7 @@ package struct InertialPath: Sendable {
   private var position = SIMD3<Double>.zero
   private var bias = SIMD3<Double>.zero
   private var time = 0.0
-  /// The time since when the device has been at rest.
+  /// The time at which the device came to rest; nil while it moves.
   private var restsSince: Double?
   private var isCalibrated = false
   /// The smoothed vertical acceleration.
@@ -54,7 +55,7 @@ package struct InertialPath: Sendable {
     let interval = time - self.time
     self.time = time
     guard let former = rotation, interval > 0, interval < 0.5 else {
-      // The first sample, or one after a gap: gravity determines the rest of the rotation.
+      // The first sample, or a sample after a gap: gravity determines the tilt.
       if rotation == nil, sample.acceleration.length > 1 {
         rotation = Self.turn(from: sample.acceleration, to: SIMD3(0, 0, 1))
       }

@@ -10,7 +10,7 @@ package import System
 /// Poses of this device as they arrive, in the axes of robots (ROS REP 103): the world's z axis
 /// points up, and the device faces x, with y to its left.
 package final class LivePoses: Sendable {
-  /// The time for which a pose is valid, before and after it, in nanoseconds.
+  /// The greatest time between a pose and a measurement that uses it, in nanoseconds.
   private static let validity: UInt64 = 200_000_000
 
   private let poses = Mutex<[(time: UInt64, pose: Pose)]>([])
@@ -29,7 +29,7 @@ package final class LivePoses: Sendable {
     }
   }
 
-  /// Returns the pose that is next to a time; nil if there is none within 0.2 s.
+  /// Returns the pose that is closest to a time; nil if there is none within 0.2 s.
   package func pose(at time: UInt64) -> Pose? {
     func distance(_ other: UInt64) -> UInt64 { max(time, other) - min(time, other) }
     return poses.withLock { poses in
@@ -38,8 +38,8 @@ package final class LivePoses: Sendable {
     }
   }
 
-  /// Reads JSON lines until their end. A line that is not a pose is skipped; the first one is
-  /// reported.
+  /// Reads JSON lines until their end. Lines that are not poses are skipped, and the first of them
+  /// is reported.
   ///
   /// - Parameter path: A file, a named pipe, or `-` for standard input.
   package func read(_ path: String, now: () -> UInt64) throws(FileError) {
@@ -61,8 +61,8 @@ package final class LivePoses: Sendable {
 /// A pose as a line of JSON.
 ///
 /// `{"position": [1, 2, 0.5], "orientation": [0, 0, 0, 1], "time_s": 12.5}`; both may also be
-/// objects with x, y, z and w, as in ROS. Objects with a member `pose` or `msg` are opened, so that
-/// messages of the types PoseStamped and Odometry can be passed on, as rosbridge sends them.
+/// objects with x, y, z and w, as in ROS. The pose may be inside members `pose` or `msg`, as in the
+/// messages PoseStamped and Odometry that rosbridge sends.
 package enum PoseLine {
   /// Returns the pose of a line, and its time in nanoseconds of CLOCK_MONOTONIC if it has one.
   package static func pose(_ line: [UInt8]) throws -> (time: UInt64?, pose: Pose) {
