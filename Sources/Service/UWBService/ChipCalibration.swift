@@ -9,8 +9,8 @@ package func lastPart(of name: String) -> String {
 
 /// The calibration of a chip and of distances to its peers.
 package struct ChipCalibration: Sendable {
-  /// The name of the chip, or its last part. It is the chip's name in a calibration of several
-  /// boards, too.
+  /// The name of the chip, or its last part. A calibration of several boards names the chip the
+  /// same way.
   package var chip: String
   package var calibration: RangingCalibration
 

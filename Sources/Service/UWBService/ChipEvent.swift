@@ -5,13 +5,13 @@ import Varlink
 /// An event of a chip or of one of its sessions, for all connections.
 enum ChipEvent {
   case measured(PublishedMeasurement)
-  /// The chip has sent a packet about a session: with `begins`, the first one of a message.
+  /// The chip has sent a packet about a session; with `begins`, the first packet of a message.
   case notified(SharedSession, packet: [UInt8], begins: Bool)
   /// A session has ended. The error is the last reply to the clients that monitor it.
   case ended(SharedSession, ServiceError)
   /// Other users may see a session.
   case shareChanged(SharedSession)
-  /// The chip answers no longer. Clients that speak UCI with it are disconnected.
+  /// The chip no longer answers. Clients that speak UCI with it are disconnected.
   case unusable(SharedChip)
 }
 
@@ -24,11 +24,11 @@ enum ChipEvent {
   func record(_ event: Chips.Event)
 }
 
-/// The forms of measurements that clients monitor. No other is encoded.
+/// The forms of measurements that clients monitor. Other forms are not encoded.
 struct Listeners {
-  /// With the members that are null.
+  /// Whether a client monitors measurements with the members that are null.
   var wantNulls = false
-  /// Without these members.
+  /// Whether a client monitors measurements without the members that are null.
   var wantNone = false
   var isEmpty: Bool { !wantNulls && !wantNone }
 }

@@ -21,8 +21,8 @@ struct ChipIdentity: Sendable {
       device = stable.description
       return
     }
-    // A link, for example of udev, that leads to the port or is the name of the chip. A link of
-    // by-path stays with the socket.
+    // A symbolic link to the port, such as a link of udev, names the chip. Links of by-path are
+    // left out, because they stay with the socket.
     let links = port?.stablePaths.map { "\($0)" }.filter { !$0.contains("/by-path/") } ?? []
     device = links.first ?? ("\(path)" == place ? nil : "\(path)")
   }

@@ -10,7 +10,7 @@ import Varlink
   let connection: VarlinkConnection
   /// The sessions that the client owns.
   var held: [SharedSession] = []
-  /// The chips that the client borrows.
+  /// The chips that the client has borrowed.
   var borrowed: [SharedChip] = []
 
   /// The errors of the sessions that the client could not start by UCI.
@@ -107,7 +107,7 @@ import Varlink
   private var attached: VirtualChip? { connection.upgrade as? VirtualChip }
 }
 
-/// A program above a limit of connections, whose first call gets the error.
+/// A program above a limit of connections. The reply to its first call is the error.
 @ServiceActor final class RefusedClient: VarlinkHandler {
   private let error: ServiceError
   private let closed: @ServiceActor () -> Void

@@ -20,7 +20,7 @@ import Varlink
   nonisolated init() {
     run = String(UInt64.random(in: .min ... .max), radix: 16)
     var name = [CChar](repeating: 0, count: 65)
-    // Leaves room for the final zero, which a longer name would lack.
+    // The last byte stays zero, so that a longer name ends there.
     unsafe gethostname(&name, name.count - 1)
     host = String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
@@ -32,7 +32,8 @@ import Varlink
     events.append(RecordedEvent(event: event, reply: encoded(event)))
   }
 
-  /// Returns the reply for an event that is not recorded: it has the number of the last one.
+  /// Returns the reply for an event that is not recorded. The reply has the number of the last
+  /// recorded event.
   func encoded(_ event: Chips.Event, after sequence: Int? = nil) -> EventReply {
     var event = event
     event.sequence = sequence ?? last
@@ -41,7 +42,7 @@ import Varlink
     return EventReply(event, run: run)
   }
 
-  /// Returns the oldest recorded event after a number, and its own number.
+  /// Returns the oldest recorded event after a number, and the number of that event.
   fileprivate func first(after sequence: Int) -> (event: RecordedEvent, sequence: Int)? {
     let oldest = last - events.count + 1
     let next = max(sequence + 1, oldest)
@@ -61,7 +62,7 @@ struct RecordedEvent {
   private(set) var sequence: Int
   /// Whether the stream has no reply yet.
   private var isNew = true
-  /// The reason of the first event.
+  /// The note in the first reply of the stream.
   private let note: String?
 
   /// The bytes of replies that are encoded for one call of send(2).
@@ -81,7 +82,7 @@ struct RecordedEvent {
     return (event, number - sequence - 1)
   }
 
-  /// Appends the selected events up to a number. The first one of a stream is `watching`.
+  /// Appends the selected events up to a number. The first event of a stream is `watching`.
   ///
   /// - Returns: Whether there is room for more.
   mutating func append(
@@ -94,7 +95,7 @@ struct RecordedEvent {
     }
     isNew = false
     while output.count < Self.mostEncoded, let (recorded, lost) = next(through: end) {
-      // A gap is reported with the next event, which is selected or not.
+      // The next event reports a gap, even if that event is not selected.
       guard includes(recorded.event) || lost > 0 else { continue }
       output.encode { recorded.reply.append(to: &$0, lost: lost, continues: true) }
     }

@@ -6,23 +6,23 @@ import Varlink
 
 /// A measurement on its way to the clients that monitor it.
 ///
-/// All queues share one object, and differ in references of eight bytes.
+/// All queues share one object, so that each client costs a reference of eight bytes.
 @ServiceActor final class PublishedMeasurement {
   nonisolated let chip: String
   nonisolated let sessionID: UInt32
   nonisolated let peer: MACAddress
   /// The time of the measurement in nanoseconds of CLOCK_MONOTONIC.
   nonisolated let time: UInt64
-  /// The users who may see it.
+  /// The users who may see the measurement.
   nonisolated let audience: Audience
-  /// The number of the last event before it.
+  /// The number of the last event before the measurement.
   nonisolated let event: Int
   nonisolated let identity: EncodedIdentity?
-  /// Whether it is a message of one-way ranging.
+  /// Whether the measurement is a message of one-way ranging.
   nonisolated let isOneWay: Bool
-  /// The message: without the members that are null if no client wants them.
+  /// The message; without the members that are null if no client wants them.
   nonisolated let reply: MeasurementReply
-  /// The message without these members, if clients want both forms.
+  /// The message without the members that are null, if clients want both forms.
   nonisolated let withoutNulls: MeasurementReply?
 
   nonisolated init(
@@ -51,8 +51,8 @@ struct PeerRate {
   /// The times of the last measurements that passed, in nanoseconds.
   private var passed: [Peer: UInt64] = [:]
 
-  /// The number of peers at which the ones that are silent for longer than the interval are
-  /// forgotten. It doubles while most are not, up to the greatest number.
+  /// The number of remembered peers at which peers without a recent measurement are forgotten. It
+  /// doubles if most peers remain.
   private var limit = 1_024
   private static let mostPeers = 16_384
 
@@ -67,7 +67,8 @@ struct PeerRate {
     if let before = passed[peer], time < before + interval { return false }
     if passed.count >= limit {
       passed = passed.filter { time < $0.value + interval }
-      // More peers than honest chips have in an hour: the limit stays, the rate does not.
+      // Honest chips do not have this many peers in an hour. Memory stays limited, and the rate
+      // does not.
       if passed.count >= Self.mostPeers / 2 { passed = [:] }
       limit = max(1_024, 2 * passed.count)
     }
@@ -90,7 +91,8 @@ struct MeasurementQueue {
 
   init(_ rule: Chips.Keep, limit: Int) { (self.rule, self.limit) = (rule, limit) }
 
-  /// - Parameter room: The most bytes that may wait, except for the newest measurement.
+  /// - Parameter room: The greatest number of bytes that may wait, not counting the newest
+  ///   measurement.
   mutating func add(_ measurement: PublishedMeasurement, room: @autoclosure () -> Int = .max) {
     bytes += measurement.reply.count
     defer { while waiting.count > 1, bytes > room() { dropFirst() } }
@@ -100,7 +102,7 @@ struct MeasurementQueue {
           && $0.chip == measurement.chip
       })
     {
-      // The new measurement keeps the position of the one it replaces.
+      // The new measurement keeps the position of the measurement that it replaces.
       bytes -= waiting[index].reply.count
       waiting[index] = measurement
       lost += 1

@@ -3,9 +3,9 @@ import ChipSharing
 import UCI
 import Varlink
 
-/// The measurements that a client wants and that wait for it.
+/// A client's stream of measurements, and the measurements that wait for the client.
 @ServiceActor final class Monitor: VarlinkStream {
-  /// The filter. A chip has its name in the list.
+  /// The filter. Its chip has the name that the list of chips shows.
   private let wanted: ChipCall.Monitor
   /// The peers of the filter; nil for all peers.
   private let peers: Set<MACAddress>?
@@ -52,7 +52,7 @@ import Varlink
 
   /// Queues a measurement if the client wants it, and sends it if the client accepts bytes.
   ///
-  /// - Parameter room: The most bytes that may wait.
+  /// - Parameter room: The greatest number of bytes that may wait.
   func offer(_ measurement: PublishedMeasurement, room: @autoclosure () -> Int) {
     guard includes(measurement), rate.passes(measurement) else { return }
     queue.add(measurement, room: room())
@@ -71,7 +71,7 @@ import Varlink
     if queue.lost > 0 { connection?.closeIfStuck() }
   }
 
-  /// Sends recorded events, unless measurements are being collected, whose events precede them.
+  /// Sends recorded events. Collected measurements wait, and so do the events after them.
   func sendEvents() {
     if events != nil { connection?.sendReplies() }
   }

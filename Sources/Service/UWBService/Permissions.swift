@@ -41,8 +41,8 @@ package struct Permissions: Sendable {
   var mostClients = 1_000
   /// The greatest number of connections of one user, except root. No user can lock out the others.
   var mostClientsOfUser = 250
-  /// The most bytes of measurements that wait for the programs of all users, and of one user. Each
-  /// connection has an equal share.
+  /// The greatest numbers of bytes of measurements that wait for the programs of all users, and of
+  /// one user. All connections have equal shares.
   var mostWaiting = (ofAll: 128 << 20, ofUser: 32 << 20)
   /// Returns the credentials of the other end of a socket.
   var user: @Sendable (Int32) -> PeerCredentials? = { PeerCredentials(of: $0) }
@@ -112,7 +112,7 @@ package struct Permissions: Sendable {
       advice: "End idle programs of this user, or try again later.")
   }
 
-  /// Returns the most bytes of measurements that wait for one connection.
+  /// Returns the greatest number of bytes of measurements that may wait for one connection.
   ///
   /// - Parameters:
   ///   - connections: The number of all connections.

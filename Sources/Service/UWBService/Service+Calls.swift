@@ -26,8 +26,7 @@ extension ChipCall {
 }
 
 extension Service {
-  /// Performs a call whose parameters have their types: at once, or after the chips that it waits
-  /// for have been opened.
+  /// Performs a call, at once or after the opening of the chips that the call waits for.
   func perform(_ method: String, _ message: VarlinkCall, for client: Client)
     -> VarlinkConnection.Outcome
   {
@@ -38,7 +37,7 @@ extension Service {
     return outcome { () throws(ServiceError) in
       if call.startsSessions { try permissions.checkStart(client.user) }
       if call.startsSessions || call.needsDevice { serveFormerBorrowers() }
-      // The client itself may be such a borrower.
+      // The client may be a borrower that has just been disconnected.
       guard !client.isClosed else { return .later }
       let opening = chipsToAwait(call)
       guard !opening.isEmpty else { return try perform(call, message, for: client) }
@@ -53,8 +52,8 @@ extension Service {
     }
   }
 
-  /// Handles the disconnection of borrowers, which may be noticed after the next call otherwise, so
-  /// that no call is refused because of them.
+  /// Handles the disconnection of borrowers before a call, so that no call is refused because of a
+  /// borrower that has gone.
   private func serveFormerBorrowers() {
     for client in clients.values where !client.borrowed.isEmpty && client.connection.hasHungUp {
       client.connection.isReady()
@@ -67,8 +66,8 @@ extension Service {
     do throws(ServiceError) { return try body() } catch { return .reply(error.reply.bytes) }
   }
 
-  /// Returns the chips that are being opened, and without which a call fails. One of them may be at
-  /// the path that the call names.
+  /// Returns the chips that are being opened and that a call needs. Any of them may be at the path
+  /// that the call names.
   private func chipsToAwait(_ call: ChipCall) -> [SharedChip] {
     guard let name = call.chip else {
       return call.needsDevice && chips.count == 1 ? chips.filter(\.isOpening) : []
@@ -319,7 +318,8 @@ extension Service {
     _ wanted: ChipCall.Watch, isOneway: Bool, for client: Client
   ) throws(ServiceError) -> VarlinkConnection.Outcome {
     var after = wanted.after
-    // The client has events of another run only.
+    // Numbers of events of another run mean nothing here, so the stream begins at the start of this
+    // run.
     if let run = wanted.run, run != history.run { after = 0 }
     guard after ?? 0 <= history.last else { throw .invalidParameter("after") }
     guard !isOneway else { return .reply([]) }

@@ -5,7 +5,7 @@ import Glibc
 import Logging
 import UWB
 
-/// Decides who gets sessions on the chip.
+/// Assigns sessions on the chip to clients.
 extension SharedChip {
   /// The chip as clients see it.
   var shown: Chips.Chip {
@@ -36,7 +36,8 @@ extension SharedChip {
       advice: "Wait until process \(borrower.user.pid) has ended.", borrower: borrower.shown)
   }
 
-  /// Checks that a client may borrow the chip: no other client has it, or a session on it.
+  /// Checks that a client may borrow the chip: no other client has borrowed it or has a session on
+  /// it.
   func checkLending(to number: Int) throws(ServiceError) {
     try checkLent()
     let owners = sessions.values.flatMap(\.owners).filter {
@@ -84,7 +85,7 @@ extension SharedChip {
   ) throws(ServiceError) {
     guard session.audience.includes(user) else { throw session.denial }
     var differences = session.isEqual(to: profile) ? [] : session.differences(from: profile)
-    // A private session must not become visible because it was there before.
+    // A session that was to be private must not become visible by joining a visible session.
     if share == .user, session.share == .everyone {
       differences.append(.init("share", present: "everyone", wanted: "user"))
     }
@@ -190,7 +191,8 @@ extension SharedChip {
     try await start(profile, .everyone, user, linger: .zero, as: SharedSession.service)
   }
 
-  /// Starts a session for an owner, or adds the owner to an equal session. Returns when it ranges.
+  /// Starts a session for an owner, or adds the owner to an equal session. Returns when the session
+  /// ranges.
   ///
   /// - Parameters:
   ///   - linger: The time for which the session outlives its last owner.

@@ -9,8 +9,8 @@ import UWB
 import UWBLink
 import Varlink
 
-/// A chip that the service owns for its whole life. The service opens the chip when it is present,
-/// and again after it was lost.
+/// A chip that the service owns for its whole life. The service opens the chip when the chip is
+/// present, and again after a loss.
 @ServiceActor final class SharedChip {
   /// The name of the chip, as on the command line.
   nonisolated let name: String
@@ -90,7 +90,7 @@ import Varlink
     logger[metadataKey: "chip"] = "\(printable(name))"
     self.logger = logger
     var options = UWBDevice.Options(logger: logger, recovery: RecoveryPolicy())
-    // The service opens the chip itself, not through another service.
+    // Only programs other than the service open the chip through a service.
     options.usesService = false
     self.options = options
   }
@@ -145,7 +145,7 @@ import Varlink
           let device = try await UWBDevice.open(endpoint, options: options)
           attempts = 0
           await use(device)
-          // Only a chip that disappeared is reported as gone, not a lent or stopped one.
+          // A chip that disappeared is reported as gone, unlike a lent or stopped one.
           if !endpoint.canReturn, !Task.isCancelled {
             throw .link(LinkError(.deviceGone, endpoint: name))
           }
@@ -205,12 +205,12 @@ import Varlink
   /// Waits while the service opens the chip, for at most 10 s after the first attempt.
   func waitWhileOpening() async {
     await withCheckedContinuation { call in
-      // Another job may have ended the opening before this one runs.
+      // The opening may have ended before this job runs.
       if isOpening { waiting.append(call) } else { call.resume() }
     }
   }
 
-  /// Whether it is being opened, and calls wait for it.
+  /// Whether the chip is being opened, so that calls wait for it.
   var isOpening: Bool {
     if case .opening = phase { patience != nil } else { false }
   }
@@ -260,7 +260,7 @@ import Varlink
       switch event {
       case .lost(let cause), .notRecovered(let cause): noteProblem(cause)
       case .recovered:
-        // Without a wait: measurements follow.
+        // The phase changes before anything is awaited, because measurements follow.
         if !Task.isCancelled { phase = .open(device) }
         for session in sessions.values { session.awaitOwners(for: Self.returnTime) }
         logger.notice("back; sessions resumed", metadata: JournalMessage.chipBack.metadata())
@@ -275,7 +275,8 @@ import Varlink
       await clock.sleep(for: .seconds(5))
       if !Task.isCancelled { await device.close(within: .zero) }
     }
-    // Closing the device does not wait for sessions that other tasks are closing.
+    // Sessions end first, because closing the device does not wait for sessions that other tasks
+    // are closing.
     for session in sessions.values {
       session.end("The service closes the chip.")
       await session.waitUntilEnded()
@@ -293,7 +294,7 @@ import Varlink
     guard var found = try? await runBlocking({ [endpoint] in ChipIdentity(of: endpoint) }) else {
       return
     }
-    // A chip that is away keeps its names.
+    // A chip that was unplugged keeps its names.
     found.device = found.device ?? identity?.device
     found.serial = found.serial ?? identity?.serial
     identity = found
@@ -339,7 +340,7 @@ import Varlink
 
   // MARK: events
 
-  /// Returns the event that a change of the phase is; nil if it is none for clients.
+  /// Returns the event for a change of the phase; nil if clients need not see the change.
   private func event(after before: Phase) -> Chips.Event? {
     switch (before, phase) {
     case (.open, .open): return nil
@@ -388,7 +389,8 @@ import Varlink
 
   /// Records why the chip cannot be used, and logs each new cause.
   private func noteProblem(_ cause: DriverError) {
-    // The chip was lent or closed since, and may be on its way back in another task.
+    // A cancelled task is out of date: the chip was lent or closed, and another task may be opening
+    // it.
     guard !Task.isCancelled else { return }
     let before = problem
     switch phase {
@@ -406,9 +408,10 @@ import Varlink
   }
 }
 
-/// Decides on the thread of a chip which packets are passed to the clients that speak UCI with it.
+/// Decides which packets are passed to the clients that speak UCI with a chip. Runs on the chip's
+/// thread.
 private struct NotificationGate {
-  /// The number of these clients.
+  /// The number of clients that speak UCI with the chip.
   var watchers = 0
   /// The notification whose next segment is still to come.
   private var unfinished: Opcode?

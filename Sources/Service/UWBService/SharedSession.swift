@@ -34,19 +34,20 @@ import Varlink
   private var lingers: [UInt32: Duration] = [:]
   private var linger: Duration { lingers.values.max() ?? .zero }
   private var lingering: Task<Void, Never>?
-  /// The user for whose program the session waits for longer than `longestOutage`.
+  /// The user whose program may return after more than `longestOutage`; nil if no program may.
   private(set) var longWaiter: UInt32?
-  /// The time of the clock up to which the programs that were disconnected with a lost chip may
-  /// return.
+  /// The time of the clock until which programs may return that were disconnected when the chip was
+  /// lost.
   private var returnEnd: Duration?
   private var now: Duration { .nanoseconds(clock.now()) }
   private var ending: Task<Void, Never>?
   private var isRanging = false
   private(set) var counters = Chips.Counters()
-  /// The peers of the profile, and the first others that were measured.
+  /// The peers of the profile, and other peers that were measured, up to a limit.
   private var peers: Set<MACAddress>
   private static let mostPeers = 1_024
-  /// The origin of the measurements, encoded when one is sent; nil after the chip was away.
+  /// The origin of the measurements in JSON; nil until a measurement needs it, and after each
+  /// change of the chip's names.
   private var identity: EncodedIdentity?
   /// The token of the session on the chip; nil until the session has started.
   private(set) var token: UInt32?
@@ -183,7 +184,7 @@ import Varlink
     lingers[user.uid] = max(lingers[user.uid] ?? .zero, linger)
   }
 
-  /// The way in which an owner releases a session.
+  /// The ways in which an owner releases a session.
   enum Release {
     /// The owner called `Stop`.
     case asked
@@ -193,8 +194,8 @@ import Varlink
     case interrupted
   }
 
-  /// Releases the session for an owner. It ends with the last one, or later if a program may
-  /// return.
+  /// Releases the session for an owner. The session ends with its last owner, or later if a program
+  /// may return.
   func release(_ owner: Int, _ why: Release) {
     guard let user = owners.removeValue(forKey: owner) else { return }
     self.owner?.record(event(.sessionLeft, user: user.shown))
@@ -207,18 +208,20 @@ import Varlink
     endLater(after: max(left, why == .asked ? .zero : linger))
   }
 
-  /// How long it stays for programs that were disconnected, while the chip is lost. Sessions above
-  /// the limit of a user wait no longer.
+  /// The time for which a session waits for disconnected programs while the chip is lost. Only
+  /// `longWait` is longer.
   static let longestOutage = Duration.seconds(60)
 
-  /// Sets how long it waits for programs that were disconnected, if there are any.
+  /// Sets the time for which the session waits for programs that were disconnected, if there are
+  /// any.
   func awaitOwners(for time: Duration) {
     guard returnEnd != nil else { return }
     returnEnd = now + time
     if owners.isEmpty { endLater(after: max(time, linger)) }
   }
 
-  /// The longest of `lingers` above `longestOutage` that the limit of its user allows.
+  /// The longest wait above `longestOutage` that a user has asked for and has not used up; nil for
+  /// none.
   private var longWait: (user: UInt32, time: Duration)? {
     lingers.map { (user: $0.key, time: $0.value) }
       .filter { $0.time > Self.longestOutage && owner?.mayWaitLong(self, for: $0.user) == true }
@@ -271,7 +274,8 @@ import Varlink
     isRanging = true
     owner?.record(
       event(.sessionStarted, user: owners.min { $0.key < $1.key }?.value.shown))
-    // The nonisolated functions run on the chip's reader thread while it exists.
+    // The nonisolated functions run on the reader thread of the chip, as long as that thread
+    // exists.
     cause = await Task(executorPreference: device.executor) {
       await self.take(results, of: session)
     }.value
@@ -285,7 +289,7 @@ import Varlink
     _ results: Results, of session: UWBSession
   ) async -> DriverError? {
     do throws(DriverError) {
-      // Results meanwhile wait in the stream, which counts the ones that it drops.
+      // While the service is full, results wait in the stream, which counts the dropped ones.
       switch results {
       case .twoWay(let rounds):
         var summary = RangeSummary()
@@ -367,7 +371,7 @@ import Varlink
       withoutNulls: listeners.wantNulls && listeners.wantNone ? reply(hasNulls: false) : nil)
   }
 
-  /// Handles a change of the chip's names, perhaps at another place.
+  /// Forgets the encoded origin after the names of the chip changed.
   func identityChanged() { identity = nil }
 }
 

@@ -40,16 +40,16 @@ import Varlink
   private let commands: AsyncStream<Command>.Continuation
   private let stream: AsyncStream<Command>
   private var waiting = 0
-  /// Whether the remaining packets of a notification are dropped after its first one was.
+  /// Whether the remaining packets of a notification are dropped, because its first packet was.
   private var drops = false
 
-  /// More sessions than known chips allow.
+  /// The greatest number of sessions, which is more than known chips allow.
   private static let mostSessions = 32
-  /// The number of commands that may wait. Drivers send one at a time.
+  /// The number of commands that may wait. Drivers send one command at a time.
   private static let mostCommands = 64
   /// The length of the longest command in bytes.
   private static let longestCommand = 4_096
-  /// The unsent bytes after which notifications are dropped.
+  /// The number of unsent bytes above which notifications are dropped.
   private static let mostBytes = 262_144
 
   init(
@@ -125,7 +125,7 @@ import Varlink
       sessions = [:]
       respond(opcode, [Status.ok.rawValue])
       notify(.coreDeviceStatus, [DeviceState.ready.rawValue])
-    // Answered from memory, so that new clients do not disturb a chip that ranges.
+    // The reply comes from memory, so that new clients do not disturb a chip that ranges.
     case .coreGetDeviceInfo:
       let response = GetDeviceInfo.Response(status: .ok, body: device.info)
       respond(opcode, response.encoded(dialect: device.dialect))
@@ -139,7 +139,7 @@ import Varlink
       guard sessions[command.sessionID] == nil else { throw Refused(status: .sessionDuplicate) }
       guard sessions.count < Self.mostSessions else { throw Refused(status: .maxSessionsExceeded) }
       sessions[command.sessionID] = Session(type: command.type)
-      // The response has no handle: the session ID serves as the token.
+      // The response has no handle, so that the session ID serves as the token.
       respond(opcode, [Status.ok.rawValue])
       report(command.sessionID, .initialised)
     case .sessionDeinit:

@@ -8,7 +8,8 @@ import Varlink
   private var cursor: EventCursor
   private let interval: Duration?
   private let sessions: @ServiceActor () -> [Chips.Event]
-  /// Whether counters are due. A client that accepts no bytes gets them once.
+  /// Whether counters are due. A client that accepts no bytes for a while receives the counters
+  /// once.
   private var countersAreDue = false
   private weak var connection: VarlinkConnection?
 

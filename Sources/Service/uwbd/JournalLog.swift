@@ -62,15 +62,15 @@ struct JournalLog: LogHandler {
     } == entry.count
   }
 
-  /// The number of messages in the queue, and of messages dropped since it was full. Standard error
-  /// may be a pipe without a reader, which must not block the service.
+  /// The number of messages in the queue, and the number of messages dropped because the queue was
+  /// full. Standard error may be a pipe without a reader, which must not block the service.
   private static let waiting = Locked((count: 0, lost: 0))
   private static let queue = DispatchQueue(label: "log")
   private static let mostWaiting = 1_000
 
   /// Queues a message, or drops it if the queue is full.
   ///
-  /// - Parameter entry: The journal entry; the line is written if the journal rejects it.
+  /// - Parameter entry: The journal entry; `line` is written if the journal rejects the entry.
   private static func write(_ line: [UInt8], _ entry: [UInt8]?) {
     let isTaken = waiting.withLock { waiting in
       guard waiting.count < mostWaiting else {
@@ -86,7 +86,7 @@ struct JournalLog: LogHandler {
         defer { waiting.lost = 0 }
         return waiting.lost
       }
-      // One call of write, so that lines of several processes do not mix.
+      // A line is written with one call, so that lines of several processes do not mix.
       if entry.map(send) != true { _ = unsafe Glibc.write(STDERR_FILENO, line, line.count) }
       if lost > 0 {
         let note = Array(
@@ -102,7 +102,7 @@ struct JournalLog: LogHandler {
   static func finish() async {
     let end = Latch()
     let timer = OneShotTimer(after: .milliseconds(500)) { end.open() }
-    // After the messages.
+    // The queue runs this block after its messages.
     queue.async { end.open() }
     await end.wait()
     timer.cancel()

@@ -13,8 +13,8 @@ struct ProfileFolder: Sendable {
   /// The greatest size of a profile in bytes.
   private static let longest = 65_536
 
-  /// The folder with the copies that systemd makes of files that only root may read, as
-  /// `LoadCredential=` of systemd.exec(5) says. Nil without systemd.
+  /// The folder in which systemd puts copies of files that only root may read; nil without systemd.
+  /// See `LoadCredential=` in systemd.exec(5).
   static let credentials = unsafe getenv("CREDENTIALS_DIRECTORY").map { unsafe String(cString: $0) }
 
   /// Reads the files `NAME.json` of a folder. With several chips, files are `CHIP.NAME.json`, where

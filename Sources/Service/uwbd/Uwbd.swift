@@ -11,8 +11,8 @@ import UWBLink
 import UWBService
 import Varlink
 
-/// Starts `uwbd`. Dispatch aborts a program without descriptors for it, and runs each asynchronous
-/// `main`: this one checks the limit first.
+/// Starts `uwbd`. An asynchronous `main` would run on Dispatch, which aborts if no descriptor is
+/// left. So this `main` checks the limit of descriptors first.
 @main struct Program {
   static func main() {
     do { try Uwbd.raiseDescriptorLimit() } catch { Uwbd.exit(withError: error) }
