@@ -60,7 +60,7 @@ public final class Accessory: Sendable {
     try check()
   }
 
-  /// Creates an accessory as above.
+  /// Creates an accessory with a clock and a tap of messages.
   ///
   /// - Parameters:
   ///   - clock: The clock of idle channels.
@@ -90,7 +90,7 @@ public final class Accessory: Sendable {
     }
   }
 
-  /// Returns configuration data for an app. Each call has another address.
+  /// Returns configuration data for an app. Each call draws another address.
   ///
   /// - Throws: `AccessoryError` with the code `.unsuitableChip`.
   package func configurationData(
@@ -101,7 +101,7 @@ public final class Accessory: Sendable {
       uwb: try UWBConfigurationData(for: device, options, except: taken))
   }
 
-  /// Returns the capabilities for an Android phone. Each call has another address.
+  /// Returns the capabilities for an Android phone. Each call draws another address.
   func capability(except taken: UInt16?) -> AndroidCapability {
     AndroidCapability(
       of: Capabilities(device.capabilities), role: options.role,
@@ -177,8 +177,8 @@ public final class Accessory: Sendable {
     }
   }
 
-  /// Keeps configuration data before it is sent to a named app. Data of 64 apps is kept without a
-  /// client.
+  /// Keeps configuration data before it is sent to a named app. Data for up to 64 apps stays after
+  /// they have disconnected.
   func keep(_ data: AccessoryConfigurationData, for client: AccessoryClient) {
     guard client.isNamed else { return }
     state.withLock { state in

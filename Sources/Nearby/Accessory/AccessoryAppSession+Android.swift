@@ -5,7 +5,7 @@ internal import UCI
 // The dialogue with an Android phone.
 extension AccessoryAppSession {
   mutating func handleAndroid(_ bytes: [UInt8]) async {
-    // The address stays the same on a channel. The first request of a channel draws another one.
+    // The address stays the same on a channel, whose first request draws a new address.
     let isNew = dialogue.version == nil
     let next =
       capability.flatMap { isNew && bytes.dropFirst().first == 0x00 ? nil : $0 }

@@ -41,7 +41,8 @@ struct AccessoryAppSession {
   /// The timer that ends ranging with an Android phone without a channel.
   private var unlinked: OneShotTimer?
   private var runs = 0
-  /// Shareable data that arrived while the device was lost, the error, and the waiting task.
+  /// Shareable data that arrived while the device was lost, the error of the device, and the task
+  /// that waits for its return.
   private var waiting: (request: Request, error: DriverError, watch: Task<Void, Never>)?
   /// The time of the last command by the accessory's clock, and the timer that closes an idle
   /// channel.
@@ -165,7 +166,7 @@ struct AccessoryAppSession {
   func send(_ message: [UInt8]) async {
     guard let channel else { return }
     accessory.tap?(client.app, DialogueMessage(message, kind, isFromPhone: false))
-    // A failing channel ends, and its end is reported.
+    // A channel that fails ends, and reports its end.
     try? await channel.send(message)
   }
 
@@ -204,7 +205,7 @@ struct AccessoryAppSession {
     // New data ends the app's session, even if the data is refused.
     await end(.replaced, notifies: false)
     stopWaiting()
-    // Subscribe before the attempt, so that the end of a recovery is not missed.
+    // The subscription precedes the attempt, so that the end of a recovery is not missed.
     let events = accessory.device.events
     do throws(AccessoryError) {
       let plan = try plan(request)
@@ -311,7 +312,8 @@ struct AccessoryAppSession {
     }
   }
 
-  /// Starts tasks that observe a session. They begin before the session, so that nothing is missed.
+  /// Starts tasks that observe a session. The tasks start before the session, so that they miss
+  /// nothing.
   private func watch(
     _ session: UWBSession, _ regions: RegionWatch?, run: Int
   ) -> [Task<Void, Never>] {
@@ -360,7 +362,7 @@ struct AccessoryAppSession {
     if let ended = running.take() {
       for watch in ended.watches { watch.cancel() }
       await ended.regions?.end()
-      // An unplugged chip has lost the session anyway.
+      // A chip that was unplugged has already lost the session.
       try? await ended.session.close()
     }
     client.setRanging(false)

@@ -17,7 +17,7 @@ extension Accessory {
 
   /// The role, identity and limits of an accessory.
   public struct Options: Sendable, Hashable {
-    /// The phones that the accessory serves. A message decides about the protocol of its sender.
+    /// The phones that the accessory serves. The messages of a phone determine its protocol.
     public var phones = Phones.any
     /// The update rate that the accessory requests.
     public var updateRate: AccessoryConfigurationData.UpdateRate = .userInteractive

@@ -5,7 +5,8 @@
 /// `SocketChannel` (TCP, Unix sockets) and `ByteStreamChannel` (any pair of byte streams) conform.
 /// Over Bluetooth, each write or notification of a characteristic is a message, so a conforming
 /// type needs no framing. The longest message has 49 bytes, so the connection needs an MTU of at
-/// least 52; with Android phones 58 bytes, or more if they add other technologies, and 61.
+/// least 52. With Android phones it has 58 bytes, which need an MTU of 61. Phones that add other
+/// technologies need more.
 public protocol DataChannel: AnyObject, Sendable {
   /// The peer's messages, for one consumer. The stream ends with the channel.
   var messages: AsyncStream<[UInt8]> { get }

@@ -102,7 +102,7 @@ final class BluetoothTransport: PeerTransport {
       switch sighting {
       case .heard(let device, let data):
         let id = UInt64(littleEndianBytes: data)
-        // The advertisement may be received before the name.
+        // The advertisement may be received before the scan response with the name.
         guard data.count == 8, id != 0, known[id] == nil, known.count < capacity,
           let name = device.name.flatMap({ PeerAnnouncement.name($0.utf8) })
         else { return [] }

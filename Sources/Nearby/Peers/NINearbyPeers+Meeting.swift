@@ -11,8 +11,8 @@ extension NINearbyPeers {
 
   /// Connects to the first peer with which the exchange of tokens succeeds.
   ///
-  /// Invites each peer that it is to invite, and accepts each invitation. Other peers need not wait
-  /// for a silent one, and a peer is invited again after a failure.
+  /// Invites each peer for which `isToInvite` is true, and accepts each invitation. A silent peer
+  /// does not delay the others, and a peer is invited again after a failure.
   ///
   /// - Parameter name: The name of the peer; nil for any.
   /// - Returns: The connection; nil if the task was cancelled, or the search was closed.
@@ -68,8 +68,8 @@ private struct Meeting {
   let sink: AsyncStream<Step>.Continuation
   private var attempts: [Int: Task<Void, Never>] = [:]
   private var last = 0
-  /// The invitations to accept, one after the other. An inviter that has sent its token counts on
-  /// the connection, so only one inviter at a time sends it.
+  /// The invitations to accept, one after the other. An inviter that has sent its token relies on
+  /// the connection, so only one inviter at a time may send its token.
   private var waiting: [NIPeerInvitation] = []
   private var turn: (id: Int, timer: OneShotTimer)?
 
@@ -119,7 +119,7 @@ private struct Meeting {
     attempts[last] = Task { [sink, last] in
       do {
         let connection = try await connect()
-        // Another attempt may have succeeded.
+        // Another attempt may have succeeded first.
         if case .terminated = sink.yield(.connected(connection)) { connection.close() }
       } catch {
         sink.yield(.failed(last, error as? NIPeerError ?? .vanished))

@@ -44,8 +44,8 @@ public final class NINearbyPeers: Sendable {
 
   /// An event of the search for peers. Later versions may add cases, so a `switch` needs a default.
   public enum Event: Sendable {
-    /// A peer of the same service was found. It is found again, after a pause, if an invitation to
-    /// it has failed for another reason than its refusal.
+    /// A peer of the same service was found. After a failed invitation, it is found again after a
+    /// pause, unless it has refused.
     case found(Peer)
     /// A peer has closed, or was not received for five seconds, over Bluetooth LE for thirty.
     case lost(Peer)
@@ -64,8 +64,8 @@ public final class NINearbyPeers: Sendable {
     /// The time before a peer is found again after a failed invitation. It doubles with each
     /// failure, up to 32 times.
     var pause = Duration.seconds(1)
-    /// The time after which the next invitation is accepted, although the inviter of an accepted
-    /// one has not sent its token.
+    /// The time for the inviter of an accepted invitation to send its token, before the next
+    /// invitation is accepted.
     var turn = Duration.seconds(1)
     /// Starts a timer. Tests have their own clock.
     var timer: Timer = OneShotTimer.init
@@ -165,7 +165,8 @@ public final class NINearbyPeers: Sendable {
     let task = Task { [weak self, arrivals = transport.arrivals] in
       await withDiscardingTaskGroup { group in
         for await arrival in arrivals {
-          // In the order of arrival, because a later connection may replace an earlier one.
+          // Connections are admitted in the order of arrival, because a later connection may
+          // replace an earlier one.
           guard let id = self?.admit(arrival) else { continue }
           group.addTask { [weak self] in await self?.serve(arrival.channel, id) }
         }

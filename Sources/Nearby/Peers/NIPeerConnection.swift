@@ -104,8 +104,8 @@ public final class NIPeerConnection: Sendable {
     wake()
   }
 
-  /// Records the end; only the first one counts. A connection that was refused or closed here
-  /// cannot be confirmed afterwards.
+  /// Records the end of the connection; only the first end counts. A connection that was refused or
+  /// closed here cannot be confirmed afterwards.
   private func end(_ error: NIPeerError) {
     state.withLock { state in
       state.end = state.end ?? error

@@ -27,7 +27,7 @@ final class PeerBeacon: @unchecked Sendable {
   ///
   /// - Parameters:
   ///   - heard: called with each announcement, including this program's own.
-  ///   - tick: called after each of its own announcements.
+  ///   - tick: called after each announcement of this program.
   init(
     _ announcement: PeerAnnouncement, every interval: Duration,
     heard: @escaping @Sendable (Heard) -> Void, tick: @escaping @Sendable () -> Void

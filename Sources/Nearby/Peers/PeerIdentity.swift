@@ -18,7 +18,7 @@ package struct PeerIdentity: Sendable, Secret {
   ///   - channels: the channels of the chip; channels without a UCI number are omitted.
   ///   - interval: the requested ranging interval in milliseconds, at least 1.
   ///   - minimumSlot: the shortest slot of the chip in RSTU, at least 1.
-  /// - Throws: `PeerTokenError.noCryptography`, as every way to create an end.
+  /// - Throws: `PeerTokenError.noCryptography`.
   package init(
     capabilities: PeerToken.Capabilities, channels: [Int] = [5, 9], interval: UInt16 = 200,
     minimumSlot: UInt16 = 2_400

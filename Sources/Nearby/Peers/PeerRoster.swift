@@ -18,7 +18,8 @@ struct PeerRoster: Sendable {
   /// The seconds without an announcement after which a peer is lost: five intervals.
   static let patience = 5.0
   private static let capacity = 64
-  /// The limit for one machine, so that it does not take the places of all others.
+  /// The greatest number of peers of one machine, so that a machine cannot take the places of all
+  /// others.
   private static let capacityOfOne = 8
 
   private let own: UInt64

@@ -32,10 +32,10 @@ protocol PeerTransport: AnyObject, Sendable {
   func end() async
 }
 
-/// A connection from another program.
+/// A connection from a program on another machine.
 struct PeerArrival: Sendable {
   let channel: any DataChannel
-  /// The address of the other machine, which counts its connections.
+  /// The address of the other machine, by which its connections are counted.
   let address: String
 }
 

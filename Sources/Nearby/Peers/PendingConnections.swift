@@ -2,8 +2,8 @@
 
 /// The connections whose invitations have not arrived or not been answered.
 ///
-/// They are counted by address, so that no machine takes the places of others. A further connection
-/// of an address replaces its oldest one, beginning with connections without an invitation.
+/// They are counted by address, so that no machine takes the places of others. An address at its
+/// limit loses its oldest connection, preferably one without an invitation.
 struct PendingConnections: Sendable {
   struct Entry: Sendable {
     let id: Int

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 private import Glibc
 
-/// A quaternion, which as a unit is a rotation. Code for Apple's platforms calls it `simd_quatf`.
+/// A quaternion. A quaternion of length 1 is a rotation. Code for Apple's platforms calls it
+/// `simd_quatf`.
 public struct SIMDQuaternion<Scalar: SIMDScalar & BinaryFloatingPoint & Sendable>: Equatable,
   @unchecked Sendable
 {

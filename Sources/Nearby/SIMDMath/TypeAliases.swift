@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The names that Apple's simd library gives to the vectors of the standard library. Source: the
-// library's public documentation. Only what Nearby Interaction's signatures and apps that use them
-// need is here.
+// library's public documentation. Only names that Nearby Interaction's signatures and its apps need
+// are here.
 
 /// Two single-precision numbers.
 public typealias simd_float2 = SIMD2<Float>

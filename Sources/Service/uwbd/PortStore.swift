@@ -2,8 +2,8 @@
 import Glibc
 import UWBService
 
-/// Stores the descriptors of ports with systemd (FileDescriptorStoreMax=). A crash of the service
-/// then does not close them, which may reset a board.
+/// Stores the descriptors of ports with systemd (FileDescriptorStoreMax=), so that a crash of the
+/// service closes no port. Closing a port may reset a board.
 struct PortStore: PortKeeper {
   private let supervisor: Supervisor
 

@@ -56,7 +56,7 @@ extension AndroidCapability: ConfigurationData {
 }
 
 extension FieldCoder where Self: ~Escapable {
-  /// Codes the number of UWB and the size of its block.
+  /// Codes the header of the block: the number of UWB, and the size.
   @_lifetime(self: copy self)
   mutating func blockHeader(_ size: inout UInt8) throws(PayloadError) {
     var technology: UInt8 = 0

@@ -50,7 +50,7 @@ package struct AndroidPhoneMessage: Sendable, Hashable {
     return bytes[1]
   }
 
-  /// Decodes a message with nothing but technologies. Later versions may append data.
+  /// Decodes a message that has only technologies. Later versions may append data.
   static func technologies(
     _ bytes: [UInt8], _ version: UInt8
   ) throws(AccessoryError) -> AndroidTechnologies {

@@ -70,7 +70,7 @@ package struct DialogueMessage: Sendable, Hashable {
 }
 
 extension DialogueMessage: CustomStringConvertible {
-  /// The message in words, without keys; for a damaged one, the reason.
+  /// The message in words, without keys; for a damaged message, the reason of the failure.
   package var description: String {
     do throws(AccessoryError) {
       switch (kind, isFromPhone) {

@@ -19,7 +19,7 @@ public struct BluetoothAccessory: Sendable, Hashable {
   /// contains the addresses of the accessory and of this machine's adapter.
   public let identifier: UUID
 
-  /// Whether its advertisements are received now.
+  /// Whether advertisements of the accessory are received now.
   package let isHeard: Bool
   let device: BluetoothDeviceID
 }
@@ -170,15 +170,15 @@ public final class BluetoothCentral: Sendable {
   ///
   /// - Parameters:
   ///   - accessory: an accessory that this object has found.
-  ///   - pairing: whether to pair as well, without a comparison. Nothing happens if they are
-  ///     paired.
+  ///   - pairing: whether to pair as well, without a comparison, unless the two are paired already.
   /// - Returns: a channel in which each write and each notification is a message.
   /// - Throws: `ChannelError` with the code `.bluetooth`.
   public func connect(
     to accessory: BluetoothAccessory, pairing: Bool = false
   ) async throws(ChannelError) -> any DataChannel {
     let device = accessory.device
-    // bluetoothd would report the device as connected, and end that connection a little later.
+    // The disconnection has to end first: until then, bluetoothd reports the device as connected,
+    // and ends that connection a little later.
     if case .leaving(let task)? = links.withLock({ $0[device] }) { await task.value }
     links.withLock { $0[device] = .connected }
     do throws(BluetoothError) {

@@ -78,7 +78,8 @@ package final class BluetoothChannel: DataChannel {
       state.failure = ChannelError(.messagesLost(state.lost))
       return state.lost == 1
     }
-    // Open until the phone has disconnected, so that its lost messages are counted.
+    // The channel stays open until the phone has disconnected, so that its lost messages are
+    // counted.
     if isFirst == true { Task { @BluetoothActor in disconnect() } }
     return isFirst == nil ? nil : .application(0x80)
   }

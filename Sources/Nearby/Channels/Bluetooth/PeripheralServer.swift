@@ -12,9 +12,9 @@ internal import System
     var isConnected = false
     /// Whether the phone has subscribed, now or earlier.
     var hasSubscribed = false
-    /// Whether it was refused, which has been reported.
+    /// Whether the phone was refused, which is reported once.
     var isRefused = false
-    /// The address at the last subscription, or else at the connection.
+    /// The address of the phone at its last subscription, or else at its connection.
     var address: String?
     var channel: BluetoothChannel?
 
@@ -142,7 +142,7 @@ internal import System
       phones[device, default: Phone()].hasSubscribed = true
       phones[device]?.address = bluetooth.device(device)?.address
       phones[device]?.channel?.subscribed(output)
-      // It would also receive notifications meant for a phone without its own socket.
+      // The phone would also receive notifications meant for a phone without its own socket.
       if servesSeveral, !served(beside: device).allSatisfy(services.server.hasSocket) {
         refuse(device)
       }
@@ -187,7 +187,7 @@ internal import System
     if let known, services.server.hasSocket(device) || served(beside: device).isEmpty {
       return known
     }
-    // The connection whose channel has ended is about to end.
+    // A phone whose channel has ended is about to be disconnected.
     guard phones[device]?.channel?.isOpen ?? true else { return nil }
     // A phone that is not connected would never be reported as disconnected.
     guard bluetooth.device(device)?.isConnected == true else { return nil }
@@ -211,8 +211,8 @@ internal import System
 
   /// Returns whether a broadcast notification for `device` would also reach `other`.
   ///
-  /// It reaches phones that have subscribed. BlueZ keeps the subscriptions of bonded phones from
-  /// earlier connections. A phone without a bond gets its own socket.
+  /// A broadcast reaches each phone that has subscribed. BlueZ keeps the subscriptions of bonded
+  /// phones from earlier connections. A phone without a bond gets its own socket.
   private func broadcast(
     for device: BluetoothDeviceID, reaches other: BluetoothDeviceID
   ) -> Bool {

@@ -19,7 +19,7 @@ package struct PeripheralServices: Sendable {
   /// The service with configuration data for iOS itself.
   static let nearbyInteraction: BluetoothUUID = "48FE3E40-0817-4BB2-8633-3073689C2DBA"
   /// The services that accessories advertise. Estimote's accessories advertise fe9a, and offer the
-  /// first.
+  /// first of `channels`.
   static let advertised = Set(channels.map(\.uuid) + ["fe9a"])
 
   let server: GATTServer
@@ -61,8 +61,8 @@ package struct PeripheralServices: Sendable {
 
   /// Creates the services of an accessory.
   ///
-  /// An adapter with few advertisements omits the last ones. The service for Android is the last of
-  /// both lists, so that iPhones find the accessory as without it.
+  /// An adapter that supports few advertisements omits the last of them. The service for Android is
+  /// last in both lists, so that it takes no place from the services for iPhones.
   ///
   /// - Parameters:
   ///   - phones: the phones to serve.

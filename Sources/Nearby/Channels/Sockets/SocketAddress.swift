@@ -95,7 +95,7 @@ package enum SocketAddress {
 
   /// Returns the address of an IPv4 or IPv6 socket; nil for other sockets.
   ///
-  /// - Parameter isPeer: whether the address is the one of the other end.
+  /// - Parameter isPeer: whether to return the address of the other end.
   private static func internetAddress(
     of descriptor: FileDescriptor, isPeer: Bool = false
   ) -> (bytes: [UInt8], family: Int32)? {

@@ -78,8 +78,8 @@ public final class SocketListener: Sendable {
       // Only once, because another program may listen at the same path afterwards.
       guard let number = socket.take() else { return }
       if case .unix(let path) = endpoint { unsafe unlink(path) }
-      // The watch closes the socket later, and a child of this process may have it until it runs
-      // its program.
+      // The watch closes the socket later, and a child of this process may hold the socket until
+      // the child runs its program.
       shutdown(number, Int32(SHUT_RDWR))
     }
     watch.cancel()

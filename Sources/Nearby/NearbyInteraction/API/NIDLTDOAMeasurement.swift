@@ -57,14 +57,14 @@ open class NIDLTDOAMeasurement: NSObject, NSCopying, NSSecureCoding, @unchecked 
     var coordinates: SIMD3<Double>?
     var block: Int
     var round: Int
-    /// Whether the transmission time is of the time base that all anchors share. This and the next
-    /// ones are nil in archives of earlier versions.
+    /// Whether the transmission time belongs to the time base that all anchors share. This member
+    /// and the following ones are nil in archives of earlier versions.
     var isCommonTimeBase: Bool?
-    /// Ticks of the responder from the poll to its response, and of the initiator from the response
-    /// to the final; 0 where the message has none.
+    /// The ticks of the responder from the poll to its response, and of the initiator from the
+    /// response to the final message; 0 if the message has none.
     var responderReply: UInt32?
     var initiatorReply: UInt32?
-    /// Ticks of the signal between the two anchors; 0 where the message has none.
+    /// The ticks of a signal's flight between the two anchors; 0 if the message has none.
     var anchorFlight: UInt16?
   }
   let values: Values

@@ -113,8 +113,8 @@ open class NISession: NSObject, @unchecked Sendable {
   /// Stops ranging until `run`. The peer is not notified; it stops receiving measurements.
   open func pause() { core.handle(.pause) }
 
-  /// Ends the session for good, without further calls of the delegate. A controller also notifies
-  /// its peer.
+  /// Ends the session for good, and no longer calls the delegate. A controller also notifies its
+  /// peer.
   open func invalidate() { core.handle(.invalidate) }
 
   /// Sets a `PoseSource`, which replaces ARKit's session. Call it before `run`.

@@ -34,9 +34,10 @@ public struct NIAnchorPlaces: Sendable {
     public var roundIndex: Int
   }
 
-  /// The reason for which a round has no place.
+  /// The reason why a round has no place.
   public enum Refusal: Sendable, Hashable {
-    /// Fewer than four anchors with a place, or than five without a height; or no poll.
+    /// Fewer than four anchors have a place, or fewer than five if the height is unknown; or the
+    /// poll is missing.
     case fewAnchors
     /// Another place is as likely. A height excludes the mirror image of anchors in one plane.
     case ambiguous
@@ -62,14 +63,14 @@ public struct NIAnchorPlaces: Sendable {
   private var frame: AnchorFrame?
   /// The places of anchors in metres.
   private var anchors: [Int: SIMD3<Double>] = [:]
-  /// The messages of the round that is not complete.
+  /// The messages of the round that is not complete yet.
   private var pending: [NIDLTDOAMeasurement.Values] = []
   private var last: SIMD3<Double>?
-  /// The most messages of a round: FiRa's rounds have at most 255 slots.
+  /// The greatest number of messages of a round: FiRa's rounds have at most 255 slots.
   private static let mostMessages = 255
-  /// The most anchors whose places and clocks are kept.
+  /// The greatest number of anchors whose places and clocks are kept.
   private static let mostAnchors = 1_024
-  /// The greatest coordinate of an anchor in metres: FiRa's relative ones are within 135 km.
+  /// The greatest coordinate of an anchor in metres: FiRa's relative coordinates are within 135 km.
   private static let farthest = 1e6
   /// The greatest `radius95` of a place, in metres.
   private static let greatestRadius = 5.0
@@ -88,8 +89,8 @@ public struct NIAnchorPlaces: Sendable {
 
   /// Processes messages in their order.
   ///
-  /// - Returns: a result for each round that is complete, by its final or by a message of another
-  ///   round.
+  /// - Returns: a result for each complete round. A round is complete after its final message, or
+  ///   at a message of another round.
   public mutating func update(_ measurements: [NIDLTDOAMeasurement]) -> [Result] {
     var results: [Result] = []
     for values in measurements.map(\.values) {
@@ -104,7 +105,7 @@ public struct NIAnchorPlaces: Sendable {
   }
 
   private mutating func keepPlace(of values: NIDLTDOAMeasurement.Values) {
-    // Places beyond the earth, or none.
+    // Coordinates that are impossibly large count as missing.
     guard let coordinates = values.coordinates, coordinates.isFinite,
       coordinates.length < Self.farthest
     else { return }
@@ -113,7 +114,7 @@ public struct NIAnchorPlaces: Sendable {
     }
     let type = NIDLTDOACoordinatesType(rawValue: values.coordinatesType) ?? .relative
     let frame = frame ?? AnchorFrame(type, at: coordinates)
-    // Coordinates of another system have no place in the frame.
+    // Coordinates of another system cannot be converted to the frame.
     guard frame.type == type else { return }
     self.frame = frame
     anchors[values.address] = frame.metres(coordinates)

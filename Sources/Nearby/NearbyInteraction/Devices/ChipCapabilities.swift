@@ -8,7 +8,7 @@ struct ChipCapabilities: NIDeviceCapability, Sendable, Hashable {
   var known: PeerToken.Capabilities = []
 
   var supportsPreciseDistanceMeasurement: Bool { known.contains(.preciseDistance) }
-  /// A direction needs both angles.
+  /// A direction needs azimuth and elevation.
   var supportsDirectionMeasurement: Bool { known.isSuperset(of: [.direction, .elevation]) }
   var supportsCameraAssistance: Bool { known.contains(.cameraAssistance) }
   var supportsExtendedDistanceMeasurement: Bool { false }

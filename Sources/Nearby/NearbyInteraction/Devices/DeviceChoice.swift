@@ -18,7 +18,7 @@ enum DeviceChoice {
     func first(_ kind: KnownProduct.Kind) -> SerialPort? {
       ports.first { $0.usb?.known?.kind == kind }
     }
-    // Any device can be connected to a bridge. A debug probe has no UCI.
+    // A bridge may have any device. A debug probe has no UCI.
     guard let port = first(.board) ?? first(.bridge) else {
       return .failure(
         NIError(

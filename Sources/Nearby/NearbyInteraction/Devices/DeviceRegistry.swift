@@ -54,7 +54,8 @@ final class DeviceRegistry: Sendable {
 
   private let state = Locked(State())
   private let linger: Duration
-  // The driver recovers a lost device, but not its sessions. The app has to run them again.
+  // The policy of the driver, which recovers a lost device but not its sessions. The app has to run
+  // the sessions again.
   private let recovery: RecoveryPolicy
   private let clock: AlarmClock
 
@@ -118,10 +119,10 @@ final class DeviceRegistry: Sendable {
     for task in closing { await task.value }
   }
 
-  /// Closes an unused device. If it is acquired meanwhile, it is opened again afterwards.
+  /// Closes an unused device. A device that is acquired meanwhile is opened again afterwards.
   private func close(_ name: String) async {
     let closing = state.withLock { state -> Task<Void, Never>? in
-      // If the device is already being closed, wait for that.
+      // A second call waits for the task that already closes the device.
       guard let entry = state.entries[name], entry.users == 0 else { return state.closing[name] }
       entry.closing?.cancel()
       state.entries[name] = nil

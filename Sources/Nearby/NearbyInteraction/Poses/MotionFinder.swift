@@ -33,7 +33,7 @@ final class MotionFinder: Sendable {
     var finder = TargetFinder()
     /// The status that was last reported to the app.
     var status = NIAlgorithmConvergenceStatus.unknown
-    /// A different status, and the time since when it has lasted.
+    /// A status that differs from the reported status, and its beginning.
     var next: (status: NIAlgorithmConvergenceStatus, since: UInt64)?
     /// The position of the object in the coordinates of the poses.
     var position: SIMD3<Double>?

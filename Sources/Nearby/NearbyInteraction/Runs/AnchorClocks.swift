@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Ranging
 
-/// The clocks of anchors relative to the tag's, and the differences of distances by them.
+/// The clocks of anchors relative to the tag's clock, and the differences of distances that they
+/// give.
 struct AnchorClocks: Sendable {
   typealias Message = NIDLTDOAMeasurement.Values
 
@@ -11,7 +12,7 @@ struct AnchorClocks: Sendable {
     var round: Int
   }
 
-  /// The clocks of pairs whose messages have the anchors' own times.
+  /// The clocks of pairs of anchors whose messages have times of the anchors' own time bases.
   private var pairs: [Pair: DownlinkRanging] = [:]
   /// The clock of the common time base, by the messages of an initiator.
   private var common: [Int: ClockOffsetTracker] = [:]
@@ -28,8 +29,9 @@ struct AnchorClocks: Sendable {
     common[poll.address] = clock
   }
 
-  /// Returns the distance to a responder minus the distance to the initiator; nil without clocks,
-  /// without the reply time that an own time base needs, or if it is implausible.
+  /// Returns the distance to a responder minus the distance to the initiator; nil if a clock is
+  /// missing, if the reply time of an own time base is missing, or if the difference is
+  /// implausible.
   mutating func difference(
     _ poll: Message, _ response: Message, _ final: Message?, from start: SIMD3<Double>,
     to end: SIMD3<Double>
@@ -52,7 +54,7 @@ struct AnchorClocks: Sendable {
     return found.map { ($0.metres, $0.standardDeviation) }
   }
 
-  /// Returns the difference by times of the common time base, which need no reply time.
+  /// Returns the difference from times of the common time base, which need no reply time.
   private func difference(
     _ poll: Message, _ response: Message
   ) -> (metres: Double, standardDeviation: Double)? {
@@ -74,7 +76,8 @@ struct AnchorClocks: Sendable {
 extension NIDLTDOAMeasurement.Values {
   fileprivate var sent: TickStamp { TickStamp(UInt64(bitPattern: rawTransmitTime)) }
   fileprivate var received: TickStamp { TickStamp(UInt64(bitPattern: rawReceiveTime)) }
-  /// The sender's clock relative to the tag's; nil for 0, which chips report without a value.
+  /// The sender's clock rate relative to the tag's; nil for 0, which chips report instead of a
+  /// missing value.
   fileprivate var carrier: ClockOffset? {
     carrierFrequencyOffset == 0 ? nil : ClockOffset(carrierFrequencyOffset)
   }

@@ -6,9 +6,9 @@ internal import Foundation
 /// The plane that touches the ellipsoid of WGS-84 is a centimetre off at 300 m from the origin.
 struct AnchorFrame: Sendable {
   let type: NIDLTDOACoordinatesType
-  /// The origin in the coordinates of anchors: zero for relative ones.
+  /// The origin in the coordinates of the anchors; zero for relative coordinates.
   let origin: SIMD3<Double>
-  /// Metres in a unit of each coordinate.
+  /// The metres in a unit of each coordinate.
   private let scale: SIMD3<Double>
 
   /// - Parameter place: the coordinates of the first anchor.
@@ -30,7 +30,7 @@ struct AnchorFrame: Sendable {
       max(1e-3, (normal + place.z) * cos(latitude) * .pi / 180), 1)
   }
 
-  /// Returns metres: for geodetic coordinates x is east and y north.
+  /// Returns coordinates as metres. For geodetic coordinates, x points east and y north.
   func metres(_ coordinates: SIMD3<Double>) -> SIMD3<Double> {
     var arm = coordinates - origin
     guard type == .geodetic else { return arm }

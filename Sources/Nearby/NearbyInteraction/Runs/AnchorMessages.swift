@@ -54,7 +54,7 @@ struct AnchorMessages: Sendable {
       values.coordinatesType = NIDLTDOACoordinatesType.geodetic.rawValue
       values.coordinates = SIMD3(latitude, longitude, altitude)
     case .relative(let x, let y, let z):
-      // Probably millimetres: see AnchorLocation.
+      // The unit is probably the millimetre: see AnchorLocation.
       values.coordinates = SIMD3(Double(x), Double(y), Double(z)) / 1_000
     case nil: break
     }

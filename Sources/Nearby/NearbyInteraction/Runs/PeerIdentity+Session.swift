@@ -20,7 +20,7 @@ extension NIDiscoveryToken {
 
 extension PeerIdentity {
   /// Creates this host's end of a session, with the capabilities of its chip. Without a chip, or
-  /// before it has answered, it has the capabilities of every chip.
+  /// before the chip has answered, the end has the capabilities that every chip has.
   static func ofDevice(named name: String?, hasPoses: Bool)
     throws(PeerTokenError) -> PeerIdentity
   {

@@ -150,7 +150,8 @@ final class RangingRun: Sendable {
     if case .requested(notifiesPeer: true) = ending, made.suppressesInBandTermination {
       try? await enableInBandTermination(session)
     }
-    // Close it even after a failure. An unplugged chip has lost the session anyway.
+    // The session is closed even after a failure. A chip that was unplugged has already lost the
+    // session.
     try? await session.close()
     switch ending {
     case .requested: break
@@ -171,7 +172,7 @@ final class RangingRun: Sendable {
     if case .anchors = plan.target { return session.onRounds(core.anchors(of: number)) }
     let angles = AngleUse(Capabilities(session.device.capabilities))
     var settings = EstimationSettings()
-    // Waiting for diagnostics that may not come would delay the first round.
+    // The first round would be delayed by waiting for diagnostics, which may not come.
     settings.expectsDiagnostics = false
     return session.onEstimates(settings, core.estimates(of: number, angles))
   }

@@ -20,7 +20,8 @@ struct RunRequest {
   ) throws(NIError) {
     let options = session.options.withLock { $0 }
     let device = options.device ?? NISession.device
-    // Check this first: apps request permission with a run that may fail for another reason.
+    // The permission is checked first: apps request permission with a run that may fail for another
+    // reason.
     if let problem = Authorization.problem(with: device) { throw problem }
     switch configuration {
     case let accessory as NINearbyAccessoryConfiguration:

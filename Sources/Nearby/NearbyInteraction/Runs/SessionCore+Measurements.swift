@@ -10,7 +10,7 @@ package import UWB
 extension NISession {
   /// Ranges without a chip, for tests and benchmarks.
   ///
-  /// - Returns: the handler of estimates, as for a chip with these capabilities.
+  /// - Returns: the handler of estimates that a chip with these capabilities would have.
   package func rangeWithoutChip(
     _ capabilities: Capabilities = Capabilities([])
   ) -> @Sendable (EstimatedMeasurement) -> Void {

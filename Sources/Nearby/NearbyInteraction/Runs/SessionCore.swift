@@ -14,7 +14,8 @@ final class SessionCore: Sendable {
     func finish() async
   }
 
-  /// The number of updates that can wait for the app's queue. Beyond it, the newest are dropped.
+  /// The number of updates that can wait for the app's queue. Beyond it, the newest updates are
+  /// dropped.
   static let pendingLimit = 64
 
   struct State {
@@ -107,7 +108,7 @@ final class SessionCore: Sendable {
         (state.plan, state.token, state.finder) = (plan, token, finder)
         state.shareable = nil
         state.anchors = AnchorMessages()
-        // Ignore a sleep before this run.
+        // A sleep before this run does not count.
         state.slept = clock.times.slept
       } else {
         state.isSilenced = false
@@ -252,9 +253,9 @@ final class SessionCore: Sendable {
 
 /// The events of a session that its subscribers have not received yet.
 ///
-/// They are behind the session's lock, but are published outside of it. Waking a task takes a lock
-/// of the runtime, which is also held while cancellation handlers of a task run. These handlers
-/// (the stream's own, or an app's that ends the session) take the session's lock.
+/// The session's lock protects them, but they are published outside of the lock. Waking a task
+/// takes a lock of the runtime, which is also held while cancellation handlers of a task run. These
+/// handlers (the stream's own, or an app's that ends the session) take the session's lock.
 struct UnpublishedEvents {
   /// The events in order; nil stands for the end.
   private var events = Deque<NISession.Event?>()

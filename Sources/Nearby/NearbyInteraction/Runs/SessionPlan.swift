@@ -119,7 +119,7 @@ struct SessionPlan: Sendable {
   }
 }
 
-/// The angles of a chip that are meaningful.
+/// The meaningful angles of a chip.
 struct AngleUse: Sendable, Hashable {
   var azimuth: Bool
   var elevation: Bool

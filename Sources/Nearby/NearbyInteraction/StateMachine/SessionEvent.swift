@@ -14,10 +14,10 @@ enum SessionEvent: Sendable, Equatable {
   case background(Bool)
   case slept
   case timer(SessionMachine.Timer)
-  /// The chip's side of a run has sent a report.
+  /// The part of a run that uses the chip has sent a report.
   case report(run: Int, Report)
 
-  /// A report of the chip's side.
+  /// A report of the part of a run that uses the chip.
   enum Report: Sendable, Equatable {
     /// The run ranges. An accessory needs data to begin.
     ///
@@ -46,7 +46,7 @@ enum SessionEffect: Sendable, Equatable {
   case stopTimers
   case call(Callback)
 
-  /// A call of the delegate other than with measurements.
+  /// A call of the delegate that has no measurements.
   enum Callback: Sendable, Equatable {
     case started
     case suspended
