@@ -2,8 +2,8 @@
 
 /// The variant of UCI on one chip, as far as layouts depend on it.
 ///
-/// The length of a message reveals most differences; this type has the others. It is derived from
-/// the chip's device information: `learn(from:)`.
+/// The length of a message reveals most differences; this type has the remaining ones. It is
+/// derived from the chip's device information: `learn(from:)`.
 public struct Dialect: Hashable, Sendable {
   /// The specification of the messages.
   public enum Generation: UInt8, Sendable, Comparable, CaseIterable {
@@ -17,8 +17,8 @@ public struct Dialect: Hashable, Sendable {
     /// Orders by publication.
     public static func < (a: Generation, b: Generation) -> Bool { a.rawValue < b.rawValue }
 
-    /// Returns the specification of this version of UCI. Versions before 1.0 count as 1.0, versions
-    /// after the newest one here as the newest.
+    /// Returns the specification of this version of UCI. Versions before 1.0 count as 1.0. Versions
+    /// newer than the newest case count as the newest case.
     package init(_ version: UCIVersion) {
       self = Generation(rawValue: min(max(version.major, 1), 3)) ?? .fira2
     }
@@ -89,8 +89,8 @@ public struct Dialect: Hashable, Sendable {
     dataLengthInByte3 = overStream && traits.dataLengthInByte3
   }
 
-  /// Updates the dialect from a message with device information. A known vendor is kept where the
-  /// message does not name one.
+  /// Updates the dialect from a message with device information. A known vendor is kept if the
+  /// message does not name a vendor.
   package mutating func learn(from message: Message) {
     guard case .payload(let response as BodyResponse<DeviceInfo>) = message.content,
       let info = response.body

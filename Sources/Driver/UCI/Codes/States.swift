@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The state a chip reports in CORE_DEVICE_STATUS_NTF.
+/// The state that a chip reports in CORE_DEVICE_STATUS_NTF.
 public struct DeviceState: RawRepresentable, Hashable, Sendable, WireCode {
   /// The byte on the wire.
   public let rawValue: UInt8

@@ -46,7 +46,7 @@ public struct Status: RawRepresentable, Hashable, Sendable, WireCode {
   public static let sessionActive = Status(rawValue: 0x13)
   /// ERROR_MAX_SESSIONS_EXCEEDED. The chip has no room for another session.
   public static let maxSessionsExceeded = Status(rawValue: 0x14)
-  /// ERROR_SESSION_NOT_CONFIGURED. The session lacks parameters it needs before it can start.
+  /// ERROR_SESSION_NOT_CONFIGURED. The session lacks parameters that it needs before it can start.
   public static let sessionNotConfigured = Status(rawValue: 0x15)
   /// ERROR_ACTIVE_SESSIONS_ONGOING. Other sessions are still ranging.
   public static let activeSessionsOngoing = Status(rawValue: 0x16)

@@ -34,7 +34,7 @@ public enum AnchorLocation: Hashable, Sendable {
   }
 }
 
-/// Reads numbers in two's complement that do not begin or end with a byte.
+/// Reads numbers in two's complement whose bits need not begin or end at a byte.
 private struct LocationBits {
   private let bytes: [UInt8]
   private var position = 0
@@ -44,7 +44,7 @@ private struct LocationBits {
   mutating func signed(_ count: Int) -> Int64 {
     var value: Int64 = 0
     for first in stride(from: 0, to: count, by: 8) {
-      // Each byte begins with its most significant bit, also the last one, which is incomplete.
+      // Each byte begins with its most significant bit, and so does an incomplete last byte.
       for shift in (first..<min(first + 8, count)).reversed() {
         value |= Int64(bytes[position / 8] >> UInt8(7 - position % 8) & 1) << Int64(shift)
         position += 1
@@ -55,7 +55,7 @@ private struct LocationBits {
 }
 
 extension DownlinkTDoAMeasurement {
-  /// The position of the anchor; nil where it sent none.
+  /// The position of the anchor; nil if the anchor sent none.
   package var anchorLocation: AnchorLocation? {
     switch control.locationType {
     case 1: AnchorLocation(geographic: location)
@@ -66,8 +66,8 @@ extension DownlinkTDoAMeasurement {
 }
 
 extension DownlinkTDoAMeasurementV2 {
-  /// The position of the anchor; nil where it sent none. Its first byte is the type: 0 WGS-84, 1
-  /// relative.
+  /// The position of the anchor; nil if the anchor sent none. The first byte of the location is the
+  /// type: 0 WGS-84, 1 relative.
   package var anchorLocation: AnchorLocation? {
     guard let location, let type = location.first else { return nil }
     switch type {
@@ -79,8 +79,8 @@ extension DownlinkTDoAMeasurementV2 {
 }
 
 extension AnchorLocation {
-  /// The bytes of a location in a message: 12 in WGS-84, 10 of a relative one. Coordinates out of
-  /// range get the nearest value.
+  /// The bytes of a location in a message: 12 for WGS-84, 10 for a relative location. Coordinates
+  /// out of range get the nearest value.
   package var bytes: [UInt8] {
     var bits = LocationWriter()
     switch self {
@@ -96,7 +96,7 @@ extension AnchorLocation {
     return bits.bytes
   }
 
-  /// The value of DL_TDOA_ANCHOR_LOCATION: bit 0 for a location, bit 1 for a relative one.
+  /// The value of DL_TDOA_ANCHOR_LOCATION: bit 0 for a location, bit 1 for a relative location.
   package var parameter: [UInt8] {
     switch self {
     case .geographic: [0b01] + bytes

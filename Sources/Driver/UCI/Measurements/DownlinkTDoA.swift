@@ -4,7 +4,7 @@
 public struct DownlinkTDoAMessage: Hashable, Sendable {
   /// The anchor.
   public var peer = MACAddress(0)
-  /// Whether it was measured; if not, the reason.
+  /// OK if the message was measured, or else the reason of the failure.
   public var status = Status.ok
   /// 0 poll, 1 response, 2 final.
   public var messageType: UInt8 = 0
@@ -25,7 +25,7 @@ public struct DownlinkTDoAMessage: Hashable, Sendable {
   package init() {}
 
   /// Clock offset between the responder and the initiator in Q6.10 ppm, positive if the responder's
-  /// clock is slower: the responder measures it as the tag measures its own.
+  /// clock is slower: the responder measures it as the tag measures its own clock offset.
   ///
   /// Sources of the sign: Apple's header of NIDLTDOAMeasurement (iOS 27), which has the same value,
   /// and Qorvo's examples of single-sided ranging for the DW3000. FiRa's text is not public.
@@ -78,13 +78,13 @@ package struct DownlinkTDoAMeasurement: MeasurementFields, Hashable, Sendable {
 
   /// The common part of both versions.
   package var message = DownlinkTDoAMessage()
-  /// The optional parts and their lengths. The fields below have to agree with it.
+  /// The optional parts and their lengths. The fields below have to agree with this field.
   package var control = Control(rawValue: 0)
   /// Whether the TX timestamp is in the time base common to all anchors, not in the anchor's own.
   package var isCommonTimeBase: Bool { control.rawValue & 1 != 0 }
   /// The time at which the anchor sent the message, in ticks; 40 or 64 bits.
   package var txTimestamp: UInt64 = 0
-  /// The time at which the tag received it, in ticks; 40 or 64 bits.
+  /// The time at which the tag received the message, in ticks; 40 or 64 bits.
   package var rxTimestamp: UInt64 = 0
   /// The raw location of the anchor: none, 12 bytes WGS-84 or 10 bytes relative.
   package var location: [UInt8] = []
@@ -146,11 +146,12 @@ package struct DownlinkTDoAMeasurementV2: MeasurementFields, Hashable, Sendable 
 
   /// The common part of both versions.
   package var message = DownlinkTDoAMessage()
-  /// The announced bytes of the measurement, including these two. Some encoders announce too few.
+  /// The announced length of the measurement in bytes, including these two bytes. Some encoders
+  /// announce too few.
   package var announcedLength: UInt16 = 0
   /// The raw time of reception at the tag, in ticks: at most 255 bytes, little-endian.
   package var rxTimestampBytes: [UInt8] = []
-  /// The optional parts. The fields below have to agree with it.
+  /// The optional parts. The fields below have to agree with this field.
   package var control = Control(rawValue: 0)
   /// Whether the TX timestamp is in the time base common to all anchors, not in the anchor's own.
   package var isCommonTimeBase: Bool { control.rawValue & 1 != 0 }

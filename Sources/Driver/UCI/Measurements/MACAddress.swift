@@ -4,7 +4,7 @@
 public struct MACAddress: Hashable, Sendable, ExpressibleByIntegerLiteral {
   /// The address as a number.
   public let value: UInt64
-  /// Whether it has eight bytes rather than two.
+  /// Whether the address has eight bytes rather than two.
   public let isExtended: Bool
 
   /// Creates a short address.
@@ -39,13 +39,13 @@ public struct MACAddress: Hashable, Sendable, ExpressibleByIntegerLiteral {
   }
 
   /// Reads hexadecimal digits, most significant first: `0001`, `0x1`, or eight bytes with colons.
-  /// Up to four digits are a short address, sixteen an extended one.
+  /// Up to four digits are a short address, and sixteen digits an extended address.
   public init?(_ text: String) {
     var digits = text.lowercased()
     if digits.hasPrefix("0x") { digits.removeFirst(2) }
     if digits.contains(":") {
       let octets = digits.split(separator: ":", omittingEmptySubsequences: false)
-      // `1:2` is neither 0x0012 nor surely 0x0102.
+      // The text `1:2` is ambiguous: 0x0012 or 0x0102.
       guard octets.allSatisfy({ $0.count == 2 }) else { return nil }
       digits = octets.joined()
     }

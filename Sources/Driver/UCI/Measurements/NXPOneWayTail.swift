@@ -15,7 +15,7 @@ package enum NXPOneWayTail: Hashable, Sendable {
   /// Angles and power of measurements of angles only.
   package struct OneWayAngles: FieldGroup, Hashable, Sendable {
     package struct Measurement: Hashable, Sendable {
-      /// One for each of `antennas`.
+      /// An angle for each of `antennas`.
       package var angles: [NXPVendorTail.AngleEntry] = []
       /// Received power: dBm in Q8.8.
       package var rawRSSI: Int16 = 0
@@ -27,7 +27,7 @@ package enum NXPOneWayTail: Hashable, Sendable {
     package var rxMode: UInt8 = 0
     /// Pairs of antennas.
     package var antennas: [UInt8] = []
-    /// One for each measurement of the notification.
+    /// The angles and the power of each measurement of the notification.
     package var measurements: [Measurement] = []
     /// The number of measurements of the notification.
     fileprivate var count = 0
@@ -95,7 +95,7 @@ package enum NXPOneWayTail: Hashable, Sendable {
     }
   }
 
-  /// Reads the bytes after the last measurement; nil for other measurements than these two.
+  /// Reads the bytes after the last measurement; nil for other types of measurements.
   package init?(_ bytes: [UInt8], behind measurements: SessionInfo.Measurements) {
     var reader = unsafe PayloadReader(bytes.span.bytes)
     guard let body = try? reader.longCounted("vendor data"), !body.isEmpty else { return nil }

@@ -32,9 +32,9 @@ package struct NXPVendorTail: ~Escapable {
     package var snrFirstPath: UInt8 = 0
     /// Signal-to-noise ratio of the main path in dB.
     package var snrMainPath: UInt8 = 0
-    /// First path: nanoseconds in Q10.6.
+    /// Time of the first path: nanoseconds in Q10.6.
     package var rawFirstPath: UInt16 = 0
-    /// Main path: nanoseconds in Q10.6.
+    /// Time of the main path: nanoseconds in Q10.6.
     package var rawMainPath: UInt16 = 0
     /// Signal-to-noise ratio of the whole frame: dB in Q8.8; nil where it is missing.
     package var rawSNR: Int16?
@@ -49,7 +49,7 @@ package struct NXPVendorTail: ~Escapable {
   private let tail: RawSpan
   /// The offset of the first measurement, and the size of each measurement in bytes.
   private let first, stride: Int
-  /// The bytes of their parts; 0 for absent parts.
+  /// The sizes of the parts of a measurement in bytes; 0 for absent parts.
   private let angleSize, receiverSize, secondDistanceSize, millimetresSize: Int
   private let antennaIDs, debugIDs, tag: Range<Int>
 
@@ -74,7 +74,7 @@ package struct NXPVendorTail: ~Escapable {
   /// - Parameter count: the number of measurements of the notification.
   @_lifetime(copy tail)
   package init?(_ tail: RawSpan, measurements count: Int) {
-    // No error is thrown without a tail, which is usual.
+    // A missing tail is usual, so no error is thrown for it.
     guard tail.byteCount > 2 else { return nil }
     var rest = PayloadReader(tail)
     guard let length = try? rest.u16("vendor data length"), length > 0,
@@ -89,10 +89,11 @@ package struct NXPVendorTail: ~Escapable {
       wifiCoexistence = try reader.u8("Wi-Fi coexistence")
       rxMode = try reader.u8("RX mode")
       antennaIDs = try reader.ids("antennas")
-      // The receiver's mode repeated, or the number of frames where all are reported.
+      // The next byte repeats the receiver's mode, or is the number of frames if all frames are
+      // reported.
       try reader.skip(1, "debug mode")
       debugIDs = try reader.ids("debug antennas")
-      // Only the tag that proves the origin of the measurements follows the vendor's data.
+      // Only the authentication tag follows the vendor's data.
       try rest.skip(Int(length), "vendor data")
       if rest.remaining > 0, try rest.u8("authentication") != 0 {
         tag = rest.offset..<rest.offset + 16
@@ -117,9 +118,9 @@ package struct NXPVendorTail: ~Escapable {
     stride = hasAngles ? withAngles : withoutAngles
   }
 
-  /// Antennas, or pairs of them where angles are measured.
+  /// The antennas, or pairs of antennas if angles are measured.
   package var antennas: [UInt8] { bytes(antennaIDs) }
-  /// Antennas of the receivers.
+  /// The antennas of the receivers.
   package var debugAntennas: [UInt8] { bytes(debugIDs) }
   /// The number of receivers of each measurement, one for each of `debugAntennas`.
   package var receiverCount: Int { debugIDs.count }
@@ -136,7 +137,7 @@ package struct NXPVendorTail: ~Escapable {
   package func angle(_ index: Int, of measurement: Int) -> AngleEntry {
     precondition(0..<angleCount ~= index && 0..<count ~= measurement)
     var reader = reader(at: first + measurement * stride + index * angleSize)
-    // `init` has checked its bounds.
+    // `init` has checked the bounds of the entry.
     return (try? reader.angleEntry(hasFlag: angleSize == 7)) ?? AngleEntry()
   }
 

@@ -5,7 +5,7 @@
 public struct OneWayAoAMeasurement: MeasurementFields, Hashable, Sendable {
   /// The advertiser.
   public var peer = MACAddress(0)
-  /// Whether it was measured; if not, the reason.
+  /// OK if the frame was measured, or else the reason of the failure.
   public var status = Status.ok
   /// The chip's judgement of the path.
   public var lineOfSight = LineOfSight.notDetermined
@@ -52,34 +52,34 @@ public struct UplinkTDoAMeasurement: MeasurementFields, Hashable, Sendable {
 
   /// The device whose frame was received.
   public var peer = MACAddress(0)
-  /// Whether it was measured; if not, the reason.
+  /// OK if the frame was measured, or else the reason of the failure.
   public var status = Status.ok
-  /// The optional parts and their lengths. The fields below have to agree with it.
+  /// The optional parts and their lengths. The fields below have to agree with this field.
   package var control = Control(rawValue: 0)
-  /// Bytes of `control` on the wire: 1, or 2 on some chips.
+  /// The length of `control` on the wire in bytes: 1, or 2 on some chips.
   package var controlLength = 1
   /// The sender: 0 a tag, 1 an anchor that synchronises others.
   public var frameType: UInt8 = 0
   /// The chip's judgement of the path.
   public var lineOfSight = LineOfSight.notDetermined
-  /// The azimuth of the device, seen from this one.
+  /// The azimuth of the sender, seen from this device.
   public var azimuth = Angle.none
-  /// The elevation of the device, seen from this one.
+  /// The elevation of the sender, seen from this device.
   public var elevation = Angle.none
-  /// The number of the device's frame.
+  /// The number of the sender's frame.
   public var frameNumber: UInt32 = 0
   /// The time of reception, in ticks; 40 or 64 bits.
   public var rxTimestamp: UInt64 = 0
-  /// The device's own name: 0, 2, 4 or 8 bytes.
+  /// The sender's own name: 0, 2, 4 or 8 bytes.
   public var deviceID: [UInt8] = []
   /// The time of sending, in ticks; nil where the measurement has no such field.
   public var txTimestamp: UInt64?
 
   package init() {}
 
-  /// The bits after which `rxTimestamp` starts again: 40 or 64.
+  /// The width of `rxTimestamp` in bits: 40 or 64.
   public var rxBits: Int { 8 * control.rxTimestampLength }
-  /// The bits of `txTimestamp`; nil without one.
+  /// The width of `txTimestamp` in bits; nil without this field.
   public var txBits: Int? { txTimestamp == nil ? nil : 8 * control.txTimestampLength }
 
   package mutating func visit<C: FieldCoder & ~Escapable>(

@@ -28,19 +28,19 @@ package struct SessionInfo: UCINotification, Hashable {
   package var sessionToken: UInt32 = 0
   /// Reserved in many implementations.
   package var rcrIndication: UInt8 = 0
-  /// Milliseconds; some chips send 0.
+  /// The ranging interval in milliseconds; some chips send 0.
   package var intervalMilliseconds: UInt32 = 0
   /// The type of the measurements.
   package var type = MeasurementType.twoWay
   package var reserved14: UInt8 = 0
-  /// 0 short, 1 extended.
+  /// The kind of addresses: 0 short, 1 extended.
   package var addressIndicator: UInt8 = 0
   /// The primary session of a hybrid schedule.
   package var primarySessionToken: UInt32 = 0
   package var reserved20: UInt32 = 0
   /// The measurements, by type.
   package var measurements = Measurements.twoWay([])
-  /// The raw reserved bytes of each two-way measurement, 11 or 5 of them.
+  /// The raw reserved bytes of each two-way measurement: 11, or 5 with extended addresses.
   package var reservedBytes: [[UInt8]] = []
 
   package init() {}
@@ -139,7 +139,7 @@ package struct SessionInfo: UCINotification, Hashable {
 }
 
 extension SessionInfo.Measurements {
-  /// Creates an empty list of a type.
+  /// Creates an empty list of measurements of a type.
   fileprivate init(of type: MeasurementType) {
     self =
       switch type {

@@ -88,7 +88,7 @@ public struct SessionInfoView: ~Escapable {
   @inlinable @inline(__always)
   func uncheckedTwoWayMeasurement(at index: Int, extended: Bool) -> TwoWayMeasurement {
     let start = Self.headerLength &+ index &* TwoWayMeasurement.length
-    // After the address both forms are the same.
+    // The fields after the address are the same for short and extended addresses.
     let o = start &+ (extended ? 8 : 2)
     let fields = unsafe payload.extracting(unchecked: o..<o &+ 18)
     func load<T: BitwiseCopyable & FixedWidthInteger>(_ offset: Int, as: T.Type) -> T {

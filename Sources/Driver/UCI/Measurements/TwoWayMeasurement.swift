@@ -11,7 +11,7 @@ public struct LineOfSight: RawRepresentable, Hashable, Sendable, WireCode {
   public static let lineOfSight = LineOfSight(rawValue: 0x00)
   /// The direct path is blocked.
   public static let nonLineOfSight = LineOfSight(rawValue: 0x01)
-  /// The chip does not determine it (always so on Qorvo QM33 and DW3000).
+  /// The chip does not determine the path; Qorvo's QM33 and DW3000 never do.
   public static let notDetermined = LineOfSight(rawValue: 0xFF)
 }
 
@@ -33,9 +33,8 @@ public struct Angle: Hashable, Sendable {
 
   /// Degrees; azimuth -180…180, elevation -90…90.
   ///
-  /// 128 steps to a degree, as specified. Google's pica sends whole degrees in this field; a
-  /// handful of values does not distinguish it from a chip that measures small angles. Nor do they
-  /// distinguish a chip that rounds to whole degrees from one with their precision.
+  /// A degree has 128 steps, as specified. Google's pica sends whole degrees instead. A few values
+  /// cannot show which of the two a chip sends: small numbers may be small angles.
   @inlinable public var degrees: Double { Double(raw) / 128 }
 }
 
@@ -47,19 +46,20 @@ public struct TwoWayMeasurement: MeasurementFields, Hashable, Sendable {
 
   /// The peer.
   public var peer: MACAddress
-  /// Whether it was measured; if not, the reason.
+  /// OK if the peer was measured, or else the reason of the failure.
   public var status: Status
   /// The chip's judgement of the path.
   public var lineOfSight: LineOfSight
-  /// Centimetres; 0xFFFF: none. With status 0x1B the magnitude of a negative distance.
+  /// The distance in centimetres; 0xFFFF: none. With status 0x1B the magnitude of a negative
+  /// distance.
   public var rawDistance: UInt16
   /// The azimuth of the peer, seen from this device.
   public var azimuth: Angle
   /// The elevation of the peer, seen from this device.
   public var elevation: Angle
-  /// The azimuth of this device, seen from the peer and reported by it.
+  /// The azimuth of this device, seen from the peer and reported by the peer.
   public var destinationAzimuth: Angle
-  /// The elevation of this device, seen from the peer and reported by it.
+  /// The elevation of this device, seen from the peer and reported by the peer.
   public var destinationElevation: Angle
   /// On failure the slot in which the error was detected, otherwise 0.
   public var slotIndex: UInt8
@@ -89,7 +89,8 @@ public struct TwoWayMeasurement: MeasurementFields, Hashable, Sendable {
     self.rawRSSI = rawRSSI
   }
 
-  /// Centimetres with sign; nil when the round failed or the chip reported none.
+  /// The distance in centimetres with its sign; nil when the round failed or the chip reported
+  /// none.
   @inlinable public var distanceCentimetres: Int? {
     guard status.isSuccess, rawDistance != 0xFFFF else { return nil }
     return status == .okNegativeDistance ? -Int(rawDistance) : Int(rawDistance)

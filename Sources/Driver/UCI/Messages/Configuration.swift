@@ -20,10 +20,11 @@ package struct TLVListResponse: UCIResponse, Hashable {
   }
 }
 
-/// CORE_GET_CONFIG_RSP. If a parameter is unknown, only the unknown ones are listed, without value.
+/// CORE_GET_CONFIG_RSP. If a parameter is unknown, the response lists only the unknown parameters,
+/// without values.
 package struct DeviceConfigResponse: UCIResponse, Hashable {
   package var status = Status.ok
-  /// nil where the response ends after its status.
+  /// The parameters; nil where the response ends after its status.
   package var parameters: [TLV]?
 
   package init() {}
@@ -40,7 +41,7 @@ package struct DeviceConfigResponse: UCIResponse, Hashable {
 public struct RefusedParameter: Hashable, Sendable {
   /// The number of the parameter.
   public var id: UInt8
-  /// Second byte of the identifier, for the device parameters that have two (NXP).
+  /// Second byte of the identifier, for the device parameters of NXP that have two bytes.
   public var subID: UInt8?
   /// The reason of the refusal.
   public var status: Status
@@ -53,7 +54,8 @@ public struct RefusedParameter: Hashable, Sendable {
 /// A status and the refused parameters: the answer to commands that set parameters.
 package struct ConfigurationResponse: UCIResponse, Hashable {
   package var status = Status.ok
-  /// The refused parameters; nil where the response ends after its status. Empty on full success.
+  /// The refused parameters; nil where the response ends after its status. Empty if all were
+  /// accepted.
   package var refused: [RefusedParameter]?
 
   package init() {}
@@ -66,7 +68,7 @@ package struct ConfigurationResponse: UCIResponse, Hashable {
     try coder.afterStatus(status, &refused) { c, list throws(PayloadError) in
       var count = UInt8(list.count)
       try c.field("count", &count, .hidden)
-      // Both forms of identifier occur, and the length reveals whether one has two bytes.
+      // Identifiers of one or two bytes occur, and the length shows whether an identifier has two.
       let hasLongIDs = c.holds(list.contains { $0.subID != nil }) { $0 != 2 * Int(count) }
       let longIDs = hasLongIDs ? c.dialect.twoByteConfigIDs : nil
       try c.list(
@@ -112,7 +114,7 @@ package struct GetConfig: UCICommand, Hashable {
   package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
     var count = UInt8(parameters.count)
     try coder.field("count", &count, .hidden)
-    // The length reveals whether identifiers of two bytes occur.
+    // The length shows whether identifiers of two bytes occur.
     let hasLongIDs = coder.holds(parameters.contains { $0.subID != nil }) { $0 != Int(count) }
     let longIDs = hasLongIDs ? coder.dialect.twoByteConfigIDs : nil
     try coder.values(

@@ -30,7 +30,7 @@ package struct DataMessageReceived: UCIData, Hashable {
   package static let format: UInt8 = 2
 
   package var sessionToken: UInt32 = 0
-  /// 0: received. Other values are statuses on some chips and an enumeration of their own on
+  /// 0: received. Other values are statuses on some chips, and numbers of a separate list on
   /// others.
   package var status = Status.ok
   /// The address of the peer. A short one is in the low 16 bits.

@@ -63,7 +63,7 @@ package struct DataTransferStatusNotification: UCINotification, Hashable {
   /// Whether the sequence number has two bytes (the form of 8 bytes) rather than one.
   package var hasLongSequenceNumber = true
   package var status = DataTransferStatus.ok
-  /// The number of transmissions; nil in the form of 6 bytes. The form of 8 always has it.
+  /// The number of transmissions; nil in the form of 6 bytes. The form of 8 bytes always has it.
   package var transmissions: UInt8? = 0
 
   package init() {}
@@ -76,7 +76,7 @@ package struct DataTransferStatusNotification: UCINotification, Hashable {
     (self.status, self.transmissions) = (status, transmissions)
   }
 
-  /// Creates the older forms of 7 bytes and, without `transmissions`, of 6.
+  /// Creates an older form: 7 bytes, or 6 bytes without `transmissions`.
   package init(
     sessionToken: UInt32, shortSequenceNumber: UInt8, status: DataTransferStatus,
     transmissions: UInt8?

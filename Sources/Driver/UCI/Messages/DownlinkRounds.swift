@@ -36,8 +36,8 @@ package struct UpdateDTAnchorRounds: UCICommand, Hashable {
     (self.sessionToken, self.rounds) = (sessionToken, rounds)
   }
 
-  // The size of the addresses is in MAC_ADDRESS_MODE, not in this message. Extended ones are read
-  // only where short ones would not end with the payload.
+  // The size of the addresses is in MAC_ADDRESS_MODE, not in this message. Extended addresses are
+  // read only if short addresses would not end with the payload.
   package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
     try coder.field("session", &sessionToken)
     var isExtended = rounds.contains { $0.responders.contains(where: \.isExtended) }
@@ -90,7 +90,8 @@ package struct UpdateDTTagRounds: UCICommand, Hashable {
   }
 }
 
-/// A status and the rounds that could not be activated: the answer to both commands above.
+/// A status and the rounds that could not be activated: the answer to the commands for anchors and
+/// for tags.
 package struct RangingRoundsResponse: UCIResponse, Hashable {
   package var status = Status.ok
   /// Indexes of the rounds that failed; nil where the response ends after its status.

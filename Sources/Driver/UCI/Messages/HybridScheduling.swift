@@ -10,7 +10,7 @@ struct SetHUSControllerConfig: UCICommand, Hashable {
     var sessionToken: UInt32 = 0
     var startSlot: UInt16 = 0
     var endSlot: UInt16 = 0
-    /// Bit 0: the address is extended, and has to agree with it; bit 1: access is by contention.
+    /// Bit 0: the address is extended, and `address` has to agree; bit 1: access is by contention.
     var control: UInt8 = 0
     var address = MACAddress(0)
 
@@ -70,7 +70,8 @@ struct ConfigureDataTransferPhase: UCICommand, Hashable {
   /// Bit 0: addresses are extended; bits 1…3: n, where slot bitmaps have 2^n bytes. The entries
   /// have to agree with it.
   var control: UInt8 = 0
-  /// At most 255, all of them with or all of them without `stop`.
+  /// The slots of each device, at most 255 entries: all of them with `stop`, or all of them
+  /// without.
   var entries: [Entry] = []
 
   var slotBitmapLength: Int { 1 << Int(control >> 1 & 7) }
@@ -82,7 +83,7 @@ struct ConfigureDataTransferPhase: UCICommand, Hashable {
     let (isExtended, length) = (control & 1 != 0, slotBitmapLength)
     var count = UInt8(entries.count)
     try coder.field("count", &count, .hidden)
-    // Without `stop` where the payload is too short for it in all of them.
+    // If the payload is too short for `stop` in each entry, no entry has it.
     let hasStop = coder.holds(entries.contains { $0.stop != nil }) {
       $0 >= Int(count) * ((isExtended ? 8 : 2) + length + 1)
     }

@@ -3,7 +3,7 @@
 /// The possible positions of key material in messages of one kind: session keys, ranging keys,
 /// initialisation vectors, random bytes that become keys, commands to a secure element.
 package struct KeyMaterialLocation: Sendable {
-  /// The number of bytes before the first that can belong to a key, for any contents of the rest.
+  /// The number of bytes before the first byte that can belong to a key, whatever follows.
   package let plainBytes: Int
   /// The layout of the message; nil for messages that are secret as a whole.
   private let payload: (any UCIPayload.Type)?
@@ -15,7 +15,7 @@ package struct KeyMaterialLocation: Sendable {
 
   /// Returns the bytes of a whole message that are key material.
   ///
-  /// For a payload that cannot be parsed, these are all bytes from the first that can belong to a
+  /// For a payload that cannot be parsed, returns all bytes from the first one that can belong to a
   /// key.
   package func secrets(in bytes: [UInt8]) -> [Range<Int>] {
     let all = plainBytes < bytes.count ? [plainBytes..<bytes.count] : []

@@ -63,11 +63,11 @@ struct LogicalLinkGetParam: UCICommand, Hashable {
 struct LogicalLinkParameters: ResponseBody {
   static let isMandatory = false
 
-  /// The values that follow: bits 0…6 are the fields below, in their order.
+  /// The present values: bits 0…6 stand for the fields below, in their order.
   var control: UInt16 = 0
-  /// The most bytes of a service data unit.
+  /// The greatest size of a service data unit in bytes.
   var sduSize: UInt16?
-  /// The most bytes of a protocol data unit.
+  /// The greatest size of a protocol data unit in bytes.
   var pduSize: UInt16?
   /// The number of units that may be sent without an acknowledgement.
   var txWindow: UInt8?

@@ -76,7 +76,8 @@ package enum MessageCatalog {
 
   /// Returns the layout of a message; nil when it is unknown.
   package static func payload(of key: Key, dialect: Dialect) -> (any UCIPayload.Type)? {
-    // A vendor's own table comes first; chips of many makers have Android's group.
+    // The vendor's own table comes first, and Android's last, because chips of many makers have
+    // Android's group.
     (vendor(dialect)?.layouts[key] ?? standard.layouts[key] ?? android.layouts[key])?.payload
   }
 
@@ -113,8 +114,7 @@ package enum MessageCatalog {
     return (name ?? "\(unnamed)_\(group)_\(hex(opcode.oid))") + suffix
   }
 
-  // The same vendor group has different meanings on different chips, so each vendor has its own
-  // table.
+  // A vendor group has different meanings on different chips, so each vendor has its own table.
   private static func vendor(_ dialect: Dialect) -> Table? {
     switch dialect.vendor {
     case .nxp: nxp

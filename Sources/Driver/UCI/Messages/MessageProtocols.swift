@@ -3,8 +3,8 @@
 /// The payload of a message with a known layout.
 package protocol UCIPayload: FieldGroup, Sendable {
   /// The first byte that may belong to key material: session keys, ranging keys, initialisation
-  /// vectors, random bytes that become keys. Nil for messages without; messages with key material
-  /// mark the fields as `.secret`.
+  /// vectors, random bytes that become keys. Nil for messages without key material. Messages with
+  /// key material mark its fields as `.secret`.
   static var firstKeyByte: Int? { get }
 }
 
@@ -16,7 +16,7 @@ extension UCIPayload {
 package protocol UCICommand: UCIPayload {
   associatedtype Response: UCIResponse = StatusResponse
   static var opcode: Opcode { get }
-  /// Whether sending it once more after a time-out changes nothing more.
+  /// Whether a second command after a time-out has no further effect.
   static var isIdempotent: Bool { get }
   /// The first byte that may belong to key material in the response.
   static var firstKeyByteOfResponse: Int? { get }
@@ -61,7 +61,7 @@ package struct StatusResponse: UCIResponse, Hashable {
 
 /// The fields of a response after its status.
 package protocol ResponseBody: FieldGroup, Hashable, Sendable {
-  /// Whether responses with the status OK are too short without it.
+  /// Whether a response with the status OK is too short without these fields.
   static var isMandatory: Bool { get }
 }
 
@@ -87,7 +87,7 @@ package struct BodyResponse<Body: ResponseBody>: UCIResponse, Hashable {
   }
 }
 
-/// A command without any payload that changes nothing, or nothing more when repeated.
+/// A command without a payload that can be repeated without a further effect.
 package protocol EmptyCommand: UCICommand {}
 
 extension EmptyCommand {
@@ -117,7 +117,7 @@ extension SessionTokenCommand {
 package protocol SetParametersCommand: UCICommand where Response == ConfigurationResponse {
   static var space: ParameterSpace { get }
   var sessionToken: UInt32 { get set }
-  /// At most 255, in the order in which the chip reads them.
+  /// The parameters in the order in which the chip reads them, at most 255.
   var parameters: [TLV] { get set }
 }
 
@@ -139,7 +139,8 @@ extension SetParametersCommand {
 package protocol GetParametersCommand: UCICommand where Response == TLVListResponse {
   static var space: ParameterSpace { get }
   var sessionToken: UInt32 { get set }
-  /// At most 255. Some firmware reads all of them for an empty list.
+  /// The numbers of the parameters, at most 255. Some firmware reads all parameters for an empty
+  /// list.
   var ids: [UInt8] { get set }
 }
 

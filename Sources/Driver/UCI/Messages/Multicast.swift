@@ -5,7 +5,8 @@
 public struct UpdateMulticastList: UCICommand, Hashable {
   package typealias Response = MulticastListResponse
   package static let opcode = Opcode.sessionUpdateMulticastList
-  // After the token: the length of the entries depends on the action, which may be unknown.
+  // The byte after the token, because the length of the entries depends on the action, which may be
+  // unknown.
   package static let firstKeyByte: Int? = 4
 
   /// The change of the list.
@@ -15,9 +16,9 @@ public struct UpdateMulticastList: UCICommand, Hashable {
 
     package static let add = Action(rawValue: 0)
     package static let remove = Action(rawValue: 1)
-    /// Add them, each with a sub-session key of 16 bytes. FiRa 2.0.
+    /// Adds the controlees, each with a sub-session key of 16 bytes. FiRa 2.0.
     package static let addWithShortKey = Action(rawValue: 2)
-    /// Add them, each with a sub-session key of 32 bytes. FiRa 2.0.
+    /// Adds the controlees, each with a sub-session key of 32 bytes. FiRa 2.0.
     package static let addWithLongKey = Action(rawValue: 3)
 
     /// The bytes of the key in each controlee; nil for unknown actions.
@@ -33,11 +34,12 @@ public struct UpdateMulticastList: UCICommand, Hashable {
 
   /// A controlee to be added or removed.
   public struct Controlee: Hashable, Sendable {
-    /// A short address: the command has no extended form.
+    /// The short address; the command has no form for extended addresses.
     public var address: UInt16
     /// The id of the sub-session; 0 without sub-sessions.
     public var subSessionID: UInt32
-    /// A secret, with the length that the action determines; empty for actions without keys.
+    /// The sub-session key, a secret whose length the action determines; empty for actions without
+    /// keys.
     public var key: [UInt8]
 
     /// Creates a controlee from its address.
@@ -48,7 +50,7 @@ public struct UpdateMulticastList: UCICommand, Hashable {
 
   package var sessionToken: UInt32 = 0
   package var action = Action.add
-  /// At most 255; the action determines the length of their keys.
+  /// The controlees, at most 255. The action determines the length of their keys.
   package var controlees: [Controlee] = []
 
   package init() {}
@@ -81,9 +83,9 @@ public struct UpdateMulticastList: UCICommand, Hashable {
 
 /// A controlee with the chip's result.
 public struct ControleeStatus: Hashable, Sendable {
-  /// Its short address.
+  /// The short address of the controlee.
   public var address: UInt16
-  /// FiRa 1.x notifications only.
+  /// The id of the sub-session, in notifications of FiRa 1.x only.
   public var subSessionID: UInt32?
   /// The result for the controlee.
   public var status: MulticastStatus
@@ -112,7 +114,8 @@ extension FieldCoder where Self: ~Escapable {
 /// SESSION_UPDATE_CONTROLLER_MULTICAST_LIST_RSP.
 package struct MulticastListResponse: UCIResponse, Hashable {
   package var status = Status.ok
-  /// nil in FiRa 1.x. Since 2.0 many chips list only failures, and only if there is one.
+  /// The results; nil in FiRa 1.x. Since 2.0 many chips list only failures, and only if there are
+  /// any.
   package var controlees: [ControleeStatus]?
 
   package init() {}
@@ -131,15 +134,15 @@ package struct MulticastListNotification: UCINotification, Hashable {
   package static let opcode = Opcode.sessionUpdateMulticastList
 
   package var sessionToken: UInt32 = 0
-  /// FiRa 1.x: the number of remaining controlees. Nil since 2.0, and then entries have no
+  /// The number of remaining controlees in FiRa 1.x. Nil since 2.0, where entries have no
   /// sub-session id.
   package var remaining: UInt8?
   package var controlees: [ControleeStatus] = []
 
   package init() {}
 
-  // Chips do not reliably send the form of their version, so the length decides, and the version
-  // only where both forms are possible.
+  // Some chips send the form of another version, so the length decides. The version decides only if
+  // both forms are possible.
   package mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {
     try coder.field("session", &sessionToken)
     var isOlder = remaining != nil

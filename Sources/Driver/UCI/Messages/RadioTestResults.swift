@@ -25,7 +25,7 @@ package struct TestPERRXNotification: UCINotification, Hashable {
   ]
 
   package var status = Status.ok
-  /// A number for each of `counterNames`; fewer where the notification ends before.
+  /// A number for each of `counterNames`; fewer if the notification ends early.
   package var counters: [UInt32] = []
 
   package init() {}
@@ -43,8 +43,8 @@ package struct TestPERRXNotification: UCINotification, Hashable {
 package struct TestSSTWRNotification: UCINotification, Hashable {
   package static let opcode = TestSSTWR.opcode
   package var status = Status.ok
-  /// Round trip at the initiator, reply time at the responder: ticks of 1/(128 · 499.2 MHz). Nil
-  /// where the notification is a status only.
+  /// Round-trip time of an initiator, or reply time of a responder, in ticks of 1/(128 · 499.2
+  /// MHz). Nil where the notification is a status only.
   package var ticks: UInt32?
 
   package init() {}
@@ -69,10 +69,11 @@ package struct TestSRRXNotification: UCINotification, Hashable {
   ]
 
   package var status = Status.ok
-  /// A number for each of `counterNames`; fewer where the notification ends before.
+  /// A number for each of `counterNames`; fewer if the notification ends early.
   package var counters: [UInt32] = []
   /// The raw bitmap of detected STS; empty unless STS_DETECT_BITMAP asks for it. It is read as one
-  /// bit for each frame, from the least significant of the first byte on, as usual in UCI.
+  /// bit for each frame, beginning with the least significant bit of the first byte, as usual in
+  /// UCI.
   package var bitmap: [UInt8] = []
 
   package init() {}
@@ -115,11 +116,11 @@ package struct TestFrame: Hashable, Sendable {
   /// The time of sending; nil in TEST_RX_NTF.
   package var txTimestamp: TestTimestamp?
   package var rxTimestamp: TestTimestamp
-  /// Azimuth in Q9.7 degrees.
+  /// Azimuth: degrees in Q9.7.
   package var rawAzimuth: Int16
-  /// Elevation in Q9.7 degrees.
+  /// Elevation: degrees in Q9.7.
   package var rawElevation: Int16
-  /// Time between the main path and the first in ns; nil in TEST_LOOPBACK_NTF.
+  /// Time between the main path and the first path in nanoseconds; nil in TEST_LOOPBACK_NTF.
   package var arrivalGapNanoseconds: UInt8?
   /// The header of the frame.
   package var phr: UInt16
@@ -192,7 +193,7 @@ package struct TestLoopbackNotification: UCINotification, Hashable {
 
 /// One receiver's values for the frames of a radio test.
 package struct TestReceiver: Hashable, Sendable {
-  /// Received power in Q8.8 dBm.
+  /// Received power: dBm in Q8.8.
   package var rawRSSI: Int16
 
   package init(rawRSSI: Int16) { self.rawRSSI = rawRSSI }
@@ -214,7 +215,7 @@ package struct QorvoTestDebugNotification: UCINotification, Hashable {
   package var rawNoise: Int16 = 0
   /// Azimuth and elevation in Q8.7 degrees.
   package var rawAngles: [Int16] = [0, 0]
-  /// Difference of the carriers in Q5.26, of which 10^-6 are a ppm; nil where it is missing.
+  /// Relative difference of the carriers in Q5.26; nil where it is missing.
   package var rawCarrierOffset: UInt32?
 
   package init() {}

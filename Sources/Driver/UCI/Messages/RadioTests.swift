@@ -72,7 +72,7 @@ package struct TestStopSession: EmptyCommand, Hashable {
 /// TEST_SS_TWR: one single-sided two-way ranging.
 package struct TestSSTWR: EmptyCommand, Hashable {
   package static let opcode = Opcode(.test, 0x08)
-  // It starts a measurement.
+  // Each command starts another measurement.
   package static let isIdempotent = false
   package init() {}
 }
@@ -81,7 +81,7 @@ package struct TestSSTWR: EmptyCommand, Hashable {
 /// 2.0.
 package struct TestSRRX: EmptyCommand, Hashable {
   package static let opcode = Opcode(.test, 0x09)
-  // It starts a measurement.
+  // Each command starts another measurement.
   package static let isIdempotent = false
   package init() {}
 }

@@ -10,17 +10,17 @@ package enum VendorInfo: Hashable, Sendable {
 
 /// Qorvo's record of 52 bytes in CORE_GET_DEVICE_INFO_RSP; 51 in older firmware.
 package struct QorvoDeviceInfo: Hashable, Sendable {
-  /// For example `1.1.0`, with the release candidate where there is one: `1.1.0-rc2`.
+  /// The version of the firmware, such as `1.1.0`, or `1.1.0-rc2` for a release candidate.
   package let firmware: String
   /// Number of the job that built the firmware.
   package let build: UInt64
-  /// For example `0.0.0`.
+  /// The version of the manufacturer of the device, such as `0.0.0`.
   package let oemVersion: String
   /// The identifier of the chip, without padding.
   package let socID: [UInt8]
-  /// For example 0xDECA0302: DW3000 family.
+  /// The type of the chip, such as 0xDECA0302 for the DW3000 family.
   package let deviceID: UInt32
-  /// 0 a chip, 1 a module.
+  /// The packaging: 0 a chip, 1 a module.
   package let packaging: UInt8
 
   /// Reads the vendor's bytes; nil when they are not this record.
@@ -62,13 +62,13 @@ package struct NXPDeviceInfo: Hashable, Sendable {
 
   private func bytes(_ id: UInt8) -> [UInt8]? { parameters.first { $0.id == id }?.value }
 
-  /// For example `SR250_A1V2_PROD`.
+  /// The name of the device, such as `SR250_A1V2_PROD`.
   package var deviceName: String { String(decoding: bytes(0) ?? [], as: UTF8.self) }
-  /// Three bytes in hexadecimal, for example `01.31.FF`.
+  /// The version of the firmware: three bytes in hexadecimal, such as `01.31.FF`.
   package var firmware: String? { bytes(1).map(Self.dotted) }
   /// NXP's version of UCI, like `firmware`.
   package var uciVersion: String? { bytes(2).map(Self.dotted) }
-  /// 16 bytes.
+  /// The identifier of the chip, 16 bytes.
   package var chipID: [UInt8]? { bytes(3) }
   /// The largest clock error of the chip in ppm.
   package var maxPPM: UInt8? { bytes(4)?.first }

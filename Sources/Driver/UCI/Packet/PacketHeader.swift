@@ -56,7 +56,7 @@ package struct PacketHeader: Hashable, Sendable {
   /// - Parameters:
   ///   - bytes: at least four bytes.
   ///   - dataLengthInByte3: whether data packets of this device carry their length in the fourth
-  ///     byte only (Qorvo QM33 serial firmware).
+  ///     byte only, as with Qorvo's serial firmware of the QM33.
   /// - Throws: `PayloadError` when there are fewer than four bytes.
   @inlinable
   package init(parsing bytes: RawSpan, dataLengthInByte3: Bool = false) throws(PayloadError) {
@@ -92,7 +92,7 @@ package struct PacketHeader: Hashable, Sendable {
     return packet.byteCount == Self.length + Int(last)
   }
 
-  /// Returns the four bytes. Too large a length is a programming error.
+  /// Returns the four bytes of the header. A length that is too large is a programming error.
   package func encoded(dataLengthInByte3: Bool = false) -> [UInt8] {
     let first = type.rawValue << 5 | (moreFollows ? 0x10 : 0) | group.rawValue
     precondition((0...0xFFFF).contains(payloadLength), "a UCI payload has at most 65535 bytes")

@@ -37,9 +37,9 @@ package enum Segmentation {
 /// Joins the segments of messages: one partial control message and one partial data message at a
 /// time, so that a data packet between two control segments does no harm.
 ///
-/// A segment that does not continue the partial message drops it and is then treated on its own:
-/// this loses one message instead of two. Packets that are whole messages are
-/// not copied, and nothing is allocated once the buffers have grown to the longest message seen.
+/// A segment that does not continue the partial message drops it, and begins a message of its own:
+/// so one message is lost instead of two. Packets that are whole messages are not copied, and
+/// nothing is allocated once the buffers have grown to the longest message seen.
 package struct Reassembler {
   /// The result of adding a packet.
   package enum Outcome: Hashable, Sendable {
@@ -59,8 +59,8 @@ package struct Reassembler {
 
   private var control = Partial()
   private var data = Partial()
-  /// The number of partial messages that were dropped because another one began or they grew too
-  /// long.
+  /// The number of partial messages that were dropped because another message began or they grew
+  /// too long.
   package private(set) var dropped = 0
   /// The length above which messages are dropped: no known chip sends messages of nearly this
   /// length.

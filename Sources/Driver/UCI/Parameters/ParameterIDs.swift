@@ -84,8 +84,8 @@ public struct AppConfigID: RawRepresentable, Hashable, Sendable, ExpressibleByIn
   package static let enableDiagnostics = AppConfigID(rawValue: 0xE8)
   package static let diagnosticsFrameReportsFields = AppConfigID(rawValue: 0xE9)
 
-  /// Whether it is key material or an initialisation vector in some dialect, which does not belong
-  /// in logs.
+  /// Whether the parameter is key material or an initialisation vector in any dialect, and so must
+  /// not be in logs.
   package var isSecret: Bool { Self.secrets.contains(self) }
 
   private static let secrets: Set<AppConfigID> = [
@@ -97,7 +97,7 @@ public struct AppConfigID: RawRepresentable, Hashable, Sendable, ExpressibleByIn
 package struct DeviceConfigID: Hashable, Sendable {
   /// The byte on the wire, or the first of two.
   package let number: UInt8
-  /// Second byte of the identifier, for parameters that have two (NXP's 0xE4 and 0xE5).
+  /// Second byte of the identifier, for parameters of NXP that have two bytes (0xE4 and 0xE5).
   package let subID: UInt8?
 
   /// Creates an identifier from its bytes.
@@ -114,7 +114,7 @@ package struct DeviceConfigID: Hashable, Sendable {
   /// LOW_POWER_MODE, one byte: 0 off, 1 on (default).
   package static let lowPowerMode = DeviceConfigID(0x01)
 
-  // NXP's, which UCIReference describes.
+  // Parameters of NXP, which UCIReference describes.
   package static let dpdWakeupSource = DeviceConfigID(0xE4, 0x02)
   package static let wtxCount = DeviceConfigID(0xE4, 0x03)
   package static let dpdEntryTimeout = DeviceConfigID(0xE4, 0x04)

@@ -3,12 +3,11 @@
 /// Visits the fields of a message in their order on the wire. A message describes its fields once,
 /// in `FieldGroup.visit`; reading, writing and listing are coders that visit them.
 ///
-/// Only reading throws. Requirements with a default are requirements that most coders implement
-/// alike.
+/// Only reading throws. Requirements that most coders implement alike have a default.
 package protocol FieldCoder: ~Escapable {
   /// Chooses between layouts that differ from chip to chip.
   var dialect: Dialect { get }
-  /// Whether fields are read from a message. Their values before reading are meaningless.
+  /// Whether fields are read from a message. Before that, the values of the fields are meaningless.
   var isReading: Bool { get }
   /// Bytes that have been read; 0 for coders that do not read.
   var position: Int { get }
@@ -54,26 +53,27 @@ package protocol FieldCoder: ~Escapable {
     _ isPresent: (_ remaining: Int) -> Bool,
     _ body: (inout Self, inout V) throws(PayloadError) -> Void
   ) throws(PayloadError)
-  /// Codes the fields after the status of a response. There are none where the payload ends there,
-  /// unless the status is OK and the rest `isMandatory`. Chips append stray bytes to errors, so
-  /// bytes of another layout are ignored there.
+  /// Codes the fields after the status of a response. The fields may be missing, unless the status
+  /// is OK and they are mandatory (`isMandatory`). Chips append stray bytes to errors, so bytes of
+  /// another layout are ignored after an error.
   @_lifetime(self: copy self)
   mutating func afterStatus<V>(
     _ status: Status, _ value: inout V?, blank: V, isMandatory: Bool,
     _ body: (inout Self, inout V) throws(PayloadError) -> Void
   ) throws(PayloadError)
-  /// Codes fields with one of several layouts that the payload does not name. The first one that
-  /// ends with the payload is read, or else the first that can be read.
+  /// Codes fields with one of several layouts that the payload does not name. The first layout that
+  /// ends with the payload is read, or else the first layout that can be read.
   @_lifetime(self: copy self)
   mutating func form<F>(
     _ form: inout F, oneOf forms: [F], _ body: (inout Self, F) throws(PayloadError) -> Void
   ) throws(PayloadError)
-  /// Codes fields that may have another layout. Returns false, with nothing read, if they have.
+  /// Codes fields that may have another layout. Returns false, with nothing read, if they have
+  /// another layout.
   @_lifetime(self: copy self)
   mutating func attempt(
     _ body: (inout Self) throws(PayloadError) -> Void
   ) throws(PayloadError) -> Bool
-  /// Returns whether an unmarked part is present: `current`, or when reading, the result of
+  /// Returns whether a part without a marker is present: `current`, or when reading, the result of
   /// `reading` for the remaining bytes.
   @_lifetime(self: copy self)
   mutating func holds(_ current: Bool, reading: (_ remaining: Int) -> Bool) -> Bool
@@ -107,26 +107,26 @@ where RawValue: FixedWidthInteger & BitwiseCopyable {
   init(rawValue: RawValue)
 }
 
-/// The number of elements or bytes.
+/// The way in which the number of elements or bytes is determined.
 package enum FieldCount: Sendable {
-  /// The number in the byte before them.
+  /// The number is in the byte before the elements.
   case u8
-  /// The number in the two bytes before them.
+  /// The number is in the two bytes before the elements.
   case u16
-  /// The number in other fields.
+  /// Other fields determine the number.
   case exactly(Int)
-  /// All elements up to the end.
+  /// All elements up to the end of the payload.
   case rest
-  /// All elements of this size up to the end.
+  /// All elements of this size up to the end of the payload.
   case fitting(Int)
 }
 
 /// The meaning of a number or bytes, for coders that list them.
 package enum FieldForm: Sendable {
   case plain
-  /// A field of the layout only.
+  /// A field that is part of the layout, and is not listed.
   case hidden
-  /// Names for 0 and up, and for other numbers.
+  /// Names for the numbers from 0, and for other numbers.
   case names([String], others: [UInt8: String] = [:])
   /// A bit with names for its values.
   case bit(Int, [String])
@@ -158,7 +158,7 @@ package enum ParameterSpace: Sendable {
   case capabilities
   /// Results of a test, with their names.
   case results([UInt8: String])
-  /// The parameters of the answered command, or these.
+  /// The parameters of the answered command, or the given ones if the command is unknown.
   indirect case asked(else: ParameterSpace)
 
   /// Resolves `asked` by the opcode of the response.
@@ -316,7 +316,7 @@ extension FieldCoder where Self: ~Escapable {
     }
   }
 
-  /// Codes a number where there is room for one.
+  /// Codes a number if the payload has room for it.
   @_lifetime(self: copy self)
   package mutating func optional<T: FixedWidthInteger & BitwiseCopyable>(
     _ name: StaticString, _ value: inout T?, _ form: @autoclosure () -> FieldForm = .plain,
@@ -341,7 +341,7 @@ extension FieldCoder where Self: ~Escapable {
     }
   }
 
-  /// Codes a code where there is room for one.
+  /// Codes a code if the payload has room for it.
   @_lifetime(self: copy self)
   package mutating func optional<T: WireCode>(
     _ name: StaticString, _ value: inout T?
@@ -360,7 +360,7 @@ extension FieldCoder where Self: ~Escapable {
     try afterStatus(status, &value, blank: [], isMandatory: false, body)
   }
 
-  /// Codes numbers of four bytes with a name each; fewer where the payload ends before.
+  /// Codes numbers of four bytes with a name each; fewer if the payload ends early.
   @_lifetime(self: copy self)
   package mutating func counters(
     _ names: [StaticString], _ values: inout [UInt32]

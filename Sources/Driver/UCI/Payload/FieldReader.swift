@@ -3,9 +3,9 @@
 struct FieldReader: FieldCoder, ~Escapable {
   var reader: PayloadReader
   let dialect: Dialect
-  /// The ranges of key material; nil if they are not required.
+  /// The ranges of key material that have been found; nil if they are not wanted.
   var secrets: [Range<Int>]?
-  /// The message being read; needed for key material only.
+  /// The opcode of the message being read, which finding key material needs.
   private let opcode: Opcode?
 
   @_lifetime(copy reader)
@@ -154,9 +154,9 @@ struct FieldReader: FieldCoder, ~Escapable {
 
 // The positions of keys among parameters.
 extension FieldReader {
-  /// Finds the keys among parameters. The length of an identifier is not marked: a value that is
-  /// secret in any reading counts as secret. A list that does not end with the payload in any
-  /// reading is secret as a whole.
+  /// Finds the keys among parameters. The length of an identifier is not marked, so a value counts
+  /// as secret if any reading of the list makes it secret. A list is secret as a whole if it has no
+  /// reading that ends with the payload.
   @_lifetime(self: copy self)
   private mutating func findKeys(in space: ParameterSpace) {
     var readings: [[Range<Int>]] = []

@@ -12,7 +12,7 @@ package struct PayloadReader: ~Escapable {
     self.bytes = bytes
   }
 
-  /// Bytes that have not been read.
+  /// The number of bytes that have not been read.
   package var remaining: Int { bytes.byteCount - offset }
 
   @_lifetime(self: copy self)
@@ -45,7 +45,7 @@ package struct PayloadReader: ~Escapable {
     offset += count
   }
 
-  /// Reads a little-endian number, of `width` bytes where that is not the size of its type.
+  /// Reads a little-endian number of `width` bytes, by default the size of its type.
   @_lifetime(self: copy self)
   mutating func integer<T: FixedWidthInteger & BitwiseCopyable>(
     _ field: @autoclosure () -> String, width: Int = MemoryLayout<T>.size
@@ -74,7 +74,7 @@ package struct PayloadReader: ~Escapable {
 }
 
 extension PayloadReader {
-  /// Reads bytes after two bytes with their number.
+  /// Reads bytes, whose number is in the two bytes before them.
   @_lifetime(self: copy self)
   mutating func longCounted(_ field: String) throws(PayloadError) -> [UInt8] {
     try bytes(Int(try u16("\(field) length")), field)
@@ -85,7 +85,7 @@ extension PayloadReader {
 public enum PayloadError: Error, Hashable, Sendable {
   /// The payload ends before this field does.
   case tooShort(field: String, needed: Int, available: Int)
-  /// The field has a value with which the rest cannot be found.
+  /// The field has a value after which the remaining fields cannot be found.
   case invalid(field: String, reason: String)
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A parameter on the wire: identifier, length and value, one byte each for the first two.
+/// A parameter on the wire: a byte with the identifier, a byte with the length, and the value.
 public struct TLV: Hashable, Sendable {
   /// The number of the parameter; its meaning depends on the message.
   public var id: UInt8
-  /// Second byte of the identifier, for the device parameters that have two (NXP).
+  /// Second byte of the identifier, for the device parameters of NXP that have two bytes.
   public var subID: UInt8?
-  /// At most 255 bytes.
+  /// The bytes of the value, at most 255.
   public var value: [UInt8]
 
   /// Creates a parameter with its value in the order of the wire.
@@ -30,7 +30,7 @@ extension PayloadReader {
   ) throws(PayloadError) -> [TLV] {
     let count = try u8("\(field) count")
     var list: [TLV] = []
-    // Each has two bytes at least, which limits the number.
+    // A parameter has at least two bytes, which limits their number.
     list.reserveCapacity(min(Int(count), remaining / 2))
     for index in 0..<Int(count) {
       let id = try u8("\(field)[\(index)] id")
@@ -45,8 +45,8 @@ extension PayloadReader {
   /// Reads a count and its parameters. On NXP chips, parameters numbered 0xE3…0xE5 can have
   /// identifiers of two bytes.
   ///
-  /// The form of an identifier is not marked. The form of the dialect is read; without one, the
-  /// long form is read only if the short one does not end with the payload.
+  /// The length of an identifier is not marked. The dialect determines it if possible. Otherwise
+  /// identifiers of two bytes are read only if identifiers of one byte do not end with the payload.
   @_lifetime(self: copy self)
   mutating func tlvs(
     _ field: String, longIDsFirst: Bool

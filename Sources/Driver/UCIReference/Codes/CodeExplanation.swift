@@ -16,7 +16,7 @@ public struct CodeExplanation: Hashable, Sendable {
   public let recoverySuggestions: [String]
   /// The vendors that use the code this way; empty for all.
   package let vendors: [Dialect.Vendor]
-  /// The specifications in which it has this meaning.
+  /// The specifications in which the code has this meaning.
   package let generations: ClosedRange<Dialect.Generation>
 
   init(

@@ -3,14 +3,15 @@
 public import UCI
 
 extension Status: CustomStringConvertible {
-  /// The name in the specification; `STATUS_0xNN` where there is none that all vendors share.
+  /// The name in the specification; `STATUS_0xNN` if no name is common to all vendors.
   public var description: String { Self.table.shared(rawValue)?.name ?? "STATUS_\(hex(rawValue))" }
 
-  /// The meaning in plain words, for vendors' values the meaning of each vendor; nil where none is
-  /// known.
+  /// The meaning in plain words; for a vendor's value, the meaning of each vendor; nil if no
+  /// meaning is known.
   package var explanation: String? { Self.table.words(for: rawValue) }
 
-  /// Returns meaning, causes and steps to try for chips with this dialect; nil where none is known.
+  /// Returns meaning, causes and steps to try for chips with this dialect; nil if no meaning is
+  /// known.
   public func explained(in dialect: Dialect = .assumed) -> CodeExplanation? {
     Self.table.meaning(of: rawValue, in: dialect)
   }
@@ -24,7 +25,7 @@ extension DeviceState: CustomStringConvertible {
     Self.table.meanings(of: rawValue).first?.name ?? "DEVICE_STATE_\(hex(rawValue))"
   }
 
-  /// The meaning, causes and steps to try; nil where none is known.
+  /// The meaning, causes and steps to try; nil if no meaning is known.
   public var explanation: CodeExplanation? { Self.table.meanings(of: rawValue).first }
 }
 
@@ -37,14 +38,15 @@ extension SessionState: CustomStringConvertible {
 }
 
 extension StateChangeReason: CustomStringConvertible {
-  /// The name in the specification; `REASON_0xNN` where there is none that all vendors share.
+  /// The name in the specification; `REASON_0xNN` if no name is common to all vendors.
   public var description: String { Self.table.shared(rawValue)?.name ?? "REASON_\(hex(rawValue))" }
 
-  /// The meaning in plain words, for vendors' reasons the meaning of each vendor; nil where none is
-  /// known.
+  /// The meaning in plain words; for a vendor's reason, the meaning of each vendor; nil if no
+  /// meaning is known.
   package var explanation: String? { Self.table.words(for: rawValue) }
 
-  /// Returns meaning, causes and steps to try for chips with this dialect; nil where none is known.
+  /// Returns meaning, causes and steps to try for chips with this dialect; nil if no meaning is
+  /// known.
   public func explained(in dialect: Dialect = .assumed) -> CodeExplanation? {
     Self.table.meaning(of: rawValue, in: dialect)
   }
@@ -53,21 +55,21 @@ extension StateChangeReason: CustomStringConvertible {
 }
 
 extension DataTransferStatus: CustomStringConvertible {
-  /// A name for listings; `DATA_STATUS_0xNN` where there is none.
+  /// A name for listings; `DATA_STATUS_0xNN` if the code has none.
   package var description: String {
     Self.table.shared(rawValue)?.name ?? "DATA_STATUS_\(hex(rawValue))"
   }
 
-  /// The meaning, causes and steps to try; nil where none is known.
+  /// The meaning, causes and steps to try; nil if no meaning is known.
   package var explanation: CodeExplanation? { Self.table.shared(rawValue) }
 }
 
 extension MulticastStatus: CustomStringConvertible {
-  /// A name for listings; `MULTICAST_STATUS_0xNN` where there is none.
+  /// A name for listings; `MULTICAST_STATUS_0xNN` if the code has none.
   public var description: String {
     Self.table.shared(rawValue)?.name ?? "MULTICAST_STATUS_\(hex(rawValue))"
   }
 
-  /// The meaning, causes and steps to try; nil where none is known.
+  /// The meaning, causes and steps to try; nil if no meaning is known.
   public var explanation: CodeExplanation? { Self.table.shared(rawValue) }
 }

@@ -44,7 +44,8 @@ package struct DissectorTables {
     Int(key.type.rawValue) << 10 | Int(key.opcode.group.rawValue) << 6 | Int(key.opcode.oid)
   }
 
-  /// Returns the number of the layout of a message; a list by generation where they differ.
+  /// Returns the number of the layout of a message; a list of numbers by generation if the layouts
+  /// differ.
   private mutating func row(
     _ key: MessageCatalog.Key, _ vendor: Dialect.Vendor
   ) throws(UnsupportedLayout) -> String {
@@ -68,7 +69,7 @@ package struct DissectorTables {
     return Set(all).count == 1 ? "\(all[0])" : Lua.list(all.map { "\($0)" })
   }
 
-  /// The tables as the fields of a table.
+  /// The tables as the members of one Lua table.
   package var lua: String {
     let codes = notes.tables.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
     let layouts = layouts.enumerated().map { "[\($0.offset + 1)]=\($0.element)" }
@@ -101,8 +102,8 @@ package struct DissectorTables {
       """
   }
 
-  /// Returns the names of the messages in a vendor's dialect: by opcode, and by the number of the
-  /// message where it has another name than the others of its opcode.
+  /// Returns the names of the messages in a vendor's dialect: by opcode, or by the number of the
+  /// message if messages of one opcode have different names.
   private static func titles(_ vendor: Dialect.Vendor) -> String {
     func name(_ type: MessageType, _ group: UInt8, _ oid: UInt8) -> String? {
       let opcode = Opcode(GroupID(rawValue: group), oid)

@@ -38,7 +38,8 @@ final class LayoutBuilder {
 
   func layout() throws(UnsupportedLayout) -> String { Lua.list(try nodes([:], from: 0).nodes) }
 
-  /// Returns the steps that a dialect can change: the ones without values, and with each decision.
+  /// Returns the steps that a dialect can change: the steps with all values 0, and the steps after
+  /// each decision.
   func signature() -> [[LayoutStep]] {
     let usual = run([:])
     let decisions = usual.indices.filter {
@@ -110,8 +111,8 @@ final class LayoutBuilder {
     }
   }
 
-  /// Returns a node with a body, and the index of the step after it; nil where the node has the
-  /// rest of its level.
+  /// Returns a node with a body, and the index of the step after the body; nil for the index if the
+  /// node contains the rest of its level.
   private func part(
     _ script: LayoutScript, at index: Int
   ) throws(UnsupportedLayout) -> (node: String, next: Int?) {
@@ -188,7 +189,7 @@ final class LayoutBuilder {
     return Lua.list(["\"s\"", "\(index)", Lua.map(cases), Lua.list(bodies)])
   }
 
-  /// Returns the values of a step by the calls that follow, the largest group first.
+  /// Groups the values of a step by the calls that follow, the largest group first.
   private func groups(
     _ script: LayoutScript, at index: Int, width: Int
   ) throws(UnsupportedLayout) -> [[UInt64]] {
@@ -217,7 +218,8 @@ extension LayoutBuilder {
     }
     let lines = influence.keys.sorted().map { ($0, line(of: index, script, by: $0)) }
     if lines.count == 1, let line = lines[0].1 { return line }
-    // The value with the fewest bits is looked up, among the ones that are not linear if possible.
+    // A table is made for the value with the fewest bits, preferably a value on which the number
+    // does not depend linearly.
     let candidates = lines.filter { $0.1 == nil }.map(\.0)
     let field = (candidates.isEmpty ? lines.map(\.0) : candidates).min {
       influence[$0]!.nonzeroBitCount < influence[$1]!.nonzeroBitCount
@@ -275,7 +277,8 @@ extension LayoutBuilder {
         let end = sameCalls(before, usual, from: 0)
         for bit in 0..<bits {
           let steps = probe(base.merging([field: start ^ 1 << bit]) { $1 }, 0)
-          // Calls up to the value are the same. Numbers after the first other call do not compare.
+          // Calls up to the value are the same. Numbers after the first different call cannot be
+          // compared.
           var index = field + 1
           while index < min(end, steps.count), steps[index].call == before[index].call {
             if steps[index].number != before[index].number {
@@ -290,8 +293,8 @@ extension LayoutBuilder {
     return influence
   }
 
-  /// Returns `a * value + b`, if the number is one; `rest` marks a number that is less by the bytes
-  /// since the beginning of the element.
+  /// Returns the number as `a * value + b`; nil if it is not linear. `rest` marks a number from
+  /// which the bytes since the beginning of the element are subtracted.
   private func line(of index: Int, _ script: LayoutScript, by field: Int) -> String? {
     func number(_ value: UInt64, scale: Int = 0) -> Int {
       let steps = probe(script.merging([field: value]) { $1 }, scale)
@@ -317,7 +320,8 @@ extension LayoutCall {
 }
 
 extension LayoutStep {
-  /// Whether its value may decide about other steps: codes, and numbers of at most two bytes.
+  /// Whether the value of the step may decide about other steps: it is a code, or a number of at
+  /// most two bytes.
   fileprivate var isChoice: Bool {
     switch call {
     case .integer: number <= 2

@@ -2,7 +2,7 @@
 
 import UCI
 
-/// A call of a coder, without the numbers that vary from message to message.
+/// A call of a coder, without the number that varies from message to message.
 enum LayoutCall: Hashable {
   case integer(String, form: String, isSigned: Bool)
   case code(String, table: String)
@@ -29,7 +29,7 @@ struct LayoutStep: Hashable {
 /// The values and decisions of a run, by the index of their step.
 typealias LayoutScript = [Int: UInt64]
 
-/// Records the calls of a message's `visit`, which reads the values of a script.
+/// Records the calls of a message's `visit`, and gives it the values of a script to read.
 ///
 /// Values are 0 without a script, optional parts are present, the first form is read, and each list
 /// has one element.
@@ -43,9 +43,11 @@ struct LayoutProbe: FieldCoder {
   let script: LayoutScript
   let opcode: Opcode
   let notes: Notes
-  /// The bytes of each call; 0 and 1 distinguish whether a number depends on the position.
+  /// The number of bytes that each call consumes. Runs with 0 and with 1 show whether a number
+  /// depends on the position.
   let scale: Int
-  /// Whether calls have the texts of forms, codes and spaces, which take most of the time.
+  /// Whether recorded calls include the texts of forms, codes and spaces, which take most of the
+  /// time.
   let isDetailed: Bool
   let dialect: Dialect
   private(set) var steps: [LayoutStep] = []
@@ -195,11 +197,11 @@ struct LayoutProbe: FieldCoder {
     return holds
   }
 
-  /// More bytes than a message has.
+  /// A number of bytes that no message reaches.
   static let never = 1 << 20
 
-  /// Returns the comparison of the remaining bytes with a number that a condition makes: at least
-  /// this number, or another number.
+  /// Returns the comparison that a condition makes with the number of remaining bytes: at least a
+  /// number, or not equal to a number.
   private static func threshold(
     isScanned: Bool = false, _ condition: (Int) -> Bool
   ) -> (comparison: String, number: Int) {
@@ -213,7 +215,7 @@ struct LayoutProbe: FieldCoder {
       let middle = (low + high) / 2
       if condition(middle) { high = middle } else { low = middle + 1 }
     }
-    // At least one byte is any number but 0.
+    // At least one byte is the same as not 0 bytes.
     return low == 1 ? ("ne", 0) : ("ge", low)
   }
 

@@ -51,7 +51,7 @@ enum Lua {
     }
   }
 
-  /// Returns the names of a code, and where there are any the explanations; nil for a code without
+  /// Returns the names of a code, and the explanations if there are any; nil for a code without
   /// names.
   static func names<T: WireCode>(of code: T.Type) -> String? {
     var (names, words): ([(UInt8, String)], [(key: UInt8, value: String)]) = ([], [])

@@ -163,8 +163,8 @@ struct FieldLister: FieldCoder {
 }
 
 extension FieldValue {
-  /// Returns parameters by name, each with its value, unit and meaning. Values that their row marks
-  /// as secret stay secret, and so do values that are secret in any dialect.
+  /// Returns parameters by name, each with its value, unit and meaning. Values stay secret if their
+  /// row marks them as secret, or if they are secret in any dialect.
   ///
   /// - Parameter id: nil for parameters of NXP's older firmware, which mixes the vendor's own with
   ///   FiRa's, with numbers of two bytes. Their contents are unknown, so they are not shown.
@@ -209,7 +209,7 @@ extension FieldValue {
   }
 }
 
-/// A value that is listed as one, or as fields in another order than on the wire.
+/// A value that is listed as a single value, or as fields in another order than on the wire.
 protocol ListedValue {
   var fieldValue: FieldValue { get }
 }

@@ -4,7 +4,8 @@ import UCI
 
 /// A named value of a message, for users.
 public struct Field: Hashable, Sendable {
-  /// Lower case with underscores; a unit at its end where there is one: `interval_ms`.
+  /// The name: lower case with underscores, and the unit at the end if there is one, such as
+  /// `interval_ms`.
   public var name: String
   /// The value.
   public var value: FieldValue
@@ -33,40 +34,40 @@ public indirect enum FieldValue: Hashable, Sendable {
   case code(UInt8, name: String, explanation: String?)
   /// Bytes in the order of the wire.
   case bytes([UInt8])
-  /// Bytes that are, or may contain, key material: not to be shown unless asked for.
+  /// Bytes that are, or may contain, key material: not shown unless the user asks for it.
   case secret([UInt8])
   /// Values in order.
   case list([FieldValue])
   /// Named values in order.
   case object([Field])
 
-  /// Returns a whole number of any type.
+  /// Creates a value from a whole number of any type.
   package static func number(_ value: some BinaryInteger) -> FieldValue {
     Int64(exactly: value).map { .integer($0) } ?? .unsigned(UInt64(clamping: value))
   }
 
-  /// Returns a whole number or null.
+  /// Creates a value from a whole number; null for nil.
   static func number(_ value: (some BinaryInteger)?) -> FieldValue {
     value.map { .number($0) } ?? .null
   }
 
-  /// Returns a number with a fraction or null.
+  /// Creates a value from a number with a fraction; null for nil.
   static func decimal(_ value: Double?) -> FieldValue { value.map { .decimal($0) } ?? .null }
 
-  /// Returns a status with its plain words.
+  /// Creates a value from a status and its meaning in plain words.
   static func status(_ status: Status) -> FieldValue {
     .code(status.rawValue, name: status.description, explanation: status.explanation)
   }
 
-  /// Returns a code whose name explains it.
+  /// Creates a value from a code whose name explains it.
   static func code(
     _ value: some RawRepresentable<UInt8> & CustomStringConvertible
   ) -> FieldValue {
     .code(value.rawValue, name: value.description, explanation: nil)
   }
 
-  /// Returns text from a device. Control characters, which would affect a terminal, are written as
-  /// `\x1b`.
+  /// Creates a value from text of a device. Control characters, which would affect a terminal, are
+  /// escaped as in `\x1b`.
   static func deviceText(_ text: String) -> FieldValue {
     guard text.unicodeScalars.contains(where: \.isControl) else { return .text(text) }
     return .text(
@@ -77,7 +78,7 @@ public indirect enum FieldValue: Hashable, Sendable {
       }.joined())
   }
 
-  /// Returns a name, or the number where there is none.
+  /// Creates a value from a code with names; the number if there is no name.
   static func choice(_ value: UInt8, _ names: [String]) -> FieldValue {
     .code(value, name: value < names.count ? names[Int(value)] : hex(value), explanation: nil)
   }

@@ -32,7 +32,7 @@ extension SessionInfo: ListedFields {
 }
 
 extension LineOfSight {
-  /// Whether the path is blocked, as yes, no or null; with the byte where it is none of these.
+  /// Whether the path is blocked: yes, no, or null, with the byte for any other value.
   var fields: [Field] {
     switch self {
     case .lineOfSight: [Field("nlos", .bool(false))]
@@ -123,7 +123,7 @@ extension DownlinkTDoAMeasurementV2 {
 }
 
 extension DownlinkTDoAMessage {
-  /// Returns the common fields of both versions, and the fields of one of them.
+  /// Returns the common fields of both versions, with the fields of one version.
   fileprivate func fieldValue(
     isCommonTimeBase: Bool, tx: UInt64?, rx: UInt64?, location: [UInt8], activeRounds: [UInt8],
     more: [Field]

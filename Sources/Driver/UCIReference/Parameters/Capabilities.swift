@@ -2,11 +2,11 @@
 
 public import UCI
 
-/// The capabilities of a chip, from CORE_GET_CAPS_INFO_RSP. Unreported ones are nil.
+/// The capabilities of a chip, from CORE_GET_CAPS_INFO_RSP. Unreported capabilities are nil.
 ///
 /// Some chips report more than they can do, so take this as a hint.
 public struct Capabilities: Hashable, Sendable {
-  /// All reported capabilities, in their order.
+  /// All reported capabilities, in the order of the response.
   package let parameters: [TLV]
   /// The numbering that the chip used.
   package let numbering: CapabilityID.Numbering
@@ -55,15 +55,16 @@ public struct Capabilities: Hashable, Sendable {
     public let rawValue: UInt8
     /// Creates a set from its bits.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
-    /// From values that both ends know, without a key: distances can be forged.
+    /// The sequence is made from values that both ends know, without a key: distances can be
+    /// forged.
     public static let `static` = STSModes(rawValue: 1 << 0)
-    /// From a session key that a secure element provides.
+    /// The sequence is made from a session key that a secure element provides.
     public static let dynamic = STSModes(rawValue: 1 << 1)
-    /// As `dynamic`, with a key for each controlee.
+    /// The sequence is made as for `dynamic`, with a key for each controlee.
     public static let dynamicWithControleeKey = STSModes(rawValue: 1 << 2)
-    /// From a session key that the host sends.
+    /// The sequence is made from a session key that the host sends.
     public static let provisioned = STSModes(rawValue: 1 << 3)
-    /// As `provisioned`, with a key for each controlee.
+    /// The sequence is made as for `provisioned`, with a key for each controlee.
     public static let provisionedWithControleeKey = STSModes(rawValue: 1 << 4)
   }
 
@@ -112,19 +113,19 @@ public struct Capabilities: Hashable, Sendable {
   public var maxDataPayloadSize: Int? {
     integer(.maxDataPacketPayloadSize).map { Int(clamping: $0) }
   }
-  /// Controller, controlee; not in FiRa 1.x.
+  /// The types that the device can be; not in FiRa 1.x.
   public var deviceTypes: DeviceTypes? {
     integer(.deviceType).map { DeviceTypes(rawValue: UInt8(truncatingIfNeeded: $0)) }
   }
-  /// Roles.
+  /// The roles that the device can have.
   public var roles: Roles? {
     integer(.deviceRoles).map { Roles(rawValue: UInt16(truncatingIfNeeded: $0)) }
   }
-  /// STS modes.
+  /// The STS modes that the device supports.
   public var stsModes: STSModes? {
     integer(.stsConfig).map { STSModes(rawValue: UInt8(truncatingIfNeeded: $0)) }
   }
-  /// Angles; empty: none.
+  /// The angles that the device measures; empty for none.
   public var angles: Angles? {
     integer(.aoaSupport).map { Angles(rawValue: UInt8(truncatingIfNeeded: $0)) }
   }
@@ -134,7 +135,7 @@ public struct Capabilities: Hashable, Sendable {
   public var supportsHopping: Bool? { integer(.hoppingMode).map { $0 & 1 != 0 } }
   /// The channels by the number of their bit.
   static let channelNumbers = [5, 6, 8, 9, 10, 12, 13, 14]
-  /// Channel numbers, ascending.
+  /// The numbers of the supported channels, ascending.
   public var channels: [Int]? {
     integer(.channels).map { mask in
       Self.channelNumbers.enumerated().filter { mask >> $0.offset & 1 != 0 }.map(\.element)

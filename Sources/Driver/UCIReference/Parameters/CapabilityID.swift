@@ -9,7 +9,7 @@ package struct CapabilityID: RawRepresentable, Hashable, Sendable, ExpressibleBy
   package init(rawValue: String) { self.rawValue = rawValue }
   package init(stringLiteral name: String) { self.init(rawValue: name) }
 
-  // The capabilities used in the code; the table has all of them.
+  // The capabilities used in the code; the table has all capabilities.
   package static let maxMessageSize: CapabilityID = "MAX_MESSAGE_SIZE"
   package static let maxDataPacketPayloadSize: CapabilityID = "MAX_DATA_PACKET_PAYLOAD_SIZE"
   package static let deviceType: CapabilityID = "DEVICE_TYPE"
@@ -40,12 +40,12 @@ package struct CapabilityID: RawRepresentable, Hashable, Sendable, ExpressibleBy
     case fira2
   }
 
-  /// Returns its number; nil where it does not exist in this numbering.
+  /// Returns the number of the capability; nil if the numbering does not have it.
   package func number(in numbering: Numbering) -> UInt8? {
     CapabilityTable.row(of: self)?.number(in: numbering)
   }
 
-  /// Creates the capability with this number; nil where there is none.
+  /// Creates the capability with this number; nil if there is none.
   ///
   /// - Parameter subID: second byte of the number, where it has one (older firmware of NXP).
   package init?(number: UInt8, subID: UInt8? = nil, in numbering: Numbering) {

@@ -27,11 +27,11 @@ package struct Parameter<ID: Hashable & Sendable>: Sendable {
   /// The meanings of the values in words, or for a mask the meanings of the bits, by their number.
   package let values: [UInt64: String]
   package let scope: ParameterScope
-  /// Whether a session needs it to leave INIT.
+  /// Whether a session needs the parameter to leave INIT.
   package let isMandatory: Bool
   /// Whether the value is key material or an initialisation vector, which does not belong in logs.
   package let isSecret: Bool
-  /// Whether the chip refuses to set it.
+  /// Whether the chip refuses to set the parameter.
   package let isReadOnly: Bool
   /// The specifications in which the parameter has this meaning.
   package let generations: ClosedRange<Dialect.Generation>
@@ -82,14 +82,14 @@ package enum ParameterScope: String, Sendable, CaseIterable {
   case controlee
 }
 
-/// Returns `DEVICE_CONFIG_0xE4_0x04`.
+/// Returns a name such as `DEVICE_CONFIG_0xE4_0x04`.
 func unknownParameter(_ prefix: String, _ number: UInt8, _ subID: UInt8?) -> String {
   ([prefix, hex(number)] + (subID.map { [hex($0)] } ?? [])).joined(separator: "_")
 }
 
 /// The format of the bytes of a parameter's value.
 package enum ParameterFormat: Hashable, Sendable {
-  /// An unsigned number, little-endian. With words for its values it is a code.
+  /// An unsigned number, little-endian; a code if the row has words for its values.
   case number
   /// A number in two's complement, little-endian.
   case signed
@@ -112,7 +112,7 @@ package enum ParameterFormat: Hashable, Sendable {
 }
 
 extension Parameter {
-  /// Returns the value as a number; nil where it is not a number, empty, or longer than 8 bytes.
+  /// Returns the value as a number; nil if it is empty, longer than 8 bytes, or not a number.
   package func number(of value: [UInt8]) -> UInt64? {
     switch format {
     case .number, .mask: TLV(0, value).integer
@@ -131,7 +131,7 @@ extension Parameter {
 
   /// Returns the value as text with its unit: `2400 RSTU`, `static`, `5, 9`, `00:01`.
   ///
-  /// Not for secrets: check `isSecret` first.
+  /// Callers check `isSecret` first, because secrets are not hidden here.
   package func words(for value: [UInt8]) -> String {
     if let meaning = meaning(of: value) { return meaning }
     let plain = fieldValue(of: value)
@@ -176,7 +176,7 @@ extension Parameter {
 }
 
 extension FieldValue {
-  /// The numbers, texts and lists of them as one text; nil for bytes and everything else.
+  /// The value as one text, for numbers, texts, and lists of these; nil for other values.
   fileprivate var plainWords: String? {
     switch self {
     case .integer(let value): return String(value)
@@ -192,7 +192,8 @@ extension FieldValue {
 }
 
 extension [UInt8] {
-  /// Returns pieces of `count` bytes each; nil where there is none or the last would be shorter.
+  /// Returns pieces of `count` bytes each; nil if there is no piece, or the last piece would be
+  /// shorter.
   func chunks(of size: Int) -> [[UInt8]]? {
     guard size > 0, !isEmpty, count.isMultiple(of: size) else { return nil }
     return stride(from: 0, to: count, by: size).map { Array(self[$0..<$0 + size]) }

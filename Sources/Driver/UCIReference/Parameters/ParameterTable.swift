@@ -13,7 +13,7 @@ package struct ParameterTable<ID: Hashable & Sendable>: Sendable {
     byID = Dictionary(grouping: self.rows, by: \.id)
   }
 
-  /// Returns the row for a chip of this dialect, or else the nearest one.
+  /// Returns the row for a chip of this dialect, or else the nearest row.
   ///
   /// Another vendor's meaning is the last choice. Then the length of the value, where it is known,
   /// is better evidence than the version that the chip reports. Then a vendor's own meaning comes
@@ -37,7 +37,7 @@ package protocol TabulatedID: Hashable, Sendable {
 }
 
 extension TabulatedID {
-  /// Returns the row of the identifier for a chip of this dialect; nil where there is none.
+  /// Returns the row of the identifier for a chip of this dialect; nil if there is none.
   ///
   /// - Parameter length: bytes of the value, if known: they distinguish versions.
   package func parameter(in dialect: Dialect = .assumed, length: Int? = nil) -> Parameter<Self>? {
@@ -61,7 +61,7 @@ extension Parameter where ID: TabulatedID {
 package protocol ByteParameterID: TabulatedID, RawRepresentable<UInt8>, ExpressibleByIntegerLiteral
 {
   init(rawValue: UInt8)
-  /// The beginning of the name of an unknown one.
+  /// The beginning of the names of unknown parameters.
   static var prefix: String { get }
 }
 

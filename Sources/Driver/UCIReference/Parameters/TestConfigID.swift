@@ -10,7 +10,7 @@ import UCI
 package struct TestConfigID: TabulatedID {
   /// The byte on the wire, or the first of two.
   package let number: UInt8
-  /// Second byte of the identifier, for parameters that have two (NXP's 0xE5).
+  /// Second byte of the identifier, for parameters of NXP that have two bytes (0xE5).
   package let subID: UInt8?
 
   package init(_ number: UInt8, _ subID: UInt8? = nil) {

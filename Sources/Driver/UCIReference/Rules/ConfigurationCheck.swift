@@ -63,14 +63,14 @@ package struct ConfigurationCheck: Sendable {
   package var parameters: SessionParameters
   /// The capabilities of the chip; nil where they have not been read.
   package var capabilities: Capabilities?
-  /// Whether these are all parameters of the session, rather than a change of some.
+  /// Whether the parameters are all parameters of the session, rather than a change of some.
   package var isComplete: Bool
   private var found: [ConfigurationProblem] = []
 
   /// Creates a check of the parameters of one end.
   ///
-  /// - Parameter isComplete: false for a change of some parameters of a session that has others;
-  ///   missing parameters are then ignored.
+  /// - Parameter isComplete: false for a change of some parameters of a session; missing parameters
+  ///   are then ignored.
   package init(
     _ parameters: SessionParameters, capabilities: Capabilities? = nil, isComplete: Bool = true
   ) {
@@ -86,7 +86,7 @@ package struct ConfigurationCheck: Sendable {
     for rule in rules { rule(&check) }
     var seen: Set<ConfigurationProblem> = []
     let unique = check.found.filter { seen.insert($0).inserted }
-    // In the order of the rules among equals.
+    // Problems of equal severity are in the order of the rules.
     return ConfigurationProblem.Severity.allCases.reversed().flatMap { severity in
       unique.filter { $0.severity == severity }
     }
@@ -117,7 +117,7 @@ package struct ConfigurationCheck: Sendable {
   /// Returns the number that the host sets; nil where only a default is known.
   func given(_ id: AppConfigID) -> UInt64? { isSet(id) ? number(id) : nil }
 
-  /// Returns `SLOT_DURATION`.
+  /// A time less than ten seconds after boot was probably intended as a time from now.
   func name(_ id: AppConfigID) -> String { id.name(in: parameters.dialect) }
 
   /// Returns the value as text; never for a secret.

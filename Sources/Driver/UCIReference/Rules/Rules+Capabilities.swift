@@ -2,7 +2,7 @@
 
 import UCI
 
-// The requested parameters against the chip's capabilities.
+// Rules that compare the requested parameters with the chip's capabilities.
 extension ConfigurationCheck {
   mutating func capabilityRows() {
     guard let capabilities else { return }
@@ -32,9 +32,9 @@ extension ConfigurationCheck {
   private struct Row: Sendable {
     var parameter: AppConfigID
     var capability: CapabilityID
-    /// Whether the chip ranges without it.
+    /// Whether the chip ranges even without the capability.
     var isHint = false
-    /// The bit of the capability that a value needs; nil: none.
+    /// The bit of the capability that a value needs; nil if it needs none.
     var bit: @Sendable (UInt64) -> UInt64?
   }
 
@@ -43,7 +43,7 @@ extension ConfigurationCheck {
     bit: @escaping @Sendable (UInt64) -> UInt64? = { $0 }
   ) -> Row { Row(parameter: parameter, capability: capability, isHint: isHint, bit: bit) }
 
-  /// Returns one bit for on, and none for off.
+  /// Returns bit 0 for any value but 0, which needs no bit.
   @Sendable private static func anything(_ value: UInt64) -> UInt64? { value > 0 ? 0 : nil }
 
   private static let rows: [Row] = [
@@ -60,7 +60,8 @@ extension ConfigurationCheck {
     row(.aoaResultRequest, .aoaSupport, isHint: true) { $0 == 3 ? 2 : nil },
   ]
 
-  /// Source: NXP's release notes (SR250 lists channel 10); its HAL overrides the angles of SR1xx.
+  /// The capabilities that some chips report wrongly. Source: NXP's release notes (SR250 lists
+  /// channel 10); its HAL overrides the angles of SR1xx.
   private static let lies: [(vendor: Dialect.Vendor, capability: CapabilityID)] = [
     (.nxp, .channels), (.nxp, .aoaSupport),
   ]

@@ -2,8 +2,8 @@
 
 import UCI
 
-// Preamble, SFD, PRF and RFRAME: their valid combinations, of values that the host sets. Also the
-// source of the scrambled timestamp sequence, without any value in a sentence.
+// Rules for the combinations of preamble, SFD, PRF and RFRAME that the host sets. Also rules for
+// the source of the scrambled timestamp sequence, whose sentences contain no values.
 extension ConfigurationCheck {
   private var isHPRF: Bool { (number(.prfMode) ?? 0) > 0 }
   private var prf: String { isHPRF ? "HPRF" : "BPRF" }

@@ -2,7 +2,7 @@
 
 import UCI
 
-// Slots, rounds and blocks.
+// Rules for slots, rounds and blocks.
 extension ConfigurationCheck {
   mutating func schedule() {
     if 7...8 ~= parameters.usage, parameters.isScheduled {
@@ -26,7 +26,7 @@ extension ConfigurationCheck {
     }
   }
 
-  /// The shortest slot, and whether the chip itself reports it.
+  /// The shortest slot, and whether the chip reported it.
   private var leastSlot: (rstu: UInt64, isSaid: Bool) {
     let said = capabilities.flatMap { $0[.minSlotDuration] ?? $0[.androidMinSlotDuration] }
     if let rstu = said.flatMap({ TLV(0, $0).integer }), rstu > 0 { return (rstu, true) }
@@ -68,9 +68,9 @@ extension ConfigurationCheck {
 
   /// Checks that every frame of a round has a slot of its own.
   ///
-  /// These are control, initiation, one response for each controlee, the final frame, the report of
-  /// measurements, and one report of results from each controlee. That is six slots for one
-  /// controlee and twelve for four, as in boards on the market.
+  /// The frames are control, initiation, one response for each controlee, the final frame, the
+  /// report of measurements, and one report of results from each controlee. One controlee needs six
+  /// slots and four need twelve, as on boards on the market.
   mutating func slots() {
     guard (1...4).contains(parameters.usage), parameters.isScheduled,
       let slots = number(.slotsPerRR), slots > 0
@@ -98,7 +98,7 @@ extension ConfigurationCheck {
       try: "Use \(whole) or more, or the chip may say INSUFFICIENT_SLOTS_PER_RR.")
   }
 
-  /// Returns `2 ms`, `1.5 ms`.
+  /// Returns a text such as `2 ms` or `1.5 ms`.
   static func milliseconds(_ rstu: UInt64) -> String {
     let thousandths = (rstu * 10 + 6) / 12
     let rest = String(thousandths % 1_000)

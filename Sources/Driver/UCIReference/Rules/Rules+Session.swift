@@ -2,9 +2,9 @@
 
 import UCI
 
-// The required parameters, the ends, and the reports.
+// Rules for the required parameters, the ends, and the reports.
 extension ConfigurationCheck {
-  /// Checks the formal list, without which a session stays in INIT.
+  /// Checks the parameters of the specification without which a session stays in INIT.
   mutating func mandatory() {
     var ids: [AppConfigID] = [
       .deviceType, .deviceRole, .multiNodeMode, .rangingRoundUsage, .deviceMACAddress,
@@ -20,8 +20,8 @@ extension ConfigurationCheck {
     }
   }
 
-  /// Checks the parameters that firmware needs beyond the formal list before it starts. For other
-  /// chips, these are parameters whose defaults differ between the ends.
+  /// Checks the parameters that some firmware needs in addition before a session starts. On other
+  /// chips, the defaults of these parameters differ between the ends.
   mutating func startSet() {
     guard parameters.isTwoWay else { return }
     let missing = Self.practical.filter { !isSet($0) }
@@ -39,8 +39,8 @@ extension ConfigurationCheck {
         + "values, and some do not start.", missing, try: "Set the same values at both ends.")
   }
 
-  // Source: a DWM3001CDK with QM33SDK 1.1.1, which needed these beside the formal list to start; an
-  // SR250 starts without some of them.
+  // Source: a DWM3001CDK with QM33SDK 1.1.1, which needed these in addition to start; an SR250
+  // starts without some of them.
   private static let practical: [AppConfigID] = [
     .channelNumber, .stsConfig, .rframeConfig, .preambleCodeIndex, .sfdID, .slotDuration,
     .rangingDuration, .slotsPerRR,

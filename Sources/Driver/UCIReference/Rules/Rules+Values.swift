@@ -38,10 +38,10 @@ extension ConfigurationCheck {
         .refusedByChip, "There is no UWB channel \(value).", [id],
         try: "Use 9, or 5: nearly every chip has these.")
     }
-    // A code without a meaning in the specification, between others that have one.
+    // The value is a code without a meaning in the specification, among codes that have one.
     let isUnnamed = row.format == .number && !row.values.isEmpty && row.values[value] == nil
     guard !range.contains(value) || isUnnamed else { return }
-    // Some chips follow more than eight; the list of the command has room for them.
+    // Some chips follow more than eight controlees; the list of the command has room for them.
     if id == .numberOfControlees, value > 0 {
       return add(.advice, "\(value) controlees are more than most chips follow: 8.", [id])
     }
@@ -97,7 +97,8 @@ extension ConfigurationCheck {
   }
 
   /// Checks UWB_INITIATION_TIME: 4 bytes of milliseconds from now in FiRa 1.x, 8 bytes of the
-  /// chip's own microseconds since. NXP's headers list 4 for their FiRa 2.0 and 3.0 chips too.
+  /// chip's own microseconds since 2.0. NXP's headers list 4 bytes for chips of FiRa 2.0 and 3.0
+  /// too.
   mutating func initiationTime() {
     let id = AppConfigID.uwbInitiationTime
     guard let value = parameters[id] else { return }

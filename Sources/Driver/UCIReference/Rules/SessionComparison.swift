@@ -6,7 +6,7 @@ import UCI
 package struct SessionPeerConfiguration: Hashable, Sendable {
   /// The id, which both ends have to share; nil where it is unknown.
   package var sessionID: UInt32?
-  /// Its parameters.
+  /// The parameters of this end.
   package var parameters: SessionParameters
   /// Whether the parameters were read from a chip: a missing parameter is then unknown. Otherwise
   /// the host did not set it, and its default counts.
@@ -36,8 +36,8 @@ package struct SessionDifference: Hashable, Sendable {
   package let effect: Effect
   /// A parameter's name, or `SESSION_ID` or `SESSION_TYPE`.
   package let name: String
-  /// The value as users write it, `(hidden)` for secrets, `(default)` after one that is not set;
-  /// nil where it is unknown.
+  /// The value as users write it, `(hidden)` for secrets, `(default)` after a default; nil where it
+  /// is unknown.
   package let first: String?
   /// The value of the other end.
   package let second: String?
@@ -56,7 +56,7 @@ package struct SessionDifference: Hashable, Sendable {
 }
 
 extension SessionPeerConfiguration {
-  /// Returns the differences of two ends, beginning with the ones that prevent ranging.
+  /// Returns the differences of two ends, beginning with the differences that prevent ranging.
   ///
   /// Parameters that are not set count with their defaults.
   package func differences(from other: SessionPeerConfiguration) -> [SessionDifference] {
@@ -201,7 +201,7 @@ extension SessionPeerConfiguration {
       : (.notKnown, "One end leaves it to its chip.")
   }
 
-  /// Returns the reason why the ends may disagree; nil where they may not.
+  /// Returns the reason why the ends may disagree; nil if they may not.
   private func disagreement(_ id: AppConfigID, _ other: SessionPeerConfiguration) -> Verdict? {
     if let sentence = unused(id, other) { return (.doesNotMatter, sentence) }
     if id == .resultReportConfig {
@@ -215,13 +215,13 @@ extension SessionPeerConfiguration {
   private func isAgreed(_ id: AppConfigID) -> Bool {
     switch id {
     case .hoppingMode, .blockStrideLength: true
-    // A controller has the sub-sessions of all its controlees elsewhere.
+    // A controller keeps the sub-sessions of all its controlees in its multicast list.
     case .subSessionID, .subSessionKey: parameters.isSet(id) && parameters.isController != true
     default: parameters.row(id)?.scope == .equalOnBothPeers
     }
   }
 
-  /// Returns the reason why neither end uses it; nil where one does.
+  /// Returns the reason why neither end uses a parameter; nil if an end uses it.
   private func unused(_ id: AppConfigID, _ other: SessionPeerConfiguration) -> String? {
     let configs = [self, other].map { $0.parameters.number(.stsConfig) ?? 0 }
     switch id {

@@ -18,7 +18,7 @@ public struct SessionParameters: Hashable, Sendable {
     self.type = type
   }
 
-  /// Returns the value that was set, the last one where there are several; nil where none was.
+  /// Returns the value that was set; the last value if there are several; nil if there is none.
   package subscript(id: AppConfigID) -> [UInt8]? { list.last { $0.id == id.rawValue }?.value }
 
   /// Returns whether the host sets a value.
@@ -29,14 +29,14 @@ public struct SessionParameters: Hashable, Sendable {
     id.parameter(in: dialect, length: self[id]?.count)
   }
 
-  /// Returns the value as a number, or the default; nil where there is neither, or it is not a
+  /// Returns the value as a number, or the default; nil without either, or if the value is not a
   /// number.
   package func number(_ id: AppConfigID) -> UInt64? {
     if let value = self[id] { return TLV(id, value).integer }
     return defaultNumber(id)
   }
 
-  /// Returns the default when the host sends no value; nil where there is none.
+  /// Returns the default when the host sends no value; nil if there is none.
   package func defaultNumber(_ id: AppConfigID) -> UInt64? {
     // Contention: measurement by control message only, no control phase.
     if id == .rangingRoundControl, number(.scheduleMode) == 0 { return 6 }
@@ -45,17 +45,17 @@ public struct SessionParameters: Hashable, Sendable {
 
   package var addressLength: Int { number(.macAddressMode) == 2 ? 8 : 2 }
 
-  /// The peers, as far as DST_MAC_ADDRESS holds whole addresses.
+  /// The addresses of the peers, as far as DST_MAC_ADDRESS holds whole addresses.
   package var destinations: [MACAddress] { addresses(self[.dstMACAddress] ?? []) }
 
-  /// This device; nil where DEVICE_MAC_ADDRESS is missing or of another length.
+  /// The address of this device; nil if DEVICE_MAC_ADDRESS is missing or has another length.
   package var address: MACAddress? { self[.deviceMACAddress].flatMap { MACAddress(bytes: $0) } }
 
   private func addresses(_ bytes: [UInt8]) -> [MACAddress] {
     bytes.chunks(of: addressLength)?.compactMap { MACAddress(bytes: $0) } ?? []
   }
 
-  /// Whether this is the controller; nil where the host does not set it.
+  /// Whether this end is the controller; nil if the host does not set it.
   package var isController: Bool? { self[.deviceType].flatMap(\.first).map { $0 == 1 } }
 
   /// The method of measuring in a round, as RANGING_ROUND_USAGE.

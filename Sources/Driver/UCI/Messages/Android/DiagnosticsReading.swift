@@ -74,7 +74,8 @@ package enum DiagnosticsReading: Hashable, Sendable {
 }
 
 extension RangeDiagnosticsNotification.Item {
-  /// The contents of the item; nil for unknown types and for bytes without the form of their type.
+  /// The contents of the item; nil for an unknown type, and for bytes that do not have the form of
+  /// their type.
   package var reading: DiagnosticsReading? {
     var reader = unsafe PayloadReader(value.span.bytes)
     do throws(PayloadError) {
@@ -106,8 +107,8 @@ extension RangeDiagnosticsNotification.Item {
       }
       return .segments(list)
     case 7:
-      // It is unclear whether the size is the size of a sample or of one of its two parts: the form
-      // that ends with the item is used.
+      // The size may be the size of a sample or of one of its two parts. The form that ends with
+      // the item is used.
       for parts in [1, 2] {
         var attempt = reader
         guard let list = try? attempt.impulseResponses(parts: parts), attempt.remaining == 0 else {
@@ -123,7 +124,7 @@ extension RangeDiagnosticsNotification.Item {
 }
 
 extension DiagnosticsReading.AoA {
-  /// Reads one; throws `PayloadError` where the bytes end.
+  /// Reads an angle; throws `PayloadError` where the bytes end.
   package init(from reader: inout PayloadReader) throws(PayloadError) {
     rawTDoA = try reader.i16("TDoA")
     rawPDoA = try reader.i16("PDoA")
@@ -134,7 +135,7 @@ extension DiagnosticsReading.AoA {
 }
 
 extension DiagnosticsReading.Segment {
-  /// Reads one; throws `PayloadError` where the bytes end.
+  /// Reads a window; throws `PayloadError` where the bytes end.
   package init(from reader: inout PayloadReader) throws(PayloadError) {
     id = try reader.u8("segment")
     rawNoise = try reader.i16("noise")

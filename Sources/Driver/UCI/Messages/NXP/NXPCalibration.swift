@@ -35,7 +35,8 @@ package struct NXPGetCalibration: UCICommand, Hashable {
   package var channel: UInt8 = 0
   /// The number of the parameter, for example 1 clock accuracy, 2 RX antenna delay, 3 PDoA offset.
   package var parameter: UInt8 = 0
-  /// A third byte: 0 in the published logs that read AOA_ANTENNAS_PDOA_CALIB, nil in all others.
+  /// A third byte: 0 in the published logs that read AOA_ANTENNAS_PDOA_CALIB, nil in all other
+  /// logs.
   package var selector: UInt8?
 
   package init() {}

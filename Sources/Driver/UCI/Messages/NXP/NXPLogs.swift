@@ -49,7 +49,7 @@ package struct NXPReceivedFrame: FieldGroup, Hashable, Sendable {
   package var decodeStatus: UInt8 = 0
   /// The chip's judgement of the path.
   package var lineOfSight = LineOfSight.notDetermined
-  /// First and main path: nanoseconds in Q10.6.
+  /// Times of the first and of the main path: nanoseconds in Q10.6.
   package var rawFirstPath: UInt16 = 0, rawMainPath: UInt16 = 0
   /// Signal-to-noise ratios of the main and of the first path in dB.
   package var snrMainPath: UInt8 = 0, snrFirstPath: UInt8 = 0

@@ -26,7 +26,7 @@ struct NXPRadarNotification: UCINotification, Hashable {
 
   struct ImpulseResponses: FieldGroup, Hashable, Sendable {
     var count: UInt16 = 0
-    /// The size of each, in units of 4 bytes.
+    /// The size of a channel impulse response, in units of 4 bytes.
     var size: UInt8 = 0
     var reserved: UInt8 = 0
     var bytes: [UInt8] = []
@@ -44,7 +44,7 @@ struct NXPRadarNotification: UCINotification, Hashable {
     var mode: UInt8 = 0
     var count: UInt8 = 0
     var reserved: UInt8 = 0
-    /// The detections present, for any `count`: published logs have one where it is 0.
+    /// The detections present, for any `count`: published logs have a detection where `count` is 0.
     var detections: [Detection] = []
 
     mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {

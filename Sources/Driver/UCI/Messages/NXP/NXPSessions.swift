@@ -94,9 +94,9 @@ struct NXPSchedulerStatusNotification: UCINotification, Hashable {
     var token: UInt32 = 0
     /// The scheduler's status of the session.
     var status: UInt8 = 0
-    /// The number of times it had the radio.
+    /// The number of times that the session had the radio.
     var successes: UInt32 = 0
-    /// The number of times another session had it.
+    /// The number of times that another session had the radio.
     var failures: UInt32 = 0
     var priority: UInt8 = 0
   }

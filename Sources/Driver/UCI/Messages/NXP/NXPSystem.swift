@@ -5,7 +5,8 @@
 // READ_MODULE_MAKER_ID and SET_PROFILE NXP's UWBIoT API Reference Guide; the parameters of sessions
 // nxp-appcodehub/an-sr250-uwb-plug-and-play-demo.
 
-/// NXP's CORE_DEVICE_INIT (GID 0xE, OID 0): an SR1xx or SR2xx accepts nothing else before it.
+/// NXP's CORE_DEVICE_INIT (GID 0xE, OID 0): an SR1xx or SR2xx accepts no other command before this
+/// one.
 package struct NXPDeviceInit: UCICommand, Hashable {
   package static let opcode = Opcode(GroupID(rawValue: 0xE), 0x00)
   package static let isIdempotent = true
@@ -59,7 +60,7 @@ package struct NXPSetProfile: UCICommand, Hashable {
   package var deviceType: UInt8 = 0
   /// The address of this device.
   package var address: UInt16 = 0
-  /// Like the parameter DEVICE_ROLE.
+  /// The role of this device, with the numbers of the parameter DEVICE_ROLE.
   package var role: UInt8 = 0
   /// The phone's data, unchanged. It contains the initialisation vector of the static STS.
   package var data: [UInt8] = []

@@ -36,7 +36,7 @@ package struct QorvoGetCalibration: UCICommand, Hashable {
   package static let opcode = Opcode(GroupID(rawValue: 0xE), 0x2B)
   package static let isIdempotent = true
 
-  /// The names in ASCII, at most 65535 of at most 255 bytes each; an empty list reads all of them.
+  /// The names in ASCII, at most 65535 of at most 255 bytes each; an empty list reads all values.
   package var keys: [[UInt8]] = []
 
   package init() {}

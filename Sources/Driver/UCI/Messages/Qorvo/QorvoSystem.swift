@@ -22,7 +22,7 @@ struct QorvoPSDUDumpNotification: UCINotification, Hashable {
   struct Frame: Hashable, Sendable {
     /// The index of the frame in the round.
     var index: UInt8 = 0
-    /// Its bytes, at most 65535.
+    /// The bytes of the frame, at most 65535.
     var psdu: [UInt8] = []
   }
 
@@ -103,13 +103,13 @@ struct QorvoGetPowerStats: EmptyCommand, Hashable {
 }
 
 struct QorvoPowerStatsResponse: UCIResponse, Hashable {
-  /// Names of the numbers in their order; the wake-ups are counted, the others are milliseconds.
+  /// Names of the numbers in their order. Wake-ups are a count; the other numbers are milliseconds.
   static let names: [StaticString] = [
     "idle_ms", "tx_ms", "rx_ms", "wakeups", "uptime_ms", "s1_ms", "s3_ms",
   ]
 
   var status = Status.ok
-  /// A number for each of `names`; fewer where the response ends before.
+  /// A number for each of `names`; fewer if the response ends early.
   var values: [UInt32] = []
 
   mutating func visit<C: FieldCoder & ~Escapable>(_ coder: inout C) throws(PayloadError) {

@@ -54,7 +54,8 @@ extension QorvoTestResults {
 /// Result of the PLL lock test (GID 0xB, OID 0x02).
 struct QorvoTestPLLLockNotification: QorvoTestResults, Hashable {
   static let opcode = QorvoTestPLLLock.opcode
-  /// 1: 0 success, 1 setting of the channel failed, 2 state of the PLL; 2: flags of the PLL.
+  /// Result 1: 0 success, 1 setting of the channel failed, 2 state of the PLL. Result 2: flags of
+  /// the PLL.
   static let names: [UInt8: String] = [1: "error", 2: "flags"]
   var results: [TLV] = []
 }
@@ -62,7 +63,7 @@ struct QorvoTestPLLLockNotification: QorvoTestResults, Hashable {
 /// Result of the test of the real-time clock (GID 0xB, OID 0x04).
 struct QorvoTestRTCNotification: QorvoTestResults, Hashable {
   static let opcode = Opcode(GroupID(rawValue: 0xB), 0x04)
-  /// 1: a status; 2: the time that passed.
+  /// Result 1: a status. Result 2: the time that passed.
   static let names: [UInt8: String] = [1: "status", 2: "elapsed"]
   var results: [TLV] = []
 }

@@ -12,7 +12,7 @@ package typealias AppConfigParameter = Parameter<AppConfigID>
 /// real chips. Defaults are the specification's where the sources agree.
 enum AppConfigTable {
   static let onOff: [UInt64: String] = [0: "off", 1: "on"]
-  /// In the order of the identifiers.
+  /// The rows in the order of the identifiers.
   static let rows = (roles + schedule + reports + physical + sts + oneWay + vendors).enumerated()
     .sorted { ($0.element.id.rawValue, $0.offset) < ($1.element.id.rawValue, $1.offset) }.map(
       \.element)
@@ -21,7 +21,7 @@ enum AppConfigTable {
 extension AppConfigID: TabulatedID {
   package static let table = ParameterTable(AppConfigTable.rows)
   package var unknownName: String { "APP_CONFIG_\(hex(rawValue))" }
-  /// The name in the specification; `APP_CONFIG_0xNN` where there is none.
+  /// The name in the specification; `APP_CONFIG_0xNN` if there is none.
   public var name: String { name(in: .assumed) }
 }
 
@@ -86,7 +86,7 @@ extension AppConfigTable {
       default: 1, scope: .controller, summary: "How often the controller announces its end."),
   ]
 
-  // Times of rounds, and the values reported.
+  // Times of rounds, and the reported values.
   static let schedule: [AppConfigParameter] = [
     .init(
       .slotDuration, "SLOT_DURATION", [2], unit: "RSTU", range: 0...65535, default: 2400,
@@ -130,7 +130,8 @@ extension AppConfigTable {
     .init(
       0x36, "SUSPEND_RANGING_ROUNDS", [1], range: 0...1, default: 0, values: onOff,
       scope: .controller, summary: "Whether ranging is suspended; may be set while ranging."),
-    // Qorvo's first firmware, which implemented FiRa 1.x. Source: sasodoma/uwb-ranging (v1_0.py).
+    // Parameters of Qorvo's first firmware, which implemented FiRa 1.x. Source:
+    // sasodoma/uwb-ranging (v1_0.py).
     .init(
       0x36, "RSSI_REPORTING", [1], range: 0...1, default: 0, values: onOff, until: .fira1,
       vendors: [.qorvo], summary: "Whether measurements carry RSSI."),
@@ -271,7 +272,7 @@ extension AppConfigTable {
       summary: "Search window in quarters of a metre."),
   ]
 
-  // UL-TDoA, DL-TDoA and one-way angles.
+  // Parameters of UL-TDoA, of DL-TDoA and of one-way angles.
   static let oneWay: [AppConfigParameter] = [
     .init(
       .ulTDoATXInterval, "UL_TDOA_TX_INTERVAL", [4], unit: "ms", range: 0...4294967295,

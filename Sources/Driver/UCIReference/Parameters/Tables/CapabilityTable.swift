@@ -11,9 +11,9 @@ enum CapabilityTable {
   /// A capability with its numbers.
   struct Row: Sendable {
     var parameter: CapabilityParameter
-    /// Its number in FiRa UCI 1.x; nil where it does not exist there.
+    /// The number in FiRa UCI 1.x; nil if the capability does not exist there.
     var fira1: UInt8?
-    /// Its number in FiRa UCI 2.0 and later; nil where it does not exist there.
+    /// The number in FiRa UCI 2.0 and later; nil if the capability does not exist there.
     var fira2: UInt8?
     /// The numbers of two bytes in older firmware of NXP.
     var older: Key?
@@ -182,7 +182,7 @@ extension CapabilityTable {
 
   // Capabilities of CCC, Aliro, Android and NXP. Numbers above 0x9F are the same in both
   // numberings. Some of CCC's values have their bytes in another order on NXP's chips. NXP's HAL
-  // reverses them for Android; here they are in the order of the chip.
+  // reverses these bytes for Android; here they are in the order of the chip.
   static let others: [Row] = [
     both(
       "CCC_CHAPS_PER_SLOT", 0xA0, [1], format: .mask,

@@ -2,7 +2,7 @@
 
 import UCI
 
-/// Returns the likely intended names for a mistyped one, the closest first; at most three.
+/// Returns the names that a mistyped name probably stands for, the closest first; at most three.
 ///
 /// Ignores case and everything but letters and digits.
 package func nearestNames(to text: String, in names: some Sequence<String>) -> [String] {
@@ -13,25 +13,25 @@ package func nearestNames(to text: String, in names: some Sequence<String>) -> [
   var found: [(name: String, distance: Int)] = []
   for name in names where name.utf8.count + limit >= wanted.count {
     let candidate = plain(name)
-    // A part of the name that was left out is not a typing error.
+    // A missing part of the name is not a typing error.
     let isPart = wanted.count >= 3 && contains(candidate, wanted)
-    // The number of each letter alone excludes nearly all names, at little cost.
+    // The counts of letters alone exclude nearly all names, at little cost.
     var distance = isPart ? 1 : Int.max
     if abs(candidate.count - wanted.count) <= limit, letters.distance(to: candidate) <= limit {
       distance = min(distance, edits(wanted, candidate))
     }
-    // Several families of codes share names.
+    // Codes of several families have the same name.
     guard distance <= limit, !found.contains(where: { $0.name == name }) else { continue }
     found.append((name, distance))
   }
-  // Sorting is not stable: the order of the list decides between equals.
+  // Sorting is not stable, so names at the same distance keep the order of the list by their index.
   let ranked = found.enumerated().sorted {
     ($0.element.distance, $0.offset) < ($1.element.distance, $1.offset)
   }
   return ranked.prefix(3).map(\.element.name)
 }
 
-/// Returns lower-case letters, digits and nothing else.
+/// Returns the letters and digits of a text, in lower case.
 func plain(_ text: String) -> [UInt8] {
   var letters: [UInt8] = []
   letters.reserveCapacity(text.utf8.count)
@@ -89,5 +89,5 @@ private func contains(_ text: [UInt8], _ part: [UInt8]) -> Bool {
   return (0...(text.count - part.count)).contains { text[$0...].starts(with: part) }
 }
 
-/// Returns whether the letters and digits of a name contain these.
+/// Returns whether the letters and digits of a name contain the given letters and digits.
 func containsPlain(_ name: String, _ part: [UInt8]) -> Bool { contains(plain(name), part) }

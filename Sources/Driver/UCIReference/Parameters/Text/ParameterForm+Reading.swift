@@ -5,9 +5,9 @@ package import UCI
 extension ParameterForm {
   /// Returns the bytes on the wire of a value that a user wrote.
   ///
-  /// Beside the parameter's own form, `hex:` and bytes are accepted unchanged, whatever they are.
+  /// Besides the parameter's own form, `hex:` with any bytes is accepted unchanged.
   ///
-  /// - Parameter generation: determines the length of parameters with more than one.
+  /// - Parameter generation: determines the length of parameters that have more than one length.
   /// - Throws: `ParameterTextError`.
   package func bytes(
     from text: String, for generation: Dialect.Generation = .fira2
@@ -57,7 +57,7 @@ extension ParameterForm {
     return try encoded(value, text, generation)
   }
 
-  /// Returns the value of this word, or of the only word that begins with it.
+  /// Returns the value of this word, or of the only word that begins with this text.
   private func value(named text: String) -> UInt64? {
     let wanted = plain(text)
     guard !wanted.isEmpty, !wanted.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
@@ -130,9 +130,9 @@ extension ParameterForm {
     return (0..<length).map { UInt8(truncatingIfNeeded: value >> (8 * UInt64($0))) }
   }
 
-  /// Returns the number of bytes for a number; nil when it is too large.
+  /// Returns the number of bytes for a number; nil when the number is too large.
   func length(for value: UInt64, _ generation: Dialect.Generation) -> Int? {
-    // UWB_INITIATION_TIME: 4 bytes in FiRa 1.x, 8 since.
+    // UWB_INITIATION_TIME has 4 bytes in FiRa 1.x, and 8 bytes since 2.0.
     if longUnit != nil { return generation >= .fira2 ? 8 : value >> 32 == 0 ? 4 : nil }
     return lengths.first { $0 >= 8 || value >> (8 * UInt64($0)) == 0 }
   }

@@ -21,18 +21,18 @@ package struct ParameterForm: Sendable {
   }
 
   package let name: String
-  /// The possible lengths of the value in bytes; empty: any number.
+  /// The possible lengths of the value in bytes; empty if any length is possible.
   package let lengths: [Int]
-  /// The unit of a number; nil where it has none.
+  /// The unit of a number; nil without a unit.
   package private(set) var unit: String?
-  /// The possible values of a number; nil: all that fit into the bytes.
+  /// The possible values of a number; nil if every value that fits into the bytes is possible.
   package private(set) var range: ClosedRange<UInt64>?
   /// Words for the values of a number.
   package private(set) var values: [UInt64: String] = [:]
-  /// Whether the value must not be in any message.
+  /// Whether the value is a secret, which no message may contain.
   package private(set) var isSecret = false
   let kind: Kind
-  /// The unit of a number of eight bytes, where the shorter one has another unit.
+  /// The unit of a number of eight bytes, if a shorter number has another unit.
   private(set) var longUnit: String?
 }
 
@@ -47,7 +47,7 @@ extension ParameterForm {
     let long = rows.first { $0.lengths == [8] && $0.unit != nil }
     let short = rows.first { $0.lengths != [8] }
     let isBoth = long != nil && short != nil
-    // Vendors write VENDOR_ID in a way of their own.
+    // Vendors write VENDOR_ID as bytes or as a number.
     let isVendorID = parameter.id as? AppConfigID == .vendorID
     self.init(
       name: parameter.name,
@@ -122,7 +122,7 @@ extension ParameterForm.Kind {
 extension ParameterForm {
   /// Returns the value as text, which `bytes(from:for:)` reads again. Secrets are not hidden here.
   ///
-  /// Bytes that this parameter cannot have are printed as `hex:` and the bytes.
+  /// Bytes that this parameter cannot have are printed after `hex:`.
   package func text(_ bytes: [UInt8]) -> String {
     guard lengths.isEmpty || lengths.contains(bytes.count), !bytes.isEmpty else {
       return raw(bytes)
@@ -163,8 +163,8 @@ extension ParameterForm {
     return words.isEmpty ? nil : words.joined(separator: "+")
   }
 
-  /// Returns short addresses unless the parameter or the number of bytes implies extended ones. A
-  /// list of eight bytes could be either; it is read as short ones, which nearly all sessions have.
+  /// Returns short addresses unless the parameter or the number of bytes implies extended ones.
+  /// Eight bytes could be either; they are read as short addresses, which nearly all sessions have.
   private func addresses(_ bytes: [UInt8]) -> String? {
     let length = bytes.count == 8 && !lengths.isEmpty ? 8 : 2
     guard bytes.count % length == 0 else { return nil }
@@ -181,7 +181,7 @@ extension ParameterForm {
       guard magnitude <= 180 * 128 else { return nil }
       var text = (value < 0 ? "-" : "") + "\(magnitude / 128)"
       if magnitude % 128 != 0 {
-        // 128ths have at most seven decimals.
+        // A multiple of 1/128 has at most seven decimals.
         let rest = String(magnitude % 128 * 78_125)
         var decimals = String(repeating: "0", count: 7 - rest.count) + rest
         while decimals.last == "0" { decimals.removeLast() }

@@ -20,7 +20,7 @@ extension AppConfigID {
   }
 
   /// The identifiers by the letters and digits of their names. Names of described parameters come
-  /// before older names, and these before the names of other numbers.
+  /// first, then older names, then the names of undescribed numbers.
   private static let byName: [[UInt8]: AppConfigID] = {
     let known = AppConfigParameter.all.map { (plain($0.name), $0.id) }
     let older = olderNames.map { (plain($0.name), $0.id) }
@@ -70,8 +70,8 @@ extension TabulatedID {
     parameter(in: dialect).map { ParameterForm($0) } ?? .unknown(unknownName)
   }
 
-  /// Returns the bytes of a value that follows the name; throws `ParameterTextError`, also without
-  /// a value.
+  /// Returns the bytes of a value that follows the name; throws `ParameterTextError` for an invalid
+  /// or missing value.
   fileprivate func bytes(
     _ text: String?, _ dialect: Dialect, for generation: Dialect.Generation
   ) throws(ParameterTextError) -> [UInt8] {
@@ -85,7 +85,7 @@ extension TLV {
   ///
   /// - Parameters:
   ///   - text: a name or number and a value, joined by `=`.
-  ///   - generation: determines the length of parameters with more than one.
+  ///   - generation: determines the length of parameters that have more than one length.
   /// - Throws: `ParameterTextError`.
   public init(
     appConfig text: String, for generation: Dialect.Generation = .fira2
@@ -118,8 +118,8 @@ extension TLV {
   }
 }
 
-/// The reason why a parameter that a user wrote is invalid. Values of secret parameters are never
-/// in it.
+/// The reason why a parameter that a user wrote is invalid. It never contains the value of a secret
+/// parameter.
 public enum ParameterTextError: Error, Hashable, Sendable {
   /// No parameter has this name; the closest names.
   case unknownName(String, nearest: [String])

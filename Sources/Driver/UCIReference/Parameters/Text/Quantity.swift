@@ -45,7 +45,7 @@ struct Quantity {
   /// Returns the number in a unit; nil when it is not a whole number of units, or too large.
   ///
   /// - Parameters:
-  ///   - own: the size of its own unit, in multiples of the smallest measure.
+  ///   - own: the size of the number's unit, in multiples of the smallest measure.
   ///   - wanted: the size of the wanted unit, in the same measure.
   func whole(from own: UInt64, to wanted: UInt64) -> UInt64? {
     var scale: UInt64 = 1
@@ -62,7 +62,8 @@ struct Quantity {
 struct Unit: Sendable {
   enum Dimension: Sendable { case time, length, angle, count }
   var dimension: Dimension
-  /// In thirds of a nanosecond, millimetres or degrees; both RSTU and milliseconds are whole.
+  /// The size of the unit in thirds of a nanosecond, millimetres or degrees. RSTU and milliseconds
+  /// are whole numbers of these thirds.
   var size: UInt64
 
   init(_ dimension: Dimension, _ size: UInt64) {
@@ -70,7 +71,7 @@ struct Unit: Sendable {
     self.size = size
   }
 
-  /// The units by their notation in lower case. Every other unit is a count.
+  /// The units by their notation in lower case. Any other unit is a count.
   ///
   /// An RSTU is 416 chips at 499.2 MHz: 2500 thirds of a nanosecond.
   static let named: [String: Unit] = [
