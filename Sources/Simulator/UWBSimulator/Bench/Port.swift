@@ -4,7 +4,7 @@ import DequeModule
 import Glibc
 package import SystemPackage
 
-/// A pseudo-terminal with its output queue and the symbolic link to it.
+/// A pseudo-terminal, with its output queue and the symbolic link that leads to it.
 struct Port {
   var terminal: PseudoTerminal?
   private var link: String?
@@ -30,8 +30,8 @@ struct Port {
     closings = events
   }
 
-  /// Returns whether a host has closed the terminal since the last call. Discards the bytes it did
-  /// not read.
+  /// Returns whether a host has closed the terminal since the last call. Discards the bytes that
+  /// the host did not read.
   mutating func hostHasGone() -> Bool {
     guard let closings else { return false }
     var buffer = [UInt8](repeating: 0, count: 4_096)
@@ -48,7 +48,7 @@ struct Port {
     }
   }
 
-  /// Writes as much as the terminal accepts.
+  /// Writes as many bytes as the terminal accepts.
   mutating func flush() {
     guard let master = terminal?.master.rawValue else { return }
     while !queue.isEmpty {
@@ -59,7 +59,7 @@ struct Port {
     }
   }
 
-  /// The poll requests; none while unplugged.
+  /// The requests for poll(2); empty while the chip is unplugged.
   var waiting: [pollfd] {
     guard let terminal else { return [] }
     let events = queue.isEmpty ? POLLIN : POLLIN | POLLOUT
@@ -90,8 +90,8 @@ struct Port {
 
   mutating func close() {
     if let events = closings.take() { Glibc.close(events) }
-    // The link is removed first: once the terminal is closed its number may be reused, and a host
-    // that waits for this device would open the wrong one.
+    // The link is removed first, because the number of a closed terminal may be used again. A host
+    // that waits for this device would then open another one.
     if let link { unsafe unlink(link) }
     terminal?.hangUp()
   }
@@ -105,7 +105,7 @@ extension PseudoTerminal {
     guard unsafe symlink(path, link) == 0 else { throw Errno(rawValue: errno) }
   }
 
-  /// Reads the host's bytes, a few chunks at a time so that other chips are served too.
+  /// Reads the host's bytes, a few chunks at a time, so that other chips are served as well.
   func read(_ buffer: inout [UInt8]) -> [[UInt8]] {
     var chunks: [[UInt8]] = []
     while chunks.count < 4 {

@@ -66,7 +66,8 @@ final class PortServer<Chips: Served>: Sendable {
   /// Stops serving the chips, which are idle when this returns.
   func stop() { change(to: .stopped) }
 
-  /// Ends the thread and waits for it. The owner has to call this: the thread retains the server.
+  /// Ends the thread and waits for it. The owner has to call this, because the thread retains the
+  /// server.
   func end() {
     change(to: .ended)
     thread.withLock { thread in

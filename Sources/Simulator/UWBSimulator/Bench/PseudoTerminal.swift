@@ -5,15 +5,16 @@ package import SystemPackage
 
 /// A pseudo-terminal in raw mode: the chip holds the master, the host opens `path`.
 ///
-/// The slave is kept open here too, so that the master sees no hang-up when a host closes it, and
-/// output is kept meanwhile.
+/// The slave stays open here as well, so that a host that closes it causes no hang-up, and output
+/// is kept until the next host.
 package struct PseudoTerminal {
   package let master: FileDescriptor
   package let slave: FileDescriptor
   /// The path of the slave, like `/dev/pts/5`.
   package let path: String
 
-  // <asm-generic/ioctls.h>; glibc declares the functions around them only for GNU sources.
+  // The request TIOCGPTN of <asm-generic/ioctls.h>; glibc declares functions for it only for GNU
+  // sources.
   private static let getNumber: UInt = 0x8004_5430
   private static let setLock: UInt = 0x4004_5431
 
@@ -46,7 +47,7 @@ package struct PseudoTerminal {
     self.path = path
   }
 
-  /// Closes both ends: the host sees a hang-up.
+  /// Closes both ends, which hangs up the host.
   package func hangUp() {
     close(slave.rawValue)
     close(master.rawValue)

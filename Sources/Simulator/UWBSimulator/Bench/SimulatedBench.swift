@@ -31,7 +31,7 @@ public final class SimulatedBench: Sendable {
     try add(profile: profile, placement: Placement(at: position), name: name)
   }
 
-  /// Adds a chip and powers it up; its first packets wait for the host.
+  /// Adds a chip and powers it up. Its first packets wait for the host.
   public func add(
     profile: ChipProfile, placement: Placement, name: String? = nil
   ) throws(Errno) -> Chip {
@@ -143,7 +143,7 @@ public final class SimulatedBench: Sendable {
 private struct SimulatedChips: Served {
   var simulation: Simulation
   var ports: [Port] = []
-  /// Streams of the numbers of sessions, of tests that wait for one.
+  /// The streams of numbers of sessions, for tests that wait for a number.
   var watchers: [(chip: Simulation.ChipID, count: AsyncStream<Int>.Continuation)] = []
 
   mutating func serve(
@@ -171,7 +171,7 @@ private struct SimulatedChips: Served {
 }
 
 extension PortServer<SimulatedChips> {
-  /// Changes the chips as they are now.
+  /// Advances the chips to the present time, and changes them.
   fileprivate func change<R: Sendable, E: Error>(
     _ body: (inout SimulatedChips) throws(E) -> R
   ) throws(E) -> R {

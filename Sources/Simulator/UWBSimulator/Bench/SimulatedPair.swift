@@ -29,7 +29,8 @@ public final class SimulatedPair: Sendable {
   ///   - controlees: the number of chips besides the controller.
   ///   - scene: the environment of the chips: walls, clocks, levels.
   ///   - movement: how the controlees move.
-  ///   - distance: metres from the controller; nil: 2 to 5, different for each.
+  ///   - distance: metres from the controller to each controlee; nil for 2 to 5 metres, different
+  ///     for each.
   public init(
     profiles: [ChipProfile] = [.qm33], controlees: Int = 1, scene: Scene = Scene(),
     movement: Movement = .walk, distance: Double? = nil
@@ -52,7 +53,7 @@ public final class SimulatedPair: Sendable {
   private static func placement(
     _ index: Int, of count: Int, _ movement: Movement, _ distance: Double?
   ) -> Placement {
-    // In front of the controller, spread over 120 degrees, facing it.
+    // The controlees stand in front of the controller, spread over 120 degrees, and face it.
     let bearing = count == 1 ? 20 : -60 + 120 * Double(index) / Double(count - 1)
     let radius = distance ?? 2 + 3 * Double(index * 3 % 8) / 7
     let centre = SIMD3<Double>(0, 0, 1)
@@ -68,7 +69,7 @@ public final class SimulatedPair: Sendable {
     return Placement(motion, yaw: bearing + 180)
   }
 
-  /// Returns A, B, … Z, A1, B1, …
+  /// Returns the name of a chip: A, B, … Z, A1, B1, …
   private static func name(_ index: Int) -> String {
     let letter = String(UnicodeScalar(UInt8(65 + index % 26)))
     return index < 26 ? letter : letter + String(index / 26)

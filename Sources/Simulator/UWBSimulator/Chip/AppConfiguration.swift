@@ -3,7 +3,7 @@
 import UCI
 
 extension SimulatedChip {
-  /// Handles SESSION_SET_APP_CONFIG: all parameters or none.
+  /// Handles SESSION_SET_APP_CONFIG: sets all parameters or none.
   mutating func configure(_ command: SetAppConfig) throws(Refusal) {
     let opcode = Opcode.sessionSetAppConfig
     let index = try known(command.sessionToken)
@@ -19,7 +19,8 @@ extension SimulatedChip {
       }
       changed[id] = parameter.value
     }
-    // Checked when all are known: addresses depend on their mode and number, in any order.
+    // The check follows when all values are known, because addresses depend on parameters that may
+    // follow them.
     for parameter in command.parameters where refused.allSatisfy({ $0.id != parameter.id }) {
       if let status = objection(to: parameter, among: changed) {
         refused.append(RefusedParameter(id: parameter.id, status: status))

@@ -17,8 +17,8 @@ struct CalibrationStore: Sendable {
 
   /// The keys of a DWM3001CDK for two antennas, with the defaults of its firmware.
   ///
-  /// Source: the defaults in l1_config.yml of DW3_QM33_SDK 1.1.0, where it has them; the other
-  /// values are invented.
+  /// Source: the defaults in l1_config.yml of DW3_QM33_SDK 1.1.0. Values that the file lacks are
+  /// invented.
   static let qm33: CalibrationStore = {
     var keys: [String: [UInt8]] = [
       "xtal_trim": [0x2E], "restricted_channels": [0, 0], "alternate_pulse_shape": [0],
@@ -131,7 +131,7 @@ extension SimulatedChip {
   }
 }
 
-/// Ticks between the counter of a chip and the air.
+/// The ticks between the counter of a chip and the air.
 struct AntennaDelays: Hashable, Sendable {
   var transmit = 0.0
   var receive = 0.0
@@ -140,9 +140,9 @@ struct AntennaDelays: Hashable, Sendable {
 extension CalibrationStore {
   /// Returns the antenna delays that are set for a channel, in ticks.
   ///
-  /// Qorvo: `ant_delay` of the sending antenna and of the receiving one, in ticks. NXP:
-  /// RX_ANT_DELAY of the first antenna, in quarters of a centimetre of distance; the distance is
-  /// half of the delay itself (source: UWBIoT API Reference Guide).
+  /// Qorvo: `ant_delay` of the sending and of the receiving antenna, in ticks. NXP: RX_ANT_DELAY of
+  /// the first antenna, in quarters of a centimetre of the distance that results, which is half of
+  /// the delay (source: UWBIoT API Reference Guide).
   func delays(channel: UInt8) -> AntennaDelays {
     func ticks(_ antenna: UInt8?) -> Double {
       Double((antenna.flatMap { keys?["ant\($0).ch\(channel).ant_delay"] } ?? []).number)

@@ -19,14 +19,14 @@ struct CommandReceiver: Sendable {
       let missing = length - packet.count
       packet += rest.prefix(missing)
       rest = rest.dropFirst(missing)
-      // A header that has just become complete changes the length.
+      // A header that is complete by now has changed the length.
       if packet.count == length {
         packets.append(packet)
         packet.removeAll(keepingCapacity: true)
       }
     }
-    // The firmware checks the time only when bytes arrive that do not complete the packet: a late
-    // end is accepted.
+    // The firmware checks the time only when bytes arrive that do not complete the packet, so it
+    // accepts a late end.
     if case .fourthByte(let timeout) = rule, !packet.isEmpty, now - began > timeout {
       packet.removeAll(keepingCapacity: true)
     }

@@ -54,7 +54,7 @@ extension SimulatedChip {
     return command
   }
 
-  /// Asks for the last message again instead of a response.
+  /// Requests the last message again, in place of a response.
   mutating func askAgain() { notify(.coreGenericError, [Status.commandRetry.rawValue]) }
 
   private mutating func initialiseDevice(_ payload: [UInt8]) {

@@ -44,7 +44,7 @@ extension SimulatedChip {
     reportData(message.sessionToken, message.sequenceNumber, status, transmissions: 0)
   }
 
-  /// Sends SESSION_DATA_TRANSFER_STATUS_NTF, in the form of its generation.
+  /// Sends SESSION_DATA_TRANSFER_STATUS_NTF, in the form of the chip's generation.
   mutating func reportData(
     _ token: UInt32, _ sequence: UInt16, _ status: DataTransferStatus, transmissions: UInt8
   ) {

@@ -2,9 +2,10 @@
 
 import UCI
 
-// Layouts and switches from nxp-uwb/sr250-uwbiot-zephyr and
-// nxp-appcodehub/an-sr250-uwb-plug-and-play-demo (facts only): ANTENNAS_CONFIGURATION_RX and
-// RFRAME_LOG_NTF among the vendor's parameters, extended notifications in the device configuration.
+// The sources of layouts and switches: nxp-uwb/sr250-uwbiot-zephyr and
+// nxp-appcodehub/an-sr250-uwb-plug-and-play-demo (facts only). ANTENNAS_CONFIGURATION_RX and
+// RFRAME_LOG_NTF are among the vendor's parameters, extended notifications in the device
+// configuration.
 extension SimulatedChip {
   private enum NXPParameter {
     static let receivingAntennas: UInt8 = 0x03
@@ -21,8 +22,9 @@ extension SimulatedChip {
     respond(NXPSetAppConfig.opcode, ConfigurationResponse(status: .ok, refused: []))
   }
 
-  /// Returns the bytes after the measurements of a round. Without configured angles they are as in
-  /// a published log of an SR250; with pairs of antennas they have phases and levels.
+  /// Returns the bytes after the measurements of a round. With pairs of antennas the bytes have
+  /// phases and levels. Without configured angles they are the bytes of a published log of an
+  /// SR250.
   func measurementTail(
     _ index: Int, _ entries: [TwoWayMeasurement], _ seen: [Observation]
   ) -> [UInt8] {
@@ -31,7 +33,7 @@ extension SimulatedChip {
       antennas.count == 2 + Int(antennas[1])
     else { return profile.measurementTail }
     let pairs = antennas[2...]
-    // First version, no Wi-Fi, AoA; then the receivers of the first pair.
+    // The first version, no Wi-Fi, AoA; then the receivers of the first pair.
     var body: [UInt8] = [0x00, 0x00, 0x01, UInt8(pairs.count)] + pairs + [0x01, 2, 1, 2]
     for entry in entries {
       let reception = seen.first {
@@ -41,7 +43,7 @@ extension SimulatedChip {
       for pair in pairs { body += angles(pair, entry, reception) }
       for _ in 0..<2 { body += receiver(reception) }
     }
-    // There is no authentication tag.
+    // The last byte announces that there is no authentication tag.
     return UInt16(body.count).bytes + body + [0]
   }
 
@@ -106,7 +108,7 @@ extension SimulatedChip {
     let channel = reception.channel
     let seen = PathsSeen(reception)
     func power(_ dBm: Double) -> [UInt8] {
-      // Units are not published: relative to the noise.
+      // The unit is not published. The value here is relative to the noise.
       UInt32(max(0, min(4e9, power10(dBm - channel.noise) * 256))).bytes
     }
     let phase = receiver == 0 ? 0 : reception.phases.right
@@ -126,7 +128,7 @@ extension SimulatedChip {
 }
 
 extension RoundMessage {
-  /// Whether its stamps determine a distance.
+  /// Whether the stamps of the message determine a distance.
   var isRanging: Bool {
     switch self {
     case .rangingInitiation, .rangingResponse, .rangingFinal: true

@@ -4,7 +4,7 @@ import UCI
 
 /// The form of a chip's receiver diagnostics of single frames.
 package enum DiagnosticsForm: Hashable, Sendable {
-  /// None.
+  /// No diagnostics.
   case none
   /// RANGE_DIAGNOSTICS of Qorvo's group, with ENABLE_DIAGNOSTICS and its fields.
   case qorvo
@@ -13,7 +13,8 @@ package enum DiagnosticsForm: Hashable, Sendable {
 }
 
 // Layout and switches from DW3_QM33_SDK 1.1.0 (uci_spec_fira.h, fira_region_params.h). With fields
-// 0x28 a round of six messages, two of them received, is 117 bytes, as with the SDK.
+// 0x28, the notification of a round of six messages, two of them received, has 117 bytes, as with
+// the SDK.
 extension SimulatedChip {
   /// Bits of DIAGNOSTICS_FRAME_REPORTS_FIELDS.
   private enum Fields {
@@ -79,7 +80,7 @@ extension SimulatedChip {
     return items
   }
 
-  /// Returns STS segment 0; the first receiver is the primary one.
+  /// Returns the identifier of STS segment 0 at a receiver; the first receiver is the primary one.
   private func segmentID(_ receiver: UInt8) -> UInt8 { 1 | (receiver == 0 ? 8 : 0) | receiver << 4 }
 
   private func angleItem(_ reception: Reception) -> [UInt8] {

@@ -6,7 +6,7 @@ extension SimulatedChip {
   /// Handles SESSION_UPDATE_CONTROLLER_MULTICAST_LIST, in the forms of FiRa 1.x and 2.0.
   mutating func updateMulticastList(_ payload: [UInt8]) throws {
     let isFirst = profile.dialect.generation == .fira1
-    // Checked before the rest, whose layout depends on the action.
+    // The action is checked before the rest, whose layout depends on it.
     if payload.count > 5, payload[4] > (isFirst ? 1 : 3) { throw Refusal(.invalidParameter) }
     let command = try read(UpdateMulticastList.self, payload)
     guard !command.controlees.isEmpty else { throw Refusal(.syntaxError) }
@@ -20,7 +20,7 @@ extension SimulatedChip {
     }
     let (status, results) = apply(command, to: index)
     answer(status, isFirst ? nil : status == .ok ? [] : results)
-    // Since FiRa 2.0 only removals from a running session are notified.
+    // Since FiRa 2.0, the chip notifies only of removals from a running session.
     let isNotified =
       command.action == .remove && sessions[index].state == .active
       && results.contains { $0.status == .ok }

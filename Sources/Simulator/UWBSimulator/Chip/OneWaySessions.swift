@@ -6,13 +6,13 @@ import UCI
 struct OneWayProgress: Sendable {
   /// The rounds of a DT-anchor.
   var anchorRounds: [UpdateDTAnchorRounds.Round] = []
-  /// The rounds that a DT-tag receives; empty: all.
+  /// The rounds that a DT-tag receives; empty for all rounds.
   var tagRounds: [UInt8] = []
   /// The start of the first block in nanoseconds.
   var start: UInt64 = 0
   /// The number of the current block.
   var block: UInt64 = 0
-  /// The next initiated round in the current block.
+  /// The position in `initiated` of the next round of the current block.
   var place = 0
   /// The number of the next frame.
   var frame: UInt32 = 0
@@ -34,7 +34,7 @@ extension RangingSetup {
     case downlinkAnchor = 7
     case downlinkTag = 8
 
-    /// RANGING_ROUND_USAGE.
+    /// The value of RANGING_ROUND_USAGE for the role.
     var usage: UInt64 {
       switch self {
       case .uplinkSyncAnchor, .uplinkAnchor, .uplinkTag: 0
@@ -49,7 +49,7 @@ extension RangingSetup {
     OneWayRole(rawValue: number(.deviceRole)).flatMap { $0.usage == usage ? $0 : nil }
   }
 
-  /// Returns whether the messages of an end with the same parameters are received.
+  /// Returns whether this end receives the messages of an end with the parameters `other`.
   func receives(_ other: RangingSetup) -> Bool {
     sessionID == other.sessionID && air == other.air && sts == other.sts
   }
@@ -83,7 +83,8 @@ extension SimulatedChip {
     respond(UpdateDTTagRounds.opcode, RangingRoundsResponse(status: .ok, failedRounds: []))
   }
 
-  /// Returns whether the chip can follow this many rounds; otherwise refuses the last ones.
+  /// Returns whether the chip can follow this many rounds; otherwise refuses the rounds beyond its
+  /// limit.
   private mutating func isWithin(_ most: Int, _ rounds: [UInt8], _ opcode: Opcode) -> Bool {
     guard rounds.count > most else { return true }
     respond(
@@ -92,8 +93,8 @@ extension SimulatedChip {
     return false
   }
 
-  /// Returns the parameters without which a session with these ones is not IDLE. One-way ranging
-  /// has no peers.
+  /// Returns the parameters that a session with the given parameters needs to be IDLE. One-way
+  /// ranging has no peers.
   func required(_ parameters: [AppConfigID: [UInt8]]) -> [AppConfigID] {
     guard [0, 5, 6].contains(parameters.bytes(.rangingRoundUsage).number) else {
       return profile.requiredParameters
@@ -109,8 +110,8 @@ extension SimulatedChip {
     sessions[index].deadline = nextDeadline(index, setup)
   }
 
-  /// Returns the end of the next round of an initiator, and for other ends the next time at which
-  /// they send or count a block.
+  /// Returns the time of the next event: for an initiator the end of its next round, for other ends
+  /// the next time to send or to count a block.
   func nextDeadline(_ index: Int, _ setup: RangingSetup) -> UInt64 {
     let progress = sessions[index].oneWay
     let block = progress.start + progress.block * blockLength(setup)

@@ -3,7 +3,7 @@
 import UCI
 
 extension [AppConfigID: [UInt8]] {
-  /// Returns the value in effect.
+  /// Returns the value in effect: the value that was set, or the default.
   func bytes(_ id: AppConfigID) -> [UInt8] {
     self[id] ?? AppParameter.rules[id]?.standard ?? []
   }
@@ -11,17 +11,18 @@ extension [AppConfigID: [UInt8]] {
 
 /// The rules of FiRa's parameters of a session.
 enum AppParameter {
-  /// Parameters that must be equal at both ends to receive each other's frames: usage, multi-node
-  /// mode, channel, slot, ranging duration, FCS, round control, RFRAME, preamble code, SFD, data
-  /// rate, preamble duration, slots per round, PRF, schedule, address mode, hopping, PHR data rate.
+  /// The parameters that must be equal at both ends so that they receive each other's frames:
+  /// usage, multi-node mode, channel, slot, ranging duration, FCS, round control, RFRAME, preamble
+  /// code, SFD, data rate, preamble duration, slots per round, PRF, schedule, address mode,
+  /// hopping, PHR data rate.
   static let air: [AppConfigID] = [
     0x01, 0x03, 0x04, 0x08, 0x09, 0x0B, 0x0C, 0x12, 0x14, 0x15, 0x16, 0x17, 0x1B, 0x1F, 0x22, 0x26,
     0x2C, 0x31,
   ]
-  /// Parameters that must be equal at both ends for the STS to match: STS configuration
-  /// and index, key rotation, vendor id, IV, segments, length, session key.
+  /// The parameters that must be equal at both ends for the STS to match: STS configuration and
+  /// index, key rotation, vendor id, IV, segments, length, session key.
   static let sts: [AppConfigID] = [0x02, 0x0A, 0x23, 0x24, 0x27, 0x28, 0x29, 0x35, 0x45]
-  /// Parameters that may change while the session is ranging.
+  /// The parameters that may change while the session ranges.
   static let changeableWhileActive: Set<AppConfigID> = [0x0E, 0x0F, 0x10, 0x1D, 0x2D, 0x36, 0x47]
 
   /// The length, the valid values and the default of a parameter.

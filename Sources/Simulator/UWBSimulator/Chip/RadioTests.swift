@@ -14,14 +14,14 @@ struct SimulatedRadioTest: Sendable {
   /// The payload that is sent or expected.
   var psdu: [UInt8]
   var isRandom: Bool
-  /// Nanoseconds.
+  /// The start in nanoseconds.
   var start: UInt64
   var packets: UInt64
-  /// Nanoseconds from frame to frame.
+  /// The time from frame to frame in nanoseconds.
   var gap: UInt64
-  /// Nanoseconds.
+  /// The duration of a slot in nanoseconds.
   var slot: UInt64
-  /// Whether frames carry scrambled timestamps, or nothing else.
+  /// Whether frames carry scrambled timestamps.
   var hasSTS: Bool
   var isSTSOnly: Bool
   /// Whether the host wants a bit for each frame.
@@ -29,14 +29,14 @@ struct SimulatedRadioTest: Sendable {
   /// Whether the host wants receiver diagnostics (Qorvo).
   var hasDiagnostics: Bool
 
-  /// The time at which all its frames have passed.
+  /// The time at which all frames of the test have passed.
   var end: UInt64 { start &+ packets &* gap }
 }
 
 /// Frames that are or were on the air.
 struct RadioTransmission: Sendable {
   var test: SimulatedRadioTest
-  /// The end, which is earlier where the test was stopped.
+  /// The end of the transmission; earlier than the end of the test if the test was stopped.
   var end: UInt64
 }
 
@@ -47,7 +47,7 @@ extension SimulatedChip {
     .prfMode, .numberOfSTSSegments, .stsLength,
   ]
 
-  /// Handles group 0xD. The commands name no session: there is one for tests.
+  /// Handles group 0xD. The commands name no session, because there is only one for tests.
   mutating func radioTest(_ opcode: Opcode, _ payload: [UInt8], at now: UInt64) throws {
     switch opcode {
     case TestConfigSet.opcode: try setTestConfiguration(try read(TestConfigSet.self, payload))
@@ -108,7 +108,7 @@ extension SimulatedChip {
 
   // MARK: parameters
 
-  /// The number of bytes, and the default.
+  /// The number of bytes of each parameter, and its default.
   ///
   /// Source: FiRa's test parameters as published in AOSP (RfTestOpenSessionParams).
   private static let testRules: [UInt8: (bytes: Int, standard: UInt64)] = [

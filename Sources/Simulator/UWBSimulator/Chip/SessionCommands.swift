@@ -112,7 +112,8 @@ extension SimulatedChip {
     sessions[index].failures = 0
     sessions[index].wasInside = nil
     sessions[index].data = SessionData(hasCredit: true)
-    // A controller's first round ends after its slots; a controlee listens for a whole block.
+    // A controller's first round ends after its slots; a controlee's first round ends after a whole
+    // block of listening.
     sessions[index].deadline =
       first + (setup.isController ? setup.slot * UInt64(setup.slotsPerRound) : blockLength(setup))
     if setup.oneWayRole != nil { startOneWay(index, setup, at: first) }
@@ -147,7 +148,7 @@ extension SimulatedChip {
     }
   }
 
-  /// Notifies the controlees by the next control message if in-band termination is enabled.
+  /// Notifies the controlees in the next control message, if in-band termination is enabled.
   private mutating func endRanging(_ index: Int) {
     let session = sessions[index]
     if session.state == .active, let setup = session.setup, setup.isController,

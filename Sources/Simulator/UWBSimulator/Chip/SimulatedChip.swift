@@ -2,8 +2,8 @@
 
 package import UCI
 
-/// One simulated UWB chip as a state machine. Its input is bytes and a time, its output packets. It
-/// does no input or output and has no clock; `Simulation` runs the ranging rounds.
+/// One simulated UWB chip as a state machine. Its input is bytes and a time, and its output is
+/// packets. It does no input or output and has no clock; `Simulation` runs the ranging rounds.
 package struct SimulatedChip: Sendable {
   package let profile: ChipProfile
   /// Injected faults. Setting them restarts the count of bytes.
@@ -25,7 +25,7 @@ package struct SimulatedChip: Sendable {
   var nextHandle: UInt32
   var deviceParameters: [UInt8: [UInt8]]
   var twoByteParameters: [UInt8: [UInt8]] = [:]
-  /// Parts per million; positive: its clock runs fast.
+  /// The error of the chip's clock in parts per million, positive if the clock runs fast.
   var clockOffset = 0.0
   /// The time of power-up in nanoseconds.
   var poweredAt: UInt64 = 0
@@ -57,7 +57,7 @@ package struct SimulatedChip: Sendable {
 
   /// A notification that is due later.
   struct Unreported: Sendable {
-    /// Nanoseconds.
+    /// The time of the notification in nanoseconds.
     var due: UInt64
     var opcode: Opcode
     var payload: [UInt8]
@@ -69,7 +69,7 @@ package struct SimulatedChip: Sendable {
   struct Termination: Sendable {
     var setup: RangingSetup
     var destinations: [MACAddress]
-    /// Nanoseconds.
+    /// The time of the message in nanoseconds.
     var time: UInt64
   }
 
@@ -179,7 +179,7 @@ package struct SimulatedChip: Sendable {
     announce(.coreDeviceStatus, [state.rawValue])
   }
 
-  /// Notifies the host of a change of state; some chips do so only later.
+  /// Notifies the host of a change of state; some chips do so after a delay.
   mutating func announce(_ opcode: Opcode, _ payload: [UInt8], of token: UInt32? = nil) {
     guard profile.reportDelay > 0 else { return notify(opcode, payload) }
     unreported.append(

@@ -13,20 +13,20 @@ struct SimulatedSession: Sendable {
   /// NXP's parameters, which are numbered separately.
   var vendorParameters: [UInt8: [UInt8]] = [:]
   var destinations: [MACAddress] = []
-  /// Set while ranging.
+  /// The parameters in use; nil unless the session ranges.
   var setup: RangingSetup?
   var data = SessionData()
   var oneWay = OneWayProgress()
 
   /// The number of the next SESSION_INFO_NTF.
   var sequenceNumber: UInt32 = 0
-  /// Ranging rounds since the start.
+  /// The number of ranging rounds since the start.
   var rounds: UInt32 = 0
-  /// Consecutive rounds without a single result.
+  /// The number of consecutive rounds without a single result.
   var failures = 0
-  /// Whether the last result was inside the proximity range; nil before the first.
+  /// Whether the last result was inside the proximity range; nil before the first result.
   var wasInside: Bool?
-  /// The end of the next round in nanoseconds; for a controlee, the end of its wait for it.
+  /// The end of the next round in nanoseconds; for a controlee, the end of its wait for a round.
   var deadline: UInt64 = 0
 
   func bytes(_ id: AppConfigID) -> [UInt8] { parameters.bytes(id) }
@@ -37,9 +37,9 @@ struct SimulatedSession: Sendable {
 struct RangingSetup: Sendable {
   let sessionID: UInt32
   private let parameters: [AppConfigID: [UInt8]]
-  /// The parameters both ends must share, in the order of `AppParameter.air`.
+  /// The parameters that both ends must share, in the order of `AppParameter.air`.
   let air: [[UInt8]]
-  /// The parameters both ends must share for the STS, in the order of `AppParameter.sts`.
+  /// The parameters that both ends must share for the STS, in the order of `AppParameter.sts`.
   let sts: [[UInt8]]
 
   init(_ session: SimulatedSession) {
@@ -56,9 +56,9 @@ struct RangingSetup: Sendable {
   var address: MACAddress {
     MACAddress(bytes: parameters.bytes(.deviceMACAddress)) ?? MACAddress(0)
   }
-  /// Milliseconds.
+  /// The time between ranging rounds in milliseconds.
   var rangingDuration: UInt64 { number(.rangingDuration) }
-  /// Nanoseconds: 1200 RSTU are a millisecond.
+  /// The duration of a slot in nanoseconds; 1200 RSTU are a millisecond.
   var slot: UInt64 { number(.slotDuration) * 1_000_000 / 1_200 }
   var slotsPerRound: Int { Int(number(.slotsPerRR)) }
   var channel: UInt8 { UInt8(truncatingIfNeeded: number(.channelNumber)) }
@@ -71,7 +71,7 @@ struct RangingSetup: Sendable {
   var resultReport: UInt64 { number(.resultReportConfig) }
   var reportsRSSI: Bool { number(.rssiReporting) == 1 }
   var notificationConfig: UInt64 { number(.sessionInfoNotificationConfig) }
-  /// Centimetres.
+  /// The proximity range in centimetres.
   var proximity: ClosedRange<Int> {
     let near = Int(number(.nearProximity))
     return near...max(near, Int(number(.farProximity)))
@@ -80,9 +80,9 @@ struct RangingSetup: Sendable {
   var maxRetries: UInt64 { number(.maxRRRetry) }
   var terminationAttempts: UInt64 { number(.inBandTerminationAttemptCount) }
 
-  /// Returns the number of slots in a round with this many controlees: control message, first
-  /// ranging message, one answer each, the final of double-sided ranging, and the reports where
-  /// they are deferred.
+  /// Returns the number of slots in a round with this many controlees. They are for the control
+  /// message, the first ranging message, an answer each, the final of double-sided ranging, and
+  /// deferred reports.
   func slotsNeeded(controlees: Int) -> Int {
     controlees + (usage == 2 ? 4 : usage == 3 ? 2 : 3)
   }

@@ -15,16 +15,16 @@ extension ChipProfile {
     profile.notificationAfterReset = [0x6E, 0x06, 0x00, 0x01, 0x02]
     profile.duplicateSession = .rejected
     profile.requiredParameters = [0x00, 0x01, 0x03, 0x06, 0x11, 0x22, 0x26]
-    // The first was removed in FiRa 2.0; the others are Android's.
+    // Parameter 0x1C was removed in FiRa 2.0; the others are Android's.
     profile.refusedParameters = [0x1C, 0xE3, 0xE4, 0xE5]
     profile.vendorParameters = [0xA2: [1], 0xA7: [1]]
     profile.deviceParameters = [0x01: [1], 0xF0: [0]]
     profile.twoByteDeviceParameter = 0xE4
     profile.vendorGroups = [0x9, 0xA, 0xB, 0xE, 0xF]
     profile.vendorResponses = [
-      // Module id.
+      // Module ID.
       Opcode(GroupID(rawValue: 0xA), 0x02): [0x00, 0x9E, 0x36],
-      // All sessions, calibration.
+      // All sessions, then calibration.
       Opcode(GroupID(rawValue: 0xF), 0x02): [0x00, 0x00],
       Opcode(GroupID(rawValue: 0xF), 0x21): [0x00],
     ]

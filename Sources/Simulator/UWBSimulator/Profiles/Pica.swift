@@ -16,7 +16,7 @@ extension ChipProfile {
       angles: [.azimuth90, .azimuth180, .elevation, .figureOfMerit])
     profile.bootState = .error
     profile.forgetsHosts = true
-    // 5 ms in pica.
+    // The delay is 5 ms in pica.
     profile.reportDelay = 20_000_000
     profile.lacksHandles = true
     profile.reportsRemoval = false

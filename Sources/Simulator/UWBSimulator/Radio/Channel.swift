@@ -5,17 +5,17 @@ import Glibc
 /// The propagation between two antennas.
 struct Channel: Hashable, Sendable {
   struct Path: Hashable, Sendable {
-    /// Nanoseconds after a signal that travels straight through air.
+    /// The delay in nanoseconds relative to a signal that travels straight through air.
     var delay: Double
-    /// dBm.
+    /// The level in dBm.
     var level: Double
-    /// The phase of the carrier at its arrival, radians.
+    /// The phase of the carrier at its arrival in radians.
     var phase: Double
   }
 
   /// The direct path, then the reflection.
   var paths: [Path]
-  /// dBm.
+  /// The level of the noise in dBm.
   var noise: Double
 
   /// Creates the paths in free space, with -14 dBm sent and 50 dB lost over the first metre at 8
@@ -27,7 +27,7 @@ struct Channel: Hashable, Sendable {
       Path(
         delay: walls.reduce(0) { $0 + $1.delay }, level: open - walls.reduce(0) { $0 + $1.loss },
         phase: 0),
-      // Its phase is independent of the direct path; walls do not affect it.
+      // The phase of the reflection is independent of the direct path, and walls do not affect it.
       Path(delay: radio.reflectionDelay, level: open - radio.reflectionLoss, phase: 2),
     ]
     noise = radio.noiseLevel
@@ -36,7 +36,7 @@ struct Channel: Hashable, Sendable {
   /// Returns the level without obstacles, in dBm.
   static func openLevel(_ metres: Double) -> Double { -64 - 20 * log10(max(0.05, metres)) }
 
-  /// The path found by leading-edge detection: at least 6 dB above the noise and at most 10 dB
+  /// The path that leading-edge detection finds: at least 6 dB above the noise and at most 10 dB
   /// below the strongest path.
   var firstPath: Path {
     let least = max(noise + 6, peak.level - 10)
@@ -48,8 +48,8 @@ struct Channel: Hashable, Sendable {
   /// Level of all paths together, in dBm.
   var level: Double { 10 * log10(paths.reduce(0) { $0 + pow(10, $1.level / 10) }) }
 
-  /// Returns the impulse response: samples of 1.0016 ns, the first path at one of them, as
-  /// amplitudes in units of the noise.
+  /// Returns the impulse response as amplitudes in units of the noise. Samples are 1.0016 ns apart,
+  /// and the first path is at one of them.
   func response(
     samples: Int, firstPathAt index: Int, phase: Double
   ) -> [(real: Double, imaginary: Double)] {
@@ -73,8 +73,8 @@ struct Channel: Hashable, Sendable {
 func power10(_ decibels: Double) -> Double { pow(10, decibels / 10) }
 
 extension FixedWidthInteger {
-  /// Creates the nearest number of the type, as a chip reports values beyond its range. 0 if the
-  /// value is not a number.
+  /// Creates the nearest number of the type, or 0 if the value is not a number. Chips report values
+  /// beyond their range this way.
   init(nearest value: Double) {
     let rounded = value.rounded()
     self =
@@ -85,6 +85,6 @@ extension FixedWidthInteger {
 extension Double {
   /// Radians as degrees in Q9.7, in the order of the wire.
   var degreesQ7: [UInt8] { Int16(nearest: self * 180 / .pi * 128).bytes }
-  /// Q8.8 in the order of the wire.
+  /// The number in Q8.8, in the order of the wire.
   var q8: [UInt8] { Int16(nearest: self * 256).bytes }
 }

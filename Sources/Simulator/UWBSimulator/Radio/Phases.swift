@@ -2,7 +2,8 @@
 
 import Glibc
 
-/// A function by some of its values: linear in between and constant beyond the ends; 0 without any.
+/// A function given by some of its values: linear between them, and constant beyond the ends; 0
+/// without values.
 package struct Curve: Hashable, Sendable {
   package let points: [SIMD2<Double>]
 
@@ -19,8 +20,8 @@ package struct Curve: Hashable, Sendable {
   }
 }
 
-/// Phase differences of the antennas of a board, in radians, wrapped. They are along the axis to
-/// the right, along the axis forwards (where the board measures all around), and along the axis
+/// Phase differences of the antennas of a board, in radians, wrapped. The pairs lie along the axis
+/// to the right, along the axis forwards (if the board measures all around), and along the axis
 /// upwards.
 struct Phases: Hashable, Sendable {
   var right = 0.0
@@ -30,10 +31,10 @@ struct Phases: Hashable, Sendable {
   /// The spacing of an ideal pair, in wavelengths. Qorvo advises 0.45.
   static let spacing = 0.45
 
-  /// Returns the phase of an ideal pair for the projection of the direction on its axis.
+  /// Returns the phase of an ideal pair from the projection of the direction on the pair's axis.
   private static func ideal(_ projection: Double) -> Double { 2 * .pi * spacing * projection }
 
-  /// Computes the phases of a signal from a direction in degrees, without noise and not wrapped.
+  /// Computes the phases of a signal from a direction in degrees, without noise and wrapping.
   init(azimuth: Double, elevation: Double, antenna: Curve?) {
     let (az, el) = (azimuth * .pi / 180, elevation * .pi / 180)
     let projection = sin(az) * cos(el)

@@ -5,7 +5,7 @@ import Glibc
 /// A moment of the scene: whole nanoseconds and a part of one, because a tick is 16 ps.
 struct Instant: Hashable, Sendable {
   var nanoseconds: UInt64
-  /// 0 or more, less than 1.
+  /// The part of a nanosecond, at least 0 and less than 1.
   var fraction: Double
 
   init(_ nanoseconds: UInt64, fraction: Double = 0) {
@@ -36,11 +36,11 @@ struct SimulatedClock: Hashable, Sendable {
 
   /// The counter at the start of the scene.
   var origin: UInt64
-  /// Parts per million by which it runs fast.
+  /// The parts per million by which the clock runs fast.
   var offset: Double
   /// The amplitude of the oscillation of the offset, in parts per million.
   var wander: Double
-  /// Parts per million that the crystal runs fast in addition when its chip gets power. They
+  /// The additional parts per million that the crystal runs fast when its chip gets power. They
   /// decline as the board warms up.
   var warmUp = 0.0
   /// The time of power-up in nanoseconds.
@@ -48,7 +48,7 @@ struct SimulatedClock: Hashable, Sendable {
   /// Seconds in which the warm-up declines to 37 %.
   private static let warmUpTime = 20.0
 
-  /// Starts the counter again at an unrelated value, as a chip does that gets power.
+  /// Starts the counter again at an unrelated value, as a chip does at power-up.
   mutating func restart(at time: UInt64) {
     poweredAt = time
     var source = RandomSource(seed: origin &+ time)
@@ -56,21 +56,21 @@ struct SimulatedClock: Hashable, Sendable {
     origin = origin &+ wanted &- reading(at: Instant(time)).ticks
   }
 
-  /// Returns the seconds with power.
+  /// Returns the number of seconds since power-up.
   private func seconds(withPowerAt instant: Instant) -> Double {
     instant.nanoseconds > poweredAt ? Double(instant.nanoseconds - poweredAt) * 1e-9 : 0
   }
 
-  /// Returns the rate error, as a fraction.
+  /// Returns the error of the clock rate, as a fraction.
   func rate(at instant: Instant) -> Double {
     let seconds = Double(instant.nanoseconds) * 1e-9
     let warm = warmUp * exp(-self.seconds(withPowerAt: instant) / Self.warmUpTime)
     return (offset + wander * sin(2 * .pi * seconds / Self.period) + warm) * 1e-6
   }
 
-  /// Returns the counter with all its bits, and the fraction of the next tick.
+  /// Returns the counter with all its bits, and the elapsed fraction of the next tick.
   func reading(at instant: Instant) -> (ticks: UInt64, part: Double) {
-    // 63.8976 is 39936/625: exact, however long the scene has lasted.
+    // The ratio 63.8976 is 39936/625, so the result is exact, however long the scene has lasted.
     let product = instant.nanoseconds.multipliedFullWidth(by: 39_936)
     let (whole, rest) = UInt64(625).dividingFullWidth(product)
     let seconds = Double(instant.nanoseconds) * 1e-9

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The stamps of one exchange in the two chips, corrected by their calibrated antenna delays. The
-/// arithmetic is independent of the hosts', so that tests can compare the two.
+/// arithmetic is independent of the host's, so that tests can compare both.
 struct TwoWayStamps: Hashable, Sendable {
-  /// Sent by the initiator, received and answered by the responder, received by the initiator.
+  /// The stamps of poll and response: poll sent by the initiator, received by the responder;
+  /// response sent by the responder, received by the initiator.
   var t1, t2, t3, t4: UInt64
-  /// The final at both ends; nil in single-sided ranging.
+  /// The stamps of the final message at both ends; nil in single-sided ranging.
   var final: Final?
   struct Final: Hashable, Sendable {
     var t5, t6: UInt64
@@ -13,7 +14,8 @@ struct TwoWayStamps: Hashable, Sendable {
 
   /// Metres in a tick one way: the speed of light in air over the rate of the counter.
   static let metresPerTick = speedOfLight * 1e-9 / SimulatedClock.ticksPerNanosecond
-  /// In air, metres per second: the value in the drivers of DW1000, DW3000 and QM33.
+  /// The speed of light in air in metres per second: the value in the drivers of DW1000, DW3000 and
+  /// QM33.
   static let speedOfLight = 299_702_547.0
 
   private static func between(_ a: UInt64, _ b: UInt64) -> Int128 {

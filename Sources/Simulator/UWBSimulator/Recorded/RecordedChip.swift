@@ -2,23 +2,24 @@
 
 package import UCI
 
-/// A chip that replays a recording, as a state machine. Its input is bytes and a time, its output
-/// packets.
+/// A chip that replays a recording, as a state machine. Its input is bytes and a time, and its
+/// output is packets.
 ///
-/// Each request gets the answer of the next equal request in the recording, starting over after the
-/// last. Otherwise it gets the answer to a request with the same opcode and different contents.
-/// Requests that were not recorded are refused as unknown, except for the requests with which every
-/// host opens a chip: a reset works, and device information and capabilities are generic.
+/// A request is answered as the next equal request in the recording, starting over after the last
+/// one. Without an equal request, the answer is the one to a request with the same opcode and
+/// different contents. Requests that were not recorded are refused as unknown, except for the
+/// requests with which every host opens a chip: a reset works, and device information and
+/// capabilities are generic.
 package struct RecordedChip: Sendable {
   /// The number of requests by their match in the recording.
   package struct Statistics: Sendable, Hashable {
-    /// Requests that equal a recorded one.
+    /// The number of requests that equal a recorded request.
     package var exact = 0
-    /// Requests recorded only with different contents.
+    /// The number of requests that were recorded only with different contents.
     package var similar = 0
-    /// Requests that were answered although they were not recorded, by opcode.
+    /// The number of requests that were answered although they were not recorded, by opcode.
     package var invented: [Opcode: Int] = [:]
-    /// Commands that were refused because they were not recorded, by opcode.
+    /// The number of commands that were refused because they were not recorded, by opcode.
     package var unknown: [Opcode: Int] = [:]
     package var packetsSent = 0
 
@@ -29,12 +30,12 @@ package struct RecordedChip: Sendable {
 
   /// An answer in progress.
   private struct Playing {
-    /// The turn; nil: the greeting.
+    /// The turn that is played; nil for the packets before the first request.
     var turn: Int?
     var next = 0
     /// The start in nanoseconds, from which delays count.
     var began: UInt64
-    /// Added to sequence numbers, after repetitions.
+    /// The number that is added to sequence numbers, after repetitions.
     var sequenceOffset: UInt32 = 0
   }
 
@@ -106,8 +107,8 @@ package struct RecordedChip: Sendable {
       from: cursor, where: { $0.opcode == request.opcode && $0.type == request.type })
     {
       statistics.similar += 1
-      // A host may combine messages that the recorded host sent one by one. It gets the answer to
-      // the last one.
+      // A host may combine messages that the recorded host sent one by one. The answer is then the
+      // answer to the last of them.
       var index = first
       while index + 1 < recording.turns.count,
         recording.turns[index + 1].request.opcode == request.opcode
@@ -121,8 +122,8 @@ package struct RecordedChip: Sendable {
     }
   }
 
-  /// Ends the answers that a request replaces: a start replaces running answers to it; a stop, a
-  /// DEINIT and a reset end measurements.
+  /// Ends the answers that a request replaces: a start replaces the running answers to an earlier
+  /// start; a stop, a DEINIT and a reset end measurements.
   private mutating func end(_ request: Recording.Request) {
     guard request.type == .command else { return }
     switch request.opcode {
@@ -194,7 +195,7 @@ package struct RecordedChip: Sendable {
     turn.map { recording.turns[$0].answers } ?? recording.greeting
   }
 
-  /// Returns the next packet; of simultaneous ones, the packet of the earliest request.
+  /// Returns the next packet; of simultaneous packets, the packet of the earliest request.
   private func nextDue() -> (index: Int, due: UInt64)? {
     var best: (index: Int, due: UInt64)?
     for (index, entry) in playing.enumerated() {
@@ -217,7 +218,7 @@ package struct RecordedChip: Sendable {
     }
     let numbers = answers.compactMap { $0.isStream ? $0.sequenceNumber : nil }
     let count = Set(numbers).count
-    // Continues at the average interval.
+    // Repetitions continue at the average interval.
     let span = last.delay - answers[first].delay
     let pause = span / UInt64(max(count - 1, 1))
     let shift = Double(answers[first].delay) - Double(pause)

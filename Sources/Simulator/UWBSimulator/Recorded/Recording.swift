@@ -6,7 +6,7 @@ package import UCI
 /// their delays.
 package struct Recording: Sendable {
   package struct Packet: Sendable {
-    /// Nanoseconds on any clock; nil where the source has no times.
+    /// The time in nanoseconds on any clock; nil if the source has no times.
     package var time: UInt64?
     package var direction: PacketDirection
     /// The whole packet, header included.
@@ -29,12 +29,13 @@ package struct Recording: Sendable {
   }
 
   struct Answer: Sendable {
-    /// Nanoseconds after its cause; never less than the delay of the answer before it.
+    /// The nanoseconds after the cause of the packet; never less than the delay of the answer
+    /// before it.
     var delay: UInt64
     var bytes: [UInt8]
-    /// Whether it is a measurement, which ends with its session.
+    /// Whether the packet is a measurement, which ends with its session.
     var isStream = false
-    /// Whether it is the first packet of a message.
+    /// Whether the packet is the first of a message.
     var isFirst = true
   }
 
@@ -45,7 +46,7 @@ package struct Recording: Sendable {
     var isAnswered = false
   }
 
-  /// Packets before the first request.
+  /// The packets before the first request.
   private(set) var greeting: [Answer] = []
   /// All requests with their answers, in order.
   private(set) var turns: [Turn] = []

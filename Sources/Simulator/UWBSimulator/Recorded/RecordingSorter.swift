@@ -11,7 +11,7 @@ struct RecordingSorter {
   private typealias Cause = Int?
 
   private var requests = RequestAssembler()
-  /// The time at which each turn's request was complete; nil where the recording has no times.
+  /// The time at which each turn's request was complete; nil if the recording has no times.
   private var times: [UInt64?] = []
   private var powerUp: UInt64?
   /// The cause of the control message whose other segments follow.
@@ -80,7 +80,7 @@ struct RecordingSorter {
     return isExtra ? ranging ?? last : last
   }
 
-  /// The latest start, unless that session was stopped.
+  /// The latest start of a session; nil if that session was stopped.
   private var ranging: Int? {
     guard
       let start = turns.lastIndex(where: {
@@ -102,14 +102,14 @@ struct RecordingSorter {
   ) -> UInt64 {
     let before = last?.delay ?? 0
     if let time = packet.time, let cause { return max(before, time > cause ? time - cause : 0) }
-    // Without times measurements are one interval apart, and everything else follows at once.
+    // Without times, measurements are one interval apart, and all other packets follow at once.
     guard header.type == .notification, header.opcode == .sessionInfo, payload.count >= 13 else {
       return before
     }
     return before + payload[9..<13].number * 1_000_000
   }
 
-  /// Returns whether it is a state of the chip or a session, or an error.
+  /// Returns whether the message is a state of the chip or of a session, or an error.
   private static func isState(_ header: PacketHeader) -> Bool {
     let states: [Opcode] = [.coreDeviceStatus, .coreGenericError, .sessionStatus]
     return header.type == .notification && states.contains(header.opcode)

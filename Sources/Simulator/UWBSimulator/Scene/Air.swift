@@ -4,11 +4,11 @@ import UCI
 
 /// The relation of two sessions on the air.
 enum Match {
-  /// They range.
+  /// The sessions range with each other.
   case agree
-  /// The frames are received but their STS does not match.
+  /// The frames are received, but their STS does not match.
   case stsDiffers
-  /// No frames are received.
+  /// No session receives frames of the other.
   case strangers
 }
 
@@ -27,7 +27,7 @@ extension Simulation {
     }
     let next = now + members[chip].chip.blockLength(setup)
     guard setup.isController else {
-      // Without a control message, a controlee keeps waiting for it in slot 0.
+      // A controlee that receives no control message keeps waiting for it, in slot 0.
       let controller = members[chip].chip.sessions[session].destinations[0]
       let entry = members[chip].chip.failure(of: controller, .rangingRxTimeout, slot: 0)
       members[chip].chip.finishRound(session, [entry], seen: [], next: next)

@@ -24,20 +24,20 @@ struct AirFrame: Sendable {
   var slot: Int
   var sender: Endpoint
   var receiver: Endpoint
-  /// The sender's stamp, 40 bits, antenna delay corrected.
+  /// The sender's stamp: 40 bits, corrected for the antenna delay.
   var sentStamp: UInt64
   var reception: Reception
 }
 
 struct Reception: Hashable, Sendable {
-  /// 40 bits, antenna delay corrected.
+  /// The receiver's stamp: 40 bits, corrected for the antenna delay.
   var stamp: UInt64
-  /// The counter with all its bits.
+  /// The receiver's counter with all its bits.
   var counter: UInt64
-  /// (the sender's clock / the receiver's) - 1, measured from the carrier.
+  /// The sender's clock rate relative to the receiver's, minus 1, measured from the carrier.
   var carrier: Double
   var phases: Phases
-  /// dBm.
+  /// The received level in dBm.
   var level: Double
   var firstPathLevel: Double
   var channel: Channel

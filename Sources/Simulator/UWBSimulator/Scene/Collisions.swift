@@ -5,16 +5,16 @@ struct RoundOnAir: Sendable {
   var own: Endpoint
   var channel: UInt8
   var preamble: UInt64
-  /// Nanoseconds of the scene.
+  /// The start in nanoseconds of the scene.
   var start: UInt64
   var end: UInt64
 }
 
 extension Simulation {
-  /// Returns whether a round that ends now overlaps one of another controller in range, and
-  /// remembers it for later ones.
+  /// Returns whether a round that ends now overlaps a round of another controller in range, and
+  /// remembers the round for later calls.
   ///
-  /// - Parameter length: nanoseconds on the air; nil: a round.
+  /// - Parameter length: nanoseconds on the air; nil for a whole round.
   mutating func isDisturbed(
     _ own: Endpoint, _ setup: RangingSetup, length: UInt64? = nil
   ) -> Bool {

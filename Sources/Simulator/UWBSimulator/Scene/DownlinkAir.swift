@@ -6,20 +6,20 @@ import UCI
 private struct AnchorFrame {
   var sender: Endpoint
   var setup: RangingSetup
-  /// 0 poll, 1 response, 2 final.
+  /// The type of the message: 0 poll, 1 response, 2 final.
   var type: UInt8
   var slot: Int
   /// The sender's counter at the transmission.
   var tick: UInt64
-  /// The transmission time in the message.
+  /// The transmission time that the message contains.
   var sent: UInt64
-  /// The initiator's clock relative to the responder's, as a fraction.
+  /// The initiator's clock rate relative to the responder's, minus 1.
   var offset = 0.0
-  /// Ticks of the responder from the poll to its response.
+  /// The ticks of the responder from the poll to its response.
   var reply: UInt32 = 0
-  /// Ticks of the initiator from the response to the final.
+  /// The ticks of the initiator from the response to the final message.
   var initiatorReply: UInt32 = 0
-  /// Ticks from the initiator to the responder.
+  /// The ticks of a signal's flight from the initiator to the responder.
   var flight: UInt16 = 0
 }
 
@@ -107,7 +107,7 @@ extension Simulation {
     return frames
   }
 
-  /// Returns the responders of a round that range in it, with their slots.
+  /// Returns the responders of a round that take part in it, with their slots.
   private func responders(
     of round: UpdateDTAnchorRounds.Round, _ own: Endpoint, _ setup: RangingSetup
   ) -> [(slot: Int, Endpoint, RangingSetup)] {
@@ -129,8 +129,8 @@ extension Simulation {
     UInt64(members[end.chip].chip.calibration.delays(channel: setup.channel).transmit)
   }
 
-  /// Returns the transmission time in a message: of the sender's clock, or in the common time base
-  /// of the initiator's.
+  /// Returns the transmission time in a message: by the sender's clock, or by the initiator's clock
+  /// as the common time base.
   private func stamp(
     _ sender: Endpoint, _ setup: RangingSetup, tick: UInt64, near: Instant,
     timeOf reference: Endpoint
@@ -201,7 +201,8 @@ extension AnchorFrame {
     guard let form = parameter.first, form & 1 == 1 else { return nil }
     return (form & 2 != 0, Array(parameter.dropFirst()))
   }
-  /// Bit 0 of the message control, and the code of the length of the transmission time.
+  /// The value of DL_TDOA_TX_TIMESTAMP_CONF: bit 0 is the time base of the message control, bits 1
+  /// and 2 the code of the length of the transmission time.
   fileprivate var form: UInt64 { setup.number(.dlTDoATXTimestampConf) }
 }
 
@@ -243,7 +244,7 @@ extension DownlinkTDoAMeasurementV2 {
     }
     control = .init(rawValue: bits)
     let optional = (activeRounds.map { $0.count + 1 } ?? 0) + (location.map { $0.count + 1 } ?? 0)
-    // 35 bytes beside the address and the parts of variable length.
+    // 35 bytes are fixed. The address and the parts of variable length are added to them.
     announcedLength = UInt16(
       35 + (message.peer.isExtended ? 8 : 2) + rxTimestampBytes.count
         + txTimestampBytes.count + optional)

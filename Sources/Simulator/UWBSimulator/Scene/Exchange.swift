@@ -9,8 +9,8 @@ struct ExchangeResult {
 
 // Frames stamped by the clocks of both ends.
 extension Simulation {
-  /// Standard deviation of a reception stamp in ticks. It gives double-sided distances with equal
-  /// replies, in which the three reception stamps count 1/4, 1/2 and 1/4, the noise of the scene.
+  /// Standard deviation of a reception stamp in ticks. With it, double-sided distances with equal
+  /// replies have the noise of the scene: the three reception stamps count 1/4, 1/2 and 1/4.
   private var stampNoise: Double {
     scene.distanceNoise / 0.375.squareRoot() / TwoWayStamps.metresPerTick
   }
@@ -82,8 +82,8 @@ extension Simulation {
     add(.control, 0, controller, at: members[controller.chip].clock.transmitTick(at: start))
     let poll = clock.transmitTick(at: after(1))
     add(.rangingInitiation, 1, initiator, at: poll)
-    // The initiator counts its slots from its poll, the responder from its reception, each by its
-    // own clock.
+    // The initiator counts its slots from its poll, and the responder from the reception of the
+    // poll, each by its own clock.
     let heard = frames[1].reception.counter
     func ofInitiator(_ slot: Int) -> UInt64 { granular(poll &+ slotTicks * UInt64(slot - 1)) }
     func ofResponder(_ slot: Int) -> UInt64 { granular(heard &+ slotTicks * UInt64(slot - 1)) }
@@ -148,7 +148,8 @@ extension Simulation {
       t4: response.reception.stamp,
       final: final.map { .init(t5: $0.sentStamp, t6: $0.reception.stamp) })
     record(stamps, poll, response)
-    // The receiver of the response compares the responder with itself, the inverse of the formula.
+    // The receiver of the response measures the responder's clock relative to its own, the inverse
+    // of the ratio in the formula.
     return stamps.distance(carrier: 1 / (1 + response.reception.carrier) - 1)
   }
 
@@ -158,7 +159,7 @@ extension Simulation {
     for frame in frames {
       let isOwn = frame.sender == own
       let emitter = members[frame.sender.chip].chip.sessions[frame.sender.session].setup?.address
-      // One message to several controlees is one message.
+      // A message to several controlees is listed once.
       if isOwn, list.contains(where: { $0.reception == nil && $0.message == frame.message }) {
         continue
       }

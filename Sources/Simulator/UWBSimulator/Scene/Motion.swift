@@ -2,7 +2,7 @@
 
 import Glibc
 
-// Positions in a scene are in metres: x and y on the floor, z up.
+// Positions and directions in a scene, in metres: x and y on the floor, z up.
 extension SIMD3 where Scalar == Double {
   /// Returns the metres in a straight line.
   package func distance(to other: Self) -> Double {
@@ -27,17 +27,17 @@ extension SIMD3 where Scalar == Double {
 
 /// The movement of a chip: a pure function of time. Positions in metres, z up.
 public enum Motion: Hashable, Sendable {
-  /// Stays where it is.
+  /// The chip stays where it is.
   case still(SIMD3<Double>)
-  /// Moves in one direction; the velocity in metres per second along each axis.
+  /// The chip moves in one direction; the velocity is in metres per second along each axis.
   case line(from: SIMD3<Double>, velocity: SIMD3<Double>)
-  /// Moves smoothly between two positions; `period` in seconds for both directions.
+  /// The chip moves smoothly between two positions; `period` is in seconds for both directions.
   case between(SIMD3<Double>, SIMD3<Double>, period: Double)
-  /// Moves around `centre` at its height, counterclockwise; `radius` in metres, `period` in seconds
-  /// for one turn, `phase` in degrees at the start.
+  /// The chip moves around `centre` at its height, counterclockwise. `radius` is in metres,
+  /// `period` in seconds for one turn, `phase` in degrees at the start.
   case circle(centre: SIMD3<Double>, radius: Double, period: Double, phase: Double = 0)
 
-  /// Returns the position in nanoseconds since the start of the scene.
+  /// Returns the position at a time in nanoseconds since the start of the scene.
   package func position(at nanoseconds: UInt64) -> SIMD3<Double> {
     let seconds = Double(nanoseconds) * 1e-9
     switch self {

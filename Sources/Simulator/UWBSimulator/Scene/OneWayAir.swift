@@ -44,7 +44,7 @@ extension Simulation {
   /// Returns whether a single frame is lost.
   mutating func isLost() -> Bool { scene.loss > 0 && random.uniform() < scene.loss }
 
-  /// Nanoseconds of a blink: a frame with a short payload.
+  /// The nanoseconds of a blink, a frame with a short payload.
   private static let blinkLength: UInt64 = 200_000
 
   private mutating func blink(

@@ -76,8 +76,8 @@ extension Simulation {
     var (detected, started, intact): (UInt64, UInt64, UInt64) = (0, 0, 0)
     var bitmap = [UInt8](repeating: 0, count: Int(min(test.packets, 65_000) + 7) / 8)
     for index in 0..<sent {
-      // Lost frames are missed entirely, received without their beginning, or damaged, in equal
-      // parts.
+      // A lost frame is missed entirely, received without its beginning, or damaged, each with a
+      // third of the probability.
       let fate = scene.loss > 0 && random.uniform() < scene.loss ? random.uniform() * 3 : 3
       if fate >= 1 { detected += 1 }
       if fate >= 2 { started += 1 }
@@ -107,7 +107,8 @@ extension Simulation {
     }
   }
 
-  /// Measures by single-sided ranging: at the end of its slot the initiator looks up its responder.
+  /// Measures by single-sided ranging. The initiator looks for its responder at the end of its
+  /// slot.
   private mutating func measure(_ chip: Int, _ test: SimulatedRadioTest) {
     let responder = members.indices.first { other in
       guard other != chip, let theirs = members[other].chip.radioTest else { return false }

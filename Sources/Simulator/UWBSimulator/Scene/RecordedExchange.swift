@@ -6,10 +6,10 @@ package struct RecordedExchange: Hashable, Sendable {
   package var time: Double
   /// The chips, in the order in which they were added.
   package var initiator, responder: Int
-  /// Ticks of 40 bits: poll sent and received, response sent and received; odd pairs by alternating
-  /// clocks. Each chip has subtracted its calibrated antenna delays.
+  /// The stamps in ticks of 40 bits: poll sent (initiator) and received (responder), response sent
+  /// (responder) and received (initiator). Each chip has subtracted its calibrated antenna delays.
   package var t1, t2, t3, t4: UInt64
-  /// Final sent and received; nil in single-sided ranging.
+  /// The stamps of the final message: sent and received; nil in single-sided ranging.
   package var t5, t6: UInt64?
   /// Carrier offset measured by the initiator, in parts per million: positive if the initiator's
   /// clock is faster than the responder's.
@@ -21,7 +21,7 @@ package struct RecordedExchange: Hashable, Sendable {
 }
 
 extension Simulation {
-  /// The greatest number of exchanges kept.
+  /// The greatest number of exchanges that are kept.
   static let recordLimit = 100_000
 
   /// Returns the exchanges since the last call, if `recordsExchanges` is set.

@@ -37,10 +37,11 @@ public struct Placement: Hashable, Sendable {
   package var motion: Motion
   /// The direction of the antenna: degrees counterclockwise from the x axis, seen from above.
   package var yaw: Double
-  /// Error of its crystal in parts per million; positive: it runs fast.
-  /// `RadioConditions.clockSpread` is added to it.
+  /// The error of the chip's crystal in parts per million, positive if it runs fast.
+  /// `RadioConditions.clockSpread` adds to it.
   package var clockOffset: Double
-  /// Metres that its antenna delay adds to every distance; 0: calibrated at the factory.
+  /// The metres that the chip's antenna delay adds to every distance; 0 for a chip calibrated at
+  /// the factory.
   package var antennaDelayError: Double
   /// Additional errors for single channels, by antenna.
   package var delayErrors: [UInt8: DelayError] = [:]
@@ -52,9 +53,9 @@ public struct Placement: Hashable, Sendable {
 
   /// The difference of the delays of both antennas from the chip's calibration.
   package struct DelayError: Hashable, Sendable {
-    /// Metres that the sending antenna adds to a distance.
+    /// The metres that the sending antenna adds to a distance.
     package var transmit: Double
-    /// Metres that the receiving antenna adds to a distance.
+    /// The metres that the receiving antenna adds to a distance.
     package var receive: Double
 
     package init(transmit: Double, receive: Double) {
@@ -74,7 +75,8 @@ public struct Placement: Hashable, Sendable {
     self.antennaDelayError = antennaDelayError
   }
 
-  /// Creates the placement of a chip at rest; positions in metres, other units as for a moving one.
+  /// Creates the placement of a chip at rest; positions in metres, other units as for a moving
+  /// chip.
   public init(
     at position: SIMD3<Double>, yaw: Double = 0, clockOffset: Double = 0,
     antennaDelayError: Double = 0

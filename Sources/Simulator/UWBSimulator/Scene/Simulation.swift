@@ -20,7 +20,7 @@ package struct Simulation: Sendable {
     package var chip: SimulatedChip
     /// The clock, which runs from the start of the scene, with or without power.
     var clock: SimulatedClock
-    /// Parts per million in addition to the placement.
+    /// The chip's additional clock error in parts per million, besides the placement's.
     let spread: Double
     var output: [[UInt8]] = []
 
@@ -32,7 +32,8 @@ package struct Simulation: Sendable {
     /// Returns the actual delays between counter and air, in ticks.
     func delays(channel: UInt8) -> AntennaDelays {
       let error = placement.delayErrors[channel] ?? .init(transmit: 0, receive: 0)
-      // Returns the ticks of metres: a distance has the sum of two delays of each board, halved.
+      // Returns metres as ticks. A distance contains half of the sum of four delays, two of each
+      // board.
       func ticks(_ metres: Double) -> Double {
         (placement.antennaDelayError + 2 * metres) / TwoWayStamps.metresPerTick
       }
@@ -43,16 +44,16 @@ package struct Simulation: Sendable {
     }
   }
 
-  /// The conditions all chips share. The seed is read once, by `init`.
+  /// The conditions that all chips share. Only `init` reads the seed.
   package var scene: Scene
-  /// Nanoseconds since the beginning.
+  /// The nanoseconds since the start of the scene.
   package private(set) var now: UInt64 = 0
   var members: [Member] = []
   var random: RandomSource
   /// Whether the stamps of exchanges are recorded for `takeExchanges()`.
   package var recordsExchanges = false
   var exchanges: [RecordedExchange] = []
-  /// The last rounds on the air, where rounds may collide.
+  /// The last rounds on the air; empty unless rounds can collide.
   var rounds: [RoundOnAir] = []
 
   package init(scene: Scene = Scene()) {
@@ -67,7 +68,8 @@ package struct Simulation: Sendable {
   package mutating func add(
     _ profile: ChipProfile, placement: Placement, name: String? = nil
   ) -> ChipID {
-    // A separate source, so that another chip does not change the other random numbers.
+    // The chip has a random source of its own, so that another chip does not change the other
+    // random numbers.
     var own = RandomSource(seed: scene.seed &+ UInt64(members.count + 1) &* 0xA24B_AED4_963E_E407)
     var clock = SimulatedClock(
       origin: own.next() & SimulatedClock.stampMask,
