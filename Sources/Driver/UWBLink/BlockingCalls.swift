@@ -6,7 +6,7 @@ package import System
 /// `BlockingThreads.call`.
 ///
 /// - Parameter cancellation: Thrown at once when the calling task is cancelled; `body` then ends by
-///   itself, and its result is dropped. nil: cancellation changes nothing.
+///   itself, and its result is dropped. Nil if cancellation has no effect.
 /// - Throws: `LinkError` with code `threadUnavailable` when the system has no thread for it.
 package func runBlocking<R: Sendable>(
   on threads: BlockingThreads = .shared, cancellation: LinkError? = nil,

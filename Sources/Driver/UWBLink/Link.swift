@@ -13,10 +13,11 @@ package import SystemPackage
   private let writer = LinkWriter()
 
   package let endpoint: LinkEndpoint
-  /// Opens when the descriptor has been closed, after the release of the last reference.
+  /// A latch that opens when the descriptor has been closed, after the release of the last
+  /// reference.
   package let closed = Latch()
 
-  // Devices that this process has released, but whose descriptors may still be open.
+  // The devices that this process has released, but whose descriptors may still be open.
   private static let closing = Locked<[(endpoint: LinkEndpoint, closed: Latch)]>([])
 
   /// Announces the release of the last reference. `open` waits for it, so that a device that was
@@ -37,7 +38,7 @@ package import SystemPackage
   /// - Parameters:
   ///   - connector: Reaches services; without it, their endpoints are invalid.
   ///   - closingLimit: The longest wait for a released device at the same place to close. A
-  ///     callback that never returns keeps it open.
+  ///     callback that never returns keeps the device open.
   /// - Throws: `LinkError`. A descriptor is closed even then.
   package static func open(
     _ endpoint: LinkEndpoint, connector: Connector? = nil, closingLimit: Duration = .seconds(5)
@@ -173,7 +174,7 @@ package import SystemPackage
     _ frame: [UInt8], timeout: Duration = .seconds(1),
     willWrite: (@Sendable (RawSpan) -> Void)? = nil
   ) async throws(LinkError) {
-    // Uses a lock for ThreadSanitizer: see `runBlocking`.
+    // A lock, rather than a plain variable, for ThreadSanitizer: see `runBlocking`.
     let failure = Locked<LinkError?>(nil)
     await withCheckedContinuation { continuation in
       write([frame], timeout: timeout, willWrite: willWrite) { error in
@@ -205,7 +206,7 @@ package import SystemPackage
     rules.data_length_in_byte_3 = framing.dataLengthInByte3
     rules.longest_frame = framing.longestFrame
     if framing.fromHost {
-      // Accepts data, commands and tests, and DATA_MESSAGE_SND and LL_DATA_MESSAGE_SND.
+      // A host sends data, commands and tests, and DATA_MESSAGE_SND and LL_DATA_MESSAGE_SND.
       rules.message_types = 1 << 0 | 1 << 1 | 1 << 4
       rules.data_formats = 1 << 1 | 1 << 3
     }

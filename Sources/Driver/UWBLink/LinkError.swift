@@ -12,7 +12,7 @@ public struct LinkError: Error, Sendable, Hashable {
   public enum Code: Sendable, Hashable {
     /// Nothing exists at the path.
     case notFound
-    /// The name matches several devices, or several ports of one.
+    /// The name matches several devices, or several ports of one device.
     case ambiguous
     /// The device exists, but this user may not open it.
     case permissionDenied
@@ -88,7 +88,8 @@ extension LinkError: DescribedError {
     case .notFound: "There is no device at \(endpoint)\(detail.map { ": \($0)" } ?? "")."
     case .ambiguous: "\(endpoint) matches several ports\(detail.map { ": \($0)" } ?? "")."
     case .permissionDenied:
-      // A group by itself appears in the suggestion only.
+      // Without a specific suggestion, the detail is a group, which only the general suggestion
+      // names.
       "This user may not open \(endpoint)"
         + (specificSuggestion == nil ? "." : ": \(detail ?? "").")
     case .busy:
@@ -240,7 +241,8 @@ extension LinkEndpoint {
       "An SR1xx needs its firmware each time it is switched on: fw=FILE loads it."
     case (.nxpBoard, .chipSilent):
       "Flash NXP's PnP firmware onto the board, or give the port as it is: /dev/ttyACM0."
-    // Without a network in the unit of uwbd, sockets (97), routes (101) and packets (1) fail.
+    // If the unit of uwbd has no network, opening sockets (errno 97), routing (101) and sending
+    // packets (1) fail.
     case (.tcp, .system) where [97, 101].contains(errno?.rawValue), (.tcp, .permissionDenied):
       "Check the network and the firewall; where systemd starts uwbd, chips at tcp: need its "
         + "drop-in uwbd-tcp.conf: see uwbd(8)."

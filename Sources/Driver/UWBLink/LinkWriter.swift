@@ -24,7 +24,7 @@ final class LinkWriter: Sendable {
     case close(OpaqueHandle, Latch)
   }
 
-  /// A link of CUWB that is passed to the thread that closes it.
+  /// A link of CUWB on its way to the thread that closes it.
   @safe private struct OpaqueHandle: @unchecked Sendable {
     // Safe because nothing else uses the link any more.
     let raw: OpaquePointer
@@ -36,7 +36,8 @@ final class LinkWriter: Sendable {
     var isRunning = false
   }
   private let state = Locked(State())
-  // Unlimited, so that devices that accept no data do not block the others.
+  // The number of threads is unlimited, so that devices that accept no data do not block other
+  // devices.
   private static let threads = BlockingThreads(limit: .max)
 
   func submit(_ write: Write) { submit(.write(write)) }

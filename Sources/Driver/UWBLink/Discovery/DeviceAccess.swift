@@ -14,9 +14,9 @@ package struct DeviceAccess: Sendable, Hashable {
   /// uaccess.
   package var isAllowed: Bool
   /// Whether the user has joined the group after this login, so that the rights begin at the next
-  /// one.
+  /// login.
   package var needsNewLogin = false
-  /// Whether it is a memory device, such as /dev/null, which most programs have open.
+  /// Whether the node is a memory device, such as /dev/null, which most programs have open.
   package var isMemory = false
 }
 

@@ -71,7 +71,7 @@ package struct Discovery: Sendable {
   /// Returns an endpoint that finds the same device again at another path.
   ///
   /// A path becomes `usb:SERIAL` if its port belongs to a USB device with a unique serial number.
-  /// Other endpoints stay as they are.
+  /// Other endpoints are returned unchanged.
   package func stableEndpoint(of endpoint: LinkEndpoint) -> LinkEndpoint {
     guard case .serial(let path, let baud, let flowControl) = endpoint, let port = port(at: path),
       case .usb(let serial, let interface, _, _) = port.endpoint,
@@ -132,8 +132,8 @@ package struct Discovery: Sendable {
       path: path, driver: driver(hardware), usb: nil, interface: nil,
       stablePaths: links[name] ?? [], access: DeviceAccess(of: path),
       deviceNumbers: FileTree.text(entry.appending("dev")))
-    // Searches upwards from the port: its interface, then its device. The hub above is also a USB
-    // device.
+    // The search goes upwards from the port: its interface, then its device. The hub above is also
+    // a USB device.
     var folder = hardware
     while folder.components.count > sysfs.components.count, port.usb == nil {
       if port.interface == nil, let text = FileTree.text(folder.appending("bInterfaceNumber")) {
@@ -177,7 +177,7 @@ package struct Discovery: Sendable {
 }
 
 extension LinkEndpoint {
-  /// Returns the serial port with its current path for `.usb`, and other endpoints as they are.
+  /// Returns the serial port with its current path for `.usb`, and other endpoints unchanged.
   ///
   /// - Throws: `LinkError` with code `notFound` or `ambiguous`.
   package func resolved(with discovery: Discovery = Discovery()) throws(LinkError) -> LinkEndpoint {

@@ -5,7 +5,7 @@ internal import System
 
 /// The control lines of a serial port, as its driver reports them.
 package struct ModemLines: OptionSet, Sendable, Hashable {
-  /// TIOCM_ bits of <asm-generic/termios.h>.
+  /// The bits TIOCM_… of <asm-generic/termios.h>.
   package let rawValue: Int32
 
   package init(rawValue: Int32) { self.rawValue = rawValue }

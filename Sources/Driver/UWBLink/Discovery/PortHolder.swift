@@ -2,7 +2,8 @@
 internal import Glibc
 package import SystemPackage
 
-/// A program that has a device open. The program chooses its name, so escape the name for output.
+/// A program that has a device open. The program chooses its name, so callers escape the name for
+/// output.
 package struct PortHolder: Sendable, Hashable {
   package var pid: Int32
   /// The name of the program, at most 15 bytes.
@@ -31,7 +32,7 @@ package struct ProcessTable: Sendable {
     for pid in pids where "\(pid)" != own {
       let folder = procfs.appending("\(pid)").appending("fd")
       let descriptors = FileTree.names(in: folder)
-      // Kernel threads have no descriptors either, but folders of other users are unreadable.
+      // Kernel threads have no descriptors either; only the folders of other users are unreadable.
       if descriptors.isEmpty, unsafe access(folder.string, R_OK) != 0, errno == EACCES {
         someHidden = true
       }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import SystemPackage
 
-/// A USB device with its descriptors. The texts come from the device, so escape control characters
-/// for output.
+/// A USB device with its descriptors. The texts come from the device, so callers escape control
+/// characters for output.
 package struct USBDevice: Sendable, Hashable {
   /// The vendor ID, which USB-IF assigns.
   package var vendorID: UInt16

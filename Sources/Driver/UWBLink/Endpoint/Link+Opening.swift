@@ -26,7 +26,7 @@ extension SPIEndpoint {
     func name(_ line: Line) -> UnsafePointer<CChar>? {
       unsafe names[line.rawValue].map { unsafe .init($0) }
     }
-    // The order of the enumeration cuwb_line.
+    // The names of the lines are in the order of the enumeration cuwb_line.
     var options = unsafe cuwb_spi_options(
       protocol: chip.family.raw, start: start.raw, speed_hz: speed ?? 0,
       lines: (

@@ -86,7 +86,7 @@ extension SPIEndpoint {
     self.init(
       device: FilePath(device), chip: chip, lines: lines, speed: try parts.number("speed"),
       start: try parts.word("start") ?? .keep,
-      // Flash is written by a separate command only.
+      // Only a separate command writes flash.
       firmware: chip.family == .sr1xx ? try parts.value("fw").map { FilePath($0) } : nil,
       board: chip.family == .hsspi ? nil : try parts.value("board"))
   }

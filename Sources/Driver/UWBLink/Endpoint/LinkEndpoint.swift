@@ -6,8 +6,9 @@ public import SystemPackage
 public enum LinkEndpoint: Sendable, Hashable {
   /// A serial device: a tty, a USB CDC port or a pseudo-terminal.
   case serial(path: FilePath, baud: UInt32 = 115_200, hardwareFlowControl: Bool = false)
-  /// The serial port of the USB device with this serial number, at any path. The device is searched
-  /// when the link is opened. `interface` selects one of several ports; nil if there is only one.
+  /// The serial port of the USB device with this serial number, at any path. The device is looked
+  /// up when the link is opened. `interface` selects one of several ports; nil if there is only
+  /// one.
   case usb(
     serial: String, interface: UInt8? = nil, baud: UInt32 = 115_200,
     hardwareFlowControl: Bool = false)
@@ -24,8 +25,8 @@ public enum LinkEndpoint: Sendable, Hashable {
   /// A chip that a service (`uwbd`) shares among programs.
   ///
   /// `chip` is its name in the service; nil for the only chip. If the program exits without ending
-  /// its sessions, they keep ranging for `linger`, at most a day. The restarted program resumes
-  /// them by starting equal sessions.
+  /// its sessions, the sessions keep ranging for `linger`, at most a day. The restarted program
+  /// resumes them by starting equal sessions.
   case service(socket: FilePath, chip: String? = nil, linger: Duration = .zero)
   /// A descriptor that is open for reading and writing. The link owns and closes it.
   case descriptor(FileDescriptor)

@@ -13,11 +13,11 @@ public enum ChipStart: String, Sendable, Hashable, CaseIterable {
 public struct SPIEndpoint: Sendable, Hashable {
   /// The model of the chip, which determines the protocol on the bus.
   public enum Chip: String, Sendable, Hashable, CaseIterable {
-    /// NXP without flash. The firmware is loaded after each power-on.
+    /// A chip of NXP without flash. The firmware is loaded after each power-on.
     case sr100t, sr150, sr160
-    /// NXP with flash.
+    /// A chip of NXP with flash.
     case sr200t, sr250
-    /// Qorvo.
+    /// Qorvo's chip.
     case qm35
 
     package var family: Family {
@@ -41,17 +41,17 @@ public struct SPIEndpoint: Sendable, Hashable {
 
   /// A line in addition to SPI.
   public enum Line: Int, Sendable, Hashable, CaseIterable {
-    /// From the chip: a packet is ready. NXP IRQ, Qorvo SS_IRQ.
+    /// A signal of the chip that a packet is ready. NXP IRQ, Qorvo SS_IRQ.
     case interrupt
-    /// From the chip: ready for a transfer. Qorvo SS_RDY.
+    /// A signal of the chip that it is ready for a transfer. Qorvo SS_RDY.
     case ready
-    /// From the chip: awake. Qorvo EXTON.
+    /// A signal of the chip that it is awake. Qorvo EXTON.
     case awake
-    /// To the chip: low switches it off or holds it in reset. NXP CE or RSTN, Qorvo RESET.
+    /// A signal to the chip: low switches it off or holds it in reset. NXP CE or RSTN, Qorvo RESET.
     case power
-    /// To the chip: the host is about to read. NXP RI.
+    /// A signal to the chip that the host is about to read. NXP RI.
     case readIndication
-    /// To the chip: high wakes it. Qorvo WAKEUP.
+    /// A signal to the chip: high wakes it. Qorvo WAKEUP.
     case wake
 
     /// Returns the line's option in a device's name, or nil if the family lacks the line.

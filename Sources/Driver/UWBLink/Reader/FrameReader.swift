@@ -89,7 +89,7 @@ package import System
     wake()
   }
 
-  /// Opens when the thread has ended.
+  /// A latch that opens when the thread has ended.
   package let stopped = Latch()
 
   /// Whether the caller runs on the reader thread.
@@ -175,7 +175,7 @@ package import System
     while true {
       runJobs()
       if stopping.load(ordering: .acquiring) { return nil }
-      // Jobs added in the meantime wait for one poll of the link at most.
+      // A job that is added in the meantime waits for at most one poll of the link.
       let timeout: Int32 = jobCount.load(ordering: .acquiring) == 0 ? -1 : 0
       let result = unsafe cuwb_read_frame(
         link.raw, frameBuffer.baseAddress!, frameBuffer.count, timeout, &frame)
@@ -196,7 +196,7 @@ package import System
       case CUWB_TIMEOUT:
         break
       case CUWB_TOO_LONG:
-        // Data and large vendor frames: the buffer grows once and keeps its size.
+        // The frame is data or a large frame of a vendor. The buffer grows once and keeps its size.
         unsafe frameBuffer.deallocate()
         unsafe frameBuffer = .allocate(byteCount: Int(frame.length), alignment: 16)
       default:

@@ -42,7 +42,7 @@ package final class PathWatch: @unchecked Sendable {
       do {
         try await runBlocking { [self] in poll(milliseconds) }
       } catch {
-        // Without a thread, only time passes.
+        // If the system has no thread for the wait, only time passes.
         try? await Task.sleep(
           for: .milliseconds(milliseconds < 0 ? Self.blindPause : milliseconds))
       }
@@ -56,12 +56,12 @@ package final class PathWatch: @unchecked Sendable {
       pollfd(fd: events, events: Int16(POLLIN), revents: 0),
       pollfd(fd: interruption.readEnd, events: Int16(POLLIN), revents: 0),
     ]
-    // Without a watch, no event would report a change.
+    // If a path is not watched, no event would report its change.
     let isBlind = !look() && !(0...Self.blindPause ~= milliseconds)
     unsafe _ = Glibc.poll(&polled, 2, isBlind ? Self.blindPause : milliseconds)
     var drained = [UInt8](repeating: 0, count: 4_096)
     while unsafe read(events, &drained, drained.count) > 0 {}
-    // Watches before the caller checks the paths, so that later changes are reported.
+    // The paths are watched before the caller checks them, so that later changes are reported.
     look()
   }
 
@@ -81,7 +81,7 @@ package final class PathWatch: @unchecked Sendable {
     }
   }
 
-  /// Watches the folder of a path, or the nearest existing one above it.
+  /// Watches the folder of a path, or the nearest existing folder above it.
   private func watchNearest(to path: FilePath) -> FilePath? {
     var folder = path.removingLastComponent()
     while true {

@@ -5,8 +5,8 @@ internal import SystemPackage
 
 /// A device to open again when it returns.
 ///
-/// The device is identified by its USB serial number, at any path. A device without one is
-/// identified by its path, or by its host and port.
+/// The device is identified by its USB serial number, at any path. A device without a serial number
+/// is identified by its path, or by its host and port.
 package struct ReconnectTarget: Sendable {
   /// The endpoint to open again.
   package let endpoint: LinkEndpoint
@@ -58,7 +58,7 @@ package struct ReconnectTarget: Sendable {
         }.get()
         return Task.isCancelled ? nil : link
       } catch {
-        // Between boot and plug, these two codes have the same meaning.
+        // Both codes mean that the device is absent.
         isThere = ![.notFound, .deviceGone].contains(error.code)
       }
       pause = isThere ? min(2 * pause, Self.longestPause) : Self.firstPause

@@ -10,8 +10,8 @@ public struct FrameInfo: Sendable, Hashable {
   public var receivedAt: UInt64
   /// The frames dropped since the previous frame.
   public var lostBefore: UInt32
-  /// The bytes that the link discarded before this frame, because they could not belong to one; 0
-  /// for a frame from a ring.
+  /// The bytes that the link discarded before this frame, because they could not belong to a frame;
+  /// 0 for a frame from a ring.
   @usableFromInline package var skippedBefore: UInt32
   /// The value set by the producer of a ring; 0 for a frame from the link itself.
   @usableFromInline package var tag: UInt32
@@ -73,13 +73,14 @@ public struct FrameInfo: Sendable, Hashable {
     _ body: (RawSpan, FrameInfo) throws(E) -> R
   ) throws(E) -> R? {
     guard hasSlot() else {
-      // Here rather than after the call, because polling an empty ring takes this path each time.
+      // The list of spilled frames is checked here rather than by the caller, because polling an
+      // empty ring takes this path each time.
       return storage.hasNoSpilled ? nil : try takeSpilled(body)
     }
     let slot = unsafe slots + (tail & mask) &* FrameRingStorage.stride
     let header = unsafe slot.load(as: SlotHeader.self)
-    // A branch, which the processor predicts. An address from the header would delay the reads of
-    // the bytes until the header has come from the producer's processor.
+    // The processor predicts this branch. An address from the header would delay the reads of the
+    // bytes until the header has come from the producer's processor.
     if let heapBuffer = unsafe header.heapBuffer {
       return try unsafe takeLong(header, heapBuffer, body)
     }
@@ -133,7 +134,7 @@ public struct FrameInfo: Sendable, Hashable {
 
   /// Reports whether the producer has finished and all frames are removed.
   package mutating func isFinished() -> Bool {
-    // In this order: a frame stored before the end is visible before the end.
+    // The order matters: a frame stored before the end is visible before the end.
     let finished = storage.finished.load(ordering: .acquiring)
     return finished && !isReady()
   }

@@ -95,7 +95,8 @@ internal import System
   ) -> Outcome {
     if storage.hasNoSpilled, frame.byteCount > FrameRing.slotCapacity, let slot = unsafe freeSlot()
     {
-      // Longer than a slot: data messages and large vendor notifications. These allocate.
+      // The frame is longer than a slot: a data message or a large notification of a vendor. Such
+      // frames allocate.
       let buffer = UnsafeMutableRawPointer.allocate(byteCount: frame.byteCount, alignment: 16)
       unsafe frame.withUnsafeBytes { bytes in
         unsafe buffer.copyMemory(from: bytes.baseAddress!, byteCount: bytes.count)

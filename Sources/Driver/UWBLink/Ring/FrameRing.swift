@@ -100,7 +100,7 @@ internal import System
 
   @usableFromInline static let stride = 512
   @usableFromInline static let bytesOffset = 32
-  // Two cache lines, because some processors fetch lines in pairs.
+  // The size of two cache lines, because some processors fetch lines in pairs.
   private static let line = 128
 
   @usableFromInline let memory: UnsafeMutableRawPointer
