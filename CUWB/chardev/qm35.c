@@ -12,7 +12,8 @@
 #include "cuwb_chardev.h"
 #include "ioctl_requests.h"
 
-// The pause between two attempts of a write that the driver refuses with EAGAIN. It has no POLLOUT.
+// The pause between two attempts of a write that the driver refuses with EAGAIN. The driver has no
+// POLLOUT.
 #define AGAIN_MS 1
 
 static cuwb_result qm35_read(cuwb_link *link, void *memory, size_t capacity, int32_t timeout_ms,

@@ -29,7 +29,7 @@ static cuwb_result outcome_of_error(int error) {
 // ---------------------------------------------------------------------------------------- reading
 
 // One family of drivers starts listening when it enters its boot loader mode, the other when it
-// exits that mode. So this enters and exits the mode even if the firmware already runs.
+// exits that mode. So this function enters and exits the mode even if the firmware already runs.
 static int enter_uci_mode(struct cuwb_srxxx *device) {
   int error = device->was_in_uci_mode ? 0 : set_mode(device, SRXXX_MODE_HBCI);
   if (!error && !device->was_in_uci_mode) error = set_mode(device, SRXXX_MODE_UCI);

@@ -14,13 +14,13 @@
 
 #pragma GCC visibility push(hidden)
 
-// The most bytes that the drivers copy, whatever size was requested.
+// The greatest number of bytes that the drivers copy, whatever size was requested.
 #define CUWB_SRXXX_READ_SIZE CUWB_NXP_PACKET_MAX
 // The pause after a call that failed and is repeated.
 #define CUWB_SRXXX_PAUSE_MS 5
 
 enum cuwb_srxxx_phase {
-  PHASE_IDLE,  // the thread waits for the first read
+  PHASE_IDLE,  // The thread waits for the first read.
   PHASE_READING,
   PHASE_STOPPING,
   PHASE_ENDED,

@@ -9,14 +9,15 @@
 // The number of reads in a row that may fail. They fail when the chip does not load a packet in
 // time (EIO, ETIME).
 #define FAILURES 50
-// More than one, because the driver may start to wait right after the request that ends the wait.
+// The number of requests that end the driver's wait. One is not enough, because the driver may
+// start to wait right after it.
 #define ABORTS 5
 #define ABORT_PAUSE_MS 50
 
 // Adds a packet to the queue, with the lock held. Returns false if the link is being closed.
 static bool put(struct cuwb_srxxx *device, const uint8_t *bytes, size_t length, uint64_t now) {
   cuwb_frame frame = {.length = (uint32_t)length, .received_ns = now};
-  // The reader was already notified: one read alone does not fill the queue.
+  // The reader has already been notified, because a single read does not fill the queue.
   while (device->phase == PHASE_READING && !cuwb_packet_queue_put(&device->packets, bytes, frame)) {
     pthread_cond_wait(&device->changed, &device->lock);
   }
@@ -53,7 +54,7 @@ static void take_packets(struct cuwb_srxxx *device, size_t count) {
 static cuwb_result read_until_end(struct cuwb_srxxx *device) {
   unsigned failures = 0;
   while (__atomic_load_n(&device->phase, __ATOMIC_ACQUIRE) == PHASE_READING) {
-    // The only place where the thread may be cancelled; see cuwb_srxxx_end_thread.
+    // The thread may be cancelled only here; see cuwb_srxxx_end_thread.
     int before;
     pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &before);
     ssize_t count = device->ops.read(device->ops.context, device->scratch, CUWB_SRXXX_READ_SIZE);
@@ -95,7 +96,7 @@ static void *run(void *context) {
   return NULL;
 }
 
-// Runs with all signals blocked: they are meant for the program's own threads.
+// The thread blocks all signals, which are meant for the program's own threads.
 int cuwb_srxxx_start_thread(struct cuwb_srxxx *device) {
   sigset_t all, before;
   sigfillset(&all);

@@ -133,7 +133,7 @@ static bool is_crossed(const cuwb_framer *framer, size_t length, unsigned own) {
   size_t stop = framer->head + length;
   struct cuwb_chain rest = cuwb_chain_follow(framer, stop, framer->tail);
   if (rest.whole >= TRUSTED_FOLLOWERS) return false;
-  // A suspect header after the frame is hardly better than no header.
+  // A suspect header after the frame is hardly better than no header at all.
   bool suspect = rest.end == CUWB_CHAIN_BROKEN && rest.whole == 0;
   for (size_t at = framer->head + 1; at < stop; at++) {
     if (!framer->begins[framer->staging[at]]) continue;

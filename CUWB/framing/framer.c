@@ -92,8 +92,8 @@ static bool hunt_window(cuwb_framer *framer) {
       continue;
     }
     if (open == stop) open = at;
-    // A frame that ends here, or a few bytes ago, is about to be confirmed or refuted. Wait for
-    // that rather than accept something inside it.
+    // A frame that ends here, or a few bytes ago, is about to be confirmed or refuted. Waiting for
+    // that is better than accepting a frame inside it.
     if (!settled && chain.whole == 1) break;
   }
   if (best < stop) {
@@ -150,7 +150,7 @@ static enum step look_at_head(cuwb_framer *framer) {
   if (rest > 0) next = cuwb_header_test(&framer->rules, bytes + header.length, rest, false);
   if (next.verdict == CUWB_HEADER_IMPOSSIBLE ||
       cuwb_chain_contradicts_header(framer, header.length)) {
-    // A suspect header was most likely not a header, and then the frame before it was already
+    // A suspect header was most likely not a header. In that case the frame before it was already
     // wrong.
     bool was_none =
         header.verdict == CUWB_HEADER_SUSPECT && next.verdict == CUWB_HEADER_IMPOSSIBLE;
@@ -158,8 +158,8 @@ static enum step look_at_head(cuwb_framer *framer) {
     return AGAIN;
   }
   // A suspect header is usually the result of a lost byte. The frame then ends in the middle of its
-  // own payload, and the rest is about to arrive. That also holds for the rest of an incomplete
-  // header, and for the bytes after a suspect one.
+  // own payload, and the rest is about to arrive. The same holds for the rest of an incomplete
+  // header, and for the bytes after a suspect header.
   bool tentative =
       rest > 0 && !framer->sync_confirmed && !cuwb_chain_is_known(framer, framer->head);
   bool doubtful = false;
@@ -181,8 +181,8 @@ static uint64_t time_of(const cuwb_framer *framer, size_t end) {
 }
 
 // Returns whether all undecided bytes are exactly one ordinary response or notification, for which
-// look_at_head could only return FOUND. This is the usual case: the frame follows a silence, or has
-// the header of the frame before it.
+// look_at_head could only return FOUND. This case is the usual one: the frame follows a silence, or
+// has the same header as the frame before it.
 static bool is_one_frame(const cuwb_framer *framer) {
   const uint8_t *bytes = framer->staging + framer->head;
   size_t length = framer->tail - framer->head;
@@ -206,8 +206,8 @@ static bool look(cuwb_framer *framer) {
   return step == FOUND;
 }
 
-// Decides without waiting, because there is no room, as after a silence, which gives up bytes that
-// form no frame. Noise can get here, frames of chips cannot.
+// Decides without waiting, because there is no room. As after a silence, bytes that form no frame
+// are given up. Noise can lead here, but frames of chips cannot.
 static bool look_without_room(cuwb_framer *framer) {
   uint64_t silence = framer->silence_ns;
   framer->silence_ns = UINT64_MAX;

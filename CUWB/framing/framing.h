@@ -53,7 +53,7 @@ cuwb_framing cuwb_framing_normalised(cuwb_framing framing);
 // ------------------------------------------------------------------------------ the framer's state
 
 // The last delivered frame (kept to go back to), the arriving frame, and room to read at least as
-// much again.
+// many bytes again.
 #define CUWB_STAGING_LENGTH (3 * CUWB_FRAME_MAX)
 
 // The number of reads that are remembered with their time. More than a few accumulate only while
@@ -69,8 +69,8 @@ struct cuwb_mark {
 };
 
 struct cuwb_framer {
-  // The fields that an ordinary frame uses come first, in two cache lines: the programs that ran
-  // while the reader slept have displaced the others.
+  // The fields that an ordinary frame uses come first, in two cache lines. Programs that run while
+  // the reader sleeps displace all fields from the cache.
 
   // Positions count from the start of `staging`; previous <= head <= tail.
   //
@@ -84,7 +84,7 @@ struct cuwb_framer {
   // The length of the frame found at `head`, until it is taken.
   size_t found;
 
-  // The time of the last bytes, and the duration of the silence since.
+  // The time of the last bytes, and the duration of the silence since then.
   uint64_t arrived_ns;
   uint64_t silence_ns;
 
@@ -132,15 +132,15 @@ static inline uint32_t cuwb_header_value(const uint8_t *bytes) {
 // Chains of frames: the interpretation of the bytes from an offset if a frame begins there.
 
 // Chains are compared over this many bytes from `head`, not over a number of frames, which would
-// favour a chain that skips some.
+// favour a chain that skips some frames.
 #define CUWB_CHAIN_WINDOW 2048
 
 enum cuwb_chain_end {
-  CUWB_CHAIN_BROKEN,      // at bytes that are not a header
-  CUWB_CHAIN_EXACT,       // where the bytes end
-  CUWB_CHAIN_IN_HEADER,   // in the first bytes of a plausible header
-  CUWB_CHAIN_IN_FRAME,    // in a frame with a plausible header
-  CUWB_CHAIN_FAR_ENOUGH,  // at the limit of the window
+  CUWB_CHAIN_BROKEN,      // Ends at bytes that are not a header.
+  CUWB_CHAIN_EXACT,       // Ends where the bytes end.
+  CUWB_CHAIN_IN_HEADER,   // Ends in the first bytes of a plausible header.
+  CUWB_CHAIN_IN_FRAME,    // Ends in a frame with a plausible header.
+  CUWB_CHAIN_FAR_ENOUGH,  // Ends at the limit of the window.
 };
 
 struct cuwb_chain {

@@ -9,7 +9,7 @@ enum {
 };
 
 // Handle (4), status or address (at least 2), sequence number (2) and length (2): no data message
-// is shorter, but its last segment may be, so only the strict test requires it.
+// is shorter. Its last segment may be shorter, so only the strict test requires this length.
 #define SHORTEST_DATA_MESSAGE 10
 
 #define DEFAULT_GAP_MS 100
@@ -20,7 +20,7 @@ static const struct cuwb_header partial = {CUWB_HEADER_PARTIAL, 0};
 cuwb_framing cuwb_framing_default(void) {
   return (cuwb_framing){
       .message_types = 1u << TYPE_DATA | 1u << TYPE_RESPONSE | 1u << TYPE_NOTIFICATION,
-      // Message formats: data received, logical link data received, radar data.
+      // The formats of data from a chip: data received, logical link data received, radar data.
       .data_formats = 1u << 2 | 1u << 4 | 1u << 15,
       .longest_frame = CUWB_FRAME_MAX,
       .gap_ms = DEFAULT_GAP_MS,
@@ -113,7 +113,7 @@ struct cuwb_header cuwb_header_test(const cuwb_framing *rules, const uint8_t *by
     if (!(rules->data_formats >> (bytes[0] & 0x0F) & 1)) return impossible;
     return test_data(rules, bytes, available, strict);
   default:
-    // Test messages, and the reserved types 6 and 7, presumably with the same layout as data.
+    // Test messages, and the reserved types 6 and 7, presumably have the same layout as data.
     return test_data(rules, bytes, available, strict);
   }
 }

@@ -76,8 +76,8 @@ typedef struct cuwb_framing {
   bool extended_length;
   /// Qorvo QM33 serial firmware: data frames have their length in byte 3 only.
   bool data_length_in_byte_3;
-  /// The longest frame that this chip sends, header included: bytes that announce a longer one are
-  /// not a header. 0 means CUWB_FRAME_MAX.
+  /// The longest frame that this chip sends, header included: bytes that announce a longer frame
+  /// are not a header. 0 means CUWB_FRAME_MAX.
   uint16_t longest_frame;
   /// The silence in milliseconds after which an incomplete frame is given up. 0 means 100, the time
   /// after which Qorvo's firmware discards a partial packet.
@@ -91,7 +91,7 @@ cuwb_framing cuwb_framing_default(void);
 typedef struct cuwb_frame {
   /// The bytes of the frame, including the header.
   uint32_t length;
-  /// The bytes that were skipped between the frame before it and this one.
+  /// The number of bytes that were skipped between the previous frame and this one.
   uint32_t skipped;
   /// CLOCK_MONOTONIC in nanoseconds, right after the read that completed the frame.
   uint64_t received_ns;
@@ -107,7 +107,7 @@ typedef struct cuwb_serial_options {
   uint32_t baud;
   /// Hardware flow control.
   bool rts_cts;
-  /// Without TIOCEXCL and flock, so that another program may use the port at the same time.
+  /// Whether another program may use the port at the same time: neither TIOCEXCL nor flock is used.
   bool shared;
 } cuwb_serial_options;
 
@@ -119,7 +119,7 @@ cuwb_result cuwb_open_serial(const char *path, cuwb_serial_options options,
 /// Takes over a descriptor that is open for reading and writing: a socket, a pipe end, a
 /// pseudo-terminal. Sets it non-blocking, and a terminal raw; a terminal keeps its speed and is not
 /// locked. On CUWB_OK the link owns the descriptor and closes it; on any other outcome the caller
-/// still does.
+/// still owns it.
 cuwb_result cuwb_open_descriptor(int descriptor, cuwb_link *_Nullable *_Nonnull link);
 
 /// Connects to `host`:`port` with TCP_NODELAY within `timeout_ms`, trying every address of the
@@ -135,16 +135,16 @@ void cuwb_link_close(cuwb_link *link);
 /// Replaces the framing rules. Only from the reading thread, or before the first read.
 void cuwb_link_set_framing(cuwb_link *link, cuwb_framing framing);
 
-/// The framing rules in use. Same threads as `cuwb_link_set_framing`.
+/// The framing rules in use. Callable from the same threads as `cuwb_link_set_framing`.
 cuwb_framing cuwb_link_get_framing(const cuwb_link *link);
 
 /// Reads the next whole frame into `memory`. A `timeout_ms` of -1 waits without a limit, 0 does not
 /// wait.
 ///
 /// A frame is delivered as soon as its last byte has arrived once it is known where frames begin.
-/// That is the case from the second frame on, and from the first one if the link was read from
-/// during a silence of 25 ms before it. Otherwise the first frame, and the first one after bytes
-/// were lost, waits for the header after it or for 25 ms of silence.
+/// That is the case from the second frame on, and from the first frame if the reader has seen a
+/// silence of 25 ms before it. Otherwise the first frame, and the first frame after a loss of
+/// bytes, waits for the header after it or for 25 ms of silence.
 ///
 /// A pending wake is reported before any frame. When a terminal, a device (CUWB_GONE) or a
 /// connection (CUWB_CLOSED) has ended, the whole frames that arrived before are delivered first.
@@ -219,9 +219,9 @@ static inline void cuwb_copy_to_read(void *to, const void *from, size_t count) {
 /// process.
 bool cuwb_has_process_barrier(void);
 
-/// Runs a full memory barrier on every processor that runs a thread of this process. It makes a
-/// compiler barrier between two accesses of another thread count as a full one. membarrier(2) with
-/// MEMBARRIER_CMD_PRIVATE_EXPEDITED. To be called only if `cuwb_has_process_barrier`.
+/// Runs a full memory barrier on every processor that runs a thread of this process. After it, a
+/// compiler barrier between two accesses of another thread counts as a full barrier. membarrier(2)
+/// with MEMBARRIER_CMD_PRIVATE_EXPEDITED. To be called only if `cuwb_has_process_barrier`.
 void cuwb_process_barrier(void);
 
 /// Returns CLOCK_MONOTONIC in nanoseconds.

@@ -25,13 +25,13 @@ typedef struct cuwb_chardev_ops {
 } cuwb_chardev_ops;
 
 /// Opens a link on a device of NXP's kernel drivers. On CUWB_OK the link owns the device; on any
-/// other outcome the caller still does.
+/// other outcome the caller still owns it.
 cuwb_result cuwb_open_chardev(cuwb_chardev_ops ops, cuwb_start start,
                               cuwb_link *_Nullable *_Nonnull link);
 
 /// Takes over a non-blocking descriptor on which each read and each write is one packet, as on the
 /// devices of Qorvo's driver. On CUWB_OK the link owns the descriptor; on any other outcome the
-/// caller still does.
+/// caller still owns it.
 cuwb_result cuwb_open_packets(int descriptor, cuwb_link *_Nullable *_Nonnull link);
 
 #pragma clang assume_nonnull end

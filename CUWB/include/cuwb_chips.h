@@ -91,9 +91,9 @@ typedef struct cuwb_spi_error_info {
 cuwb_result cuwb_open_spi(const char *device, const cuwb_spi_options *options,
                           cuwb_link *_Nullable *_Nonnull link, cuwb_spi_error_info *info);
 
-/// Returns the most bytes that spidev moves in one selection (`bufsiz`, a parameter of its module;
-/// 4096 by default). A longer packet fails with EMSGSIZE in `error`. NXP's longest packets have
-/// 4200 bytes.
+/// Returns the greatest number of bytes that spidev moves in one selection (`bufsiz`, a parameter
+/// of its module; 4096 by default). A longer packet fails with EMSGSIZE in `error`. NXP's longest
+/// packets have 4200 bytes.
 uint32_t cuwb_spi_bufsiz(void);
 
 /// Requests a GPIO line for a signal to the outside, independent of any chip. `line` is as in
@@ -102,7 +102,7 @@ uint32_t cuwb_spi_bufsiz(void);
 /// releases the line, which keeps its level on most GPIO chips.
 int cuwb_output_open(const char *line, bool high, int *descriptor, cuwb_spi_error_info *info);
 
-/// Sets the level of such a line. Returns 0 or an errno.
+/// Sets the level of a line that was opened with `cuwb_output_open`. Returns 0 or an errno.
 int cuwb_output_set(int descriptor, bool high);
 
 // ---------------------------------------------------------------------- vendors' character devices
@@ -158,8 +158,8 @@ cuwb_result cuwb_boot_begin(cuwb_link *link);
 /// Sends bytes unchanged, in one selection of the chip.
 cuwb_result cuwb_boot_write(cuwb_link *link, const void *bytes, size_t length);
 
-/// Waits until the chip has an answer and reads exactly `length` bytes in one selection. With a
-/// `timeout_ms` of 0 it does not wait: these are more bytes of the same answer.
+/// Waits until the chip has an answer and reads exactly `length` bytes in one selection. A
+/// `timeout_ms` of 0 reads further bytes of the same answer, without waiting.
 cuwb_result cuwb_boot_read(cuwb_link *link, void *memory, size_t length, int32_t timeout_ms);
 
 /// Ends loading: the firmware runs, and the link carries frames from now on.

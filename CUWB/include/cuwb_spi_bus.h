@@ -36,7 +36,7 @@ typedef struct cuwb_spi_bus {
   void *_Nullable context;
   /// Bit n: the line n is connected.
   uint8_t lines;
-  /// The most bytes that the kernel moves in one selection, all segments together.
+  /// The greatest number of bytes that the kernel moves in one selection, all segments together.
   uint32_t longest;
   /// Selects the chip, moves the segments, deselects it.
   int (*transfer)(void *_Nullable context, const cuwb_segment *segments, uint32_t count);
@@ -44,8 +44,8 @@ typedef struct cuwb_spi_bus {
   int (*drive)(void *_Nullable context, cuwb_line line, bool high);
   /// Reads the level of a line from the chip.
   int (*sense)(void *_Nullable context, cuwb_line line, bool *high);
-  /// Returns the edges of a line since the last call. They are latched, so none is too short to be
-  /// seen.
+  /// Returns the edges of a line since the last call. Edges are latched, so that no pulse is too
+  /// short to be seen.
   int (*edges)(void *_Nullable context, cuwb_line line, cuwb_edges *seen);
   /// Waits until a line in `lines` (bits) has an edge that `edges` has not returned yet, `wake_fd`
   /// (-1: none) is readable, or `now` has reached `until_ns`. Sets `*woken` to whether `wake_fd` is
@@ -60,7 +60,7 @@ typedef struct cuwb_spi_bus {
 } cuwb_spi_bus;
 
 /// Opens a link on a bus. On CUWB_OK the link owns the bus; on any other outcome the caller still
-/// does. CUWB_INVALID: a line that `protocol` needs is not connected.
+/// owns it. CUWB_INVALID: a line that `protocol` needs is not connected.
 cuwb_result cuwb_open_spi_bus(cuwb_spi_bus bus, cuwb_spi_protocol protocol, cuwb_start start,
                               cuwb_link *_Nullable *_Nonnull link);
 

@@ -93,8 +93,9 @@ bool cuwb_link_consume_wake(cuwb_link *link) {
 }
 
 bool cuwb_link_acknowledge_wake(cuwb_link *link) {
-  // Clears the eventfd first, the flag second. A wake in between finds the flag set and counts as
-  // this one. If its thread has not written yet, the next poll ends early and finds no flag.
+  // Clears the eventfd first, the flag second. A wake in between finds the flag set, and counts as
+  // part of this wake. If its thread has not written yet, the next poll ends early and finds no
+  // flag.
   uint64_t count;
   ssize_t got = read(link->wake_fd, &count, sizeof(count));
   (void)got;

@@ -17,17 +17,17 @@
 // The functions of a kind of link. Byte streams share stream.c, chips on SPI share spi/spi_link.c;
 // each kind of character device has its own (chardev/).
 struct cuwb_link_ops {
-  // A wake from before the call has already been reported. One that arrives during the call ends it
-  // with CUWB_WOKEN. Counts the frames.
+  // Reads a frame, and counts it. A wake before the call has already been reported; a wake during
+  // the call ends it with CUWB_WOKEN.
   cuwb_result (*read_frame)(cuwb_link *link, void *memory, size_t capacity, int32_t timeout_ms,
                             cuwb_frame *frame);
-  // NULL where the device reports the length of a packet.
+  // NULL if the device reports the length of a packet.
   void (*framing_changed)(cuwb_link *link);
   cuwb_result (*write_frame)(cuwb_link *link, const void *bytes, size_t length,
                              int32_t timeout_ms);
   void (*close)(cuwb_link *link);
 
-  // NULL where there is no boot loader.
+  // The functions of the boot loader; NULL if there is none.
   cuwb_result (*boot_begin)(cuwb_link *link);
   cuwb_result (*boot_write)(cuwb_link *link, const void *bytes, size_t length);
   cuwb_result (*boot_read)(cuwb_link *link, void *memory, size_t length, int32_t timeout_ms);
@@ -46,24 +46,25 @@ struct cuwb_link {
   // The fields that each frame of a byte stream uses come first, in two cache lines.
 
   const struct cuwb_link_ops *ops;
-  // For byte streams only.
+  // The framer of a byte stream; NULL for other links.
   cuwb_framer *framer;
   int fd;
   // An eventfd for the poll, and a flag so that a read need not ask the kernel for wakes.
   int wake_fd;
   uint32_t wake_pending;
-  // For byte streams only: whether the last read has emptied the kernel's buffer.
+  // Whether the last read has emptied the kernel's buffer; for byte streams only.
   bool drained;
   // Each counter has one writing thread; any thread may read it.
   cuwb_stats stats;
 
   cuwb_framing framing;
 
-  // For byte streams only.
+  // The kind of the descriptor; for byte streams only.
   enum cuwb_medium medium;
   // Releases the locks of the opener, before the descriptor is closed; NULL: there are none.
   void (*unlock)(int fd);
-  // Not 0: every written frame is preceded by this byte and the frame's 16-bit big-endian length.
+  // The byte that precedes every written frame, with the frame's 16-bit big-endian length; 0 for
+  // none.
   uint8_t wrapper;
 
   // The state of the other kinds of links.
@@ -103,7 +104,7 @@ cuwb_link *cuwb_link_allocate(int *error);
 // Frees the memory of cuwb_link_allocate. Does not close `fd`.
 void cuwb_link_free(cuwb_link *link);
 
-// Clears a pending wake. Returns whether there was one.
+// Clears a pending wake. Returns whether a wake was pending.
 bool cuwb_link_consume_wake(cuwb_link *link);
 
 // Clears a pending wake after a poll has found the eventfd readable, and empties it in any case.

@@ -26,13 +26,13 @@ static const uint8_t reset_answer[4] = {0x01, 0x02, 0x03, 0x04};
 #define ANSWER_MS 500
 
 static cuwb_result command(cuwb_link *link, uint8_t type) {
-  // A header with a length of 0.
+  // The length in the header is 0.
   uint8_t bytes[3] = {type, 0, 0};
   return link->ops->write_frame(link, bytes, sizeof(bytes), ANSWER_MS);
 }
 
-// Reads byte by byte, so that the framer gets everything after the answer. Earlier bytes of the
-// chip come first.
+// Reads byte by byte, so that all bytes after the answer are left to the framer. Bytes that the
+// chip sent earlier come before the answer.
 static cuwb_result await_reset_answer(cuwb_link *link) {
   uint8_t last[sizeof(reset_answer)] = {0};
   uint64_t deadline = cuwb_deadline(ANSWER_MS);
@@ -74,7 +74,7 @@ cuwb_result cuwb_open_bridge(const char *path, cuwb_bridge_options options, cuwb
   if (result.outcome != CUWB_OK) return result;
   if (options.start == CUWB_START_CYCLE) {
     result = reset(link);
-    // The answer to this is the chip's first notification, which is an ordinary frame.
+    // The answer to this command is the chip's first notification, which is an ordinary frame.
     if (result.outcome == CUWB_OK && options.leaves_loader) {
       result = command(link, TYPE_LEAVE_LOADER);
     }

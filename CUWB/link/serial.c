@@ -101,7 +101,7 @@ static void unlock(int fd) {
 
 // ------------------------------------------------------------------------------------------- open
 
-// Some devices do not have these (a pseudo-terminal has neither), and none of them is vital.
+// Sets modes that some devices lack, such as pseudo-terminals. None of the modes is vital.
 static void set_optional_modes(int fd) {
   // Without DTR the USB firmware of Qorvo's kits neither receives nor sends.
   int dtr = TIOCM_DTR;

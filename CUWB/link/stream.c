@@ -90,7 +90,7 @@ static cuwb_result wait_readable(cuwb_link *link, uint64_t deadline, bool *over)
   if (seen) {
     link->drained = false;
     // Nothing depended on the silence while it lasted, but the byte that ends it begins a frame.
-    // Only the time spent waiting counts: bytes may have arrived during the rest.
+    // Only the time spent waiting counts, because bytes may have arrived at other times.
     uint64_t now = decision == CUWB_NO_DEADLINE ? cuwb_monotonic_ns() : started;
     if (now - started >= cuwb_framer_gap(link->framer)) cuwb_framer_quiet(link->framer, now);
     // A hang-up with nothing to read: only read(2) reports its meaning.
@@ -108,10 +108,10 @@ static cuwb_result wait_readable(cuwb_link *link, uint64_t deadline, bool *over)
   return cuwb_outcome_of(CUWB_TIMEOUT);
 }
 
-// CUWB_TIMEOUT: there is no whole frame. The copy takes 2 to 4 ns for a measurement, of some 1,800
-// ns for a read. Without it the frame would have to be valid until the next read, which the packet
-// queues of the other links, written by a second thread, could not promise without a copy of their
-// own.
+// CUWB_TIMEOUT: there is no whole frame. The copy of a measurement takes 2 to 4 ns, and a read
+// takes some 1,800 ns. Without it the frame would have to be valid until the next read, which the
+// packet queues of the other links, written by a second thread, could not promise without a copy of
+// their own.
 static cuwb_result deliver(cuwb_link *link, void *memory, size_t capacity, cuwb_frame *frame) {
   cuwb_found found;
   if (!cuwb_framer_find(link->framer, &found)) return cuwb_outcome_of(CUWB_TIMEOUT);
@@ -160,8 +160,8 @@ static void stream_framing_changed(cuwb_link *link) {
 
 // ---------------------------------------------------------------------------------------- writing
 
-// Pipes have no MSG_NOSIGNAL. SIGPIPE is sent to the writing thread, which can block it and remove
-// it again, unless one was pending already.
+// Pipes have no MSG_NOSIGNAL. SIGPIPE is sent to the writing thread, which can block the signal and
+// remove it again, unless a SIGPIPE was pending already.
 static ssize_t write_to_pipe(int fd, const struct iovec *parts, int count_of_parts) {
   sigset_t pipe_signal, before, pending;
   sigemptyset(&pipe_signal);

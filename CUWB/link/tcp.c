@@ -32,13 +32,15 @@ static int connect_to(const struct addrinfo *address, uint64_t deadline, int *er
     return -1;
   }
   *error = connect(fd, address->ai_addr, address->ai_addrlen) < 0 ? errno : 0;
-  // An interrupted connect continues like one that cannot finish at once.
+  // A connect that was interrupted continues in the background, like a connect that cannot finish
+  // at once.
   if (*error == EINPROGRESS || *error == EINTR) *error = finish_connecting(fd, deadline);
   if (*error) {
     close(fd);
     return -1;
   }
-  // Commands are small, and each one waits for the response to its predecessor.
+  // Nagle's algorithm is off: commands are small, and each one waits for the response to its
+  // predecessor.
   int yes = 1;
   setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
   return fd;

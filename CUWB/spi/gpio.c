@@ -91,7 +91,7 @@ static int find_name(const char *name, struct cuwb_gpio_line *found) {
     if (strncmp(entry->d_name, "gpiochip", 8) != 0) continue;
     char path[PATH_MAX];
     snprintf(path, sizeof(path), "/dev/%s", entry->d_name);
-    // Through a symbolic link each line would be found twice.
+    // Symbolic links are skipped, because each line would be found twice.
     if (entry->d_type == DT_LNK) continue;
     int chip = open_chip(path);
     if (chip < 0) {

@@ -35,7 +35,7 @@ enum {
 #define TRIES 5
 #define PATIENCE 5
 #define RESETS 3
-// How long WAKEUP is high, and how long the chip then takes to get ready. Source: newer drivers.
+// The duration of the high level of WAKEUP, and then of the chip's start. Source: newer drivers.
 #define WAKE_US 500
 #define WAKE_NS (WAKE_US * CUWB_US)
 #define AWAKE_NS (3 * CUWB_MS)
@@ -144,7 +144,7 @@ static int exchange(struct cuwb_spi_chip *chip, struct header host, cuwb_segment
         {.out = out, .in = in, .length = sizeof(out)},
         payload,
     };
-    // Only edges after this transfer concern the next one.
+    // Edges before this point do not concern the next transfer.
     cuwb_edges earlier;
     error = cuwb_spi_take_edges(chip, CUWB_LINE_READY, &earlier);
     if (!error) error = cuwb_spi_transfer(chip, segments, payload.length ? 3 : 2);
@@ -174,7 +174,8 @@ static void succeeded(struct cuwb_spi_chip *chip) { chip->failures = chip->reset
 
 // --------------------------------------------------------------------------------------- receiving
 
-// Queues the packets of a block. Data packets have a 16-bit length, all others the one in byte 3.
+// Queues the packets of a block. Data packets have a 16-bit length; all other packets have their
+// length in byte 3.
 static void deliver_all(struct cuwb_spi_chip *chip, const uint8_t *bytes, size_t length) {
   while (length >= CUWB_HEADER_LENGTH) {
     size_t payload = bytes[0] >> 5 == 0 ? bytes[2] | (size_t)bytes[3] << 8 : bytes[3];
@@ -256,7 +257,7 @@ static cuwb_result send(struct cuwb_spi_chip *chip, const uint8_t *bytes, size_t
   succeeded(chip);
   if (!preread || !(reply.flags & CHIP_WAITING)) return cuwb_outcome_of(CUWB_OK);
   cuwb_result result = read_announced(chip, reply);
-  // The packet was sent. If the read failed, the reader will run into the same failure.
+  // The packet was sent. If the read failed, the reader will meet the same failure.
   return result.outcome == CUWB_GONE ? result : cuwb_outcome_of(CUWB_OK);
 }
 

@@ -50,7 +50,7 @@ struct cuwb_spi_chip {
 
   // The end of the last transfer.
   uint64_t transferred_ns;
-  // Failures since the last success, and resets because of them.
+  // The numbers of failures since the last success, and of resets because of them.
   uint32_t failures;
   uint32_t resets;
   // Whether the chip has reported its state since it was switched on (NXP).
@@ -72,7 +72,7 @@ static inline void cuwb_spi_pause(const struct cuwb_spi_chip *chip, uint64_t dur
   chip->bus.pause(chip->bus.context, duration_ns);
 }
 
-// Sets a line; does nothing where the line is not connected.
+// Sets a line; does nothing if the line is not connected.
 int cuwb_spi_drive(const struct cuwb_spi_chip *chip, cuwb_line line, bool high);
 
 static inline int cuwb_spi_sense(const struct cuwb_spi_chip *chip, cuwb_line line, bool *high) {
@@ -93,7 +93,8 @@ static inline int cuwb_spi_wait(const struct cuwb_spi_chip *chip, cuwb_line line
 // Waits until IRQ is high. Returns 0, ETIMEDOUT or the kernel's errno.
 int cuwb_spi_wait_irq(const struct cuwb_spi_chip *chip, uint64_t wait_ns);
 
-// Selects the chip once. Returns EMSGSIZE if that is more than the kernel moves at a time.
+// Selects the chip once. Returns EMSGSIZE if the segments are longer than the kernel moves at a
+// time.
 int cuwb_spi_transfer(struct cuwb_spi_chip *chip, const cuwb_segment *segments, uint32_t count);
 
 // Pauses until `duration_ns` have passed since the end of the last transfer.

@@ -53,7 +53,7 @@ static cuwb_result spi_read(cuwb_link *link, void *memory, size_t capacity, int3
 
 static cuwb_result spi_write(cuwb_link *link, const void *bytes, size_t length,
                              int32_t timeout_ms) {
-  // Each step of a protocol has a limit of its own.
+  // The time-out has no effect, because each step of a protocol has a limit of its own.
   (void)timeout_ms;
   struct cuwb_spi_chip *chip = link->device;
   if (length < CUWB_HEADER_LENGTH) return cuwb_outcome_of(CUWB_INVALID);
@@ -80,7 +80,7 @@ static cuwb_result spi_boot_begin(cuwb_link *link) {
   struct cuwb_spi_chip *chip = link->device;
   if (!chip->protocol->boot_read) return cuwb_outcome_of(CUWB_INVALID);
   pthread_mutex_lock(&chip->lock);
-  // Without a line that switches the chip off, the user has to have done so by hand.
+  // If no line switches the chip off, the user has to have done so by hand.
   int error = chip->protocol->start(chip, CUWB_START_CYCLE);
   pthread_mutex_unlock(&chip->lock);
   return outcome_of_error(error);

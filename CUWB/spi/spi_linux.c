@@ -13,7 +13,7 @@
 #include "gpio.h"
 #include "spi_chip.h"
 
-// The most segments of a transfer.
+// The greatest number of segments of a transfer.
 #define SEGMENTS 4
 
 struct linux_spi_host {
@@ -21,7 +21,7 @@ struct linux_spi_host {
   // Some controllers' drivers refuse a transfer of zero bytes. Then there is no pause between the
   // chip select and the first clock.
   bool refuses_empty;
-  // One descriptor for each line, -1 where it is not connected.
+  // The descriptors of the lines, by line; -1 for a line that is not connected.
   int lines[CUWB_LINES];
 };
 
@@ -87,7 +87,7 @@ uint32_t cuwb_spi_bufsiz(void) {
     close(fd);
   }
   unsigned long size = strtoul(text, NULL, 10);
-  // The kernel's default.
+  // The kernel's default is 4096.
   return size > 0 && size <= UINT32_MAX ? (uint32_t)size : 4096;
 }
 

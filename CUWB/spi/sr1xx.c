@@ -19,8 +19,8 @@
 #define PAYLOAD_NS (100 * CUWB_US)
 // The longest time for the chip to load the packet after RI. Source: NXP's driver.
 #define LOADED_NS (500 * CUWB_MS)
-// The time after which an edge counts as missed, so that the level alone decides. NXP's driver uses
-// the level after 1 ms, but does not detect edges.
+// The time after which an edge counts as missed. From then on, the level alone decides. NXP's
+// driver uses the level after 1 ms, but does not detect edges.
 #define MISSED_NS (10 * CUWB_MS)
 // The longest time for IRQ to fall after a packet was read. Source: NXP's driver.
 #define TAKEN_NS (10 * CUWB_MS)
@@ -58,8 +58,9 @@ static int wait_loaded(struct cuwb_spi_chip *chip) {
     cuwb_edges edges;
     error = cuwb_spi_take_edges(chip, CUWB_LINE_IRQ, &edges);
     if (error) return error;
-    // Low: the chip has detected RI and is loading. High without an edge: either the pulse was too
-    // short for the host's GPIO, or the chip has not detected RI; the header shows which.
+    // A low level means that the chip has detected RI and is loading. A high level without an edge
+    // has two causes: the pulse was too short for the host's GPIO, or the chip has not detected RI.
+    // The header shows which.
     bool high;
     error = cuwb_spi_sense(chip, CUWB_LINE_IRQ, &high);
     if (error || high) return error;
@@ -114,7 +115,7 @@ static int wait_taken(struct cuwb_spi_chip *chip) {
     if (error) return error;
     cuwb_edges edges;
     error = cuwb_spi_take_edges(chip, CUWB_LINE_IRQ, &edges);
-    // IRQ fell, whatever its level is by now.
+    // IRQ fell, whatever its level is now.
     if (error || edges.falling) return error;
   }
 }
@@ -182,7 +183,7 @@ static int boot_read(struct cuwb_spi_chip *chip, uint8_t *bytes, uint32_t length
   if (!error) error = cuwb_spi_take_edges(chip, CUWB_LINE_IRQ, &earlier);
   cuwb_segment segment = {.in = bytes, .length = length};
   if (!error) error = cuwb_spi_transfer(chip, &segment, 1);
-  // Otherwise the level that belongs to this answer could be taken for the next one's.
+  // Otherwise the level for this answer could be taken for the level for the next answer.
   return error ? error : wait_taken(chip);
 }
 

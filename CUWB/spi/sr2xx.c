@@ -51,7 +51,7 @@ static int read_part(struct cuwb_spi_chip *chip, uint8_t *bytes, uint32_t length
 }
 
 static cuwb_result receive(struct cuwb_spi_chip *chip) {
-  // The edges are read first: a later one is then kept for the next wait.
+  // The edges are read first, so that a later edge is kept for the next wait.
   cuwb_edges earlier;
   bool high;
   int error = cuwb_spi_take_edges(chip, CUWB_LINE_IRQ, &earlier);
