@@ -22,6 +22,7 @@ from brokers import Program, Subscriber, certificates, change, free_port, mutate
 from nodes import Node, run
 from test_metrics import measured
 from uwb.bridges import _store
+from uwb.bridges._input import Feed
 from uwb.bridges._nats import Message, Parser, signed
 from uwb.bridges._store import Entry, Store
 from uwb.bridges._streams import host_problems
@@ -218,6 +219,19 @@ class StoreTests(Folder):
             self.store()
         self.assertEqual(caught.exception.errno, errno.EBUSY)
         store.close()
+
+
+class BatchTests(unittest.TestCase):
+    def test_inputs_of_a_pause_are_one_batch(self) -> None:
+        feed = Feed([])
+        feed.queue.put(1)
+
+        def pause() -> None:
+            for value in range(2, 6):
+                feed.queue.put(value)
+
+        self.assertEqual(feed.batch(3, pause), [1, 2, 3])
+        self.assertEqual(feed.batch(3, lambda: None), [4, 5])
 
 
 class FlightTests(unittest.TestCase):

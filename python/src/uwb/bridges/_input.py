@@ -279,6 +279,17 @@ class Feed:
         except queue.Empty:
             return None
 
+    def batch(self, most: int, pause: Callable[[], None]) -> list[Any]:
+        """Waits for an input, pauses, and returns the inputs until then, `most` at most.
+
+        To wake threads for each input costs more than to publish it.
+        """
+        found = [self.queue.get()]
+        pause()
+        while len(found) < most and (value := self.get(0)) is not None:
+            found.append(value)
+        return found
+
 
 def names(pairs: Iterable[str]) -> dict[str, str]:
     """Returns the names of `ADDRESS=NAME`; `ValueError` for anything else."""

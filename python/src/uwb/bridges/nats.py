@@ -42,8 +42,8 @@ PATIENCE = 1.0
 REPORT = 5.0
 #: Answers that a message is on its way, after which it gets another identity.
 CONFLICTS = 3
-#: Inputs that are encoded and written together.
-BATCH = 500
+#: Inputs that are encoded and written together, and the seconds for which they are gathered.
+BATCH, GATHERED = 500, 0.01
 
 
 def range_value(value: uwb.Measurement) -> dict[str, Any]:
@@ -241,9 +241,7 @@ class Bridge:
         """Passes inputs to the loop in batches, in a thread of its own."""
         handled = threading.Event()
         while True:
-            batch: list[Any] = []
-            while len(batch) < BATCH and (value := self._feed.get(0 if batch else 3_600)) is not None:
-                batch.append(value)
+            batch = self._feed.batch(BATCH, lambda: time.sleep(GATHERED))
             handled.clear()
             try:
                 self._loop.call_soon_threadsafe(self._receive, batch, handled)
