@@ -12,7 +12,8 @@ struct ByteDamage {
     (generator, self.parts) = (SplitMix64(seed: seed), parts.map { Array($0.utf8) })
   }
 
-  /// Returns one of the seeds with one to four changes. One in eight is unchanged.
+  /// Returns one of the seeds with one to four changes. Every eighth result is unchanged on
+  /// average.
   mutating func damaged(_ seeds: [[UInt8]]) -> [UInt8] {
     var bytes = seeds[generator.below(seeds.count)]
     guard generator.below(8) > 0 else { return bytes }

@@ -5,7 +5,7 @@ package import UWBSite
 
 /// Simulates controllers with their own clocks on one channel. Overlapping rounds are lost.
 package struct ControllerAir {
-  /// How the sessions are started.
+  /// The way in which the sessions are started.
   package enum Start: Sendable { case kept, once, unplanned }
 
   package struct Result: Sendable, Hashable {

@@ -15,7 +15,7 @@ package struct ScenarioClock: Sendable {
 
   /// - Parameters:
   ///   - walk: the random walk of the drift in a second, as a fraction.
-  ///   - warmUp: the fraction by which it runs fast at first, for some 20 s.
+  ///   - warmUp: the fraction by which the clock runs fast at first, for some 20 s.
   package init(walk: Double, warmUp: Double, _ noise: inout ScenarioNoise) {
     drift = 10e-6 * noise.normal()
     (self.walk, self.warmUp) = (walk, warmUp * noise.uniform(-1, 1))
@@ -39,7 +39,8 @@ package struct ScenarioClock: Sendable {
     time = next
   }
 
-  /// Returns the stamp of a moment of at most some milliseconds after the clock's time, in 40 bits.
+  /// Returns the stamp of a moment in 40 bits. The moment is at most some milliseconds after the
+  /// clock's time.
   package func stamp(_ moment: Double, noise: Double = 0) -> UInt64 {
     let warm = warmUp * exp(-time / 20)
     let own = moment + offset + (drift + warm) * (moment - time) + noise
@@ -51,11 +52,11 @@ package struct ScenarioClock: Sendable {
 }
 
 /// Eight anchors of 20 x 15 m, one of which sends frames of synchronisation, and a tag that blinks.
-/// Noise and clocks as in published simulations of uplink TDoA.
+/// Noise and clocks are as in published simulations of uplink TDoA.
 package struct UplinkScenario: Sendable {
-  /// Seconds between two frames of synchronisation.
+  /// The time in seconds between two frames of synchronisation.
   package var interval = 0.15
-  /// Seconds between two blinks.
+  /// The time in seconds between two blinks.
   package var blinkInterval = 0.0973
   /// One standard deviation of a stamp in seconds.
   package var stampNoise = 150e-12
@@ -73,7 +74,7 @@ package struct UplinkScenario: Sendable {
   package var isSending: @Sendable (Int, Double) -> Bool = { _, _ in true }
   /// The anchors whose clocks restart, and the times.
   package var restarts: [(anchor: Int, time: Double)] = []
-  /// The place of the tag at a time; nil: a random place for each blink.
+  /// The place of the tag at a time; nil for a random place at each blink.
   package var path: (@Sendable (Double) -> SIMD3<Double>)?
 
   package init() {}
@@ -166,7 +167,7 @@ extension UplinkScenario {
 
 /// One cluster of downlink TDoA: an initiator with six responders in slots of 2 ms, and tags.
 package struct DownlinkScenario: Sendable {
-  /// Seconds, one standard deviation of a stamp.
+  /// One standard deviation of a stamp in seconds.
   package var stampNoise = 120e-12
   /// One standard deviation of a carrier offset as a fraction.
   package var carrierNoise = 0.05e-6

@@ -6,11 +6,11 @@ import UWBSite
 /// Persons at a door with a board on each side of its leaf, 40 cm apart.
 package struct DoorScenario: Sendable {
   package enum Walk: Sendable {
-    /// Walks from outside to the door, within 45 degrees of the axis.
+    /// A walk from outside to the door, within 45 degrees of the axis.
     case approach
-    /// Walks inside, along the door at a distance of 1 m.
+    /// A walk inside, along the door at a distance of 1 m.
     case along
-    /// Walks inside towards the door.
+    /// A walk inside, towards the door.
     case insideApproach
   }
 
@@ -41,7 +41,8 @@ package struct DoorScenario: Sendable {
     return result
   }
 
-  /// Returns the time of unlocking, whether a single round would unlock, and the time at 1.5 m.
+  /// Returns the time of unlocking, whether a single round would unlock, and the time at which the
+  /// person is 1.5 m from the door.
   private mutating func pass(_ walk: Walk) -> (unlock: Double?, single: Bool, near: Double?) {
     var watch = DoorWatch(separation: Self.separation)
     // Boards are calibrated to 3 cm.
@@ -80,8 +81,8 @@ package struct DoorScenario: Sendable {
     }
   }
 
-  /// Returns the ranges to both boards, which hang 30 cm above the tag: the leaf delays the other
-  /// side's, and the body both.
+  /// Returns the ranges to both boards, which hang 30 cm above the tag. The leaf delays the signal
+  /// of the board on the other side, and the body delays both signals.
   private mutating func ranges(
     _ place: SIMD2<Double>, _ biases: [Double], _ shadow: Double
   ) -> (inside: Double, outside: Double) {

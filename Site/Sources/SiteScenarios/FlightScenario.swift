@@ -10,11 +10,11 @@ package import UWBSite
 package struct FlightScenario: Sendable {
   package var seed: UInt64 = 1
   package var seconds = 40.0
-  /// Differences a second.
+  /// The number of differences in a second.
   package var rate = 400.0
   /// One standard deviation of the slow errors, in metres.
   package var slow = 0.1
-  /// Seconds after which a third of a slow error is left.
+  /// The time in seconds after which a third of a slow error remains.
   package var slowTime = 2.0
   /// One standard deviation of the noise of a difference, in metres.
   package var noise = 0.08
@@ -27,13 +27,13 @@ package struct FlightScenario: Sendable {
 
   package init() {}
 
-  /// The places of the anchors as the site file has them.
+  /// The places of the anchors in the site file.
   package static let anchors: [SIMD3<Double>] = [
     SIMD3(-4, -4, 0.3), SIMD3(4, -4, 3.1), SIMD3(4, 4, 0.4), SIMD3(-4, 4, 3),
     SIMD3(-4, 0, 3.2), SIMD3(4, 0, 0.2), SIMD3(0, 4, 3.1), SIMD3(0, -4, 0.3),
   ]
 
-  /// A difference with the true place at its time.
+  /// A measured difference, with the true place of the drone at that time.
   package struct Sample: Sendable {
     package var measurement: TagMeasurement
     package var truth: SIMD3<Double>
@@ -57,7 +57,7 @@ package struct FlightScenario: Sendable {
           left * errors[index]
           + slow * (1 - left * left).squareRoot() * random.normal()
       }
-      // The anchors send in an order of their own; each is compared with the one before.
+      // The anchors send in a random order. Each anchor is compared with the anchor before it.
       var next = Int(random.uniform(0, 7))
       if next >= last { next += 1 }
       let truth = path.place(at: time)
@@ -94,7 +94,7 @@ package struct FlightPath: Sendable {
   }
 
   package func place(at time: Double) -> SIMD3<Double> {
-    // The speed grows from 0 in the third second.
+    // The speed grows from 0 during the fourth and fifth second.
     let own = time < 3 ? 0 : time < 5 ? (time - 3) * (time - 3) / 4 : time - 4
     var place = SIMD3(0, 0, 1.5)
     for wave in waves {
@@ -102,7 +102,7 @@ package struct FlightPath: Sendable {
         place[axis] += wave.size[axis] * sin(wave.rate * own + wave.phase[axis])
       }
     }
-    // A battery at full load shakes the frame.
+    // The motors at full load shake the frame.
     return place + 0.004 * SIMD3(sin(190 * time), sin(210 * time), sin(230 * time))
   }
 }

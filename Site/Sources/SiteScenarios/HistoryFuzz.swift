@@ -9,7 +9,7 @@ package struct HistoryFuzz {
   /// The counts of a run, and the first sentences that do not name the file.
   package struct Result: Sendable, Hashable {
     package var files = 0
-    /// Files that were refused, or refused from a part on.
+    /// The number of files that were refused, as a whole or from some part on.
     package var refused = 0
     package var places = 0
     package var wrong: [String] = []
@@ -96,7 +96,7 @@ package struct HistoryFuzz {
   private mutating func damaged() -> [UInt8] {
     var bytes = whole
     for _ in 0...generator.below(8) where !bytes.isEmpty {
-      // The header and the first page decide most.
+      // The header and the first page have the greatest effect.
       let at = generator.below(generator.below(3) == 0 ? min(bytes.count, 512) : bytes.count)
       switch generator.below(8) {
       case 0: bytes.removeLast(generator.below(bytes.count))

@@ -3,11 +3,11 @@
 internal import SiteServer
 package import UWBSite
 
-/// Damaged lines of JSON, tables and PANS, up to the places that come of them.
+/// Damaged lines of JSON, tables and PANS, and the places that result from them.
 package struct InputFuzz {
   package enum Format: String, Sendable, CaseIterable { case json, table, pans }
 
-  /// The counts of a run, and the first sentences that name no field.
+  /// The counts of a run, and the first sentences that do not name a field.
   package struct Result: Sendable, Hashable {
     package var lines = 0
     package var measurements = 0
@@ -50,7 +50,7 @@ package struct InputFuzz {
       + #""tof_ticks": 900, "cfo_ppm": 1.5, "anchor_cfo_ppm": -2}"#
   }
 
-  /// Parts that replace others: numbers at their limits, signs and keys.
+  /// Parts that replace other parts: numbers at their limits, signs and keys.
   private static let parts = [
     "1e999", "-1e308", "-0", "nan", "inf", "0.0000000001", "18446744073709551616", "null", "true",
     "[[[[", "{", "}", "\"\\ud800\"", "\"\\u0000\"", ",,,,", "distance_m", "AN9", "DIST,", "]=",
@@ -100,7 +100,7 @@ package struct InputFuzz {
     case .measurement, .message: result.measurements += 1
     case .bad(let sentence):
       result.bad += 1
-      // As in `line 12: distance_m: far is not a number`.
+      // A sentence has a form such as `line 12: distance_m: far is not a number`.
       let words = sentence.split(separator: ":", maxSplits: 2)
       if words.count < 2 || !words[0].hasPrefix("line "), result.wrong.count < 10 {
         result.wrong.append(sentence)
@@ -110,7 +110,7 @@ package struct InputFuzz {
     loop.add(item, from: 0, arrival: now)
   }
 
-  /// Returns a line with one to four changes; some stay whole, so that there are tracks.
+  /// Returns a line with one to four changes. Some lines are unchanged, so that there are tracks.
   private mutating func damaged() -> [UInt8] {
     damage.damaged(seeds).filter { $0 != UInt8(ascii: "\n") }
   }

@@ -5,7 +5,8 @@ import UWBSite
 
 /// Tags that rest and walk in six rooms with walls, and the rooms that three rules report.
 package struct RoomScenario: Sendable {
-  /// The room changes of a rule that did not happen, and the ones that it missed.
+  /// The room changes that a rule reports although they did not happen, and the room changes that
+  /// it misses.
   package struct Score: Sendable {
     package var bounces = 0
     package var missed = 0
@@ -15,14 +16,14 @@ package struct RoomScenario: Sendable {
     package var decided = Score()
     /// The room of the anchor with the shortest range.
     package var nearest = Score()
-    /// The room that encloses the estimate by 15 cm at least.
+    /// The room that contains the estimate with a margin of at least 15 cm.
     package var margin = Score()
     package var changes = 0
     package var hours = 0.0
   }
 
   private static let size = SIMD2(5.0, 4.0)
-  /// Rooms in two rows of three; an anchor in the middle of each.
+  /// The middles of the rooms, in two rows of three. An anchor is in the middle of each room.
   private static let centers = (0..<6).map {
     (SIMD2(Double($0 % 3), Double($0 / 3)) + SIMD2(0.5, 0.5)) * size
   }
@@ -70,7 +71,8 @@ package struct RoomScenario: Sendable {
     return result
   }
 
-  /// Moves on, at 1.2 m/s: to a place in a room, half of them beside a wall, where the tag rests.
+  /// Moves on at 1.2 m/s to a place in a room, where the tag rests. Half of the places are beside a
+  /// wall.
   private mutating func step(
     _ place: inout SIMD2<Double>, _ path: inout [SIMD2<Double>], _ rest: inout Double,
     _ room: inout Int
@@ -82,7 +84,7 @@ package struct RoomScenario: Sendable {
     if path.isEmpty {
       let goal = nextRoom(room)
       if goal != room {
-        // The door is in the middle of the wall between both.
+        // The door is in the middle of the wall between both rooms.
         path.append((Self.centers[room] + Self.centers[goal]) / 2)
         path.insert(Self.centers[room], at: 0)
         path.append(Self.centers[goal])
@@ -98,7 +100,7 @@ package struct RoomScenario: Sendable {
     if path.isEmpty { rest = noise.uniform(20, 120) }
   }
 
-  /// Chooses the same room, or one beside it.
+  /// Chooses the same room, or a room beside it.
   private mutating func nextRoom(_ room: Int) -> Int {
     let neighbours = (0..<6).filter { abs($0 / 3 - room / 3) + abs($0 % 3 - room % 3) <= 1 }
     return neighbours[Int(noise.uniform(0, Double(neighbours.count)))]
@@ -109,8 +111,8 @@ package struct RoomScenario: Sendable {
     return column + 3 * min(1, max(0, Int(place.y / size.y)))
   }
 
-  /// Returns the anchor with the shortest range: with noise of 10 cm, and 30 cm on average for each
-  /// wall.
+  /// Returns the anchor with the shortest range. Ranges have a noise of 10 cm, and each wall adds
+  /// 30 cm on average.
   private mutating func nearest(to place: SIMD2<Double>) -> Int {
     let own = Self.room(of: place)
     var (best, index) = (Double.infinity, 0)

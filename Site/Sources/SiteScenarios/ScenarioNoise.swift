@@ -9,8 +9,8 @@ package struct ScenarioNoise: Sendable {
 
   /// - Parameter stream: Distinguishes sequences of one seed.
   package init(seed: UInt64, stream: UInt64 = 0x0051_7CC1_B727_220A) {
-    // A random start: SplitMix64 of near seeds, or of multiples of its step, returns the same
-    // numbers shifted by some.
+    // The start is random, because SplitMix64 with near seeds, or with multiples of its step,
+    // returns the same numbers at shifted positions.
     var start = SplitMix64(seed: seed)
     random = SplitMix64(seed: start.next() ^ stream)
   }
@@ -26,9 +26,9 @@ package struct ScenarioNoise: Sendable {
   package mutating func exponential(_ mean: Double) -> Double { -mean * log(1 - uniform()) }
 }
 
-/// Errors of a tracker: each resembles the earlier ones for some time.
+/// Errors of a tracker. Each error resembles the earlier errors for some time.
 package struct TrackerError: Sendable {
-  /// Seconds; 0 for errors without memory.
+  /// The time in seconds for which errors resemble one another; 0 for independent errors.
   package let memory: Double
   private var value = SIMD2(0.0, 0)
 

@@ -6,7 +6,7 @@ package import UWBSite
 
 /// A site that other programs see at a socket and at a port of this machine, with its own folder.
 package final class ServedSite {
-  /// The secret of its pages.
+  /// The secret of the site's pages.
   static let token = "0123456789abcdef"
 
   private let folder =
@@ -34,7 +34,7 @@ package final class ServedSite {
   package var socket: String { folder + "/socket" }
   package var port: UInt16 { sink.port ?? 0 }
 
-  /// Makes an event, for which readers may wait.
+  /// Makes an event, for which readers may be waiting.
   func change() throws {
     now += 0.01
     loop.add(.state(.connected(identity: nil)), from: 0, arrival: now)

@@ -8,7 +8,8 @@ package struct ServiceFuzz {
   package struct Result: Sendable, Hashable {
     package var calls = 0
     package var results = 0
-    /// Errors with the name of a parameter, a method or an interface, or with a sentence.
+    /// The number of errors that name a parameter, a method or an interface, or that have a
+    /// sentence.
     package var errors = 0
     package var wrong: [String] = []
   }
@@ -25,7 +26,8 @@ package struct ServiceFuzz {
       + #""parameters":{"interface":"org.swift-uwb.Site"}}"#,
   ].map { Array($0.utf8) }
 
-  /// The time after which a reader that waits gets an event, and how often.
+  /// The time in seconds after which a waiting reader gets an event, and the greatest number of
+  /// such events.
   private static let (patience, mostEvents) = (2, 2_000)
 
   private let site: ServedSite
@@ -56,7 +58,7 @@ package struct ServiceFuzz {
     socket.limit(milliseconds: Self.patience)
     socket.send(message + [0])
     let text = String(decoding: message, as: UTF8.self)
-    // A stream has no end. The end of other calls is also the end of the connection.
+    // A stream has no end. Other calls end when the connection ends.
     let isStream = text.contains("more")
     if !isStream { socket.finish() }
     var (reply, events) = ([UInt8](), 0)

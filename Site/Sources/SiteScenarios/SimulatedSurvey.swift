@@ -16,7 +16,7 @@ package struct SimulatedSurvey: Sendable {
 
     package init() {}
 
-    /// Normal noise only.
+    /// Errors that are normal noise only.
     package static var clean: Errors {
       var errors = Errors()
       (errors.commonDelay, errors.ownDelayDeviation, errors.blockedShare) = (0, 0, 0)
@@ -32,7 +32,7 @@ package struct SimulatedSurvey: Sendable {
 
   /// Places anchors at random in an area of 20 × 15 m, at heights from 2.2 to 3.2 m.
   ///
-  /// - Parameter share: The share of pairs that are measured, the nearest ones.
+  /// - Parameter share: The share of pairs that are measured; these are the nearest pairs.
   package init(
     count: Int, errors: Errors = Errors(), share: Double = 1, random: inout SeededNormal
   ) {
@@ -103,7 +103,7 @@ package struct SimulatedSurvey: Sendable {
     return zip(places, positions).map { motion($0) - $1 }
   }
 
-  /// Returns the error of each place, and the same in standard deviations of its ellipse, squared.
+  /// Returns the error of each place, and its square in standard deviations of its ellipse.
   package func scores(
     of places: [Survey.Place]
   ) -> [(error: Double, squaredDeviations: Double)] {
@@ -127,7 +127,7 @@ package struct SimulatedSurvey: Sendable {
     let motion = RigidMotion.nearest(from: places.map(\.position), to: truth)
     return zip(places, truth).map { place, truth in
       let error = motion(place.position) - truth
-      // Back into the frame of the ellipse.
+      // The error is turned back into the frame of the ellipse.
       let back = SIMD2(
         motion.cosine * error.x + motion.sine * error.y,
         motion.cosine * error.y - motion.sine * error.x)

@@ -9,9 +9,9 @@ package struct SiteFileFuzz {
     package var files = 0
     package var readable = 0
     package var problems = 0
-    /// Problems that name a field, or the line of a fault of JSON.
+    /// The number of problems that name a field, or the line at which the text is not JSON.
     package var named = 0
-    /// Files that are another site after they were written, and problems without a place.
+    /// Files that become another site when they are written, and problems that name no field.
     package var wrong: [String] = []
   }
 
@@ -30,7 +30,7 @@ package struct SiteFileFuzz {
      "doors": [{"id": "D", "floor": "g", "ends_m": [[0, 0], [1, 0]], "inside_anchor": "A0",
       "outside_anchor": "A1"}]}
     """
-  /// Parts that replace others: values of each type, numbers at their limits, and keys.
+  /// Parts that replace other parts: values of each type, numbers at their limits, and keys.
   private static let parts: [[UInt8]] = [
     "1e999", "-1e308", "-0", "nan", "18446744073709551616", "null", "true", "[", "]", "{", "}",
     "\"\\ud800\"", "\"\\u0000\"", "\"A0\"", "\"id\"", "\"height_m\": 2,",
@@ -82,7 +82,7 @@ package struct SiteFileFuzz {
       case 1 where at < text.count: text.remove(at: at)
       case 2: text.insert(UInt8(truncatingIfNeeded: generator.next()), at: at)
       case 3:
-        // A part of the file, at another place.
+        // A part of the file is inserted at another place.
         let from = generator.below(text.count)
         let piece = text[from..<min(text.count, from + generator.below(60))]
         text.replaceSubrange(at..<min(text.count, at + generator.below(60)), with: Array(piece))
@@ -95,7 +95,7 @@ package struct SiteFileFuzz {
     return text
   }
 
-  /// Replaces the next number: its neighbours stay, so that many files are readable.
+  /// Replaces the next number. The bytes around it stay, so that many files are readable.
   private mutating func replaceNumber(_ text: inout [UInt8], from start: Int) {
     func isDigit(_ byte: UInt8) -> Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte }
     guard let first = text[min(start, text.count)...].firstIndex(where: isDigit) else { return }

@@ -3,7 +3,7 @@
 internal import SiteServer
 internal import UWBSite
 
-/// Damaged states of a run, whose check is right, and rounds after them.
+/// Damaged states of a run with a correct checksum, and rounds after them.
 package struct StateFuzz {
   package struct Result: Sendable, Hashable {
     package var states = 0
@@ -70,7 +70,7 @@ package struct StateFuzz {
         var loop = try Self.loop(site, from: try SiteState.read(text, site))
         result.resumed += 1
         try Self.follow(&loop, 60..<90)
-        // The values can be written again.
+        // The values can be written again, which throws otherwise.
         _ = try loop.state(now: nil).text()
       } catch let problem as SiteState.Problem {
         result.refused += 1
@@ -81,7 +81,7 @@ package struct StateFuzz {
     return result
   }
 
-  /// Returns the values with one to four other numbers or bytes.
+  /// Returns the values with one to four changed numbers or bytes.
   private mutating func damaged() -> [UInt8] {
     var text = body
     for _ in 0...generator.below(4) {

@@ -8,7 +8,7 @@ package final class StreamSocket {
   private let descriptor: Int32
   private var buffer = [UInt8](repeating: 0, count: 65_536)
 
-  /// Connects to a Unix socket; nil where no program listens.
+  /// Connects to a Unix socket; nil if no program listens.
   package convenience init?(unix path: String) {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
@@ -21,7 +21,7 @@ package final class StreamSocket {
     self.init(AF_UNIX, &address)
   }
 
-  /// Connects to a port of this machine; nil where no program listens.
+  /// Connects to a port of this machine; nil if no program listens.
   package convenience init?(port: UInt16) {
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
@@ -53,7 +53,7 @@ package final class StreamSocket {
       descriptor, SOL_SOCKET, SO_RCVTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
   }
 
-  /// Makes the end of the connection free its port at once.
+  /// Makes the connection end without a wait, so that its port is free at once.
   package func endHard() {
     var option = linger(l_onoff: 1, l_linger: 0)
     unsafe setsockopt(
@@ -67,7 +67,7 @@ package final class StreamSocket {
         unsafe Glibc.send(
           descriptor, $0.baseAddress! + sent, bytes.count - sent, Int32(MSG_NOSIGNAL))
       }
-      // The other end may refuse the rest.
+      // The other end may refuse the remaining bytes.
       guard count > 0 else { return }
       sent += count
     }

@@ -8,10 +8,10 @@ package struct WebFuzz {
   /// The counts of a run, and the first answers that are neither a result nor a reason.
   package struct Result: Sendable, Hashable {
     package var requests = 0
-    /// Requests that were answered, and refused with a sentence.
+    /// The numbers of requests that were answered, and that were refused with a sentence.
     package var accepted = 0
     package var refused = 0
-    /// Connections whose bytes are not HTTP, which end without an answer.
+    /// The number of connections whose bytes are not HTTP, and that end without an answer.
     package var closed = 0
     package var wrong: [String] = []
   }
@@ -93,7 +93,7 @@ package struct WebFuzz {
       return note("no HTTP", bytes)
     }
     if status < 400 { result.accepted += 1 } else { result.refused += 1 }
-    // Several answers may follow, one for each request. FlyingFox answers unknown methods of HTTP
+    // There may be several answers, one for each request. FlyingFox answers unknown methods of HTTP
     // without a sentence.
     let body = text.range(of: "\r\n\r\n").map { text[$0.upperBound...] } ?? ""
     let hasSentence = !body.isEmpty && !body.hasPrefix("HTTP/") || status == 404

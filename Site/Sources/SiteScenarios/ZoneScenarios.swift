@@ -4,7 +4,7 @@ package import UWBSite
 
 /// A tag at the edge of a zone, and walks through a zone, beside simpler rules.
 package enum ZoneScenarios {
-  /// A room of 5 m by 4 m.
+  /// The zone: a room of 5 m by 4 m.
   package static let room = rectangle("room", SIMD2(0, 0), SIMD2(5, 4))
 
   package static func rectangle(
@@ -17,9 +17,9 @@ package enum ZoneScenarios {
   /// The wrong changes of three rules.
   package struct Changes: Sendable {
     package var decided = 0
-    /// The side of the estimate itself.
+    /// The wrong changes of the rule that uses the side of the estimate alone.
     package var plain = 0
-    /// A band of 30 cm in which nothing changes.
+    /// The wrong changes of the rule with a band of 30 cm in which nothing changes.
     package var margin = 0
 
     package static func + (one: Changes, other: Changes) -> Changes {
@@ -29,8 +29,8 @@ package enum ZoneScenarios {
     }
   }
 
-  /// Counts the changes of a tag that rests at a distance from an edge: each one is wrong, except
-  /// the first decision.
+  /// Counts the changes of a tag that rests at a distance from an edge: each change is wrong,
+  /// except the first decision.
   package static func rest(
     hours: Double, distance: Double, deviation: Double, memory: Double, rate: Double = 10,
     seed: UInt64
@@ -58,7 +58,7 @@ package enum ZoneScenarios {
 
   /// The results of walks through a room.
   package struct Walks: Sendable {
-    /// Seconds from crossing the edge to the decision, inwards and outwards.
+    /// The seconds from crossing the edge to the decision, inwards and outwards.
     package var delays: [Double] = []
     package var missed = 0
     package var extra = 0

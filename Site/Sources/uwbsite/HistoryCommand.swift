@@ -160,7 +160,7 @@ struct HistoryPrinter {
     try Self.fail(problems)
   }
 
-  /// Exits with the lines about files that cannot be read.
+  /// Exits with the problems of files that cannot be read.
   static func fail(_ problems: [HistoryFailure]) throws(CommandFailure) {
     guard !problems.isEmpty else { return }
     throw CommandFailure(.data, problems.map(\.description).joined(separator: "\n"))
@@ -204,7 +204,7 @@ struct HistoryPrinter {
     }
   }
 
-  /// Adds a line; returns whether the output takes more of them.
+  /// Adds a line; returns whether the output takes more lines.
   private mutating func add(_ line: String) -> Bool {
     output += line + "\n"
     guard output.utf8.count > 32_768 else { return true }

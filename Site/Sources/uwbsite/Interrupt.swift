@@ -18,12 +18,13 @@ enum Interrupt {
   static func install() {
     for number in [SIGINT, SIGTERM, SIGHUP] {
       let former = signal(number) { _ in Interrupt.flag.store(true, ordering: .relaxed) }
-      // As with nohup.
+      // SIGHUP stays ignored under nohup.
       if number == SIGHUP, isIgnored(former) { signal(number, SIG_IGN) }
     }
-    // A reader that has closed the output is an error of writing.
+    // SIGPIPE is ignored, so that a reader that has closed the output causes an error of writing.
     signal(SIGPIPE, SIG_IGN)
-    // A file that reaches the limit of its size is an error of writing, as a full disk is.
+    // SIGXFSZ is ignored, so that a file that reaches its size limit causes an error of writing, as
+    // a full disk does.
     signal(SIGXFSZ, SIG_IGN)
   }
 
@@ -31,7 +32,7 @@ enum Interrupt {
     unsafe unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
   }
 
-  /// Waits, until a signal at the latest.
+  /// Waits, at most until a signal.
   static func sleep(_ duration: Duration) {
     let parts = duration.components
     guard parts.seconds >= 0, parts.attoseconds >= 0 else { return }

@@ -56,7 +56,7 @@ struct PageArguments: ParsableArguments {
     }
   }
 
-  /// The address; nil without a page.
+  /// The address; nil if there is no page.
   var address: WebAddress? {
     (web ?? (page ? Self.usualPort : nil)).flatMap(WebAddress.init)
   }
@@ -67,7 +67,7 @@ struct PageArguments: ParsableArguments {
     return FileManager.default.temporaryDirectory.appending(path: own).path()
   }
 
-  /// Returns the page; nil without one.
+  /// Returns the page; nil if there is none.
   func options(siteFile: String?) throws(CommandFailure) -> PageOptions? {
     guard let address else { return nil }
     var secret: String?

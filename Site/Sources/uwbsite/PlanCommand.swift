@@ -152,7 +152,7 @@ struct PlanCommand: ParsableCommand {
         "without this schedule, rounds at random times: \(percent(plan.uncoordinatedSuccess))")
     }
     lines.append("chips: \(ChipNeeds(plan).description)")
-    // Blinks and differences have one clock.
+    // Blinks and differences need no gaps, because one clock determines all rounds.
     let isTwoWay = plan.scheme == .twoWayByTags || plan.scheme == .twoWayByAnchors
     let starts = isTwoWay ? starts(plan, &lines) : plan.rounds.map(\.start)
     lines.append("start     slots  controller   others")

@@ -114,7 +114,7 @@ struct Run: AsyncParsableCommand {
       // The output may be closed before the end of the run.
       defer { recorder?.close() }
       Interrupt.install()
-      // Files alone are read at once, and a page shows them at any speed.
+      // Recordings without live sources are read at once, and a page shows them at any speed.
       let isRecording = page.address != nil && speed == nil && !opened.contains(where: \.isLive)
       let changes = SiteChanges()
       let service = try makeService(isRecording: isRecording, changes)

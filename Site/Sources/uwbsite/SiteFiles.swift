@@ -36,7 +36,7 @@ enum SiteFiles {
     }
   }
 
-  /// Writes a file in one step, so that a failure keeps the former one.
+  /// Writes a file in one step, so that a failure keeps the former file.
   static func write(_ text: String, to path: String) throws(CommandFailure) {
     do {
       try Data(text.utf8).write(to: URL(fileURLWithPath: path), options: .atomic)

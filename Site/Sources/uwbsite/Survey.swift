@@ -116,7 +116,7 @@ struct SurveyCommand: ParsableCommand {
     try SiteFiles.write(site.json, to: output)
   }
 
-  /// The work grows with the cube of the number.
+  /// The limit of anchors: the work grows with the cube of their number.
   static let mostAnchors = 120
 
   // MARK: tables
@@ -157,7 +157,7 @@ struct SurveyCommand: ParsableCommand {
     }
   }
 
-  /// The deviation of heights that nobody has measured: anchors at about one height.
+  /// The deviation of heights that nobody has measured, for anchors at about the same height.
   static let unknownHeight = 0.3
 
   private func gauge(

@@ -21,7 +21,7 @@ enum Terminal {
   /// Writes a line to standard error.
   static func note(_ text: String) { try? write("uwbsite: \(text)\n", to: STDERR_FILENO) }
 
-  /// Runs a body that blocks outside of the threads of tasks, which a service needs.
+  /// Runs a blocking body on a thread of its own, so that the threads of tasks stay free.
   static func onThread(_ body: @escaping @Sendable () throws -> Void) async throws {
     try await withCheckedThrowingContinuation { continuation in
       DispatchQueue(label: "run").async { continuation.resume(with: Result(catching: body)) }

@@ -77,7 +77,7 @@ package struct DemoSurvey: Sendable {
   package let ranges: PairRanges
   /// The site with the places that were found.
   package let site: Site
-  /// The distance in metres of each found place from the true one.
+  /// The distance in metres of each found place from the true place.
   package let errors: [Double]
 
   /// Measures the ranges between the anchors, and finds their places.

@@ -26,7 +26,7 @@ package struct DemoWorld: Sendable {
   package let plan: Plan
   package let tags: [String]
   package let anchors: [String]
-  /// Seconds.
+  /// The duration in seconds.
   package let duration: Double
 
   private var noise: ScenarioNoise
@@ -81,7 +81,7 @@ package struct DemoWorld: Sendable {
       (arm * arm).sum().squareRoot() + DemoBuilding.delay + delays[tag] + constants[tag][anchor]
     distance += Self.noise * noise.normal()
     for _ in 0..<walls {
-      // Plaster delays a little; sometimes only a detour arrives.
+      // Plaster delays the signal a little. Sometimes only a signal on a detour arrives.
       distance += 0.03
       if noise.uniform() < 0.08 { distance += noise.exponential(0.5) }
     }
@@ -89,7 +89,7 @@ package struct DemoWorld: Sendable {
   }
 }
 
-/// A tag that rests in a room, then walks to the next one through the door.
+/// A tag that rests in a room, then walks to the next room through the door.
 struct DemoWalker: Sendable {
   private static let speed = 1.2
 

@@ -84,7 +84,7 @@ enum DayLayout {
     configuration.busyMode = .timeout(2)
     configuration.foreignKeysEnabled = false
     configuration.prepareDatabase { db in
-      // The file may come from an untrusted sender.
+      // The file may come from an untrusted sender, so its schema is not trusted.
       try db.execute(sql: "PRAGMA trusted_schema = OFF")
       try db.execute(sql: "PRAGMA cell_size_check = ON")
     }
@@ -100,7 +100,7 @@ struct DayFile: Sendable {
   private var tags: [String: Int64] = [:]
   private var boards: [String: Int64] = [:]
 
-  /// Opens the file, or creates it.
+  /// Opens the file, or creates a new file.
   init(_ day: UTCDay, in folder: HistoryFolder) throws(HistoryFailure) {
     (self.day, file) = (day, folder.file(day))
     do {
@@ -180,7 +180,7 @@ struct DayFile: Sendable {
   /// Closes the file. With `isComplete`, the content of the log is first moved into the file.
   func close(isComplete: Bool) {
     if isComplete {
-      // A reader may prevent this. The file then keeps its log, and remains complete.
+      // A reader may prevent the move. The file then keeps its log, and remains complete.
       _ = try? database.writeWithoutTransaction { db in
         try String.fetchOne(db, sql: "PRAGMA journal_mode = DELETE")
       }

@@ -10,7 +10,7 @@ struct DayReader: Sendable {
   let tags: [(id: Int64, name: String)]
   /// The least time between two places of a tag, in milliseconds; 0 before thinning.
   let thinned: Int64
-  /// The version of the file; measurements begin with 2.
+  /// The version of the file; measurements exist since version 2.
   private let version: Int64
 
   init(_ day: UTCDay, in folder: HistoryFolder) throws(HistoryFailure) {
@@ -30,7 +30,7 @@ struct DayReader: Sendable {
   }
 
   private static func text(_ row: Row, _ index: Int) -> String {
-    // In a damaged file, this column may contain a blob.
+    // In a damaged file, this column may contain a blob, which becomes an empty text.
     String.fromDatabaseValue(row[index] as DatabaseValue) ?? ""
   }
 

@@ -5,7 +5,7 @@ import UWBSite
 /// Reads the history of a folder.
 package struct History: Sendable {
   package struct Query: Sendable, Hashable {
-    /// The names of tags; empty for all.
+    /// The names of the selected tags; empty for all tags.
     package var tags: Set<String> = []
     /// The start of the time range, in milliseconds since 1970.
     package var from: Int64?
@@ -102,7 +102,7 @@ package struct History: Sendable {
       _ = try reader.places(tag: tags[0], times) { !query.includes($0) || body($0) }
       return
     }
-    // The places of many tags are sorted in parts. Days with few places have longer parts.
+    // The places of many tags are sorted in parts of a day. Days with few places have longer parts.
     var (start, length) = (times.lowerBound, Self.shortestPart)
     while start < times.upperBound {
       let part = start..<min(start + length, times.upperBound)

@@ -2,7 +2,7 @@
 
 import UWBSite
 
-/// Selects the places that are recorded. A resting tag has few of them.
+/// Selects the places that are recorded. Few places of a resting tag are recorded.
 struct DeadBand: Sendable {
   /// The distance in metres after which a new place is recorded.
   var distance = 0.02
@@ -14,7 +14,7 @@ struct DeadBand: Sendable {
   mutating func keeps(_ tag: String, _ place: TagPlace) -> Bool {
     if let last = last[tag] {
       let way = place.position - last.position
-      // A place with a much earlier time is recorded, too, since the clock was set back.
+      // A place with a much earlier time is recorded as well, because the clock was set back.
       let isRecent = abs(place.time - last.time) < interval
       if isRecent, (way * way).sum() < distance * distance { return false }
     }
@@ -25,7 +25,7 @@ struct DeadBand: Sendable {
 
 /// Converts the events of a run to records.
 struct HistoryCollector: Sendable {
-  /// Seconds since 1970 at the time 0 of the run.
+  /// The time 0 of the run in seconds since 1970.
   private let epoch: Double
   private var band = DeadBand()
   /// The tags whose places are currently refused. Only the first refusal is recorded.

@@ -18,7 +18,7 @@ package struct HistoryFolder: Sendable, Hashable {
 
   func file(_ day: UTCDay) -> String { "\(path)/\(day)\(Self.ending)" }
 
-  /// Creates the folder where it is missing.
+  /// Creates the folder if it is missing.
   package func create() throws(HistoryFailure) {
     do {
       try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
@@ -35,7 +35,7 @@ package struct HistoryFolder: Sendable, Hashable {
       .compactMap { UTCDay($0.dropLast(Self.ending.count)) }.sorted()
   }
 
-  /// Returns the octets of a day's files.
+  /// Returns the number of bytes in a day's files.
   package func size(_ day: UTCDay) -> Int {
     ["", "-wal"].map { ending in
       let attributes = try? FileManager.default.attributesOfItem(atPath: file(day) + ending)
@@ -67,7 +67,7 @@ package struct HistoryFolder: Sendable, Hashable {
     return to
   }
 
-  /// Replaces a file by another one atomically, and durably even after a power failure.
+  /// Replaces a file by another file atomically, so that the replacement survives a power failure.
   static func rename(_ from: String, _ to: String) throws(HistoryFailure) {
     guard renameFile(from, to) == 0 else {
       throw HistoryFailure(.unusable, from, "it cannot be renamed, error \(errno)")

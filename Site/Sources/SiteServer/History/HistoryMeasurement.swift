@@ -6,7 +6,7 @@ package import UWBSite
 ///
 /// Values are stored in whole micrometres and microradians. Deviations are rounded up.
 package struct HistoryMeasurement: Sendable, Hashable {
-  /// Microseconds since 1970.
+  /// The time in microseconds since 1970.
   package var time: Int64
   /// The line with a single quantity, and its time in seconds since 1970.
   package var line: RangeLine

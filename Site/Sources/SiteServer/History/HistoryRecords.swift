@@ -5,10 +5,10 @@ package import UWBSite
 /// A place of a tag in the history.
 ///
 /// Values are stored in whole millimetres. Variances are rounded up, so that a stored place is
-/// never more certain than the measured one.
+/// never more certain than the measured place.
 package struct HistoryPlace: Sendable, Hashable {
   package var tag: String
-  /// Milliseconds since 1970.
+  /// The time in milliseconds since 1970.
   package var time: Int64
   /// The place, with its time in seconds since 1970.
   package var place: TagPlace
@@ -68,15 +68,15 @@ package struct HistoryPlace: Sendable, Hashable {
   }
 }
 
-/// An event that is kept permanently: of a zone, a door, a floor, a tag or an anchor.
+/// An event that is kept permanently: an event of a zone, a door, a floor, a tag or an anchor.
 package struct HistoryEvent: Sendable, Hashable {
-  /// The time at which it happened, in milliseconds since 1970.
+  /// The time at which the event happened, in milliseconds since 1970.
   package var time: Int64
   /// The time of the decision.
   package var decided: Int64
   /// The tag; nil for changes of anchors and clocks.
   package var tag: String?
-  /// A word such as `entered`.
+  /// The kind of event as a word, such as `entered`.
   package var kind: String
   /// The event as an object of JSON.
   package var body: String

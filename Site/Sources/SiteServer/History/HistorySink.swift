@@ -12,8 +12,8 @@ package final class HistorySink: SiteSink {
   private let isRaw: Bool
 
   /// - Parameters:
-  ///   - folder: is created where it is missing.
-  ///   - isRaw: whether measurements are recorded, too.
+  ///   - folder: the folder, which is created if it is missing.
+  ///   - isRaw: whether measurements are recorded as well.
   ///   - report: writes a line about the disk, from any thread.
   package init(
     _ folder: HistoryFolder, isRaw: Bool = false, report: @escaping @Sendable (String) -> Void
@@ -32,7 +32,7 @@ package final class HistorySink: SiteSink {
     if isRaw { for measurement in batch.measurements { collector.add(measurement) } }
     let records = collector.take()
     guard !records.isEmpty else { return }
-    // The input of a recording can wait for the disk, unlike a live run.
+    // A recording can wait for the disk, unlike a live run.
     recorder.add(records, waits: !isLive)
   }
 

@@ -10,7 +10,7 @@ package struct HistoryWriter: Sendable {
     case failed(HistoryFailure)
     case setAside(String)
     case resumed(lost: Int)
-    /// Records were dropped although the disk works: it is too slow.
+    /// Records were dropped because the disk works, but is too slow.
     case slow(lost: Int)
 
     package var description: String {

@@ -6,7 +6,7 @@ package struct UTCDay: Sendable, Hashable, Comparable, CustomStringConvertible {
   /// The days whose names have four digits for the year.
   private static let named = -719_528...2_932_896
 
-  /// Days since 1970-01-01.
+  /// The number of days since 1970-01-01.
   package let number: Int
 
   init(number: Int) { self.number = number }
@@ -33,11 +33,11 @@ package struct UTCDay: Sendable, Hashable, Comparable, CustomStringConvertible {
     let yearOfEra = shifted - 400 * era
     let dayOfEra = 365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
     number = era * 146_097 + dayOfEra - 719_468
-    // Dates such as February 30 lead to another name.
+    // A date such as February 30 leads to a day with another name.
     guard Self.named.contains(number), description == name else { return nil }
   }
 
-  /// The first millisecond of the day since 1970.
+  /// The beginning of the day in milliseconds since 1970.
   package var start: Int64 { Int64(number) * Self.milliseconds }
 
   package var description: String {
@@ -99,7 +99,7 @@ package enum HistoryTime {
 }
 
 extension BinaryInteger {
-  /// Returns the quotient, rounded down also for negative numbers.
+  /// Returns the quotient, rounded down even for negative numbers.
   fileprivate func quotientDown(_ divisor: Self) -> Self {
     let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
     return remainder < 0 ? quotient - 1 : quotient

@@ -14,7 +14,7 @@ package final class EventPrinter: SiteSink {
   private let report: (String) -> Void
   private var isLive = false
   private var output = ""
-  /// The tags whose places are currently refused, for the format text.
+  /// The tags whose places are currently refused, which only the text format needs.
   private var refused: Set<String> = []
 
   /// - Parameters:
@@ -46,7 +46,7 @@ package final class EventPrinter: SiteSink {
       output += event.json.description + "\n"
       return
     }
-    // A refused tag is printed once, until it has a place again.
+    // A refused tag is printed once. It is printed again after the tag had a place.
     if case .place(let tag, _, _) = event.kind { refused.remove(tag) }
     if case .refused(let tag, _, _) = event.kind, !refused.insert(tag).inserted { return }
     if let line = event.text { output += line + "\n" }
@@ -60,7 +60,7 @@ package final class EventPrinter: SiteSink {
 }
 
 extension SiteCounters: CustomStringConvertible {
-  /// The numbers in one line.
+  /// The counters in one line.
   package var description: String {
     var words = [
       "\(measurements + failed + bad) lines", "\(places) places",

@@ -77,9 +77,10 @@ struct FloorWatch {
       at: place.time, evidence(place, tag, engine), connection: connection)
   }
 
-  /// Returns the anchors with a range within the last second, and equally near anchors without one.
+  /// Returns the anchors with a range within the last second, and equally near anchors without a
+  /// range.
   ///
-  /// Tags often range only with the nearest anchors, so a missing range to a farther one means
+  /// Tags often range only with the nearest anchors, so a missing range to a farther anchor means
   /// nothing.
   private func evidence(_ place: TagPlace, _ tag: Int, _ engine: Engine) -> FloorEvidence {
     func distance(_ anchor: Int) -> Double {

@@ -25,7 +25,7 @@ package final class OutputQueue: Sendable {
   private let writing = DispatchGroup()
 
   /// - Parameters:
-  ///   - bound: The octets that wait at most.
+  ///   - bound: The greatest number of bytes that wait.
   ///   - write: Writes a text, and may block its thread.
   package init(
     bound: Int = 4 << 20, write: @escaping @Sendable (String) throws(SinkFailure) -> Void
@@ -54,7 +54,7 @@ package final class OutputQueue: Sendable {
     queue.async { [self] in drain() }
   }
 
-  /// Waits for the last texts, for some seconds at most.
+  /// Waits for the last texts to be written, at most for some seconds.
   package func finish(within seconds: Double = 1) throws(SinkFailure) {
     let isWritten = writing.wait(timeout: .now() + seconds) == .success
     let failure = state.withLock { state in
@@ -82,7 +82,7 @@ extension OutputQueue.State {
     dropped += part.utf8.count { $0 == UInt8(ascii: "\n") }
   }
 
-  /// Removes and returns all waiting text; nil for none, and after a failure.
+  /// Removes and returns all waiting text; nil if there is none, and after a failure.
   mutating func next() -> String? {
     inWriting = 0
     guard failure == nil, !parts.isEmpty else {

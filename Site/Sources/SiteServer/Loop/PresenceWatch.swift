@@ -192,7 +192,7 @@ struct DoorPair {
     guard separation > 0 else { return nil }
   }
 
-  /// Returns whether both are the same door, with boards at the same distance.
+  /// Returns whether both pairs are of the same door, with boards at the same distance.
   func isSame(as other: DoorPair) -> Bool {
     name == other.name && separation == other.separation
   }

@@ -29,7 +29,8 @@ package final class SiteChanges: Sendable {
 
 /// Reads a site file again after any program has written it.
 ///
-/// Programs may write a file in parts, so it is read once two checks find it unchanged.
+/// Programs may write a file in parts, so the file is read when two checks in a row find it
+/// unchanged.
 package struct SiteFileWatch: Sendable {
   /// The seconds between two checks.
   static let pause = 0.5

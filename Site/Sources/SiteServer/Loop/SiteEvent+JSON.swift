@@ -66,7 +66,7 @@ extension SiteEvent {
   }
 }
 
-/// The members of an object of JSON, one after another.
+/// Collects the members of an object of JSON, one after another.
 private struct Members {
   var members: [JSONMember] = []
 
@@ -99,8 +99,7 @@ private struct Members {
 
   mutating func add(_ change: ZoneChange, _ decided: Double) {
     add("t", change.happened)
-    // JSON has no infinity. It stands for a tag that was inside from its first place, and becomes
-    // null.
+    // JSON has no infinity, so a tag that was inside from its first place has null here.
     add("t_sd_s", change.happenedDeviation)
     add("decided", decided)
     add("tag", change.tag)

@@ -33,7 +33,7 @@ package struct SiteEvent: Sendable, Hashable {
     case source(String, SourceState)
     /// The site file has changed. Later events follow the new site.
     case siteChanged
-    /// A part of an input that cannot be used. Only the first ones of a source are events.
+    /// A part of an input that cannot be used. Only the first such parts of a source are events.
     case bad(source: String, String)
   }
 }
@@ -53,7 +53,7 @@ package struct ZoneChange: Sendable, Hashable {
   package var happened: Double
   /// The standard deviation of `happened`; infinite for a tag that was inside from its first place.
   package var happenedDeviation: Double
-  /// The number of tags in the zone after the change, including lost ones.
+  /// The number of tags in the zone after the change, including lost tags.
   package var count: Int
 }
 
@@ -68,7 +68,7 @@ package struct DoorChange: Sendable, Hashable {
   package var tag: String
   package var door: String
   package var kind: Kind
-  /// The time of the last round.
+  /// The time of the last round of ranges.
   package var happened: Double
   /// The probability that the tag is outside.
   package var outside: Double
@@ -80,7 +80,7 @@ package struct SiteMeasurement: Sendable, Hashable {
   package var source: Int
   /// The line, with the time by the clock of the source.
   package var line: RangeLine
-  /// The time by the clock of the run; nil if the measurement is late or its board is unknown.
+  /// The time by the clock of the run; nil if the measurement is late or a board of it is unknown.
   package var time: Double?
   /// The tag and the anchor, by their indices in the engine, and the effect; nil without a time.
   package var link: Link?

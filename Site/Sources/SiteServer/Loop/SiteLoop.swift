@@ -6,9 +6,10 @@ package import UWBSite
 ///
 /// Items are added with their source. `turn` delivers a batch of events to the sinks.
 package struct SiteLoop {
-  /// The number of problems of each source that are reported as events. Others are only counted.
+  /// The number of problems of each source that are reported as events. Further problems are only
+  /// counted.
   private static let shownProblems = 10
-  /// The seconds after which places are reported even if measurements are waiting.
+  /// The seconds after which places are reported, even while measurements are waiting.
   private static let longestWait = 0.001
 
   private var run: SiteRun
@@ -111,7 +112,7 @@ package struct SiteLoop {
     for finding in messages.add(line, from: sender, to: receiver, at: moment) { add(finding) }
   }
 
-  /// Returns the first sender that is in the site. An unknown one is reported.
+  /// Returns the first sender that is in the site. An unknown sender is reported.
   private mutating func sender(of line: OneWayLine) -> Engine.Node? {
     for name in line.senders {
       if let node = engine.known(name) { return node }
@@ -135,7 +136,7 @@ package struct SiteLoop {
     }
   }
 
-  /// Notes the arrivals of a moment as differences to the first one, for pages.
+  /// Notes the arrivals of a moment as differences to the first arrival, for pages.
   private mutating func note(
     _ arrivals: Arrivals, _ tag: Int, _ moment: OneWayRounds.Moment,
     _ taken: (time: Double, receptions: [TagTrack.Reception])?
@@ -162,7 +163,7 @@ package struct SiteLoop {
     batch.events.append(SiteEvent(number: number, decided: time, kind: kind))
   }
 
-  /// Replaces the site by a change, or reports the problems of one that is refused.
+  /// Replaces the site after a change, or reports the problems of a refused site.
   package mutating func add(_ change: SiteChanges.Change, now: Double?) throws(SinkFailure) {
     switch change {
     case .site(let site): try replace(site, now: now)
@@ -256,7 +257,8 @@ package struct SiteLoop {
     case .anchorRestored(let anchor, let time):
       append(.anchorRestored(anchor: engine.anchors[anchor].name, time: time), now)
     case .clockSet(let source, let change):
-      // The clock of a reference anchor is also a source. Its restarts are usual and not reported.
+      // The clock of a reference anchor is also a source. Its restarts are usual, so they are not
+      // reported.
       guard run.sources.indices.contains(source) else { break }
       append(.clockSet(source: run.sources[source], by: change), now)
     }

@@ -24,9 +24,9 @@ package struct SiteRunner {
   /// - Parameters:
   ///   - speed: the multiple of the speed of recordings; nil for as fast as possible. Beside live
   ///     sources, recordings have their own speed.
-  ///   - epoch: seconds since 1970 now.
+  ///   - epoch: the present time in seconds since 1970.
   ///   - changes: the changes of the site by pages.
-  ///   - watch: the site file, whose changes hold at once beside live sources.
+  ///   - watch: the site file, whose changes take effect at once in a live run.
   ///   - state: the file from which the run continues, and to which it writes its state.
   ///   - isStopped: whether the run has to end.
   package init(
@@ -40,7 +40,7 @@ package struct SiteRunner {
     let hasClock = isLive && !sources.contains { $0.isTimed }
     isClocked = hasClock
     let former = state?.read(site, isLive: hasClock)
-    // A continued run counts its time from the start of the earlier one.
+    // A continued run counts its time from the start of the earlier run.
     let age = hasClock ? former.map { max($0.header.now, epoch - $0.header.epoch) } ?? 0 : 0
     start = ContinuousClock.now.advanced(by: .seconds(-age))
     var run = SiteRun(
@@ -71,7 +71,7 @@ package struct SiteRunner {
     return Double(passed.seconds) + 1e-18 * Double(passed.attoseconds)
   }
 
-  /// The seconds by the clock of the run; nil where the input gives the times.
+  /// The seconds by the clock of the run; nil if the input gives the times.
   private var now: Double? { isClocked ? Self.seconds(since: start) : nil }
 
   /// Writes the state if it is due.
@@ -97,7 +97,7 @@ package struct SiteRunner {
     try loop.finish(now: nil)
   }
 
-  /// Waits until seconds after the start, or the end of the run.
+  /// Waits until a number of seconds after the start, or until the end of the run.
   private func wait(until time: Double) {
     let semaphore = DispatchSemaphore(value: 0)
     while !isStopped() {

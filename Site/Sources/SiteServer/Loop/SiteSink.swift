@@ -28,9 +28,9 @@ package struct SiteRun: Sendable {
   package var site: Site
   /// The names of the sources, by their index.
   package var sources: [String]
-  /// Whether times count from the start of the run; the times of a recording are its own.
+  /// Whether times count from the start of the run. A recording has times of its own.
   package var isLive: Bool
-  /// Seconds since 1970 at the time 0 of the run; 0 for recordings.
+  /// The time 0 of the run in seconds since 1970; 0 for recordings.
   package var epoch: Double
   /// Whether the sources have times by clocks that agree.
   package var hasOneClock = false
@@ -44,7 +44,7 @@ package struct SiteRun: Sendable {
 
 /// The measurements and events of a short time.
 package struct SiteBatch: Sendable {
-  /// Seconds by the clock of the run.
+  /// The present time in seconds by the clock of the run.
   package var now = 0.0
   package var measurements: [SiteMeasurement] = []
   package var events: [SiteEvent] = []

@@ -17,9 +17,9 @@ package struct SiteState: Sendable {
     package var site: String
     /// The number of input lines since the start of the run.
     package var lines: Int
-    /// Seconds by the clock of the run.
+    /// The time of the state in seconds by the clock of the run.
     package var now: Double
-    /// Seconds since 1970 at the time 0 of the run; 0 where the input gives the times.
+    /// The time 0 of the run in seconds since 1970; 0 if the input gives the times.
     package var epoch: Double
     /// The checksum of the second line.
     package var check = ""
@@ -96,7 +96,7 @@ package struct SiteState: Sendable {
     case damaged
     case version(Int)
     case site
-    /// One of both has times since 1970, the other has times of a recording.
+    /// The run has times since 1970 and the state has times of a recording, or the other way round.
     case times
 
     package var description: String {
@@ -134,7 +134,7 @@ package final class StateFile: Sendable {
     (self.path, self.note) = (path, note)
   }
 
-  /// Reads the state of an earlier run; nil where there is none for this site.
+  /// Reads the state of an earlier run; nil if there is none for this site.
   ///
   /// - Parameter isLive: whether times count from the start of the run.
   package func read(_ site: Site, isLive: Bool) -> SiteState.Resumed? {
@@ -153,7 +153,7 @@ package final class StateFile: Sendable {
     }
   }
 
-  /// Writes a state if it is due and the last one has been written.
+  /// Writes a state if it is due and the last state has been written.
   ///
   /// - Parameter now: seconds by a monotonic clock.
   package func offer(_ state: () -> SiteState, at now: Double) {
@@ -176,7 +176,7 @@ package final class StateFile: Sendable {
   /// Writes the last state, and waits until it is written.
   package func finish(_ state: SiteState) { queue.sync { _ = write(state) } }
 
-  /// Writes the state; returns the seconds that this took.
+  /// Writes the state; returns the time in seconds that this took.
   private func write(_ state: SiteState) -> Double {
     let start = ContinuousClock.now
     do {

@@ -29,7 +29,7 @@ package struct RoundsSource: LiveSource {
   }
 }
 
-/// Access to the chips of services for keeping rounds.
+/// Access to the chips of services, for keeping their rounds apart.
 protocol RoundChips: Sendable {
   /// Returns the time of a chip in microseconds by its own clock.
   func reading(of end: RoundsFolder.End) async throws -> UInt64

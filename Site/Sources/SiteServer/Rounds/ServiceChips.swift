@@ -14,7 +14,7 @@ actor ServiceChips: RoundChips {
     var name: String?
   }
 
-  /// CORE_QUERY_UWBS_TIMESTAMP of FiRa UCI 2.0.
+  /// The command CORE_QUERY_UWBS_TIMESTAMP of FiRa UCI 2.0.
   private static let timestamp = Opcode(GroupID(rawValue: 0), 0x08)
 
   private var clients: [String: VarlinkClient] = [:]

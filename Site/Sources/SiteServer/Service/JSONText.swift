@@ -2,8 +2,8 @@
 
 internal import UWBSite
 
-/// Appends JSON as UTF-8 directly. Values of JSON would be too slow for thousands of places a
-/// second.
+/// Appends JSON as UTF-8 without a value in between, which would be too slow for thousands of
+/// places a second.
 extension [UInt8] {
   mutating func append(json text: String) { self += JSONValue.string(text).description.utf8 }
 
@@ -29,7 +29,7 @@ extension [UInt8] {
     append(rest, decimals: digits)
   }
 
-  /// Appends digits with a decimal point before the last `decimals` of them.
+  /// Appends digits with a decimal point before the last `decimals` digits.
   private mutating func append(_ number: UInt64, decimals: Int) {
     var length = 1
     var rest = number / 10

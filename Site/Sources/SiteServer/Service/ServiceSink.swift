@@ -18,7 +18,7 @@ package final class ServiceSink: SiteSink {
 
   /// - Parameters:
   ///   - path: the path of the socket.
-  ///   - mode: the permissions of the socket. Its users can see all places.
+  ///   - mode: the permissions of the socket. Users with access can see all places.
   ///   - page: the page; nil for none.
   package init(at path: String, mode: UInt32 = 0o660, page: PageOptions? = nil) {
     (self.path, self.mode, self.page) = (path, mode, page)

@@ -33,7 +33,8 @@ struct SiteCalls: Sendable {
     var run: String?
     if case .string(let text)? = parameters["run"] { run = text }
     var reader = hub.read { [run] in $0.reader(after: after, run: run, tags: tags) }
-    // Without `more`, the program already has the places from List, and waits for a change.
+    // A call without `more` waits for a change, because the program already has the places from
+    // List.
     if !request.more { reader.place = hub.read { $0.placeSequence } }
     var isFirst = request.more
     while let reply = await hub.next(&reader, isFirst: isFirst) {
@@ -42,7 +43,7 @@ struct SiteCalls: Sendable {
       try await request.reply(reply)
       try? await Task.sleep(for: .milliseconds(pause))
     }
-    // The task is cancelled: the program has disconnected.
+    // A cancelled task means that the program has disconnected.
     return Array("{}".utf8)
   }
 

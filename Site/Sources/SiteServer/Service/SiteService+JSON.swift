@@ -62,7 +62,7 @@ extension SiteService {
   /// The number of tags in one reply to `List` with the flag `more`.
   private static let tagsOfReply = 64
 
-  /// Returns the replies to `List`: several ones if the program accepts them.
+  /// Returns the replies to `List`: several replies if the program accepts them.
   mutating func list(more: Bool) -> [[UInt8]] {
     let size = more ? Self.tagsOfReply : max(1, tags.count)
     return stride(from: 0, to: max(1, tags.count), by: size).map { start in

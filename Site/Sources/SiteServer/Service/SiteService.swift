@@ -5,7 +5,7 @@ internal import UWBSite
 /// The current state of a site and its last events, as programs receive them.
 ///
 /// A program has a position in the events and in the places, but no queue. A slow program misses
-/// old events and receives their number. It misses places that newer ones have replaced.
+/// old events and receives their number. It misses places that newer places have replaced.
 struct SiteService: Sendable {
   static let protocolVersion = 1
   /// The additions to the interface since version 1.
@@ -185,7 +185,7 @@ struct SiteService: Sendable {
     var event: Int
     /// The number of the last place that the program has received.
     var place = 0
-    /// The names of the requested tags; nil for all.
+    /// The names of the requested tags; nil for all tags.
     var tags: [String]?
   }
 
@@ -200,7 +200,7 @@ struct SiteService: Sendable {
 
   /// Returns the reply with everything that is new for a reader; nil if there is nothing.
   ///
-  /// - Parameter isFirst: whether a reply without events and places is returned, too.
+  /// - Parameter isFirst: whether a reply without events and places is returned as well.
   mutating func next(_ reader: inout Reader, isFirst: Bool = false) -> [UInt8]? {
     let news = news(for: reader)
     guard isFirst || reader.event < sequence || !news.isEmpty else { return nil }

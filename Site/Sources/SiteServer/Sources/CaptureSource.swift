@@ -8,7 +8,7 @@ struct CapturedRanges: Recording {
   private var items: [SourceItem]
   private var index = 0
 
-  /// Reads a capture of `uwbctl`; `board` recorded it.
+  /// Reads a capture of `uwbctl` that `board` has recorded.
   init(file path: String, board: String) throws(CaptureError) {
     let capture = try CaptureReader.read(file: path)
     items = capture.problems.map { .bad("\($0)") }

@@ -33,7 +33,7 @@ struct ChipReplies: Sendable {
   }
 
   private func item(_ measurement: JSONValue, of reply: JSONValue) -> SourceItem {
-    // The monotonic clock of the service's host.
+    // The time of a measurement is by the monotonic clock of the service's host.
     guard case .number(let microseconds)? = reply["monotonic_us"] else {
       return .bad("a reply of the service: monotonic_us: is missing")
     }
@@ -41,7 +41,7 @@ struct ChipReplies: Sendable {
     func field(_ key: String) -> RangeLine.Field? {
       switch key {
       case "t": .number(microseconds / 1e6)
-      // The measurement names only its peer.
+      // The measurement names only its peer, so that these fields are absent.
       case "device", "tag", "anchor": nil
       default: RangeLine.Field(measurement[key])
       }
@@ -54,7 +54,7 @@ struct ChipReplies: Sendable {
   /// Returns the name of the measuring chip: its address in the session, its serial number or its
   /// device.
   ///
-  /// The first one that is in the site is used.
+  /// The first name that is in the site is used.
   private func name(_ reply: JSONValue) -> String? {
     if let board { return board }
     let identity = reply["identity"]
@@ -70,7 +70,7 @@ struct ChipReplies: Sendable {
 }
 
 extension RangeLine.Field {
-  /// Creates a field of a value of JSON; nil for a missing one and for null.
+  /// Creates a field of a value of JSON; nil for a missing value and for null.
   init?(_ value: JSONValue?) {
     switch value {
     case nil, .null: return nil

@@ -6,8 +6,8 @@ internal import Varlink
 struct ChipService: LiveSource {
   /// The socket of a service that the system has started.
   static let usualPath = "/run/uwbd/control"
-  /// Requests all measurements with their origin. The service drops the oldest ones for a slow
-  /// client, and counts them.
+  /// Requests all measurements with their origin. For a slow client, the service drops the oldest
+  /// measurements and counts them.
   private static let parameters =
     #"{"keep": "all", "queue": 10000, "nulls": false, "identity": true, "events": true, "#
     + #""one_way": true}"#

@@ -45,7 +45,7 @@ final class Descriptor: Sendable {
 
   deinit { if isOwned { close(number) } }
 
-  /// Returns whether a path is the one of a socket, which cannot be opened.
+  /// Returns whether the path is a socket, which cannot be opened like a file.
   static func isSocket(_ path: String) -> Bool {
     var status = stat()
     return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFSOCK
@@ -65,7 +65,7 @@ final class Descriptor: Sendable {
     }
   }
 
-  /// Reads bytes, after waiting for at most some milliseconds.
+  /// Reads the available bytes. Waits for them for at most a number of milliseconds.
   func read(within milliseconds: Int32, most: Int = 65_536) -> Reading {
     var one = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
     let ready = unsafe poll(&one, 1, milliseconds)

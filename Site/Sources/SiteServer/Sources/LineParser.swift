@@ -7,7 +7,7 @@ package struct LineParser: Sendable {
   package enum Format: Sendable, Hashable { case json, table }
 
   private let format: Format
-  /// The board at this end, for lines that name their peer only.
+  /// The board at this end, for lines that name only their peer.
   private let board: String?
   private var columns: [String]?
   private var line = 0
@@ -101,7 +101,7 @@ package struct LineSplitter: Sendable {
     isCut = end == nil
   }
 
-  /// Returns the bytes after the last line, where the input has ended.
+  /// Returns the bytes after the last line, once the input has ended.
   package mutating func rest() -> [UInt8]? {
     if isCut { dropRest() }
     guard start < buffer.count else { return nil }

@@ -13,8 +13,9 @@ struct LineStream: LiveSource {
   /// The greatest number of bytes in a delivery, so that the first line need not wait for many
   /// others.
   private static let chunk = 8192
-  /// Microseconds after a read that has emptied the pipe. A sender of 1,000 tags writes 10,000
-  /// times a second, and each delivery wakes the loop: one in a millisecond is enough.
+  /// The pause in microseconds after a read that has emptied the pipe. A sender of 1,000 tags
+  /// writes 10,000 times a second, and each delivery wakes the loop: one in a millisecond is
+  /// enough.
   private static let pause: UInt32 = 1000
 
   func run(_ port: SourcePort) {
@@ -89,7 +90,7 @@ package struct TimedLines {
     (self.descriptor, self.parser) = (descriptor, parser)
   }
 
-  /// Returns the items of the available lines. Without any, waits up to 0.1 s.
+  /// Returns the items of the available lines. If there are none, waits for at most 0.1 s.
   mutating func next() -> Reading {
     guard !isEnded else { return .end }
     let reading = descriptor.read(within: isRead ? 100 : 0)
@@ -115,7 +116,7 @@ package struct TimedLines {
   }
 }
 
-/// The lines of a file or of standard input, for programs that read nothing else.
+/// The lines of a file or of standard input, for programs without other sources.
 package struct LineInput {
   private let descriptor: Descriptor
 

@@ -80,7 +80,7 @@ package final class Mailbox: Sendable {
     }
   }
 
-  /// Waits for new items, for some seconds at most. It blocks the thread.
+  /// Waits for new items, for at most some seconds. Blocks the thread.
   package func wait(_ seconds: Double) {
     let nanoseconds = Int(max(0, min(seconds, 3600)) * 1e9)
     guard arrived.wait(timeout: .now() + .nanoseconds(nanoseconds)) == .success else { return }
@@ -158,13 +158,13 @@ package struct SourcePort: Sendable {
     (self.mailbox, self.source, self.clock) = (mailbox, source, clock)
   }
 
-  /// Seconds by the clock of the loop.
+  /// The time in seconds by the clock of the loop.
   package var now: Double { clock() }
 
   /// Whether the source has to stop.
   package var isClosed: Bool { mailbox.isClosed }
 
-  /// Sends items, which arrive now.
+  /// Sends items that arrive now.
   package func send(_ items: [SourceItem]) { mailbox.put(items, from: source, at: now) }
 
   package func send(_ state: SourceState) { send([.state(state)]) }

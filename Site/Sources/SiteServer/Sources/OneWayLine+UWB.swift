@@ -5,8 +5,8 @@ internal import UWB
 internal import UWBSite
 
 extension OneWayLine {
-  /// Creates a line from a message of the driver; nil for one that was not received, or that lacks
-  /// a stamp.
+  /// Creates a line from a message of the driver; nil for a message that was not received, or that
+  /// lacks a stamp.
   ///
   /// - Parameter device: the receiver.
   init?(_ measurement: OneWayMeasurement, device: String) {

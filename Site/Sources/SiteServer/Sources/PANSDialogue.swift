@@ -170,7 +170,7 @@ package struct PANSDialogue {
 
   // MARK: time
 
-  /// Does what is due; the output goes to the board.
+  /// Performs what is due; the output goes to the board.
   mutating func tick(
     at now: Double
   ) throws(Failure) -> (items: [SourceItem], output: String) {
@@ -203,7 +203,7 @@ package struct PANSDialogue {
 
   private mutating func enter(_ attempt: Int, _ now: Double, _ output: inout String) {
     step = .entering(attempt: attempt)
-    // The second Enter must follow within a second, unless the board answers the first one.
+    // The second Enter must follow within a second, unless the board answers the first Enter.
     deadline = now + (attempt % 2 == 1 ? Patience.shell.first : Patience.shell.second)
     output += "\r"
   }

@@ -10,7 +10,8 @@ struct AttemptEnd: Sendable, Hashable {
   var hasWorked: Bool
 }
 
-/// The seconds before the next attempt to reach a source, doubled each time up to a limit.
+/// The time in seconds before the next attempt to reach a source. It doubles with each attempt, up
+/// to a limit.
 struct RetryDelay: Sendable, Hashable {
   static let (shortest, longest) = (0.5, 8.0)
 

@@ -10,7 +10,7 @@ package struct SiteNames: Sendable {
   package init(_ site: Site) {
     for anchor in site.anchors {
       for name in [anchor.id] + anchor.addresses.map(\.description) { names[name] = name }
-      // The only chip of a service needs no other name.
+      // An anchor with the only chip of a service needs no other name.
       if let chip = anchor.chip, names[chip] == nil { names[chip] = anchor.id }
     }
     for tag in site.tags {

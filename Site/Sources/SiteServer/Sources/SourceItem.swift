@@ -31,7 +31,7 @@ extension SourceItem {
     }
   }
 
-  /// Seconds by the clock of the source; nil for items without a time.
+  /// The time in seconds by the clock of the source; nil for items without a time.
   var time: Double? {
     switch self {
     case .measurement(let line): line.time
@@ -63,7 +63,7 @@ package protocol Recording {
   mutating func next() -> SourceItem?
 }
 
-/// A source as the loop has it.
+/// A source in the form that the loop needs.
 package struct Source {
   package enum Kind {
     case live(any LiveSource)
@@ -72,7 +72,7 @@ package struct Source {
     case timed(TimedLines)
   }
 
-  /// The name in reports.
+  /// The name of the source in reports.
   package let name: String
   package let kind: Kind
 

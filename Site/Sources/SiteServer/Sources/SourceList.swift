@@ -112,7 +112,7 @@ extension Source {
     }
   }
 
-  /// Divides `BOARD=SOURCE`; a path may contain the sign after its first slash.
+  /// Divides `BOARD=SOURCE`. A path may contain the equals sign after its first slash.
   static func parts(_ argument: String) -> (board: String?, place: String) {
     guard let sign = argument.firstIndex(of: "="), sign > argument.startIndex,
       !argument[..<sign].contains("/")

@@ -28,7 +28,7 @@ package final class ChipPage: Sendable {
 /// The last lines of a chip, by their numbers.
 final class ChipFeed: Sendable {
   private static let capacity = 20_000
-  /// Lines of one reply.
+  /// The greatest number of lines in a reply.
   private static let most = 2_000
 
   private struct State {

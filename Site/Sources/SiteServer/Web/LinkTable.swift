@@ -31,7 +31,7 @@ struct LinkTable: Sendable {
     var time: Double
     var tag: Int32
     var anchor: Int32
-    /// The first anchor of a difference; -1 without one.
+    /// The first anchor of a difference; -1 for other measurements.
     var reference: Int32
     var kind: Kind
     var result: TagTrack.Reception.Kind
@@ -43,7 +43,7 @@ struct LinkTable: Sendable {
 
   /// The number of entries: at least two minutes of 100 tags with eight anchors, in 40 MB.
   private static let capacity = 1 << 20
-  /// Seconds after which a measurement is no longer shown.
+  /// The time in seconds after which a measurement is no longer shown.
   private static let longest = 3.0
 
   private let anchors: [Site.Anchor]
@@ -54,7 +54,7 @@ struct LinkTable: Sendable {
   private var residuals: [Residuals]
 
   init(_ site: Site) {
-    // Indices are equal to the engine's.
+    // The indices are the indices in the engine.
     anchors = site.anchors.filter { $0.place != nil }
     tags = Dictionary(site.tags.enumerated().map { ($1.id, $0) }) { first, _ in first }
     names = Dictionary(

@@ -39,7 +39,8 @@ struct PageAccess: Sendable {
     return .admitted(mayChange: isOpen)
   }
 
-  /// Admits the requests of the proxy, under all names that it has, and refuses all others.
+  /// Admits the requests of the proxy, whatever name they use for the host, and refuses all other
+  /// requests.
   private func enter(_ request: HTTPRequest, from proxy: String) -> Entry {
     guard request.peer == proxy else {
       return .answered(.text(.forbidden, "Use the proxy at \(proxy). See --web-proxy."))
@@ -88,7 +89,7 @@ struct PageAccess: Sendable {
 
 extension HTTPRequest {
   /// The address of the other end of the connection; nil for a Unix socket. An IPv4 address on a
-  /// socket of IPv6 is one of IPv4.
+  /// socket of IPv6 counts as IPv4.
   fileprivate var peer: String? {
     switch remoteAddress {
     case .ip4(let address, port: _): return address

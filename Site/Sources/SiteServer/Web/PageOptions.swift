@@ -5,7 +5,7 @@ internal import FlyingFox
 /// The page of a run.
 package struct PageOptions: Sendable {
   package var address: WebAddress
-  /// The secret that a page needs; nil for a random one, which is then needed only for changes.
+  /// The secret that a page needs; nil for a random secret, which is then needed only for changes.
   package var token: String?
   /// The address of a proxy that checks its users, who need no token; nil without one.
   package var proxy: String?
@@ -19,7 +19,7 @@ package struct PageOptions: Sendable {
   package var times: ClosedRange<Int64>?
   /// Whether the run is a recording that is read as fast as possible, or a history.
   package var isRecording = false
-  /// Whether the system may choose another port if this one is in use.
+  /// Whether the system may choose another port if the requested port is in use.
   package var mayChangePort = false
   /// Receives the address for a browser.
   package var report: @Sendable (String) -> Void = { _ in }

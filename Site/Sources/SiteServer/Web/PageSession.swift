@@ -2,7 +2,8 @@
 
 internal import FlyingFox
 
-/// The right to change the site. On addresses of other machines, also the right to read it.
+/// The right to change the site. On addresses that other machines can reach, it is also the right
+/// to read it.
 ///
 /// A page receives a token after the sign # of its address, and exchanges it for a cookie. Other
 /// pages cannot use the cookie.
@@ -12,7 +13,7 @@ package struct PageSession: Sendable {
   /// The secret in the cookie.
   private let secret = PageSession.random()
 
-  /// - Parameter token: the secret of the user; nil for a random one.
+  /// - Parameter token: the secret of the user; nil for a random secret.
   package init(token: String?) { self.token = token ?? Self.random() }
 
   private static func random() -> String {
@@ -22,7 +23,7 @@ package struct PageSession: Sendable {
     }.joined()
   }
 
-  /// Returns the cookie for a token; nil for a wrong one.
+  /// Returns the cookie for a token; nil for a wrong token.
   func cookie(for token: [UInt8], host: String?) -> String? {
     guard WebGuard.isEqual(token, Array(self.token.utf8)) else { return nil }
     return "\(Self.name(host))=\(secret); Path=/; HttpOnly; SameSite=Strict"

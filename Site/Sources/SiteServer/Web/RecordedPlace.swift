@@ -26,7 +26,7 @@ extension RecordedPlace {
     r95 = Float(place.r95)
   }
 
-  /// Appends the place as a list: tag, time, x, y, z, xx, xy, yy, r95, and 1 for a refused one.
+  /// Appends the place as a list: tag, time, x, y, z, xx, xy, yy, r95, and 1 for a refused place.
   func append(to text: inout [UInt8]) {
     text.append(UInt8(ascii: "["))
     text.append(Double(tag), decimals: 0)

@@ -94,7 +94,7 @@ package final class SiteEditor: Sendable {
       if let folder = self.folder {
         try Self.write(picture, to: folder.appending(path: name).path)
       } else {
-        // Without a file, only the last picture is kept.
+        // Without a site file, only the last picture is kept.
         self.memory.withLock { $0.pictures = [name: picture] }
       }
       return name

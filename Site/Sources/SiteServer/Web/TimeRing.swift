@@ -33,6 +33,6 @@ struct TimeRing<Element: Timed>: Sendable {
 
 /// An element of a run.
 protocol Timed: Sendable {
-  /// Seconds by the clock of the run.
+  /// The time in seconds by the clock of the run.
   var time: Double { get }
 }

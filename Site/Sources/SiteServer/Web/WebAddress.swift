@@ -6,7 +6,7 @@ package struct WebAddress: Sendable, Hashable {
   package let host: String
   package let port: UInt16
 
-  /// Parses a port, which is one of 127.0.0.1, or an address with a port; nil for other texts.
+  /// Parses a port of 127.0.0.1, or an address with a port; nil for other texts.
   package init?(_ text: String) {
     let parts = text.split(separator: ":", omittingEmptySubsequences: false)
     guard let port = parts.last.flatMap({ UInt16($0) }) else { return nil }
@@ -26,8 +26,8 @@ package struct WebAddress: Sendable, Hashable {
   package var isLoopback: Bool { host.hasPrefix("127.") || host == "::1" || host == "localhost" }
   var isIPv6: Bool { host.contains(":") }
 
-  /// Returns the address of the page for a browser of this machine. Its token is behind the sign #,
-  /// which browsers do not send.
+  /// Returns the address of the page for a browser of this machine. Its token follows the sign #,
+  /// after which browsers send nothing.
   package func page(port: UInt16, token: String) -> String {
     let anyHost = host == "0.0.0.0" || host == "::"
     let name = anyHost ? "127.0.0.1" : isIPv6 ? "[\(host)]" : host
@@ -54,7 +54,7 @@ struct WebGuard: Sendable {
   ///   - token: the parameter `token` of the address.
   func refusal(host: String?, origin: String?, token: String?) -> Refusal? {
     guard let host, !host.isEmpty else { return .host }
-    // A name that leads here by DNS has another name in the header.
+    // A page whose name DNS resolves to this machine has that name in the header.
     guard !isLoopback || Self.isOfThisMachine(host) else { return .host }
     if let origin {
       let schemes = ["http://", "https://"]
@@ -73,7 +73,7 @@ struct WebGuard: Sendable {
       name = name[..<sign]
     }
     if name == "localhost" || name == "[::1]" { return true }
-    // All of 127.0.0.0/8 is this machine.
+    // All addresses of 127.0.0.0/8 are addresses of this machine.
     let numbers = name.split(separator: ".", omittingEmptySubsequences: false).map { UInt8($0) }
     return numbers.count == 4 && numbers[0] == 127 && !numbers.contains(nil)
   }

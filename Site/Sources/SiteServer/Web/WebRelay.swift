@@ -21,7 +21,7 @@ struct SocketHandler: WSHandler {
 
 /// A WebSocket. Its calls are performed one after the other, as on a Unix socket.
 private actor WebRelay {
-  /// Bytes of the longest call.
+  /// The length of the longest call in bytes.
   private static let longest = 65_536
 
   nonisolated let frames = FrameQueue()
@@ -100,7 +100,7 @@ private actor WebRelay {
     return client
   }
 
-  /// Sends one message, as soon as the page has accepted the one before.
+  /// Sends one message, as soon as the page has accepted the previous message.
   private func send(_ beginning: String, _ parameters: [UInt8], _ end: String) async {
     let payload = Data(beginning.utf8) + Data(parameters) + Data(end.utf8)
     await frames.send(WSFrame(fin: true, opcode: .text, mask: nil, payload: payload))
@@ -132,7 +132,7 @@ private actor FrameQueue {
     reader.take()?.resume()
   }
 
-  /// Adds a frame without waiting, unless too many wait.
+  /// Adds a frame without waiting, unless too many frames wait.
   func add(_ frame: WSFrame) {
     guard !isClosed, frames.count < 8 else { return }
     frames.append(frame)
@@ -151,7 +151,7 @@ private actor FrameQueue {
     return frame
   }
 
-  /// Adds the last frame. Senders that wait return.
+  /// Adds the last frame. Senders that wait return at once.
   func close(_ frame: WSFrame) {
     add(frame)
     isClosed = true

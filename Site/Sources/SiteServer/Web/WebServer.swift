@@ -9,7 +9,7 @@ internal import Synchronization
 /// Offers the page of a site, and its service at `/ws`: the messages of its Unix socket over
 /// WebSocket.
 package final class WebServer: Sendable {
-  /// The port, also where the system has chosen it.
+  /// The port, even if the system has chosen it.
   package let port: UInt16
   private let task: Task<Void, Never>
 

@@ -2,7 +2,7 @@
 
 /// A time by the clock of a reference anchor.
 package struct ReferenceTime: Sendable, Hashable {
-  /// The ticks of the reference, by a count that does not wrap.
+  /// The ticks of the reference, in a count that does not wrap.
   package var ticks: Int64
   package var part: Double
   /// The variance of the conversion in ticks², without the noise of the stamp.
@@ -20,11 +20,11 @@ package struct ReferenceTime: Sendable, Hashable {
 package struct AnchorClock: Sendable {
   /// The noise of clocks and stamps.
   package struct Noise: Sendable, Hashable {
-    /// One standard deviation of a stamp in ticks: 150 ps.
+    /// One standard deviation of a stamp in ticks; 9.6 ticks are 150 ps.
     package var stamp = 9.6
-    /// The drift's random walk as a fraction, in a second: 3 ppb.
+    /// The random walk of the drift in a second, as a fraction: 3 ppb.
     package var drift = 3e-9
-    /// The random walk of the drift rate as a fraction in a second, in a second.
+    /// The random walk of the drift rate in a second, as a fraction per second.
     package var rate = 4e-9
 
     package init() {}
@@ -84,7 +84,7 @@ package struct AnchorClock: Sendable {
   ///
   /// - Parameters:
   ///   - theirs: the reference's time of sending, in ticks of a count that does not wrap.
-  ///   - own: the anchor's time of reception, likewise.
+  ///   - own: the anchor's time of reception, in such a count.
   ///   - flight: ticks between the two.
   @discardableResult
   package mutating func add(sent theirs: Int64, received own: Int64, flight: Double) -> Finding {
@@ -134,7 +134,8 @@ package struct AnchorClock: Sendable {
     samples = [Sample(local: own, offset: flight)]
     newest = samples[0]
     state = SIMD3(flight, 0, 0)
-    // Crystals of ± 20 ppm each, which warm up by some ppm in the first minute.
+    // The prior is a drift of ± 20 ppm for each crystal, and a warm-up by some ppm in the first
+    // minute.
     covariance = Matrix(diagonal: [noise.stamp * noise.stamp, 1.6e-9, 1e-14])
     rejected = 0
     return .used
@@ -179,8 +180,8 @@ package struct AnchorClock: Sendable {
 
   /// Returns a stamp of the anchor by the reference's clock, interpolated between two frames.
   ///
-  /// Needs no model of the clock. Returns nil without a frame before and after the stamp, and where
-  /// both are far apart.
+  /// Needs no model of the clock. Returns nil unless there are frames before and after the stamp
+  /// that are close together.
   package func interpolated(_ own: Int64) -> ReferenceTime? {
     guard let next = samples.firstIndex(where: { $0.local >= own }), next > 0 else { return nil }
     let (before, after) = (samples[next - 1], samples[next])

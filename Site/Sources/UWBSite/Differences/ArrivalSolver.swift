@@ -6,12 +6,12 @@ package struct ArrivalSolver: Sendable {
     package var position: SIMD3<Double>
     /// The standard deviation along the longest axis of the ellipse in the plane.
     package var deviation: Double
-    /// The standard deviation of the height; 0 for a known one.
+    /// The standard deviation of the height; 0 for a known height.
     package var heightDeviation: Double
   }
 
   package enum Refusal: Error, Sendable, Hashable {
-    /// There are too few arrivals: a place needs one more than its unknowns.
+    /// There are too few arrivals: a place needs one arrival more than its unknowns.
     case fewArrivals
     /// The place is outside of the anchors' hull, where hyperbolas diverge.
     case outsideHull
@@ -20,24 +20,24 @@ package struct ArrivalSolver: Sendable {
   }
 
   package var places: [SIMD3<Double>]
-  /// The height with its standard deviation; nil: unknown.
+  /// The height with its standard deviation; nil if it is unknown.
   package var height: (value: Double, deviation: Double)?
-  /// Metres outside of the anchors' hull at which a place is still stated.
+  /// The distance in metres from the anchors' hull up to which a place is still stated.
   package var margin = 1.0
 
   package init(places: [SIMD3<Double>], height: (value: Double, deviation: Double)? = nil) {
     (self.places, self.height) = (places, height)
   }
 
-  /// Returns the place of a moment.
+  /// Returns the place of a tag at one moment.
   package func solve(_ arrivals: Arrivals) throws(Refusal) -> Place {
     let entries = arrivals.entries.filter { places.indices.contains($0.anchor) }
     guard entries.count >= (height == nil ? 4 : 3) + 1 else { throw .fewArrivals }
     let sites = entries.map { places[$0.anchor] }
     let middle = sites.reduce(.zero, +) / Double(sites.count)
     var best: (cost: Double, position: SIMD3<Double>, information: Matrix)?
-    // Hyperbolas may intersect twice. The search starts at the middle, and between it and each
-    // anchor.
+    // Hyperbolas may intersect twice, so searches start at the middle, and between the middle and
+    // each anchor.
     for start in [middle] + sites.map({ 0.4 * middle + 0.6 * $0 }) {
       var first = start
       first.z = height?.value ?? start.z - 0.5
@@ -119,13 +119,13 @@ package struct ArrivalSolver: Sendable {
       add([0, 0, 1, 0], residual, weight: 1 / (height.deviation * height.deviation))
       cost += residual * residual / (height.deviation * height.deviation)
     } else {
-      // A weak prior on the height: anchors on one ceiling do not determine it.
+      // The height has a weak prior, because anchors on one ceiling do not determine it.
       add([0, 0, 1, 0], 0, weight: 1e-4)
     }
     return (information, right, cost)
   }
 
-  /// Returns whether enough arrivals agree with a place: one more than its unknowns.
+  /// Returns whether enough arrivals agree with a place: one arrival more than its unknowns.
   private func fits(_ position: SIMD3<Double>, _ entries: [Arrivals.Entry]) -> Bool {
     let times = entries.map { $0.metres - (position - places[$0.anchor]).length }
     let agreeing = times.map { time in

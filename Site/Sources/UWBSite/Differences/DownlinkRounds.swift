@@ -13,17 +13,18 @@ package struct AnchorStamp: Sendable, Hashable {
   package var sent: UInt64
   /// The time of reception by the tag's clock, in ticks.
   package var received: UInt64
-  /// Whether the time of sending is of a clock that all anchors share.
+  /// Whether the time of sending is by a clock that all anchors share.
   package var isCommonTimeBase = false
   /// The widths of both counters.
   package var bits = (sent: 40, received: 40)
-  /// Ticks of the responder from the poll to its response.
+  /// The ticks of the responder from the poll to its response.
   package var reply = 0.0
-  /// The responder's clock relative to the initiator's as a fraction, from its message.
+  /// The responder's clock rate relative to the initiator's, minus 1, from its message.
   package var anchorOffset: Double?
-  /// The sender's clock relative to the tag's as a fraction, from the carrier.
+  /// The sender's clock rate relative to the tag's, minus 1, from the carrier.
   package var carrier: Double?
-  /// Ticks from the initiator to the responder; nil: computed from their places.
+  /// The ticks of a signal's flight from the initiator to the responder; nil to compute them from
+  /// the places.
   package var flight: Double?
   /// The time at which the message was read, in seconds.
   package var time = 0.0
@@ -53,8 +54,8 @@ package struct AnchorStamp: Sendable, Hashable {
   }
 }
 
-/// Times at which the signals of one moment arrive from or at anchors, in metres, with one unknown
-/// time in common. Their errors are independent, unlike the errors of differences.
+/// Times at which the signals of one moment arrive from or at anchors, in metres, with a common
+/// unknown time. Their errors are independent, unlike the errors of differences.
 package struct Arrivals: Sendable, Hashable {
   package struct Entry: Sendable, Hashable {
     /// The index of the anchor.
@@ -73,14 +74,15 @@ package struct Arrivals: Sendable, Hashable {
   }
 
   package var entries: [Entry]
-  /// The time in seconds: of the poll, or by the clock of the reference.
+  /// The time in seconds: the time of the poll, or the time by the clock of the reference.
   package var time = 0.0
   /// The reference anchor of uplink TDoA; -1 for downlink.
   package var reference = -1
 
   package init(_ entries: [Entry]) { self.entries = entries }
 
-  /// Returns the distance to an anchor minus the distance to another; nil without both.
+  /// Returns the distance to an anchor minus the distance to another; nil unless both have an
+  /// arrival.
   package func difference(_ first: Int, _ second: Int) -> Double? {
     guard let a = entries.first(where: { $0.anchor == first }),
       let b = entries.first(where: { $0.anchor == second })
@@ -94,15 +96,15 @@ package struct Arrivals: Sendable, Hashable {
 /// Two messages of one anchor compare its clock with the tag's a hundred times more exactly than
 /// the carrier of a frame. The carrier is used only without such messages.
 package struct DownlinkRounds: Sendable {
-  /// One standard deviation of a stamp of reception, in ticks: 120 ps.
+  /// One standard deviation of a stamp of reception in ticks; 7.7 ticks are 120 ps.
   package var stampDeviation = 7.7
   /// One standard deviation of a carrier offset, as a fraction.
   package var carrierDeviation = 0.05e-6
-  /// Seconds within which rates of clocks are compared.
+  /// The time in seconds within which rates of clocks are compared.
   private static let memory = 1.0
-  /// The most messages of a round: FiRa's rounds have at most 255 slots.
+  /// The greatest number of messages of a round: FiRa's rounds have at most 255 slots.
   private static let mostMessages = 255
-  /// The greatest difference of two clocks: crystals of ± 20 ppm with a margin.
+  /// The greatest relative difference of two clocks: crystals of ± 20 ppm with a margin.
   private static let greatestOffset = 100e-6
 
   private struct Key: Hashable {
@@ -129,8 +131,8 @@ package struct DownlinkRounds: Sendable {
       { stamps.removeFirst() }
     }
 
-    /// The anchor's ticks in a tick of the tag, minus 1, and the ticks compared; nil for a single
-    /// stamp.
+    /// The anchor's ticks in a tick of the tag, minus 1, and the number of ticks that were
+    /// compared; nil for a single stamp.
     var rate: (value: Double, span: Double)? {
       guard let first = stamps.first, let last = stamps.last, stamps.count > 1 else { return nil }
       let own = Ticks.between(first.received, last.received, bits: last.bits.received)
@@ -155,9 +157,8 @@ package struct DownlinkRounds: Sendable {
 
   /// Adds a message.
   ///
-  /// - Returns: the arrivals of a round that this message completes: its final, or the first
-  /// message
-  ///   of the next round.
+  /// - Returns: the arrivals of a round that this message completes. Its final message completes a
+  ///   round, and so does the first message of the next round.
   package mutating func add(_ message: AnchorStamp) -> [Arrivals] {
     let key = Key(block: message.block, round: message.round)
     let source = Source(anchor: message.anchor, round: message.round)
@@ -179,7 +180,7 @@ package struct DownlinkRounds: Sendable {
     return found
   }
 
-  /// Returns the arrivals of rounds whose final is missing.
+  /// Returns the arrivals of rounds whose final message is missing.
   package mutating func finish() -> [Arrivals] {
     defer { open = [:] }
     return open.values.flatMap { arrivals($0) }
@@ -203,13 +204,14 @@ package struct DownlinkRounds: Sendable {
     _ response: AnchorStamp, _ poll: AnchorStamp, _ clock: (value: Double, deviation: Double)
   ) -> Arrivals.Entry? {
     let interval = Ticks.between(poll.received, response.received, bits: response.bits.received)
-    // The stamp of the response has noise, too.
+    // The stamp of the response is noisy as well.
     var variance = stampDeviation * stampDeviation
-    // Whole ticks are subtracted first: the intervals are long, their difference is short.
+    // Whole ticks are subtracted first, because the intervals are long and their difference is
+    // short.
     let later: Double
     let drift: Double
     if response.isCommonTimeBase {
-      // The reply time is not of the common clock, so the times of sending are used.
+      // The reply time is not by the common clock, so the times of sending are used.
       let bits = min(poll.bits.sent, response.bits.sent)
       let sent = Ticks.between(poll.sent, response.sent, bits: bits)
       later = Double(interval - sent) + Double(interval) * clock.value
@@ -221,7 +223,7 @@ package struct DownlinkRounds: Sendable {
       later =
         Double(interval) - response.reply + Double(interval) * clock.value
         + response.reply * offset.value / (1 + offset.value) - flight
-      // The responder's stamp of the poll has noise, too.
+      // The responder's stamp of the poll is noisy as well.
       variance += stampDeviation * stampDeviation
       drift = response.reply * (clock.deviation + offset.deviation)
     }
@@ -230,7 +232,7 @@ package struct DownlinkRounds: Sendable {
       deviation: (variance + drift * drift).squareRoot() * Ticks.metres)
   }
 
-  /// Returns the ticks from the initiator to a responder: from the message, or by the places.
+  /// Returns the ticks from the initiator to a responder: from the message, or from the places.
   private func flight(from initiator: Int, _ response: AnchorStamp) -> Double? {
     if let flight = response.flight, flight > 0 { return flight }
     guard places.indices.contains(initiator), places.indices.contains(response.anchor) else {
@@ -241,7 +243,8 @@ package struct DownlinkRounds: Sendable {
 
   /// Returns the arrival of the initiator's signal.
   ///
-  /// Uses the poll, or the mean of poll and final where earlier rounds have compared the clocks.
+  /// Uses the mean of poll and final message if earlier rounds have compared the clocks, or else
+  /// the poll alone.
   private func initiatorEntry(
     _ poll: AnchorStamp, _ final: AnchorStamp?, _ clock: (value: Double, deviation: Double)
   ) -> Arrivals.Entry {
@@ -283,8 +286,8 @@ package struct DownlinkRounds: Sendable {
     return poll.carrier.map { ($0, carrierDeviation) }
   }
 
-  /// Returns the responder's clock relative to the initiator's, as a fraction. A tag that moves at
-  /// 1 m/s adds up to 2 m/s to the rates that it compares: 2 cm after a reply of 12 ms.
+  /// Returns the responder's clock rate relative to the initiator's, minus 1. A tag that moves at 1
+  /// m/s adds up to 2 m/s to the rates that it compares: 2 cm after a reply of 12 ms.
   private func responderRate(
     _ response: AnchorStamp, _ clock: (value: Double, deviation: Double)
   ) -> (value: Double, deviation: Double)? {

@@ -22,9 +22,9 @@ package struct OneWayLine: Sendable, Hashable {
     package init(_ ticks: UInt64, bits: Int = 40) { (self.ticks, self.bits) = (ticks, bits) }
   }
 
-  /// Seconds by the clock of the source.
+  /// The time in seconds by the clock of the source.
   package var time: Double
-  /// The receiver.
+  /// The name of the receiver.
   package var device: String
   /// The names of the sender, the most certain one first: its own name, then its address.
   package var senders: [String]
@@ -41,7 +41,7 @@ package struct OneWayLine: Sendable, Hashable {
     self.message = message
   }
 
-  /// The assumed probability where a chip reports that the path is blocked.
+  /// The assumed probability if a chip reports that the path is blocked.
   package static let reportedBlocked = 0.5
 }
 

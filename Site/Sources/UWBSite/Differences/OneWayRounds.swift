@@ -19,7 +19,7 @@ package struct OneWayRounds: Sendable {
   package struct Moment: Sendable, Hashable {
     package var time: Double
     package var source: Int
-    /// Seconds by the clock of the run.
+    /// The time in seconds by the clock of the run; nil for recordings.
     package var arrival: Double?
 
     package init(time: Double, source: Int, arrival: Double?) {
@@ -41,7 +41,7 @@ package struct OneWayRounds: Sendable {
     var since: Double
   }
 
-  /// Seconds for which a blink waits.
+  /// The time in seconds for which a blink waits.
   package static let longestWait = 0.25
   /// The seconds without messages after which blinks no longer wait for an anchor.
   private static let silence = 1.0
@@ -127,8 +127,7 @@ package struct OneWayRounds: Sendable {
     clocks.note(anchor, bits: received.bits)
     let finding = clocks.addSync(
       from: reference, sent: sent.ticks, at: anchor, received: received.ticks)
-    // The reference or the anchor has restarted. In the second case, resetting the source is
-    // harmless.
+    // If the anchor has restarted rather than the reference, resetting the source is harmless.
     return finding == .restarted ? [.restarted(source: firstSource + reference)] : []
   }
 
@@ -156,7 +155,7 @@ package struct OneWayRounds: Sendable {
 
   // MARK: output
 
-  /// Returns the blinks that are complete, and the ones whose waiting time has passed.
+  /// Returns the blinks that are complete, and the blinks whose waiting time has passed.
   package mutating func due(at now: Double, onlyLate: Bool = false) -> [Finding] {
     let late = order.prefix { key in
       now - (blinks[key]?.since ?? now) > Self.longestWait
@@ -199,9 +198,10 @@ package struct OneWayRounds: Sendable {
 /// An anchor of one-way ranging.
 package struct Facing: Sendable, Hashable {
   package var position: SIMD3<Double>
-  /// The direction in which its antennas face, in radians from x towards y; nil: unknown.
+  /// The direction in which the antennas of the anchor face, in radians from x towards y; nil if
+  /// unknown.
   package var facing: Double?
-  /// One standard deviation of its angles, in degrees.
+  /// One standard deviation of the angles of the anchor, in degrees.
   package var angleDeviation: Double?
   package var roles: Set<Site.Anchor.Role>
 

@@ -35,7 +35,7 @@ struct UnwrappedCounter: Sendable, Hashable {
     return total
   }
 
-  /// The count at the newest stamp; nil before the first one.
+  /// The count at the newest stamp; nil before the first stamp.
   var newest: Int64? { last?.total }
 
   static func == (a: Self, b: Self) -> Bool {

@@ -2,9 +2,9 @@
 
 /// The clocks of all anchors of a site, and the arrivals of blinks by a common time.
 ///
-/// Any anchor may be a reference. A blink uses the reference that compares its stamps best. An
-/// anchor that does not receive this reference is compared over other references. Only differences
-/// of times matter, so that another reference causes no jump.
+/// Any anchor may be a reference. A blink uses the reference that compares its stamps best. The
+/// clock of an anchor that does not receive this reference is compared over other references. Only
+/// differences of times matter, so that another reference causes no jump.
 package struct UplinkClocks: Sendable {
   private struct Pair: Hashable {
     var reference: Int
@@ -159,7 +159,7 @@ package struct UplinkClocks: Sendable {
       guard let first = convert(ticks, Pair(reference: other, anchor: anchor), waits),
         first.variance < best?.variance ?? .infinity
       else { continue }
-      // The fraction of a tick is too small to need a conversion.
+      // The fraction of a tick is so small that it is added without a conversion.
       let whole = Int64(first.part.rounded(.down))
       guard
         let second = time(of: first.ticks + whole, at: other, by: root, waits, hops: hops - 1)

@@ -20,7 +20,7 @@ enum Polygon {
     return edges(corners).reduce(0) { $0 + turn(first, $1.from, $1.to) } / 2
   }
 
-  /// Returns the reason for which corners do not enclose an area.
+  /// Returns the reason why corners do not enclose an area; nil if they do.
   static func problem(_ corners: [SIMD2<Double>]) -> String? {
     guard corners.count >= 3 else {
       return "a polygon has at least 3 corners, not \(corners.count)"

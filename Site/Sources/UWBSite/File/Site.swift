@@ -100,11 +100,12 @@ extension Site {
     /// The length by which each range to this anchor is too long.
     package var delay = 0.0
     package var delayDeviation = 0.15
-    /// The direction in which its antennas face, in degrees from x towards y; nil: unknown.
+    /// The direction in which the antennas of the anchor face, in degrees from x towards y; nil if
+    /// unknown.
     package var facing: Double?
-    /// One standard deviation of its angles, in degrees.
+    /// One standard deviation of the angles of the anchor, in degrees.
     package var angleDeviation = 6.0
-    /// The roles of the anchor; empty: all.
+    /// The roles of the anchor; empty for all roles.
     package var roles: [Role] = []
     /// The socket of the service that has the anchor's chip.
     package var service: String?
@@ -128,7 +129,7 @@ extension Site {
     package var id: String
     package var label: String?
     package var addresses: [Address] = []
-    /// The names in its blinks, in hexadecimal digits.
+    /// The names of the tag in its blinks, in hexadecimal digits.
     package var blinks: [String] = []
     package var carrier = Carrier.person
     package var height = Height.free
@@ -143,7 +144,7 @@ extension Site {
     package var id: String
     package var label: String?
     package var shape: Shape
-    /// The floor; a zone without one is on every floor.
+    /// The floor; a zone without a floor is on every floor.
     package var floor: String?
     /// The width of the band around the edge in which nothing changes.
     package var margin = 0.0
@@ -163,7 +164,7 @@ extension Site {
   package struct FloorPlan: Sendable, Hashable {
     /// The name of a file in the folder of the site file.
     package var image: String
-    /// The floor; a plan without one is below every floor.
+    /// The floor; a plan without a floor is below every floor.
     package var floor: String?
     /// The place of the upper left corner.
     package var origin: SIMD2<Double>
@@ -178,7 +179,7 @@ extension Site {
     package var floor: String?
     /// The ends of the opening.
     package var ends: [SIMD2<Double>]
-    /// The anchors on both sides of the leaf.
+    /// The anchor on each side of the leaf.
     package var insideAnchor: String?
     package var outsideAnchor: String?
   }

@@ -16,7 +16,7 @@ extension Site {
     Self.unique(zones.map(\.id), "zones", "id", problems)
     Self.unique(zones.map { $0.label ?? "" }, "zones", "label", problems)
     Self.unique(doors.map(\.id), "doors", "id", problems)
-    // Adding 0 turns -0 into 0, so that both have the same text.
+    // Adding 0 turns -0 into 0, so that the texts of both are the same.
     Self.unique(floors.map { "\($0.height + 0) m" }, "floors", "height_m", problems)
   }
 

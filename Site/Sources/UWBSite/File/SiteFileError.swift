@@ -11,7 +11,7 @@ package struct SiteFileError: Error, Sendable, Hashable, CustomStringConvertible
 
 /// A problem, and the field that has it.
 package struct SiteProblem: Sendable, Hashable, CustomStringConvertible {
-  /// For example `anchors[3].position_m`; empty for the whole file.
+  /// The path of the field, such as `anchors[3].position_m`; empty for the whole file.
   package let field: String
   package let reason: String
 

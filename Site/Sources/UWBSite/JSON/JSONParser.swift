@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Parses bytes of an untrusted sender; the depth is limited.
+/// Parses bytes of an untrusted sender, so that the depth is limited.
 struct JSONParser {
   static let deepest = 32
   /// The number of members up to which each name is compared with all others.
@@ -88,7 +88,8 @@ struct JSONParser {
         throw fault("a name in quotation marks belongs here")
       }
       let name = try string()
-      // A set is slower for a few names, but protects against objects with very many names.
+      // A set is slower for a few names, but keeps the time for an object with very many names
+      // short.
       if result.count == Self.few { names = Set(result.map(\.name)) }
       let isNew =
         result.count < Self.few
@@ -127,7 +128,7 @@ struct JSONParser {
       if !accept("+") { _ = accept("-") }
       try digits()
     }
-    // All bytes are ASCII.
+    // All bytes of a number are ASCII.
     guard let value = Double(String(decoding: bytes[start..<at], as: UTF8.self)) else {
       throw fault("this is not a number", at: start)
     }

@@ -10,8 +10,8 @@ struct Descent<State> {
 
   /// Makes steps until the cost falls by less than 1e-4.
   ///
-  /// - Parameter equations: Returns the equations at a state: the state that solves them with a
-  ///   damping, or nil where they have no solution.
+  /// - Parameter equations: Returns the equations at a state, as a function of the damping. It
+  ///   returns the state that solves them, or nil if they have no solution.
   mutating func follow(
     steps: Int, cost: (State) -> Double, _ equations: (State) -> (_ damping: Double) -> State?
   ) {

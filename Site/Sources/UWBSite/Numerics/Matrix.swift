@@ -2,7 +2,7 @@
 
 /// A dense matrix of doubles, stored by rows.
 ///
-/// Algorithms are the ones of textbooks: a site has at most some hundred unknowns.
+/// The algorithms of textbooks are enough, because a site has at most some hundred unknowns.
 struct Matrix: Sendable, Hashable {
   let rows: Int
   let columns: Int

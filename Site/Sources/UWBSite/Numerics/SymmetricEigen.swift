@@ -2,7 +2,7 @@
 
 /// The eigenvalues and eigenvectors of a symmetric matrix, by Jacobi's rotations.
 struct SymmetricEigen: Sendable, Hashable {
-  /// In ascending order.
+  /// The eigenvalues in ascending order.
   let values: [Double]
   /// Column `k` is the unit eigenvector of `values[k]`.
   let vectors: Matrix
@@ -60,8 +60,8 @@ struct SymmetricEigen: Sendable, Hashable {
     }
   }
 
-  /// Returns the pseudo-inverse that leaves out the `count` smallest eigenvalues, as a gauge needs
-  /// it.
+  /// Returns the pseudo-inverse without the `count` smallest eigenvalues. A survey leaves out the
+  /// directions that its gauge chooses.
   func pseudoInverse(leavingOut count: Int) -> Matrix {
     let size = vectors.rows
     var result = Matrix(rows: size, columns: size)

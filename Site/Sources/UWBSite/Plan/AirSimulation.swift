@@ -46,7 +46,7 @@ package struct AirSimulation: Sendable {
     return (clock.phase + Double(number) * block + Double(index) * round) * clock.rate
   }
 
-  /// Counts the rounds that overlap neither the one before nor the one after.
+  /// Counts the rounds that overlap neither the round before nor the round after.
   private func succeeded(_ rounds: [(start: Double, session: Int)]) -> [Int] {
     var counts = Array(repeating: 0, count: sessions)
     var before = -Double.infinity

@@ -7,14 +7,14 @@ package struct ChipNeeds: Sendable, Hashable {
   package let tagSessions: Int
   /// The method of ranging, as `uwbctl caps` names it.
   package let method: String
-  /// The most controlees in a round.
+  /// The greatest number of controlees in a round.
   package let controlees: Int
   /// The shortest interval in milliseconds.
   package let interval: Int
 
   package init(_ plan: Plan) {
     let (anchors, tags) = (plan.request.anchors, plan.request.tags)
-    // The first anchor also has the round with the other anchors.
+    // The first anchor also controls the round of the anchors with one another.
     let perAnchor = (plan.rounds.count + anchors - 1) / max(1, anchors)
     interval = Int(1000 * plan.block)
     switch plan.scheme {
@@ -33,7 +33,7 @@ package struct ChipNeeds: Sendable, Hashable {
     }
   }
 
-  /// A sentence for people.
+  /// The needs as a sentence for people.
   package var description: String {
     var words = [method]
     if controlees > 1 { words.append("one to many with \(controlees) controlees") }
@@ -63,8 +63,8 @@ package struct ChipNeeds: Sendable, Hashable {
   }
 }
 
-/// The capabilities of a chip, as `uwbctl caps --format json` prints them. A chip that does not
-/// report a capability has nil.
+/// The capabilities of a chip, as `uwbctl caps --format json` prints them. A capability that the
+/// chip does not report is nil.
 package struct ChipAbilities: Sendable, Hashable {
   package var methods: [String]?
   package var modes: [String]?
@@ -75,7 +75,7 @@ package struct ChipAbilities: Sendable, Hashable {
 
   package init() {}
 
-  /// Reads one object of JSON a line.
+  /// Reads an object of JSON from each line.
   ///
   /// - Throws: `PlanRefusal` with the line.
   package init(lines bytes: [UInt8]) throws(PlanRefusal) {

@@ -4,7 +4,7 @@
 ///
 /// A Kalman filter of the offset and the rate. Times are seconds by the host's clock.
 package struct ControllerClock: Sendable {
-  /// The standard deviation of the rate of an unknown crystal, which is within ± 20 ppm.
+  /// The standard deviation of the rate of an unknown crystal, whose rate is within ± 20 ppm.
   private static let unknownRate = Plan.drift * 1e-6 / 3.0.squareRoot()
   /// The growth of the rate's variance in a second: 0.02 ppm of deviation after one second.
   private static let walk = 4e-16
@@ -34,8 +34,8 @@ package struct ControllerClock: Sendable {
     return width * width / 12 + resolution * resolution
   }
 
-  /// Adds a reading. Starts again if the reading contradicts all earlier ones, as after a restart
-  /// of the chip.
+  /// Adds a reading. Starts again if the reading contradicts all earlier readings, as after a
+  /// restart of the chip.
   ///
   /// - Returns: false if the estimate started again.
   package mutating func add(asked: Double, answered: Double, reading: Double) -> Bool {

@@ -53,7 +53,7 @@ package struct ControllerSchedule: Sendable, Hashable {
     var start = 0.0
     sessions = plan.rounds.enumerated().map { index, round in
       defer { start += Double(round.slots) * slot + gap }
-      // Whole microseconds, as chips count.
+      // Times are whole microseconds, as chips count.
       return Session(
         id: Self.firstID + UInt32(index), controller: names(round.controller),
         start: (1e6 * start).rounded() / 1e6, length: Double(round.slots) * slot)

@@ -26,7 +26,8 @@ package struct ExpectedDeviation: Sendable {
   ///
   /// The constant errors of anchors (of place and delay) are included.
   package func at(_ point: SIMD2<Double>) -> Double {
-    // A row is the unit vector to an anchor, with a column for the unknown time of a blink.
+    // A row is the unit vector to an anchor. For a blink, a further column stands for its unknown
+    // time.
     let size = isDifference ? 3 : 2
     var information = Matrix(rows: size, columns: size)
     for (place, delay) in places {

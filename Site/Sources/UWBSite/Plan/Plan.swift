@@ -4,7 +4,7 @@
 package struct Plan: Sendable, Hashable {
   /// A round of one controller.
   package struct Round: Sendable, Hashable {
-    /// For example `tag 3` or `anchor 1`; numbers begin with 1.
+    /// The name of the controller, such as `tag 3` or `anchor 1`; numbers begin with 1.
     package let controller: String
     /// The numbers of the nodes that answer or listen.
     package let others: ClosedRange<Int>
@@ -142,7 +142,7 @@ package struct Plan: Sendable, Hashable {
     let all = 1...request.anchors
     switch scheme {
     case .twoWayByTags:
-      // Control, poll, a response of each anchor, final, report.
+      // A round has slots for control, poll, the response of each anchor, final and report.
       return (1...request.tags).map { ("tag \($0)", all, true, request.anchors + 4) }
     case .twoWayByAnchors:
       var list: [Part] = []
@@ -159,7 +159,7 @@ package struct Plan: Sendable, Hashable {
       let blinks: [Part] = (1...request.tags).map { ("tag \($0)", all, true, 1) }
       return (0..<syncs).map { _ in ("anchor 1", all, true, 1) } + blinks
     case .differencesDown:
-      // Poll, a response of each other anchor, final.
+      // A round has slots for poll, the response of each other anchor, and final.
       return groups(of: request.anchors, atMost: cluster).map {
         ("anchor \($0.lowerBound)", $0, true, $0.count + 1)
       }
@@ -184,7 +184,7 @@ package struct Plan: Sendable, Hashable {
     return Self.success(longestRound + other, otherBlock, sessions: request.neighbours)
   }
 
-  /// The probability of success if the own rounds had no common schedule either.
+  /// The probability of success if the rounds of this site had no common schedule either.
   package var uncoordinatedSuccess: Double {
     success * Self.success(2 * longestRound, block, sessions: rounds.count - 1)
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension PlanProfiles {
-  /// The most slots of a round of uplink TDoA, as in FiRa's examples.
+  /// The greatest number of slots of a round of uplink TDoA, as in FiRa's examples.
   private static let uplinkSlots = 10
   /// The share of the interval by which a tag varies its blinks. Without it, two tags might collide
   /// for minutes.
@@ -50,7 +50,7 @@ extension PlanProfiles {
     return profiles
   }
 
-  /// Returns a name after the code of its length.
+  /// Returns the name of a tag in blinks, with the code of its length before it.
   private static func named(_ digits: String) -> String {
     let code = [4: "01", 8: "02", 16: "03"][digits.count] ?? "00"
     var (bytes, rest) = ([code], digits[...])
@@ -105,7 +105,7 @@ extension PlanProfiles {
 /// The parameters that all ends of a session of differences share.
 private struct DifferenceText {
   let usage: String
-  /// The interval in milliseconds.
+  /// The interval in milliseconds between two rounds or blinks.
   let interval: Double
   let slots: Int
   let slot: Double

@@ -3,7 +3,7 @@
 /// The session profiles of all nodes of a plan, as `uwbctl` and `uwbd` read them.
 package struct PlanProfiles: Sendable, Hashable {
   package struct Profile: Sendable, Hashable {
-    /// The anchor or the tag.
+    /// The name of the anchor or tag.
     package let node: String
     package let session: UInt32
     package let isController: Bool
@@ -22,7 +22,8 @@ package struct PlanProfiles: Sendable, Hashable {
   package let schedule: ControllerSchedule
   package let profiles: [Profile]
 
-  /// - Parameter site: Names and short addresses of anchors and tags; others are numbered.
+  /// - Parameter site: The names and short addresses of anchors and tags; nodes beyond the site's
+  ///   are numbered.
   package init(_ plan: Plan, _ site: Site?) throws(PlanRefusal) {
     let (anchors, tags) = try Self.nodes(plan.request, site)
     switch plan.scheme {
@@ -42,7 +43,7 @@ package struct PlanProfiles: Sendable, Hashable {
   ) throws(PlanRefusal) -> (ControllerSchedule, [Profile]) {
     let isByTags = plan.scheme == .twoWayByTags
     func node(_ text: String) -> Node {
-      // Parses texts such as `anchor 3`.
+      // The text has a form such as `anchor 3`.
       let number = Int(text.split(separator: " ").last ?? "") ?? 1
       return isByTags ? tags[number - 1] : anchors[number - 1]
     }

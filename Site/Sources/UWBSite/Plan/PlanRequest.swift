@@ -10,12 +10,13 @@ package struct PlanRequest: Sendable, Hashable {
   package var slot = 0.002
   /// The number of sessions in range that do not follow the schedule of this site.
   package var neighbours = 0
-  /// The duration of a neighbour's round in seconds; nil: as long as the longest own round.
+  /// The duration of a neighbour's round in seconds; nil if it is as long as the longest round of
+  /// this site.
   package var neighbourRound: Double?
   package var neighbourBlock: Double?
   /// Whether anchors that are controllers have a round with one another in each block.
   ///
-  /// In this round, each of them measures the rate of the first one's clock.
+  /// In this round, each anchor measures the clock rate of the first anchor.
   package var sharesTime = false
   package var chips = Chips()
 
@@ -44,7 +45,7 @@ package enum PlanScheme: String, Sendable, CaseIterable {
   case differencesDown = "down"
 }
 
-/// The reason for which a scheme cannot work, with its number.
+/// The reason why a scheme cannot work, with its number.
 package struct PlanRefusal: Error, Sendable, Hashable, CustomStringConvertible {
   package let description: String
 }

@@ -7,9 +7,9 @@
 /// the results.
 package struct RoundKeeper: Sendable {
   package enum Order: Sendable, Hashable {
-    /// Ask the chip of a controller for its time.
+    /// Asks the chip of a controller for its time.
     case ask(controller: String)
-    /// Start a session, after stopping it if it runs.
+    /// Starts a session, after stopping it if it runs.
     ///
     /// `reading` is the time of the first round by the chip's clock, in microseconds. `at` is the
     /// same time by the host's clock, in seconds. Without a reading, the session starts at once.
@@ -48,7 +48,7 @@ package struct RoundKeeper: Sendable {
   private var controllers: [String: Controller] = [:]
   private var running: [UInt32: Running] = [:]
   private var blocked: [UInt32: Double] = [:]
-  /// The number of starts that followed an earlier one.
+  /// The number of starts that were not the first start of their session.
   package private(set) var restarts = 0
 
   package init(_ schedule: ControllerSchedule) {
@@ -90,9 +90,9 @@ package struct RoundKeeper: Sendable {
     controllers[controller] = state
   }
 
-  /// Adds the rate of a controller's clock relative to another one's.
+  /// Adds the rate of a controller's clock relative to another controller's clock.
   ///
-  /// The controller has measured it as a controlee in a round of the other one.
+  /// The controller has measured the rate as a controlee in a round of the other controller.
   package mutating func add(
     carrierOffset: Double, deviation: Double, of controller: String, against reference: String
   ) {
@@ -103,8 +103,7 @@ package struct RoundKeeper: Sendable {
       deviation: (own * own + deviation * deviation).squareRoot())
   }
 
-  /// Notes that the chip answered that it has no clock to read. After three refusals, questions
-  /// end.
+  /// Notes the answer of a chip that it has no clock to read. After three refusals, questions end.
   package mutating func refused(_ controller: String) {
     guard var state = controllers[controller] else { return }
     state.refusals += 1
@@ -181,7 +180,7 @@ package struct RoundKeeper: Sendable {
     let passed = now + schedule.block + Self.retry - run.start
     guard passed > 0 else { return false }
     let moved = (abs(clock.rate) + Self.certainty * clock.rateDeviation) * passed
-    // An immediate restart would not make imprecise readings better: their part is limited.
+    // A restart would not make readings more precise, so the part of their deviation is limited.
     let start = min(Self.certainty * run.deviation, schedule.gap / 4)
     return moved + start > schedule.gap / 2
   }

@@ -27,7 +27,7 @@ struct LabelPlacer {
         least: center - SIMD2(repeating: radius), greatest: center + SIMD2(repeating: radius)))
   }
 
-  /// Returns the left end of the text's baseline: the nearest free one of several places.
+  /// Returns the left end of the text's baseline: the nearest of several places that is free.
   mutating func place(
     _ text: String, beside point: SIMD2<Double>, distance: Double, size: Double
   ) -> SIMD2<Double> {

@@ -10,7 +10,7 @@ struct PlotFrame {
   /// The corner of the drawing area with the least x and y, in metres.
   let least: SIMD2<Double>
   let greatest: SIMD2<Double>
-  /// Pixels a metre.
+  /// The number of pixels in a metre.
   let scale: Double
   let top: Double
 
@@ -39,7 +39,7 @@ struct PlotFrame {
       top + Self.above + scale * (greatest.y - point.y))
   }
 
-  /// Returns round values of an axis, about one each 80 pixels, and the number of their decimals.
+  /// Returns round values of an axis, about 80 pixels apart, and the number of their decimals.
   static func ticks(
     from least: Double, to greatest: Double, scale: Double
   ) -> (values: [Double], decimals: Int) {

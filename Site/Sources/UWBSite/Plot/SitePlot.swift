@@ -67,7 +67,7 @@ package struct SitePlot: Sendable {
     }
   }
 
-  /// Points of the unit circle.
+  /// The points of a unit circle.
   private static let ring: [SIMD2<Double>] = (0..<72).map {
     let angle = Double($0) * .pi / 36
     return SIMD2(Math.cos(angle), Math.sin(angle))

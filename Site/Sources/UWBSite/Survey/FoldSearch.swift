@@ -3,8 +3,8 @@
 /// A search for the shape with the least cost, and for other shapes that fit as well.
 ///
 /// Ranges often permit a part of a site to be mirrored: the part beyond a line through two anchors.
-/// Each such part is mirrored about its line, and the shape is refined. A shape that fits better
-/// becomes the new best one.
+/// The search mirrors each such part about its line, and refines the shape. A shape that fits
+/// better becomes the best shape.
 struct FoldSearch: Sendable {
   /// A local minimum of the cost.
   struct Minimum: Sendable {
@@ -48,7 +48,7 @@ struct FoldSearch: Sendable {
     return Minimum(state: state, fit: fit, cost: fit + links.cost(state.positions))
   }
 
-  /// Refines a shape and keeps it; returns whether it is better than the best one.
+  /// Refines a shape and keeps it; returns whether it is better than the best shape so far.
   @discardableResult mutating func consider(_ start: SurveyState) -> Bool {
     let minimum = Self.refine(start, model, links)
     minima.append(minimum)
@@ -84,7 +84,7 @@ struct FoldSearch: Sendable {
 
   /// Restarts the search without each range in turn: it may be blocked, even with a small residual.
   ///
-  /// Larger sites have enough ranges to reveal blocked ones, and are not searched again.
+  /// Larger sites have enough ranges to reveal blocked ranges, and are not searched again.
   private mutating func release() {
     guard model.count < 12 else { return }
     for index in model.pairs.indices {
@@ -94,7 +94,7 @@ struct FoldSearch: Sendable {
     }
   }
 
-  /// Restarts the search with an anchor where two of its ranges meet, in case the others are
+  /// Restarts the search with an anchor where two of its ranges meet, in case the other ranges are
   /// blocked.
   private mutating func intersect() {
     for anchor in 0..<model.count {
@@ -106,7 +106,7 @@ struct FoldSearch: Sendable {
     }
   }
 
-  /// Returns the other places where two ranges of an anchor meet, the most likely ones first.
+  /// Returns the other places where two ranges of an anchor meet, the most likely places first.
   ///
   /// Places that the anchor's ranges exclude are omitted.
   private func meetings(_ anchor: Int) -> [SIMD2<Double>] {
@@ -158,7 +158,7 @@ struct FoldSearch: Sendable {
     }
   }
 
-  /// Mirrors parts until no shape is better than the best one.
+  /// Mirrors parts until no shape is better than the best shape.
   mutating func run() {
     for _ in 0..<Self.rounds {
       guard improve() else { return }
@@ -190,7 +190,7 @@ struct FoldSearch: Sendable {
     return distinct
   }
 
-  /// Returns whether any anchor is at another place.
+  /// Returns whether any anchor has different places in two shapes.
   private static func differ(_ one: [SIMD2<Double>], _ other: [SIMD2<Double>]) -> Bool {
     zip(one, other).contains { ($0 - $1).length > 0.5 }
   }

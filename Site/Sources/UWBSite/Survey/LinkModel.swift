@@ -2,9 +2,9 @@
 
 /// The evidence of pairs that have no range.
 ///
-/// Near anchors usually have a range, far ones seldom. Places are doubtful if many near pairs lack
-/// a range and many far pairs have one. The reach of ranges is fitted to the places. The evidence
-/// is weak where near pairs are often blocked, as in a hall with machines.
+/// Near anchors usually have a range, and far anchors seldom have one. Places are doubtful if many
+/// near pairs lack a range, and many far pairs have a range. The reach of ranges is fitted to the
+/// places. The evidence is weak where near pairs are often blocked, as in a hall with machines.
 struct LinkModel: Sendable {
   /// All pairs of anchors, and whether each has a range.
   private let links: [(first: Int, second: Int, isMeasured: Bool)]

@@ -17,7 +17,7 @@ package struct NextMeasurement: Sendable, Hashable {
   /// The expected standard deviation of a further measurement.
   static let deviation = 0.05
 
-  /// Returns measurements that resolve ambiguities, then the most informative one.
+  /// Returns measurements that resolve ambiguities, and then the most informative measurement.
   static func ranked(
     _ survey: Survey, _ model: SurveyModel, _ covariance: SurveyCovariance
   ) -> [NextMeasurement] {
@@ -41,7 +41,7 @@ package struct NextMeasurement: Sendable, Hashable {
     for (i, j) in pairs(survey) where !measured.contains([i, j]) {
       let here = (survey.places[i].position - survey.places[j].position).length
       let there = (ambiguity.alternative[i] - ambiguity.alternative[j]).length
-      // A short distance is easier to measure.
+      // A short distance is worth more, because it is easier to measure.
       let worth = abs(here - there) / (1 + min(here, there) / 10)
       guard worth > most else { continue }
       most = worth

@@ -5,7 +5,7 @@ package struct RangeReading: Sendable, Hashable {
   package var from: String
   package var to: String
   package var distance: Double
-  /// The standard deviation of a distance that is already a summary, as from a tape measure.
+  /// The standard deviation of a distance that is a summary already, as from a tape measure.
   package var deviation: Double?
   /// The probability that the direct path was blocked.
   package var blocked: Double?
@@ -18,9 +18,9 @@ package struct RangeReading: Sendable, Hashable {
   }
 }
 
-/// One distance for two anchors, from the ranges in both directions.
+/// The distance of two anchors, from the ranges in both directions.
 package struct PairRange: Sendable, Hashable {
-  /// The indices of the anchors; the first one is the smaller.
+  /// The indices of the anchors, of which `first` is the smaller.
   package var first: Int
   package var second: Int
   package var distance: Double
@@ -132,7 +132,7 @@ package struct PairRanges: Sendable, Hashable {
     return (quartile, max(floor, spread))
   }
 
-  /// Returns the weighted mean of distances with deviations; nil if one has no deviation.
+  /// Returns the weighted mean of distances with deviations; nil if a distance has no deviation.
   private static func best(_ group: [RangeReading]) -> (distance: Double, deviation: Double)? {
     let stated = group.compactMap(\.deviation)
     guard stated.count == group.count, !group.isEmpty else { return nil }

@@ -10,7 +10,7 @@ package struct RangeRow: Sendable, Hashable {
   package var time: Double?
 }
 
-/// The first cell of a table that cannot be used.
+/// The first cell of a table that is not usable.
 package struct RangeTableError: Error, Sendable, Hashable, CustomStringConvertible {
   package var line: Int
   package var field: String?
@@ -25,7 +25,7 @@ package struct RangeTableError: Error, Sendable, Hashable, CustomStringConvertib
 ///
 /// A row without a distance is a lost range, and is left out.
 package enum RangeTable {
-  /// The columns by their meaning. A column may have several names: the first one with a value
+  /// The columns by their meaning. A column may have several names, of which the first with a value
   /// counts.
   enum Column: CaseIterable {
     case from, to, distance, deviation, blocked, time

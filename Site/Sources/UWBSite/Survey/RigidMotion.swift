@@ -42,7 +42,8 @@ package struct RigidMotion: Sendable, Hashable {
 
   init() {}
 
-  /// Finds the motion as above, with a mirror image only if that brings the points nearer.
+  /// Finds the motion that brings points nearest to targets, with a mirror image only if that
+  /// brings the points nearer.
   package static func nearest(
     from points: [SIMD2<Double>], to targets: [SIMD2<Double>], weights: [Double]? = nil
   ) -> RigidMotion {

@@ -11,7 +11,7 @@ package struct Survey: Sendable {
     /// The delay of the anchor: half of the common delay, plus its own delay.
     package var delay: Double
     package var delayDeviation: Double
-    /// The number of anchors with a range to this one.
+    /// The number of anchors that have a range with this anchor.
     package var ranges: Int
   }
 
@@ -31,7 +31,7 @@ package struct Survey: Sendable {
   package var commonDelay: Double
   package var commonDelayDeviation: Double
   package var ambiguities: [SurveyAmbiguity]
-  /// The factor by which the deviations of the ranges were too small; 1 if they agree.
+  /// The factor by which the deviations of the ranges were too small; 1 if the ranges agree.
   package var disagreement: Double
   /// Whether the mirror image of all places fits equally well.
   package var hasOpenMirror: Bool
@@ -201,7 +201,7 @@ extension SurveyModel {
     return fit(SurveyState(positions)).state
   }
 
-  /// Moves a shape onto the rough places, with a mirror image if needed.
+  /// Moves a shape onto the rough places, with a mirror image if that is needed.
   private func placed(_ positions: [SIMD2<Double>]) -> [SIMD2<Double>] {
     let known = anchors.indices.filter { anchors[$0].rough != nil }
     let motion = RigidMotion.nearest(
@@ -210,7 +210,8 @@ extension SurveyModel {
     return positions.map(motion.callAsFunction)
   }
 
-  /// Returns the rough places; an anchor without one begins at the mean of its neighbours.
+  /// Returns the rough places; an anchor without a rough place begins at the mean of its
+  /// neighbours.
   func roughStart() -> [SIMD2<Double>] {
     let known = anchors.compactMap(\.rough?.position)
     let mean = known.reduce(.zero, +) / Double(max(known.count, 1))
@@ -225,7 +226,7 @@ extension SurveyModel {
 
   /// Raises the deviations of all pairs if that makes the ranges more likely; returns the factor.
   mutating func widenIfNeeded(_ start: SurveyState) -> Double {
-    // Each unknown of the shape absorbs one residual, which gives no evidence.
+    // Each unknown of the shape absorbs one residual, which then gives no evidence.
     let taken = Double(min(2 * count - 3, pairs.count))
     let free = Double(pairs.count) - taken
     var best = (factor: 1.0, surprise: surprise(start) - 16)

@@ -3,11 +3,11 @@
 /// Anchors whose places are ambiguous: another shape fits the ranges equally well.
 package struct SurveyAmbiguity: Sendable, Hashable {
   package enum Kind: Sendable, Hashable {
-    /// The anchors may be mirrored about the line through two others.
+    /// The anchors may be mirrored about the line through two other anchors.
     case mirror(Int, Int)
     /// The anchors have other places in another shape.
     case shape
-    /// The anchors can rotate about another one, or move freely.
+    /// The anchors can rotate about another anchor, or move freely.
     case hinge(Int)
   }
 
@@ -45,7 +45,7 @@ extension FoldSearch {
     return result
   }
 
-  /// Returns the changes to shapes near the best one that fit nearly as well.
+  /// Returns the changes to shapes near the best shape that fit nearly as well.
   ///
   /// The probability of a shape follows from its cost and from the volume of places around it.
   /// Shapes without a volume are omitted.
@@ -87,7 +87,7 @@ extension FoldSearch {
       alternative: other)
   }
 
-  /// Moves another shape onto the best one, so that most anchors are near their places.
+  /// Moves another shape onto the best shape, so that most anchors are near their places.
   private func aligned(_ other: [SIMD2<Double>]) -> [SIMD2<Double>] {
     let places = best.state.positions
     guard !model.hasRoughPlaces else { return other }
@@ -105,7 +105,8 @@ extension FoldSearch {
     return choices[0].median <= choices[1].median ? choices[0].positions : choices[1].positions
   }
 
-  /// Names the line about which the anchors are mirrored by the two others that are nearest to it.
+  /// Names the line about which the anchors are mirrored, by the two other anchors that are nearest
+  /// to it.
   private func kind(_ moved: [Int], _ other: [SIMD2<Double>]) -> SurveyAmbiguity.Kind {
     let places = best.state.positions
     let shift = moved.reduce(SIMD2<Double>.zero) { sum, anchor in

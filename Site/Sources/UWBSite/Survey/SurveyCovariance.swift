@@ -2,8 +2,8 @@
 
 /// The uncertainty of the places of a survey, and the contribution of each range.
 ///
-/// Without rough places, inner constraints apply: place and heading of the whole shape are chosen
-/// so that the variance is least.
+/// Without rough places, inner constraints apply: they fix place and heading of the whole shape so
+/// that the variance is least.
 struct SurveyCovariance: Sendable {
   /// The covariance of x and y of each anchor, in m².
   private(set) var places: Matrix

@@ -4,11 +4,13 @@
 ///
 /// Ranges determine only a shape. The user chooses its place, heading and handedness.
 package enum SurveyGauge: Sendable, Hashable {
-  /// The centre at the origin, the longest extent along x. A mirror image is the same shape.
+  /// The frame with the centre of the anchors at the origin, and their longest extent along x. A
+  /// mirror image is the same shape.
   case shape
-  /// The known place of an anchor, the direction to a second one, and the side of a third one.
+  /// The frame with the known place of an anchor, the direction to a second anchor, and the side of
+  /// a third anchor.
   case line(Line)
-  /// The rough places of anchors.
+  /// The frame of the rough places of anchors.
   case places
 
   package struct Line: Sendable, Hashable {

@@ -33,7 +33,7 @@ struct SurveyState: Sendable, Hashable {
   var positions: [SIMD2<Double>]
   /// The part of the delay that all ranges share.
   var common = 0.0
-  /// The delay of each anchor beyond the common one.
+  /// The delay of each anchor beyond the common delay.
   var delays: [Double]
 
   init(_ positions: [SIMD2<Double>], common: Double = 0, delays: [Double]? = nil) {
@@ -48,9 +48,9 @@ struct SurveyModel: Sendable {
   enum Loss: Sendable {
     /// The square of the residual, as in textbooks.
     case squares
-    /// Large residuals count less, and least if the range is too long.
+    /// A cost that grows more slowly for large residuals, and most slowly if the range is too long.
     case oneSided
-    /// The negative log-density of ranges, some of which have a blocked path. Has more minima.
+    /// The negative log-density of ranges, some of which have a blocked path. It has more minima.
     case detours
   }
 
@@ -127,8 +127,8 @@ struct SurveyModel: Sendable {
 
   /// Returns the cost and the weight of an excess.
   ///
-  /// The one-sided loss has a width of 2 deviations for ranges that are too long, and 4 for others.
-  /// Long ranges are usual, since paths go around corners; short ones are errors.
+  /// The one-sided loss has a width of 2 deviations for ranges that are too long, and 4 for other
+  /// ranges. Long ranges are usual, since paths go around corners; short ranges are errors.
   func loss(_ excess: Double, _ deviation: Double) -> (cost: Double, weight: Double) {
     let ratio = excess / deviation
     switch loss {
@@ -154,7 +154,8 @@ struct SurveyModel: Sendable {
     let detour = share * slope * Math.exp(slope * slope / 2 - ratio * slope)
     let blocked = detour * root * Math.normalBelow(ratio - slope)
     let density = open + blocked + 1e-6 * deviation * root
-    // The logarithm of the blocked density falls by the slope, and rises where it begins.
+    // The logarithm of the blocked density falls with the slope, and rises steeply where the
+    // density begins.
     let rise = detour * Math.exp(-(ratio - slope) * (ratio - slope) / 2)
     let pull = open * ratio + slope * blocked - rise
     let weight = abs(ratio) > 1e-6 ? pull / (ratio * density) : 1

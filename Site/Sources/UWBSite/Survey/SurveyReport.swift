@@ -75,7 +75,8 @@ package struct SurveyReport: Sendable {
 
   // MARK: ranges
 
-  /// The residuals, several on a line; an exclamation mark is a path that was probably blocked.
+  /// The residuals, several on a line. An exclamation mark stands for a path that was probably
+  /// blocked.
   private var residualLines: [String] {
     let cells = survey.residuals.map { residual in
       let name = pair(residual.pair.first, residual.pair.second)

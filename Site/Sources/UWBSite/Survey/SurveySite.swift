@@ -5,7 +5,7 @@ extension SurveyAnchor {
   /// The greatest deviation of the delay of a calibrated anchor, in metres.
   static let calibrated = 0.1
 
-  /// - Parameter height: The height of an anchor that has none in the file.
+  /// - Parameter height: The height of an anchor without a height in the file.
   package init(_ anchor: Site.Anchor, height: (value: Double, deviation: Double)) {
     if let place = anchor.place {
       self.init(anchor.id, height: place.position.z, heightDeviation: place.deviation.z)
@@ -24,7 +24,7 @@ extension SurveyAnchor {
 }
 
 extension Site {
-  /// A site without anything in it.
+  /// A site without floors, anchors, tags and zones.
   package static var empty: Site { Site() }
 
   /// Returns whether each of the named anchors has a calibrated delay.

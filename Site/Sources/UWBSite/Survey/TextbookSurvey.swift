@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Textbook methods, for comparison.
+/// Textbook methods of a survey, for comparison.
 package enum TextbookSurvey {
   /// Classical scaling of shortest paths.
   package static func classicalScaling(

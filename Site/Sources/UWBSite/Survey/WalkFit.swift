@@ -49,7 +49,7 @@ struct WalkModel: Sendable {
   }
 
   var tags: Int { offsets.count }
-  /// Places of anchors, errors of pairs, and the delay: all unknowns besides the poses.
+  /// The number of unknowns besides the poses: places of anchors, errors of pairs, and the delay.
   var globals: Int { 2 * count + count * tags + 1 }
 
   private func errorIndex(_ range: WalkPose.Range) -> Int { range.anchor * tags + range.tag }
@@ -93,7 +93,7 @@ struct WalkModel: Sendable {
   struct PoseEquations: Sendable {
     var own = Matrix(rows: 3, columns: 3)
     var slope = [0.0, 0, 0]
-    /// A row for each pose unknown, a column for each global one.
+    /// The products, with a row for each pose unknown and a column for each global unknown.
     var mixed: Matrix
   }
 
@@ -181,7 +181,7 @@ struct WalkModel: Sendable {
 
   /// Estimates the number of consecutive residuals of a pair that count as one.
   ///
-  /// Sums the autocorrelations up to the first insignificant one (Geyer's rule).
+  /// Sums the autocorrelations up to the first insignificant autocorrelation (Geyer's rule).
   func correlated(_ state: WalkState) -> Double {
     var series: [Int: [Double]] = [:]
     for (index, pose) in poses.enumerated() {

@@ -4,7 +4,7 @@
 ///
 /// The squared distances between two sets of points, less the means of rows and columns, are a
 /// product of two matrices. Each of them has two columns, up to a common linear map. The means of
-/// the rows determine this map. After Crocco, Del Bue and Murino (2012).
+/// the rows determine this map. Source: Crocco, Del Bue and Murino (2012).
 struct WalkStart: Sendable {
   var anchors: [SIMD2<Double>]
   var places: [SIMD2<Double>]
@@ -67,7 +67,7 @@ struct WalkStart: Sendable {
 
   static func leastSquares(_ terms: [[Double]], _ values: [Double]) -> [Double]? {
     guard let count = terms.first?.count else { return nil }
-    // Scales the columns: some contain square metres, others plain numbers.
+    // The columns are scaled, because some contain square metres and others plain numbers.
     let scales = (0..<count).map { k in
       max(terms.reduce(0) { $0 + $1[k] * $1[k] }.squareRoot(), 1e-300)
     }
@@ -84,7 +84,7 @@ struct WalkStart: Sendable {
     return zip(solution, scales).map { $0 / $1 }
   }
 
-  /// The mirror image.
+  /// The start with all places mirrored.
   var mirrored: WalkStart {
     var result = self
     result.anchors = anchors.map { SIMD2($0.x, -$0.y) }

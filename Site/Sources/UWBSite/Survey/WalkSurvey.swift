@@ -200,7 +200,7 @@ extension WalkSurvey {
 extension WalkModel {
   /// Returns the share of ranges that count as independent.
   ///
-  /// Consecutive ranges resemble one another. So do ranges of the same area, even on later visits,
+  /// Consecutive ranges resemble one another. So do ranges in the same area, even on later visits,
   /// because the reflections are the same.
   fileprivate func independentShare(_ state: WalkState) -> Double {
     min(1 / correlated(state), areas(state.places) / Double(max(poses.count, 1)))

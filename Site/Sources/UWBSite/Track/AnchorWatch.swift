@@ -2,7 +2,8 @@
 
 /// The residuals of many tags at one anchor, which reveal a moved anchor.
 ///
-/// Its ranges are too short for tags on one side, and too long for tags on the other side.
+/// The ranges of a moved anchor are too short for tags on one side, and too long for tags on the
+/// other side.
 struct AnchorWatch: Sendable, Codable {
   /// The seconds after which the weight of a residual has fallen to a third.
   private static let memory = 15.0
@@ -22,7 +23,7 @@ struct AnchorWatch: Sendable, Codable {
   private(set) var isNamed = false
   /// The root mean square of the residuals in metres.
   var size: Double { count > 1 ? (squares / count).squareRoot() : 0 }
-  /// The tags of this and the last period, one bit for each number modulo 64.
+  /// The tags of this period and of the last one, as a bit for each number modulo 64.
   private var tags = Tags()
 
   private struct Tags: Codable {
@@ -31,7 +32,7 @@ struct AnchorWatch: Sendable, Codable {
     var before: UInt64 = 0
   }
 
-  /// A contradiction, when it is found.
+  /// A contradiction that has just been found.
   enum Finding: Sendable, Hashable {
     /// The displacement in metres.
     case moved(SIMD3<Double>)
@@ -44,7 +45,7 @@ struct AnchorWatch: Sendable, Codable {
   ///
   /// - Parameters:
   ///   - direction: from the anchor to the tag, of length 1.
-  ///   - residual: the range minus the expected one, in metres.
+  ///   - residual: the range minus the expected range, in metres.
   mutating func add(
     tag: Int, time now: Double, direction: SIMD3<Double>, residual: Double, isOutlier: Bool
   ) -> Finding? {
@@ -77,7 +78,7 @@ struct AnchorWatch: Sendable, Codable {
     tags.now |= 1 << UInt64(tag % 64)
   }
 
-  /// The displacement that explains the residuals best, and the share that it explains.
+  /// The displacement that explains the residuals best, and the share of them that it explains.
   private var displacement: (SIMD3<Double>, explained: Double) {
     var damped = information
     // Heights of anchors are weakly determined. The prior on z has the weight of ten ranges.
@@ -108,11 +109,11 @@ struct AnchorWatch: Sendable, Codable {
     return isMoved ? .moved(moved) : .doubtful
   }
 
-  /// Notes that the last finding has been reported.
+  /// Notes that the last finding has been reported, after which the anchor counts as named.
   mutating func name() { isNamed = true }
 
   /// Returns the size of the residuals that contradict the place of this anchor or of another one,
-  /// in metres; 0 while nothing does, and nil for a named anchor.
+  /// in metres; 0 without a contradiction, and nil for a named anchor.
   func doubt(at now: Double) -> Double? {
     guard !isNamed else { return nil }
     guard let since, now - since >= Self.patience, now - time < Self.memory else { return 0 }

@@ -8,7 +8,7 @@ extension Engine {
       tags: site.tags.map(Tag.init),
       anchors: site.anchors.compactMap { anchor in
         anchor.place.map { place in
-          // An anchor has one deviation for all directions: the root of the mean variance.
+          // The engine has one deviation for all directions: the root of the mean variance.
           let deviation = ((place.deviation * place.deviation).sum() / 3).squareRoot()
           return Anchor(
             anchor.id, addresses: anchor.addresses.map(\.description),

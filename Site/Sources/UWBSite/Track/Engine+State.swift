@@ -8,7 +8,7 @@ extension Engine {
     fileprivate var followers: [Follower]
     fileprivate var watches: [AnchorWatch]
     fileprivate var unknown: [String]
-    /// Nil before the first measurement.
+    /// The time of the newest measurement; nil before the first measurement.
     fileprivate var newest: Double?
   }
 

@@ -81,8 +81,8 @@ package struct Engine: Sendable {
     var isPresent = false
   }
 
-  /// The number of unknown addresses that are reported; further ones are only counted. A faulty
-  /// source may invent addresses without end.
+  /// The number of unknown addresses that are reported; further addresses are only counted. A
+  /// faulty source may invent addresses without end.
   static let mostUnknown = 1000
   /// The greatest time in seconds between measurements of one round.
   private static let round = 0.001
@@ -90,7 +90,7 @@ package struct Engine: Sendable {
   package private(set) var tags: [Tag]
   package private(set) var anchors: [Anchor]
   package private(set) var counters = Counters()
-  /// The effect of the last measurement; after a line, of its first one.
+  /// The effect of the last measurement; after a line, the effect of its first measurement.
   package internal(set) var reception = TagTrack.Reception(.unusable)
   private var places: [TagTrack.Anchor]
   private var surfaces: ClosedRange<Double>
@@ -109,8 +109,8 @@ package struct Engine: Sendable {
   /// The time of the next search for lost tags.
   private var nextSearch = -Double.infinity
 
-  /// - Parameter surfaces: the heights of the surfaces of all floors: the floor of a tag is not
-  ///   known at first.
+  /// - Parameter surfaces: the heights of the surfaces of all floors: any of them, because the
+  ///   floor of a tag is unknown at first.
   package init(
     tags: [Tag], anchors: [Anchor], surfaces: ClosedRange<Double> = 0...0,
     errors: TagTrack.Errors = .init()
@@ -139,7 +139,8 @@ package struct Engine: Sendable {
     nodes[address] ?? Address(address).flatMap { nodes[$0.description] }
   }
 
-  /// Returns the tag or anchor with a name or an address. An unknown one is reported once.
+  /// Returns the tag or anchor with a name or an address. An unknown name or address is reported
+  /// once.
   package mutating func node(_ address: String) -> Node? {
     if let node = known(address) { return node }
     counters.unknown += 1
@@ -287,15 +288,15 @@ package struct Engine: Sendable {
 
   /// Notes that the place of an anchor is wrong, and forgets the residuals of the other anchors.
   ///
-  /// The wrong anchor has distorted places, and with them these residuals.
+  /// The wrong anchor has distorted the places, and with them the residuals.
   private mutating func name(_ anchor: Int) {
     for other in watches.indices where !watches[other].isNamed { watches[other] = AnchorWatch() }
     watches[anchor].name()
     for tag in followers.indices { followers[tag].track.restart(without: anchor) }
   }
 
-  /// Whether the ranges of a tag can show which anchor is wrong. One range beyond the coordinates
-  /// shows a contradiction, and each of the anchors may be its cause.
+  /// Whether the ranges of a tag can show which anchor is wrong. One range more than the
+  /// coordinates shows a contradiction, of which each anchor may be the cause.
   private func isProven(by tag: Int) -> Bool {
     followers[tag].track.surplus { !isNamed($0) } >= 2
   }
@@ -313,7 +314,8 @@ package struct Engine: Sendable {
 
   // MARK: another site
 
-  /// Replaces the tags and the anchors by the ones of a new engine, after all events were returned.
+  /// Replaces the tags and the anchors by the tags and the anchors of a new engine, after all
+  /// events were returned.
   ///
   /// Tags in both engines keep their tracks. A track searches its place again if an anchor that it
   /// uses has moved.

@@ -12,7 +12,7 @@ struct InteractingFilter: Sendable, Codable {
   /// The log-likelihood of all measurements, without terms that all filters have in common.
   private(set) var evidence = 0.0
 
-  /// - Parameter models: one or two.
+  /// - Parameter models: one model, or two.
   init(_ models: [MotionModel], slots: Int) {
     precondition(1...2 ~= models.count)
     self.models = models
@@ -35,7 +35,7 @@ struct InteractingFilter: Sendable, Codable {
   /// The most likely model.
   var likeliest: MotionModel { models[second > 0.5 ? 1 : 0] }
 
-  /// The filter of the last model, which moves most.
+  /// The filter of the last model, which permits the fastest motion.
   var moving: JointFilter { hasTwo ? other : first }
   /// The position by the last model.
   var position: SIMD3<Double> { hasTwo ? other.position : first.position }
@@ -59,7 +59,7 @@ struct InteractingFilter: Sendable, Codable {
     if hasTwo { other.grow(slots: slots) }
   }
 
-  /// Sets the errors of the anchor in `slot` to their prior.
+  /// Resets the errors of the anchor in `slot` to their prior.
   mutating func begin(slot: Int, constant: Double, slow: Double) {
     first.begin(slot: slot, constant: constant, slow: slow)
     if hasTwo { other.begin(slot: slot, constant: constant, slow: slow) }
@@ -70,7 +70,7 @@ struct InteractingFilter: Sendable, Codable {
     if hasTwo { other.set(state, value, variance: variance) }
   }
 
-  /// Sets the time of a round of arrivals to an unknown one near `metres`.
+  /// Makes the time of a round of arrivals unknown again, with a start value near `metres`.
   mutating func beginRound(near metres: Double) {
     first.beginRound(near: metres)
     if hasTwo { other.beginRound(near: metres) }
@@ -92,7 +92,7 @@ struct InteractingFilter: Sendable, Codable {
     let next = (
       (1 - second) * (1 - leave) + second * back, (1 - second) * leave + second * (1 - back)
     )
-    // The share in each model that comes from the second model.
+    // The shares are the weights of the second model in each mixed filter.
     JointFilter.mix(
       &first, &other, share: second * back / next.0, other: second * (1 - back) / next.1)
     second = next.1
@@ -139,7 +139,7 @@ struct InteractingFilter: Sendable, Codable {
 /// A measurement with the places of its anchors, its noise and its age.
 struct MeasurementView: Sendable {
   var measurement: TagMeasurement
-  /// The places of its anchors.
+  /// The places of the measurement's anchors.
   var anchor = SIMD3<Double>.zero
   var reference = SIMD3<Double>.zero
   var slot = -1
@@ -164,7 +164,8 @@ struct FilterUpdate: Sendable {
 extension JointFilter {
   /// The number of standard deviations beyond which a measurement is an outlier.
   static let gate = 4.0
-  /// The degrees of freedom of Student's t: for ranges that are too short, and for all others.
+  /// The degrees of freedom of Student's t: for ranges that are too short, and for all other
+  /// measurements.
   ///
   /// A blocked path makes a range longer, so long ranges have heavier tails.
   private static let freedom = (short: 8.0, other: 4.0)
@@ -172,7 +173,7 @@ extension JointFilter {
   /// The variance of an unknown time in m². 100 m exceed any error of a place.
   private static let unknownTime = 1e4
 
-  /// Sets the time of a round of arrivals to an unknown one near `metres`.
+  /// Makes the time of a round of arrivals unknown again, with a start value near `metres`.
   mutating func beginRound(near metres: Double) { set(7, metres, variance: Self.unknownTime) }
 
   /// Updates the states with a measurement.
@@ -190,7 +191,7 @@ extension JointFilter {
       freedom = Self.freedom.short
     default: break
     }
-    // (1 + x)^(freedom + 1) is a product, so that a single logarithm is enough.
+    // The power (1 + x)^(freedom + 1) is a product here, so that a single logarithm is enough.
     let ratio = 1 + result.normalised / freedom
     let fourth = ratio * ratio * ratio * ratio
     let power = (freedom == Self.freedom.short ? fourth * fourth : fourth) * ratio
@@ -263,7 +264,7 @@ extension JointFilter {
 
   /// Returns the effect of the curvature of a distance over the covariance of the position.
   ///
-  /// The mean of the second-order term, and its variance.
+  /// They are the mean of the second-order term, and its variance.
   private func curvature(
     _ gradient: SIMD3<Double>, _ length: Double
   ) -> (shift: Double, variance: Double) {
@@ -280,7 +281,7 @@ extension JointFilter {
 }
 
 extension Sight {
-  /// Sets the derivative by the position `age` seconds ago.
+  /// Sets the derivative with respect to the position `age` seconds ago.
   fileprivate mutating func set(_ gradient: SIMD3<Double>, age: Double) {
     for axis in 0..<3 { lanes[axis] = gradient[axis] }
     guard age > 0 else { return }

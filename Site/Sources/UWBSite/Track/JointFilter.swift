@@ -3,7 +3,7 @@
 /// A Kalman filter on the motion of a tag together with the errors of its measurements.
 ///
 /// The states are position, velocity, the delay of the tag, and two errors for each anchor: a
-/// constant one, and one that changes slowly. They are stored in groups of eight, so that a
+/// constant error, and an error that changes slowly. They are stored in groups of eight, so that a
 /// measurement costs some hundred vector operations and no allocation.
 ///
 /// | states | meaning |
@@ -88,7 +88,7 @@ struct JointFilter: Sendable {
     blocks[Self.start(group, group, chunks) + lane][lane] = variance
   }
 
-  /// Sets the errors of the anchor in `slot` to their prior.
+  /// Resets the errors of the anchor in `slot` to their prior.
   mutating func begin(slot: Int, constant: Double, slow: Double) {
     set(8 + 2 * slot, 0, variance: constant)
     set(9 + 2 * slot, 0, variance: slow)
@@ -330,7 +330,7 @@ extension JointFilter: Codable {
 struct Sight: Sendable {
   /// The expected value.
   var value = 0.0
-  /// The derivatives by the first eight states.
+  /// The derivatives with respect to the first eight states.
   var lanes = SIMD8<Double>.zero
   /// The slot of the anchor whose errors are added; -1 for none.
   var slot = -1
@@ -412,8 +412,8 @@ package struct Spread: Sendable, Hashable, Codable {
   package var r95: Double {
     let axes = axes
     guard axes.long > 0 else { return 0 }
-    // The factor on the longest deviation: 1.96 for a line, 2.448 for a circle. A polynomial
-    // interpolates.
+    // The factor on the longest deviation is 1.96 for a line and 2.448 for a circle. A polynomial
+    // interpolates between them.
     let q = axes.short / axes.long
     return (1.9614 + q * (0.1965 + q * (0.4478 - q * 0.157))) * axes.long.squareRoot()
   }

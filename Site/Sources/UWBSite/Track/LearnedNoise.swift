@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The actual variance of innovations divided by the expected one, over the last seconds.
+/// The actual variance of innovations divided by the expected variance, over the last seconds.
 ///
 /// Measurement noise that is configured too large or too small appears in the innovations. Constant
 /// and slowly changing errors do not: they look like another place.
@@ -32,7 +32,7 @@ struct LearnedNoise: Sendable, Hashable, Codable {
     sum = Self.prior * Self.usual + (sum - Self.prior * Self.usual) * part
   }
 
-  /// The mean squared innovation divided by its variance; 1 where the deviations are right.
+  /// The mean squared innovation divided by its variance; 1 if the deviations are right.
   var mean: Double { sum / count / Self.usual }
 
   /// The factor on the stated variances.

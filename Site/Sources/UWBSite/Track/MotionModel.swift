@@ -43,8 +43,8 @@ package struct MotionModel: Sendable, Hashable {
 struct MotionStep: Sendable {
   /// The factor on each of the first eight states.
   private var kept: SIMD8<Double>
-  /// The factor on another state that is added: the velocity for a position, the perpendicular
-  /// velocity for a velocity.
+  /// The factor on another state that is added. A position adds the velocity, and a velocity adds
+  /// the perpendicular velocity.
   private var mixed: SIMD8<Double>
   /// The factors by which the errors of four anchors decay.
   private(set) var fade: SIMD8<Double>
@@ -55,7 +55,8 @@ struct MotionStep: Sendable {
 
   /// - Parameters:
   ///   - turn: radians by which a measured turn rate turns the velocity.
-  ///   - slow: the variance of slow errors, and the seconds after which a third of them is left.
+  ///   - slow: the variance of slow errors, and the seconds after which a third of an error
+  ///     remains.
   init(
     _ model: MotionModel, _ dt: Double, height rule: TagTrack.Height, turn angle: Double = 0,
     slow: (variance: Double, time: Double)

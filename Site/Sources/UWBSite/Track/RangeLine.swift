@@ -2,7 +2,7 @@
 
 /// A measurement as a line of JSON or a row of a table names it.
 ///
-/// The keys are the ones of `uwbctl range --format json`, and a shorter form: `t`, `tag`, `anchor`,
+/// The keys are the keys of `uwbctl range --format json`, or a shorter form: `t`, `tag`, `anchor`,
 /// `distance_m` and, if known, `sd_m`. A difference has `anchor_a`, `anchor_b` and `difference_m`,
 /// the distance to b minus the distance to a. Directions have `azimuth_deg` and `elevation_deg`
 /// beside `tag` and `anchor`: from x towards y, and upwards; `sd_deg` is their deviation. Beside
@@ -13,7 +13,7 @@ package struct RangeLine: Sendable, Hashable {
     case distance(Double)
     /// The distance to the second board minus the distance to the first, in metres.
     case difference(Double)
-    /// Radians.
+    /// The direction in radians.
     case azimuth(Double)
     case elevation(Double)
   }
@@ -41,9 +41,9 @@ package struct RangeLine: Sendable, Hashable {
   package static let usual = (distance: 0.15, angle: 0.1)
 
   package var time: Double
-  /// The board that is located, where the line names one.
+  /// The board that is located, if the line names one.
   package var tag: String
-  /// The other board, or the second anchor of a difference.
+  /// The other board, or the second anchor for a difference.
   package var anchor: String
   /// The first anchor of a difference; nil for other measurements.
   package var reference: String?
@@ -59,7 +59,7 @@ package struct RangeLine: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - device: the board at this end, for lines that name the peer only.
-  ///   - field: the value of a key; nil for a missing one.
+  ///   - field: the value of a key; nil for a missing key.
   /// - Returns: nil for a line without a measurement, such as a failed round.
   package init?(
     device: String?, _ field: (String) -> Field?
@@ -179,11 +179,12 @@ package struct RangeLine: Sendable, Hashable {
 }
 
 extension Engine {
-  /// The result of adding a line.
+  /// The effect of adding a line.
   package enum LineEffect: Sendable, Hashable {
-    /// The tag and the anchor by their index, and the time for the engine; nil for a late one.
+    /// The tag and the anchor by their index, and the time for the engine; nil for a late
+    /// measurement.
     case added(tag: Int, anchor: Int, time: Double?)
-    /// A board that is not in the site.
+    /// The line names a board that is not in the site.
     case unknown
     /// Both boards are tags, or both are anchors.
     case withoutTag

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The direction of a board from the front of another one, as chips report it.
+/// The direction of a board from the front of another board, as chips report it.
 package struct SeenDirection: Sendable, Hashable {
-  /// Radians, positive to the right, as androidx.core.uwb documents it for `RangingPosition`.
+  /// The azimuth in radians, positive to the right, as androidx.core.uwb documents it for
+  /// `RangingPosition`.
   package var azimuth: Double?
-  /// Radians, positive upwards.
+  /// The elevation in radians, positive upwards.
   package var elevation: Double?
-  /// One standard deviation in degrees; nil: the site's.
+  /// One standard deviation in degrees; nil for the deviation of the site.
   package var deviation: Double?
 
   package init(azimuth: Double? = nil, elevation: Double? = nil, deviation: Double? = nil) {
     (self.azimuth, self.elevation, self.deviation) = (azimuth, elevation, deviation)
   }
 
-  /// Reads the angles of a line of `uwbctl range`: the computed ones, or the chip's own.
+  /// Reads the angles of a line of `uwbctl range`: the computed angles, or the chip's own.
   init?(_ field: (String) -> RangeLine.Field?) throws(RangeLine.Problem) {
     func radians(_ key: String) throws(RangeLine.Problem) -> Double? {
       try RangeLine.number([key], field).map { $0 * .pi / 180 }

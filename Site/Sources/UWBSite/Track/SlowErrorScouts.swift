@@ -34,7 +34,7 @@ struct SlowErrorScouts: Sendable, Codable {
     _ step: (_ dt: Double, _ size: Double) -> MotionStep
   ) {
     count &+= 1
-    // A hash selects the rounds. Every fourth round might always be of the same anchor.
+    // A hash selects the rounds, because every fourth round might always be of the same anchor.
     isListening = interval > 0.15 || (count &* 0x9E37_79B9) >> 30 == 0
     guard isListening else { return }
     let dt = next - time
@@ -50,7 +50,7 @@ struct SlowErrorScouts: Sendable, Codable {
     scores += SIMD3(small.update(view).gain, medium.update(view).gain, large.update(view).gain)
   }
 
-  /// Sets the time of a round of arrivals to an unknown one near `metres`.
+  /// Makes the time of a round of arrivals unknown again, with a start value near `metres`.
   mutating func beginRound(near metres: Double) {
     guard isListening else { return }
     small.beginRound(near: metres)
@@ -78,7 +78,7 @@ struct SlowErrorScouts: Sendable, Codable {
     large.grow(slots: slots)
   }
 
-  /// Sets the errors of the anchor in `slot` to their prior.
+  /// Resets the errors of the anchor in `slot` to their prior.
   mutating func begin(slot: Int, constant: Double, slow: SIMD3<Double>) {
     small.begin(slot: slot, constant: constant, slow: slow[0])
     medium.begin(slot: slot, constant: constant, slow: slow[1])

@@ -9,12 +9,12 @@
 package struct SourceClock: Sendable {
   /// The least change in seconds that counts as a set clock.
   private static let step = 5.0
-  /// The number of measurements that must agree on a change. A single one may just be late.
+  /// The number of measurements that must agree on a change. A single measurement may just be late.
   private static let agreement = 3
   /// The growth of the least delay in seconds a second, to follow a drifting clock.
   private static let leak = 1e-4
 
-  /// Seconds to add to times of the source.
+  /// The seconds to add to times of the source.
   private var offset: Double?
   /// The newest time of the source, and its arrival.
   private var newest: (time: Double, arrival: Double?)?
@@ -40,7 +40,7 @@ package struct SourceClock: Sendable {
       offset = arrival.map { $0 - time } ?? 0
       return Reading(time: time + (offset ?? 0))
     }
-    // A silence is not a change. In a recording, only a step back is one.
+    // A silence is not a change of the clock. In a recording, only a step back is a change.
     let passed = last.arrival.flatMap { before in arrival.map { $0 - before } }
     let change = passed.map { time - last.time - $0 } ?? min(0, time - last.time)
     guard abs(change) < Self.step else { return confirm(change, time, arrival) }
@@ -65,7 +65,7 @@ package struct SourceClock: Sendable {
     }
     guard suspect.count >= Self.agreement, let known = offset, let last = newest else { return nil }
     suspect.count = 0
-    // In a recording, the new times continue where the old ones ended.
+    // In a recording, the new times continue where the old times ended.
     offset = arrival.map { $0 - time } ?? (last.time + known - time)
     newest = (time, arrival)
     return Reading(time: time + (offset ?? 0), change: change)

@@ -20,13 +20,13 @@ package struct TagMeasurement: Sendable, Hashable, Codable {
   /// The deviation in metres of measurements that must not affect a place.
   static let distrusted = 50.0
 
-  /// Seconds.
+  /// The time in seconds.
   package var time: Double
   package var kind: Kind
   package var value: Double
   /// One standard deviation of the noise, greater than 0.
   package var deviation: Double
-  /// The probability that the direct path is blocked.
+  /// The probability that the direct path is blocked, 0 to 1.
   package var blocked: Double
 
   package init(
@@ -109,7 +109,7 @@ package struct TagMeasurement: Sendable, Hashable, Codable {
 extension TagTrack {
   /// A fixed board.
   package struct Anchor: Sendable, Hashable {
-    /// Metres.
+    /// The position in metres.
     package var position: SIMD3<Double>
     /// One standard deviation of each coordinate in metres.
     package var deviation: Double
@@ -127,7 +127,7 @@ extension TagTrack {
   /// The prior knowledge of the height of a tag, in metres.
   package enum Height: Sendable, Hashable, Codable {
     case fixed(Double, deviation: Double = 0.05)
-    /// Between two heights, as of a person who sits or stands.
+    /// The height is between two heights, as of a person who sits or stands.
     case within(ClosedRange<Double>)
     case free
 
@@ -146,7 +146,7 @@ extension TagTrack {
     /// The middle of the height, its variance, and the seconds after which a third of a deviation
     /// remains.
     ///
-    /// Nil where the height moves like the other coordinates.
+    /// Nil if the height moves like the other coordinates.
     var band: (middle: Double, variance: Double, time: Double)? {
       switch self {
       case .free: return nil
@@ -155,7 +155,7 @@ extension TagTrack {
         return (middle, own * own, 5)
       case .within(let range):
         let half = (range.upperBound - range.lowerBound) / 2
-        // A wider band is room to fly in. It is used for the start only.
+        // A wider band is room to fly in, and is used for the start only.
         guard half < 3 else { return nil }
         return (range.lowerBound + half, max(1e-6, half * half / 3), 5)
       }
@@ -201,7 +201,7 @@ extension TagTrack {
     ///
     /// At rest, reflections are constant until their surroundings change.
     package var slowTime = (moving: 2.0, rest: 20.0)
-    /// The seconds within which all measurements to an anchor carry the information of one.
+    /// The time in seconds within which all measurements to an anchor carry the information of one.
     package var noiseTime = 0.1
 
     package init() {}

@@ -2,11 +2,11 @@
 
 /// The place of a tag with its uncertainty.
 package struct TagPlace: Sendable, Hashable {
-  /// Seconds.
+  /// The time in seconds.
   package var time: Double
-  /// Metres.
+  /// The position in metres.
   package var position: SIMD3<Double>
-  /// Metres per second.
+  /// The velocity in metres per second.
   package var velocity: SIMD3<Double>
   /// The covariance of the position.
   package var spread: Spread
@@ -73,7 +73,7 @@ extension TagTrack {
 /// The last measurements of a tag, which determine its first place.
 struct RecentMeasurements: Sendable, Codable {
   private static let capacity = 128
-  /// The number of last measurements that are compared to detect repeated ones.
+  /// The number of last measurements among which a repeated measurement is searched.
   private static let searched = 16
   /// The greatest difference in seconds between the times of a repeated measurement.
   ///
@@ -92,7 +92,7 @@ struct RecentMeasurements: Sendable, Codable {
     next = (next + 1) % Self.capacity
   }
 
-  /// Returns whether this measurement was among the last ones.
+  /// Returns whether this measurement is among the last measurements.
   func contains(_ measurement: TagMeasurement) -> Bool {
     var index = next
     for _ in 0..<min(Self.searched, ring.count) {
@@ -132,7 +132,7 @@ extension TagMeasurement.Kind {
 
 /// The usual interval between the rounds of a tag.
 struct Rhythm: Sendable, Hashable, Codable {
-  /// Seconds.
+  /// The usual interval in seconds.
   private(set) var interval = 0.1
   private(set) var count = 0
 
@@ -147,6 +147,6 @@ struct Rhythm: Sendable, Hashable, Codable {
   /// Returns whether the numbers of a saved state are plausible.
   var isUsable: Bool { interval > 0 && interval.isFinite && 0...1 << 40 ~= count }
 
-  /// Seconds of silence after which a tag is lost.
+  /// The time of silence in seconds after which a tag is lost.
   var patience: Double { min(max(12 * interval, 1), 600) }
 }

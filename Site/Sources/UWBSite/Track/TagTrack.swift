@@ -10,7 +10,7 @@ package struct TagTrack: Sendable, Codable {
   private static let doubt = 0.025
   /// The log-likelihood ratio beyond which an alternative is discarded.
   private static let exclusion = 10.0
-  /// Seconds by which a measurement may be late.
+  /// The time in seconds by which a measurement may be late.
   package static let latest = 0.5
   private static let mostSlots = 16
   /// The standard deviation in metres above which a place is refused.
@@ -73,7 +73,7 @@ package struct TagTrack: Sendable, Codable {
   /// Whether there is a place, certain or not.
   package var isTracking: Bool { !alternatives.isEmpty }
 
-  /// The height for the motion. A wide band is room to fly in: for a drone, it gives the start
+  /// The height for the motion. A wide band is room to fly in, so a drone uses it for the start
   /// only.
   private var level: Height {
     if carrier == .drone, case .within = height { .free } else { height }
@@ -220,7 +220,8 @@ package struct TagTrack: Sendable, Codable {
   /// Processes the arrivals of a round.
   ///
   /// The first arrival determines the time of the round, and so has no innovation. The arrival with
-  /// the median residual is used: one that is late by metres would affect all others.
+  /// the median residual is used: an arrival that is late by metres would affect all other
+  /// arrivals.
   private mutating func take(_ round: [TagMeasurement], _ anchors: [Anchor]) -> [Reception] {
     let leading = alternatives[leader].moving
     let here = leading.position - leading.velocity * max(0, time - round[0].time)
@@ -284,7 +285,7 @@ package struct TagTrack: Sendable, Codable {
   /// Replaces the indices of anchors after a change of the site.
   ///
   /// A track with a moved anchor searches its place again: a wrong anchor has distorted the errors
-  /// of the others.
+  /// of the other anchors.
   ///
   /// - Parameters:
   ///   - successors: the new index of each anchor; nil for a removed one.
@@ -299,7 +300,8 @@ package struct TagTrack: Sendable, Codable {
     if isMoved { forget() }
   }
 
-  /// Returns the slot of an anchor: a new slot, or the slot of the anchor that was silent longest.
+  /// Returns the slot of an anchor: a new slot, or the slot of the anchor that has been silent
+  /// longest.
   private mutating func slot(_ anchor: Int, _ anchors: [Anchor]) -> Int {
     for index in slots.indices where slots[index].anchor == anchor { return index }
     let own = anchors[anchor]
@@ -386,7 +388,8 @@ package struct TagTrack: Sendable, Codable {
     }.count
   }
 
-  /// Discards alternatives that the measurements exclude, or that have merged with another one.
+  /// Discards alternatives that the measurements exclude, or that have merged with another
+  /// alternative.
   private mutating func compare() {
     for index in alternatives.indices { alternatives[index].weigh() }
     let most = alternatives.map(\.evidence).max() ?? 0
@@ -440,11 +443,12 @@ package struct TagTrack: Sendable, Codable {
     let anchors = slots.count {
       $0.anchor >= 0 && time - $0.time < Self.memory && isGood($0.anchor)
     }
-    // Arrivals have an unknown time, too.
+    // Arrivals also have to determine the unknown time.
     return anchors - (level.band == nil ? 3 : 2) - (time - held > Self.memory ? 1 : 0)
   }
 
-  /// Returns the variance of a place by an anchor that is wrong while it is not clear which one is.
+  /// Returns the variance of a place because of a wrong anchor, while it is not clear which anchor
+  /// is wrong.
   ///
   /// The error of one of n ranges moves a place of m coordinates by m/n of it, and its residual is
   /// 1 - m/n of it.
@@ -462,8 +466,8 @@ package struct TagTrack: Sendable, Codable {
 
   /// Returns the place at the time of the newest measurement.
   ///
-  /// - Parameter doubt: the size of the residuals of an anchor in metres, where it is not clear
-  ///   whether this or another one is wrong; 0 for a good one, nil for one that does not count.
+  /// - Parameter doubt: the size of the residuals of an anchor in metres, if this or another anchor
+  ///   is wrong; 0 for a good anchor, nil for an anchor that does not count.
   package mutating func answer(doubt: (_ anchor: Int) -> Double? = { _ in 0 }) -> Answer {
     guard isTracking else { return .searching }
     for index in alternatives.indices { alternatives[index].weigh() }

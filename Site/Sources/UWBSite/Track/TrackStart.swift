@@ -88,7 +88,7 @@ struct TrackStart {
     return result
   }
 
-  /// Combines the measurements of each kind to their median, so that each anchor counts once.
+  /// Combines the measurements of each kind into their median, so that each anchor counts once.
   private static func combined(_ all: [TagMeasurement]) -> [TagMeasurement] {
     var groups: [[TagMeasurement]] = []
     for one in all {

@@ -39,7 +39,7 @@ package struct DoorWatch: Sendable, Codable {
   /// The state according to the last rounds.
   package struct State: Sendable, Hashable, Codable {
     package var side = Side.unsure
-    /// The probability that the tag is outside.
+    /// The probability that the tag is outside, 0 to 1.
     package var outside = 0.5
     /// The distance in metres.
     package var distance = Double.infinity
@@ -71,7 +71,7 @@ package struct DoorWatch: Sendable, Codable {
   /// site.
   private enum CodingKeys: CodingKey { case recent, approached, unlocked, state }
 
-  /// Returns a saved watch with the boards and rules of this one.
+  /// Returns a saved watch with the boards and rules of this watch.
   package func resumed(_ former: DoorWatch) -> DoorWatch {
     var watch = former
     (watch.separation, watch.rules) = (separation, rules)
@@ -116,7 +116,8 @@ package struct DoorWatch: Sendable, Codable {
       state.side = .unsure
     }
     state.approach = -slope()
-    // The distance is extrapolated to the newest round: a person may approach by 10 cm a round.
+    // The distance is extrapolated to the newest round, because a person may approach by 10 cm in
+    // each round.
     let now = recent.last?.time ?? 0
     state.distance = Self.median(
       recent.dropFirst(recent.count / 2).map { $0.distance - state.approach * (now - $0.time) })
@@ -140,7 +141,7 @@ package struct DoorWatch: Sendable, Codable {
       unlocked = nil
     }
     guard state.side == .outside else {
-      // An approach on the inside does not count later.
+      // Once the tag is inside, its earlier approach no longer counts.
       if state.side == .inside { approached = -.infinity }
       return false
     }

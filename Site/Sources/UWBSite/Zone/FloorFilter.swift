@@ -31,7 +31,7 @@ package struct FloorFilter: Sendable, Codable {
     package var rateInConnection = 0.2
     /// The rate of changes to each neighbouring floor elsewhere, per second.
     package var rateElsewhere = 1e-4
-    /// The probability of a range to an anchor on the same floor, on the next one, and farther
+    /// The probabilities of a range to an anchor on the same floor, on the next floor, and farther
     /// away.
     package var reached = [0.85, 0.3, 0.03]
     /// The loss of a slab in dB.
@@ -53,10 +53,10 @@ package struct FloorFilter: Sendable, Codable {
 
   /// A decided change of the floor.
   package struct Change: Sendable, Hashable {
-    /// Nil at the first decision.
+    /// The former floor; nil at the first decision.
     package var from: String?
     package var to: String
-    /// The time at which the new floor became the likeliest one.
+    /// The time at which the new floor became the likeliest floor.
     package var happened: Double
     package var decided: Double
   }
@@ -78,14 +78,14 @@ package struct FloorFilter: Sendable, Codable {
   /// Saves the state without the floors, which are a part of the site.
   private enum CodingKeys: CodingKey { case probabilities, last, likeliest, decided }
 
-  /// - Parameter floors: In any order; at least one.
+  /// - Parameter floors: The floors in any order, at least one.
   package init(_ floors: [Site.Floor], rules: Rules = Rules()) {
     self.floors = floors.sorted { $0.height < $1.height }
     self.rules = rules
     probabilities = Array(repeating: 1 / Double(max(1, floors.count)), count: floors.count)
   }
 
-  /// Returns a saved filter with the floors of this one; nil if they do not fit.
+  /// Returns a saved filter with the floors of this filter; nil if they do not fit.
   package func resumed(_ former: FloorFilter) -> FloorFilter? {
     var filter = former
     (filter.floors, filter.rules) = (floors, rules)

@@ -2,9 +2,9 @@
 
 /// A place in the plane with its covariance.
 package struct PlaneEstimate: Sendable, Hashable {
-  /// Metres.
+  /// The mean in metres.
   package var mean: SIMD2<Double>
-  /// Variances and the covariance in m².
+  /// The variances and the covariance in m².
   package var xx: Double
   package var xy: Double
   package var yy: Double

@@ -49,15 +49,16 @@ extension Polygon {
   }
 }
 
-/// Owen's function T(h, a): the probability that a standard normal X > h and 0 < Y < a X.
+/// Owen's function T(h, a): the probability that for standard normal X and Y, X > h and 0 < Y < a
+/// X.
 enum OwensT {
-  /// - Parameter height: 0 or more.
+  /// - Parameter height: The value h, at least 0.
   static func value(_ height: Double, _ slope: Double) -> Double {
     if slope < 0 { return -value(height, -slope) }
     guard slope > 1 else { return integral(height, slope) }
     let product = height * slope
     let (near, far) = (upper(height), upper(product))
-    // T(h, a) + T(ah, 1/a) for positive h, in terms that do not cancel.
+    // The result is T(h, a) for a > 1 from T(ah, 1/a) and positive h, in terms that do not cancel.
     return (near + far) / 2 - near * far - integral(product, 1 / slope)
   }
 

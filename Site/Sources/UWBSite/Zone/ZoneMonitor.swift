@@ -43,7 +43,8 @@ package struct ZoneMonitor: Sendable {
     /// Returns the seconds within which the errors are correlated.
     func memory(_ rules: ZoneRules) -> Double {
       guard rhythm.count > 0 else { return rules.errorMemory }
-      // If errors lose a share e in an interval, the changes of steps have 4 e + 2 e² variances.
+      // If errors lose a share e in an interval, the changes of steps have 4 e + 2 e² times their
+      // variance.
       let part = (1 + 3 * changes).squareRoot() - 1
       let own = part < 1 ? -rhythm.interval / Math.log(1 - part) : 0
       return min(max(own, rules.errorMemory), rules.longestMemory)
@@ -53,7 +54,8 @@ package struct ZoneMonitor: Sendable {
   private var areas: [Area]
   private let rules: ZoneRules
   private var tags: [String: Tag] = [:]
-  /// The number of unused estimates: older than the last one, or without a covariance.
+  /// The number of unused estimates: estimates that are older than the last one, or without a
+  /// covariance.
   package private(set) var ignored = 0
 
   package init(_ zones: [Site.Zone], rules: ZoneRules = ZoneRules()) {

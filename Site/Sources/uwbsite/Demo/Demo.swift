@@ -99,7 +99,7 @@ struct Demo: AsyncParsableCommand {
     } catch { throw CommandFailure(.inputOutput, "\(error)") }
   }
 
-  /// Returns the result of the survey, and the plan.
+  /// Returns the result of the survey and the plan as text.
   static func text(_ survey: DemoSurvey, _ world: DemoWorld) -> String {
     var lines = ["\(survey.errors.count) anchors have found their places:"]
     for (place, error) in zip(survey.survey.places, survey.errors) {

@@ -5,11 +5,12 @@ import UWBSite
 
 /// Shows the places and the changes of the demo: a table that stays, or lines.
 final class DemoScreen: SiteSink {
-  /// Seconds between two tables, and simulated seconds between two lines without a terminal.
+  /// The seconds between two tables on a terminal; elsewhere the simulated seconds between two
+  /// lines.
   private static let refresh = 0.2
   private static let pause = 10.0
 
-  /// The number of places, and the errors that the demo knows.
+  /// The numbers of places and changes, and the errors against the true places.
   struct Score {
     var places = 0
     var squares = 0.0
@@ -24,7 +25,7 @@ final class DemoScreen: SiteSink {
 
   private let truth: DemoTruth
   private let duration: Double
-  /// The columns and lines of the terminal; nil without one.
+  /// The columns and lines of the terminal; nil without a terminal.
   private let size: () -> (width: Int, height: Int)?
   private let write: (String) throws(SinkFailure) -> Void
   private let clock = ContinuousClock()
@@ -109,7 +110,7 @@ final class DemoScreen: SiteSink {
     table.rows[tag].zone = inside[tag].last ?? ""
   }
 
-  /// The simulated time, as wide as in the lines of `uwbsite run`.
+  /// The simulated time, in the width of the lines of `uwbsite run`.
   private var moment: String {
     let text = DemoTable.fixed(time)
     return String(repeating: " ", count: max(0, 10 - text.count)) + text
@@ -129,7 +130,7 @@ final class DemoScreen: SiteSink {
     _ lines: [String], _ size: (width: Int, height: Int), _ now: ContinuousClock.Instant
   ) throws(SinkFailure) {
     lastTable = now
-    // Back to the first line of the table, and clear the rest of the screen.
+    // The cursor moves to the first line of the table, and the rest of the screen is cleared.
     var text = shownLines > 1 ? "\u{1B}[\(shownLines - 1)A" : ""
     text += "\r\u{1B}[J"
     for line in lines { text += DemoTable.clip(line, size.width) + "\n" }
@@ -139,7 +140,7 @@ final class DemoScreen: SiteSink {
     try write(text + shown.joined(separator: "\n"))
   }
 
-  /// The last lines, below the table.
+  /// The summary below the last table.
   private var summary: String {
     let start = shownLines > 0 ? "\n" : ""
     var text =

@@ -18,7 +18,7 @@ struct DemoTable {
 
   private typealias Column = (title: String, width: Int, text: @Sendable (Row) -> String)
 
-  /// Columns in the order in which a narrow terminal keeps them.
+  /// The columns, in the order in which a narrow terminal keeps them.
   private static let columns: [Column] = [
     ("tag", 4, { row in row.name }),
     ("x m", 6, { row in row.state ?? row.place.map { fixed($0.position.x) } ?? "" }),
@@ -36,7 +36,7 @@ struct DemoTable {
     let block = Self.width(columns)
     let blocks = max(1, min((width + 3) / (block + 3), 4))
     var lines = [Self.clip(status, width)]
-    // Rows run down, then to the right.
+    // The rows fill a column from top to bottom, then the next column to the right.
     let perBlock = (rows.count + blocks - 1) / blocks
     let shown = min(perBlock, max(0, height - 2))
     guard shown > 0 else { return lines }
@@ -63,7 +63,7 @@ struct DemoTable {
   private static func line(_ cells: [String], _ columns: [Column]) -> String {
     zip(cells, columns).map { cell, column in
       let space = String(repeating: " ", count: max(0, column.width - cell.count))
-      // Numbers and their titles end at one column; words begin at one.
+      // Numbers are right-aligned with their titles, and words are left-aligned.
       let isWord = ["tag", "zone", "motion"].contains(column.title)
       return isWord ? clip(cell, column.width) + space : space + cell
     }.joined(separator: " ")

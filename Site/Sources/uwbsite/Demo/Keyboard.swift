@@ -10,11 +10,11 @@
 final class Keyboard {
   private var former: termios?
 
-  /// Takes keys as they are pressed; does nothing without a terminal.
+  /// Starts to read keys as they are pressed; does nothing without a terminal.
   init() {
     var settings = termios()
     guard isatty(STDIN_FILENO) == 1, unsafe tcgetattr(STDIN_FILENO, &settings) == 0,
-      // A program in the background would be stopped.
+      // A program in the background would be stopped by a change of the terminal.
       tcgetpgrp(STDIN_FILENO) == getpgrp()
     else { return }
     former = settings
@@ -38,7 +38,7 @@ final class Keyboard {
     return key == UInt8(ascii: "q") || key == UInt8(ascii: "Q")
   }
 
-  /// Returns the size of the terminal at standard output; nil without one.
+  /// Returns the size of the terminal at standard output; nil without a terminal.
   static func size() -> (width: Int, height: Int)? {
     guard isatty(STDOUT_FILENO) == 1 else { return nil }
     var size = winsize()
