@@ -4,7 +4,7 @@ import AccessoryProtocol
 import Testing
 import UCI
 
-/// Messages of both kinds of phones in captures: no key stays in them.
+/// Messages of both kinds of phones in captures, which contain no key.
 @Suite struct DialogueMessageTests {
   /// Configuration 6 of AOSP's layout with the key 0x10 to 0x1F, and Bluetooth before UWB.
   private static let configuration = bytes(

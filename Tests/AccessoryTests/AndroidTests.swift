@@ -158,7 +158,7 @@ import UWBTestSupport
     #expect(phone.capability.address == address)
     #expect(try await phone.stop(AndroidTechnologies(rawValue: 2)).content == Self.notStopped)
     #expect(fixture.accessory.rangingApps.count == 1)
-    // A second configuration replaces the session, also the same one.
+    // A second configuration replaces the session, even if it equals the first.
     let choice = try phone.choice()
     for _ in 0..<2 {
       #expect(try await phone.configure(choice).content == Self.started)
@@ -196,7 +196,8 @@ import UWBTestSupport
     await fixture.end()
   }
 
-  /// A new connection has another address, and a configuration without a request uses the last one.
+  /// A new connection has another address, and a configuration without a request uses the last
+  /// capabilities.
   @Test func aPhoneReturns() async throws {
     let fixture = try await AccessoryFixture(isAsked: false)
     var phone = try Phone(of: fixture.accessory, as: "phone")

@@ -51,14 +51,15 @@ struct ChipFixture {
     bench.stop()
   }
 
-  /// The number of sessions that the accessory's chip reports.
+  /// The number of sessions on the accessory's chip, as the chip reports it.
   func sessions() async throws -> UInt8? {
     try await device.send(GetSessionCount()).count
   }
 }
 
 extension Accessory.Options {
-  /// No session ends because nothing is measured: an emulated or busy machine may be that slow.
+  /// The time-out is so long that no session ends for lack of measurements, even on an emulated or
+  /// busy machine.
   static var patient: Self {
     var options = Self()
     options.inactivityTimeout = nil
@@ -85,8 +86,8 @@ struct AccessoryFixture {
   ) async throws {
     chips = try await ChipFixture(profile, phones: phones, recovery: recovery)
     accessory = try Accessory(chips.device, options: options, clock: clock)
-    // An accessory keeps only the newest 256, and continues to measure while a test waits for
-    // another event.
+    // An accessory keeps only the newest 256 events, and continues to measure while a test waits
+    // for an event.
     let (all, continuation) = AsyncStream<Accessory.Event>.makeStream()
     let newest = accessory.events
     Task {

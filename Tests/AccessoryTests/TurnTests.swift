@@ -151,12 +151,12 @@ import UWBTestSupport
     options.inactivityTimeout = nil
     let time = VirtualTime()
     var fixture = try await AccessoryFixture(options: options, clock: time.clock)
-    // Read from the beginning: there may be more failed rounds than events that wait.
+    // The events are read from the beginning, because more rounds may fail than events wait.
     let events = fixture.events
     async let reported = names(events, ends: 2)
     let data = try fixture.phone.shareable()
     #expect(try await fixture.phone.configure(data) == .accessoryUwbDidStart)
-    // With the second reply, the first message has been handled, and its app has no timer.
+    // The second reply shows that the first message has been handled. Its app has no timer.
     #expect(try await fixture.phone.configure(data) == .accessoryUwbDidStart)
     let silent = try TestApp(of: fixture.accessory)
     await time.timers(1)
@@ -174,7 +174,7 @@ import UWBTestSupport
         "connected", "offered", "started", "connected", closed, "stopped the app stopped it",
         closed,
       ]
-    // The end of one app may be reported while the other one stops.
+    // Two apps end at the same time, so the order of their events varies.
     #expect(seen.sorted() == expected.sorted())
     await fixture.end()
   }
@@ -218,7 +218,7 @@ import UWBTestSupport
     options.inactivityTimeout = .milliseconds(100)
     var fixture = try await AccessoryFixture(phones: [.qm33PDoA], options: options)
     _ = try await fixture.range()
-    // Three times the timeout: rounds are 20 ms apart.
+    // The stream lasts three times the time-out, with a round every 20 ms.
     var heard = 0
     for await event in fixture.events {
       if case .measured(_, let measurement) = event, measurement.result.status.isSuccess {

@@ -27,7 +27,7 @@ import UWB
     let bus = try await PrivateBus()
     let blueZ = try await FakeBlueZ(bus)
     blueZ.adapter()
-    // A device that is not received, and one that is not an accessory.
+    // One device is not received, and one device is not an accessory.
     blueZ.device("BB", [("UUIDs", .strings([FakeBlueZ.uart.service]))])
     blueZ.device("CC", [("RSSI", .int16(-30)), ("Name", .string("Headset"))])
     blueZ.accessory("AA", FakeBlueZ.qnis, flags: ["write", "write-without-response"])
@@ -135,7 +135,7 @@ import UWB
     _ = await blueZ.called("Disconnect")
     async let again = central.connect(to: accessory)
     sockets.append(try blueZ.acquirable("AcquireNotify"))
-    // Long enough for a disconnection that comes too early.
+    // The wait is long enough for a disconnection that comes too early.
     _ = try await first(central)
     isConnected = false
     let path = try #require(held?.message.path)

@@ -107,7 +107,7 @@ private let b = DBusValue.path("/org/bluez/hci0/dev_B")
 }
 
 @Suite(.bus, .timeLimit(.minutes(10))) struct ServerTests {
-  /// Published services, and the path of the first.
+  /// Publishes services, and returns the path of the first service.
   @BluetoothActor private func published(
     _ uart: Uart
   ) async throws -> (PrivateBus, FakeBlueZ, Bluetooth, program: String, root: String) {
@@ -420,7 +420,7 @@ private let b = DBusValue.path("/org/bluez/hci0/dev_B")
     #expect(found?.name == "board" && found?.rssi == -40 && found?.id.description == "dev_CC")
   }
 
-  /// BlueZ would not report the services of the first one again.
+  /// BlueZ would not report the services of the lost device again.
   @Test @BluetoothActor func aScanForgetsDevicesWhoseServicesWereLost() async throws {
     let (_, blueZ, bluetooth) = try await opened()
     let adapter = try await bluetooth.adapter(for: .central)

@@ -7,11 +7,11 @@ import Testing
 /// tests choose. The virtual bench uses the real one.
 @BluetoothActor final class FakeBlueZ {
   let connection: DBusConnection
-  /// Objects that a test need not keep.
+  /// The objects that live as long as this stand-in, so that tests need not keep them.
   var kept: [AnyObject] = []
   private let bus: PrivateBus
   private var objects: [String: [String: [(String, DBusValue)]]] = [:]
-  /// The calls, as member or member and path.
+  /// The calls; a test waits for a call by its member, or by member and path.
   private(set) var calls: [DBusMessage] = []
   private var waiting: [(String, CheckedContinuation<DBusMessage, Never>)] = []
   /// The replies that replace the usual ones.

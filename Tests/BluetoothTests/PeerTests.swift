@@ -56,7 +56,7 @@ import Testing
     let air = try await Air()
     let nearby = try await air.peers()
     let ends = try await Self.meet(nearby)
-    // The objects that bluetoothd has of it.
+    // bluetoothd's end of the connection is shut.
     air.socket?.shut()
     for end in ends { #expect(await end.ended() == .vanished) }
     _ = await air.invited.blueZ.called("Disconnect")
@@ -168,7 +168,7 @@ import Testing
     fileprivate(set) var service = ""
     /// The advertisement.
     fileprivate(set) var number: [UInt8] = []
-    /// The path of bluetoothd's object for it, at the other machine.
+    /// The path of bluetoothd's object for this machine, at the other machine.
     var path: String { "/org/bluez/hci0/dev_" + address.replacing(":", with: "_") }
 
     init(_ address: String, _ name: String) async throws {
@@ -178,7 +178,7 @@ import Testing
       blueZ.adapter(address: address, version: 0x0542)
     }
 
-    /// Makes it receive the advertisement of the other one.
+    /// Lets this machine receive the advertisement of the other machine.
     func hear(_ other: Machine) {
       blueZ.device(
         other.address.replacing(":", with: "_"),
@@ -264,7 +264,7 @@ import Testing
     for machine in machines {
       machine.blueZ.answers["Disconnect"] = { [weak self] call in
         call.reply()
-        // bluetoothd's end.
+        // The socket is bluetoothd's end of the connection.
         self?.socket?.shut()
         self?.socket = nil
         connect(false)

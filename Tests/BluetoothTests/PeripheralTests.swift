@@ -314,7 +314,7 @@ import UWB
     await stage.end()
   }
 
-  /// The socket is the one of the previous phone, whose MTU was greater.
+  /// The socket is the socket of the previous phone, whose MTU was greater.
   @Test func aShortMTUIsSaidWhereASocketIsShared() async throws {
     let stage = try await Stage(version: 0x0542)
     let events = stage.accessory.events

@@ -149,7 +149,7 @@ static void comes_back_from_a_reset(void) {
   close_chip();
 }
 
-// The end of a block that is not a packet.
+// A block ends with bytes that are not a packet.
 static void remainder(void) {
   uint8_t block[64];
   open_chip(LINES);

@@ -37,7 +37,7 @@ struct sim_bus {
   bool closed;
   // The host's GPIO reports no edges of this line, only levels.
   bool is_deaf[CUWB_LINES];
-  // The kernel refuses a transfer with this errno after this many have passed.
+  // The errno with which the kernel refuses a transfer, after a number of transfers have passed.
   int refusal;
   unsigned transfers_left;
   // Not NULL: the bus runs in the machine's time, with this lock held during each call.

@@ -134,11 +134,11 @@ static ssize_t poll_and_read(int fd, int wake, void *memory, size_t room) {
 struct cuwb_reference_reader {
   int host;
   enum cuwb_reference_wait wait;
-  // Nothing is written to it: a reader that can be cancelled also waits for it.
+  // The event descriptor of a reader that can be cancelled. Nothing is written to it.
   int wake;
   struct uring ring;
   uint64_t *arrived;
-  // Used by the hand-over only.
+  // The times of reception, for the hand-over only.
   uint64_t *received;
   void (*volatile handler)(cuwb_reference_reader *, const uint8_t *, size_t);
   uint8_t landing[512];

@@ -150,14 +150,14 @@ func socketPair() throws -> (SocketChannel, FileDescriptor) {
     let ended = Locked(0)
     let connecting = (0..<32).map { _ in
       Task {
-        // Longer than this test may take.
+        // The limit is longer than this test may take.
         _ = try? await SocketChannel.connect(to: .unix(path: path), within: 120)
         ended.withLock { $0 += 1 }
       }
     }
     for _ in 0..<100 { await Task { await Task.yield() }.value }
     #expect(ended.withLock { $0 } == 0)
-    // They fail once the socket no longer listens.
+    // The attempts fail once the socket no longer listens.
     close(listening)
     for task in connecting { await task.value }
     first.close()

@@ -164,7 +164,7 @@ import Testing
         }
       }
       #expect(isConnected)
-      // One attempt for each pause.
+      // The listener makes one attempt for each pause.
       var pauses = paused.stream.makeAsyncIterator()
       for _ in 0..<3 {
         #expect(await pauses.next() != nil)

@@ -8,7 +8,7 @@
 
 // The loader of an SR1xx (HBCI), after AOSP's hardware/nxp/uwb.
 struct hbci_rom {
-  // The next answer; a length of 0: nothing.
+  // The next answer; a length of 0 stands for no answer.
   uint8_t answer[64];
   uint32_t answer_length;
   // The answer after its announcement has been acknowledged.

@@ -77,9 +77,9 @@ struct chip_ops {
   void (*driven)(chip_model *model, cuwb_line line, bool high);
   void (*written)(chip_model *model, const uint8_t *bytes, size_t length);
   void (*control)(chip_model *model, uint32_t number, uint32_t value);
-  // After `in_ns`, packets in the queue may be offered.
+  // Offers packets of the queue after `in_ns`.
   void (*offer)(chip_model *model, uint64_t in_ns);
-  // Called when time has passed.
+  // Called after time has passed.
   void (*advance)(chip_model *model);
 };
 
@@ -102,14 +102,14 @@ struct chip_model {
   bool was_off;
   uint64_t off_since;
   int power_change;
-  // Sent each time the firmware starts; NULL: nothing.
+  // The packet that is sent each time the firmware starts; NULL for none.
   const uint8_t *boot_packet;
   size_t boot_packet_length;
   // The time at which a held-back packet is offered anyway; UINT64_MAX: never.
   uint64_t retry_at;
 
   unsigned counts[CHIP_COUNTS];
-  // The longest pause between two transfers that have to be apart; UINT64_MAX: there were none.
+  // The shortest pause between two transfers that have to be apart; UINT64_MAX if there were none.
   uint64_t shortest_pause_ns;
   uint32_t speed_hz;
   unsigned violation_count;
@@ -144,7 +144,7 @@ static inline uint32_t chip_payload_length(const uint8_t *header) {
   return wide ? header[2] | (uint32_t)header[3] << 8 : header[3];
 }
 
-// A packet for the host, offered after `in_ns`.
+// Queues a packet for the host, and offers it after `in_ns`.
 void chip_say(chip_model *model, uint8_t layer, const void *bytes, size_t length, uint64_t in_ns);
 
 // Called when a command has arrived completely.

@@ -28,7 +28,7 @@ struct nxp_driver_model {
   size_t lengths[4096];
   int errors[4096];
   unsigned first, last;
-  // Not 0: reads fail with this errno when there is nothing else, instead of waiting.
+  // The errno with which reads fail when nothing else is left; 0 if they wait instead.
   int forever;
   bool aborted;
   bool reading;

@@ -15,7 +15,7 @@ enum {
 // Source: newer drivers.
 #define LEAST_WAKE_NS (500 * US)
 #define LEAST_AWAKE_NS (3 * MS)
-// Between selection and the first clock. Source: hsspi.c.
+// The shortest time between selection and the first clock. Source: hsspi.c.
 #define LEAST_SETUP_US 5
 // Qorvo's firmware updater clocks at the same rate.
 #define FASTEST_HZ 20000000
@@ -156,7 +156,7 @@ static void announce(struct qm35_model *chip, uint8_t *in) {
   put_header(in, QM35_READY | QM35_WAITING, layer, length);
 }
 
-// The announced block, or its header alone if the host does not support that layer.
+// Sends the announced block, or its header alone if the host does not support that layer.
 static void give(struct qm35_model *chip, const uint8_t *out, uint8_t *in, uint32_t count) {
   chip_model *model = &chip->base;
   struct chip_packets *queue = &model->queue;

@@ -16,7 +16,7 @@
 struct sr2xx_model {
   struct chip_model base;
   bool header_read;
-  // When IRQ was raised; UINT64_MAX: it is low.
+  // The time at which IRQ was raised; UINT64_MAX while it is low.
   uint64_t raised_at;
   uint64_t moved_at;
   bool is_loading;

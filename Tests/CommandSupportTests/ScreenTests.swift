@@ -104,7 +104,7 @@ import UWBTestSupport
     #expect(session.screen.wraps == wraps)
     session.interrupt()
     #expect(try session.status() == 0)
-    // One summary, in two lines.
+    // The screen has one summary, in two lines.
     #expect(session.screen.lines.count == 6, "\(session.screen.lines)")
     #expect(session.screen.lines.count { $0.contains(" Hz, ") } == 1)
     #expect(session.screen.lines.last?.hasPrefix("  ") == true)
@@ -268,7 +268,7 @@ import UWBTestSupport
     #expect("東京 東京".wrapped(to: 5, indent: 1) == "東京\n 東京")
   }
 
-  /// Lines that are redrawn would cover it.
+  /// Lines that are redrawn would cover the output of commands.
   @Test func theOutputOfCommandsStaysOnTheScreen() throws {
     let session = try TerminalSession([
       "accessory", "--listen", "tcp:0", "-n", "12", "--region", "near=3", "--on-enter",

@@ -43,7 +43,7 @@ import UWBTestSupport
     for (antenna, truth) in field.truth {
       let found = try #require(fit.delays[antenna])
       #expect(abs(found.metres - truth) < 0.012, "\(antenna): \(found.metres) for \(truth)")
-      // Each is half of (sum + sum - sum): the tape's 2 cm three times.
+      // Each delay is half of a sum of three distances, each with the tape's 2 cm.
       #expect(0.014...0.022 ~= found.standardDeviation)
     }
   }

@@ -74,7 +74,7 @@ struct ArrayFitTests {
   func ring(coupling: Double, mirrored: Bool) throws {
     let array = Self.ring(coupling: coupling, mirrored: mirrored)
     var noise = Noise(seed: 12)
-    // One turn for the fit, and another one in between.
+    // The fit uses one turn. The other turn has the directions in between.
     let turn = (0..<90).map { wrapped(4 * Double($0) * degree) }
     let fit = try ArrayFit(array.samples(turn, &noise))
     let other = array.samples((0..<240).map { wrapped((1.5 * Double($0) + 0.5) * degree) }, &noise)

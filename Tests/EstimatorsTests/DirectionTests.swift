@@ -24,7 +24,7 @@ private let degree = Double.pi / 180
     #expect((squares / 500).squareRoot() < figure)
   }
 
-  /// Four antennas in a ring.
+  /// The four antennas of a ring.
   private static let ring: [AntennaPair] = {
     let positions = [(0.35, 0.0), (0, 0.35), (-0.35, 0), (0, -0.35)]
     return [(0, 1), (1, 2), (2, 3), (3, 0)].map { a, b in
@@ -35,7 +35,7 @@ private let degree = Double.pi / 180
     }
   }()
 
-  /// All directions, one phase in a hundred wrong.
+  /// The peer moves through all directions, and one phase in a hundred is wrong.
   @Test func `Estimates directions over the full circle`() throws {
     let pairs = Self.ring
     let finder = try #require(DirectionFinder(pairs))

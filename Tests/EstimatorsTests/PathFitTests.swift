@@ -124,7 +124,7 @@ import UWBTestSupport
     var diagnostics = ReceptionDiagnostics()
     diagnostics.firstPathSNR = 12
     #expect(abs((model.probability(diagnostics) ?? 0) - 0.8808) < 1e-3)
-    // Beyond the measured range, nothing more is concluded.
+    // Levels beyond the measured range lead to no further conclusion.
     diagnostics.firstPathSNR = -1e9
     #expect(abs((model.probability(diagnostics) ?? 0) - 0.9526) < 1e-3)
   }

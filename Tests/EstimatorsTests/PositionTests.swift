@@ -162,7 +162,7 @@ import UWBTestSupport
     let mirrored = try #require(
       PositionSolver(height: height).solve(Self.ranges(SIMD3<Double>(1.5, 4, 1), line)))
     #expect(mirrored.warnings.contains(.mirror))
-    // Far away from a small cluster.
+    // The device is far away from a small cluster of anchors.
     let far = try #require(
       PositionSolver(height: height).solve(
         Self.ranges(SIMD3<Double>(80, 10, 1), Self.anchors.map { $0 * 0.2 })))
@@ -213,7 +213,7 @@ import UWBTestSupport
       return (squares / Double(truth.count)).squareRoot()
     }
     #expect(try rms(live: true) < 0.3)
-    // With all of it known, the wrong anchor is detected.
+    // If the whole walk is used, the wrong anchor is detected.
     #expect(try rms(live: false) < 0.08)
   }
 

@@ -5,7 +5,8 @@ import Testing
 import UWBTestSupport
 
 @Suite(.computes) struct RangeSmootherTests {
-  /// 5.5 Hz, 6 cm, one in a hundred wrong by up to 100 m, including the first one.
+  /// A walk at 5.5 Hz with 6 cm of noise. One range in a hundred is wrong by up to 100 m, including
+  /// the first.
   static func walk(seed: UInt64) -> (samples: [RangeSample], truth: [Double], wrong: [Bool]) {
     var noise = Noise(seed: seed)
     var samples: [RangeSample] = []

@@ -7,7 +7,7 @@ import UWBTestSupport
 /// Streams for which the filter has no options: other rates, movements of the peer, and errors of
 /// the ranges.
 @Suite(.computes) struct RangeWorldTests {
-  /// Metres over seconds.
+  /// The distance in metres as a function of seconds.
   enum Movement: CaseIterable {
     case none, walk, flight
 

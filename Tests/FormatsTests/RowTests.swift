@@ -142,7 +142,7 @@ import UCI
     // Each session has numbers of its own.
     #expect(summary.add(Self.row(5, 2, token: 2)) == 0)
     #expect(summary.add(Self.row(8, 2, token: 2)) == 2)
-    // Nor is a number that is lower than the one before.
+    // A number that is lower than the previous number does not count either.
     #expect(summary.add(Self.row(1, 2, token: 2)) == 0)
     #expect(summary.missing == 3 && summary.lastSequence == 1)
   }

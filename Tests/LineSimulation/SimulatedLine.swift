@@ -2,17 +2,17 @@
 
 package import CUWB
 
-/// How bytes reach the reader.
+/// The way in which bytes reach the reader.
 package enum Arrival: CaseIterable {
-  /// All bytes in reads that are as large as the room.
+  /// All bytes at once, in reads as large as the room.
   case atOnce
-  /// Without a pause, in reads of 1 to 300 bytes.
+  /// Bytes without a pause, in reads of 1 to 300 bytes.
   case backToBack
-  /// A frame a read, every 200 ms.
+  /// A frame in each read, every 200 ms.
   case slow
-  /// A frame a read, every 20 ms: never silent for long.
+  /// A frame in each read, every 20 ms, so that no silence is long.
   case fast
-  /// In transfers of up to 64 bytes, 5 ms apart, a frame every 100 ms.
+  /// Transfers of up to 64 bytes, 5 ms apart, with a frame every 100 ms.
   case transfers
 }
 
@@ -50,7 +50,7 @@ package struct SimulatedLine: ~Copyable {
     }
   }
 
-  /// Nothing arrives until `time`.
+  /// Lets time pass until `time`, without bytes.
   package mutating func quiet(until time: UInt64) {
     drain()
     while true {
@@ -69,7 +69,7 @@ package struct SimulatedLine: ~Copyable {
     quiet(until: now + milliseconds * millisecond)
   }
 
-  /// Bytes arrive in one read, or in as few reads as they fit into.
+  /// Lets bytes arrive in one read, or in as few reads as they fit into.
   package mutating func arrive(_ bytes: some Sequence<UInt8>) {
     var rest = Array(bytes)[...]
     while !rest.isEmpty {
@@ -84,7 +84,7 @@ package struct SimulatedLine: ~Copyable {
     }
   }
 
-  /// Bytes arrive at their times, followed by a long silence.
+  /// Lets bytes arrive at their times, and then a long silence.
   package mutating func play(_ chunks: [Chunk]) {
     let start = now
     for chunk in chunks {

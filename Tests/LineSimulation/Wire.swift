@@ -69,7 +69,7 @@ package struct Wire {
     [0x62, 0x00, 0x00, 0x38] + measurements(1)
   }
 
-  /// 273 bytes in two segments.
+  /// Returns a notification of 273 bytes, in two segments.
   package mutating func segmentedSessionInfo() -> [[UInt8]] {
     let payload = measurements(8)
     return [

@@ -13,7 +13,7 @@ import UWBLink
   /// A location as anchors encode it: its type and its bytes, which were packed by hand, without
   /// gaps and low byte first.
   private enum Place {
-    /// None.
+    /// No location.
     static let none: (type: UInt8, bytes: [UInt8]) = (0, [])
     /// 48.5 degrees north (33 bits, 24 of them after the point), 11.25 west, 100.5 m (30 bits, 21).
     static let geographic: (type: UInt8, bytes: [UInt8]) = (

@@ -18,9 +18,9 @@ import UWBSimulator
     var hasFlight = true
     /// Anchors whose response is late by metres.
     var late: (index: Int, metres: Double)?
-    /// Seconds, one standard deviation.
+    /// One standard deviation of a stamp in seconds.
     var noise = 100e-12
-    /// Metres, one standard deviation of each coordinate of an anchor.
+    /// One standard deviation of each coordinate of an anchor in metres.
     var wrong = 0.0
     /// Converts metres to the coordinates in the messages.
     var coordinates: (SIMD3<Double>) -> (NIDLTDOACoordinatesType, SIMD3<Double>)? = {
@@ -32,7 +32,7 @@ import UWBSimulator
 
     init(seed: UInt64, anchors: [SIMD3<Double>] = Cluster.room) {
       (self.anchors, random) = (anchors, RandomSource(seed: seed))
-      // The last one is the tag.
+      // The last rate is the rate of the tag.
       rates = (0...anchors.count).map { _ in 10e-6 * random.normal() }
       origins = (0...anchors.count).map { _ in 17 * random.uniform() }
     }
@@ -113,7 +113,7 @@ import UWBSimulator
     (cluster.isCommonTimeBase, cluster.hasFinal, cluster.hasFlight) = (isCommon, form.0, form.1)
     var follower = NIAnchorPlaces(height: 1.2)
     let results = places(&cluster, &follower, at: Self.tag, blocks: 6)
-    // Without a final, the next round completes the one before.
+    // Without a final message, a round is complete when the next round begins.
     #expect(results.count == (form.0 ? 6 : 5))
     let last = try place(results.last)
     let error = last.position - Self.tag

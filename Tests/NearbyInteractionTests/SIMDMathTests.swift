@@ -6,7 +6,7 @@ import Testing
   import Glibc
 #endif
 
-/// Compared with numbers computed by hand. The public documentation of Apple's simd library
+/// Results compared with numbers computed by hand. The public documentation of Apple's simd library
 /// describes the functions.
 @Suite struct SIMDVectorTests {
   @Test func productsAndLengths() {
@@ -98,7 +98,7 @@ import Testing
   @Test func determinantsAndInverses() {
     #expect(three.determinant == 18)
     #expect(abs(four.determinant - 30) < 1e-12)
-    // The adjugate by hand.
+    // The adjugate, computed by hand.
     let adjugate = simd_double3x3(rows: [
       simd_double3(10, 1, -3), simd_double3(-2, 7, -3), simd_double3(-2, -2, 6),
     ])

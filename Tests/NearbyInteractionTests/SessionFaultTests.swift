@@ -7,8 +7,8 @@ import UWBSimulator
 
 @testable import NearbyInteraction
 
-/// How the app's side handles shareable data that is lost, late, repeated, truncated or
-/// misdirected, and accessories that disappear.
+/// The reactions of the app's side to shareable data that is lost, late, repeated, truncated or
+/// misdirected, and to accessories that disappear.
 @Suite struct SessionFaultTests {
   /// A session whose accessory is not measured times out, and ranges when it is run again.
   private func triesAgain(_ fixture: SessionFixture) async throws {

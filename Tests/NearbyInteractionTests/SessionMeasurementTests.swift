@@ -193,7 +193,7 @@ import UWB
     }
     let objects = fixture.recorder.objects
     #expect(objects.count == 101)
-    // Two answers to one question never arrive.
+    // The direction never contradicts the horizontal angle.
     for object in objects {
       guard let direction = object.direction, let angle = object.horizontalAngle else { continue }
       #expect(cos(atan2(direction.x, -direction.z) - angle) > 0.85, "\(direction) \(angle)")

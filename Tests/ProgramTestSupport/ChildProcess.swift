@@ -15,14 +15,14 @@ package final class ChildProcess {
   package let process: SpawnedProcess
   private let output = Pipe()
   private let complaints = Pipe()
-  /// Read, but not returned yet.
+  /// The output that has been read, but not returned yet.
   private var pending = ""
 
   package static let uwbctl = path(of: "uwbctl")
   package static let uwbd = path(of: "uwbd")
   package static let uwblab = path(of: "uwblab")
 
-  /// The program in the folder of the tests.
+  /// Returns the path of a program in the folder of the tests.
   private static func path(of program: String) -> String {
     URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
       .deletingLastPathComponent().appending(path: program).path
@@ -90,7 +90,7 @@ package final class ChildProcess {
     String(decoding: complaints.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
   }
 
-  /// The output of a program that ended by itself.
+  /// The outcome of a program that has ended.
   package struct Outcome {
     /// The exit status as shells report it: 128 plus the signal for a program that a signal ended.
     package var status: Int32

@@ -3,7 +3,7 @@
 import UCI
 package import UWBSimulator
 
-/// Starts a chip alone in its scene.
+/// Starts a simulated chip that is alone in its scene.
 package func simulatedChip(
   _ profile: ChipProfile = .qm33
 ) throws -> (bench: SimulatedBench, chip: SimulatedBench.Chip) {

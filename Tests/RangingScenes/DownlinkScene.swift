@@ -10,7 +10,7 @@ package struct DownlinkScene {
   /// The fractions by which the clocks are fast.
   package var rates = (initiator: 12e-6, responder: -9e-6, tag: 17e-6)
   package var starts = (initiator: 0x12_3456_7890, responder: 0xFF_FFFF_0000, tag: 0xFE_0000_0000)
-  /// Seconds.
+  /// The reply times in seconds.
   package var replies = (responder: 2e-3, initiator: 3e-3)
   package var deviation = 0.0
 

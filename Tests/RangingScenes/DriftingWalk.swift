@@ -4,19 +4,20 @@ package import Ranging
 
 /// Ranges to a beacon at rest from a device that walks or flies, and whose own tracking drifts.
 package struct DriftingWalk {
-  /// What differs between walks.
+  /// The parameters of a walk.
   package struct Kind {
     package var name: String
-    /// Metres walked, half the width of the place, and the deviation of the beacon's height.
+    /// The length of the way, half the width of the place, and the deviation of the beacon's
+    /// height, in metres.
     package var length, area, lift: Double
     package var flies = false
-    /// Metres: noise, and an error that changes within `slowLength` metres.
+    /// The noise in metres. `slow` is an error that changes within `slowLength` metres.
     package var noise = 0.06
     package var slow = 0.08
     package var slowLength = 0.7
-    /// Degrees a minute, the same throughout.
+    /// The constant drift of the heading in degrees a minute.
     package var rate = 0.0
-    /// Degrees per square root of a minute, at random.
+    /// The random drift of the heading in degrees per square root of a minute.
     package var random = 0.0
 
     package static let all = [

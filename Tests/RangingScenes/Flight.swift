@@ -7,11 +7,11 @@ import Ranging
 package struct Flight {
   /// The errors of the anchors.
   package struct Errors {
-    /// Metres, one standard deviation.
+    /// One standard deviation of the constant and of the slow error, in metres.
     package var constant, slow: Double
-    /// Seconds within which the slow error changes.
+    /// The time in seconds within which the slow error changes.
     package var slowTime: Double
-    /// Metres: the noise of each measurement.
+    /// The noise of each measurement in metres.
     package var noise = 0.1
 
     package init(constant: Double, slow: Double, slowTime: Double = 2) {

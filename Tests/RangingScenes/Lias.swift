@@ -4,7 +4,7 @@ package import Ranging
 /// A trolley with three tags among eight anchors, with motion capture:
 /// LIAS-CUHKSZ/Efficient-Pose-Estimation-via-UWB-measurements (MIT).
 package struct Lias {
-  /// Metres, according to the README of the recording.
+  /// The positions of the anchors in metres, from the README of the recording.
   package static let anchors = [
     SIMD3<Double>(-3.4203, 3.0053, 1.0442), SIMD3<Double>(0.0016, 3.0110, 1.0446),
     SIMD3<Double>(3.6056, 2.9795, 1.0463), SIMD3<Double>(3.6011, -0.0008, 1.0422),

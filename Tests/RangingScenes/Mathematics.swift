@@ -6,7 +6,7 @@ package func cosine(_ x: Double) -> Double { cos(x) }
 package func arcSine(_ x: Double) -> Double { asin(max(-1, min(1, x))) }
 package func arcTangent(_ y: Double, _ x: Double) -> Double { atan2(y, x) }
 
-/// Radians in a degree.
+/// The number of radians in a degree.
 package let degree = Double.pi / 180
 
 /// Returns an angle in -π...π.

@@ -2,7 +2,7 @@
 
 /// A world that is turned about the vertical axis and moved.
 package struct MovedWorld {
-  /// Radians, from x towards y.
+  /// The turn in radians, from x towards y.
   package let turn: Double
   private let shift: SIMD3<Double>
 

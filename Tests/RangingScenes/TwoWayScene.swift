@@ -5,7 +5,7 @@ package import Ranging
 /// must find.
 package struct TwoWayScene {
   package var noise: Noise
-  /// Metres.
+  /// The distance of the radios in metres.
   package var distance = 10.0
   /// The fractions by which the clocks of initiator and responder are fast.
   package var initiator = 0.0
@@ -16,7 +16,7 @@ package struct TwoWayScene {
   /// The noise of each reception stamp in seconds, one standard deviation.
   package var deviation = 0.0
   package var counter = TickCounter.bits40
-  /// Ticks at the counters when the poll is sent.
+  /// The counters in ticks when the poll is sent.
   package var initiatorStart: UInt64 = 0
   package var responderStart: UInt64 = 0
 
@@ -27,7 +27,7 @@ package struct TwoWayScene {
     responderStart = UInt64(noise.uniform() * 0x1p40)
   }
 
-  /// Stamps with ticks rounded to whole numbers only when `whole`.
+  /// Returns the stamps of an exchange; their ticks are whole numbers only if `whole` is true.
   package mutating func exchange(at start: Double = 0, whole: Bool = false) -> TwoWayExchange {
     let flight = distance / SpeedOfLight.inAir
     var time = start

@@ -152,7 +152,7 @@ extension RangeEstimator {
     #expect(worst < 0.3)
   }
 
-  /// One sample against another: the longer distance counts as wrong, until a third one decides.
+  /// One sample against another: the longer distance counts as wrong, until a third sample decides.
   @Test func `Recovers soon from an outlier at the start`() throws {
     var estimator = RangeEstimator()
     estimator.update(RangeSample(time: 0, distance: 300))
@@ -169,7 +169,8 @@ extension RangeEstimator {
     #expect(third.disposition == .restartedAfterRejections && third.distance == 30)
   }
 
-  /// A wrong sample beside a right one looks like speed: the third one decides which it was.
+  /// A wrong sample beside a right sample looks like speed. The third sample decides which of them
+  /// was wrong.
   @Test(arguments: [0, 1], [0.5, 1.2, 2, -0.6])
   func `One wrong sample at the start is soon forgotten`(_ wrong: Int, _ error: Double) throws {
     for (interval, seed) in zip([0.1, 0.18, 0.1, 0.18], UInt64(1)...) {

@@ -38,7 +38,7 @@ struct FileTests {
       #expect(after.st_ino != before.st_ino, "another file has its name")
       try OutputFile.write([], to: folder.path("new"))
       #expect(try folder.read("new").isEmpty)
-      // No draft is left.
+      // No draft remains.
       let names = try FileManager.default.contentsOfDirectory(atPath: folder.path(""))
       #expect(names.sorted() == ["file", "new"])
     }
@@ -93,7 +93,7 @@ struct FileTests {
       let path = folder.path("pipe")
       try #require(mkfifo(path, 0o600) == 0)
       for isReading in [false, true] {
-        // On the thread of the task, because it checks the current task.
+        // The write runs on the thread of the task, because it checks the current task.
         let task = Task.detached {
           withUnsafeCurrentTask { $0?.cancel() }
           return Result {
@@ -126,7 +126,7 @@ struct FileTests {
         #expect(try Self.status(folder.path(name)).st_mode & 0o777 == 0o600)
       }
       let plain = try OutputFile.open(path)
-      // The write waits for a device that accepts no bytes, as usual.
+      // The write waits for a device that accepts no bytes, as a blocking descriptor does.
       #expect(fcntl(plain.rawValue, F_GETFL) & O_NONBLOCK == 0)
       try plain.close()
       #expect(try folder.read("file").isEmpty)

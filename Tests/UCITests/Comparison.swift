@@ -41,7 +41,7 @@ struct Comparison {
     #expect(condition, "\(what) of \(place)")
   }
 
-  /// Compares every key of `theirs` with ours.
+  /// Compares every key of the corpus with the decoded fields.
   mutating func compare(_ theirs: JSON, _ ours: [String: JSON]) {
     for (key, value) in theirs.object where !Self.ignored.contains(key) {
       guard let mine = ours[key] else {

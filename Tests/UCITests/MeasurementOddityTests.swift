@@ -136,7 +136,7 @@ import UCITestSupport
     #expect(list.map(\.txTimestamp) == [0x05_0403_0201, .max, 0x05_0403_0201, 0x05_0403_0201])
     #expect(list.map(\.location.count) == [0, 0, 12, 10])
     #expect(list[3].activeRounds == [7, 8])
-    // The parameter has another code for this kind of location.
+    // The parameter is one byte longer than the location, because it begins with the type.
     #expect(AppConfigID.dlTDoAAnchorLocation.parameter?.lengths == [1, 11, 13])
     #expect(info.encoded() == bytes(body))
   }

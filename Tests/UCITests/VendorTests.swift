@@ -111,7 +111,7 @@ import UCITestSupport
       #expect(!shown.contains("107, 107"), "\(packet)")
       #expect(message.payload(dialect: dialect) == payload(of: packet))
     }
-    // What is none is shown.
+    // A value that is not a secret is shown.
     let plain = try Message(packet: bytes("2f000008 01000080 01 670101"), dialect: nxp)
     #expect(!plain.fields(dialect: nxp).description.contains("secret"))
   }

@@ -68,7 +68,7 @@ import UWBTestSupport
     let scores = try found.scores(truth: "north_deg")
     #expect(scores.map(\.name) == ["horizontal_angle"])
     #expect(scores[0].errors.allSatisfy { abs($0) <= .pi })
-    // Degrees without a unit in the name.
+    // The column has degrees, but no unit in its name.
     let error = #expect(throws: LabError.self) { try found.scores(truth: "turn") }
     #expect(error?.recoverySuggestion?.contains("turn_horizontal_angle_deg") == true)
   }

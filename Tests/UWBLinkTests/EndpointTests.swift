@@ -19,7 +19,7 @@ struct EndpointTests {
       lines: [.interrupt: "GPIO24", .readIndication: "gpiochip0:23", .power: "0:18"],
       speed: 20_000_000, start: .cycle, firmware: "/lib/firmware/uwb.bin", board: "murata-2bp")
     #expect(endpoint == .spi(expected))
-    // Equality does not compare fields that neither of the two has.
+    // The endpoints would also be equal if both lacked these settings.
     #expect(expected.board == "murata-2bp" && expected.firmware == "/lib/firmware/uwb.bin")
     #expect(expected.speed == 20_000_000 && expected.start == .cycle)
     #expect(endpoint.firmware == "/lib/firmware/uwb.bin")

@@ -84,7 +84,7 @@ struct ReconnectTests {
       let path = FilePath(folder.path + "/\(number)/board")
       let watch = try await runBlocking { PathWatch([path]) }
       let waiting = Task { await watch.wait(milliseconds: 3_600_000) }
-      // So that most threads do wait.
+      // The threads yield, so that most of them do wait.
       for _ in 0..<8 * number { await Task.yield() }
       try FileManager.default.createDirectory(
         atPath: folder.path + "/\(number)", withIntermediateDirectories: false)

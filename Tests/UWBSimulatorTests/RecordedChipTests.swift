@@ -64,7 +64,7 @@ import UCI
     #expect(Self.say(&chip, "2f030000") == ["4f03000108"])
     #expect(Self.say(&chip, "2e0000020000") == ["4e00000107"])
     #expect(chip.statistics.unknown.values.reduce(0, +) == 3)
-    // Except for the first commands of every host.
+    // The first commands of every host are an exception.
     #expect(Self.say(&chip, "2000000100") == ["4000000100", "6001000101"])
     #expect(Self.say(&chip, "20020000").first?.hasPrefix("4002000a000200") == true)
     #expect(chip.statistics.invented[.coreGetDeviceInfo] == 1)
@@ -114,7 +114,7 @@ import UCI
     #expect(Self.heard(&chip, at: 352).count == 3)
     _ = Self.say(&chip, "2201000401000000", at: 352)
     #expect(Self.heard(&chip, at: 900) == ["4201000100", "61020006010000000300"])
-    // Twice the speed, and no delays at all.
+    // The recording is played at twice the speed, and without delays.
     chip = RecordedChip(recording, speed: 2)
     _ = Self.say(&chip, "2200000401000000")
     #expect(Self.heard(&chip, at: 50).count == 4)

@@ -59,7 +59,7 @@ import UCI
     #expect(recorded.allSatisfy { $0.t1 % 512 == 16_405 % 512 }, "the granularity of transmissions")
     for exchange in recorded {
       let result = try #require(doubleSided(exchange)).distance()
-      // Stamps are whole ticks: 4.7 mm one way.
+      // Stamps are whole ticks, which are 4.7 mm one way.
       #expect(abs(result.distance - exchange.truth) < 0.0035)
       let offset = (offsets[0] - offsets[exchange.responder]) * 1e-6
       #expect(abs(result.clockOffset - offset) < 0.62e-6)
@@ -97,7 +97,7 @@ import UCI
       #expect(abs(try exchange.distance(offset: offset).distance - 1) < 0.01)
       let raw = try exchange.distance(offset: ClockOffset(0)).distance
       #expect(abs(raw - 7) < 0.2, "2 ms and 20 ppm are 6 m: \(raw)")
-      // The clock offset from the carrier is noisier.
+      // The clock offset from the carrier is noisier than the offset from stamps.
       #expect(abs(e.carrierOffset - 20) < 0.3)
     }
     let chip = infos.flatMap(\.entries).compactMap(\.distanceCentimetres).map(Double.init)

@@ -24,7 +24,8 @@ import UWBTools
     checkup.sampleTime = .seconds(60)
     if isPatient { checkup.answerTime = .seconds(60) }
     let found = try await checkup.run { _ in }
-    // The order is the one of the table, each at most once, and no bad result is without advice.
+    // The order is the order of the table, each check occurs at most once, and no bad result is
+    // without advice.
     let order = found.map { Check.allCases.firstIndex(of: $0.check)! }
     #expect(order == order.sorted() && Set(order).count == order.count)
     for finding in found {

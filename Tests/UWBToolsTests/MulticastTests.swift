@@ -59,9 +59,10 @@ import UWBTools
     return try await apart { try RunningRanges.ask(call, addresses, at: path) }
   }
 
-  /// Sends the octets of a program that is not part of this package.
+  /// Sends the bytes of a program that is not part of this package.
   ///
-  /// - Returns: The replies without their zero bytes. The connection may end before all arrive.
+  /// - Returns: The replies without their zero bytes. The connection may end before all replies
+  ///   arrive.
   private static func octets(
     _ message: String, replies: Int, _ path: String
   ) async throws -> [String] {

@@ -139,7 +139,7 @@ import uwbctl
     #expect(end.complaints.contains(" Hz, "), "\(end.complaints)")
   }
 
-  /// The action of these signals is to end the program without a word to the chip.
+  /// The default action of these signals would end the program without a message to the chip.
   @Test(arguments: Signals.ending) func noSignalLeavesASession(_ signal: Int32) throws {
     let (bench, chip) = try simulatedChip()
     defer { bench.stop() }
@@ -158,7 +158,8 @@ import uwbctl
     var (master, slave): (Int32, Int32) = (-1, -1)
     try #require(openpty(&master, &slave, nil, nil, nil) == 0)
     let error = Pipe()
-    // Not its controlling terminal: no SIGHUP, only the error of the next line.
+    // The terminal is not the controlling terminal, so closing it causes no SIGHUP, only an error
+    // of the next line.
     let child = try SpawnedProcess(
       ChildProcess.uwbctl, ["range", "--device", chip.path, "--interval", "50"],
       standardOutput: slave, standardError: error.fileHandleForWriting.fileDescriptor)

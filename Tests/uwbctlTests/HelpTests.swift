@@ -317,7 +317,7 @@ import uwbctl
   @Test(arguments: [
     (["range", "--responders", "300"], "uwbctl range: --responders takes 1 to 255.", "range"),
     (["list", "--format", "x"], "uwbctl list: The value 'x' is invalid", "list"),
-    // Found when the command runs.
+    // The error is found when the command runs.
     (
       ["config", "get", "CHANNEL"],
       "uwbctl config get: There is no parameter CHANNEL. Nearest: CHANNEL_NUMBER.\n  try:",

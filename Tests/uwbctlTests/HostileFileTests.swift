@@ -88,7 +88,7 @@ import UWBTools
       let status = await Self.status(command)
       #expect(statuses.contains(status), "\(reader) \(file): \(status)")
     }
-    // In turn: the programs share a few readers of files.
+    // The arguments are tried in turn, because the programs share a few readers of files.
     let endless = ["/dev/zero", "<(yes $(printf 'x%.0s' {1..500}))", "/dev/full"]
     for file in [endless[index % endless.count], files[index % files.count]] {
       let run = try Self.sh(
@@ -383,7 +383,7 @@ import UWBTools
         let others = ["No peer was", "No message was", "ends early"].filter(run.complaints.contains)
         #expect(others.isEmpty, "\(line) \(place): \(run.complaints)")
       }
-      // Not the error of a descriptor that the runtime of Swift opened in its place.
+      // The error is not the error of a descriptor that the runtime of Swift opened in its place.
       if place == ">&-" { #expect(run.complaints.contains("Bad file descriptor")) }
     }
   }
@@ -474,7 +474,7 @@ import UWBTools
         + "--output p.out; s=$?; test ! -e p.out && exit $s", 65)
   }
 
-  /// Reads each of them in this process, and one in a process of its own.
+  /// Each document is read in this process, and one in a process of its own.
   @Test(arguments: [
     ("calibrate power --from", "truth_m,range_m,rx_power_dbm"),
     ("calibrate delay --from", "truth_m,range_m,channel,board_a,board_b"),

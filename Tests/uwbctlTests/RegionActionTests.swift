@@ -165,7 +165,7 @@ import UWBTools
     #expect(await outcomes(limit: .milliseconds(500), [command]) == [.tookTooLong])
     let text = try String(contentsOfFile: file, encoding: .utf8)
     let process = try #require(pid_t(text.trimmingCharacters(in: .whitespacesAndNewlines)))
-    // The process that inherits orphans reaps them sooner or later.
+    // The process that inherits orphans reaps them after a while.
     func isAlive() -> Bool {
       let status = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
       return status.map { !$0.contains(") Z ") } ?? false

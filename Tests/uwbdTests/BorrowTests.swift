@@ -35,7 +35,7 @@ import Varlink
       }
       let listed = try other.call("List").parameters["chips"]?.array?[0].object
       #expect(listed?["borrower"]?.object?["reason"] == .string("uwbctl config set"))
-      // In each way in which the program can end.
+      // The program ends in each possible way.
       borrower.close()
       let reply = try other.call("Start", ServiceBench.start())
       #expect(reply.error == nil, "\(reply.parameters)")

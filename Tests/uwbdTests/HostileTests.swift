@@ -135,7 +135,7 @@ import Varlink
     let permissions = Permissions(mostWaiting: (ofAll: 1_000, ofUser: 400))
     #expect(permissions.room(1, 1) == 400)
     #expect(permissions.room(2, 2) == 200)
-    // Others reduce it only when there are many of them.
+    // Other users reduce the room only when there are many of them.
     #expect(permissions.room(5, 2) == 200)
     #expect(permissions.room(10, 2) == 100)
     // The default queue of a program with 25 connections is not reduced.
@@ -146,7 +146,7 @@ import Varlink
     var rate = PeerRate(.nanoseconds(10))
     let times = [0, 4, 9, 10, 11, 25, 26].filter { rate.passes(measurement($0, 1)) }
     #expect(times == [0, 10, 25])
-    // Addresses without end, as of a hostile chip, are forgotten when they are silent.
+    // A hostile chip may report addresses without end. Silent addresses are forgotten.
     var passed = 0
     for number in 0..<40_000 where rate.passes(measurement(130 + number, UInt16(number % 20_000))) {
       passed += 1

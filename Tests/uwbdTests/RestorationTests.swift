@@ -25,7 +25,7 @@ import Varlink
   @Test func anAppThatWasKilledGoesOnWithItsSession() async throws {
     let folder = try TemporaryFolder()
     defer { folder.remove() }
-    // The address at which apps find it.
+    // The address at which apps find the accessory.
     let link = RestoredApp.folder(of: getpid())
     try FileManager.default.createSymbolicLink(
       atPath: link, withDestinationPath: folder.path(""))

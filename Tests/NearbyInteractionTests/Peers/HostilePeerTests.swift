@@ -118,7 +118,7 @@ import UWBTestSupport
     let connection = try #require(await stage.nearby.meet(as: Self.identity()))
     try await invited
     #expect(connection.name == "Bob")
-    // The oldest were replaced, at once.
+    // The oldest connections were replaced at once.
     for end in silent.prefix(12) { #expect(await Self.isClosed(end)) }
     stage.nearby.close()
   }
@@ -126,7 +126,7 @@ import UWBTestSupport
   @Test func silentConnectionsEnd() async throws {
     let stage = try await Stage()
     let silent = (0..<8).map { _ in stage.network.connect(from: "eve") }
-    // Each has its timer before the clock advances.
+    // Each connection has its timer before the clock advances.
     await stage.time.timers(8)
     stage.time.advance(.seconds(10))
     for end in silent { #expect(await Self.isClosed(end)) }
@@ -142,7 +142,7 @@ import UWBTestSupport
     }
     for id in 1...8 { #expect(add("eve") == (id, nil)) }
     pending.invites(1) {}
-    // The oldest without an invitation.
+    // The connection that is replaced is the oldest connection without an invitation.
     #expect(add("eve") == (9, 2))
     #expect(add("bob") == (10, nil))
     for id in 3...9 { pending.invites(id) {} }

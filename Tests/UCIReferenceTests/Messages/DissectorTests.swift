@@ -26,11 +26,11 @@ struct DissectorTests {
   @Test(
     "A layout has branches, counts and lengths where the message has them",
     arguments: [
-      // A state and a reason.
+      // A message has a state and a reason.
       #"{{"u","session",false,4,0},{"c","state","SessionState",1,1},{"c","reason","StateChangeReason",1,2}}"#,
       // The length of a key depends on the action, which the table looks up.
       #"{"b","key","secret",{sel=1,shift=0,size=2,usual=16,[1]=32}}"#,
-      // A presence that depends on a bit.
+      // The presence of a field depends on a bit.
       #"{"o","port",true,"ge",{sel=2,shift=6,size=2,usual="#,
       // A response of counters, as many as there is room for.
       #"{"h","ge",4,{{"u","idle_ms",false,4,"#,

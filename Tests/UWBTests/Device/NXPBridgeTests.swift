@@ -14,10 +14,10 @@ struct NXPBridgeTests {
   private final class Unwrapped: Sendable {
     private let state = Locked((pending: [UInt8](), packets: [[UInt8]]()))
 
-    /// Each packet begins with its type.
+    /// The packets of the host, each of which begins with its type.
     var packets: [[UInt8]] { state.withLock { $0.packets } }
 
-    /// The packets that these bytes complete.
+    /// Returns the packets that these bytes complete.
     func take(_ bytes: [UInt8]) -> [[UInt8]] {
       state.withLock { state in
         state.pending += bytes

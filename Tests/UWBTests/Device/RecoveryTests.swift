@@ -364,7 +364,7 @@ import UWBSimulator
     await device.close()
   }
 
-  /// Eight peers: two packets.
+  /// A measurement of eight peers has two packets.
   @Test func measurementsInSeveralPacketsAreJoinedOnTheNextLinkAsWell() async throws {
     let board = try Board()
     let device = try await board.open()

@@ -66,7 +66,7 @@ import UWB
       latitude: 52.520_008, longitude: 13.404_954, altitude: -34)
     #expect(AnchorLocation(parameter: place.parameter)?.bytes == place.bytes)
     #expect(AnchorLocation(parameter: [0]) == nil && AnchorLocation(parameter: [1, 2]) == nil)
-    // Out of range: the nearest.
+    // A place out of range becomes the nearest place in range.
     #expect(
       AnchorLocation(relative: AnchorLocation.relative(x: .max, y: .min, z: .max).bytes)
         == .relative(x: 134_217_727, y: -134_217_728, z: 8_388_607))

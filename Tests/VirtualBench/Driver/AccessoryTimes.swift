@@ -11,7 +11,7 @@ enum AccessoryTimes {
   private struct Times {
     /// The time from the request to connect to its end.
     var connected: [UInt64] = []
-    /// The time from 0x0A to 0x01.
+    /// The time from the message 0x0A to its answer 0x01.
     var offered: [UInt64] = []
     /// The time from the request to connect to the first distance.
     var distance: [UInt64] = []

@@ -139,7 +139,7 @@ import Glibc
       for adapter in bluetooth.adapters where adapter.activeAdvertisements != 0 {
         fail("\(adapter.name) advertises")
       }
-    // Every object that this adapter has.
+    // Removes the bonds of all paired devices of this adapter.
     case "forget":
       for device in bluetooth.devices where device.isPaired && own(device, adapter, bluetooth) {
         try await bluetooth.removeBond(device.id)

@@ -5,11 +5,11 @@ import Glibc
 /// A board on the virtual USB: a kernel gadget, and the serial port at its other end, where the
 /// chip is.
 struct GadgetPort {
-  /// /dev/ttyGS0.
+  /// The port, such as /dev/ttyGS0.
   let terminal: String
   /// The gadget's folder in configfs.
   let gadget: String
-  /// The controller it is plugged into, such as dummy_udc.0.
+  /// The controller into which the gadget is plugged, such as dummy_udc.0.
   let controller: String
 
   /// A microcontroller between USB and the chip.

@@ -40,7 +40,7 @@ enum PcapngTarget: Target {
   static let name = "pcapng"
 
   static func run(_ input: [UInt8]) {
-    // All other input belongs to the other target.
+    // The other target tests all other input.
     guard input.starts(with: [0x0A, 0x0D, 0x0D, 0x0A]) else { return }
     check(input, .pcapng)
   }

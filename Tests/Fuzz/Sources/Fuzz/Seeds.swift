@@ -20,7 +20,7 @@ enum Seeds {
     print("\(target.name): \(seeds.count) seeds of \(frames.count) frames")
   }
 
-  /// One of each layout.
+  /// The package's own frames, one of each layout.
   private static var own: [[UInt8]] {
     guard let path = getenv("FUZZ_FRAMES"),
       let capture = try? CaptureReader.read(file: String(cString: path))

@@ -238,7 +238,7 @@ enum JSONTarget: Target {
   }
 }
 
-/// Other inputs of the shell: byte 0 selects the kind.
+/// Other inputs of the commands, of which byte 0 selects the kind.
 enum ShellTarget: Target {
   static let name = "shell"
 
