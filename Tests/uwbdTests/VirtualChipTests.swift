@@ -342,7 +342,7 @@ import Varlink
       }
     }
 
-    /// Reads its messages until they contain a text, and returns them.
+    /// Reads the error messages of the command until they contain a text, and returns them.
     func messages(until text: String) throws -> String {
       var messages = ""
       while !messages.contains(text) {

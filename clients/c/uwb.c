@@ -564,7 +564,7 @@ static void append_differences(struct text *text, const char *parameters, char *
   }
 }
 
-/// Appends a sentence about an error that has none.
+/// Appends a sentence about an error that comes without a sentence.
 static void summarize(
     struct text *text, enum uwb_code code, const char *name, const char *parameters, char *room) {
   char *into = room;

@@ -324,10 +324,10 @@ typedef void uwb_received(const struct uwb_event *event, void *context);
 
 struct uwb_monitor_options {
   size_t size;
-  /// Only this chip and session; NULL: all of them.
+  /// Limits the measurements to one chip and to one session; NULL: no limit.
   const char *chip;
   const uint32_t *session_id;
-  /// Only these peers, of which the last is NULL; NULL: all of them.
+  /// Limits the measurements to these peers. NULL ends the list; NULL instead of a list: no limit.
   const char *const *peers;
   /// 1: a client that is too slow gets the newest measurement of each peer; 0: all measurements,
   /// except the oldest ones when more than `queue` wait.

@@ -27,7 +27,7 @@ package enum ChipFamily: Sendable, Hashable, CaseIterable {
     // up to 0.2 m (Heinrich et al., arXiv 2303.11220). The larger one, because bare boards have no
     // published figure.
     case .nxp: 0.2
-    // The greatest of the values above.
+    // The greatest of the values of the known families.
     case .unknown: 0.3
     }
   }

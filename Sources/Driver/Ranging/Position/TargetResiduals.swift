@@ -60,10 +60,10 @@ struct TargetResiduals {
     }
   }
 
-  /// Metres moved from the first to the last.
+  /// The metres travelled from the first group to the last group.
   var way: Double { max(1e-6, merged[merged.count - 1].travelled - merged[0].travelled) }
 
-  /// Returns the correlation of each with the one before it.
+  /// Returns the correlation of each group with the group before it.
   ///
   /// - Parameter length: the metres within which the error changes.
   func fades(_ length: Double) -> [Double] {

@@ -58,7 +58,8 @@ public enum CaptureProblem: Hashable, Sendable {
   case damaged(offset: Int)
   /// The packet in the block at this offset was cut when it was recorded, and is left out.
   case cutPacket(offset: Int)
-  /// Packets of another kind than UCI are left out: their link type and number.
+  /// Packets that are not UCI packets were left out. The values are their link type and their
+  /// number.
   case otherLinkType(UInt16, count: Int)
   /// A line of text is not one or more whole packets.
   case unreadableLine(Int)

@@ -14,7 +14,7 @@ struct HBCILoader<Port: LoaderPort> {
   struct Chip: Sendable, Hashable {
     /// Whether the chip accepts images signed for production.
     var isProduction: Bool?
-    /// 0xB0, 0xB1, 0xB2.
+    /// The revision of the chip, for example 0xB1.
     var revision: UInt8
   }
 

@@ -162,10 +162,10 @@ final class SessionRecord: Sendable {
     }
   }
 
-  /// Parameters that could only be changed while ranging.
+  /// The changes that were made while the session was ranging.
   var changesWhileRanging: [TLV] { state.withLock { $0.changesWhileRanging } }
 
-  /// Controlees with keys of their own: these can only be added one by one.
+  /// The controlees with keys of their own, which can only be added one by one.
   var keyedControlees: [UpdateMulticastList.Controlee] { controlees.filter { !$0.key.isEmpty } }
 
   /// Returns the parameters to configure the session with, changes included, in an order that

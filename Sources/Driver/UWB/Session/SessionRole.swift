@@ -66,7 +66,7 @@ extension SessionConfiguration {
 
     /// Values that the messages carry beside their transmission time.
     public struct Content: OptionSet, Sendable, Hashable {
-      /// Bits of this set, not of the wire.
+      /// A bit for each value. UCI does not use these bits.
       public let rawValue: UInt8
       /// Creates a set from any bits.
       public init(rawValue: UInt8) { self.rawValue = rawValue }

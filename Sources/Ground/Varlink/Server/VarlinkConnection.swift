@@ -58,7 +58,7 @@ extension VarlinkHandler {
   private enum Phase {
     /// The next call is read.
     case idle
-    /// The call needs its reply.
+    /// The client waits for the reply to this call.
     case answering(VarlinkCall)
     case streaming(any VarlinkStream, more: Bool)
     case upgraded(any VarlinkUpgrade)

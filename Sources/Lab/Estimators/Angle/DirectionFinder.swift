@@ -188,14 +188,14 @@ public struct DirectionFinder: Sendable {
 
   /// The learned rate at which a peer jumps between rows.
   fileprivate struct Jumps: Sendable {
-    /// The number of rows that matter; earlier ones are forgotten.
+    /// The number of rows that matter; earlier rows are forgotten.
     private static let memory = 30.0
     private var count = 0.0
     private var rows = 0.0
 
     func probability(usual: Double) -> Double { (usual + count) / (1 + rows) }
 
-    /// - Parameter probability: the probability that the peer jumped to the next row.
+    /// - Parameter probability: the probability that the peer jumped between two rows.
     mutating func add(_ probability: Double) {
       let part = min(1, (Self.memory - 1) / max(1, rows))
       (count, rows) = (count * part + probability, rows * part + 1)

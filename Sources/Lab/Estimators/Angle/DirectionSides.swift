@@ -15,9 +15,10 @@ struct DirectionSides: Sendable {
     var before = 0.0
     var sum = 0.0
     var count = 0.0
-    /// 1 if the last row is on the side of the first one, otherwise -1.
+    /// 1 if the last row is on the side of the first row, otherwise -1.
     var side = 1.0
-    /// The greatest contribution of this stay and the previous one to each other; 0 after a jump.
+    /// The greatest log-odds that this stay and the previous stay contribute to each other; 0 after
+    /// a jump.
     var most = 0.0
   }
 

@@ -284,7 +284,7 @@ private struct ForwardPass {
     guard case .rejecting(let first, let before) = phase, support > 1, steps.count > turnEnd,
       isTurn(steps[first...])
     else { return }
-    // Filters these samples again, but each sample only once.
+    // Filters the rejected samples a second time, but never a third time.
     turnEnd = steps.count + Self.turn - 1
     steps.removeSubrange(first...)
     (estimator, phase) = (before, .following)

@@ -16,7 +16,7 @@ struct PositionBank: Sendable {
   /// same.
   private static let memory = (acceleration: 10.0, slowError: 30.0)
 
-  /// The values of one parameter, with a pass for each.
+  /// The possible values of one parameter. Each value has a pass.
   private struct Choice: Sendable {
     let values: [Double]
     /// The index of the pass of each value.

@@ -21,7 +21,7 @@ public struct Score: Sendable {
     (errors.reduce(0) { $0 + $1 * $1 } / Double(max(1, errors.count))).squareRoot()
   }
 
-  /// Returns the value that this part of the magnitudes of the errors does not exceed.
+  /// Returns the magnitude that a part of the errors does not exceed.
   ///
   /// - Parameter part: 0...1; 0.5 is the median.
   public func quantile(_ part: Double) -> Double {
