@@ -6,7 +6,8 @@ import Testing
 @testable import UWBSite
 
 /// Messages of one-way ranging from captures, lines and replies of the service. The captures and
-/// the lines, with the keys that are read here, are of the same runs of simulated chips.
+/// the lines come from the same runs of simulated chips. The lines have the keys that are read
+/// here.
 @Suite struct OneWaySourceTests {
   private func path(_ name: String) -> String {
     "\(#filePath)".replacing("OneWaySourceTests.swift", with: "Captures/\(name)")

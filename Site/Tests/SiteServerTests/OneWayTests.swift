@@ -58,7 +58,8 @@ import Testing
       let index = number % 4 * 2
       let arm = place - Self.anchors[index]
       var line = OneWayLine(time: time, device: "U\(index)", senders: ["0x0101"], .frame)
-      // To the right of the board's front, which is 45 degrees from x towards y.
+      // The azimuth is positive to the right of the board's front, which is 45 degrees from x
+      // towards y.
       line.azimuth = .pi / 4 - Math.atan2(arm.y, arm.x) + 0.05 * noise.normal()
       all.append((time, index, .message(line)))
     }
@@ -158,7 +159,7 @@ import Testing
         let fields: [String: RangeLine.Field] = [
           "t": .number(time), "peer": .text("0x0101"), "status": .text("OK"),
           "distance_m": .number((arm * arm).sum().squareRoot()), "sd_m": .number(0.05),
-          // The front is 45 degrees from x towards y.
+          // The front of the board is 45 degrees from x towards y.
           "azimuth_deg": .number(45 - bearing), "azimuth_fom": .number(90),
         ]
         let line = try #require(try RangeLine(device: "U\(index)") { fields[$0] })
@@ -190,7 +191,7 @@ import Testing
     let error = last.position - place
     #expect(error.x * error.x + error.y * error.y < 0.04)
     #expect(collector.counters?.engine.late == 0)
-    // Times are the ones of the recording.
+    // The times of the places are the times of the recording.
     #expect(abs(last.time - 6) < 0.4)
   }
 

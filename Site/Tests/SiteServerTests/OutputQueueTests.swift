@@ -24,7 +24,7 @@ struct OutputQueueTests {
     }
     try queue.add("first\n")
     output.began.wait()
-    // Ten octets each: ten of them wait.
+    // Each line has ten octets, and ten lines wait.
     for number in 10..<60 { try queue.add("line   \(number)\n") }
     #expect(queue.dropped == 40)
     for _ in 0..<2 { output.gate.signal() }
@@ -45,7 +45,7 @@ struct OutputQueueTests {
     output.began.wait()
     try queue.add("second\nthird\n")
     try queue.finish(within: 0)
-    // The reader may have a part of the first line only.
+    // The first line counts as dropped, too: the reader may have only a part of the line.
     #expect(queue.dropped == 3)
     output.gate.signal()
   }

@@ -17,7 +17,7 @@ import UWBSite
     private var last = ""
     static let round = "DIST,2,AN0,0A00,0.00,0.00,2.50,3.25,AN1,0A01,1.00,0.00,2.50,0.00\r\n"
 
-    /// Returns the answer to bytes.
+    /// Returns the answer of the board to output of the dialogue.
     mutating func receive(_ output: String, at now: Double) -> String {
       guard !isDead else { return "" }
       var answer = ""

@@ -73,7 +73,7 @@ import UWBSite
   @Test(
     "Lines with missing characters are problems with their field",
     arguments: [
-      // As a board prints it at a high rate.
+      // A board prints such a line at a high rate.
       (
         "DIST,4,AN0,0090,0.00,0.00,0.00,3.25,AN1,D91E,0.00,0.00,0.00,3.33,AN2,0487,0.00,0.00,0.00,"
           + "0.18,AN3,15BA,0.00,0,AN3,15BA,0.00,0.00,0.00,0.00",

@@ -61,7 +61,7 @@ import UWBSite
     let changes = try door(seconds: 5) { min(-0.8, -5 + 1.2 * $0) }
     #expect(changes.map(\.kind) == [.outside, .unlocks])
     #expect(changes.allSatisfy { $0.tag == "T" && $0.door == "gate" && $0.outside > 0.999 })
-    // It is 1.5 m away after 2.9 s.
+    // The tag is 1.5 m away from the door after 2.9 s.
     #expect(changes.last.map { $0.happened > 2.8 && $0.happened < 3.6 } == true)
   }
 

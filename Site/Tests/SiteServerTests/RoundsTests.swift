@@ -131,13 +131,14 @@ struct RoundsTests {
       #expect(Set(started.keys) == ["A0 1000", "A0 1001", "A1 1000", "A1 1002"])
       #expect(started["A1 1000"] == .some(nil))
       #expect(reports == [.state(.connected(identity: "4 ends of sessions at this host"))])
-      // The rounds of A1 begin 50 ms after the ones of A0, by clocks with equal readings.
+      // The rounds of A1 begin 50 ms after the rounds of A0. The clocks of both chips have equal
+      // readings.
       let times = ["A0 1001", "A1 1002"].compactMap { started[$0] ?? nil }
       try #require(times.count == 2)
       let apart = Double(Int64(times[1]) - Int64(times[0])) / 1000
       #expect(abs((apart / 200 - (apart / 200).rounded(.down)) * 200 - 50) < 1)
       #expect(loop.keeper.restarts == 0)
-      // Half a gap of 38 ms at 20 ppm: 16 minutes.
+      // At 20 ppm, clocks drift by half of a gap of 38 ms in 16 minutes.
       await run(1200)
       #expect((3...9).contains(loop.keeper.restarts) && chips.state.withLock(\.stops) >= 6)
     }

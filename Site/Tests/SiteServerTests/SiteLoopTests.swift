@@ -97,7 +97,8 @@ import UWBSite
   @Test("A tag that walks into a zone and out of it has events with both times and its dwell")
   func zones() throws {
     var loop = try loop(SiteScene())
-    // At 1 m/s from x = 2 to 8 and back: the edge is at 5, so 3 s and 9 s.
+    // The tag walks at 1 m/s from x = 2 to 8 and back. It crosses the edge at x = 5 after 3 s and 9
+    // s.
     try follow(&loop, rounds: 121) { time in [time < 6 ? 2 + time : 14 - time, 4, 1] }
     try loop.finish(now: 12.1)
     try #require(collector.zones.count == 2)

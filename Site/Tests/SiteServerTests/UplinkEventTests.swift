@@ -11,7 +11,7 @@ import Testing
   /// A site whose anchors blink and synchronise as a scenario does.
   private struct Hall {
     var scenario = UplinkScenario()
-    /// Metres by which the site file has an anchor wrong.
+    /// By how many metres the place of an anchor in the site file is wrong.
     var wrong: [Int: SIMD3<Double>] = [:]
     var tags = ["T"]
 

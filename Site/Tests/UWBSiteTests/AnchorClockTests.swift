@@ -7,7 +7,7 @@ import Testing
 
 /// Counters that wrap, and clocks of anchors against a reference.
 @Suite struct AnchorClockTests {
-  /// Ticks of 100 ms.
+  /// The ticks in 100 ms.
   private static let interval: Int64 = 6_389_760_000
 
   @Test("Intervals are right over the end of a counter, and backwards")
@@ -29,7 +29,7 @@ import Testing
       #expect(counter.total(stamp & (1 << 40 - 1)) == Int64(turn) * Int64(step))
       stamp += step
     }
-    // 5 ticks before the last one.
+    // A stamp that is 5 ticks before the last stamp.
     #expect(counter.total((stamp - step - 5) & (1 << 40 - 1)) == 29 * Int64(step) - 5)
     #expect(counter.total((stamp - step) & (1 << 40 - 1)) == 29 * Int64(step))
   }
@@ -44,7 +44,7 @@ import Testing
     return clock
   }
 
-  /// The anchor's counter at a moment of the reference.
+  /// The anchor's counter at a moment of the reference clock.
   private static func own(_ ticks: Int64, _ drift: Double = 5e-6) -> Int64 {
     ticks - Int64((Double(ticks) * drift).rounded()) + 1_000_000_007
   }
@@ -66,7 +66,8 @@ import Testing
       let moment = last - before
       #expect(abs(error(clock.interpolated(Self.own(moment)), moment)) < 2)
     }
-    // After the last frame, nothing lies between two frames; long after it, nothing is predicted.
+    // A moment after the last frame is not between two frames. Nothing is predicted long after the
+    // last frame.
     #expect(clock.interpolated(Self.own(last + Self.interval)) == nil)
     #expect(clock.time(of: Self.own(last + 30 * Self.interval)) == nil)
     #expect(clock.interpolated(Self.own(last - 40 * Self.interval)) == nil)
@@ -80,7 +81,7 @@ import Testing
       try #require(clock.time(of: Self.own(last + Int64(count) * Self.interval))).variance
     }
     #expect(zip(variances, variances.dropFirst()).allSatisfy { $0 < $1 }, "\(variances)")
-    // Less than a stamp's own variance at the frame itself.
+    // At the time of a frame itself, the variance is less than the variance of one stamp.
     #expect(variances[0] < clock.noise.stamp * clock.noise.stamp)
   }
 
@@ -119,7 +120,7 @@ import Testing
   func blockedFrame() {
     var clock = clock()
     let sent = 20 * Self.interval
-    // Late by 1,000 ticks: 4.7 m.
+    // The frame is late by 1,000 ticks, which are 4.7 m.
     #expect(clock.add(sent: sent, received: Self.own(sent) + 1_040, flight: 40) == .rejected)
     let moment = sent + Self.interval / 2
     #expect(abs(error(clock.time(of: Self.own(moment)), moment)) < 40)
@@ -144,7 +145,7 @@ import Testing
   @Test("A clock that leaves its model for long is believed in the end")
   func changedClock() {
     var clock = clock()
-    // 2 ppm faster from here on: 128 ticks more with each frame.
+    // From here on, the clock is faster by 2 ppm, which are 128 more ticks with each frame.
     let first = 20 * Self.interval
     for index in 0..<30 {
       let sent = first + Int64(index) * Self.interval
@@ -212,12 +213,12 @@ import Testing
       let truth = (Self.places[b] - tag).length - (Self.places[a] - tag).length
       #expect(abs((arrivals.difference(a, b) ?? 9) - truth) < 0.03)
     }
-    // Two hops are less certain than one.
+    // A time over two hops is less certain than a time over one hop.
     let deviations = arrivals.entries.map(\.deviation)
     #expect(deviations.max() ?? 0 > (deviations.min() ?? 0))
   }
 
-  /// Clocks of anchors along a corridor, each of which receives only the ones beside it.
+  /// Clocks of anchors along a corridor, each of which receives only the anchors beside it.
   ///
   /// - Parameter silent: an anchor that sends no frames of synchronisation.
   private func corridor(_ places: [SIMD3<Double>], silent: Int? = nil) -> UplinkClocks {

@@ -63,13 +63,13 @@ import Testing
       var scenario = DownlinkScenario()
       (scenario.isCommonTimeBase, scenario.seed) = (true, seed)
       let (truth, messages) = scenario.run()
-      // Without places: the times of sending contain the flight between anchors.
+      // Works without places, since the times of sending contain the flight between anchors.
       var rounds = DownlinkRounds()
       let last = messages.flatMap { rounds.add($0) }.last
       errors += (1...6).compactMap { anchor in last.map { error($0, anchor, truth) } }
     }
     let rms = (errors.reduce(0) { $0 + $1 * $1 } / Double(max(1, errors.count))).squareRoot()
-    // Two stamps of 120 ps, one of which is the mean of two.
+    // Each error comes from two stamps of 120 ps, one of which is the mean of two stamps.
     #expect(errors.count == 120 && 0.02...0.07 ~= rms, "\(errors.count) \(rms)")
   }
 

@@ -54,7 +54,7 @@ struct MatrixTests {
 
   @Test("a pseudo-inverse leaves out the directions of a gauge")
   func pseudoInverse() {
-    // Differences of three unknowns: their common shift is free.
+    // Only differences of three unknowns are known, so that a common shift of all three is free.
     var information = Matrix(diagonal: [2, 2, 2])
     for (i, j) in [(0, 1), (1, 2), (0, 2)] {
       information[i, j] = -1

@@ -16,7 +16,7 @@ struct PolygonTests {
     #expect(Polygon.area(square) == 4)
     #expect(Polygon.area(square.reversed()) == -4)
     #expect(Polygon.area([]) == 0)
-    // The place does not matter.
+    // The place of a polygon does not matter.
     let far = square.map { $0 + SIMD2(1000, -500) }
     #expect(abs(Polygon.area(far) - 4) < 1e-9)
   }

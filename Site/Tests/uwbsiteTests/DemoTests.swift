@@ -84,7 +84,7 @@ import UWBSite
     #expect(lines.contains { $0.contains(" entered ") } && lines.contains { $0.contains(" left ") })
     #expect(lines.contains { $0.hasPrefix("20.0 s of 30.0 s, 20 tags, r95 0.") })
     #expect(output.allSatisfy { $0.isASCII } && !output.contains("\u{1B}"))
-    // The same number is the same demo.
+    // The same number leads to the same demo.
     #expect(try run().output == output)
     #expect(try run(seed: 4).output != output)
   }

@@ -22,7 +22,7 @@ struct SurveyCommandTests {
     try body(folder.path)
   }
 
-  /// Exact ranges between five anchors, as tape measures.
+  /// Exact ranges between five anchors, as from a tape measure.
   static let table: String = {
     let places: [SIMD2<Double>] = [[0, 0], [10, 0], [10, 8], [0, 8], [4, 5]]
     var text = "from,to,distance_m,sd_m\n"

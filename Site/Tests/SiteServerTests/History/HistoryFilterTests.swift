@@ -73,7 +73,7 @@ import UWBSite
     #expect(rest == 10)
     let walk = (100..<200).count { band.keeps("T", place(Double($0) / 10, Double($0) / 10)) }
     #expect(walk == 100)
-    // Another tag has its own band, and a clock that was set back is a change.
+    // Another tag has a band of its own. An earlier time is a change, since the clock was set back.
     let others = [band.keeps("U", place(19.9, 19.9)), band.keeps("T", place(-3600, 19.9))]
     #expect(others == [true, true])
   }

@@ -6,7 +6,7 @@ import UWBSite
 
 @testable import SiteServer
 
-/// A folder for one test, which removes it.
+/// A folder for one test, which is removed after the test.
 final class HistoryScene {
   let folder = HistoryFolder(NSTemporaryDirectory() + "history-" + UUID().uuidString)
   /// 2026-11-27, 10:00.

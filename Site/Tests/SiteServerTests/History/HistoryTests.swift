@@ -74,7 +74,7 @@ import UWBSite
 
   @Test("Without a disk the run goes on: one note, attempts every 5 s, a note at the end")
   func fullDisk() throws {
-    // A folder with the name of the file, as root may write everywhere.
+    // A folder has the name of the file, since root may write to any file.
     let obstacle = scene.folder.file(HistoryScene.day)
     try FileManager.default.createDirectory(atPath: obstacle, withIntermediateDirectories: false)
     var writer = HistoryWriter(scene.folder)

@@ -197,7 +197,7 @@ extension HTTPResponse {
     #expect(saved.statusCode == .noContent && saved.headers[.eTag] != version)
     let written = try Data(contentsOf: URL(fileURLWithPath: file))
     #expect(String(decoding: written, as: UTF8.self) == site.json)
-    // The same version again: another editor has saved meanwhile.
+    // The version is no longer current, as if another editor had saved meanwhile.
     site.zones[0].label = "other"
     #expect(
       try await scene.send(.PUT, "/site", headers, site.json).statusCode

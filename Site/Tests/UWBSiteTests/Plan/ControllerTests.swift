@@ -7,13 +7,13 @@ import Testing
 
 @Suite("The clock of a controller")
 struct ControllerClockTests {
-  /// Asks a clock that is ahead by an offset and by 10 ppm.
+  /// Asks a clock that is ahead by 50 s, and fast by 10 ppm.
   func clock(answers: Int, every pause: Double, took: Double = 0.001) -> ControllerClock {
     func reading(_ time: Double) -> Double { 50 + time * (1 + 10e-6) }
     var clock = ControllerClock(asked: 0, answered: took, reading: reading(took / 2))
     for index in 1..<answers {
       let now = Double(index) * pause
-      // Answers come sooner and later in their time.
+      // The chip reads its clock early or late between question and answer, in turn.
       let inside = took * (index.isMultiple(of: 2) ? 0.3 : 0.7)
       _ = clock.add(asked: now, answered: now + took, reading: reading(now + inside))
     }

@@ -32,7 +32,7 @@ struct FrameTests {
     let gauge = SurveyGauge.anchors(1, at: [0, 0], 3, at: [0, 4], side: .init(2, isLeft: false))
     let moved = Self.places.map(gauge.motion(Self.places).callAsFunction)
     #expect(moved[1].length < 1e-9)
-    // The distance of both is the measured one.
+    // The distance between both known anchors is the measured distance.
     #expect(abs(moved[3].x) < 1e-9 && abs(moved[3].y - Double(68).squareRoot()) < 1e-9)
     #expect(moved[2].x > 0)
   }
@@ -64,7 +64,7 @@ struct FrameTests {
     let covariance = change * Matrix.identity(8) * change.transposed
     for index in [0, 1, 3] { #expect(abs(covariance[index, index]) < 1e-9) }
     #expect(covariance[2, 2] > 1 && covariance[4, 4] > 1 && covariance[5, 5] > 1)
-    // The whole shape may move and turn: the covariance in the line stays the same.
+    // A motion or turn of the whole shape does not change the covariance on the line.
     for (direction, place) in [(SIMD2(1.0, 0.0), false), (SIMD2(0, 1), false), (.zero, true)] {
       let step = moved.flatMap { place ? [$0.normal.x, $0.normal.y] : [direction.x, direction.y] }
       #expect((change * step).allSatisfy { abs($0) < 1e-9 })

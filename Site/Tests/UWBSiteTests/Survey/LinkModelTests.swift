@@ -37,7 +37,7 @@ struct LinkModelTests {
   func broken(_ anchor: Int) {
     let model = Self.model(7.5)
     var folded = Self.places
-    // Anchors without ranges to one another lie on one another.
+    // Two anchors without a range to each other are at almost the same place.
     folded[anchor] = Self.places[(anchor + 4) % 6] + [0.3, 0.2]
     #expect(model.cost(folded) > model.cost(Self.places) + 1)
   }
@@ -61,7 +61,7 @@ struct LinkModelTests {
       #expect(abs(slope[index] + (costs[0] - costs[1]) / 4e-5) < 1e-4)
       #expect(matrix[index, index] >= 0)
     }
-    // The whole shape moves freely.
+    // A motion of the whole shape does not change the cost.
     #expect(abs(slope.indices.reduce(0) { $0 + ($1 % 2 == 0 ? slope[$1] : 0) }) < 1e-9)
   }
 }

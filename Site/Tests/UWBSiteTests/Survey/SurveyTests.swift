@@ -87,7 +87,7 @@ struct SurveyTests {
     #expect(abs(places[2].x - 5) < 1e-9 && abs(places[2].y - 25) < 0.3)
     #expect(places[4].x > 15)
     #expect(!survey.hasOpenMirror)
-    // The known anchor has no deviation, and the second one only along the line.
+    // The known anchor has no deviation, and anchor 2 has a deviation only along the line.
     #expect(survey.places[0].ellipse.axes.major < 1e-6)
     #expect(survey.places[2].ellipse.xx.squareRoot() < 1e-6)
     #expect((0.01...0.2).contains(survey.places[2].ellipse.yy.squareRoot()))
@@ -102,7 +102,7 @@ struct SurveyTests {
     let errors = zip(survey.places, site.positions).map { ($0.position - $1, $0.ellipse) }
     #expect(errors.allSatisfy { $0.length < 1 && $1.squaredDeviations($0) < 12 })
     #expect(errors.allSatisfy { (0.1...0.6).contains($1.axes.major) })
-    // The shape is much surer than its place.
+    // The shape of the survey is much surer than the place of the shape.
     #expect(site.errors(of: survey.places.map(\.position)).allSatisfy { $0.length < 0.15 })
   }
 

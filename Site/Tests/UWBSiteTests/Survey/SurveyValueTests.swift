@@ -104,7 +104,7 @@ struct SurveyValueTests {
     let sure = SurveyCovariance.hiddenExcess(
       residual: residual, weight: 1, variance: 0.0025, modelVariance: 0.0001)
     #expect((least...most).contains(sure.probability), "\(sure)")
-    // Without control the share before the measurement remains.
+    // If the model cannot check the range, the share from before the measurement remains.
     let open = SurveyCovariance.hiddenExcess(
       residual: 0, weight: 1, variance: 0.0025, modelVariance: 100)
     #expect(abs(open.probability - SurveyCovariance.blockedShare) < 0.1)
@@ -128,7 +128,8 @@ struct SurveyValueTests {
 
   @Test("A measurement that decides on a fold is proposed", arguments: [1, 2, 3])
   func deciding(_ seed: UInt64) throws {
-    // Anchors 4 to 6 hang on two others: they may be mirrored about the line through these.
+    // Anchors 4 to 6 reach only anchors 2 and 3 of the other group, and may be mirrored about the
+    // line through anchors 2 and 3.
     let site = Self.bridge([[2, 4], [3, 4], [2, 5], [3, 5], [2, 6], [3, 6]], seed: seed)
     let survey = try Survey(site.ranges, anchors: site.anchors)
     let score = site.scores(of: survey.places)

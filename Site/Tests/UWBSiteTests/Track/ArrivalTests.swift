@@ -9,7 +9,7 @@ import Testing
 @Suite struct ArrivalTests {
   private static let places = UplinkScenario.anchors
 
-  /// Returns the arrivals of a moment with noise, which a late anchor exceeds.
+  /// Returns the arrivals of a moment, with noise. The arrival at a late anchor is 4 m too long.
   private func arrivals(
     _ place: SIMD3<Double>, _ errors: [Double], _ noise: inout ScenarioNoise, late: Int? = nil
   ) -> Arrivals {

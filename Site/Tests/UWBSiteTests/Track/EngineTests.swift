@@ -11,7 +11,7 @@ import Testing
     moved: SIMD3<Double> = .zero
   ) -> [Engine.Event] {
     for tag in 0..<2 {
-      // Both walk on circles.
+      // Both tags walk on circles.
       let angle = time / 3 + Double(tag) * 2
       let place: SIMD3<Double> = [5 + 3 * Math.cos(angle), 4 + 3 * Math.sin(angle), 1]
       for var one in scene.round(time + shift, at: place) {

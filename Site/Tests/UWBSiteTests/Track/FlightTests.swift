@@ -9,7 +9,7 @@ import Testing
 @Suite struct FlightTests {
   private struct Flown {
     var squares: [Double] = []
-    /// Errors along each axis over the stated deviations.
+    /// The errors along each axis, divided by the stated deviations.
     var multiples: [Double] = []
 
     var rms: Double { (squares.reduce(0, +) / Double(max(1, squares.count))).squareRoot() }

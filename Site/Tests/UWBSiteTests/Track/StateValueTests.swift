@@ -93,7 +93,7 @@ import Testing
       Engine.Tag("one", carrier: .fixed, height: .fixed(1)),
       Engine.Tag("two", carrier: .drone, height: .free),
     ]
-    // The filters of a person have two models, and the ones of a fixed tag one.
+    // The filters of a person have two models, and the filters of a fixed tag have one model.
     var other = Engine(tags: fixed, anchors: scene.engine.anchors)
     let fitsOther = other.resume(state)
     #expect(!fitsOther)

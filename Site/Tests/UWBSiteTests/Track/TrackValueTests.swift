@@ -96,7 +96,7 @@ struct TrackValueTests {
   func window() {
     var recent = RecentMeasurements()
     for number in 0..<200 {
-      // Every second one is late.
+      // Every second measurement is late.
       let time = Double(number) / 10 - (number % 2 == 0 ? 0 : 0.25)
       recent.add(TagMeasurement(time: time, .range(anchor: 0), Double(number)))
     }

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Doors")
 struct DoorTests {
-  /// Adds rounds without noise; the tag is on the axis, outside if x is positive.
+  /// Adds rounds without noise of a tag on the x axis. The tag is outside if x is positive.
   func rounds(
     _ watch: inout DoorWatch, from start: Double, xs: [Double], separation: Double = 0.4
   ) -> [Bool] {
@@ -57,7 +57,7 @@ struct DoorTests {
     let standing = rounds(&watch, from: 0, xs: Array(repeating: 1, count: 50))
     #expect(!standing.contains(true))
     #expect(watch.state.side == .outside)
-    // Somebody who goes out is outside, but goes away.
+    // A tag that goes out is outside, but moves away from the door.
     watch = DoorWatch(separation: 0.4)
     let going = rounds(&watch, from: 0, xs: places(from: -1, to: 4))
     #expect(!going.contains(true))
@@ -116,7 +116,8 @@ struct FloorTests {
     Site.Floor(id: "second", height: 7),
   ]
 
-  /// Rounds on a floor: the anchors of each are reached with the probability of their distance.
+  /// Adds rounds of a tag on a floor. The probability that a round has an anchor depends on the
+  /// distance to the anchor.
   func stay(
     _ filter: inout FloorFilter, on floor: Int, seconds: Double, from start: Double,
     connection: Double = 0, noise: inout ScenarioNoise

@@ -81,7 +81,8 @@ struct ZoneMonitorTests {
       let time = 10 + Double(step) / 10
       decided += monitor.update("tag", at: time, middle).map(\.decided)
     }
-    // 2.5 deviations from each edge: likely, and sure only after some time.
+    // The tag is 2.5 deviations from each edge: it is probably inside, but sure only after some
+    // time.
     #expect(decided.count == 1)
     #expect((decided.first ?? 0) > 20)
   }

@@ -8,7 +8,7 @@ import Testing
 struct ZonePresenceTests {
   let rules = ZoneRules()
 
-  /// Adds estimates with a deviation of 10 cm whose distances are given, ten a second.
+  /// Adds ten estimates a second, with the given distances and a deviation of 10 cm.
   func changes(
     _ presence: inout ZonePresence, _ distances: [Double], from start: Double = 0,
     interval: Double = 0.1, margin: Double = 0
@@ -48,7 +48,7 @@ struct ZonePresenceTests {
     let entered = changes(&presence, [-0.3, 0.1, 0.5, 0.9, 1.3, 1.7])
     let time = crossing(entered.first?.change)
     #expect(abs((time?.time ?? 0) - 0.075) < 1e-12)
-    // 4 m/s: 25 ms from the deviation, 29 ms from the interval.
+    // At 4 m/s, the deviation of the estimates is 25 ms, and the interval adds 29 ms.
     #expect(abs((time?.deviation ?? 0) - 0.0382) < 1e-4)
     let left = changes(&presence, [1, 0.2, -0.2, -0.6, -1, -1.4, -1.8], from: 10)
     guard case .left(let crossing, let dwell) = left.first?.change else {
