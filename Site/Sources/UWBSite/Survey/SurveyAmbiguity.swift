@@ -3,12 +3,14 @@
 /// Anchors whose places are ambiguous: another shape fits the ranges equally well.
 package struct SurveyAmbiguity: Sendable, Hashable {
   package enum Kind: Sendable, Hashable {
-    /// The anchors may be mirrored about the line through two other anchors.
+    /// The anchors may be mirrored about the line through two others.
     case mirror(Int, Int)
     /// The anchors have other places in another shape.
     case shape
-    /// The anchors can rotate about another anchor, or move freely.
+    /// The anchors can rotate about another one, or move freely.
     case hinge(Int)
+    /// The anchors can move together against the others.
+    case shift
   }
 
   package var kind: Kind
@@ -32,7 +34,13 @@ extension FoldSearch {
     let degrees = model.neighbours.map(\.count)
     let open = degrees.indices.filter { degrees[$0] <= 2 && model.anchors[$0].rough == nil }
     let free = open.filter { degrees[$0] <= 1 }
-    var result = free.map { self.open($0) }
+    var result = free.map { self.open($0) } + joints()
+    for minimum in shifted() {
+      guard var found = ambiguity(minimum, degrees) else { continue }
+      found.kind = .shift
+      let anchors = Set(found.anchors)
+      if result.allSatisfy({ anchors.isDisjoint(with: $0.anchors) }) { result.append(found) }
+    }
     for minimum in minima.sorted(by: { $0.cost < $1.cost }) {
       guard let found = ambiguity(minimum, degrees), !found.anchors.allSatisfy(free.contains) else {
         continue
@@ -45,7 +53,7 @@ extension FoldSearch {
     return result
   }
 
-  /// Returns the changes to shapes near the best shape that fit nearly as well.
+  /// Returns the changes to shapes near the best one that fit nearly as well.
   ///
   /// The probability of a shape follows from its cost and from the volume of places around it.
   /// Shapes without a volume are omitted.
@@ -87,26 +95,34 @@ extension FoldSearch {
       alternative: other)
   }
 
-  /// Moves another shape onto the best shape, so that most anchors are near their places.
+  /// Moves another shape onto the best one, so that most anchors are near their places.
+  ///
+  /// Half of a folded site would be a compromise for all anchors, so that the neighbours of each
+  /// anchor are a start, too.
   private func aligned(_ other: [SIMD2<Double>]) -> [SIMD2<Double>] {
     let places = best.state.positions
     guard !model.hasRoughPlaces else { return other }
-    let choices = [false, true].map { isMirrored -> (positions: [SIMD2<Double>], median: Double) in
-      var weights = Array(repeating: 1.0, count: places.count)
-      var moved = other
-      for _ in 0..<10 {
-        let motion = RigidMotion(from: other, to: places, weights: weights, isMirrored: isMirrored)
-        moved = other.map(motion.callAsFunction)
-        weights = zip(moved, places).map { 1 / (0.01 + ($0 - $1).lengthSquared) }
-      }
-      let distances = zip(moved, places).map { ($0 - $1).length }.sorted()
-      return (moved, distances.reduce(0) { $0 + min($1, 1) })
+    let groups = model.neighbours.enumerated().map { Set($1 + [$0]) } + [Set(places.indices)]
+    let choices = groups.flatMap { group in
+      [false, true].map { aligned(other, to: places, from: group, isMirrored: $0) }
     }
-    return choices[0].median <= choices[1].median ? choices[0].positions : choices[1].positions
+    return choices.min { $0.cost < $1.cost }?.positions ?? other
   }
 
-  /// Names the line about which the anchors are mirrored, by the two other anchors that are nearest
-  /// to it.
+  private func aligned(
+    _ other: [SIMD2<Double>], to places: [SIMD2<Double>], from group: Set<Int>, isMirrored: Bool
+  ) -> (positions: [SIMD2<Double>], cost: Double) {
+    var weights = places.indices.map { group.contains($0) ? 1.0 : 0 }
+    var moved = other
+    for _ in 0..<10 {
+      let motion = RigidMotion(from: other, to: places, weights: weights, isMirrored: isMirrored)
+      moved = other.map(motion.callAsFunction)
+      weights = zip(moved, places).map { 1 / (0.01 + ($0 - $1).lengthSquared) }
+    }
+    return (moved, zip(moved, places).reduce(0) { $0 + min(($1.0 - $1.1).length, 1) })
+  }
+
+  /// Names the line about which the anchors are mirrored by the two others that are nearest to it.
   private func kind(_ moved: [Int], _ other: [SIMD2<Double>]) -> SurveyAmbiguity.Kind {
     let places = best.state.positions
     let shift = moved.reduce(SIMD2<Double>.zero) { sum, anchor in

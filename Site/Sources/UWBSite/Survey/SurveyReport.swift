@@ -116,8 +116,12 @@ package struct SurveyReport: Sendable {
     survey.ambiguities.flatMap { ambiguity -> [String] in
       let anchors = names(ambiguity.anchors)
       switch ambiguity.kind {
-      case .hinge(let other):
+      case .hinge(let other) where ambiguity.anchors.count == 1:
         return ["AMBIGUOUS: \(anchors) may be anywhere around \(name(other)): one range only."]
+      case .hinge(let other):
+        return ["AMBIGUOUS: \(anchors) may turn about \(name(other)) together."]
+      case .shift:
+        return ["AMBIGUOUS: \(anchors) may shift together: too few ranges to the others."]
       case .mirror(let first, let second):
         return ["AMBIGUOUS: \(anchors) may be mirrored about the line \(pair(first, second)),"]
           + elsewhere(ambiguity)

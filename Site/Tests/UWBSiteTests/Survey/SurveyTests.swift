@@ -164,6 +164,51 @@ struct SurveyTests {
     #expect(found.kind == .mirror(1, 2))
   }
 
+  /// Four anchors, and further ones beyond them.
+  static let corner: [SIMD2<Double>] = [[0, 0], [6, 0], [6, 5], [0, 5]]
+
+  @Test(
+    "a group that shares one anchor with the others turns about it",
+    arguments: [[[12, 6], [11, 11], [6.5, 10]], [[7, 10], [2, 11], [1, 7]]] as [[SIMD2<Double>]])
+  func joint(_ group: [SIMD2<Double>]) throws {
+    var site = Self.site(Self.corner + group)
+    site.ranges.pairs.removeAll { $0.first < 4 && $0.first != 2 && $0.second >= 4 }
+    let survey = try Survey(site.ranges, anchors: site.anchors)
+    let found = try #require(survey.ambiguities.first { $0.kind == .hinge(2) })
+    #expect(found.anchors == [4, 5, 6] || found.anchors == [0, 1, 3])
+    #expect(survey.next.contains { ($0.first < 4) != ($0.second < 4) })
+    let text = SurveyReport(survey, site.ranges).text
+    #expect(text.contains(" may turn about A2 together."))
+  }
+
+  @Test("two groups with two ranges between them can shift, but not with four")
+  func shifted() throws {
+    var site = Self.site(Self.corner + [[16, 0], [21, 0], [21, 5], [16, 5]])
+    site.ranges.pairs.removeAll {
+      $0.first < 4 && $0.second >= 4
+        && ![[1, 4], [2, 7], [1, 7], [2, 4]].contains([$0.first, $0.second])
+    }
+    let four = try Survey(site.ranges, anchors: site.anchors)
+    #expect(four.ambiguities.isEmpty)
+    site.ranges.pairs.removeAll { [[1, 7], [2, 4]].contains([$0.first, $0.second]) }
+    let two = try Survey(site.ranges, anchors: site.anchors)
+    let found = try #require(two.ambiguities.first)
+    #expect(found.anchors == [4, 5, 6, 7] || found.anchors == [0, 1, 2, 3], "\(two.ambiguities)")
+    #expect(found.kind == .shift)
+    #expect(two.next.contains { $0.first < 4 && $0.second >= 4 })
+    #expect(SurveyReport(two, site.ranges).text.contains("may shift together: too few ranges"))
+  }
+
+  @Test("anchors in a line move little across it, and are within their ellipses", arguments: 1...3)
+  func inLine(_ seed: UInt64) throws {
+    let site = Self.site((0..<6).map { SIMD2(5 * Double($0), 0) }, seed: seed)
+    let survey = try Survey(site.ranges, anchors: site.anchors)
+    // Across the line, each anchor has two places with the same ranges.
+    #expect(survey.ambiguities.allSatisfy { $0.distance < 1.5 && $0.kind != .shift })
+    let scores = site.scores(of: survey.places)
+    #expect(scores.allSatisfy { $0.error < 1 && $0.squaredDeviations < 14 }, "\(scores)")
+  }
+
   @Test("ranges that disagree raise the deviations")
   func disagreement() throws {
     var errors = SimulatedSurvey.Errors.clean
