@@ -45,6 +45,38 @@ struct JSONValueTests {
     #expect(JSONValue.string("a\"\\\n\t\u{1}").description == #""a\"\\\n\t\u0001""#)
   }
 
+  @Test("decimals are the nearest doubles, as the C library reads them", arguments: 0...28)
+  func decimals(_ decimals: Int) throws {
+    var random = SplitMix64(seed: UInt64(decimals))
+    for _ in 0..<2000 {
+      // Each number of digits, up to more than 64 bits have.
+      var text = "\(random.next() >> (random.next() % 64) | 1)"
+      if random.next() % 8 == 0 { text += "\(random.next() % 1000)" }
+      if decimals > 0 {
+        text = String(repeating: "0", count: max(0, decimals + 1 - text.count)) + text
+        text.insert(".", at: text.index(text.endIndex, offsetBy: -decimals))
+        if text.first != "0", random.next() % 2 == 0 { text = "-" + text }
+      }
+      guard text.first == "0" || text.first == "-" || decimals > 0 || text.count < 16 else {
+        continue
+      }
+      let expected = try #require(Double(text))
+      #expect(try JSONValue(Array(text.utf8)) == .number(expected), "\(text)")
+    }
+  }
+
+  @Test("halves between two doubles are rounded to the even one")
+  func halves() throws {
+    for (text, value) in [
+      ("9007199254740993.0", 0x1p53), ("9007199254740995.0", 0x1p53 + 4),
+      ("900719925474099.30", 900_719_925_474_099.3), ("0.5", 0.5), ("-0.0", -0.0),
+      ("0.1000000000000000055", 0.1), ("4503599627370497.5", 0x1p52 + 2),
+    ] {
+      let read = try JSONValue(Array(text.utf8))
+      #expect(read == .number(value), "\(text)")
+    }
+  }
+
   @Test("large whole numbers keep each digit, also when they are written")
   func wholeNumbers() throws {
     for number in [UInt64(1) << 53, UInt64(1) << 53 + 1, UInt64.max] {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Parses bytes of an untrusted sender, so that the depth is limited.
+/// Parses bytes of an untrusted sender; the depth is limited.
 struct JSONParser {
   static let deepest = 32
   /// The number of members up to which each name is compared with all others.
   private static let few = 16
-  /// The least number of digits of a whole number that may reach 2⁵³.
-  private static let longDigits = 16
+  /// The number of members for which an object has room at first.
+  private static let usual = 8
 
   let bytes: [UInt8]
   private var at = 0
@@ -81,6 +81,8 @@ struct JSONParser {
     var names: Set<String> = []
     skipSpace()
     if accept("}") { return result }
+    // Most objects are lines of sources, with few members.
+    result.reserveCapacity(Self.usual)
     while true {
       skipSpace()
       let start = at
@@ -88,12 +90,11 @@ struct JSONParser {
         throw fault("a name in quotation marks belongs here")
       }
       let name = try string()
-      // A set is slower for a few names, but keeps the time for an object with very many names
-      // short.
+      // A set is slower for a few names, but protects against objects with very many names.
       if result.count == Self.few { names = Set(result.map(\.name)) }
       let isNew =
         result.count < Self.few
-        ? !result.contains { $0.name == name } : names.insert(name).inserted
+        ? !result.contains { $0.has(name) } : names.insert(name).inserted
       guard isNew else { throw fault("\(name) occurs twice", at: start) }
       skipSpace()
       guard accept(":") else { throw fault("a colon belongs here") }
@@ -104,34 +105,38 @@ struct JSONParser {
     }
   }
 
-  private mutating func digits() throws(JSONFault) {
+  private mutating func digits(_ decimal: inout Decimal) throws(JSONFault) {
     let start = at
-    while let byte = next, byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") { at += 1 }
+    while let byte = next, byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") {
+      decimal.append(byte - UInt8(ascii: "0"))
+      at += 1
+    }
     guard at > start else { throw fault("a digit belongs here") }
   }
 
   private mutating func number() throws(JSONFault) -> JSONValue {
     let start = at
-    let isNegative = accept("-")
+    var decimal = Decimal(isNegative: accept("-"))
     guard let first = next, first >= UInt8(ascii: "0"), first <= UInt8(ascii: "9") else {
-      throw fault(isNegative ? "a digit belongs here" : "a value belongs here")
+      throw fault(decimal.isNegative ? "a digit belongs here" : "a value belongs here")
     }
-    if !accept("0") { try digits() }
-    if !isNegative, at - start >= Self.longDigits,
-      let whole = UInt64(String(decoding: bytes[start..<at], as: UTF8.self)),
-      whole >= 1 << 53, ![UInt8(ascii: "."), UInt8(ascii: "e"), UInt8(ascii: "E")].contains(next)
-    {
-      return .whole(whole)
+    if !accept("0") { try digits(&decimal) }
+    if accept(".") {
+      decimal.isWhole = false
+      try digits(&decimal)
     }
-    if accept(".") { try digits() }
     if accept("e") || accept("E") {
+      decimal.hasExponent = true
       if !accept("+") { _ = accept("-") }
-      try digits()
+      var exponent = Decimal()
+      try digits(&exponent)
     }
-    // All bytes of a number are ASCII.
-    guard let value = Double(String(decoding: bytes[start..<at], as: UTF8.self)) else {
-      throw fault("this is not a number", at: start)
-    }
+    if let whole = decimal.whole { return .whole(whole) }
+    if let value = decimal.value { return .number(value) }
+    // All bytes are ASCII.
+    let text = String(decoding: bytes[start..<at], as: UTF8.self)
+    if decimal.isWhole, let whole = UInt64(text), whole >= 1 << 53 { return .whole(whole) }
+    guard let value = Double(text) else { throw fault("this is not a number", at: start) }
     return .number(value)
   }
 

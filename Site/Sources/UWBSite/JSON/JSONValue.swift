@@ -20,7 +20,7 @@ package enum JSONValue: Sendable, Hashable {
   /// Returns the value of a member of an object.
   package subscript(name: String) -> JSONValue? {
     guard case .object(let members) = self else { return nil }
-    return members.first { $0.name == name }?.value
+    return members.firstIndex { $0.has(name) }.map { members[$0].value }
   }
 
   /// The kind of value, as an error names it.
@@ -44,6 +44,11 @@ package struct JSONMember: Sendable, Hashable {
   package init(_ name: String, _ value: JSONValue) {
     self.name = name
     self.value = value
+  }
+
+  /// Returns whether the member has a name. Most other names have another length.
+  func has(_ name: String) -> Bool {
+    self.name.utf8.count == name.utf8.count && self.name == name
   }
 }
 
