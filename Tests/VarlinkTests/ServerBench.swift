@@ -39,7 +39,7 @@ import Varlink
     guard withUnixAddress(path, { bind(socket, $0, $1) }) == 0, listen(socket, 8) == 0 else {
       throw BenchFailure(what: "cannot listen: \(errno)")
     }
-    server.start(listeningAt: socket) { self.server.connect($0).handler = self }
+    server.start(listeningAt: socket) { self.server.connect($0, of: $1).handler = self }
   }
 
   static func lend(_ body: @Sendable (ServerBench) async throws -> Void) async throws {
@@ -79,6 +79,11 @@ import Varlink
   }
 
   nonisolated func client() throws -> RawClient { try RawClient(path) }
+
+  /// Connects clients, and disconnects them, while the service can do nothing else.
+  func connectInAJob(_ count: Int) throws {
+    for _ in 0..<count { _ = try RawClient(path, patience: 30) }
+  }
 
   // MARK: handler
 
@@ -144,8 +149,12 @@ final class RawClient {
   private let descriptor: Int32
   private var framing = VarlinkFraming()
 
-  init(_ path: String) throws {
+  /// - Parameter patience: The time-out in seconds for connecting; 0: none.
+  init(_ path: String, patience: Int = 0) throws {
     descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    var time = timeval(tv_sec: patience, tv_usec: 0)
+    setsockopt(
+      descriptor, SOL_SOCKET, SO_SNDTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
     guard withUnixAddress(path, { connect(descriptor, $0, $1) }) == 0 else {
       throw BenchFailure(what: "cannot connect: \(errno)")
     }

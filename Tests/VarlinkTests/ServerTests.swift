@@ -50,6 +50,15 @@ import Varlink
     close(socket)
   }
 
+  /// The bench's socket has room for eight connections. A connection that is accepted only after
+  /// the job of the service would time out.
+  @Test func connectionsAreAcceptedWhileTheServiceIsBusy() async throws {
+    try await ServerBench.lend { bench in
+      try await bench.connectInAJob(64)
+      await bench.waitForEnds(64)
+    }
+  }
+
   /// The number of new descriptors is far below the number of servers, although other tests open
   /// some.
   @Test func aServerThatIsNotStartedKeepsNoDescriptor() throws {

@@ -34,10 +34,10 @@ package struct HeldProfile: Sendable {
   var clients: [Int: Client] = [:]
   /// The number of connections by user ID.
   private var connectionsOfUser: [UInt32: Int] = [:]
-  /// The number of connections above the limits that have not made their first call.
+  /// The number of connections above the limits that have not sent their first call.
   private var refused = 0
   private static let mostRefused = 64
-  /// The time that a refused connection has to make its first call.
+  /// The time that they have for it.
   private static let patience = Duration.seconds(5)
   private let server: VarlinkServer
   private var idle: (time: Duration, body: @Sendable () -> Void)?
@@ -85,7 +85,7 @@ package struct HeldProfile: Sendable {
   ///
   /// - Parameter socket: A non-blocking socket that listens. The service closes it when it stops.
   package func start(listeningAt socket: Int32) {
-    server.start(listeningAt: socket) { [weak self] descriptor in
+    server.start(listeningAt: socket) { [weak self] descriptor, _ in
       if let self { accept(descriptor) } else { close(descriptor) }
     }
     for chip in chips { chip.start() }
@@ -163,7 +163,7 @@ package struct HeldProfile: Sendable {
   /// Sends an error as the reply to the first call of a connection, and closes the connection.
   private func refuse(_ descriptor: Int32, _ user: PeerCredentials, _ error: ServiceError) {
     guard refused < Self.mostRefused else {
-      // Too many refused connections already wait for a first call, so the error is sent at once.
+      // Before the first call: without a descriptor that waits for it.
       let bytes = error.reply.bytes
       unsafe send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
       close(descriptor)
@@ -180,7 +180,7 @@ package struct HeldProfile: Sendable {
   private func refusal(for user: PeerCredentials) -> ServiceError? {
     guard permissions.refusal(of: user, clients.count, connectionsOfUser) != nil else { return nil }
     // Clients that have disconnected count until their disconnection is handled.
-    for client in clients.values where client.connection.hasHungUp { client.connection.isReady() }
+    server.takeEvents()
     return permissions.refusal(of: user, clients.count, connectionsOfUser)
   }
 
@@ -221,7 +221,7 @@ package struct HeldProfile: Sendable {
     history.add(event)
     guard !eventsAreDue else { return }
     eventsAreDue = true
-    // Sending may close connections, and must not do so in the middle of a change of the chip.
+    // To send may close connections, in the middle of a change of the chip otherwise.
     ServiceQueue.shared.later { [weak self] in
       guard let self else { return }
       eventsAreDue = false

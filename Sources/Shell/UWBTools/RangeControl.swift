@@ -40,7 +40,7 @@ package final class RangeControl: Sendable {
     let calls = RangeCalls(session, device: device)
     self.server = server
     ServiceQueue.shared.later {
-      server.start(listeningAt: socket) { descriptor in
+      server.start(listeningAt: socket) { descriptor, _ in
         // Silent clients must not use up the descriptors, because a returning device needs one.
         guard server.connectionCount < 32 else {
           close(descriptor)
@@ -111,7 +111,7 @@ package enum RangeCall: String {
         outcomes: outcomes.map {
           .init(address: $0.address.description, status: "\($0.status)", code: $0.status.rawValue)
         })
-      // The value contains no infinite number, so encoding succeeds.
+      // No number in it is infinite.
       let members = ["running": (try? JSON(encoding: running)) ?? .null]
       return VarlinkReply(call == .describe ? members.merging(parameters) { $1 } : members)
     } catch {
@@ -198,7 +198,7 @@ package struct RunningRanges {
     }
   }
 
-  /// Returns the controllers that match each argument other than nil.
+  /// Returns the controllers that match all arguments that are not nil.
   package func matching(device: String?, session: UInt32?, pid: Int32?) -> [Entry] {
     let place = device.map(Self.place)
     return entries.filter { entry in
@@ -208,7 +208,7 @@ package struct RunningRanges {
     }
   }
 
-  /// Returns the sessions that run with a device, in the form of a comparison's side.
+  /// Returns the sessions that run with a device, as both ends of a comparison have them.
   package func ends(on device: String, session: UInt32?) -> [SessionPeerConfiguration] {
     let place = Self.place(of: device)
     return entries.filter {
@@ -296,8 +296,7 @@ package enum ControlSocket {
     else { throw .permissionDenied }
   }
 
-  /// Returns all sockets, even of programs that have ended; an empty list for the folder of another
-  /// user.
+  /// Returns all sockets, even of programs that have ended; none of a folder of another user.
   package static func paths(in folder: String) -> [String] {
     guard (try? check(folder)) != nil else { return [] }
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
@@ -305,8 +304,8 @@ package enum ControlSocket {
       .map { "\(folder)/\($0)" }.sorted()
   }
 
-  /// Listens at an unused path. The socket appears there when it already accepts connections,
-  /// because other programs remove a socket that does not.
+  /// Listens at an unused path. The socket appears there only when it accepts connections: others
+  /// remove a socket that does not.
   package static func listen(at path: String) throws(ChannelError) -> FileDescriptor {
     let temporary = path + ".new"
     unsafe unlink(temporary)

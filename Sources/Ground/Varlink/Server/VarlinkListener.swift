@@ -66,7 +66,7 @@ public final class VarlinkListener: Sendable {
     }
     let programs = Programs(name, handler)
     ServiceQueue.shared.later { [server] in
-      server.start(listeningAt: socket) { programs.accept($0, server) }
+      server.start(listeningAt: socket) { programs.accept($0, of: $1, server) }
     }
   }
 
@@ -94,15 +94,7 @@ public final class VarlinkListener: Sendable {
     (self.interface, self.handler) = (interface, handler)
   }
 
-  func accept(_ descriptor: Int32, _ server: VarlinkServer) {
-    // The members of struct ucred: pid, uid, gid.
-    var credentials: [UInt32] = [0, 0, 0]
-    var length = socklen_t(12)
-    guard unsafe getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &length) == 0 else {
-      close(descriptor)
-      return
-    }
-    let user = credentials[1]
+  func accept(_ descriptor: Int32, of user: UInt32, _ server: VarlinkServer) {
     let isRefused =
       count >= Self.most || user != 0 && countOfUser[user, default: 0] >= Self.mostOfUser
     guard !isRefused || refused < Self.mostRefused else {

@@ -9,6 +9,8 @@ package import SystemPackage
   var connections: [Int: VarlinkConnection] = [:]
   private var nextNumber = 0
   private var acceptor: Acceptor?
+  /// Takes over the descriptors of connections.
+  private var accepted: (@ServiceActor (Int32, UInt32) -> Void)?
   private var turns = TurnQueue()
   /// Whether a job for the next turn is already scheduled.
   private var turnIsScheduled = false
@@ -42,12 +44,14 @@ package import SystemPackage
   ///
   /// - Parameters:
   ///   - socket: A non-blocking socket that listens. The server closes it when it stops.
-  ///   - accepted: Takes over the descriptor of a connection, for `connect(_:)`.
+  ///   - accepted: Takes over the descriptor of a connection of a user, for `connect(_:of:)`.
   package func start(
-    listeningAt socket: Int32, _ accepted: @escaping @ServiceActor (Int32) -> Void
+    listeningAt socket: Int32,
+    _ accepted: @escaping @ServiceActor (_ descriptor: Int32, _ user: UInt32) -> Void
   ) {
     _ = watch
-    acceptor = Acceptor(socket, accepted)
+    self.accepted = accepted
+    acceptor = Acceptor(socket) { [weak self] in self?.serveArrivals() }
   }
 
   /// Serves a client, whose calls the handler of the returned connection performs.
@@ -61,19 +65,39 @@ package import SystemPackage
     return connection
   }
 
-  /// Gives turns to the clients that have sent data or have disconnected. The first turn is now.
+  /// Gives turns to the clients with events. The first turn is now.
   private func serve() {
-    for (number, hasHungUp) in watch.next() {
-      guard let connection = connections[number] else { continue }
-      // Turns for programs that only connect and disconnect would hold up the others.
-      if hasHungUp, connection.hasNoCalls { connection.close() } else { connection.goOnLater() }
-    }
+    takeEvents()
     takeTurn()
+  }
+
+  /// Gives turns to the users with new connections. The first turn is now.
+  private func serveArrivals() {
+    // Connections that have closed before the new ones come first, to make room.
+    takeEvents()
+    for user in acceptor?.announced() ?? [] { turns.add(.arrival(of: user), of: user) }
+    takeTurn()
+  }
+
+  /// Adds turns for all clients that have sent data or have disconnected. If some events stayed,
+  /// the connections of one user would delay the events of the others.
+  package func takeEvents() {
+    var left = connections.count
+    while left >= 0 {
+      let events = watch.next()
+      for (number, hasHungUp) in events {
+        guard let connection = connections[number] else { continue }
+        // Turns for programs that only connect and disconnect would hold up the others.
+        if hasHungUp, connection.hasNoCalls { connection.close() } else { connection.goOnLater() }
+      }
+      guard !events.isEmpty else { return }
+      left -= events.count
+    }
   }
 
   /// Gives a connection a turn in which it reads and takes calls.
   func scheduleTurn(of connection: VarlinkConnection) {
-    turns.add(connection.number, of: connection.user)
+    turns.add(.connection(connection.number), of: connection.user)
     scheduleTurn()
   }
 
@@ -87,9 +111,23 @@ package import SystemPackage
   }
 
   private func takeTurn() {
-    guard let number = turns.next() else { return }
-    connections[number]?.takeTurn()
+    switch turns.next() {
+    case .connection(let number): connections[number]?.takeTurn()
+    case .arrival(let user): takeArrival(of: user)
+    case nil: return
+    }
     scheduleTurn()
+  }
+
+  /// Serves a new connection, whose first call has usually arrived.
+  private func takeArrival(of user: UInt32) {
+    guard let acceptor, let accepted else { return }
+    let (descriptor, needsTurn) = acceptor.next(of: user)
+    if needsTurn { turns.add(.arrival(of: user), of: user) }
+    guard let descriptor else { return }
+    let last = nextNumber
+    accepted(descriptor, user)
+    if nextNumber > last { connections[nextNumber]?.isReady() }
   }
 
   /// Accepts no further connections, and closes the present ones.
@@ -97,8 +135,9 @@ package import SystemPackage
   /// - Parameter answersCalls: Whether connections stay until the calls are answered that they
   ///   have sent.
   package func stop(answersCalls: Bool = false) {
-    acceptor?.stop()
-    acceptor = nil
+    let arrived = acceptor?.stop() ?? []
+    for descriptor in arrived { close(descriptor) }
+    (acceptor, accepted) = (nil, nil)
     for connection in connections.values {
       if answersCalls { connection.finish() } else { connection.close() }
     }
