@@ -104,15 +104,14 @@ package struct ArrivalSolver: Sendable {
       let arm = position - places[entry.anchor]
       let distance = max(arm.length, 1e-3)
       let residual = entry.metres - distance - time
-      let scaled = residual / entry.deviation
+      let scaled = residual / entry.variance.squareRoot()
       // Cauchy's loss, which is wider for early signals than for late ones.
       let width = residual > 0 ? 4.0 : 6.0
       let robust = 1 / (1 + (scaled / width) * (scaled / width))
       cost += width * width * Math.log(1 + (scaled / width) * (scaled / width))
       let ray = arm / distance
       add(
-        [ray.x, ray.y, ray.z, 1], residual,
-        weight: robust / (entry.deviation * entry.deviation))
+        [ray.x, ray.y, ray.z, 1], residual, weight: robust / entry.variance)
     }
     if let height {
       let residual = height.value - position.z
@@ -129,7 +128,7 @@ package struct ArrivalSolver: Sendable {
   private func fits(_ position: SIMD3<Double>, _ entries: [Arrivals.Entry]) -> Bool {
     let times = entries.map { $0.metres - (position - places[$0.anchor]).length }
     let agreeing = times.map { time in
-      zip(times, entries).count { abs($0 - time) < 5 * $1.deviation }
+      zip(times, entries).count { abs($0 - time) < 5 * $1.variance.squareRoot() }
     }
     return (agreeing.max() ?? 0) >= (height == nil ? 4 : 3) + 1
   }

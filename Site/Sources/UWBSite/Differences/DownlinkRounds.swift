@@ -66,11 +66,18 @@ package struct Arrivals: Sendable, Hashable {
     package var deviation: Double
     /// The probability that the direct path is blocked.
     package var blocked: Double
+    /// The variance in m² that consecutive moments share: the error of a predicted clock.
+    package var shared: Double
 
-    package init(anchor: Int, metres: Double, deviation: Double, blocked: Double = 0) {
+    package init(
+      anchor: Int, metres: Double, deviation: Double, blocked: Double = 0, shared: Double = 0
+    ) {
       (self.anchor, self.metres) = (anchor, metres)
-      (self.deviation, self.blocked) = (deviation, blocked)
+      (self.deviation, self.blocked, self.shared) = (deviation, blocked, shared)
     }
+
+    /// The variance of all errors in m².
+    var variance: Double { deviation * deviation + shared }
   }
 
   package var entries: [Entry]

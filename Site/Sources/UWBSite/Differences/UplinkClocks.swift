@@ -96,10 +96,13 @@ package struct UplinkClocks: Sendable {
     guard agreeing.count > 1 else { return nil }
     var arrivals = Arrivals(
       agreeing.map { one in
-        Arrivals.Entry(
+        let stamp = noise.stamp * noise.stamp
+        // After a missed frame, a clock is nearly as good as a stamp. Later, its error remains.
+        let own = one.time.variance < 4 * stamp ? one.time.variance : stamp
+        return Arrivals.Entry(
           anchor: one.anchor, metres: one.time.after(first) * Ticks.metres,
-          deviation: (one.time.variance + noise.stamp * noise.stamp).squareRoot() * Ticks.metres,
-          blocked: one.blocked)
+          deviation: (own + stamp).squareRoot() * Ticks.metres, blocked: one.blocked,
+          shared: (one.time.variance - own) * Ticks.metres * Ticks.metres)
       })
     (arrivals.reference, arrivals.time) = (best.root, Double(first.ticks) / Ticks.perSecond)
     return arrivals

@@ -65,6 +65,12 @@ struct InteractingFilter: Sendable, Codable {
     if hasTwo { other.begin(slot: slot, constant: constant, slow: slow) }
   }
 
+  /// Adds a variance to the constant error of the anchor in `slot`.
+  mutating func widen(slot: Int, by variance: Double) {
+    first.widen(8 + 2 * slot, by: variance)
+    if hasTwo { other.widen(8 + 2 * slot, by: variance) }
+  }
+
   mutating func set(_ state: Int, _ value: Double, variance: Double) {
     first.set(state, value, variance: variance)
     if hasTwo { other.set(state, value, variance: variance) }

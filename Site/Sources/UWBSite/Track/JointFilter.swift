@@ -94,6 +94,12 @@ struct JointFilter: Sendable {
     set(9 + 2 * slot, 0, variance: slow)
   }
 
+  /// Adds a variance to a state.
+  mutating func widen(_ state: Int, by variance: Double) {
+    let (group, lane) = (state / 8, state % 8)
+    blocks[Self.start(group, group, chunks) + lane][lane] += variance
+  }
+
   /// Sets position and velocity; the learned errors stay.
   mutating func restart(_ position: SIMD3<Double>, _ spread: Spread, speed: SIMD3<Double>) {
     for axis in 0..<3 {

@@ -78,6 +78,13 @@ struct SlowErrorScouts: Sendable, Codable {
     large.grow(slots: slots)
   }
 
+  /// Adds a variance to the constant error of the anchor in `slot`.
+  mutating func widen(slot: Int, by variance: Double) {
+    small.widen(8 + 2 * slot, by: variance)
+    medium.widen(8 + 2 * slot, by: variance)
+    large.widen(8 + 2 * slot, by: variance)
+  }
+
   /// Resets the errors of the anchor in `slot` to their prior.
   mutating func begin(slot: Int, constant: Double, slow: SIMD3<Double>) {
     small.begin(slot: slot, constant: constant, slow: slow[0])

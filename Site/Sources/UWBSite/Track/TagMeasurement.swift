@@ -28,6 +28,8 @@ package struct TagMeasurement: Sendable, Hashable, Codable {
   package var deviation: Double
   /// The probability that the direct path is blocked, 0 to 1.
   package var blocked: Double
+  /// The variance in m² of an error that consecutive arrivals share; nil: none.
+  var shared: Double?
 
   package init(
     time: Double, _ kind: Kind, _ value: Double, deviation: Double = 0.15, blocked: Double = 0

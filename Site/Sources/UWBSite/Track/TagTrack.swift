@@ -26,6 +26,8 @@ package struct TagTrack: Sendable, Codable {
     var place: SIMD3<Double>
     /// The time of its last measurement.
     var time: Double
+    /// The variance in m² that its last arrivals share; nil: none.
+    var shared: Double?
   }
 
   package private(set) var carrier = Carrier.person
@@ -112,9 +114,11 @@ package struct TagTrack: Sendable, Codable {
   ) -> [Reception] {
     round &+= 1
     let own = arrivals.entries.map { entry in
-      TagMeasurement(
+      var one = TagMeasurement(
         time: time, .arrival(anchor: entry.anchor, round: round), entry.metres,
         deviation: entry.deviation, blocked: entry.blocked)
+      if entry.shared > 0 { one.shared = entry.shared }
+      return one
     }
     func all(_ kind: Reception.Kind) -> [Reception] { own.map { _ in .init(kind) } }
     // A single arrival determines only the unknown time.
@@ -223,6 +227,7 @@ package struct TagTrack: Sendable, Codable {
   /// the median residual is used: an arrival that is late by metres would affect all other
   /// arrivals.
   private mutating func take(_ round: [TagMeasurement], _ anchors: [Anchor]) -> [Reception] {
+    for one in round { share(one.shared, of: slot(one.anchors.anchor, anchors), anchors) }
     let leading = alternatives[leader].moving
     let here = leading.position - leading.velocity * max(0, time - round[0].time)
     let rests = round.map { one in
@@ -305,9 +310,6 @@ package struct TagTrack: Sendable, Codable {
   private mutating func slot(_ anchor: Int, _ anchors: [Anchor]) -> Int {
     for index in slots.indices where slots[index].anchor == anchor { return index }
     let own = anchors[anchor]
-    let constant =
-      errors.pair * errors.pair + own.deviation * own.deviation
-      + own.delayDeviation * own.delayDeviation
     let entry = Slot(anchor: anchor, place: own.position, time: -.infinity)
     var index = slots.firstIndex { $0.anchor < 0 } ?? slots.count
     if index == Self.mostSlots {
@@ -315,12 +317,39 @@ package struct TagTrack: Sendable, Codable {
     }
     if index < slots.count { slots[index] = entry } else { slots.append(entry) }
     makeRoom()
+    begin(slot: index, own)
+    return index
+  }
+
+  /// Sets the errors of the anchor in a slot to their prior.
+  private mutating func begin(slot: Int, _ own: Anchor) {
+    let constant =
+      errors.pair * errors.pair + own.deviation * own.deviation
+      + own.delayDeviation * own.delayDeviation
     for one in alternatives.indices {
-      alternatives[one].begin(slot: index, constant: constant, slow: slowVariance)
+      alternatives[one].begin(slot: slot, constant: constant, slow: slowVariance)
     }
     let sizes = errors.slowSizes * errors.slow
-    scouts?.begin(slot: index, constant: constant, slow: sizes * sizes)
-    return index
+    scouts?.begin(slot: slot, constant: constant, slow: sizes * sizes)
+  }
+
+  /// Sets the variance that the arrivals of an anchor share.
+  ///
+  /// It is the error of a clock without synchronisation, which grows until the next frame and is
+  /// gone after it. As noise, it would be averaged.
+  private mutating func share(_ variance: Double?, of slot: Int, _ anchors: [Anchor]) {
+    let (former, next) = (slots[slot].shared ?? 0, variance ?? 0)
+    if next > former {
+      for index in alternatives.indices {
+        alternatives[index].widen(slot: slot, by: next - former)
+      }
+      scouts?.widen(slot: slot, by: next - former)
+    } else if next < former / 2 {
+      begin(slot: slot, anchors[slots[slot].anchor])
+    } else {
+      return
+    }
+    slots[slot].shared = variance
   }
 
   /// Makes room for the anchors of all slots, four at a time.

@@ -76,7 +76,8 @@ struct TrackStart {
       let others = rounds[round, default: []]
       for other in others where other.anchor != anchor {
         let (first, second) = other.anchor < anchor ? (other.one, one) : (one, other.one)
-        let variance = first.deviation * first.deviation + second.deviation * second.deviation
+        var variance = first.deviation * first.deviation + second.deviation * second.deviation
+        variance += (first.shared ?? 0) + (second.shared ?? 0)
         result.append(
           TagMeasurement(
             time: one.time, .difference(min(other.anchor, anchor), max(other.anchor, anchor)),
