@@ -35,8 +35,15 @@ def many(bench, count):
             result = f"{served} served, {refused} refused"
         for connection in held:
             connection.close()
-        wait_until(lambda: not bench.connect().call("List").error, "no connection is served any more")
+        wait_until(lambda: is_served(bench), "no connection is served any more")
     return result
+
+
+def is_served(bench):
+    """Returns whether the service answers a new connection, or refuses it because of its limits."""
+    with contextlib.suppress(ConnectionError), bench.connect() as connection:
+        return not connection.call("List").error
+    return False
 
 
 def vanish(bench, count):
@@ -70,8 +77,6 @@ def vanish(bench, count):
     # The limit is a quarter of a KiB for each connection.
     grown, number = settle(bench, total // 4, step)
     return f"{total} after {(number - 1) * total}: memory {grown:+d} KiB of {bench.memory()}"
-
-
 
 
 def stopped(bench, count):
