@@ -11,20 +11,20 @@ package struct OwnThreads: SuiteTrait, TestTrait, TestScoping {
   /// A few tests that wait for programs run at the same time, so that each program gets a share of
   /// the processors that is enough for its time limits.
   fileprivate static let waiting = Self(
-    threads: BlockingThreads(limit: 64), turns: Turns(4 * processors))
+    threads: BlockingThreads(limit: 64), turns: AsyncMutex(4 * processors))
   /// One thread a processor for tests that compute: more threads would only delay other tests.
   fileprivate static let computing = Self(
     threads: BlockingThreads(limit: processors), turns: nil)
   private static let processors = sysconf(Int32(_SC_NPROCESSORS_ONLN))
 
   private let threads: BlockingThreads
-  private let turns: Turns?
+  private let turns: AsyncMutex?
   package var isRecursive: Bool { true }
 
   package func provideScope(
     for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
   ) async throws {
-    await turns?.begin()
+    await turns?.lock()
     let result: Result<Void, any Error>
     do {
       result = .success(
@@ -32,7 +32,7 @@ package struct OwnThreads: SuiteTrait, TestTrait, TestScoping {
     } catch {
       result = .failure(error)
     }
-    turns?.end()
+    turns?.unlock()
     try result.get()
   }
 }
@@ -42,35 +42,4 @@ extension Trait where Self == OwnThreads {
   package static var ownThreads: Self { .waiting }
   /// Gives tests that compute threads of their own. They must not wait for each other.
   package static var computes: Self { .computing }
-}
-
-/// A number of turns, in the order of the requests.
-private final class Turns: Sendable {
-  private struct State {
-    var free: Int
-    var waiting: [CheckedContinuation<Void, Never>] = []
-  }
-  private let state: Locked<State>
-
-  init(_ count: Int) { state = Locked(State(free: count)) }
-
-  func begin() async {
-    await withCheckedContinuation { continuation in
-      let isFree = state.withLock { state in
-        if state.free == 0 { state.waiting.append(continuation) }
-        defer { state.free = max(0, state.free - 1) }
-        return state.free > 0
-      }
-      if isFree { continuation.resume() }
-    }
-  }
-
-  func end() {
-    let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
-      guard state.waiting.isEmpty else { return state.waiting.removeFirst() }
-      state.free += 1
-      return nil
-    }
-    next?.resume()
-  }
 }

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import DequeModule
 
-/// A lock that suspends instead of blocking; callers get it in the order of their calls.
+/// A lock that suspends instead of blocking; callers get it in the order of their calls. A number
+/// of them may have it at the same time.
 package final class AsyncMutex: Sendable {
   private struct State {
-    var isTaken = false
+    var free: Int
     var waiting: Deque<CheckedContinuation<Void, Never>> = []
   }
-  private let state = Locked(State())
+  private let state: Locked<State>
 
-  package init() {}
+  package init(_ count: Int = 1) { state = Locked(State(free: count)) }
 
   package func lock() async {
     await withCheckedContinuation { continuation in
       let isFree = state.withLock { state in
-        if !state.isTaken {
-          state.isTaken = true
+        if state.free > 0 {
+          state.free -= 1
           return true
         }
         state.waiting.append(continuation)
@@ -28,7 +29,7 @@ package final class AsyncMutex: Sendable {
   package func unlock() {
     let next = state.withLock { state in
       let next = state.waiting.popFirst()
-      if next == nil { state.isTaken = false }
+      if next == nil { state.free += 1 }
       return next
     }
     next?.resume()
