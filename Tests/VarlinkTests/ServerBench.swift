@@ -39,7 +39,7 @@ import Varlink
     guard withUnixAddress(path, { bind(socket, $0, $1) }) == 0, listen(socket, 8) == 0 else {
       throw BenchFailure(what: "cannot listen: \(errno)")
     }
-    server.start(listeningAt: socket) { self.server.connect($0, of: $1).handler = self }
+    server.start(listeningAt: socket) { self.server.connect($0, of: $1.uid).handler = self }
   }
 
   static func lend(_ body: @Sendable (ServerBench) async throws -> Void) async throws {

@@ -90,7 +90,8 @@ import Varlink
     ) async throws {
       let users = Locked<Users?>(nil)
       let permissions = Permissions(
-        group: hasGroup ? ("uwb", User.group) : nil, mostClients: mostClients, mostClientsOfUser: 4
+        group: hasGroup ? ("uwb", User.group) : nil,
+        connections: .init(all: mostClients, ofUser: 4)
       ) { _ in
         guard let users = users.withLock({ $0 }) else { return User.root.credentials }
         users.accepted.continuation.yield()
@@ -351,7 +352,7 @@ import Varlink
       var clients: [TestClient] = []
     }
     let programs = Locked(Programs())
-    let permissions = Permissions(mostClients: 1) { _ in
+    let permissions = Permissions(connections: .init(all: 1)) { _ in
       programs.withLock { programs in
         // The second and the third connection are accepted one after the other.
         if programs.clients.count == 2, let third = try? TestClient(programs.path) {

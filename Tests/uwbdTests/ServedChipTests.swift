@@ -5,6 +5,7 @@ import Testing
 import UWBLink
 import UWBSimulator
 import UWBTestSupport
+import Varlink
 
 @testable import UWBService
 
@@ -45,7 +46,7 @@ import UWBTestSupport
 
   @Test(arguments: [["list"], ["range", "-n", "1"], ["range", "-n", "1", "--direct"]])
   func aFullServiceSaysThatItIsFull(_ command: [String]) async throws {
-    try await ServiceBench.lendService(Permissions(mostClients: 1)) { bench, _ in
+    try await ServiceBench.lendService(Permissions(connections: .init(all: 1))) { bench, _ in
       let first = try bench.client()
       try first.call("Describe")
       let device = command == ["list"] ? [] : ["--device", bench.chip.path]

@@ -2,50 +2,23 @@
 import ChipSharing
 import Glibc
 import UCI
-
-/// The user and the process at the other end of a connection, as the kernel reports them.
-struct PeerCredentials: Sendable {
-  var uid: UInt32
-  /// The process ID. For display only, because the kernel may reuse it.
-  var pid: Int32
-  /// The group of the process, followed by its supplementary groups.
-  var groups: [UInt32]
-
-  /// The user as clients see it.
-  var shown: Chips.User { Chips.User(uid: uid, pid: pid) }
-}
+import Varlink
 
 extension PeerCredentials {
-  /// Reads the credentials from a socket; nil if the other end has disconnected.
-  init?(of socket: Int32) {
-    // The members of struct ucred: pid, uid, gid.
-    var credentials: [UInt32] = [0, 0, 0]
-    var length = socklen_t(12)
-    guard unsafe getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &length) == 0 else {
-      return nil
-    }
-    (pid, uid) = (Int32(bitPattern: credentials[0]), credentials[1])
-    var groups = [UInt32](repeating: 0, count: 1_024)
-    length = socklen_t(groups.count * 4)
-    // SO_PEERGROUPS, which exists since Linux 4.13.
-    let known = unsafe getsockopt(socket, SOL_SOCKET, 59, &groups, &length) == 0
-    self.groups = [credentials[2]] + (known ? groups.prefix(Int(length) / 4) : [])
-  }
+  /// The user as clients see it.
+  var shown: Chips.User { Chips.User(uid: uid, pid: pid) }
 }
 
 /// The limits and rights of users.
 package struct Permissions: Sendable {
   /// The group whose members may start sessions; nil if each connected user may.
   var group: (name: String, id: UInt32)?
-  /// The greatest number of connections.
-  var mostClients = 1_000
-  /// The greatest number of connections of one user, except root. No user can lock out the others.
-  var mostClientsOfUser = 250
+  var connections = ConnectionLimits()
   /// The greatest numbers of bytes of measurements that wait for the programs of all users, and of
   /// one user. All connections have equal shares.
   var mostWaiting = (ofAll: 128 << 20, ofUser: 32 << 20)
-  /// Returns the credentials of the other end of a socket.
-  var user: @Sendable (Int32) -> PeerCredentials? = { PeerCredentials(of: $0) }
+  /// Returns the user for whom a program acts; tests choose others.
+  var user: @Sendable (PeerCredentials) -> PeerCredentials = { $0 }
 
   /// Checks that a user may start sessions.
   ///
@@ -98,18 +71,21 @@ package struct Permissions: Sendable {
   func refusal(
     of user: PeerCredentials, _ connections: Int, _ ofUser: [UInt32: Int]
   ) -> ServiceError? {
-    if connections >= mostClients {
+    let limits = self.connections
+    switch limits.reached(connections, ofUser: ofUser[user.uid, default: 0], user.uid) {
+    case nil: return nil
+    case .all:
       return .limitReached(
-        .connections, most: mostClients,
-        "uwbd serves at most \(counted(mostClients, "connection")), and has as many.",
+        .connections, most: limits.all,
+        "uwbd serves at most \(counted(limits.all, "connection")), and has as many.",
         advice: "End idle programs that are connected, or try again later.")
+    case .ofUser:
+      return .limitReached(
+        .connectionsOfUser, most: limits.ofUser,
+        "uwbd serves at most \(counted(limits.ofUser, "connection")) of a user, and user "
+          + "\(user.uid) has as many.",
+        advice: "End idle programs of this user, or try again later.")
     }
-    guard user.uid != 0, ofUser[user.uid, default: 0] >= mostClientsOfUser else { return nil }
-    return .limitReached(
-      .connectionsOfUser, most: mostClientsOfUser,
-      "uwbd serves at most \(counted(mostClientsOfUser, "connection")) of a user, and user "
-        + "\(user.uid) has as many.",
-      advice: "End idle programs of this user, or try again later.")
   }
 
   /// Returns the greatest number of bytes of measurements that may wait for one connection.

@@ -85,8 +85,8 @@ package struct HeldProfile: Sendable {
   ///
   /// - Parameter socket: A non-blocking socket that listens. The service closes it when it stops.
   package func start(listeningAt socket: Int32) {
-    server.start(listeningAt: socket) { [weak self] descriptor, _ in
-      if let self { accept(descriptor) } else { close(descriptor) }
+    server.start(listeningAt: socket, permissions.connections) { [weak self] descriptor, user in
+      if let self { accept(descriptor, of: user) } else { close(descriptor) }
     }
     for chip in chips { chip.start() }
   }
@@ -149,11 +149,8 @@ package struct HeldProfile: Sendable {
 
   // MARK: clients
 
-  private func accept(_ descriptor: Int32) {
-    guard let user = permissions.user(descriptor) else {
-      close(descriptor)
-      return
-    }
+  private func accept(_ descriptor: Int32, of user: PeerCredentials) {
+    let user = permissions.user(user)
     if let error = refusal(for: user) { return refuse(descriptor, user, error) }
     let client = Client(server.connect(descriptor, of: user.uid), user, self)
     clients[client.number] = client

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import ChipSharing
+import Varlink
 import Formats
 import Glibc
 import Logging

@@ -14,11 +14,15 @@ final class Acceptor: Sendable {
   ///
   /// - Parameters:
   ///   - socket: A non-blocking socket that listens. The acceptor closes it when it stops.
+  ///   - limits: The numbers of connections that may wait: as many as the service serves.
   ///   - arrived: Called when `announced()` returns users.
-  init(_ socket: Int32, _ arrived: @escaping @Sendable @ServiceActor () -> Void) {
+  init(
+    _ socket: Int32, _ limits: ConnectionLimits,
+    _ arrived: @escaping @Sendable @ServiceActor () -> Void
+  ) {
     // Bounds the time of a new connection behind the ones of a program that connects in a loop.
     Glibc.listen(socket, Self.backlog)
-    let arrivals = Locked(Arrivals())
+    let arrivals = Locked(Arrivals(limits))
     self.arrivals = arrivals
     watch = DescriptorWatch(socket, label: "varlink accept") {
       // Without a free descriptor, the queue would call this in a busy loop.
@@ -26,7 +30,7 @@ final class Acceptor: Sendable {
       return true
     } ended: {
       close(socket)
-      for descriptor in arrivals.withLock({ $0.removeAll() }) { close(descriptor) }
+      for arrival in arrivals.withLock({ $0.removeAll() }) { close(arrival.descriptor) }
     }
   }
 
@@ -34,14 +38,14 @@ final class Acceptor: Sendable {
   func announced() -> [UInt32] { arrivals.withLock { $0.announced() } }
 
   /// Returns the next connection of an announced user, and whether the user needs a further turn.
-  func next(of user: UInt32) -> (descriptor: Int32?, needsTurn: Bool) {
+  func next(of user: UInt32) -> (arrival: Arrival?, needsTurn: Bool) {
     arrivals.withLock { $0.next(of: user) }
   }
 
   /// Ends accepting.
   ///
   /// - Returns: The connections that were accepted.
-  func stop() -> [Int32] {
+  func stop() -> [Arrival] {
     watch.cancel()
     return arrivals.withLock { $0.removeAll() }
   }
@@ -60,72 +64,69 @@ final class Acceptor: Sendable {
         return ![EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno)
       }
       makeNonBlocking(descriptor)
-      guard let user = Self.user(of: descriptor) else {
+      guard let user = PeerCredentials(of: descriptor) else {
         close(descriptor)
         continue
       }
-      let (added, closed) = arrivals.withLock { $0.add(descriptor, of: user, isClosed) }
-      for descriptor in closed { close(descriptor) }
-      if added == .first { ServiceActor.atOnceOrLater(arrived) }
+      let (announces, removed) = arrivals.withLock {
+        $0.add(Arrival(descriptor, of: user), hasHungUp)
+      }
+      for descriptor in removed { close(descriptor) }
+      if announces { ServiceActor.atOnceOrLater(arrived) }
     }
     return true
   }
+}
 
-  /// Returns the user at the other end of a connection.
-  private static func user(of descriptor: Int32) -> UInt32? {
-    // The members of struct ucred: pid, uid, gid.
-    var credentials: [UInt32] = [0, 0, 0]
-    var length = socklen_t(12)
-    let status = unsafe getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &length)
-    return status == 0 ? credentials[1] : nil
-  }
+/// Returns whether the program at the other end of a Unix socket has closed it. Calls that it sent
+/// before may be unread.
+func hasHungUp(_ descriptor: Int32) -> Bool {
+  var polled = pollfd(fd: descriptor, events: 0, revents: 0)
+  return unsafe poll(&polled, 1, 0) > 0 && polled.revents & Int16(POLLHUP) != 0
+}
 
-  /// Returns whether a program has closed a connection without a call.
-  private static func isClosed(_ descriptor: Int32) -> Bool {
-    var byte: UInt8 = 0
-    return unsafe recv(descriptor, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT)) == 0
+/// An accepted connection.
+package struct Arrival: Sendable {
+  package var descriptor: Int32
+  package var user: PeerCredentials
+
+  package init(_ descriptor: Int32, of user: PeerCredentials) {
+    (self.descriptor, self.user) = (descriptor, user)
   }
 }
 
 /// The accepted connections that wait for a turn of their users.
 package struct Arrivals {
+  private let limits: ConnectionLimits
   /// The connections of each user who has a turn or needs one.
-  private var waiting: [UInt32: [Int32]] = [:]
+  private var waiting: [UInt32: [Arrival]] = [:]
   private var news: [UInt32] = []
 
-  package init() {}
-
-  package enum Added: Sendable {
-    /// No other user is to be announced.
-    case first
-    case further
-    /// The user has too many connections that wait.
-    case full
-  }
-
-  /// The most connections that may wait: as many as a service serves.
-  private static func most(of user: UInt32) -> Int { user == 0 ? 1_000 : 250 }
+  package init(_ limits: ConnectionLimits) { self.limits = limits }
 
   /// Adds a connection, if necessary in place of the user's closed ones.
   ///
-  /// - Returns: The connections that no longer wait, which include a connection without room.
+  /// - Parameter hasHungUp: Returns whether a program has closed its connection.
+  /// - Returns: Whether `announced()` returns users from now on, and the descriptors that no longer
+  ///   wait, which include a connection without room.
   package mutating func add(
-    _ descriptor: Int32, of user: UInt32, _ isClosed: (Int32) -> Bool
-  ) -> (added: Added, removed: [Int32]) {
+    _ arrival: Arrival, _ hasHungUp: (Int32) -> Bool
+  ) -> (announces: Bool, removed: [Int32]) {
+    let user = arrival.user.uid
     guard let present = waiting[user] else {
-      waiting[user] = [descriptor]
+      waiting[user] = [arrival]
       news.append(user)
-      return (news.count == 1 ? .first : .further, [])
+      return (news.count == 1, [])
     }
-    var closed: [Int32] = []
-    if present.count >= Self.most(of: user) {
-      closed = present.filter(isClosed)
-      guard !closed.isEmpty else { return (.full, [descriptor]) }
-      let rest = Set(present).subtracting(closed)
-      waiting[user] = present.filter(rest.contains)
+    guard present.count >= limits.most(of: user) else {
+      waiting[user]?.append(arrival)
+      return (false, [])
     }
-    waiting[user]?.append(descriptor)
-    return (.further, closed)
+    let removed = present.map(\.descriptor).filter(hasHungUp)
+    guard !removed.isEmpty else { return (false, [arrival.descriptor]) }
+    let closed = Set(removed)
+    waiting[user] = present.filter { !closed.contains($0.descriptor) } + [arrival]
+    return (false, removed)
   }
 
   /// Returns the users who need a turn since the last call, in their order.
@@ -137,17 +138,17 @@ package struct Arrivals {
   /// Removes the connection of a user that has waited longest.
   ///
   /// - Returns: The connection, and whether further ones need a turn of the user.
-  package mutating func next(of user: UInt32) -> (descriptor: Int32?, needsTurn: Bool) {
+  package mutating func next(of user: UInt32) -> (arrival: Arrival?, needsTurn: Bool) {
     guard var present = waiting[user], !present.isEmpty else {
       waiting[user] = nil
       return (nil, false)
     }
-    let descriptor = present.removeFirst()
+    let arrival = present.removeFirst()
     waiting[user] = present.isEmpty ? nil : present
-    return (descriptor, !present.isEmpty)
+    return (arrival, !present.isEmpty)
   }
 
-  package mutating func removeAll() -> [Int32] {
+  package mutating func removeAll() -> [Arrival] {
     defer { (waiting, news) = ([:], []) }
     return waiting.values.flatMap { $0 }
   }

@@ -102,10 +102,7 @@ extension VarlinkHandler {
   }
 
   /// Whether the program has closed its socket. Calls that it sent before may be unread.
-  package var hasHungUp: Bool {
-    var polled = pollfd(fd: socket, events: 0, revents: 0)
-    return unsafe poll(&polled, 1, 0) > 0 && polled.revents & Int16(POLLHUP) != 0
-  }
+  package var hasHungUp: Bool { Varlink.hasHungUp(socket) }
 
   /// Whether a program that has closed its socket has sent no further call.
   var hasNoCalls: Bool {

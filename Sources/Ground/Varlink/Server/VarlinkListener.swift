@@ -66,7 +66,7 @@ public final class VarlinkListener: Sendable {
     }
     let programs = Programs(name, handler)
     ServiceQueue.shared.later { [server] in
-      server.start(listeningAt: socket) { programs.accept($0, of: $1, server) }
+      server.start(listeningAt: socket, Programs.limits) { programs.accept($0, of: $1.uid, server) }
     }
   }
 
@@ -86,7 +86,8 @@ public final class VarlinkListener: Sendable {
   /// The number of connections over the limits that have not got their error.
   private var refused = 0
 
-  private static let (most, mostOfUser, mostRefused) = (1_000, 250, 64)
+  nonisolated static let limits = ConnectionLimits()
+  private static let mostRefused = 64
   /// The time for the first call of a connection over the limits.
   private static let patience = Duration.seconds(5)
 
@@ -95,8 +96,7 @@ public final class VarlinkListener: Sendable {
   }
 
   func accept(_ descriptor: Int32, of user: UInt32, _ server: VarlinkServer) {
-    let isRefused =
-      count >= Self.most || user != 0 && countOfUser[user, default: 0] >= Self.mostOfUser
+    let isRefused = Self.limits.reached(count, ofUser: countOfUser[user, default: 0], user) != nil
     guard !isRefused || refused < Self.mostRefused else {
       close(descriptor)
       return

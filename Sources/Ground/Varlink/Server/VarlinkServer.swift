@@ -10,7 +10,7 @@ package import SystemPackage
   private var nextNumber = 0
   private var acceptor: Acceptor?
   /// Takes over the descriptors of connections.
-  private var accepted: (@ServiceActor (Int32, UInt32) -> Void)?
+  private var accepted: (@ServiceActor (Int32, PeerCredentials) -> Void)?
   private var turns = TurnQueue()
   /// Whether a job for the next turn is already scheduled.
   private var turnIsScheduled = false
@@ -44,14 +44,15 @@ package import SystemPackage
   ///
   /// - Parameters:
   ///   - socket: A non-blocking socket that listens. The server closes it when it stops.
+  ///   - limits: The numbers of new connections that may wait; `accepted` refuses further ones.
   ///   - accepted: Takes over the descriptor of a connection of a user, for `connect(_:of:)`.
   package func start(
-    listeningAt socket: Int32,
-    _ accepted: @escaping @ServiceActor (_ descriptor: Int32, _ user: UInt32) -> Void
+    listeningAt socket: Int32, _ limits: ConnectionLimits = ConnectionLimits(),
+    _ accepted: @escaping @ServiceActor (_ descriptor: Int32, _ user: PeerCredentials) -> Void
   ) {
     _ = watch
     self.accepted = accepted
-    acceptor = Acceptor(socket) { [weak self] in self?.serveArrivals() }
+    acceptor = Acceptor(socket, limits) { [weak self] in self?.serveArrivals() }
   }
 
   /// Serves a client, whose calls the handler of the returned connection performs.
@@ -122,11 +123,11 @@ package import SystemPackage
   /// Serves a new connection, whose first call has usually arrived.
   private func takeArrival(of user: UInt32) {
     guard let acceptor, let accepted else { return }
-    let (descriptor, needsTurn) = acceptor.next(of: user)
+    let (arrival, needsTurn) = acceptor.next(of: user)
     if needsTurn { turns.add(.arrival(of: user), of: user) }
-    guard let descriptor else { return }
+    guard let arrival else { return }
     let last = nextNumber
-    accepted(descriptor, user)
+    accepted(arrival.descriptor, arrival.user)
     if nextNumber > last { connections[nextNumber]?.isReady() }
   }
 
@@ -136,7 +137,7 @@ package import SystemPackage
   ///   have sent.
   package func stop(answersCalls: Bool = false) {
     let arrived = acceptor?.stop() ?? []
-    for descriptor in arrived { close(descriptor) }
+    for arrival in arrived { close(arrival.descriptor) }
     (acceptor, accepted) = (nil, nil)
     for connection in connections.values {
       if answersCalls { connection.finish() } else { connection.close() }
