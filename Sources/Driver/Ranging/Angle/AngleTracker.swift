@@ -8,39 +8,42 @@ public struct AngleEstimate: Sendable, Hashable {
   public var angle: Double
   /// One standard deviation in radians.
   public var standardDeviation: Double
-  /// How the sample was used.
+  /// The use of the sample: accepted, rejected, or the first one.
   public var disposition: RangeEstimate.Disposition
 }
 
 /// Tracks the angle to one peer from the phase difference of one pair of antennas.
 ///
-/// Phases are wrapped. Where the table of the pair spans more than a turn several angles fit; the
-/// one nearest to the prediction is used. Does not allocate for a sample.
+/// Phases are wrapped. Where the table of the pair spans more than a turn, several angles have the
+/// same wrapped phase. The tracker uses the angle that is nearest to the prediction. It does not
+/// allocate for a sample.
 public struct AngleTracker: Sendable {
-  /// The phase over the angle of the pair of antennas.
+  /// The phase difference of the pair of antennas at each angle.
   package let table: PhaseTable
   /// Noise of a phase difference in radians, one standard deviation. Boards show 3.5 to 5 degrees.
   public var phaseDeviation = 5 * Double.pi / 180
-  /// The error of the table in radians of phase, one standard deviation. No filter removes it.
+  /// The error of the table in radians of phase, one standard deviation. All samples in one
+  /// direction share it, so no filter removes it.
   public var modelDeviation = 7 * Double.pi / 180
   private var estimator: RangeEstimator
 
-  /// The largest error of an angle that an error of the model causes, in radians. Near the ends of
-  /// the pair the phase hardly changes with the angle, and the other side is near.
+  /// The limit, in radians, of the angle's error that the error of the table causes. Near ±90° the
+  /// phase hardly changes with the angle, so that the error of the phase divided by the slope
+  /// exceeds the possible error.
   package static let mostModelError = 20 * Double.pi / 180
 
   /// Creates a tracker.
   ///
   /// - Parameters:
-  ///   - table: the phases of the antennas in each direction.
-  ///   - accelerationDensity: spectral density of the angular acceleration in rad²/s³. 0.5: a
-  ///     person walks by at two metres.
+  /// - accelerationDensity: spectral density of the angular acceleration in rad²/s³. The default
+  ///   suits a person who walks by at a distance of two metres.
   public init(_ table: PhaseTable, accelerationDensity: Double = 0.5) {
     self.table = table
     var parameters = RangeEstimator.Parameters()
     parameters.accelerationDensity = accelerationDensity
     parameters.initialVelocity = 0.5
-    // The acceleration is a parameter of the tracker, and the noise depends on the antennas.
+    // The caller passes the acceleration, and `phaseDeviation` states the noise: neither is
+    // learned.
     (parameters.learnsAcceleration, parameters.learnsNoise) = (false, false)
     (parameters.slowDeviation, parameters.initialDoubt) = (0, 0)
     parameters.gap = 2
@@ -68,8 +71,9 @@ public struct AngleTracker: Sendable {
     }
   }
 
-  /// Returns the angle of a phase that is nearest to the prediction. Also returns the deviations
-  /// that noise and the error of the table cause, one standard deviation each.
+  /// Returns the angle that is nearest to the prediction among the angles with this wrapped phase.
+  /// Also returns the deviations that noise and the error of the table cause, one standard
+  /// deviation each.
   package func unwrapped(
     _ phase: Double, time: Double
   ) -> (angle: Double, standardDeviation: Double, modelDeviation: Double)? {
@@ -127,21 +131,22 @@ package struct PhasorMean: Sendable, Hashable {
     weight > 0 && concentration > 1e-9 ? atan2(imaginary, real) : nil
   }
 
-  /// How much the phases agree: 1 when all are equal, 0 when they cancel.
+  /// The length of the mean phasor: 1 when all phases are equal, 0 when they cancel.
   package var concentration: Double {
     weight > 0 ? (real * real + imaginary * imaginary).squareRoot() / weight : 0
   }
 }
 
-/// Conversion between the azimuth and the angle to the plane of a pair of antennas.
+/// Converts between the azimuth and the cone angle of a pair of antennas. The cone angle is the
+/// angle between the signal and the plane in the middle of the pair.
 package enum Cone {
   /// Returns the azimuth in radians for a measured `cone` angle and an `elevation`, both in
-  /// radians: sin(cone) = sin(azimuth)·cos(elevation), limited to a right angle.
+  /// radians. Solves sin(cone) = sin(azimuth)·cos(elevation); the result is within ±π/2.
   package static func azimuth(cone: Double, elevation: Double) -> Double {
     clampedAsin(sin(cone) / max(1e-9, cos(elevation)))
   }
 
-  /// Returns the angle to the plane of the pair for azimuth and elevation, all in radians.
+  /// Returns the cone angle for an azimuth and an elevation, all in radians.
   package static func cone(azimuth: Double, elevation: Double) -> Double {
     clampedAsin(sin(azimuth) * cos(elevation))
   }

@@ -2,7 +2,7 @@
 
 internal import Glibc
 
-/// One sample of a channel impulse response: 1.0016 ns, 30 cm of path length.
+/// One sample of a channel impulse response. Samples are 1.0016 ns apart: 30 cm of path length.
 public struct ChannelTap: Sendable, Hashable {
   /// The in-phase part in the receiver's unit.
   package var real: Double
@@ -20,7 +20,7 @@ public struct ChannelTap: Sendable, Hashable {
 
 /// The direct path in a channel impulse response, whose phase determines the angle of arrival.
 ///
-/// The phase is read at the beginning of the path. The strongest sample may be a mixture of
+/// The phase is read at the beginning of the path, because the strongest sample may be a sum of
 /// reflections.
 public struct FirstPath: Sendable, Hashable {
   /// Radians in -π...π, relative to the receiver's reference.
@@ -29,23 +29,23 @@ public struct FirstPath: Sendable, Hashable {
   public var phaseDeviation: Double
   /// The power at the first path, in the receiver's unit.
   public var power: Double
-  /// The ratio of that power to the noise, in dB.
+  /// The ratio of `power` to the noise, in dB.
   package var signalToNoise: Double
-  /// The ratio of that power to the power of the strongest sample, in dB, 0 or less. Below -6 dB
-  /// the direct path is attenuated, or another path was mistaken for it.
+  /// The ratio of `power` to the power of the strongest sample, in dB, 0 or less. Below -6 dB the
+  /// direct path is attenuated, or another path was mistaken for it.
   package var firstToPeak: Double
 
   /// Reads the first path of a response.
   ///
   /// - Parameters:
   ///   - taps: samples in the order of time.
-  ///   - index: the position of the first path in samples from the first of `taps`, with a
-  ///     fraction: DW1000 and DW3000 report 6 bits of it.
+  /// - index: the position of the first path in samples after the first of `taps`. It has a
+  ///   fraction, which DW1000 and DW3000 report with 6 bits.
   ///   - carrierPhase: the phase of the receiver's carrier recovery in radians, which is
   ///     subtracted.
   ///   - noise: standard deviation of the real or the imaginary part of the noise; nil to estimate
   ///     it from the samples before the path.
-  /// - Returns: nil if the path is outside the samples, or these are not finite or all zero.
+  /// - Returns: nil if the path is outside of the samples, a sample is not finite, or all are zero.
   public init?(
     _ taps: Span<ChannelTap>, at index: Double, carrierPhase: Double = 0, noise: Double? = nil
   ) {
@@ -55,14 +55,16 @@ public struct FirstPath: Sendable, Hashable {
     let low = min(Int(index), taps.count - 2)
     let part = index - Double(low)
     let (a, b) = (taps[low], taps[low + 1])
-    // On the edge both samples have the phase of the direct path, and so has the interpolation.
+    // Both samples at the rising edge have the phase of the direct path, so a value between them
+    // has it as well.
     let read = ChannelTap(
       a.real + part * (b.real - a.real), a.imaginary + part * (b.imaginary - a.imaginary))
     var (peak, before, count) = (0.0, 0.0, 0)
     for tap in 0..<taps.count {
       let power = taps[tap].power
       peak = max(peak, power)
-      // The rise of the pulse begins some samples before its detected edge.
+      // Noise is measured before the rise of the pulse, which begins some samples before its
+      // detected edge.
       if tap + 4 < low {
         before += power
         count += 1
@@ -84,8 +86,8 @@ public struct FirstPath: Sendable, Hashable {
     phaseDeviation = variance == nil ? .pi : min(.pi, (floor / read.power).squareRoot())
   }
 
-  /// Returns the phase difference of two receivers of one frame in radians, wrapped: this one's
-  /// minus the other's.
+  /// Returns the phase of this receiver minus the phase of `other` for the same frame, in radians,
+  /// wrapped.
   public func difference(from other: FirstPath) -> (phase: Double, standardDeviation: Double) {
     let variance =
       phaseDeviation * phaseDeviation + other.phaseDeviation * other.phaseDeviation

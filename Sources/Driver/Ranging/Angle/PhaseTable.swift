@@ -2,11 +2,11 @@
 
 internal import Glibc
 
-/// The measured phase difference of a pair of antennas over the angle.
+/// The measured phase difference of a pair of antennas at each angle.
 ///
 /// Real antennas couple with each other and with their ground plane. The curve is therefore neither
-/// a sine nor symmetric, and exceeds half a turn. Angles are relative to the plane in the middle of
-/// the pair, in radians; the phases are continuous (not wrapped) and monotonic.
+/// a sine nor symmetric, and spans more than half a turn. Angles are in radians, relative to the
+/// plane in the middle of the pair. The phases are continuous (not wrapped) and monotonic.
 public struct PhaseTable: Sendable, Hashable {
   /// Angles in radians, rising.
   package let angles: [Double]
@@ -17,8 +17,8 @@ public struct PhaseTable: Sendable, Hashable {
 
   /// Creates a table from pairs of angle and phase in radians, in any order.
   ///
-  /// Phases may be wrapped: each is assumed to be within half a turn of the previous one. Where
-  /// noise or saturation makes the curve turn back, neighbours are averaged.
+  /// Phases may be wrapped: each is assumed to be within half a turn of the previous one.
+  /// Neighbours are averaged where noise or saturation makes the phases not monotonic.
   /// - Returns: nil unless there are two different angles, all values are finite, and the phase
   ///   changes.
   public init?(_ points: [(angle: Double, phase: Double)]) {
@@ -64,7 +64,8 @@ public struct PhaseTable: Sendable, Hashable {
     self.rises = rises
   }
 
-  /// Returns the nearest non-decreasing sequence (pool adjacent violators).
+  /// Returns the non-decreasing sequence with the least squared distance from `values` (pool
+  /// adjacent violators).
   private static func monotone(_ values: [Double]) -> [Double] {
     var blocks: [(sum: Double, count: Int)] = []
     for value in values {
@@ -95,7 +96,8 @@ public struct PhaseTable: Sendable, Hashable {
   public func angle(of phase: Double) -> (angle: Double, slope: Double) {
     let (index, part) = interval(of: phase, in: phases, rising: rises)
     let (a, b) = (angles[index], angles[index + 1])
-    // The slope includes the neighbours, because a single flat step would exaggerate the noise.
+    // A single flat interval would make the slope too small, and the noise of the angle too large.
+    // So the slope spans the neighbouring intervals, too.
     let (low, high) = (max(0, index - 1), min(angles.count - 1, index + 2))
     let slope = abs(phases[high] - phases[low]) / (angles[high] - angles[low])
     return (a + part * (b - a), max(slope, 1e-3))

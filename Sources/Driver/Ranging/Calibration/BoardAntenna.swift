@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One antenna of a board on one channel; each such pair has an antenna delay of its own.
+/// An antenna of a board, on one channel: the antenna delay differs between channels.
 package struct AntennaPort: Sendable, Hashable {
   /// The UWB channel, 5 or 9 on most chips.
   package var channel: Int
-  /// The antenna, as the board numbers them.
+  /// The number of the antenna on the board.
   package var antenna: Int
 
   /// Creates a port.
@@ -21,7 +21,7 @@ package struct BoardAntenna: Sendable, Hashable, Comparable, CustomStringConvert
   /// The antenna and its channel.
   package var port: AntennaPort
 
-  /// Creates a value for one antenna.
+  /// Creates an antenna of the named board.
   package init(_ board: String, channel: Int = 9, antenna: Int = 0) {
     self.board = board
     port = AntennaPort(channel: channel, antenna: antenna)
@@ -32,7 +32,7 @@ package struct BoardAntenna: Sendable, Hashable, Comparable, CustomStringConvert
     (a.board, a.port.channel, a.port.antenna) < (b.board, b.port.channel, b.port.antenna)
   }
 
-  /// The name as text.
+  /// The board, the antenna and the channel as text.
   package var description: String {
     "\(board) antenna \(port.antenna) channel \(port.channel)"
   }

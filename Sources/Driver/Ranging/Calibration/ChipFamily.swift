@@ -2,8 +2,7 @@
 
 /// A family of chips, with the constant error of distances between its boards.
 ///
-/// These figures are the only statement about boards without a calibration. `RangingCalibration`
-/// replaces them.
+/// Boards without a `RangingCalibration` have only these figures.
 package enum ChipFamily: Sendable, Hashable, CaseIterable {
   case dw1000
   /// DW3000, QM33 and QM35.
@@ -24,16 +23,16 @@ package enum ChipFamily: Sendable, Hashable, CaseIterable {
     // and a DW3000 with an iPhone is 0.12 to 0.16 m too long (ARexp, MobiCom 2024).
     case .dw3000: 0.3
     // The maker of a module states 0.1 m (Arduino Portenta UWB Shield, data sheet). Phones err by
-    // up to 0.2 m (Heinrich et al., arXiv 2303.11220). The larger one, because bare boards have no
-    // published figure.
+    // up to 0.2 m (Heinrich et al., arXiv 2303.11220). Bare boards have no published figure, so the
+    // larger one is used.
     case .nxp: 0.2
     // The greatest of the values of the known families.
     case .unknown: 0.3
     }
   }
 
-  /// Returns the deviation of distances to a board of another family: each end contributes half of
-  /// the variance of its family.
+  /// Returns one standard deviation, in metres, for a pair of boards of two families. Each board
+  /// contributes half of the variance of its family.
   package func uncalibratedDeviation(to peer: ChipFamily) -> Double {
     let (own, other) = (uncalibratedDeviation, peer.uncalibratedDeviation)
     return ((own * own + other * other) / 2).squareRoot()

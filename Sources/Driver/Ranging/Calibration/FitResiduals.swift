@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The residuals of a calibration at the measurements it was fitted to.
+/// The residuals of a calibration at the measurements to which it was fitted.
 package struct FitResiduals: Sendable, Hashable {
-  /// Measurements used.
+  /// The number of measurements.
   package var count: Int
-  /// Root of the mean square in the unit of the quantity.
+  /// The root of the mean square in the unit of the quantity.
   package var rms: Double
-  /// Median of the magnitude.
+  /// The median of the magnitudes.
   package var median: Double
-  /// The 95th percentile of the magnitude.
+  /// The 95th percentile of the magnitudes.
   package var percentile95: Double
 
   package init(_ residuals: [Double]) {

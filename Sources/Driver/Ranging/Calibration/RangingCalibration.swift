@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The contents of a calibration file (JSON): antenna delays, the bias by received level, and
-/// curves of phase over angle. Each part may be missing.
+/// The contents of a calibration file (JSON). It has antenna delays, the ranging bias at each
+/// received level, and phases at each angle. Each part may be missing.
 ///
 /// Keys in the file end with their units. `Codable` reads and writes it with any encoder.
 public struct RangingCalibration: Codable, Sendable, Hashable {
   package static let format = "swift-uwb ranging calibration"
 
-  /// Identifies the file; files written by hand may lack it.
+  /// The name of the format; files written by hand may lack it.
   package var format: String?
   package var version: Int?
 
   // MARK: distances
 
-  /// Metres that both antenna delays together add, where nothing more specific is known.
+  /// Metres that both antenna delays together add to a distance to any other peer or antenna.
   public var delay: Double?
-  /// The delays of single peers in metres, by their names.
+  /// The metres that antennas add to the distances to single peers, by the names of the peers.
   public var peerDelays: [String: Double]?
   /// Delays of single antennas.
   package var antennaDelays: [Antenna]?
-  /// Sums of two delays, for boards whose own delay is unknown.
+  /// Sums of two delays, for boards whose individual delays are unknown.
   package var pairDelays: [PairDelay]?
   package var powerBiasKnots: [PowerBias.Knot]?
   /// The residuals of the distances.
@@ -29,7 +29,7 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
 
   // MARK: angles
 
-  /// Positions of antennas in metres, device frame: x forward, y left, z up.
+  /// Positions of antennas in metres in the frame of the device: x forward, y left, z up.
   package var antennas: [String: [Double]]?
   /// Pairs of antennas.
   package var pairs: [Pair]?
@@ -39,7 +39,7 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
   package var frequency: Double?
   /// The carrier's wavelength in metres.
   package var wavelength: Double?
-  /// The elevation to assume where the antennas do not determine it.
+  /// The assumed elevation where the antennas do not determine it.
   package var elevationDegrees: Double?
   /// Noise of a phase difference in radians, one standard deviation.
   package var phaseNoise: Double?
@@ -100,7 +100,7 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
     package var channel: Int?
     /// The antennas of both boards; 0 if missing.
     package var antennas: [Int]?
-    /// Metres that every distance is too long by.
+    /// Metres that the antennas add to every distance.
     package var delay: Double
     /// One standard deviation in metres.
     package var standardDeviation: Double?
@@ -119,7 +119,7 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
       (self.delay, self.standardDeviation) = (delay, standardDeviation)
     }
 
-    /// The sorted ends; nil for entries that do not have two.
+    /// The antennas of both boards, sorted; nil unless there are two boards.
     package var ends: [BoardAntenna]? {
       guard boards.count == 2, antennas?.count ?? 2 == 2, delay.isFinite else { return nil }
       return (0..<2).map {
@@ -128,7 +128,7 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
     }
   }
 
-  /// The residuals of distances at the measurements they were fitted to, in metres.
+  /// The residuals of distances at the measurements to which the delays were fitted, in metres.
   package struct Residuals: Codable, Sendable, Hashable {
     package var count: Int
     package var rms: Double
@@ -136,7 +136,7 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
     package var percentile95: Double
     /// The number of positions of each pair; 1 if missing.
     package var positions: Int?
-    /// The deviation of the mean errors of single positions; see `usualPositionDeviation`.
+    /// The deviation of the mean errors of single positions; nil means `usualPositionDeviation`.
     package var positionDeviation: Double?
 
     enum CodingKeys: String, CodingKey {
@@ -155,19 +155,19 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
     }
   }
 
-  /// The constant error that distances may still have after calibration: one standard deviation in
-  /// metres.
+  /// The constant error of distances after calibration: one standard deviation in metres.
   ///
   /// The fitted delays include the reflections and the posture of the antennas at the positions of
-  /// the calibration. In public recordings, distances calibrated at one position err by 9 cm (a
-  /// trolley indoors) to 13 cm (a DW1000 outdoors) at others; many positions average that. The rest
-  /// changes from one day to the next: a distance of DW1000 by 2.15 mm for each kelvin (DW1000 User
-  /// Manual, antenna delay).
+  /// the calibration. In public recordings, distances calibrated at one position err at others: by
+  /// 9 cm (a trolley indoors) to 13 cm (a DW1000 outdoors). The mean of many positions has less of
+  /// that error. The rest changes from one day to the next: a distance of DW1000 by 2.15 mm for
+  /// each kelvin (DW1000 User Manual, antenna delay).
   package var biasDeviation: Double {
     Self.biasDeviation(positions: residuals?.positions ?? 1, each: positionDeviation)
   }
 
-  /// Returns the constant error after a calibration at this number of positions.
+  /// Returns the constant error after a calibration at this number of positions: one standard
+  /// deviation in metres.
   ///
   /// - Parameter deviation: the error that reflections and posture add at each position.
   package static func biasDeviation(
@@ -176,11 +176,12 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
     (0.025 * 0.025 + deviation * deviation / Double(max(1, positions))).squareRoot()
   }
 
-  /// The error that reflections and the posture of the antennas add at each position, without a
-  /// measurement of it: one standard deviation in metres. Public recordings have 7 to 9 cm.
+  /// The assumed error that reflections and the posture of the antennas add at each position, where
+  /// it was not measured. One standard deviation in metres; public recordings have 7 to 9 cm.
   package static let usualPositionDeviation = 0.078
 
-  /// The error that reflections and the posture of the antennas add at each position.
+  /// The error that reflections and the posture of the antennas add at each position: one standard
+  /// deviation in metres.
   package var positionDeviation: Double {
     residuals?.positionDeviation.map { max(0, $0) } ?? Self.usualPositionDeviation
   }
@@ -204,7 +205,7 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
     var result = distance
     result.distance -= bias
     result.biasDeviation = constantDeviation(delay: deviation)
-    // Where there were many positions, the error of a new one is part of the residuals.
+    // The residuals of a calibration at many positions include most of the error of a new position.
     let positions = Double(max(1, residuals?.positions ?? 1))
     let elsewhere = positionDeviation * positionDeviation / positions
     result.standardDeviation =
@@ -212,7 +213,7 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
     return result
   }
 
-  /// The residuals of angles at the measurements they were fitted to, in degrees.
+  /// The residuals of angles at the measurements to which the phases were fitted, in degrees.
   package struct AngleResiduals: Codable, Sendable, Hashable {
     package var count: Int
     package var rms: Double
@@ -226,7 +227,7 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
       case percentile95 = "p95_deg"
     }
 
-    /// Converts from radians.
+    /// Converts radians to degrees.
     package init(_ fit: FitResiduals) {
       let degrees = 180 / Double.pi
       count = fit.count
@@ -236,10 +237,10 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
     }
   }
 
-  /// A point of a curve of phase over angle.
+  /// The phase difference at one angle.
   package struct Point: Codable, Sendable, Hashable {
     package var angleDegrees: Double
-    /// The phase difference in radians, or instead:
+    /// The phase difference in radians; files may have `phaseDegrees` instead.
     package var phase: Double?
     package var phaseDegrees: Double?
 
@@ -256,7 +257,7 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
     }
   }
 
-  /// The effect of coupling: amplitudes in radians over a multiple of the azimuth.
+  /// The effect of coupling at one multiple of the azimuth, with amplitudes in radians.
   package struct Harmonic: Codable, Sendable, Hashable {
     package var cosine: Double
     package var sine: Double
@@ -271,20 +272,21 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
 
   /// A pair of antennas.
   package struct Pair: Codable, Sendable, Hashable {
-    /// The name of its phase difference, and of the column in a table.
+    /// The name of the phase difference; in a table of measurements, the name of its column.
     package var column: String
-    /// Two names of `antennas`: the phase is the phase of the first minus the phase of the second.
+    /// Two names of `antennas`: the phase difference is the first one's phase minus the second
+    /// one's.
     package var antennas: [String]?
-    /// Instead of antennas: their distance in metres.
+    /// The distance of the antennas in metres, where `antennas` is missing.
     package var spacing: Double?
     package var spacingInWavelengths: Double?
-    /// The line through both antennas; (0, 1, 0), side by side, if missing.
+    /// The direction of the line through both antennas; (0, 1, 0), side by side, if missing.
     package var axis: [Double]?
-    /// Instead of the geometry: the measured curve.
+    /// The measured phases, which replace the geometry.
     package var table: [Point]?
-    /// Radians added to the phase of geometry or table.
+    /// Radians added to the phase of the geometry or the table.
     package var offset: Double?
-    /// Coupling, added to the offset: 1, 2, 3… times the azimuth.
+    /// The effects of coupling for 1, 2, 3… times the azimuth, added to the phase.
     package var harmonics: [Harmonic]?
     /// Noise of a phase difference in radians, one standard deviation.
     package var phaseNoise: Double?
@@ -303,15 +305,15 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
 
     package init(column: String) { self.column = column }
 
-    /// The error that reflections at another place add to the phases of a direction, in radians,
-    /// one standard deviation. With it, 64 to 80 of 100 directions are within one stated deviation
-    /// (aim: 68), at simulated places that add 0 to 5 degrees. A public ring of four, calibrated on
-    /// the same day, has direction errors of 3.7 degrees, of which noise explains 1.5. That is some
-    /// 9 degrees of phase; this constant is the part that every place has.
+    /// The error that reflections at another place add to the phases of a direction. One standard
+    /// deviation in radians. At simulated places that add 0 to 5 degrees, 64 to 80 of 100
+    /// directions are then within one stated deviation (aim: 68). A public recording with four
+    /// positions, calibrated on the same day, has direction errors of 3.7 degrees, 1.5 of them from
+    /// noise. That is about 9 degrees of phase. This constant is the part that every place has.
     private static let placeDeviation = 4 * Double.pi / 180
 
-    /// The error of the model at other places than the place of the calibration. Nil if it was not
-    /// measured, or is not 0 to 10 radians.
+    /// One standard deviation, in radians, of the phases at places other than the place of the
+    /// calibration. Nil if `modelDeviation` is missing, or is not 0 to 10 radians.
     package var modelDeviationAnywhere: Double? {
       guard let here = modelDeviation, 0...10 ~= here else { return nil }
       return (here * here + Self.placeDeviation * Self.placeDeviation).squareRoot()
@@ -330,23 +332,22 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
     }
   }
 
-  /// Whether the file has corrections of distances, apart from the model of blocked paths.
+  /// Whether the file corrects distances. The model of blocked paths does not count.
   package var hasDistances: Bool {
     delay != nil || peerDelays?.isEmpty == false || antennaDelays?.isEmpty == false
       || pairDelays?.isEmpty == false
       || powerBiasKnots?.isEmpty == false
   }
 
-  /// Metres that antennas add to a distance, and one standard deviation.
+  /// The metres that antennas add to a distance, with one standard deviation.
   package typealias Delay = (metres: Double, deviation: Double)
 
-  /// Returns the error of distances to each peer in metres. Includes boards that were measured
-  /// together with the one board that is part of all sums.
+  /// Returns the metres that antennas add to the distances to each peer. If one board is part of
+  /// all sums, its peers are included.
   ///
   /// - Parameters:
-  ///   - board: the board itself, if known.
-  ///   - channel: the channel of the sums; nil for the first of each pair of boards, in channel
-  ///     order.
+  /// - board: the name of this board, if it is known.
+  /// - channel: the channel of the sums; nil for the lowest channel of each pair of boards.
   package func delaysOfPeers(of board: String? = nil, channel: Int? = nil) -> [String: Delay] {
     var result = (peerDelays ?? [:]).mapValues { (metres: $0, deviation: 0.0) }
     let boards = sums.keys.map { Set($0.map(\.board)) }
@@ -362,15 +363,17 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
     return result
   }
 
-  /// Returns the error of distances to other peers: `delay`, or else the mean of the known delays.
+  /// Returns the metres that antennas add to distances to peers that are not in `delays`. They are
+  /// `delay`, or else the mean of the known delays.
   ///
   /// - Parameter delays: the known delays.
-  /// - Returns: metres, and one standard deviation. Without `delay`, few peers hardly determine the
-  ///   scatter; an additional one counts that is 0.3 m off, as boards without a calibration may be.
+  /// - Returns: metres, and one standard deviation. Few peers hardly determine the scatter. Without
+  ///   `delay`, the deviation therefore includes one more peer that is 0.3 m off, as uncalibrated
+  ///   boards may be.
   package func delayOfOthers(than delays: [String: Delay]) -> Delay {
     let known = delays.values.map(\.metres)
     guard !known.isEmpty else {
-      // If there is a single sum, it is the delay.
+      // A single sum is this board's delay.
       let sum = pairDelays?.count == 1 ? pairDelays?.first : nil
       return (delay ?? 0, sum?.standardDeviation ?? 0)
     }
@@ -382,22 +385,22 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
     return (metres, ((usual * usual + squares * (1 + 1 / count)) / count).squareRoot())
   }
 
-  /// Returns the metres that an antenna adds to every distance, sending and receiving together; nil
-  /// if the file does not have them.
+  /// Returns the metres that an antenna adds to every distance, for sending and receiving together;
+  /// nil if the file does not have them.
   package func delay(of antenna: BoardAntenna) -> Delay? {
     antennaDelays?.last { $0.name == antenna && $0.delay.isFinite }.map {
       ($0.delay, $0.standardDeviation ?? 0)
     }
   }
 
-  /// The sums of delays of pairs, by their sorted ends.
+  /// The sums of the delays of pairs, by their sorted antennas.
   package var sums: [[BoardAntenna]: PairDelay] {
     var result: [[BoardAntenna]: PairDelay] = [:]
     for pair in pairDelays ?? [] { if let ends = pair.ends { result[ends] = pair } }
     return result
   }
 
-  /// The bias by received level.
+  /// The ranging bias at each received level.
   public var powerBias: PowerBias {
     get { PowerBias(powerBiasKnots ?? []) }
     set { powerBiasKnots = newValue.knots }

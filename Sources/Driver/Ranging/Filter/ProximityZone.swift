@@ -14,7 +14,7 @@ public struct ProximityZone: Sendable, Hashable {
   package let enter: Double
   /// Metres beyond which a peer leaves; never less than `enter`.
   package let leave: Double
-  /// Consecutive estimates beyond a boundary that a change takes, at least 1.
+  /// The number of consecutive estimates beyond a boundary that make a change, at least 1.
   package let confirmations: Int
   /// Whether the peer is inside; nil before the first decision.
   public private(set) var isInside: Bool?
@@ -25,22 +25,24 @@ public struct ProximityZone: Sendable, Hashable {
   /// - Parameters:
   ///   - enter: a peer nearer than this is inside.
   ///   - leave: a peer farther than this is outside; at least `enter`.
-  ///   - confirmations: consecutive estimates beyond a boundary that a change takes, at least 1.
+  /// - confirmations: the number of consecutive estimates beyond a boundary that make a change, at
+  ///   least 1.
   public init(enter: Double, leave: Double, confirmations: Int = 3) {
     self.enter = enter
     self.leave = max(enter, leave)
     self.confirmations = max(1, confirmations)
   }
 
-  /// Creates a zone around one boundary, whose hysteresis is four standard deviations of the
-  /// filtered distance plus the movement within one interval.
+  /// Creates a zone around one boundary. The distance between `enter` and `leave` is four standard
+  /// deviations of the filtered distance plus the movement within one interval.
   ///
   /// - Parameters:
-  ///   - boundary: metres.
-  ///   - standardDeviation: metres.
+  /// - boundary: the distance of the boundary in metres.
+  /// - standardDeviation: one standard deviation of the filtered distance in metres.
   ///   - speed: metres per second.
   ///   - interval: seconds between two estimates.
-  ///   - confirmations: consecutive estimates beyond a boundary that a change takes, at least 1.
+  /// - confirmations: the number of consecutive estimates beyond a boundary that make a change, at
+  ///   least 1.
   public init(
     around boundary: Double, standardDeviation: Double = 0.07, speed: Double = 1.0,
     interval: Double = 0.2, confirmations: Int = 3
@@ -54,8 +56,8 @@ public struct ProximityZone: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - distance: metres.
-  ///   - standardDeviation: metres. The distance has to be beyond a boundary by two of them, or by
-  ///     half of `enter` where that is less: every zone can be entered.
+  /// - standardDeviation: metres. The distance has to be beyond a boundary by two standard
+  ///   deviations, but at most by half of `enter`, so that every zone can be entered.
   /// - Returns: the change, if there is one.
   public mutating func update(distance: Double, standardDeviation: Double = 0) -> Event? {
     guard distance.isFinite else { return nil }

@@ -2,9 +2,9 @@
 
 /// The first samples of a filter, one of which may be wrong.
 ///
-/// A wrong sample beside a right one looks like a peer that moves fast. The third sample decides.
-/// All samples of the first half second, or the first three of a second, are compared with one
-/// straight line. It is the line that most of them agree with. Samples that follow each other
+/// A wrong sample after a right one looks like a peer that moves fast; the third sample decides.
+/// All samples of the first half second, or the first three within a second, are compared with one
+/// straight line. The weights of the samples make it the line that most of them agree with. Samples
 /// within a sixteenth of a second share their errors, so only the first of them counts.
 struct RangeBeginning: Sendable, Hashable {
   private typealias Lanes = SIMD8<Double>
@@ -29,7 +29,7 @@ struct RangeBeginning: Sendable, Hashable {
     count < Lanes.scalarCount && time - times[0] <= (count < 3 ? 1 : 0.5)
   }
 
-  /// Adds a sample. Returns whether there are enough for a line.
+  /// Adds a sample. Returns whether there are enough samples for a line.
   mutating func add(_ sample: RangeSample, variance: Double) -> Bool {
     guard sample.time - times[count - 1] >= 0.06 else { return false }
     times[count] = sample.time
@@ -39,18 +39,18 @@ struct RangeBeginning: Sendable, Hashable {
     return count >= 3
   }
 
-  /// Returns distance and velocity at the last sample, on the line that most samples agree with,
-  /// and whether that sample does; nil if all do.
+  /// Returns distance and velocity at the last sample, on the line that most samples agree with.
+  /// Also returns whether the last sample agrees with it. Returns nil if all samples do.
   ///
-  /// The weights are the weights of Student's t, found by iteration from the median on.
+  /// The fit begins at the median and iterates with the weights of Student's t-distribution.
   func line(_ parameters: RangeEstimator.Parameters) -> (state: RangeState, fits: Bool)? {
     let (time, gate) = (times[count - 1], parameters.gate * parameters.gate)
     let freedom = min(parameters.tailFreedom, 1e6)
     let initial = parameters.initialVelocity * parameters.initialVelocity
     var state = RangeState(time: time, r: median, rr: 0, vv: 0)
     for _ in 0..<8 {
-      // Weighted sums of times and distances. The start's velocity deviation is the prior of the
-      // velocity.
+      // Weighted sums of times and distances. The prior of the velocity has the deviation of the
+      // velocity at the start.
       var (w, wt, wtt, wd, wtd) = (0.0, 0.0, 1 / initial, 0.0, 0.0)
       for lane in 0..<count {
         let weight = 1 / (variances[lane] * (1 + normalised(lane, state) / freedom))
@@ -72,7 +72,7 @@ struct RangeBeginning: Sendable, Hashable {
     return (state, normalised(count - 1, state) <= gate)
   }
 
-  /// Returns the square of a sample's distance from a line in standard deviations.
+  /// Returns the squared difference of a sample from a line, in units of its variance.
   private func normalised(_ lane: Int, _ state: RangeState) -> Double {
     let rest = distances[lane] - state.r - state.v * (times[lane] - state.time)
     return rest * rest / variances[lane]

@@ -4,42 +4,44 @@ internal import Glibc
 
 /// Filters the distance to one peer over time.
 ///
-/// Kalman filters on distance and velocity whose noise is white acceleration, in the order
-/// validate, gate, weigh, filter:
+/// The filters are Kalman filters of distance and velocity with white acceleration. Each sample is
+/// validated, compared with the prediction, weighted and filtered:
 ///
 /// - a sample further than `gate` standard deviations from the prediction is rejected;
-/// - the others count less the further away they are, as if the noise had heavy tails;
-/// - a sample without line of sight counts as if it were noisier;
+/// - the weight of other samples decreases with their distance from the prediction, as if the noise
+///   had heavy tails;
+/// - a sample without line of sight has a greater deviation;
 /// - a run of rejected samples, or a long gap, restarts the filter: the peer was moved, or the
 ///   first sample was wrong.
 ///
 /// The acceleration of the peer and the noise of the samples are learned from the samples.
 ///
-/// A value of fixed size that never allocates: keep one for each peer.
+/// A value of fixed size that never allocates. Use one for each peer.
 public struct RangeEstimator: Sendable, Hashable {
   /// Model parameters.
   public struct Parameters: Sendable, Hashable {
-    /// Spectral density of the acceleration in m²/s³. 1 suits hands and walking people; 0.01
-    /// something that hardly moves, 10 a drone.
+    /// Spectral density of the acceleration in m²/s³: 1 for hands and walking people, 0.01 for a
+    /// peer that hardly moves, 10 for a drone.
     public var accelerationDensity = 1.0
-    /// Whether the density is learned: densities from 0.02 to 80 times `accelerationDensity` run in
-    /// parallel, weighted by how well they predict the samples.
+    /// Whether the density is learned. Filters with 0.02 to 80 times `accelerationDensity` run in
+    /// parallel, weighted by the likelihood of the samples under each.
     public var learnsAcceleration = true
     /// Mean time in seconds after which a peer changes its kind of movement.
     package var movementTime = 60.0
-    /// Whether the noise of the samples is learned, as a factor on their standard deviations.
+    /// Whether a factor on the standard deviations of the samples is learned.
     public var learnsNoise = true
     /// One standard deviation in metres of an error that changes slowly with position and posture:
-    /// reflections, antenna patterns. Samples within seconds share it, so no filter removes it; it
-    /// is part of every stated deviation. Two recordings with known truth show 5.5 to 6 cm with a
-    /// time of 2 to 4 s (indoors, a trolley) and 4 cm (outdoors, between positions). There, the
-    /// bias of each pair was learned at many positions; learned at one, 9 to 10 cm remain.
+    /// reflections, antenna patterns. Samples within seconds share it, so no filter removes it;
+    /// every stated deviation includes it. Two recordings with known truth show 5.5 to 6 cm that
+    /// change within 2 to 4 s (indoors, a trolley) and 4 cm (outdoors, between positions). Each
+    /// pair's bias was learned there at many positions; if learned at one, 9 to 10 cm remain.
     public var slowDeviation = 0.07
     /// One standard deviation in metres of an error that all samples share, such as the error of
     /// uncalibrated antenna delays. It only affects the stated deviation.
     package var constantDeviation = 0.0
-    /// The possible error of the first sample beyond its noise, in metres: one standard deviation,
-    /// with which it is compared with the next. With 0, the first sample is trusted.
+    /// The possible error of the first sample in addition to its noise: one standard deviation in
+    /// metres. The second sample is compared with the first one by it. With 0, the first sample is
+    /// trusted.
     package var initialDoubt = 0.4
     /// One standard deviation of the velocity at the start, in metres per second.
     package var initialVelocity = 2.0
@@ -51,19 +53,19 @@ public struct RangeEstimator: Sendable, Hashable {
     package var tailFreedom = 4.0
     /// Factor on the standard deviation of samples without line of sight, at least 1.
     package var nonLineOfSightInflation = 4.0
-    /// The variance of the detour of a sample with `nonLineOfSight`, in square metres: as by the
-    /// rules, where the chip reports a blocked path.
+    /// The variance of the detour of a sample with `nonLineOfSight`, in square metres. It equals
+    /// the variance by `LineOfSightModel` for a probability of 0.9.
     package var nonLineOfSightDoubt = LineOfSightModel().effect(probability: 0.9, on: 0).doubt
     /// Consecutive rejected samples after which the estimate restarts; at least 1.
     package var rejectionLimit = 8
-    /// The limit while only one sample supports the estimate, which may itself be the outlier.
+    /// The limit while the estimate depends on a single sample, which may itself be the outlier.
     package var unconfirmedRejectionLimit = 2
     /// Seconds without an accepted sample after which the estimate restarts.
     public var gap = 5.0
     /// Seconds within which samples share their error: reflections change with the position, not
-    /// with the frame. Samples within it count together as one, so 100 Hz is not treated as ten
-    /// times as good as 1 Hz. In a 100 Hz recording with known truth the fast part of the error is
-    /// shared over 0.05 to 0.1 s.
+    /// with the frame. All samples within this time count together as one, so that 100 Hz is not
+    /// ten times as exact as 1 Hz. In a 100 Hz recording with known truth, samples within 0.05 to
+    /// 0.1 s share the fast part of the error.
     package var correlationTime = 0.1
 
     /// Creates parameters for phones, tags and pedestrians; other movement is learned.
@@ -78,8 +80,8 @@ public struct RangeEstimator: Sendable, Hashable {
   package private(set) var noise: RangeNoise
 
   private var motion: RangeMotion?
-  /// The part of the error that the used samples share, as a multiple of the square of
-  /// `slowDeviation`: more than 1 where the path may be blocked.
+  /// The factor on the square of `slowDeviation` that the used samples have on average: more than 1
+  /// where the path may be blocked.
   package private(set) var shared = 1.0
   /// The variance in square metres of the detour that the used samples share; see
   /// `RangeSample.doubt`.
@@ -87,11 +89,11 @@ public struct RangeEstimator: Sendable, Hashable {
   /// The time of the last sample, for detecting its repetition.
   private var lastTime = 0.0
   private var lastDistance = 0.0
-  /// Samples that support the state, up to two.
+  /// The number of samples that support the state, up to two.
   private var support = 0
-  /// The first samples, until the right ones are identified.
+  /// The first samples, until the wrong ones among them are identified.
   private var beginning: RangeBeginning?
-  /// The log-likelihood of the samples, without terms that are the same for all parameters.
+  /// The log-likelihood of the samples, without terms that do not depend on the parameters.
   package private(set) var logLikelihood = 0.0
 
   /// Makes the velocity as uncertain as at the start.
@@ -138,7 +140,7 @@ public struct RangeEstimator: Sendable, Hashable {
     if dt > parameters.gap { return start(sample, .restartedAfterGap) }
     let interval = sample.time - lastTime
     (lastTime, lastDistance) = (sample.time, sample.distance)
-    // The weight is less for a sample that follows soon after another one.
+    // A sample soon after another one has less weight.
     let part =
       interval < parameters.correlationTime
       ? max(interval / parameters.correlationTime, 0.01) : 1
@@ -159,7 +161,7 @@ public struct RangeEstimator: Sendable, Hashable {
 
   /// The difference of a sample from its prediction by each model.
   private struct Residual {
-    /// The variance of the sample, as stated and with the learned noise.
+    /// The variance of the sample: `own` as stated, `variance` with the learned noise.
     let own, variance: Double
     let innovation, total, normalised: RangeMotion.Lanes
 
@@ -177,10 +179,10 @@ public struct RangeEstimator: Sendable, Hashable {
     _ sample: RangeSample, _ next: RangeMotion, _ part: Double
   ) -> RangeEstimate {
     rejections += 1
-    // The likelihood that `isOutlier` assumes for a wrong sample.
+    // Adds the log-likelihood that `isOutlier` assumes for a wrong sample.
     logLikelihood -= part * parameters.gate * parameters.gate / 2
-    // With fewer than two supporting samples, the longer one is assumed to be wrong: corrupt time
-    // stamps and detours make ranges longer.
+    // With a single supporting sample, the longer of both distances is assumed to be wrong: corrupt
+    // time stamps and detours make distances longer.
     let mayStart = support < 2 && sample.distance < reported(next).r
     let limit = support < 2 ? parameters.unconfirmedRejectionLimit : parameters.rejectionLimit
     if mayStart || rejections >= limit { return start(sample, .restartedAfterRejections) }
@@ -212,8 +214,8 @@ public struct RangeEstimator: Sendable, Hashable {
     return estimate(next, .accepted)
   }
 
-  /// Returns the prediction for `time` in seconds, but never before the last accepted sample; nil
-  /// before the first valid sample.
+  /// Returns the prediction for `time` in seconds. For earlier times, it is the estimate at the
+  /// last accepted sample. Returns nil before the first valid sample.
   public func prediction(at time: Double) -> RangeEstimate? {
     motion.map {
       // After more than a day, a prediction is meaningless.
@@ -242,7 +244,8 @@ public struct RangeEstimator: Sendable, Hashable {
     return estimate(motion, disposition)
   }
 
-  /// Returns the estimate from all of the first samples, if one of them was wrong.
+  /// Returns the estimate from all of the first samples if one of them was wrong; `estimate`
+  /// otherwise.
   private mutating func reconsidered(
     _ estimate: RangeEstimate, _ sample: RangeSample
   ) -> RangeEstimate {
@@ -268,7 +271,7 @@ public struct RangeEstimator: Sendable, Hashable {
     return deviation * deviation
   }
 
-  /// Returns the factor on the variance because the path is or may be blocked.
+  /// Returns the factor on the variance for a path that is blocked or may be blocked.
   private func inflation(of sample: RangeSample) -> Double {
     guard sample.nonLineOfSight == true else { return sample.inflation }
     return parameters.nonLineOfSightInflation * parameters.nonLineOfSightInflation
@@ -282,7 +285,7 @@ public struct RangeEstimator: Sendable, Hashable {
 
   // MARK: models
 
-  /// The acceleration density of each model, each sixteen times the one before.
+  /// The acceleration density of each model, about sixteen times the density of the model before.
   private var densities: RangeMotion.Lanes {
     parameters.learnsAcceleration
       ? RangeMotion.Lanes(0.02, 0.3, 5, 80) * parameters.accelerationDensity
@@ -297,7 +300,8 @@ public struct RangeEstimator: Sendable, Hashable {
   private func logLikelihoods(
     _ normalised: RangeMotion.Lanes, _ total: RangeMotion.Lanes
   ) -> RangeMotion.Lanes {
-    // A finite number replaces infinity: the distribution is nearly normal then.
+    // With degrees of freedom beyond 1e6, the distribution is nearly normal; infinity would not
+    // compute.
     let freedom = min(parameters.tailFreedom, 1e6)
     var result = RangeMotion.Lanes.zero
     for lane in 0..<(parameters.learnsAcceleration ? 4 : 1) {
@@ -308,10 +312,12 @@ public struct RangeEstimator: Sendable, Hashable {
     return result
   }
 
-  /// Returns whether a sample is less likely than one at the gate. With several models, the gate is
-  /// the gate of a filter with a deviation of one metre. This likelihood equals that a uniform
-  /// outlier up to 100 m has in one of fifty ranges. After rejected samples movement becomes the
-  /// likelier cause.
+  /// Returns whether a sample is an outlier: less likely than a sample at the gate.
+  ///
+  /// With several models, the limit is the probability density at the gate of a normal distribution
+  /// with a deviation of 1 m. It is about the density of uniform outliers up to 100 m that are one
+  /// in fifty ranges. Each rejected sample doubles the likelihood of the next one, because movement
+  /// becomes the more likely cause.
   private func isOutlier(
     _ normalised: RangeMotion.Lanes, _ total: RangeMotion.Lanes, _ weight: RangeMotion.Lanes
   ) -> Bool {
@@ -352,7 +358,8 @@ extension RangeEstimator.Parameters {
     _ state: RangeState, _ disposition: RangeEstimate.Disposition, shared: Double, doubt: Double
   ) -> RangeEstimate {
     let slow = shared * slowDeviation * slowDeviation
-    // The noise of the first samples may include the doubt.
+    // The variance of the first samples may include the doubt already, so the greater of both
+    // counts.
     let total = max(state.rr, doubt) + slow + constantDeviation * constantDeviation
     return RangeEstimate(
       time: state.time, distance: state.r, standardDeviation: total.squareRoot(),

@@ -8,14 +8,14 @@ public struct RangeSample: Sendable, Hashable {
   public var distance: Double
   /// One standard deviation of the measurement's noise in metres, greater than 0.
   public var standardDeviation: Double
-  /// Whether the direct path is blocked; nil if the chip does not report it. A blocked path may be
-  /// longer by metres, which is then part of the stated deviation.
+  /// Whether the direct path is blocked; nil if the chip does not report it. The distance along
+  /// another path may be metres longer, which the stated deviation then includes.
   public var nonLineOfSight: Bool?
-  /// The factor on the variance by which `standardDeviation` is greater because the path may be
-  /// blocked. The effect of an obstacle is the same in the next samples, so no filter removes it.
+  /// The factor on the variance because the path may be blocked; `standardDeviation` includes it.
+  /// The next samples share the error that an obstacle causes, so no filter removes it.
   package var inflation = 1.0
   /// The variance of the error that an obstacle may add, in square metres. Samples share this
-  /// error, and it is part of the stated deviation only.
+  /// error, so only the stated deviation includes it.
   package var doubt = 0.0
 
   /// Creates a sample.
@@ -23,8 +23,8 @@ public struct RangeSample: Sendable, Hashable {
   /// - Parameters:
   ///   - time: seconds.
   ///   - distance: metres.
-  ///   - standardDeviation: metres. 0.1 is usual where the chip gives none: noise is 2–5 cm, the
-  ///     rest is bias that changes with the position.
+  /// - standardDeviation: metres. Without a value from the chip, 0.1 is usual: 2–5 cm of noise, and
+  ///   a bias that changes with the position.
   ///   - nonLineOfSight: whether the direct path is blocked; nil if the chip does not report it.
   @inlinable
   public init(
@@ -37,7 +37,7 @@ public struct RangeSample: Sendable, Hashable {
   }
 
   /// Whether the sample is within the range of the arithmetic: distances up to 1000 km, deviations
-  /// of 1 µm to 1000 km, and times with microsecond resolution.
+  /// from 1 µm to 1000 km, and times up to 1e12 s.
   package var isUsable: Bool {
     abs(time) <= 1e12 && abs(distance) <= 1e6 && 1e-6...1e6 ~= standardDeviation
   }
@@ -45,17 +45,18 @@ public struct RangeSample: Sendable, Hashable {
 
 /// The distance to one peer at one time.
 public struct RangeEstimate: Sendable, Hashable {
-  /// How the sample was used.
+  /// The use of the sample.
   public enum Disposition: Sendable, Hashable {
-    /// The first one: the estimate is the sample.
+    /// The first sample, which is the estimate.
     case started
     /// The sample was used.
     case accepted
-    /// Restarted: there was no sample for longer than the gap, or time went back by more.
+    /// Restarted: there was no sample for longer than the gap, or time went back by more than the
+    /// gap.
     case restartedAfterGap
     /// Restarted: too many consecutive samples were rejected.
     case restartedAfterRejections
-    /// Not used: too far from the prediction, which is the estimate.
+    /// Not used: too far from the prediction. The estimate is the prediction.
     case rejectedAsOutlier
     /// Not used: the same time and distance as the previous sample.
     case duplicate
@@ -77,13 +78,14 @@ public struct RangeEstimate: Sendable, Hashable {
   /// probably blocked.
   public var standardDeviation: Double
   /// The part of `standardDeviation` that changes within seconds: noise and reflections. Two
-  /// distances to one peer share the rest, so that a difference beyond this part is a movement.
+  /// distances to one peer share the rest. A difference that is greater than this part is therefore
+  /// movement.
   public var shortTermDeviation: Double
   /// Metres per second, positive when the distance grows.
   public var velocity: Double
   /// One standard deviation of `velocity` in metres per second.
   public var velocityStandardDeviation: Double
-  /// How the sample was used.
+  /// The use of the sample.
   public var disposition: Disposition
 
   /// Whether the sample was rejected as an outlier.

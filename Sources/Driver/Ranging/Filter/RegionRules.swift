@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Named regions around this device, one within another, and the times after which a peer has
-/// stayed or has disappeared.
+/// Named regions around this device, each larger one around the smaller ones. The rules also have
+/// the times after which a peer counts as staying or as absent.
 public struct RegionRules: Sendable, Hashable {
-  /// Everything within a distance.
+  /// The area within a distance of this device.
   public struct Region: Sendable, Hashable {
     /// 1 to 32 letters, digits, dots, hyphens and underscores of ASCII.
     public let name: String
     /// Metres below which a peer enters.
     public let enter: Double
-    /// Metres beyond which it leaves.
+    /// Metres beyond which a peer leaves.
     public let leave: Double
 
     /// Creates a region with two boundaries in metres.
@@ -18,12 +18,12 @@ public struct RegionRules: Sendable, Hashable {
     }
 
     /// Creates a region with a radius in metres. A peer enters 0.1 m before the radius and leaves
-    /// 0.1 m beyond it: a step in a fifth of a second is not a change.
+    /// 0.1 m beyond it, so that a step of 0.2 m is not a change.
     public init(_ name: String, radius: Double) {
       self.init(name, enter: radius - 0.1, leave: radius + 0.1)
     }
 
-    /// Returns the name that the bytes spell; nil for bytes that cannot be a name.
+    /// Returns the bytes as a name; nil if they are not valid in a name.
     package static func name(_ bytes: some Collection<UInt8>) -> String? {
       let isPlain = bytes.allSatisfy { byte in
         switch byte {
@@ -40,7 +40,7 @@ public struct RegionRules: Sendable, Hashable {
 
   /// The regions, from the smallest to the largest.
   public let regions: [Region]
-  /// Seconds inside a region after which a peer has stayed there.
+  /// Seconds inside a region after which a peer counts as staying.
   public let dwell: Double
   /// Seconds without a distance after which a peer leaves all regions.
   public let absence: Double
@@ -83,7 +83,7 @@ public struct RegionRules: Sendable, Hashable {
       throw RegionError(
         "The name of a region has 1 to 32 letters, digits, dots, hyphens and underscores.")
     }
-    // In a smaller region, the noise of a good distance would be as large as the region.
+    // Noise of a distance is about 0.2 m, as large as a smaller region would be.
     guard 0.2 - 1e-9...1e4 ~= region.enter, region.leave <= 1e4, region.leave >= region.enter else {
       throw RegionError(
         "The region \(region.name) is entered below \(metres(region.enter)) and left beyond "
@@ -108,21 +108,21 @@ public struct RegionError: Error, Sendable, Hashable, CustomStringConvertible {
 
 /// A peer has entered, left or stayed in a region.
 public struct RegionChange: Sendable, Hashable {
-  /// The kind of a change.
+  /// The kinds of changes.
   public enum Kind: String, Sendable, Hashable {
     /// The peer came in.
     case entered
-    /// The peer has been inside for the time of the rules.
+    /// The peer has been inside for the `dwell` time of the rules.
     case dwelled
-    /// The peer is no longer inside; `cause` has the reason.
+    /// The peer left; `cause` has the reason.
     case left
   }
 
-  /// The cause of a change.
+  /// The causes of changes.
   public enum Cause: String, Sendable, Hashable {
-    /// The distance of the peer.
+    /// The distance crossed a boundary.
     case distance
-    /// The peer was not measured for the time of the rules.
+    /// The peer was not measured for the `absence` time of the rules.
     case silence
     /// Ranging with the peer has ended.
     case ended
@@ -134,7 +134,7 @@ public struct RegionChange: Sendable, Hashable {
   public let kind: Kind
   /// The cause of the change.
   public let cause: Cause
-  /// The last used distance, with its deviation.
+  /// The last accepted distance, with its deviation.
   public let estimate: RangeEstimate
   /// Seconds since the peer entered.
   public let duration: Double

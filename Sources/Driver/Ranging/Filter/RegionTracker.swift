@@ -7,13 +7,13 @@
 /// for change in regions.update(estimate, at: seconds) { print(change.kind, change.region.name) }
 /// ```
 ///
-/// A peer enters or leaves a region after three estimates beyond the boundary in a row, each by
-/// two of its short-term deviations. Unfinished decisions are dropped when the peer falls silent. A
-/// value without input or output: the caller passes the times.
+/// A peer enters or leaves a region after three consecutive estimates beyond the boundary. Each has
+/// to be beyond it by two of its short-term deviations. Estimates before an absence of the peer do
+/// not count. The tracker is a value without input or output: the caller passes the times.
 public struct RegionTracker: Sendable {
   private struct Presence: Sendable {
     var zone: ProximityZone
-    /// The time at which the peer entered; nil outside.
+    /// The time at which the peer entered; nil while it is outside.
     var since: Double?
     var hasDwelled = false
   }
@@ -37,11 +37,9 @@ public struct RegionTracker: Sendable {
   /// Updates the regions with the estimate of a measurement.
   ///
   /// - Parameters:
-  ///   - estimate: the estimate of the distance; one that was not accepted only shows that the peer
-  ///     is there.
+  /// - estimate: the estimate of the distance. A rejected one only shows that the peer is present.
   ///   - time: seconds on any clock that does not go back, the same for all calls.
-  /// - Returns: the changes. A larger region is entered before a smaller one within it, and left
-  ///   after it.
+  /// - Returns: the changes. A larger region is entered before, and left after, a smaller one.
   public mutating func update(_ estimate: RangeEstimate, at time: Double) -> [RegionChange] {
     var changes = advance(to: time)
     heard = time
@@ -74,7 +72,7 @@ public struct RegionTracker: Sendable {
     return changes
   }
 
-  /// Advances the time without a distance, as after a round that failed.
+  /// Advances the time without a distance, for example after a failed round.
   ///
   /// - Returns: the regions that the peer leaves because of its silence, the smallest first.
   public mutating func advance(to time: Double) -> [RegionChange] {
@@ -84,7 +82,7 @@ public struct RegionTracker: Sendable {
 
   /// Ends ranging with the peer.
   ///
-  /// - Returns: the regions that it leaves thereby, the smallest first.
+  /// - Returns: the regions that the peer leaves, the smallest first.
   public mutating func end(at time: Double) -> [RegionChange] { leave(.ended, time) }
 
   /// The latest time for the next call of `advance(to:)`; nil while the peer is in no region.

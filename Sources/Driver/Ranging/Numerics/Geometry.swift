@@ -3,7 +3,7 @@
 internal import Glibc
 
 extension SIMD3 where Scalar == Double {
-  // Computes the sum term by term: the order of the additions affects the results.
+  // Adds the terms from left to right: another order would round differently.
   package func dot(_ b: Self) -> Double { x * b.x + y * b.y + z * b.z }
 
   package func cross(_ b: Self) -> Self {
@@ -63,7 +63,7 @@ public struct Symmetric3: Sendable, Hashable {
       xz * v.x + yz * v.y + zz * v.z)
   }
 
-  /// The inverse; nil when the matrix is singular to working precision.
+  /// The inverse; nil if the determinant is zero within rounding.
   package var inverse: Symmetric3? {
     let (a, b, c) = (yy * zz - yz * yz, xz * yz - xy * zz, xy * yz - xz * yy)
     let determinant = xx * a + xy * b + xz * c
@@ -78,7 +78,7 @@ public struct Symmetric3: Sendable, Hashable {
   }
 }
 
-/// Returns the arc sine of `x` limited to -1...1, which rounding may exceed.
+/// Returns the arc sine of `x`, which rounding may have moved beyond -1...1.
 @inline(__always)
 package func clampedAsin(_ x: Double) -> Double { asin(max(-1, min(1, x))) }
 

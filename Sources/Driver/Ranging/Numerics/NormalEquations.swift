@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The normal equations of a least squares problem of any size. Allocates: for calibration.
+/// The normal equations of a least squares problem of any size. It allocates, so it suits
+/// calibration rather than ranging.
 package struct NormalEquations {
   package let count: Int
-  /// Row by row; only the lower triangle is used.
+  /// The elements, row by row; only the lower triangle is used.
   package var matrix: [Double]
   package var right: [Double]
 
@@ -13,12 +14,12 @@ package struct NormalEquations {
     right = Array(repeating: 0, count: count)
   }
 
-  /// Adds `value` to the element of both triangles.
+  /// Adds `value` to a symmetric pair of elements, which is stored once.
   package mutating func add(_ row: Int, _ column: Int, _ value: Double) {
     matrix[max(row, column) * count + min(row, column)] += value
   }
 
-  /// Adds an observation: the sum of the coefficients times the unknowns is `value`, with a weight.
+  /// Adds the weighted observation that the sum of `coefficient` times unknown is `value`.
   package mutating func observe(
     _ terms: [(index: Int, coefficient: Double)], _ value: Double, _ weight: Double
   ) {
@@ -41,11 +42,11 @@ package struct NormalEquations {
     }
   }
 
-  /// Adds the prior that evenly spaced unknowns are a curve that bends little.
+  /// Adds the prior that evenly spaced unknowns form a smooth curve.
   ///
   /// - Parameters:
-  ///   - bend: the change of the slope within a unit of the spacing, one standard deviation.
-  ///   - noise: the standard deviation of the observations whose weight is 1.
+  /// - bend: the change of the slope over one unit of `step`, one standard deviation.
+  /// - noise: the standard deviation of observations with a weight of 1.
   package mutating func smooth(_ unknowns: Range<Int>, step: Double, bend: Double, noise: Double) {
     let deviation = bend * step * step
     let weight = noise * noise / (deviation * deviation)
@@ -60,8 +61,8 @@ package struct NormalEquations {
     return Self.substitute(factor, right, count)
   }
 
-  /// Returns the inverse, row by row: the covariance, if the weights were inverse variances; nil if
-  /// singular.
+  /// Returns the inverse, row by row; nil if the matrix is singular. It is the covariance of the
+  /// unknowns if the weights were inverse variances.
   package func inverse() -> [Double]? {
     guard let factor = factored() else { return nil }
     return (0..<count).flatMap { index in
@@ -119,8 +120,8 @@ extension Array where Element == Double {
     return values[low] + (next - values[low]) * (position - Double(low))
   }
 
-  /// Exchanges elements so that the one at an index is the one that sorting would place there, with
-  /// no greater one before it and no smaller one after it (Hoare's selection).
+  /// Moves the element that sorting would place at `index` there. No element before it is greater,
+  /// and none after it is smaller (Hoare's selection).
   private mutating func select(_ index: Int) {
     var (first, last) = (0, count - 1)
     while first < last {

@@ -6,11 +6,10 @@ internal import Glibc
 public struct Pose: Sendable, Hashable {
   /// The position in the world, in metres.
   public var position: SIMD3<Double>
-  /// The rotation from the device to the world: real part, then along x, y and z. Any length but 0.
+  /// The rotation from the device to the world as a quaternion (w, x, y, z) of any length but 0.
   public var w, x, y, z: Double
 
-  /// Creates a pose with the given position and rotation; without a rotation the axes are the
-  /// world's.
+  /// Creates a pose. Without a rotation, the axes of the device are the axes of the world.
   public init(position: SIMD3<Double>, w: Double = 1, x: Double = 0, y: Double = 0, z: Double = 0) {
     self.position = position
     (self.w, self.x, self.y, self.z) = (w, x, y, z)
@@ -21,10 +20,10 @@ public struct Pose: Sendable, Hashable {
     return position.isFinite && square.isFinite && square > 1e-12
   }
 
-  /// Returns a direction of the world in the frame of the device.
+  /// Converts a direction in the world to the frame of the device.
   package func toDevice(_ v: SIMD3<Double>) -> SIMD3<Double> {
     let norm = (w * w + x * x + y * y + z * z).squareRoot()
-    // The inverse rotation: its vector part has the opposite sign.
+    // The inverse of a rotation has a vector part of the opposite sign.
     let q = SIMD3<Double>(-x / norm, -y / norm, -z / norm)
     let twice = q.cross(v) * 2
     return v + twice * (w / norm) + q.cross(twice)
@@ -39,7 +38,8 @@ public struct Pose: Sendable, Hashable {
     )
   }
 
-  /// Returns the azimuth of a point of the world in radians, from the device's x towards its y.
+  /// Returns the direction of a point of the world in radians, from the device's x axis towards its
+  /// y axis.
   public func azimuth(of point: SIMD3<Double>) -> Double {
     let seen = toDevice(point - position)
     return atan2(seen.y, seen.x)

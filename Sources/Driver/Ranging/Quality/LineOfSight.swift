@@ -2,16 +2,16 @@
 
 internal import Glibc
 
-/// Diagnostics of the receiver about one frame; nil where the chip does not report a value.
+/// The receiver's diagnostics of one frame; nil where the chip does not report a value.
 public struct ReceptionDiagnostics: Sendable, Hashable {
   /// The total received level in dBm.
   public var receivedPower: Double?
   /// The level of the first path in dBm.
   public var firstPathPower: Double?
-  /// Signal-to-noise ratio of the strongest path minus the ratio of the first path, in dB; the mean
-  /// if there are several antennas.
+  /// The signal-to-noise ratio of the strongest path minus the ratio of the first path, in dB. With
+  /// several antennas, the mean of them.
   package var peakOverFirstPath: Double?
-  /// Level of the first path above the level of the noise, in dB.
+  /// The ratio of the first path's level to the noise, in dB.
   package var firstPathSNR: Double?
   /// Delay of the strongest path after the first, in nanoseconds.
   public var peakDelay: Double?
@@ -22,26 +22,26 @@ public struct ReceptionDiagnostics: Sendable, Hashable {
   public init() {}
 }
 
-/// Computes the probability that the direct path is blocked from the receiver's diagnostics.
+/// Computes the probability of a blocked direct path from the receiver's diagnostics.
 ///
 /// A calibration may have a model that was learned from labelled measurements. Without one, each
-/// diagnostic is evidence with a width and a midpoint, where both cases are equally likely. Several
-/// diagnostics are combined as half dependent. The result widens the uncertainty of a distance; it
-/// never discards one.
+/// diagnostic has a midpoint, where both cases are equally likely, and a width. The diagnostics are
+/// combined as partly dependent evidence. A probable obstacle increases the uncertainty of a
+/// distance; no distance is discarded.
 public struct LineOfSightModel: Sendable, Hashable {
   /// Probability of a blocked path without diagnostics.
   public var prior = 0.15
-  /// Factor on the standard deviation of a distance when the path is certainly blocked, for its
-  /// noise and for the errors that change within seconds.
+  /// The factor on the standard deviation of a distance when the path is certainly blocked. It
+  /// applies to the noise and to the errors that change within seconds.
   public var inflation = 4.0
-  /// The error of a distance on a blocked path in metres, by the rules. In rooms of a university
-  /// its medians are 0.5 to 1.1 m, and 95 of 100 are below 1.4 to 3.7 m. It differs between rooms,
-  /// so it is stated, and not subtracted.
+  /// The error of a distance on a blocked path in metres, if no model was learned. In rooms of a
+  /// university, its medians are 0.5 to 1.1 m, and 95 of 100 errors are below 1.4 to 3.7 m. It
+  /// differs between rooms, so the deviation includes it, and it is not subtracted.
   package var detour = PathModel.Excess(mean: 1, deviation: 0.9)
-  /// Replaces the rules where it is given.
+  /// The model that replaces the midpoints and widths.
   package var learned: PathModel?
 
-  /// Creates a model for 500 MHz indoors.
+  /// Creates a model for a bandwidth of 500 MHz indoors.
   public init() {}
 
   /// Returns the probability that the direct path is blocked; nil without any diagnostic.
@@ -49,9 +49,10 @@ public struct LineOfSightModel: Sendable, Hashable {
     probability(diagnostics, distance: nil)
   }
 
-  /// Returns the probability with the distance as an additional input.
+  /// Returns the probability that the direct path is blocked, with the distance as an additional
+  /// input.
   ///
-  /// - Parameter distance: as measured, in metres.
+  /// - Parameter distance: the measured distance in metres.
   package func probability(_ diagnostics: ReceptionDiagnostics, distance: Double?) -> Double? {
     if let learned {
       let known = learned.probability { index in
@@ -64,10 +65,10 @@ public struct LineOfSightModel: Sendable, Hashable {
     // A closure over the sums would allocate without optimisation.
     var sum = (evidence: 0.0, count: 0.0)
     if let all = diagnostics.receivedPower, let first = diagnostics.firstPathPower {
-      // In dB. Below 6 dB the path is free, above 10 dB blocked. Source: Decawave APS006 part 3.
+      // In dB. A path is free below 6 dB and blocked above 10 dB. Source: Decawave APS006 part 3.
       Self.add(all - first, middle: 8, width: 1, to: &sum)
     }
-    // The same quantity as the gap between both levels, where these are known.
+    // This ratio repeats the difference of both levels, so it only counts where these are unknown.
     let over = diagnostics.firstPathPower == nil ? diagnostics.peakOverFirstPath : nil
     Self.add(over, middle: 6, width: 1.5, to: &sum)
     Self.add(diagnostics.peakDelay, middle: 4, width: 1.5, to: &sum)
@@ -80,7 +81,7 @@ public struct LineOfSightModel: Sendable, Hashable {
 
   /// - Parameters:
   ///   - middle: the value at which both cases are equally likely.
-  ///   - width: the difference from there that makes one case e times as likely.
+  /// - width: the difference from `middle` that multiplies the odds of one case by e.
   private static func add(
     _ value: Double?, middle: Double, width: Double,
     to sum: inout (evidence: Double, count: Double)
@@ -90,8 +91,8 @@ public struct LineOfSightModel: Sendable, Hashable {
     sum.count += 1
   }
 
-  /// Returns the standard deviation of a distance whose path is blocked with this probability, as
-  /// the mixture of both cases.
+  /// Returns the standard deviation of a distance whose path is blocked with this probability: the
+  /// deviation of the mixture of both cases.
   package func inflated(_ standardDeviation: Double, probability: Double?) -> Double {
     standardDeviation * varianceFactor(probability: probability).squareRoot()
   }
@@ -102,14 +103,14 @@ public struct LineOfSightModel: Sendable, Hashable {
     return 1 + min(1, probability) * (inflation * inflation - 1)
   }
 
-  /// Returns the effect of a path that is blocked with this probability on a distance.
+  /// Returns the effect on a distance whose path is blocked with this probability.
   ///
   /// - Parameter variance: the variance of the noise on a free path.
   package func effect(probability: Double?, on variance: Double) -> PathEffect {
     let part = max(0, min(1, probability ?? 0))
     guard let excess = learned?.excess else {
       let factor = varianceFactor(probability: probability)
-      // Up to the probability of an average path, a distance is treated as without diagnostics.
+      // Up to `prior`, a probability adds no doubt, as without diagnostics.
       let doubt = max(0, part - prior) / max(1e-9, 1 - prior)
       let square = detour.mean * detour.mean + detour.deviation * detour.deviation
       return PathEffect(variance: variance * factor, factor: factor, doubt: doubt * square)
@@ -122,16 +123,16 @@ public struct LineOfSightModel: Sendable, Hashable {
   }
 }
 
-/// The effect of a path that may be blocked on a distance.
+/// The effect on a distance whose path may be blocked.
 package struct PathEffect: Sendable, Hashable {
-  /// The expected error in metres, which is subtracted.
+  /// The expected error in metres, to be subtracted.
   package var excess = 0.0
-  /// The variance of the distance as a measurement for filters, in square metres.
+  /// The variance, in square metres, that filters use for the distance.
   package var variance: Double
   /// The factor on the variance of errors that change within seconds.
   package var factor = 1.0
-  /// The variance of the detour in square metres. Samples of one path share it, so it is part of
-  /// the stated deviation, and not of the short-term one.
+  /// The variance of the detour in square metres. Samples on one path share it, so the stated
+  /// deviation includes it, and the short-term deviation does not.
   package var doubt = 0.0
 
   /// Returns the variance of a single distance.

@@ -2,17 +2,17 @@
 
 internal import Glibc
 
-/// A quantity of a received frame that may indicate a blocked direct path. Raw values are the names
-/// in calibration files.
+/// A quantity of a received frame that may indicate a blocked direct path. The raw values are its
+/// names in calibration files.
 package enum PathDiagnostic: String, CaseIterable, Codable, Sendable {
-  /// Total level minus the level of the first path, dB.
+  /// The total level minus the level of the first path, in dB.
   case powerGap = "power_gap_db"
-  /// The received level plus the free-space loss over the measured distance, dBm.
+  /// The received level plus the free-space loss over the measured distance, in dBm.
   case levelAtMetre = "level_at_1m_dbm"
   case receivedPower = "rx_power_dbm"
   case firstPathPower = "fp_power_dbm"
   case peakOverFirstPath = "peak_over_fp_db"
-  /// First path over noise.
+  /// The ratio of the first path to the noise, in dB.
   case firstPathSNR = "fp_snr_db"
   case peakDelay = "peak_delay_ns"
   case segmentDisagreement = "sts_delay_ns"
@@ -33,7 +33,7 @@ package struct PathModel: Codable, Sendable, Hashable {
     }
   }
 
-  /// The error that distances on blocked paths have beyond others, in metres.
+  /// The error of distances on blocked paths minus the error on free paths, in metres.
   package struct Excess: Codable, Sendable, Hashable {
     package var mean: Double
     package var deviation: Double
@@ -48,14 +48,15 @@ package struct PathModel: Codable, Sendable, Hashable {
     }
   }
 
-  /// The scores of the other rooms' model in a room.
+  /// The scores in one room of a model that was learned in the other rooms.
   package struct Room: Codable, Sendable, Hashable {
     package var name: String
     package var rows: Int
     package var blocked: Int
-    /// The mean of the shares of both kinds that are classified correctly; nil with one kind only.
+    /// The mean of two shares: correctly classified free rows and blocked rows. Nil with one kind
+    /// only.
     package var balancedAccuracy: Double?
-    /// The probability that a blocked row has a higher value than a free one.
+    /// The probability that the model gives a blocked row a higher value than a free one (AUC).
     package var area: Double?
 
     enum CodingKeys: String, CodingKey {
@@ -76,7 +77,7 @@ package struct PathModel: Codable, Sendable, Hashable {
   package var intercept: Double
   /// The weight of each input.
   package var weights: [Double]
-  /// The weight of each product of two inputs, (0, 0), (0, 1)… (1, 1)…; nil for none.
+  /// The weights of the products of inputs (0, 0), (0, 1)… (1, 1)…; nil for none.
   package var products: [Double]?
   package var excess: Excess?
   package var rooms: [Room]?
@@ -93,10 +94,10 @@ package struct PathModel: Codable, Sendable, Hashable {
     (self.weights, self.products) = (weights, products)
   }
 
-  /// More inputs than any chip reports.
+  /// The greatest number of inputs; chips report fewer.
   package static let mostInputs = 32
 
-  /// Whether the number of coefficients matches the inputs.
+  /// Whether there are enough coefficients for the inputs.
   package var isUsable: Bool {
     let count = inputs.count
     return 1...Self.mostInputs ~= count && weights.count == count
@@ -105,10 +106,10 @@ package struct PathModel: Codable, Sendable, Hashable {
       && excess.map { $0.deviation >= 0 } ?? true
   }
 
-  /// Returns the logarithm of the odds of a blocked path where both kinds are equally frequent; nil
-  /// without any input.
+  /// Returns the logarithm of the odds of a blocked path, if free and blocked paths are equally
+  /// frequent. Returns nil without any input.
   ///
-  /// - Parameter value: the input of this index; nil where it is unknown, which counts as its mean.
+  /// - Parameter value: the input with this index; nil if it is unknown, so that its mean counts.
   package func evidence(_ value: (Int) -> Double?) -> Double? {
     var standard = InlineArray<32, Double>(repeating: 0)
     var isKnown = false
@@ -136,8 +137,8 @@ package struct PathModel: Codable, Sendable, Hashable {
     evidence(value).map { 1 / (1 + exp(-$0)) }
   }
 
-  /// Returns the input limited to the range of the training data: squares of values beyond it would
-  /// decide alone.
+  /// Returns the standardised input, limited to ±3. Squares of values beyond the training data
+  /// would decide alone.
   package static func standardised(_ value: Double, _ input: Input) -> Double {
     max(-3, min(3, (value - input.mean) / input.deviation))
   }
@@ -145,7 +146,7 @@ package struct PathModel: Codable, Sendable, Hashable {
 
 extension ReceptionDiagnostics {
   /// Returns the value of a diagnostic.
-  ///
+  /// - Parameter distance: the measured distance in metres.
   /// - Parameter distance: as measured, in metres.
   package func value(_ diagnostic: PathDiagnostic, distance: Double?) -> Double? {
     switch diagnostic {

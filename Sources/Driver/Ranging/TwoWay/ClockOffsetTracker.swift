@@ -11,7 +11,7 @@ public struct ClockOffset: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - value: 1e-6 is one ppm.
-  ///   - standardDeviation: carrier recovery has 0.1 ppm for one frame.
+  /// - standardDeviation: the default is the deviation of carrier recovery for one frame, 0.1 ppm.
   @inlinable
   public init(_ value: Double, standardDeviation: Double = 0.1e-6) {
     self.value = value
@@ -19,25 +19,26 @@ public struct ClockOffset: Sendable, Hashable {
   }
 }
 
-/// Tracks the offset of one peer's clock against the local one.
+/// Tracks the offset of one peer's clock from the local clock.
 ///
-/// Combines the carrier frequency offset of single frames with the time between two polls by the
-/// stamps of both ends. The latter is a hundred times as exact. Between measurements the
-/// offset performs a random walk, as warm crystals do. A value of fixed size: keep one for each
-/// peer.
+/// The tracker combines two measurements. One is the carrier frequency offset of a frame. The other
+/// compares the time between two polls by the stamps of both ends, and is a hundred times as exact.
+/// Between measurements the offset performs a random walk, as warm crystals do. The tracker is a
+/// value of fixed size. Use one for each peer.
 package struct ClockOffsetTracker: Sendable, Hashable {
-  /// Random walk of the offset in one second, one standard deviation. 0.02 ppm: a warm crystal.
+  /// The random walk of the offset in one second, one standard deviation: 0.02 ppm for warm
+  /// crystals.
   private static var wander: Double { 0.02e-6 }
   /// Standard deviations beyond which a measurement is implausible.
   private static var gate: Double { 6.0 }
-  /// Seconds between measurements where no time is given.
+  /// Seconds assumed between measurements without a time.
   private static var usualInterval: Double { 0.1 }
   /// Seconds beyond which two polls are not compared.
   private static var longestInterval: Double { 30.0 }
-  /// Two offsets closer than this are equal.
+  /// The difference below which two offsets count as equal.
   private static var sameOffset: Double { 0.5e-6 }
-  /// Consecutive equal offsets that replace the known one. Where a host is late for every fourth
-  /// poll, two miscounts of turns in a row are frequent, and they are equal.
+  /// The number of consecutive equal offsets that replace the current one. A host that is late for
+  /// every fourth poll often miscounts turns of the counter twice in a row, with equal offsets.
   private static var confirmations: Int { 4 }
 
   /// The counter, the noise of the stamps and the greatest offset.
@@ -56,7 +57,7 @@ package struct ClockOffsetTracker: Sendable, Hashable {
   }
   private var last: Poll?
   private var mismatches = 0
-  /// An offset far from the known one, until the next pairs of polls confirm it, and their number.
+  /// An offset far from the current one, with the number of pairs of polls that had it.
   private var candidate: Candidate?
 
   /// Creates a tracker for crystals without temperature control.
@@ -65,8 +66,8 @@ package struct ClockOffsetTracker: Sendable, Hashable {
   /// Updates the offset with a poll that both ends have stamped.
   ///
   /// - Parameters:
-  ///   - time: seconds on any clock that is exact to a fraction of a turn of the counter; nil if
-  ///     polls are certain to follow each other within one turn.
+  /// - time: seconds on a clock that is exact to a fraction of a turn of the counter. Nil if
+  ///   consecutive polls are certainly within one turn.
   /// - Returns: whether the offset was updated. The first poll does not update it, nor do polls
   ///   that are too far apart, or stamps that do not belong together.
   @discardableResult
@@ -92,8 +93,8 @@ package struct ClockOffsetTracker: Sendable, Hashable {
     }
     mismatches = 0
     last = poll
-    // Crystals do not jump. An apparent jump is a corrupt stamp, or a wrong count of turns by times
-    // from a host that was late. The offset of a restarted peer stays the same.
+    // Offsets of crystals do not jump, not even when a peer restarts. An apparent jump is a corrupt
+    // stamp, or a wrong number of turns because the host was late.
     if isImplausible(measured.offset, after: measured.seconds) {
       let value = measured.offset.value
       let isSame = candidate.map { abs($0.value - value) < Self.sameOffset } ?? false
@@ -115,8 +116,7 @@ package struct ClockOffsetTracker: Sendable, Hashable {
       carrier.standardDeviation.isFinite
     else { return }
     let seconds = interval ?? Self.usualInterval
-    // A carrier offset needs no earlier poll. A large change means another peer, or a restarted
-    // one.
+    // A carrier offset depends on one frame only. A large change means another peer, or a restart.
     if isImplausible(carrier, after: seconds) { offset = nil }
     correct(carrier, after: seconds)
   }
@@ -126,7 +126,7 @@ package struct ClockOffsetTracker: Sendable, Hashable {
     let counter = radio.counter
     let own = counter.interval(from: first.sent, to: second.sent)
     let other = counter.interval(from: first.received, to: second.received)
-    // The clocks differ by some ticks only, never by whole turns of the counter.
+    // The two intervals differ by some ticks only, so whole turns of the counter are removed.
     var difference = own - other
     difference -= counter.modulus * (difference / counter.modulus).rounded()
     var whole = own
@@ -152,7 +152,7 @@ package struct ClockOffsetTracker: Sendable, Hashable {
     return innovation * innovation > Self.gate * Self.gate * variance
   }
 
-  /// Widens the uncertainty for a time without measurements.
+  /// Increases the deviation for a time without measurements.
   private mutating func age(by seconds: Double) {
     guard let known = offset, seconds.isFinite else { return }
     let wandered = Self.wander * Self.wander * seconds

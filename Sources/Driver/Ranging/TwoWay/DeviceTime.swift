@@ -2,10 +2,10 @@
 
 /// The speed of the signal in metres per second.
 public enum SpeedOfLight {
-  /// In air: 0.03 % less than in vacuum, 3 mm at 10 m. The drivers of DW1000, DW3000 and QM33 have
-  /// this value.
+  /// The speed in air: 0.03 % less than in vacuum, 3 mm at 10 m. The drivers of DW1000, DW3000 and
+  /// QM33 have this value.
   public static let inAir = 299_702_547.0
-  /// In vacuum, by definition of the metre.
+  /// The speed in vacuum, by definition of the metre.
   package static let inVacuum = 299_792_458.0
 }
 
@@ -15,8 +15,8 @@ package enum DeviceTick {
   package static let seconds = 1 / perSecond
 }
 
-/// A time stamp of a chip: ticks of a counter that wraps, with a fraction where the chip has one. A
-/// tick is 1/128 of a chip of IEEE 802.15.4 HRP (499.2 MHz), 15.65 ps.
+/// A time stamp of a chip: ticks of a counter that wraps, with a fraction if the chip reports one.
+/// A tick is 1/128 of a chip of IEEE 802.15.4 HRP (499.2 MHz), 15.65 ps.
 public struct TickStamp: Sendable, Hashable, ExpressibleByIntegerLiteral {
   /// Whole ticks; bits above the width of the counter are ignored.
   @usableFromInline package var ticks: UInt64
@@ -35,7 +35,8 @@ public struct TickStamp: Sendable, Hashable, ExpressibleByIntegerLiteral {
   @inlinable
   public init(integerLiteral value: UInt64) { self.init(value) }
 
-  /// Creates a stamp of ticks with a fraction; nil unless finite and of a magnitude below 2^62.
+  /// Creates a stamp of ticks with a fraction; nil unless `ticks` is finite and below 2^62 in
+  /// magnitude.
   public init?(exactly ticks: Double) {
     guard abs(ticks) < 0x1p62 else { return nil }
     let whole = ticks.rounded(.down)
@@ -49,7 +50,7 @@ public struct TickCounter: Sendable, Hashable {
   /// The width in bits, 8...63.
   package let bits: Int
 
-  /// The full counter of DW1000, DW3000 and QM33: wraps every 17.2 s.
+  /// The counter of DW1000, DW3000 and QM33, which wraps every 17.2 s.
   public static let bits40 = TickCounter(bits: 40)
 
   /// Creates a counter.
@@ -62,8 +63,8 @@ public struct TickCounter: Sendable, Hashable {
 
   package var modulus: Double { Double(UInt64(1) << UInt64(bits)) }
 
-  /// Returns the ticks from `start` to `end`, which is less than one turn of the counter later.
-  /// Subtracts integers, so no precision is lost to rounding.
+  /// Returns the ticks from `start` to `end`, which has to be less than one turn of the counter
+  /// later. Subtracts integers, so that no precision is lost to rounding.
   package func interval(from start: TickStamp, to end: TickStamp) -> Double {
     let whole = (end.ticks &- start.ticks) & ((1 << UInt64(bits)) - 1)
     return Double(whole) + (end.fraction - start.fraction)

@@ -39,21 +39,21 @@ public struct DownlinkExchange: Sendable, Hashable {
 
   /// A difference of distances.
   public struct Difference: Sendable, Hashable {
-    /// Metres: the tag's distance to the responder minus the one to the initiator.
+    /// The tag's distance to the responder minus its distance to the initiator, in metres.
     public var metres: Double
     /// One standard deviation in metres, from the noise of all stamps and of the clocks.
     public var standardDeviation: Double
   }
 
-  /// Returns the difference of the tag's distances to responder and initiator.
+  /// Returns the tag's distance to the responder minus its distance to the initiator.
   ///
-  /// Poll and response are separated by flight, reply and the difference. So are response and
-  /// final, with the opposite sign of the difference. With both, the flight between the anchors and
-  /// half of the clock error cancel.
+  /// The time from poll to response is the flight between the anchors, the reply and the
+  /// difference. The time from response to final has the opposite sign of the difference. With
+  /// both, the flight and half of the clock error cancel.
   ///
   /// - Parameters:
-  ///   - clocks: (rate of an anchor's clock / rate of the tag's) - 1; `DownlinkRanging` estimates
-  ///     it.
+  /// - clocks: (rate of an anchor's clock / rate of the tag's) - 1, as `DownlinkRanging` estimates
+  ///   it.
   ///   - parameters: the counter of the stamps, and the greatest possible clock error.
   public func difference(
     _ clocks: (initiator: ClockOffset, responder: ClockOffset),
@@ -67,12 +67,12 @@ public struct DownlinkExchange: Sendable, Hashable {
       throw .emptyInterval
     }
     let first = counter.interval(from: pollReceived, to: responseReceived)
-    // All values are in ticks of the tag's clock. Long intervals are subtracted before they are
-    // scaled.
+    // All values are in ticks of the tag's clock. Long intervals are subtracted before scaling,
+    // because their product with a factor near 1 would be rounded.
     let replied = first - responderReply
     var ticks = replied + responderReply * (b.value / (1 + b.value)) - anchorFlight
     var byClock = responderReply * b.standardDeviation
-    // The noise of the tag's two receptions and the responder's one.
+    // The noise of three receptions: two at the tag and one at the responder.
     var byStamps = 3.0.squareRoot()
     if let finalReceived, let initiatorReply {
       guard initiatorReply > 0, initiatorReply < counter.modulus else { throw .emptyInterval }
@@ -100,8 +100,8 @@ public struct DownlinkExchange: Sendable, Hashable {
 /// Computes differences of distances to one pair of anchors from successive rounds, and tracks the
 /// clocks of both.
 ///
-/// Transmission times in messages determine the rate of an anchor's clock a hundred times as well
-/// as the carrier of a single frame. Keep one value for each pair of anchors.
+/// The transmission times in messages determine the rate of an anchor's clock. They are a hundred
+/// times as exact as the carrier offset of a single frame. Use one value for each pair of anchors.
 public struct DownlinkRanging: Sendable, Hashable {
   package private(set) var initiator: ClockOffsetTracker
   package private(set) var responder: ClockOffsetTracker
@@ -114,15 +114,15 @@ public struct DownlinkRanging: Sendable, Hashable {
     responder = ClockOffsetTracker(parameters)
   }
 
-  /// Returns the difference for a round.
+  /// Returns the difference of the distances for a round.
   ///
   /// - Parameters:
   ///   - exchange: the stamps of the round.
   ///   - sent: the transmission times that the messages carry, in ticks of each anchor's own clock
   ///     or of a common time base.
   ///   - time: seconds, to count turns of the counter between rounds.
-  ///   - carriers: the carrier offsets that the tag measured; used until two messages can be
-  ///     compared.
+  /// - carriers: the carrier offsets that the tag measured, for rounds before two messages can be
+  ///   compared.
   /// - Throws: `.unknownClockOffset` until both clocks are known.
   public mutating func difference(
     _ exchange: DownlinkExchange, sent: (poll: TickStamp?, response: TickStamp?) = (nil, nil),

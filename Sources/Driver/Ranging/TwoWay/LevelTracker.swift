@@ -2,14 +2,15 @@
 
 /// Filters the received level of one peer.
 ///
-/// The bias of leading-edge detection depends on the level itself: a correction by the noisy
-/// reading of each frame would add noise.
+/// The bias of leading-edge detection depends on the level. A correction by the noisy reading of
+/// each frame would add noise to the distance.
 package struct LevelTracker: Sendable, Hashable {
   /// Noise of one reading in dB, one standard deviation.
   package var noise = 0.5
-  /// Random walk of the level in one second, in dB: 0.5 at rest and on foot.
+  /// The random walk of the level in one second, in dB: 0.5 for peers that rest or walk.
   package var wander = 0.5
-  /// Standard deviations beyond which a reading restarts the filter: an obstacle came in between.
+  /// Standard deviations beyond which a reading restarts the filter: an obstacle has appeared or
+  /// disappeared.
   package var gate = 4.0
   private var level = 0.0
   private var variance = Double.infinity

@@ -29,8 +29,8 @@ public struct ExchangeCollector: Sendable, Hashable {
   /// Creates an empty collector.
   public init() {}
 
-  /// Records a stamp. A stamp of another round discards the stamps of the last one; keep two
-  /// collectors, for even and odd rounds, where reports arrive a round late.
+  /// Records a stamp. A stamp of another round discards the stamps of the previous one. Where
+  /// reports arrive a round late, use two collectors, for even and odd rounds.
   public mutating func record(_ event: Event, at stamp: TickStamp, round: UInt32) {
     if round != self.round {
       self = ExchangeCollector()
@@ -46,8 +46,8 @@ public struct ExchangeCollector: Sendable, Hashable {
     }
   }
 
-  /// The exchange, which is double-sided once both stamps of the final are known; nil until the
-  /// stamps of poll and response are.
+  /// The exchange; nil until all stamps of poll and response are known. With both stamps of the
+  /// final it is double-sided.
   public var exchange: TwoWayExchange? {
     guard let pollSent, let pollReceived, let responseSent, let responseReceived else { return nil }
     return TwoWayExchange(
@@ -58,11 +58,11 @@ public struct ExchangeCollector: Sendable, Hashable {
 
 /// Computes distances to one responder of a one-to-many session.
 ///
-/// With a final the distance is double-sided; without one it is single-sided, with the clock offset
-/// from earlier rounds. Keep one for each responder.
+/// The distance is double-sided with a final. Without one, it is single-sided, with the clock
+/// offset of earlier rounds. Use one value for each responder.
 public struct ResponderRanging: Sendable, Hashable {
   package private(set) var clock: ClockOffsetTracker
-  /// The offset of the last exchange that determined it.
+  /// The clock offset from the last exchange with a third frame.
   private var told: ClockOffset?
   private var parameters: TwoWayParameters
 
@@ -72,13 +72,13 @@ public struct ResponderRanging: Sendable, Hashable {
     clock = ClockOffsetTracker(parameters)
   }
 
-  /// Creates a value for a responder whose clock is known.
+  /// Creates a value for a responder with a measured clock offset.
   package init(_ parameters: TwoWayParameters, clock: ClockOffset?) {
     self.init(parameters)
     if let clock { self.clock.addCarrier(clock) }
   }
 
-  /// Returns whether the polls show that the third frame went in the other direction.
+  /// Returns whether the clock offset shows that the third frame went in the other direction.
   package func isReversed(_ exchange: TwoWayExchange) -> Bool {
     clock.offset.map { exchange.isReversed($0, parameters) } ?? false
   }
@@ -96,12 +96,13 @@ public struct ResponderRanging: Sendable, Hashable {
     return try distance(exchange, time: time, carrier: carrier)
   }
 
-  /// - Parameter comparesPolls: whether no turn of the counter can be missed between polls.
+  /// - Parameter comparesPolls: whether consecutive polls are certainly within one turn of the
+  ///   counter, or have times.
   package mutating func distance(
     _ exchange: TwoWayExchange, time: Double? = nil, carrier: ClockOffset? = nil,
     comparesPolls: Bool = true
   ) throws(RangingFailure) -> TwoWayDistance {
-    // Two polls compare the clocks a hundred times more exactly than the carrier, which also
+    // Two polls determine the clock offset a hundred times as exactly as the carrier, which also
     // depends on the level.
     let hasCompared =
       comparesPolls

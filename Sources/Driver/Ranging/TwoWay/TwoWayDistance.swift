@@ -11,7 +11,7 @@ public struct TwoWayDistance: Sendable, Hashable {
   ///
   /// It is the uncertainty of the antenna delays, which no filter removes.
   public var biasDeviation: Double
-  /// How much faster the initiator's clock is than the responder's, as a fraction; 1e-6 is one ppm.
+  /// (rate of the initiator's clock / rate of the responder's) - 1; 1e-6 is one ppm.
   public var clockOffset: Double
   /// One standard deviation of `clockOffset`; 1e-6 is one ppm.
   public var clockOffsetDeviation: Double
@@ -28,7 +28,7 @@ public enum RangingFailure: Error, Sendable, Hashable, CustomStringConvertible {
   case missingStamp
   /// The stamps leave no time between two frames.
   case emptyInterval
-  /// The two clocks differ by more than oscillators can: a stamp is corrupt or belongs to another
+  /// The two clocks differ by more than oscillators do: a stamp is corrupt or belongs to another
   /// round.
   case implausibleClocks
   /// The offset of the clocks is unknown, and without it the distance would be wrong by metres.
@@ -55,23 +55,25 @@ public enum RangingFailure: Error, Sendable, Hashable, CustomStringConvertible {
 public struct TwoWayParameters: Sendable, Hashable {
   /// The counter of the stamps.
   public var counter = TickCounter.bits40
-  /// Metres per second.
+  /// The speed of the signal in metres per second.
   public var speedOfLight = SpeedOfLight.inAir
-  /// One standard deviation of the noise of a reception stamp in seconds. Receivers of 500 MHz have
-  /// 100 ps with line of sight: 2.1 cm of a single-sided distance. Transmission stamps are exact.
+  /// One standard deviation of the noise of a reception stamp in seconds. Receivers with 500 MHz
+  /// have 100 ps with line of sight, which is 2.1 cm of a single-sided distance. Transmission
+  /// stamps are exact.
   public var stampDeviation = 100e-12
-  /// The greatest relative offset of two clocks. IEEE 802.15.4 allows 20 ppm at each end; this
-  /// leaves room for worse crystals.
+  /// The greatest relative offset of two clocks. IEEE 802.15.4 allows 20 ppm at each end; the
+  /// default also allows worse crystals.
   public var greatestClockOffset = 100e-6
   /// Metres that the two antenna delays together add to each distance.
   public var antennaDelay = 0.0
-  /// One standard deviation in metres of the actual delays minus `antennaDelay`.
+  /// One standard deviation, in metres, of the difference between the actual delays and
+  /// `antennaDelay`.
   ///
-  /// The default, 0.3, is for boards with the delays of their firmware. The delays of calibrated
-  /// boards are known better.
+  /// The default, 0.3, is for boards with the delays of their firmware. Calibrated boards have
+  /// less.
   public var antennaDelayDeviation = ChipFamily.dw1000.uncalibratedDeviation
-  /// The least distance in metres that is reported. Calibration that is not exact makes distances
-  /// negative by centimetres to decimetres, never by metres.
+  /// The least distance in metres that is reported. Inexact calibration makes distances negative by
+  /// centimetres to decimetres, never by metres.
   package var leastDistance = -2.0
   /// The greatest distance in metres that is reported.
   package var greatestDistance = 1000.0
@@ -79,16 +81,16 @@ public struct TwoWayParameters: Sendable, Hashable {
   /// Creates parameters for a 40-bit counter and receivers of 500 MHz.
   public init() {}
 
-  /// Returns the deviation of noise together with the uncertainty of the delays.
+  /// Returns the deviation of noise and antenna delays together.
   func total(_ noise: Double) -> Double {
     (noise * noise + antennaDelayDeviation * antennaDelayDeviation).squareRoot()
   }
 
-  /// Returns the distance for a time of flight in ticks, if it is plausible.
+  /// Returns the distance for a time of flight in ticks. Throws if it is implausible.
   func checked(ticks: Double) throws(RangingFailure) -> Double {
     let distance = ticks * (DeviceTick.seconds * speedOfLight) - antennaDelay
     if distance < leastDistance { throw .negativeDistance }
-    // This form of the comparison also rejects NaN.
+    // NaN fails this comparison, too.
     guard distance <= greatestDistance else { throw .tooFar }
     return distance
   }

@@ -27,7 +27,7 @@ public struct TwoWayExchange: Sendable, Hashable {
 
   package var isDoubleSided: Bool { finalSent != nil && finalReceived != nil }
 
-  /// Whether the stamps determine the clock offset.
+  /// Whether the stamps of a third frame determine the clock offset.
   package var tellsClocks: Bool {
     isDoubleSided || (secondResponseSent != nil && secondResponseReceived != nil)
   }
@@ -39,22 +39,25 @@ public struct TwoWayExchange: Sendable, Hashable {
     return result
   }
 
-  /// Returns the difference of the times that both ends measured between the same two frames, if
-  /// the third frame has the assumed direction. Nil if it exceeds the tolerance of crystals.
+  /// Returns the difference between the intervals that both ends measured between two frames, in
+  /// ticks. Returns nil if it exceeds the tolerance of crystals, as with a third frame in the other
+  /// direction.
   package func disagreement(_ parameters: TwoWayParameters) -> Double? {
     guard let (initiator, responder) = intervals(parameters.counter) else { return nil }
     let difference = abs(responder - initiator)
-    // Stamps of unrelated clocks differ by seconds. Distances of up to 3 km add only 20 us.
+    // Intervals of unrelated clocks differ by seconds. Distances of up to 3 km add only 20 µs.
     let most = 2 * parameters.greatestClockOffset * initiator + 20e-6 * DeviceTick.perSecond
     return difference <= most ? difference : nil
   }
 
-  /// Returns the ticks of each end between two frames of the same direction, one of which is the
-  /// third: only the two clocks make them differ.
+  /// Returns the ticks that each end measured from an earlier frame to the third one. Both frames
+  /// have the same direction, so the flight cancels and only the two clocks make the intervals
+  /// differ.
   private func intervals(_ counter: TickCounter) -> (initiator: Double, responder: Double)? {
     var result: (initiator: Double, responder: Double)
     if let finalSent, let finalReceived {
-      // The interval is added in parts, because a counter of 32 bits may wrap within the whole.
+      // The interval is the sum of two parts, because a counter of 32 bits may wrap within the
+      // whole.
       result.initiator = counter.interval(from: pollSent, to: responseReceived)
       result.initiator += counter.interval(from: responseReceived, to: finalSent)
       result.responder = counter.interval(from: pollReceived, to: responseSent)
@@ -68,9 +71,8 @@ public struct TwoWayExchange: Sendable, Hashable {
     return result.initiator > 0 && result.responder > 0 ? result : nil
   }
 
-  /// Returns whether the third frame went in the other direction: a clock offset from elsewhere
-  /// fits its stamps only when they are exchanged. Otherwise twice the flight is part of the
-  /// offset.
+  /// Returns whether the third frame went in the other direction. A clock offset from another
+  /// source then fits the intervals only after the exchange of the frame's stamps.
   package func isReversed(_ offset: ClockOffset, _ parameters: TwoWayParameters) -> Bool {
     var other = singleSided
     if isDoubleSided {
@@ -82,8 +84,8 @@ public struct TwoWayExchange: Sendable, Hashable {
     else { return false }
     let noise = parameters.stampDeviation * DeviceTick.perSecond * 2.0.squareRoot() / here.responder
     let most = 6 * (noise + offset.standardDeviation) + 0.2e-6
-    // An offset that fits neither way is itself wrong, for example from polls with a turn of the
-    // counter between them.
+    // If `offset` fits neither direction, it is itself wrong. For example, its polls were a turn of
+    // the counter apart.
     func error(_ ends: (initiator: Double, responder: Double)) -> Double {
       abs((ends.initiator - ends.responder) / ends.responder - offset.value)
     }
@@ -99,9 +101,9 @@ public struct TwoWayExchange: Sendable, Hashable {
   /// Returns the distance.
   ///
   /// - Parameters:
-  ///   - offset: converts the reply to the initiator's clock in single-sided ranging, where an
-  ///     error of 0.1 ppm costs 1.5 cm for each millisecond of reply. Double-sided ranging needs
-  ///     none.
+  /// - offset: converts the reply to the initiator's clock in single-sided ranging. Its error of
+  ///   0.1 ppm causes an error of 1.5 cm for each millisecond of reply. Double-sided ranging does
+  ///   not need it.
   ///   - parameters: the counter of the stamps, and the greatest possible clock error.
   /// - Throws: `RangingFailure`; `.unknownClockOffset` without an offset in single-sided ranging.
   public func distance(
@@ -120,7 +122,7 @@ public struct TwoWayExchange: Sendable, Hashable {
       let result = try Self.distance(
         round, reply, sent: counter.interval(from: responseSent, to: secondResponseSent),
         received: counter.interval(from: responseReceived, to: secondResponseReceived), parameters)
-      // If the stamps of the two ends are exchanged, the clocks appear to have another offset.
+      // If the direction of the third frame is wrong, the clock offset seems to be another one.
       if let offset {
         let most = 6 * (offset.standardDeviation + result.clockOffsetDeviation) + 0.5e-6
         guard abs(offset.value - result.clockOffset) < most else { throw .implausibleClocks }
@@ -141,8 +143,8 @@ public struct TwoWayExchange: Sendable, Hashable {
       clockOffset: offset.value, clockOffsetDeviation: offset.standardDeviation)
   }
 
-  /// Returns the distance with the clock offset that two frames of the responder determine, by the
-  /// time between them at both ends.
+  /// Returns the distance with the clock offset from two frames of the responder: the ratio of the
+  /// times between them at both ends.
   ///
   /// Source: Shalaby, Cossette, Forbes, Le Ny, "Calibration and uncertainty characterization for
   /// ultra-wideband two-way-ranging measurements", ICRA 2023.
@@ -158,7 +160,8 @@ public struct TwoWayExchange: Sendable, Hashable {
       throw .implausibleClocks
     }
     let distance = try parameters.checked(ticks: ((round - reply) - reply * offset) / 2)
-    // The sensitivity to each reception stamp: the first response counts in both intervals.
+    // The sensitivity of the distance to each reception stamp. The first response is part of two
+    // intervals.
     let part = reply / sent
     let gain = (1 + (1 + part) * (1 + part) + part * part).squareRoot() / 2
     return TwoWayDistance(
@@ -169,9 +172,8 @@ public struct TwoWayExchange: Sendable, Hashable {
       clockOffset: offset, clockOffsetDeviation: offsetDeviation)
   }
 
-  /// Returns the double-sided distance by the asymmetric formula, which is valid for replies of
-  /// different lengths: a clock offset of 20 ppm changes the result by 20 ppm of the distance, not
-  /// of the replies.
+  /// Returns the double-sided distance by the asymmetric formula, which allows replies of different
+  /// lengths. A clock offset of 20 ppm changes the distance by 20 ppm.
   ///
   /// Source: Neirynck, Luk, McLaughlin, "An alternative double-sided two-way ranging method",
   /// WPNC 2016.
@@ -182,7 +184,7 @@ public struct TwoWayExchange: Sendable, Hashable {
     let initiator = round1 + reply2
     let responder = round2 + reply1
     guard round1 > 0, reply1 > 0, reply2 > 0, round2 > 0 else { throw .emptyInterval }
-    // Poll to final takes the same time at both ends, apart from the clocks: the time of flight
+    // The time from poll to final differs between the ends only because of the clocks. The flight
     // cancels.
     let offset = (initiator - responder) / responder
     let noise = parameters.stampDeviation * DeviceTick.perSecond
@@ -190,8 +192,8 @@ public struct TwoWayExchange: Sendable, Hashable {
     guard abs(offset) <= parameters.greatestClockOffset + 6 * offsetDeviation else {
       throw .implausibleClocks
     }
-    // round1·round2 - reply1·reply2 written with differences, so that products of 80 bits do not
-    // cancel.
+    // This is round1·round2 - reply1·reply2 with differences as factors. Products of 80 bits would
+    // cancel each other and lose precision.
     let sum = initiator + responder
     let flight = (round1 * (round2 - reply2) + reply2 * (round1 - reply1)) / sum
     let distance = try parameters.checked(ticks: flight)
