@@ -4,30 +4,30 @@ internal import Glibc
 
 /// The errors of ranges and poses, learned from the residuals of a position.
 ///
-/// Each model has a noise of its own for each range, an error that changes as the device moves, and
-/// a heading that drifts. Models are weighted by their likelihood, and the stated covariance is the
-/// covariance of the mixture. The unknowns besides the position are the constant error of the
-/// ranges, the drift and the stretch of the path. They are integrated out.
+/// Each model has an independent noise of each range, an error that changes as the device moves,
+/// and a heading that drifts. The likelihood of a model is its weight. The stated covariance is the
+/// covariance of the mixture. The position is estimated, and the other unknowns are integrated out:
+/// the constant error of the ranges, the drift and the stretch of the path.
 struct TargetErrors: Sendable {
-  /// One standard deviation of a range in metres: noise and slow error.
+  /// One standard deviation of a range in metres: noise and slow error together.
   private(set) var deviation: Double
-  /// The number of neighbouring ranges with the information of one.
+  /// The number of neighbouring ranges that have the information of one independent range.
   private(set) var repetition = 1.0
   /// The drift of the heading in radians per second.
   private(set) var rate = 0.0
-  /// The second term of the series of a random drift, in radians.
+  /// The amplitude of the second term of a random drift's series, in radians.
   private(set) var wave = 0.0
-  /// The ratio of the random drift and the assumed one.
+  /// The ratio of the random drift to the assumed one.
   private(set) var drift = 1.0
-  /// The models that were likely when all were compared.
+  /// The models that were likely at the last comparison of all models.
   private var likely = models
 
   init(deviation: Double) { self.deviation = deviation }
 
   private struct Model {
-    /// The share of the variance that changes slowly.
+    /// The share of a range's variance that changes slowly.
     var slow: Double
-    /// The index in `lengths` of the distance over which it changes.
+    /// The index in `lengths` of the distance over which the slow error changes.
     var length: Int
     /// The drift of the heading divided by the assumed drift.
     var drift: Double
@@ -40,7 +40,7 @@ struct TargetErrors: Sendable {
     }
   }
 
-  /// The weight of the assumed deviation, in ranges.
+  /// The number of ranges whose weight the assumed deviation has.
   private static let priorCount = 2.0
 
   /// The result of a model.
@@ -82,7 +82,7 @@ struct TargetErrors: Sendable {
     return mixture(findings, spacing: residuals.way / max(1, Double(problem.count - 1)))
   }
 
-  /// Takes over the means of the models. Returns the mean and the covariance of the step.
+  /// Applies the means of the models. Returns the mean and the covariance of the step.
   private mutating func mixture(
     _ findings: [Finding], spacing: Double
   ) -> (step: SIMD3<Double>, covariance: Symmetric3) {
@@ -94,7 +94,8 @@ struct TargetErrors: Sendable {
       rate += one.rate * one.weight
       wave += one.wave * one.weight
       drift += one.model.drift * one.weight
-      // The sum of the correlations with all other residuals.
+      // The sum of the correlations of a residual with all others: a geometric series in both
+      // directions.
       let distance = spacing / Self.lengths[one.model.length]
       let others = 2 / max(1e-9, exp(min(50, distance)) - 1)
       repetition += one.weight * (1 + one.model.slow * others)
@@ -108,8 +109,8 @@ struct TargetErrors: Sendable {
     return (mean, covariance)
   }
 
-  /// The equations without the ranges. Precisions are multiplied by the variance of a range, since
-  /// the weights of ranges are relative to it.
+  /// The equations before the ranges are added. Weights of ranges are relative to the variance of a
+  /// range, so precisions are multiplied by that variance.
   private struct Prior {
     var equations = TargetEquations()
     var duration: Double
@@ -144,8 +145,8 @@ struct TargetErrors: Sendable {
     let variance = deviation * deviation
     let random = parameters.randomHeading * model.drift
     let constant = parameters.headingDrift * model.drift
-    // The first terms of a series for Brownian motion, the first of which is nearly a constant
-    // rate.
+    // The drift is Brownian motion, as the first two terms of a series. The first term is nearly a
+    // constant rate.
     let ratePrecision = variance / (constant * constant + random * random / prior.duration)
     let wavePrecision = variance * 11.1 / (random * random * prior.duration)
     equations.expect(.rate, -rate, ratePrecision)
@@ -155,7 +156,7 @@ struct TargetErrors: Sendable {
       &equations)
     logarithm -= log(ratePrecision * wavePrecision)
     guard let solution = equations.solved() else { return nil }
-    // Three unknowns have no prior, so they take three residuals.
+    // The count excludes three residuals for the three unknowns without a prior.
     let count = max(0, residuals.count - 3) + Self.priorCount
     let assumed = parameters.rangeDeviation * parameters.rangeDeviation * Self.priorCount
     let rest = (assumed + solution.rest + residuals.within / (1 - model.slow)) / count

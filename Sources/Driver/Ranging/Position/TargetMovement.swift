@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The evidence that a target moves: the gain in likelihood of a target with constant velocity.
+/// The evidence that a target moves: the greater likelihood of a target with constant velocity.
 struct TargetMovement {
   private typealias Lanes = TargetProblem.Lanes
 
-  /// Weighted sums of the products of a direction and 1.
+  /// Weighted sums of the products of the vector (x, y, z, 1) with itself, for unit directions (x,
+  /// y, z).
   private struct Moments {
     var (xx, xy, xz, yy, yz, zz) = (
       Lanes.zero, Lanes.zero, Lanes.zero, Lanes.zero, Lanes.zero, Lanes.zero
@@ -27,13 +28,13 @@ struct TargetMovement {
     }
   }
 
-  /// The log-likelihood ratio of a moving and a resting target, at the remaining noise.
+  /// The log-likelihood ratio of a moving and a resting target, with the learned noise.
   private(set) var evidence = 0.0
-  /// Metres per second.
+  /// The horizontal speed in metres per second.
   private(set) var speed = 0.0
-  /// A step of the position and of the constant error, and a velocity.
+  /// The equations of a step (x, y, z), a change of the constant error, and a velocity (x, y).
   private var equations = NormalEquations(count: 6)
-  /// The remaining variance relative to the assumed one.
+  /// The ratio of the variance of the residuals to the assumed variance.
   private var noise = 1.0
 
   /// - Parameters:
@@ -43,7 +44,8 @@ struct TargetMovement {
     _ problem: TargetProblem, at best: TargetProblem.Minimum, _ parameters: TargetFinder.Parameters
   ) {
     let precision = 1 / (parameters.rangeDeviation * parameters.rangeDeviation)
-    // Sums without the time, with the time, and with its square, and sums of the residuals.
+    // The sums `still`, `once` and `twice` are weighted by 1, the time and its square. `rest` and
+    // `restOnce` are weighted by the residuals, too.
     var (rest, once, twice, restOnce) = (Moments(), Moments(), Moments(), Moments())
     var (still, before) = (Moments(), Lanes.zero)
     for pair in problem.ranges {
@@ -53,7 +55,7 @@ struct TargetMovement {
       let residual = pair.range - length - best.bias
       let inverse = 1 / length
       (x, y, z) = (x * inverse, y * inverse, z * inverse)
-      // The loss limits the influence of a few gross errors, which are not movement.
+      // The weight limits the influence of a few gross errors, which are not movement.
       var weight = problem.assumedShare * precision / (1 + residual * residual * (precision / 8))
       weight.replace(with: 0, where: pair.precision .== 0)
       still.add(x, y, z, weight)
@@ -91,7 +93,7 @@ struct TargetMovement {
     }
   }
 
-  /// One standard deviation of a component of the velocity.
+  /// One standard deviation of a component of the velocity in metres per second.
   var speedDeviation: Double {
     guard let covariance = equations.inverse() else { return .infinity }
     return (noise * max(covariance[4 * 6 + 4], covariance[5 * 6 + 5])).squareRoot()

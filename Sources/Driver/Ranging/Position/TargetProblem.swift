@@ -4,9 +4,9 @@ internal import Glibc
 
 /// The likelihood of positions of a target, given sightings.
 ///
-/// The unknowns are the position and the constant error of the ranges. Range errors have a heavy
-/// tail on the far side (blocked paths are longer) and are nearly normal on the near one.
-/// Neighbouring ranges share part of their error.
+/// The unknowns are the position and the constant error of the ranges. The errors have a heavy tail
+/// towards greater ranges, because blocked paths are longer. Towards smaller ranges they are nearly
+/// normal. Neighbouring ranges share part of their error.
 struct TargetProblem {
   struct Minimum: Sendable {
     var position: SIMD3<Double>
@@ -17,26 +17,28 @@ struct TargetProblem {
 
   typealias Lanes = SIMD2<Double>
 
-  /// Ranges of two sightings, one in each lane; the precision of a missing one is 0.
+  /// The ranges of two sightings, one in each lane. In a last pair with one sighting, the precision
+  /// of the other lane is 0.
   struct Ranges {
     var x, y, z, range: Lanes
     /// Seconds since the latest sighting.
     var time: Lanes
-    /// The inverse of the variance.
+    /// The inverse of the variance in 1/m².
     var precision: Lanes
-    /// The variance relative to a single range.
+    /// The variance relative to the variance of a single range.
     var spread: Lanes
     /// Metres moved up to this pose.
     var travelled: Lanes
-    /// The movement since: as it is, multiplied by the time until now, and by the second term of
-    /// the series of a random drift.
+    /// Vectors from this pose to the latest one in metres. `back` is the movement itself. For
+    /// `lever`, each step is multiplied by the seconds until now. For `wave`, it is multiplied by
+    /// the second term of the series of a random drift.
     var backX, backY, backZ, leverX, leverY, waveX, waveY: Lanes
-    /// The variances that a random drift of the heading and an uneven stretch since then add.
+    /// The variances that a random drift of the heading and an uneven stretch add until now.
     var age, wear: Lanes
   }
 
-  /// A measured azimuth as two directions in the world: the measured direction, and the
-  /// perpendicular direction to its right.
+  /// A measured azimuth as two directions in the world: one along the azimuth, and one
+  /// perpendicular to its right.
   struct Azimuth: Sendable {
     var origin: SIMD3<Double>
     var along: SIMD3<Double>
@@ -50,7 +52,8 @@ struct TargetProblem {
       right = x * sine - y * cosine
     }
 
-    /// Returns the direction of an arm from the origin: to the right of the azimuth, and along it.
+    /// Returns the components of a vector from the origin: to the right of the azimuth, and along
+    /// it.
     func direction(_ arm: SIMD3<Double>) -> (across: Double, ahead: Double) {
       (right.dot(arm), along.dot(arm))
     }
@@ -60,14 +63,14 @@ struct TargetProblem {
   private var azimuths: [Azimuth] = []
   let count: Int
   private let parameters: TargetFinder.Parameters
-  /// The mean height of the sighting positions.
+  /// The mean height of the sighting positions in metres.
   let height: Double
-  /// The extent of the sighting positions along each axis.
+  /// The extent of the sighting positions along each axis in metres.
   let extent: SIMD3<Double>
-  /// The weight of one range: neighbours share part of their error.
+  /// The weight of one range, at most 1, because neighbours share part of their error.
   let share: Double
-  /// The weight of one range before the errors of ranges are learned: neighbours within 0.25 m
-  /// share their errors.
+  /// The weight of one range until the errors of ranges are learned. Neighbours within 0.25 m are
+  /// assumed to share their errors.
   let assumedShare: Double
 
   init(
@@ -117,7 +120,7 @@ struct TargetProblem {
   /// The position of a sighting relative to the latest pose, corrected for the drift.
   private struct Place {
     var position: SIMD3<Double>
-    /// As in `Ranges`.
+    /// The movement until now and its variances, as in `Ranges`.
     var back = SIMD3<Double>.zero
     var lever = SIMD3<Double>.zero
     var wave = SIMD3<Double>.zero
@@ -125,7 +128,8 @@ struct TargetProblem {
     var wear = 0.0
   }
 
-  /// The heading of the latest pose counts: earlier movement is turned by the drift since then.
+  /// Returns the place of each sighting. The heading of the latest pose is taken as correct, and
+  /// earlier movement is turned by the drift since then.
   private static func places(
     _ sightings: [TargetFinder.Sighting], _ parameters: TargetFinder.Parameters, travelled: Double,
     _ errors: TargetErrors
@@ -143,7 +147,7 @@ struct TargetProblem {
       let since = now - (one.time + after.time) / 2
       after = one
       let wave = sin(1.5 * .pi * since / duration)
-      // A series for the sine and cosine of the turn. It is exact enough, since a correction is at
+      // A series approximates the sine and cosine of the turn. It is exact enough for turns of at
       // most one radian.
       let turn = max(-1, min(1, errors.rate * since + errors.wave * wave))
       let (ahead, aside) = (1 - turn * turn / 2, turn - turn * turn * turn / 6)
@@ -170,10 +174,8 @@ struct TargetProblem {
     return (result.information, result.slope)
   }
 
-  /// Returns other positions with similar ranges.
-  ///
-  /// They are the mirror image in the plane of the movement, and the position turned about its
-  /// line.
+  /// Returns other positions with similar ranges: the mirror image in the plane of the movement,
+  /// and the position turned about the line of the movement.
   ///
   /// - Parameter turns: whether to return the turned position.
   func similar(to position: SIMD3<Double>, turns: Bool) -> [SIMD3<Double>] {
@@ -201,13 +203,13 @@ struct TargetProblem {
     return found
   }
 
-  /// Descends to the next minimum.
+  /// Descends to the nearest minimum.
   ///
   /// - Parameters:
-  ///   - promise: the expected gain of a step below which it is the last.
-  ///   - known: minima that were found before.
-  ///   - near: the distance to one of these at which a descent ends.
-  /// - Returns: nil at one of `known`.
+  /// - promise: the expected decrease of the cost by a step; the step below it is the last one.
+  /// - known: minima that were found before.
+  /// - near: the distance to a known minimum, in metres, within which the descent ends.
+  /// - Returns: nil for a minimum that is in `known`.
   func descend(
     from start: SIMD3<Double>, bias beginning: Double = 0, promise: Double = 1e-7,
     known: [Minimum], near: Double
@@ -217,14 +219,14 @@ struct TargetProblem {
     var bias = beginning
     var damping = 1e-2
     var current = evaluate(position, bias)
-    // The ratio by which the cost along the last step is flatter than the information predicts.
-    // Outliers are part of the information, but resist less the farther they are.
+    // The information of the measurements predicts how the cost curves along a step. The curve is
+    // flatter by this ratio, because outliers count in the information, but pull less.
     var stretch = 1.0
     for _ in 0..<25 {
       for one in known where current.cost >= one.cost && (position - one.position).length < near {
         return nil
       }
-      // The bias is eliminated by the Schur complement.
+      // The Schur complement eliminates the bias from the equations.
       var reduced = current.information
       reduced.add(current.cross, -1 / current.biasInformation)
       let slope = current.slope + current.cross * (-current.biasSlope / current.biasInformation)
@@ -297,8 +299,8 @@ struct TargetProblem {
     var (crossX, crossY, crossZ) = (Lanes.zero, Lanes.zero, Lanes.zero)
     var (slopeX, slopeY, slopeZ) = (Lanes.zero, Lanes.zero, Lanes.zero)
     var (slope, information) = (Lanes.zero, Lanes.zero)
-    // The logarithm of a product, because a logarithm of each factor takes longer than all the
-    // rest.
+    // One logarithm of a product is computed, because logarithms of all factors would take most of
+    // the time.
     var (product, farProduct) = (Lanes.one, Lanes.one)
     var logarithm = 0.0
     for index in 0..<ranges.count {
@@ -307,7 +309,7 @@ struct TargetProblem {
       var length = (x * x + y * y + z * z).squareRoot()
       length.replace(with: 1e-3, where: length .< 1e-3)
       let residual = pair.range - length - bias
-      // Student's distribution with 3 degrees of freedom on the far side, 8 on the near one.
+      // Student's t-distribution: 3 degrees of freedom for too long ranges, 8 for too short ones.
       let isFar = residual .> 0
       let inverseFreedom = Lanes(repeating: 1 / 8.0).replacing(with: 1 / 3.0, where: isFar)
       let factor = 1 + residual * residual * pair.precision * inverseFreedom
@@ -350,14 +352,14 @@ struct TargetProblem {
     result.biasInformation += share * information.sum()
   }
 
-  /// Returns half of (degrees of freedom + 1) of each factor, times the logarithms of the factors.
+  /// Returns the sum of (degrees of freedom + 1) / 2 times the logarithm of each factor.
   private static func logarithm(_ all: Lanes, _ far: Lanes) -> Double {
     4.5 * log(all[0] * all[1]) - 2.5 * log(far[0] * far[1])
   }
 
   private func addAzimuths(_ position: SIMD3<Double>, _ result: inout Evaluation) {
     let precision = 1 / (parameters.azimuthDeviation * parameters.azimuthDeviation)
-    // A mixture of correct azimuths and uniformly distributed outliers.
+    // The distribution is a mixture of correct azimuths and uniformly distributed outliers.
     let right = (1 - parameters.azimuthOutliers) * (precision / (2 * .pi)).squareRoot()
     let wrong = parameters.azimuthOutliers / (2 * .pi)
     let most = 1 / (right + wrong)
@@ -378,7 +380,7 @@ struct TargetProblem {
         logarithm += log(product[0] * product[1])
         product = .one
       }
-      // The device is level, and azimuths increase to the left.
+      // The device is level, and angles increase to the left.
       let (x, y) = (Lanes(arm.x, otherArm.x), Lanes(arm.y, otherArm.y))
       var distance: Lanes = x * x + y * y
       distance.replace(with: 0.01, where: distance .< 0.01)
@@ -407,7 +409,7 @@ struct TargetProblem {
     guard abs(one.across) < 0.2 * one.ahead, abs(other.across) < 0.2 * other.ahead else {
       return Lanes(atan2(one.across, one.ahead), atan2(other.across, other.ahead))
     }
-    // The series is exact to 1e-13 here, and takes a tenth of the time.
+    // The series is exact to 1e-13 in this range, and takes a tenth of the time of the arc tangent.
     let tangent = Lanes(one.across, other.across) / Lanes(one.ahead, other.ahead)
     let square: Lanes = tangent * tangent
     var sum = Lanes(repeating: 1 / 15.0)
@@ -418,11 +420,11 @@ struct TargetProblem {
     return tangent * sum
   }
 
-  /// Returns the exponential functions of two numbers up to 0, exact to 1e-14.
+  /// Returns the exponential functions of two numbers that are 0 or less, exact to 1e-14.
   private static func exponential(_ values: Lanes) -> Lanes {
     var values = values
     values.replace(with: -700, where: values .< -700)
-    // Adding this rounds to a whole number, which is then in the last bits.
+    // Adding 1.5·2^52 rounds to a whole number, which the last bits of the sum then contain.
     let powers: Lanes = values * 1.442_695_040_888_963_4
     let whole: Lanes = powers + 0x1.8p52
     let logarithm: Lanes = (whole - 0x1.8p52) * 0.693_147_180_559_945_3
@@ -438,7 +440,7 @@ struct TargetProblem {
     return sum * scale
   }
 
-  /// Returns the ratio of the residuals to their expectation.
+  /// Returns the ratio of the residuals to their expected size.
   func misfit(at minimum: Minimum) -> Double {
     var squares: [Double] = []
     squares.reserveCapacity(count + 1)
@@ -458,7 +460,7 @@ struct TargetProblem {
 }
 
 extension [Double] {
-  /// Returns the median of the square roots, without sorting the values.
+  /// Returns the median of the square roots. Does not sort all values.
   fileprivate mutating func medianOfRoots() -> Double {
     let middle = (count - 1) / 2
     var (low, high) = (0, count - 1)

@@ -2,27 +2,27 @@
 
 internal import Glibc
 
-/// The residuals of ranges at a position. Consecutive ones are merged into at most 60.
+/// The residuals of ranges at a position. Consecutive residuals are merged into at most 60 groups.
 struct TargetResiduals {
   private struct Merged {
-    /// The residual and its derivatives.
+    /// The mean residual and its mean derivatives.
     var row = TargetEquations.Row.zero
-    /// The inverse of the variance, relative to a range.
+    /// The inverse of the variance, as a multiple of the inverse variance of one range.
     var weight = 0.0
-    /// The distance in metres that was travelled before.
+    /// The distance in metres that the device had moved before.
     var travelled = 0.0
-    /// The variance that the drift of the heading since then adds.
+    /// The variance that the drift of the heading adds until now.
     var age = 0.0
-    /// The variance that the error of the path since then adds.
+    /// The variance that the uneven stretch of the path adds until now.
     var wear = 0.0
   }
 
   private var merged: [Merged] = []
-  /// The weighted squares of differences from the mean of each merged group.
+  /// The weighted sum of the squared differences from the means of the groups.
   private(set) var within = 0.0
   /// The number of ranges.
   private(set) var count = 0.0
-  /// The number of differences from the means of merged groups.
+  /// The number of ranges minus the number of groups.
   private var differences = 0.0
 
   init(_ problem: TargetProblem, at best: TargetProblem.Minimum, deviation: Double) {
@@ -34,7 +34,7 @@ struct TargetResiduals {
       for lane in 0..<2 where pair.precision[lane] > 0 {
         let row = pair.row(lane, at: best)
         let residual = row[7]
-        // Student's distribution as in `TargetProblem`.
+        // The weight by Student's t-distribution, as in `TargetProblem`.
         let freedom = residual > 0 ? 3.0 : 8.0
         let weight =
           (freedom + 1) / (freedom + residual * residual * precision) / pair.spread[lane]
@@ -60,12 +60,12 @@ struct TargetResiduals {
     }
   }
 
-  /// The metres travelled from the first group to the last group.
+  /// The metres moved from the first group to the last group.
   var way: Double { max(1e-6, merged[merged.count - 1].travelled - merged[0].travelled) }
 
   /// Returns the correlation of each group with the group before it.
   ///
-  /// - Parameter length: the metres within which the error changes.
+  /// - Parameter length: the distance in metres over which the error changes.
   func fades(_ length: Double) -> [Double] {
     var before = merged[0].travelled
     return merged.map { one in
@@ -74,17 +74,19 @@ struct TargetResiduals {
     }
   }
 
-  /// Adds the residuals to equations, each without the part that the ones before it predict.
+  /// Adds the residuals to equations. Subtracts the part of each that the residuals before it
+  /// predict.
   ///
   /// - Parameters:
-  ///   - slow: the part of the variance that changes slowly.
-  ///   - drift: the factor of `age`, and `scale` the one of `wear`.
-  /// - Returns: the logarithm of the variances.
+  /// - slow: the share of the variance that changes slowly.
+  /// - drift: the factor of `age`.
+  /// - scale: the factor of `wear`.
+  /// - Returns: the logarithm of the product of the variances.
   func whiten(
     slow: Double, _ fades: [Double], drift: Double, _ scale: Double,
     _ equations: inout TargetEquations
   ) -> Double {
-    // The slow error relative to its size, predicted for each column.
+    // The predicted slow error, as a multiple of its deviation, for each column of a row.
     var (state, variance) = (TargetEquations.Row.zero, 1.0)
     var (logarithm, product) = (differences * log(1 - slow), 1.0)
     for index in 0..<merged.count {
@@ -109,7 +111,7 @@ struct TargetResiduals {
 }
 
 extension TargetProblem.Ranges {
-  /// Returns the residual of a range, and its derivatives, in the order of the unknowns.
+  /// Returns the derivatives of a range in the order of the unknowns, and then its residual.
   fileprivate func row(_ lane: Int, at best: TargetProblem.Minimum) -> TargetEquations.Row {
     let (x, y, z) = (
       best.position.x - self.x[lane], best.position.y - self.y[lane],
@@ -124,11 +126,13 @@ extension TargetProblem.Ranges {
   }
 }
 
-/// Normal equations of seven unknowns, and the sum of the squares in the last column.
+/// The normal equations of seven unknowns. The eighth column has the right side and the sum of
+/// squares.
 struct TargetEquations {
   typealias Row = SIMD8<Double>
 
-  /// The position is last, so that elimination leaves its information.
+  /// The unknowns. The position is last, so that the elimination of the others results in the
+  /// position's information.
   enum Unknown: Int {
     case constant, rate, wave, stretch, x, y, z
   }
@@ -140,7 +144,7 @@ struct TargetEquations {
     var step: SIMD3<Double>
     var covariance: Symmetric3
     var rate, wave: Double
-    /// The weighted sum of the squares that remains.
+    /// The weighted sum of the squared residuals of the solution.
     var rest: Double
     var logDeterminant: Double
   }
@@ -159,7 +163,7 @@ struct TargetEquations {
     squares += weighted[7] * row[7]
   }
 
-  /// Adds the expectation of an unknown.
+  /// Adds an expected value of an unknown, with its precision.
   mutating func expect(_ unknown: Unknown, _ value: Double, _ precision: Double) {
     var row = Row.zero
     row[unknown.rawValue] = 1
@@ -167,7 +171,7 @@ struct TargetEquations {
     add(row, weight: precision)
   }
 
-  /// Adds information about the position, and the slope of its likelihood.
+  /// Adds information about the position, and the slope of the position's log-likelihood.
   mutating func add(_ information: Symmetric3, _ slope: SIMD3<Double>) {
     rows.4 += Row(
       0, 0, 0, 0, information.xx, information.xy, information.xz, slope.x)
@@ -182,7 +186,7 @@ struct TargetEquations {
     var (a, b, c, d) = (rows.0, rows.1, rows.2, rows.3)
     var (x, y, z) = (rows.4, rows.5, rows.6)
     var rest = squares
-    /// Subtracts the part of a pivot's row.
+    /// Subtracts a multiple of the pivot's row, so that the column of the pivot is zero.
     func eliminate(_ row: inout Row, _ pivot: Row, _ index: Int) {
       row -= pivot * (row[index] / pivot[index])
     }
@@ -206,7 +210,7 @@ struct TargetEquations {
     guard let covariance = information.inverse else { return nil }
     let slope = SIMD3(x[7], y[7], z[7])
     let step = covariance.times(slope)
-    /// Returns an unknown, from its row and the unknowns after it.
+    /// Returns an unknown from its row and the unknowns after it.
     func value(_ row: Row, _ index: Int, _ others: Row) -> Double {
       (row[7] - (row * others).sum()) / row[index]
     }

@@ -146,8 +146,8 @@ package struct PathModel: Codable, Sendable, Hashable {
 
 extension ReceptionDiagnostics {
   /// Returns the value of a diagnostic.
+  ///
   /// - Parameter distance: the measured distance in metres.
-  /// - Parameter distance: as measured, in metres.
   package func value(_ diagnostic: PathDiagnostic, distance: Double?) -> Double? {
     switch diagnostic {
     case .powerGap: receivedPower.flatMap { all in firstPathPower.map { all - $0 } }
