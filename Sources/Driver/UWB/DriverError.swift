@@ -6,7 +6,7 @@ public import UWBLink
 
 /// The reason why the driver could not carry out a call.
 ///
-/// `code` is the kind of error, `description` a sentence with all that is known, and
+/// `code` is the kind of the error, `description` a sentence with all known facts, and
 /// `recoverySuggestion` the next step to try.
 public struct DriverError: Error, Sendable, Hashable {
   /// The kind of an error. New codes may be added.
@@ -30,7 +30,7 @@ public struct DriverError: Error, Sendable, Hashable {
     case malformedAnswer
     /// The chip reported during a command that it lost everything (DEVICE_STATUS ERROR).
     case deviceError
-    /// The chip answers only with errors until it is reset. It was opened without
+    /// The chip answers only with errors until it is reset. It was opened without a reset
     /// (`UWBDevice.ResetPolicy.keepState`).
     case needsReset
     /// The chip reported by itself that it lost everything, including its sessions.
@@ -43,7 +43,7 @@ public struct DriverError: Error, Sendable, Hashable {
     case otherDevice
     /// A session did not reach the expected state.
     case stateNotReached
-    /// A session ended its state by itself: see `endReason`.
+    /// A session left its state without a request: see `endReason`.
     case sessionEnded
     /// There is more data than the chip accepts at once.
     case dataTooLong
@@ -69,7 +69,7 @@ public struct DriverError: Error, Sendable, Hashable {
   public private(set) var endReason: StateChangeReason?
   /// The command that was not carried out.
   package private(set) var command: String?
-  /// The number of bytes that came instead of an answer and are not UCI.
+  /// The number of bytes that arrived instead of an answer, and that are not UCI.
   package private(set) var garbage: UInt64 = 0
 
   private indirect enum Cause: Sendable, Hashable {
@@ -78,10 +78,10 @@ public struct DriverError: Error, Sendable, Hashable {
     case service(String)
   }
   private var cause: Cause?
-  /// The cause; the meaning of the chip's own code follows it.
+  /// The cause as a sentence; `description` adds the meaning of the chip's code.
   private var sentence = ""
   private var suggestion: String?
-  /// The status that explains the next step, where the chip has not sent one.
+  /// The status that determines the next step, if the chip did not send one.
   private var impliedStatus: Status?
 
   /// The error of the link.
@@ -93,14 +93,14 @@ public struct DriverError: Error, Sendable, Hashable {
   }
 }
 
-// Each error with its cause and the next step to try.
+// Errors, each with its cause and the next step to try.
 extension DriverError {
   package static let resetIt = "Reset the board or unplug it, then try again."
   private static let checkBoard =
     "Check that the board runs UCI firmware and that this is its UCI port (on a DWM3001CDK the "
     + "USB connector J20, not the J-Link); press its reset button and try again."
 
-  /// Returns the error with the next step for this endpoint: a network has no baud rate and no
+  /// Returns the error with the next step for this endpoint. A network has neither a baud rate nor
   /// connectors.
   func at(_ endpoint: LinkEndpoint) -> DriverError {
     guard case .tcp = endpoint, code == .noAnswer, garbage > 0 || suggestion == Self.checkBoard
@@ -127,7 +127,7 @@ extension DriverError {
         "Something else speaks there: another firmware (a CLI build?), another baud rate, or the "
           + "wrong port."
       } else if command.hasPrefix("SESSION_") {
-        // In this case, the chip has answered other commands before.
+        // The chip has answered other commands before.
         resetIt
       } else {
         checkBoard
@@ -146,21 +146,21 @@ extension DriverError {
         "The device asked for \(command) again \(counted(attempts, "time")) and never took it.",
       suggestion: resetIt)
   }
-  /// - Parameter end: The end that refused the command, in one word.
+  /// - Parameter end: the end that refused the command, as one word for the sentence.
   package static func refused(
     command: String, _ status: Status, by end: String = "device"
   ) -> DriverError {
     DriverError(
       code: .refused, status: status, command: command,
       sentence: "The \(end) refused \(command): ",
-      // Chips refuse a second session when it is made, uwbd when it starts.
+      // Chips refuse a second session when it is created, and uwbd when it starts.
       suggestion: status == .sessionDuplicate && command == "SESSION_START_CMD"
         ? "A program ranges with this session id and other parameters, or has exited and lets its "
           + "session wait for it (uwbctl list). Give the same parameters to share the session, wait until it "
           + "has ended, or choose another session id."
         : nil)
   }
-  /// - Parameter failed: the rounds that the chip names; empty where it names none.
+  /// - Parameter failed: the rounds that the chip reports as refused; empty if it reports none.
   package static func roundsRefused(
     command: String, _ status: Status, failed: [UInt8]
   ) -> DriverError {
@@ -172,16 +172,16 @@ extension DriverError {
       suggestion: "Compare the rounds with the most that the chip lists (DT_ANCHOR_MAX_ACTIVE_RR, "
         + "DT_TAG_MAX_ACTIVE_RR in uwbctl caps).")
   }
-  /// Returns this error with the words of the service that refused the command.
+  /// Returns this error with the sentence of the service that refused the command.
   ///
-  /// - Parameter suggestion: The next step; nil keeps the one of the error.
+  /// - Parameter suggestion: The next step; nil to keep the next step of this error.
   func refusedByService(_ sentence: String, _ suggestion: String?) -> DriverError {
     var error = self
     error.cause = .service(sentence)
     error.suggestion = suggestion ?? self.suggestion
     return error
   }
-  /// - Parameter command: the command, if the parameters are not parameters of a session.
+  /// - Parameter command: the command, if it does not set parameters of a session.
   package static func parametersRefused(
     _ status: Status, _ refused: [RefusedParameter], command: String? = nil
   ) -> DriverError {
@@ -305,7 +305,7 @@ extension DriverError: DescribedError {
     }
   }
 
-  /// Returns `NAME (0xNN). Meaning.`, where the chip sent a code.
+  /// Returns `NAME (0xNN). Meaning.` for the chip's code; empty if it sent none.
   private func words(in dialect: Dialect?) -> String {
     guard let code = status?.rawValue ?? endReason?.rawValue,
       let name = status?.description ?? endReason?.description
@@ -320,7 +320,7 @@ extension DriverError: DescribedError {
     (status ?? impliedStatus)?.explained(in: dialect) ?? endReason?.explained(in: dialect)
   }
 
-  /// Returns `SLOT_DURATION (INVALID_RANGE)`.
+  /// Returns the parameter and its status: `SLOT_DURATION (INVALID_RANGE)`.
   private func words(_ refused: RefusedParameter, _ dialect: Dialect) -> String {
     let name =
       command == nil
@@ -346,8 +346,8 @@ extension DriverError: DescribedError {
   }
 }
 
-/// Returns an error as a value: `do` and `catch` of typed errors in tasks have crashed the
-/// compiler.
+/// Returns the result of `body` as a value, because `do` and `catch` of typed errors in tasks have
+/// crashed the compiler.
 package func attempt<Value: Sendable>(
   _ body: () async throws(DriverError) -> Value
 ) async -> Result<Value, DriverError> {
@@ -355,8 +355,8 @@ package func attempt<Value: Sendable>(
 }
 
 extension DriverError {
-  /// Whether the device is absent at the moment, or another program has opened it: waiting may
-  /// help.
+  /// Whether waiting may help: the device is absent at the moment, or another program has opened
+  /// it.
   package var isTransient: Bool {
     switch code {
     case .recovering, .otherDevice, .deviceRestarted, .deviceFailed, .deviceError: true

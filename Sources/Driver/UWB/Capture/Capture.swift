@@ -5,8 +5,8 @@ public import UWBLink
 
 /// One UCI packet of a capture.
 public struct CapturedPacket: Sendable, Hashable {
-  /// Nanoseconds since 1970 in a pcapng file, since midnight in a log; nil where the source has no
-  /// times.
+  /// The time in nanoseconds: since 1970 in a pcapng file, since midnight in a log. Nil where the
+  /// source has no times.
   public var time: UInt64?
   /// The direction; nil where neither the source nor the packet contains it.
   public var direction: PacketDirection?
@@ -18,7 +18,7 @@ public struct CapturedPacket: Sendable, Hashable {
     self.bytes = bytes
   }
 
-  /// Whether the bytes are exactly the packet that their header announces.
+  /// Whether the number of bytes is the number that their header announces.
   package var isWhole: Bool {
     let bytes = unsafe bytes.span.bytes
     guard let header = try? PacketHeader(parsing: bytes) else { return false }
@@ -27,16 +27,16 @@ public struct CapturedPacket: Sendable, Hashable {
   }
 }
 
-/// A message between an accessory and a phone, in a capture of the accessory or of its finder.
+/// A message between an accessory and a phone, captured at either end.
 package struct CapturedMessage: Sendable, Hashable {
   /// The number of packets of the same part of the capture before this message.
   package var packets: Int
   /// Nanoseconds since 1970.
   package var time: UInt64?
-  /// Whether the recording end received it.
+  /// Whether the end that captured the message received it.
   package var isInbound: Bool
   package var bytes: [UInt8]
-  /// The protocol and the phone, as the recording end wrote them.
+  /// The protocol and the phone, as written in the capture.
   package var comment: String
 }
 
@@ -50,11 +50,12 @@ package enum CaptureFormat: Hashable, Sendable {
   case log
 }
 
-/// A part of a capture that could not be used. Everything else is read nevertheless.
+/// A part of a capture that could not be used. All other parts are read.
 public enum CaptureProblem: Hashable, Sendable {
-  /// The last block ends early, as after a kill or a full disk.
+  /// The last block ends early, for example because the program was killed or the disk was full.
   case truncated(offset: Int)
-  /// The block at this offset contradicts itself; the blocks after it were not read.
+  /// The fields of the block at this offset contradict each other. The blocks after it were not
+  /// read.
   case damaged(offset: Int)
   /// The packet in the block at this offset was cut when it was recorded, and is left out.
   case cutPacket(offset: Int)
@@ -68,7 +69,7 @@ public enum CaptureProblem: Hashable, Sendable {
 }
 
 extension CaptureProblem: CustomStringConvertible {
-  /// One sentence. It never repeats bytes, which may hold keys.
+  /// The problem in one sentence. It never repeats bytes, which may be keys.
   public var description: String {
     switch self {
     case .truncated(let offset):
@@ -99,7 +100,7 @@ public struct Capture: Sendable, Hashable {
 
   package init(format: CaptureFormat) { self.format = format }
 
-  /// Returns the packets so far and removes them, for decoding in parts.
+  /// Returns the packets so far and removes them, so that a capture can be decoded in parts.
   mutating func takePackets() -> Capture {
     var taken = Capture(format: format)
     swap(&taken.packets, &packets)
@@ -124,9 +125,9 @@ public struct Capture: Sendable, Hashable {
 public enum CaptureError: Error, Sendable, Hashable {
   /// There are no bytes, or only blanks.
   case empty
-  /// No packet was found: neither pcapng nor hexadecimal text nor a known log.
+  /// The bytes are neither pcapng nor hexadecimal text nor a known log.
   case notACapture
-  /// The older pcap format, which has no directions.
+  /// The file has the older pcap format, which has no directions.
   case olderFormat
   /// The file could not be opened or read; the kernel's reason.
   case unreadable(path: String, errno: Int32, reason: String)

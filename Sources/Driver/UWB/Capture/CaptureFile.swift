@@ -7,8 +7,8 @@ internal import UWBLink
 
 /// A pcapng file that is being written.
 ///
-/// Each packet is one block and each block one write(2), so whatever ends the program, the file
-/// can be read up to the last packet. Any thread may record.
+/// Each packet is one block, and each block is one call of write(2). If the program ends for any
+/// reason, the file can still be read up to the last packet. Any thread may record.
 public final class CaptureFile: Sendable {
   private struct State {
     var encoder: PcapngEncoder
@@ -48,19 +48,19 @@ public final class CaptureFile: Sendable {
     }
     state = Locked(State(encoder: PcapngEncoder(includeSecrets: includeSecrets)))
     epoch = CommandEngine.now(CLOCK_REALTIME) &- CommandEngine.now()
-    // All properties are initialised before this may throw, so `deinit` closes the file.
+    // All properties are initialised before this statement can throw, so `deinit` closes the file.
     if let failure = write(PcapngEncoder.preamble(description)) { throw failure }
   }
 
   deinit { try? descriptor.close() }
 
-  /// The reason why nothing is written any more; nil as long as all writes succeeded.
+  /// The reason why recording has stopped; nil as long as all writes succeeded.
   public var failure: CaptureError? { state.withLock { $0.failure } }
 
   /// Writes one packet, header included. Does nothing after a failure: see `failure`.
-  ///
-  /// Times in the file never go back. A packet from the chip may have been read before a packet to
-  /// the chip was recorded, but recognised after it; it then gets the time of the latter.
+  /// Times in the file never decrease. A packet from the chip may have been read before a packet to
+  /// the chip was recorded, but recognised after it. It then gets the time of the packet to the
+  /// chip.
   ///
   /// - Parameters:
   ///   - direction: The direction of the packet.
@@ -75,7 +75,7 @@ public final class CaptureFile: Sendable {
     return record(time) { $0.packet(direction, bytes, time: $1) }
   }
 
-  /// Writes a message between an accessory and a phone, as above.
+  /// Writes a message between an accessory and a phone, as `record(_:_:time:)` writes a packet.
   ///
   /// - Parameters:
   ///   - message: the message. The caller removes keys from it, unless `includesSecrets`.

@@ -11,7 +11,7 @@ public enum CaptureReader {
   package static func format(of bytes: [UInt8]) throws(CaptureError) -> CaptureFormat {
     let beginning = bytes.prefix(4)
     if beginning.elementsEqual(PcapngDecoder.magic) { return .pcapng }
-    // Microseconds and nanoseconds, both byte orders.
+    // The magic numbers of files with microseconds and with nanoseconds, in both byte orders.
     let older: [[UInt8]] = [
       [0xA1, 0xB2, 0xC3, 0xD4], [0xD4, 0xC3, 0xB2, 0xA1], [0xA1, 0xB2, 0x3C, 0x4D],
       [0x4D, 0x3C, 0xB2, 0xA1],
@@ -49,11 +49,11 @@ public enum CaptureReader {
     }
   }
 
-  /// Reads a file, a pipe or standard input (`-`) as it arrives.
+  /// Reads a file, a pipe or standard input (`-`) in parts, as they arrive.
   ///
   /// - Parameters:
   ///   - take: receives the packets of a capture or a log.
-  ///   - line: receives each line of a text in hexadecimal, without its end.
+  /// - line: receives each line of hexadecimal text, without its line break.
   package static func read(
     asItComes path: String, _ take: (Capture) throws -> Void,
     line: (ArraySlice<UInt8>) throws -> Void
@@ -65,7 +65,7 @@ public enum CaptureReader {
     var (pcapng, log) = (PcapngDecoder(), TextDecoder(.log))
     var format: CaptureFormat?
     var bytes: [UInt8] = []
-    // The index before which all lines were searched without determining the format.
+    // All lines before this index were searched, and did not determine the format.
     var searched = 0
     // The number of lines that are no longer in `bytes`.
     var taken = 0
@@ -101,7 +101,7 @@ public enum CaptureReader {
         bytes.removeFirst(end)
         searched = 0
         taken += lines.count
-      // A file is searched to its end. A pipe may be endless, so the search is limited.
+      // A pipe may be endless, so the search in it is limited. A file is searched to its end.
       case nil: if !file.isRegular, bytes.count > 1 << 24 { throw CaptureError.notACapture }
       }
       guard bytes.count <= 1 << 27 else {
@@ -114,15 +114,14 @@ public enum CaptureReader {
     }
   }
 
-  /// - Parameters:
-  ///   - searched: the number of bytes whose lines do not determine the format.
-  ///   - before: the number of bytes of earlier calls.
+  /// - Parameters: - searched: the number of bytes in the lines that did not determine the format.
+  ///   - before: the number of bytes at the previous call.
   /// - Returns: nil while the format is unknown.
   private static func format(
     ofBeginning bytes: [UInt8], _ searched: inout Int, before: Int
   ) throws(CaptureError) -> CaptureFormat? {
     if bytes.starts(with: PcapngDecoder.magic) { return .pcapng }
-    // The header of a capture may still be incomplete.
+    // The first four bytes, which identify a capture, may be incomplete.
     var start = before < 4 ? searched : max(searched, before)
     if bytes.count >= 4, bytes[start...].contains(0) { return try format(of: bytes) }
     while let end = bytes[start...].firstIndex(of: 0x0A) {

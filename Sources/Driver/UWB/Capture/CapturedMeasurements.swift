@@ -4,8 +4,8 @@ internal import UCI
 internal import UWBLink
 
 extension Capture {
-  /// Returns the estimates from all two-way measurements of the capture, as a session would compute
-  /// them.
+  /// Returns the estimates that a session would compute from all two-way measurements of the
+  /// capture.
   public func estimates(
     _ settings: EstimationSettings = EstimationSettings()
   ) -> [EstimatedMeasurement] {
@@ -21,7 +21,7 @@ extension Capture {
 }
 
 extension Capture {
-  /// Returns all messages of one-way ranging of the capture, as a session would report them.
+  /// Returns the messages that a session would report in one-way ranging.
   public func oneWayMeasurements() -> [OneWayMeasurement] {
     var measurements = CapturedMeasurements()
     return packets.flatMap { packet in
@@ -31,7 +31,7 @@ extension Capture {
   }
 }
 
-/// The two-way measurements in the packets of a capture, joined and read as in the driver.
+/// The two-way measurements in the packets of a capture, joined and read as the driver does it.
 package struct CapturedMeasurements {
   /// Whether the chip reports RSSI, according to its device info; true without device info.
   package private(set) var hasRSSI = true
@@ -53,9 +53,9 @@ package struct CapturedMeasurements {
     return oneWay
   }
 
-  /// Returns the rounds that this packet completes, with estimates, including rounds without
-  /// measurements. A measurement that waits for diagnostics is returned for a later packet. The
-  /// times never go back; where the capture has none, they are an interval apart.
+  /// Returns the rounds that this packet completes, with estimates. Includes rounds without
+  /// measurements. A measurement that waits for diagnostics is returned for a later packet. Times
+  /// never decrease; if the capture has no times, rounds are a ranging interval apart.
   package mutating func rounds(
     _ packet: CapturedPacket, _ settings: EstimationSettings
   ) -> [EstimatedRound] {
@@ -73,7 +73,7 @@ package struct CapturedMeasurements {
     return list
   }
 
-  /// Returns the rounds that still wait.
+  /// Returns the rounds that still wait for diagnostics.
   package mutating func remaining() -> [EstimatedRound] {
     var list: [EstimatedRound] = []
     for token in estimators.keys.sorted() { estimators[token]?.flush { list.append($0) } }

@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import UCI
 
-/// Reads pcapng of either byte order: enhanced, simple and old packet blocks; others are skipped.
+/// Reads pcapng in either byte order. It reads enhanced, simple and old packet blocks, and skips
+/// others.
 ///
-/// Allocates only for the packets in the file, whatever its length fields contain.
+/// Memory is allocated only for packets in the file, whatever length its fields announce.
 struct PcapngDecoder {
-  /// The longest block that is waited for; a packet is never nearly as long.
+  /// The length above which a block is damage: packets are much shorter.
   private static let longestBlock = 1 << 27
 
   private struct Interface {
     var linkType: UInt16
     var snapLength: UInt32
-    /// Units of a second: 10^n or, with bit 7 set, 2^n.
+    /// The number of time units in a second: 10^n or, with bit 7 set, 2^n.
     var resolution: UInt8 = 6
-    /// Seconds to add.
+    /// The seconds to add to each time.
     var offset: UInt64 = 0
     /// Whether the packets are messages between an accessory and phones.
     var hasMessages = false
   }
 
   static let magic: [UInt8] = [0x0A, 0x0D, 0x0D, 0x0A]
-  /// LINKTYPE_FIRA_UCI, and the number that files from before its registration carry.
+  /// LINKTYPE_FIRA_UCI, and the number that was used before its registration.
   static let linkTypes: Set<UInt16> = [PcapngEncoder.linkType, 293]
 
   /// The bytes that have not been read yet.
@@ -41,7 +42,7 @@ struct PcapngDecoder {
 
   /// Reads the complete blocks.
   ///
-  /// - Returns: the packets in them, and with the last ones all problems.
+  /// - Returns: the packets in these blocks. With the last blocks, also all problems.
   mutating func take(_ more: [UInt8], isLast: Bool) -> Capture {
     bytes += more
     var offset = 0
@@ -57,7 +58,7 @@ struct PcapngDecoder {
     return capture
   }
 
-  /// Reads one block and returns its length. Nil when the rest cannot be read, or not yet.
+  /// Reads one block and returns its length. Returns nil if the block is incomplete or unreadable.
   private mutating func takeBlock(at offset: Int, _ isLast: Bool) -> Int? {
     func end(_ problem: CaptureProblem) -> Int? {
       isOver = true
@@ -169,8 +170,7 @@ struct PcapngDecoder {
         time: ticks.map { Self.nanoseconds($0, interface) }, direction: direction, bytes: packet))
   }
 
-  /// Converts ticks to nanoseconds. Wraps where a damaged file needs more than 64 bits; never
-  /// traps.
+  /// Converts ticks to nanoseconds. Never traps: a time in a damaged file may wrap at 64 bits.
   private static func nanoseconds(_ ticks: UInt64, _ interface: Interface) -> UInt64 {
     let exponent = interface.resolution & 0x7F
     var time: UInt64
@@ -200,7 +200,7 @@ struct PcapngDecoder {
     }
   }
 
-  // MARK: numbers; the caller has checked the bounds
+  // MARK: numbers within bounds that the caller has checked
 
   private func u16(_ offset: Int) -> UInt16 { number(offset) }
   private func u32(_ offset: Int) -> UInt32 { number(offset) }

@@ -6,17 +6,17 @@ package import UCI
 /// Each block is complete once made. A file written block by block can therefore be read up to its
 /// last complete block, whenever the writer ended.
 package struct PcapngEncoder: Sendable {
-  /// The names of the section and its interface; nil leaves an option out.
+  /// The names of the section and of its interface; a nil name is not written.
   package struct Description: Sendable, Hashable {
-    /// `shb_hardware`: the chip or board.
+    /// The chip or board (`shb_hardware`).
     package var hardware: String?
-    /// `shb_os`.
+    /// The operating system (`shb_os`).
     package var os: String?
-    /// `shb_userappl`: the program that records.
+    /// The program that records (`shb_userappl`).
     package var userApplication: String?
-    /// `if_name`: the name of the device.
+    /// The name of the device (`if_name`).
     package var interfaceName: String?
-    /// `if_description`.
+    /// The description of the device (`if_description`).
     package var interfaceDescription: String?
     package init(
       hardware: String? = nil, os: String? = nil, userApplication: String? = nil,
@@ -33,10 +33,10 @@ package struct PcapngEncoder: Sendable {
   /// LINKTYPE_FIRA_UCI: a UCI packet with its header, nothing before or after it.
   package static let linkType: UInt16 = 299
 
-  /// LINKTYPE_USER0, for messages between accessories and phones; `messages` describes it in the
-  /// file.
+  /// LINKTYPE_USER0, for messages between accessories and phones. The interface has the description
+  /// `messages`.
   static let messageLinkType: UInt16 = 147
-  /// The description of the interface of messages, by which they are recognised.
+  /// The description of the interface of such messages, which identifies them.
   static let messages = "Messages between an accessory and phones"
 
   private var redactor: SecretRedactor?
@@ -87,8 +87,8 @@ package struct PcapngEncoder: Sendable {
     return Self.packet(0, direction, bytes, time: time, comment: nil)
   }
 
-  /// Returns the block of a message between an accessory and a phone, before the first one with the
-  /// description of its interface.
+  /// Returns the block of a message between an accessory and a phone. The first of them comes after
+  /// the description of its interface.
   ///
   /// - Parameters:
   ///   - message: the message. Its keys are not recognised here.

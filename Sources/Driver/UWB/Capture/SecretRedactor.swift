@@ -4,11 +4,11 @@ internal import UCI
 /// Zeroes key material in packets: values of secret parameters, keys of controlees, and messages
 /// that the tables of UCI mark as secret.
 ///
-/// Lengths stay. A message that cannot be parsed, because it is segmented or has a wrong layout,
-/// loses everything after its first fields. The vendor of vendor groups is taken from the chip's
-/// device information; before that, every vendor with secrets in the group counts.
+/// Lengths are unchanged. In a message that cannot be parsed (segmented or malformed), everything
+/// after its first fields becomes zero. The chip's device information determines the vendor of
+/// vendor groups. Before it arrives, the secrets of all vendors are zeroed.
 struct SecretRedactor: Sendable {
-  /// Message types and opcodes whose last segment has not arrived.
+  /// Message types and opcodes of messages without their last segment yet.
   private struct Pending: Hashable {
     var type: MessageType
     var opcode: Opcode

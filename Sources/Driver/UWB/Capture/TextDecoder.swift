@@ -13,7 +13,7 @@ struct TextDecoder {
     bytes.split(separator: 0x0A).contains { direction(of: $0) != nil }
   }
 
-  /// Returns the format of a text with this line; nil where the line does not determine it.
+  /// Returns the format of a text that contains this line; nil if the line does not determine it.
   static func format(of line: ArraySlice<UInt8>) -> CaptureFormat? {
     if direction(of: line) != nil { return .log }
     var capture = Capture(format: .hexText)
@@ -38,7 +38,7 @@ struct TextDecoder {
 
   /// Reads the next lines.
   ///
-  /// - Returns: the packets in them, and with the last ones all problems.
+  /// - Returns: the packets in these lines. With the last lines, also all problems.
   mutating func take(_ lines: some Sequence<ArraySlice<UInt8>>, isLast: Bool) -> Capture {
     for line in lines {
       count += 1
@@ -62,7 +62,7 @@ struct TextDecoder {
   ) -> Bool {
     guard let (direction, tag) = direction(of: line) else { return true }
     let arrows: [UInt8] = Array("<>=".utf8)
-    // Some stacks also write sentences with these tags.
+    // Some stacks also write sentences after these tags: lines without an arrow are skipped.
     guard let arrow = line[tag...].lastIndex(where: arrows.contains) else { return true }
     return take(line[(arrow + 1)...], time: clock.time(of: line[..<tag]), &capture) { _ in
       direction
@@ -105,7 +105,8 @@ struct TextDecoder {
     byte == 0x20 || (0x09...0x0D).contains(byte)
   }
 
-  /// Returns the digits as bytes; nil for any other character than the usual separators.
+  /// Returns the digits as bytes; nil if there is a character other than digits and usual
+  /// separators.
   private static func digits(_ text: ArraySlice<UInt8>) -> [UInt8]? {
     var bytes: [UInt8] = []
     var high: UInt8?
@@ -133,7 +134,7 @@ struct TextDecoder {
     return high == nil && !bytes.isEmpty ? bytes : nil
   }
 
-  /// Returns consecutive packets; nil unless they make up all bytes.
+  /// Returns the bytes as consecutive packets; nil if there are bytes beyond whole packets.
   private static func packets(_ bytes: [UInt8]) -> [[UInt8]]? {
     var packets: [[UInt8]] = []
     var rest = bytes[...]

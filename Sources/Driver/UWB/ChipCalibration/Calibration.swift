@@ -6,12 +6,12 @@ public import UWBLink
 /// The way in which a family of chips stores its calibration.
 package enum CalibrationScheme: Sendable, Hashable {
   case unknown
-  /// Values by the names of keys (Qorvo's group 0xE).
+  /// Values with names as keys (Qorvo's group 0xE).
   case namedKeys
   /// Numbered parameters of each channel (NXP's group 0xF).
   case numberedParameters
 
-  /// All known values by name; the values of a scheme in their order.
+  /// All known values, in the order of the scheme.
   package var values: [CalibrationValue] {
     switch self {
     case .unknown: []
@@ -32,13 +32,13 @@ package enum CalibrationScheme: Sendable, Hashable {
 
 /// The description of one value of a calibration.
 package struct CalibrationValue: Sendable, Hashable {
-  /// For example `ant0.ch9.ant_delay`, or `ch9.rx_ant_delay`.
+  /// The name, for example `ant0.ch9.ant_delay` or `ch9.rx_ant_delay`.
   package var name: String
   /// The form of its bytes.
   package var form: CalibrationForm
   /// The unit of its numbers; nil where there is none, or it is unknown.
   package var unit: String?
-  /// One sentence; nil where the name explains itself.
+  /// The meaning in one sentence; nil where the name is clear.
   package var summary: String?
 
   init(_ name: String, _ form: CalibrationForm, unit: String? = nil, _ summary: String? = nil) {
@@ -50,8 +50,8 @@ package struct CalibrationValue: Sendable, Hashable {
 
   func named(_ name: String) -> CalibrationValue { .init(name, form, unit: unit, summary) }
 
-  /// Returns the value as users write it, with its unit; bytes in hexadecimal where they do not
-  /// have the known form.
+  /// Returns the value as users write it, with its unit. Bytes that do not have the known form are
+  /// returned in hexadecimal.
   package func text(_ bytes: [UInt8]) -> String {
     guard let text = form.text(bytes) else { return CalibrationForm.raw(bytes) }
     return unit.map { "\(text) \($0)" } ?? text
@@ -77,7 +77,7 @@ package struct CalibrationValue: Sendable, Hashable {
 
 /// A value of a calibration on the chip.
 public struct CalibrationEntry: Sendable, Hashable {
-  /// See `CalibrationValue`.
+  /// The name of a `CalibrationValue`.
   public var name: String
   /// The bytes in the order of the wire, at most 255.
   public var bytes: [UInt8]
@@ -94,15 +94,15 @@ public struct CalibrationEntry: Sendable, Hashable {
 public enum CalibrationError: Error, Sendable, Hashable {
   /// The calibration format of this chip is unknown.
   case unsupported(chip: String)
-  /// There is no value of this name; the closest names.
+  /// There is no value with this name; `nearest` has the closest names.
   case unknownName(String, nearest: [String])
   /// The value does not have an accepted form.
   case unreadable(name: String, value: String, accepted: String)
   /// The value has another number of bytes on the chip.
   case wrongLength(name: String, expected: Int, given: Int)
-  /// The chip refused to read or write it; the status by its name and number.
+  /// The chip refused to read or write the value, with this status.
   case refused(name: String, status: String, code: UInt8)
-  /// The chip accepted the value, and stores another one.
+  /// The chip accepted the value, but has stored another one.
   case notKept(name: String, wrote: [UInt8], read: [UInt8])
   /// The device failed.
   case device(DriverError)

@@ -4,7 +4,7 @@ internal import UCI
 /// The calibration of one chip, for storing in a file and restoring later.
 package struct CalibrationBackup: Codable, Sendable, Hashable {
   package struct Device: Codable, Sendable, Hashable {
-    /// The name of the family, as `DeviceProfile` has it.
+    /// The name of the family, from `DeviceProfile`.
     package var family: String
     /// The identifier of the chip, in hexadecimal; nil where it reports none.
     package var chipID: String?
@@ -20,11 +20,11 @@ package struct CalibrationBackup: Codable, Sendable, Hashable {
   }
 
   package struct Value: Codable, Sendable, Hashable {
-    /// See `CalibrationValue`.
+    /// The name of a `CalibrationValue`.
     package var name: String
-    /// The bytes in the order of the wire, in hexadecimal: these are written back.
+    /// The bytes in the order of the wire, in hexadecimal. They are written back.
     package var hex: String
-    /// The value for users.
+    /// The value as text for users; it is not read.
     package var text: String?
   }
 
@@ -41,7 +41,7 @@ package struct CalibrationBackup: Codable, Sendable, Hashable {
 
   /// Returns the values for writing to a chip.
   ///
-  /// - Throws: `CalibrationError.unreadable` for digits that are not bytes.
+  /// - Throws: `CalibrationError.unreadable` for text that is not hexadecimal bytes.
   package func entries() throws(CalibrationError) -> [CalibrationEntry] {
     var list: [CalibrationEntry] = []
     for value in values {

@@ -3,15 +3,17 @@ internal import UCI
 
 /// The form of the bytes of a calibration value. Numbers are little-endian.
 package indirect enum CalibrationForm: Sendable, Hashable {
-  /// A number with this many bytes, and bits of fraction; in two's complement if signed.
+  /// A number with this many bytes, `fraction` of whose bits are after the point. Signed numbers
+  /// are in two's complement.
   case number(Int, isSigned: Bool, fraction: Int)
-  /// One byte with words for its values.
+  /// One byte, with a word for each of its values.
   case words([String])
   /// A fixed number of values, one after another.
   case list(CalibrationForm, count: Int)
-  /// A count, and this many values.
+  /// A count in one byte, then this many values.
   case counted(CalibrationForm)
-  /// A count, and this many entries: the number of an antenna or pair, and its values.
+  /// A count, then this many entries. An entry has the number of an antenna or pair, and its
+  /// values.
   case numbered(CalibrationForm, values: Int)
   /// Bytes without a known structure.
   case bytes
@@ -22,10 +24,10 @@ package indirect enum CalibrationForm: Sendable, Hashable {
   static func signed(_ width: Int, fraction: Int = 0) -> Self {
     .number(width, isSigned: true, fraction: fraction)
   }
-  /// One byte, no or yes.
+  /// One byte: no or yes.
   static let flag = words(["no", "yes"])
 
-  /// The bytes of one value; nil where the number is not fixed.
+  /// The number of bytes; nil where it is not fixed.
   private var width: Int? {
     switch self {
     case .number(let width, _, _): width
@@ -75,7 +77,7 @@ package indirect enum CalibrationForm: Sendable, Hashable {
     }
   }
 
-  /// Returns `hex:0102`, which every value accepts.
+  /// Returns bytes as text, for example `hex:0102`. Every value accepts such text.
   static func raw(_ bytes: [UInt8]) -> String {
     "hex:"
       + bytes.map { byte in
@@ -93,8 +95,7 @@ package indirect enum CalibrationForm: Sendable, Hashable {
     return Int64(bitPattern: number(bytes) << UInt64(shift)) >> Int64(shift)
   }
 
-  /// Returns the necessary digits, at most six after the point, where the fraction ends or no
-  /// longer matters.
+  /// Returns a decimal number with as few digits as necessary, at most six after the point.
   private static func decimal(_ value: Double) -> String {
     let millionths = Int64((value * 1e6).rounded())
     var digits = String(abs(millionths) % 1_000_000)
@@ -107,7 +108,7 @@ package indirect enum CalibrationForm: Sendable, Hashable {
 
   // MARK: reading
 
-  /// Returns the bytes of `hex:` and digits; nil for anything else.
+  /// Returns the bytes of a text such as `hex:0102`; nil for other text.
   static func rawBytes(_ text: String) -> [UInt8]? {
     guard text.hasPrefix("hex:") else { return nil }
     let digits = text.dropFirst(4).filter { !" :.-_".contains($0) }
@@ -176,13 +177,13 @@ package indirect enum CalibrationForm: Sendable, Hashable {
     return lower.hasPrefix("0x") ? UInt64(hexDigits: lower.dropFirst(2)) : UInt64(lower)
   }
 
-  /// Returns the nearest number with the given number of fraction bits.
+  /// Returns the number, rounded to the given number of fraction bits.
   private static func scaled(_ text: String, _ fraction: Int) -> Int64? {
     guard let value = Double(text.trimmed), value.isFinite, abs(value) < 1e9 else { return nil }
     return Int64((value * Double(1 << fraction)).rounded())
   }
 
-  /// The accepted values, for help and errors: a noun phrase.
+  /// The accepted values as a noun phrase, for help and errors.
   package var accepted: String {
     switch self {
     case .number(let width, let isSigned, 0):

@@ -73,8 +73,8 @@ enum QorvoCalibrationTable {
     expand(row.name).map(row.named)
   }
 
-  /// Returns the form of a key. A key without a row is bytes: firmware has more keys than are
-  /// published.
+  /// Returns the description of a key. A key without a row has the form of bytes, because firmware
+  /// has more keys than are published.
   static func value(named name: String) -> CalibrationValue? {
     let pattern = pattern(of: name)
     if let row = index[pattern], expand(pattern).contains(name) { return row.named(name) }

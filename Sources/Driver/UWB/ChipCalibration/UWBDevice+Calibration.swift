@@ -5,8 +5,8 @@ internal import UCIReference
 extension UWBDevice {
   /// Reads values of the calibration.
   ///
-  /// - Parameter names: the values to read. Empty: every known value that the chip has. A named
-  ///   value has to exist.
+  /// - Parameter names: the values to read, which have to exist. Empty: every known value that the
+  ///   chip has.
   /// - Throws: `CalibrationError`.
   public func calibration(
     _ names: [String] = []
@@ -21,9 +21,9 @@ extension UWBDevice {
 
   /// Writes values and reads each one back.
   ///
-  /// - Throws: `CalibrationError`; values written before stay written. `.wrongLength` when the chip
-  ///   has another number of bytes for a value, with nothing written at all. `.notKept` when the
-  ///   chip stores another value afterwards.
+  /// - Throws: `CalibrationError`; values that were written before the error stay written.
+  ///   `.wrongLength` if the chip has another number of bytes for a value; then nothing was
+  ///   written. `.notKept` if the chip stores another value than the written one.
   public func calibrate(_ entries: [CalibrationEntry]) async throws(CalibrationError) {
     let before = try await calibration(entries.map(\.name))
     for entry in entries {
@@ -75,7 +75,8 @@ extension UWBDevice {
 
   // MARK: Qorvo
 
-  /// The bytes of names in one command: below the 250 at which the vendor's tool splits commands.
+  /// The greatest number of bytes of names in one command. The vendor's tool splits commands at
+  /// 250.
   private static let namesLimit = 200
 
   private func namedKeys(
@@ -92,7 +93,7 @@ extension UWBDevice {
         }
       }
     }
-    // Some firmware rejects "all". In this case, every known value is read.
+    // Some firmware rejects "all". Then every known value is requested by name.
     var rest = (names.isEmpty ? profile.calibration.values.map(\.name) : names)[...]
     while !rest.isEmpty {
       var count = 0

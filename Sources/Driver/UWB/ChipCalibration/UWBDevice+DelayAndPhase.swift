@@ -2,18 +2,18 @@
 internal import UCI
 
 extension UWBDevice {
-  /// Returns the values that shorten every distance of this chip by some metres: the present delays
-  /// plus the corresponding increase. Nothing is written; `calibrate` writes them.
+  /// Returns the delays that make every distance of this chip some metres shorter: its current
+  /// delays plus the corresponding increase. Does not write them; `calibrate` does.
   ///
-  /// Qorvo: `ant_delay` of every antenna that sends or receives for ranging, one tick of 15.65 ps
-  /// for 4.69 mm. A distance contains half of the sending delay and half of the receiving delay.
-  /// NXP: RX_ANT_DELAY of every antenna, in quarters of a centimetre of distance (source: UWBIoT
-  /// API Reference Guide).
+  /// Qorvo: `ant_delay` of every antenna that sends or receives for ranging. An increase of one
+  /// tick (15.65 ps) shortens distances by 4.69 mm: half by the sending delay, half by the
+  /// receiving delay. NXP: RX_ANT_DELAY of every antenna, in quarters of a centimetre of distance
+  /// (source: UWBIoT API Reference Guide).
   ///
   /// - Parameters:
   ///   - channel: the channel of the delays.
-  ///   - metres: the change; a negative one makes distances longer.
-  ///   - antennas: the antennas, as the chip numbers them; empty: the antennas that it ranges with.
+  /// - metres: the change; a negative one makes distances longer.
+  /// - antennas: the antennas by the chip's numbers; empty: the antennas that it ranges with.
   /// - Throws: `CalibrationError`; `.unreadable` where a delay would be negative.
   public func antennaDelays(
     channel: UInt8, shorteningBy metres: Double, antennas: [UInt8] = []
@@ -43,7 +43,7 @@ extension UWBDevice {
     }
   }
 
-  /// Returns the bytes of an unsigned number, changed by `steps`.
+  /// Returns the bytes of an unsigned number plus `steps`.
   private func shifted(
     _ entry: CalibrationEntry, _ bytes: ArraySlice<UInt8>, by steps: Double
   ) throws(CalibrationError) -> [UInt8] {
@@ -60,7 +60,7 @@ extension UWBDevice {
   /// Returns the antennas of the first set, for sending and receiving.
   private func rangingAntennas() async throws(CalibrationError) -> [UInt8] {
     func signed(_ name: String) async throws(CalibrationError) -> [Int8] {
-      // Firmwares without sets have one antenna.
+      // Firmware without antenna sets has one antenna.
       do {
         return try await calibration([name]).first?.bytes.map(Int8.init(bitPattern:)) ?? []
       } catch {
@@ -82,17 +82,17 @@ extension UWBDevice {
     return used.isEmpty ? [0] : used
   }
 
-  /// Returns the values with which a chip corrects the phases of a pair of antennas by an offset
-  /// and converts them to angles by a table. Nothing is written; `calibrate` writes them.
+  /// Returns the values with which a chip corrects the phases of a pair of antennas by an offset,
+  /// and converts them to angles by a table. Does not write them; `calibrate` does.
   ///
-  /// The phases are assumed to be measured with the present offset of the chip, which it subtracts
-  /// (Qorvo: `ant_pair#.ch#.pdoa.offset`, `pdoa_lut#.data` and `pdoa.lut_id`; NXP: PDOA_OFFSET). No
-  /// published document has the sign of the offset: measure again after writing.
+  /// The phases are assumed to be measured with the current offset of the chip, which the chip
+  /// subtracts (Qorvo: `ant_pair#.ch#.pdoa.offset`, `pdoa_lut#.data` and `pdoa.lut_id`; NXP:
+  /// PDOA_OFFSET). No published document has the sign of the offset. Measure again after writing.
   ///
   /// - Parameters:
-  ///   - pair: the pair, as the chip numbers it.
-  ///   - offset: the phase straight ahead in radians.
-  ///   - table: angles and phases in radians, rising angles, without the offset.
+  /// - pair: the pair, by the chip's number.
+  /// - offset: the phase straight ahead in radians.
+  /// - table: angles and phases in radians, sorted by angle, without the offset.
   /// - Returns: the values, and a sentence about the parts that the chip does not support.
   /// - Throws: `CalibrationError`.
   package func phaseCalibration(
@@ -112,7 +112,7 @@ extension UWBDevice {
         let old = Double(Self.signed(bytes[...])) / 2048
         entries[index].bytes = Self.word(Self.wrapped(old + offset, .pi) * 2048)
       }
-      // Firmware without tables of its own keeps its angles.
+      // Firmware without tables computes angles from its own curve, so only the offset is returned.
       let names = ["pdoa_lut\(pair).data", "\(stem).lut_id"]
       let present: [CalibrationEntry]
       do { present = try await calibration(names) } catch {
@@ -143,7 +143,7 @@ extension UWBDevice {
     }
   }
 
-  /// Returns 31 pairs of a phase and its angle, 11 bits of fraction each, rising phases.
+  /// Returns 31 pairs of a phase and its angle, with 11 bits of fraction each, sorted by phase.
   private static func lookUpTable(_ table: [(angle: Double, phase: Double)]) -> [UInt8] {
     let (low, high) = (table[0].angle, table[table.count - 1].angle)
     var points = (0..<31).map { index -> (angle: Double, phase: Double) in
@@ -157,7 +157,7 @@ extension UWBDevice {
     return points.flatMap { word($0.phase * 2048) + word($0.angle * 2048) }
   }
 
-  /// Returns NXP's list: a count, then the number of an antenna or pair, and 16 bits, for each.
+  /// Parses NXP's list: a count, then the number of an antenna or pair and 16 bits for each entry.
   private func words(
     of entry: CalibrationEntry
   ) throws(CalibrationError) -> [(number: UInt8, place: Range<Int>)] {

@@ -3,7 +3,7 @@ internal import System
 internal import UCI
 internal import UWBLink
 
-// Data for a peer: segments, each with a credit, and the report on the message.
+// Sending of data to a peer: each segment needs a credit, and a report follows the message.
 extension CommandEngine {
   /// Sends a data message in segments, one for each credit, and waits for the chip's report.
   ///
@@ -15,7 +15,7 @@ extension CommandEngine {
     let packets = Segmentation.packets(
       type: .data, opcode: DataMessageSend.opcode, payload: message.encoded(dialect: dialect),
       limit: limit, dataLengthInByte3: dialect.dataLengthInByte3)
-    // Reports on an earlier message must not be taken for reports on this one.
+    // Reports on an earlier message must not count for this one.
     state.withLock { $0.chip.data[token]?.reports = [] }
     for packet in packets {
       try await takeCredit(token, message.sequenceNumber)
@@ -28,7 +28,7 @@ extension CommandEngine {
       let report = try await report(on: message)
       if report.status == .ok { return report.transmissions.map(Int.init) }
       guard report.status == .repetitionOK else { throw .dataNotSent(report.status) }
-      // A repetition was sent. More repetitions and reports follow.
+      // The chip has sent a repetition. Further repetitions and reports follow.
       state.withLock { $0.chip.data[token]?.reports.removeAll { $0 == report } }
     }
   }
@@ -39,7 +39,8 @@ extension CommandEngine {
     }
   }
 
-  /// Returns the report on a message; chips of FiRa 1.x send only the lower byte of its number.
+  /// Returns the report on a message. Chips of FiRa 1.x send only the lower byte of the message
+  /// number.
   private static func report(
     _ data: DataState, _ number: UInt16
   ) -> DataTransferStatusNotification? {
@@ -70,7 +71,7 @@ extension CommandEngine {
     }
   }
 
-  /// Waits for a notification about the data of a session that ranges.
+  /// Waits for a notification about the data of a session while the session ranges.
   private func waitForData(
     of token: UInt32, _ notification: String,
     until condition: @escaping @Sendable (DataState) -> Bool

@@ -61,9 +61,9 @@ extension CommandEngine {
 
   /// Handles the report of a session's state.
   ///
-  /// - Parameter changeStreams: Called with the report, and with whether the session ranged before
-  ///   it. The state is known then, so that a consumer can rely on it when its stream ends; callers
-  ///   that wait until the session has stopped continue afterwards.
+  /// - Parameter changeStreams: called with the report, and with whether the session ranged before
+  ///   it. The new state is stored before this call, so that it is correct when a stream ends.
+  ///   Callers that wait for the end of the session continue after this call.
   func receiveSessionStatus(
     _ payload: RawSpan, changeStreams: (SessionStatusNotification, _ wasActive: Bool) -> Void
   ) {
@@ -71,7 +71,7 @@ extension CommandEngine {
     let token = status.sessionToken
     let wasActive = isActive(token)
     update { chip in
-      // The state of removed sessions is not kept.
+      // The states of removed sessions are not stored.
       guard
         chip.sessions[token] != nil
           || (status.state != .deinitialised && chip.sessions.count < Self.sessionLimit)
@@ -84,7 +84,7 @@ extension CommandEngine {
         chip.data[token] = DataState()
       }
     }
-    // The session has the reason of its end before subscribers of events ask for it.
+    // The session stores the reason of its end before subscribers of events can read it.
     changeStreams(status, wasActive)
     report(.sessionStatus(status))
     update { $0.ending = nil }
@@ -110,14 +110,14 @@ extension CommandEngine {
     switch device {
     case .wokenUp: resend(because: "woke up")
     case .error, .hardwareReset:
-      // A report from before the reset that ends the state; a chip in this state may send it
-      // whenever it is opened.
+      // A chip in an error state may send this report whenever it is opened. During a reset, the
+      // report precedes the end of that state, and is ignored.
       let failed = state.withLock { state -> Outstanding? in
         let isReset = state.outstanding?.request.opcode == .coreDeviceReset
         return isReset && isResetting ? nil : state.outstanding.take()
       }
-      // This comes first: the caller that waits for the answer checks whether the device is being
-      // recovered.
+      // The callback comes first, because the caller that waits for the answer checks whether the
+      // device is being recovered.
       if !isResetting { callbacks.deviceLost(.deviceFailed(device)) }
       if let failed {
         failed.continuation.resume(
@@ -126,8 +126,8 @@ extension CommandEngine {
     case .initialising where !isResetting:
       callbacks.deviceLost(.deviceRestarted)
     case .ready where !isResetting:
-      // READY is reported when the state changes, and never while a session ranges. Unless the chip
-      // reports READY before the end of the session, the chip has restarted.
+      // A chip reports READY when its state changes, and never while a session ranges. READY
+      // without a change, or before the end of a session, means that the chip has restarted.
       let ranges = before.sessions.values.contains { $0.state == .active }
       if before.device == .ready || ranges { callbacks.stateSuspect() }
     default: break
@@ -147,7 +147,8 @@ extension CommandEngine {
       report(.unexpectedResponse(opcode))
       return
     }
-    // Some chips append the empty list of the ordinary response.
+    // Some chips append the empty list of the ordinary response, so only the first byte is
+    // compared.
     if payload.first == Status.commandRetry.rawValue {
       resend(because: "asked to")
     } else {
@@ -155,8 +156,8 @@ extension CommandEngine {
     }
   }
 
-  /// Sends the newest message again, unchanged: the outstanding command, or else the data segment
-  /// after the last command.
+  /// Sends the newest message again, unchanged. It is the outstanding command; without one, it is
+  /// the data segment that was sent after the last command.
   private func resend(because reason: String) {
     enum Newest {
       case command(UInt64, Result<[[UInt8]], DriverError>)

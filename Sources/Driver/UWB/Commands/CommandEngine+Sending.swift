@@ -9,9 +9,9 @@ internal import UWBLink
 struct Request: Sendable {
   var opcode: Opcode
   var name: String
-  /// The packets, identical each time the command is sent.
+  /// The packets, which are the same at each attempt.
   var packets: [[UInt8]]
-  /// Whether sending it twice has the same effect as sending it once.
+  /// Whether sending the command twice has the same effect as sending it once.
   var isIdempotent: Bool
   /// The time-out of the answer.
   var milliseconds: Int
@@ -36,17 +36,18 @@ struct Request: Sendable {
 }
 
 extension CommandEngine {
-  /// Sends a command and returns its answer, for any status in it.
+  /// Sends a command and returns its answer with any status.
   ///
-  /// A command that may be repeated is repeated once after a time-out. Any other is not, because
-  /// the chip may only have been slow. Instead the engine waits once more for the answer, and then
-  /// for the answer to a query. Cancellation does not end this: the time-out bounds it, and a
-  /// cancelled task has to be able to stop a session.
+  /// A command that may be repeated is repeated once after a time-out. Other commands are not
+  /// repeated, because the chip may only have been slow. For these, the engine waits for the late
+  /// answer by sending a query and waiting for its answer. Cancellation does not end the wait: the
+  /// time-out limits it, and a cancelled task has to be able to stop a session.
   ///
   /// - Parameters:
-  ///   - timeout: milliseconds instead of the profile's; then nothing is repeated.
-  ///   - patience: milliseconds by which the answer may be late as long as bytes keep arriving: the
-  ///     chip may first send the packets that it kept while no host read.
+  /// - timeout: the time-out in milliseconds in place of the profile's time-out; the command is
+  ///   then never repeated.
+  /// - patience: additional milliseconds to wait as long as bytes keep arriving. The chip may first
+  ///   send packets that it stored while no host read them.
   func send<C: UCICommand>(
     _ command: C, timeout: Int? = nil, patience: Int = 0, from sender: Sender = .caller
   ) async throws(DriverError) -> C.Response {
@@ -57,8 +58,8 @@ extension CommandEngine {
     await commandMutex.lock()
     defer { commandMutex.unlock() }
     try admit(sender)
-    // The recovery asks the same questions every time, and a lost chip has to be reset before it
-    // answers.
+    // The recovery's queries are always the same, and a lost chip answers only after a reset. So
+    // they do not wait for late responses.
     if sender == .caller || !request.isIdempotent { try await drainResponses(before: request) }
     state.withLock { $0.responses.forgetLate() }
     var payload = try await exchange(request, patience: patience)
@@ -130,7 +131,7 @@ extension CommandEngine {
 
   // MARK: late responses
 
-  /// The queries that every chip answers at once and that change nothing.
+  /// The queries that every chip answers at once, and that do not change its state.
   private static let questions: [@Sendable (DeviceProfile, Dialect) -> Request] = [
     { Request(GetDeviceInfo(), $0, $1) }, { Request(GetSessionCount(), $0, $1) },
     { Request(GetCapabilities(), $0, $1) },
@@ -138,9 +139,9 @@ extension CommandEngine {
 
   /// Ensures that no late response is taken for the response to `request`.
   ///
-  /// A response to another opcode cannot be mistaken for it. A command that changes something waits
-  /// until no response is outstanding: a late request to repeat the previous command, which names
-  /// no command, would repeat the new one.
+  /// A response to another opcode cannot be mistaken for it. A command with an effect waits until
+  /// no response is outstanding. The reason is the request to repeat a command, which names no
+  /// command. A late request for the previous command would repeat the new one.
   private func drainResponses(before request: Request) async throws(DriverError) {
     let isClear = state.withLock { state in
       request.isIdempotent ? !state.responses.contains(request.opcode) : state.responses.isEmpty
@@ -148,14 +149,14 @@ extension CommandEngine {
     if !isClear { try await drainResponses() }
   }
 
-  /// Sends a query and waits for its response: then all earlier responses have arrived, or never
-  /// will.
+  /// Sends a query and waits for its response. Responses to earlier commands arrive before it or
+  /// never.
   private func drainResponses() async throws(DriverError) {
     let question = state.withLock { state in
       let all = Self.questions.map { $0(state.profile, state.dialect) }
-      // If all queries are unanswered, the chip is dead rather than slow. If it works again, the
-      // first response may be late. It still answers a query that was sent after every caller's
-      // command.
+      // If all queries are unanswered, the chip has failed rather than being slow. The first query
+      // is sent again. If the chip works again, a late response to the earlier copy is valid, too:
+      // it also follows every caller's command.
       return all.first { !state.responses.contains($0.opcode) } ?? all[0]
     }
     logger.debug("ask, to identify late answers", metadata: ["command": "\(question.name)"])
@@ -165,9 +166,9 @@ extension CommandEngine {
     state.withLock { $0.responses.removeAll() }
   }
 
-  /// Returns the late answer to a command that has just timed out, if the chip was only slow. Nil
-  /// when the chip answers other commands but not this one; the caller then has to check its effect
-  /// before sending it again.
+  /// Returns the late answer to a command that has just timed out. Returns nil if the chip answers
+  /// other commands, but not this one. The caller then has to check the command's effect before
+  /// sending it again.
   private func lateAnswer(to request: Request) async throws(DriverError) -> [UInt8]? {
     do { try await drainResponses() } catch { return nil }
     let late = state.withLock { $0.responses.late }
@@ -179,8 +180,8 @@ extension CommandEngine {
 
   // MARK: one attempt
 
-  /// Milliseconds of silence after which a backlog has ended: Qorvo's firmware sends a part of it
-  /// every 5 ms.
+  /// Milliseconds without a frame after which the backlog has ended. Qorvo's firmware sends a part
+  /// of it every 5 ms.
   private static let backlogPause = 100
 
   /// Makes one attempt; returns nil after a time-out.
@@ -193,7 +194,7 @@ extension CommandEngine {
       let end: DriverError? = state.withLock { state in
         guard state.end == nil else { return state.end }
         state.outstanding = Outstanding(id: id, request: request, continuation: continuation)
-        // Only the newest message can be sent again.
+        // Only the newest message can be sent again, so a command replaces the data segment.
         state.segment = nil
         return nil
       }
@@ -214,12 +215,12 @@ extension CommandEngine {
     }
   }
 
-  /// Stops waiting for an answer after a time, but not while the chip still sends its backlog.
+  /// Completes a command with a time-out, but not while the chip still sends its backlog.
   ///
   /// - Parameters:
   ///   - milliseconds: the time until the next check.
-  ///   - patience: the milliseconds that the backlog may take beyond it.
-  ///   - seen: the number of frames at the last check; nil before the first.
+  /// - patience: the additional milliseconds that the backlog may take.
+  /// - seen: the number of frames at the last check; nil before the first check.
   private func expire(_ id: UInt64, after milliseconds: Int, patience: Int, seen: UInt64?) {
     // A weak reference, so that neither a timer nor a write keeps the engine alive.
     let timer = clock.timer(.milliseconds(milliseconds)) { [weak self] in
@@ -238,8 +239,8 @@ extension CommandEngine {
     }
   }
 
-  /// Writes packets on a thread of the link, after earlier ones, and calls `completion` there with
-  /// the error. Returns at once.
+  /// Writes packets on a thread of the link, after earlier packets. Calls `completion` on that
+  /// thread with the error, if any. Returns at once.
   func write(_ packets: [[UInt8]], completion: @escaping @Sendable (LinkError?) -> Void) {
     guard let link = state.withLock({ $0.link }) else {
       return completion(LinkError(.deviceGone, endpoint: "the device"))

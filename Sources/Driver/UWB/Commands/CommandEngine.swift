@@ -19,15 +19,15 @@ final class CommandEngine: Sendable {
     var readyAtResponse = 0
     /// Last reported state of each session, by token.
     var sessions: [UInt32: SessionStatusNotification] = [:]
-    /// The session that has stopped but whose streams have not ended yet.
+    /// A session that has stopped, and whose streams have not ended yet.
     var ending: UInt32?
-    /// For each session, the number of reports about its controlees, and the last one.
+    /// The number of reports about the controlees of each session, and the last one.
     var multicast: [UInt32: (count: Int, last: MulticastListNotification)] = [:]
     /// The state of data transfer of ranging sessions, by token.
     var data: [UInt32: DataState] = [:]
 
-    /// Returns whether a session no longer ranges and its streams have ended; it can then be
-    /// started again.
+    /// Returns whether a session no longer ranges and its streams have ended. The session can then
+    /// be started again.
     func hasStopped(_ token: UInt32) -> Bool {
       sessions[token]?.state != .active && ending != token
     }
@@ -35,7 +35,7 @@ final class CommandEngine: Sendable {
 
   /// The chip's reports about the data of a session.
   struct DataState {
-    /// Whether one segment may be sent. A session has one credit as soon as it ranges.
+    /// Whether one segment may be sent. A session has one credit when it begins to range.
     var hasCredit = true
     /// The last reports, oldest first.
     var reports: [DataTransferStatusNotification] = []
@@ -46,11 +46,11 @@ final class CommandEngine: Sendable {
     }
   }
 
-  /// The number of sessions whose states are kept: more than any chip has, and a limit on the
-  /// memory for invented tokens.
+  /// The greatest number of sessions with stored states. Chips have fewer sessions, and the limit
+  /// protects the memory from reports with invented tokens.
   static let sessionLimit = 64
 
-  /// The sender of a command: while a device is being recovered, only the recovery may send.
+  /// The sender of a command. Only the recovery may send while a device is being recovered.
   enum Sender { case caller, recovery }
 
   enum Outcome: Sendable {
@@ -64,14 +64,14 @@ final class CommandEngine: Sendable {
     var request: Request
     var resends = 0
     var continuation: CheckedContinuation<Outcome, Never>
-    /// Ends the wait; it is released, and thereby cancelled, with the command.
+    /// The timer of the wait. Completing the command releases and thereby cancels it.
     var timer: OneShotTimer?
   }
 
   struct Waiter {
     var condition: @Sendable (ChipState) -> Bool
     var continuation: CheckedContinuation<Result<ChipState?, DriverError>, Never>
-    /// Ends the wait; it is released, and thereby cancelled, with the waiter.
+    /// The timer of the wait. Completing the wait releases and thereby cancels it.
     var timer: OneShotTimer?
   }
 
@@ -80,8 +80,7 @@ final class CommandEngine: Sendable {
     var chip = ChipState()
     var outstanding: Outstanding?
     var waiters: [UInt64: Waiter] = [:]
-    /// The data segment sent last, while the chip may still ask for it again, and the number of
-    /// resends.
+    /// The last data segment, while the chip may still request it again, and the number of resends.
     var segment: (packet: [UInt8], resends: Int)?
     var end: DriverError?
     /// The cause while the device is being recovered.
@@ -98,8 +97,8 @@ final class CommandEngine: Sendable {
 
   let logger: Logger
   let state: Locked<State>
-  /// Serialises commands and data messages; nothing else may be sent between the segments of a
-  /// message.
+  /// Mutexes that serialise commands and data messages: nothing may be sent between the segments of
+  /// a message.
   let commandMutex = AsyncMutex()
   let dataMutex = AsyncMutex()
   let clock: AlarmClock
@@ -107,11 +106,12 @@ final class CommandEngine: Sendable {
   let report: @Sendable (DeviceEvent) -> Void
   let callbacks: Callbacks
 
-  /// Events that the engine detects first and other parts handle. Called on the reader thread.
+  /// Events that the engine detects first, and that other parts handle. Called on the reader
+  /// thread.
   struct Callbacks: Sendable {
     /// The chip has lost its sessions.
     var deviceLost: @Sendable (DriverError) -> Void = { _ in }
-    /// The chip may have lost its sessions; a query would show it.
+    /// The chip may have lost its sessions, which a query would find out.
     var stateSuspect: @Sendable () -> Void = {}
     var dataReceived: @Sendable (DataMessageReceived) -> Void = { _ in }
   }
@@ -156,8 +156,8 @@ final class CommandEngine: Sendable {
 
   var hasLink: Bool { state.withLock { $0.link != nil } }
 
-  /// Continues with another link, or with none for now. Outstanding responses of the old link never
-  /// arrive.
+  /// Continues with another link, or without one for now. Responses that are outstanding on the old
+  /// link never arrive.
   func attach(_ link: Link?) {
     state.withLock { state in
       if let old = state.link { state.statistics = state.statistics + old.statistics }
@@ -169,7 +169,7 @@ final class CommandEngine: Sendable {
 
   // MARK: interruptions and the end
 
-  /// Fails everything that waits, and all later calls until `resume`; discards the reported states.
+  /// Fails all waiting calls, and all later calls until `resume`. Discards the reported states.
   func interrupt(_ error: DriverError) {
     let (outstanding, waiters) = state.withLock { state in
       state.interruption = error
@@ -191,7 +191,7 @@ final class CommandEngine: Sendable {
   /// Allows callers to send again.
   func resume() { state.withLock { $0.interruption = nil } }
 
-  /// Fails everything that waits, now and later.
+  /// Fails all waiting calls, and all later calls.
   func end(_ error: DriverError) {
     let (outstanding, waiters) = state.withLock { state in
       state.end = state.end ?? error
@@ -219,7 +219,7 @@ extension CommandEngine {
     state.withLock { $0.chip.sessions[token]?.state == .active }
   }
 
-  /// Returns whether the chip has reported that session, and not its end.
+  /// Returns whether the chip has reported the session and has not reported its end.
   func knows(_ token: UInt32) -> Bool { state.withLock { $0.chip.sessions[token] != nil } }
 
   func update(_ change: (inout ChipState) -> Void) {
@@ -232,7 +232,7 @@ extension CommandEngine {
     for waiter in ready { waiter.continuation.resume(returning: .success(chip)) }
   }
 
-  /// Waits until the chip's states meet a condition; nil after `milliseconds`.
+  /// Waits until the chip's states meet a condition. Returns nil after `milliseconds`.
   func wait(
     milliseconds: Int, until condition: @escaping @Sendable (ChipState) -> Bool
   ) async throws(DriverError) -> ChipState? {
@@ -258,7 +258,7 @@ extension CommandEngine {
     return try result.get()
   }
 
-  /// Removes a session whose end was reported, so that the map does not grow.
+  /// Removes a session whose end was reported, so that the dictionary does not grow.
   func forget(_ token: UInt32) {
     state.withLock {
       $0.chip.sessions[token] = nil
@@ -267,7 +267,7 @@ extension CommandEngine {
     }
   }
 
-  /// Discards the cause of the previous end, which does not apply to the next one.
+  /// Discards the reason of the session's previous end, which would also be taken for its next end.
   func forgetCause(_ token: UInt32) {
     state.withLock { $0.chip.sessions[token]?.reason = .managementCommand }
   }

@@ -9,8 +9,8 @@ internal import UWBLink
 /// `receive` runs on the reader thread and nowhere else. A measurement passes through without an
 /// allocation and without a lock.
 final class MessageRouter: @unchecked Sendable {
-  // Sound: `reassembler`, `current` and `seen` are used on the reader thread only; the rest is
-  // atomic or locked.
+  // Safe because `reassembler`, `current` and `seen` are used on the reader thread only, and the
+  // rest is atomic or locked.
 
   private let engine: CommandEngine
   private let report: @Sendable (DeviceEvent) -> Void
@@ -26,7 +26,7 @@ final class MessageRouter: @unchecked Sendable {
   private let isNewLink = Atomic<Bool>(false)
   private let lastHeard = Atomic<UInt64>(CommandEngine.now())
 
-  /// - Parameter sessionEnded: called when a session has ended ACTIVE, before its streams end.
+  /// - Parameter sessionEnded: called when a session is no longer ACTIVE, before its streams end.
   init(
     engine: CommandEngine,
     sessionEnded: @escaping @Sendable (SessionStatusNotification) -> Void = { _ in },
@@ -43,7 +43,7 @@ final class MessageRouter: @unchecked Sendable {
       profile.diagnostics.prefix(4).reduce(0) { $0 << 16 | UInt64($1.word) }, ordering: .relaxed)
   }
 
-  /// The time of the last frame from the chip, CLOCK_MONOTONIC in nanoseconds. Any thread.
+  /// The time of the last frame from the chip in nanoseconds of CLOCK_MONOTONIC. Any thread.
   var heardAt: UInt64 { lastHeard.load(ordering: .relaxed) }
 
   // MARK: subscriptions (any thread)
@@ -53,8 +53,8 @@ final class MessageRouter: @unchecked Sendable {
       $0.append(subscription)
       version.add(1, ordering: .releasing)
     }
-    // A closed session, or a lost device, delivers nothing. This is checked after adding the
-    // subscription, so that one of the two sides ends it.
+    // A closed session or a lost device delivers nothing. This check comes after the insertion, so
+    // that an end at the same moment finds the subscription either here or there.
     if let end = engine.ended {
       finish(end == .closed ? nil : end) { $0 === subscription }
     } else if subscription.session.isOver {
@@ -84,10 +84,10 @@ final class MessageRouter: @unchecked Sendable {
     for subscription in ending { subscription.finish(error) }
   }
 
-  /// Notes that sessions have other tokens, or none.
+  /// Marks the table of tokens as outdated, because sessions were added, removed or made again.
   func sessionsChanged() { version.add(1, ordering: .releasing) }
 
-  /// Notes that later bytes come from another link and continue nothing.
+  /// Marks later bytes as bytes of another link, which do not continue a message.
   func linkChanges() { isNewLink.store(true, ordering: .releasing) }
 
   // MARK: reader thread
@@ -107,8 +107,8 @@ final class MessageRouter: @unchecked Sendable {
     else { return }
     lastHeard.store(info.receivedAt, ordering: .relaxed)
     let payload = frame.extracting(PacketHeader.length..<frame.byteCount)
-    // The missing end of a message may be among the skipped bytes; later bytes must not be taken
-    // for it.
+    // The end of a message may be among the skipped bytes. Later bytes must not be used in its
+    // place.
     if info.skippedBefore > 0 { reassembler.reset() }
     if isNewLink.load(ordering: .relaxed) {
       isNewLink.store(false, ordering: .relaxed)
@@ -139,9 +139,9 @@ final class MessageRouter: @unchecked Sendable {
   }
 
   private func measurement(_ payload: RawSpan, _ info: FrameInfo) {
-    // The message is validated here, and nowhere else on its way to the subscriber.
+    // The message is validated here only, for all its subscribers.
     guard let view = try? SessionInfoView(payload) else {
-      // A message of an unknown layout.
+      // The layout of the message is unknown.
       return engine.receive(type: .notification, opcode: .sessionInfo, payload: payload)
     }
     refresh()
@@ -177,8 +177,8 @@ final class MessageRouter: @unchecked Sendable {
     return false
   }
 
-  /// Delivers diagnostics. Returns whether there was a subscriber: otherwise they are an ordinary
-  /// message.
+  /// Delivers diagnostics. Returns whether there was a subscriber; otherwise they are handled like
+  /// other messages.
   private func diagnostics(_ opcode: Opcode, _ payload: RawSpan, _ info: FrameInfo) -> Bool {
     var reader = PayloadReader(payload)
     guard let token = try? reader.u32("session token") else { return false }

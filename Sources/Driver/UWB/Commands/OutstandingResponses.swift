@@ -4,10 +4,10 @@ internal import UCI
 /// The responses that may still arrive for commands that timed out, in the order of the commands.
 ///
 /// UCI has no sequence numbers: a response names its command by group and opcode only. But a chip
-/// executes one command after the other and responds in that order, which distinguishes late
-/// responses. So after a response, none follows for earlier commands. An answered query of another
-/// opcode means that none is outstanding. That holds for a chip that was slow and for one that
-/// never received the command.
+/// executes commands one after another and responds in that order. After a response, no response to
+/// an earlier command follows. An answered query with another opcode therefore means that no
+/// earlier response is outstanding. This holds for a chip that was slow, and for a chip that never
+/// received the command.
 struct OutstandingResponses: Sendable {
   /// The command that a response belongs to.
   enum Owner: Sendable {
@@ -23,7 +23,7 @@ struct OutstandingResponses: Sendable {
   /// The last late response.
   private(set) var late: (opcode: Opcode, payload: [UInt8])?
 
-  /// The limit for a chip that never responds.
+  /// The greatest number of outstanding responses, for a chip that never responds.
   private static let limit = 64
 
   var isEmpty: Bool { opcodes.isEmpty }
@@ -42,8 +42,8 @@ struct OutstandingResponses: Sendable {
 
   /// Assigns a response to a command.
   ///
-  /// Where the waiting command repeats one that timed out, the response to either is valid: both
-  /// ask the same. The other response stays outstanding.
+  /// If the waiting command repeats a command that timed out, the response to either is valid,
+  /// because both are the same command. The other response stays outstanding.
   mutating func receive(_ opcode: Opcode, _ payload: [UInt8], current: Opcode?) -> Owner {
     let isCurrent = opcode == current
     if isCurrent { opcodes.append(opcode) }

@@ -4,17 +4,17 @@ internal import Logging
 internal import UCI
 internal import UWBLink
 
-/// The behaviour when a device is lost: unplugged, failed, or restarted by itself.
+/// The reaction to the loss of a device: it was unplugged, failed, or restarted by itself.
 ///
 /// The streams are interrupted, and the driver waits for the same device. It makes the device's
 /// sessions again, with all later changes, and starts the sessions that were ranging. See
 /// `UWBDevice.Options.recovery`.
 public struct RecoveryPolicy: Sendable, Hashable {
-  /// The time after which recovery ends without success; nil: without a limit.
+  /// The time after which recovery ends without success; nil: no limit.
   public var limit: Duration?
 
-  /// The time of silence, and ten intervals at least, after which a ranging chip is asked whether
-  /// it still has the session: it may have restarted without reporting it.
+  /// The time without frames, at least ten ranging intervals, after which the chip is asked whether
+  /// it still has the session. It may have restarted without reporting it.
   public var watchdogInterval: Duration
 
   /// Creates a policy without a limit, unless one is given.
@@ -43,13 +43,13 @@ extension DeviceCore {
   func handleLoss(_ cause: DriverError) {
     let isNew = state.withLock { state -> Bool in
       state.losses += 1
-      // During a recovery, the sessions to start again are already known.
+      // During a recovery, the list of sessions to start again already exists.
       guard case .running = state.phase else { return false }
       for record in state.sessions {
         record.markLost(wasRanging: engine.isActive(record.token))
       }
       if recovery != nil {
-        // The task begins by taking the lock, so it is stored before it runs.
+        // The task begins by taking this lock, so its handle is stored before it runs.
         state.phase = .recovering(Task { await self.recover(cause) }, cause)
       }
       return true
@@ -57,14 +57,15 @@ extension DeviceCore {
     if isNew { logger.warning("device lost", metadata: ["cause": "\(cause)"]) }
     if recovery == nil {
       guard isNew else { return }
-      // The chip is still present; its sessions are not.
+      // The chip is still connected, but its sessions are lost.
       for record in sessions { finish(record, cause) }
       router.sessionsChanged()
       engine.interrupt(cause)
       engine.resume()
       broadcast.send(.lost(cause))
     } else {
-      // The device may be lost during a recovery: its commands fail, and it begins again.
+      // If the device is lost during a recovery, this fails the recovery's commands, and the
+      // recovery starts again.
       engine.interrupt(cause)
       // Streams that were just resumed are interrupted again.
       router.interrupt(cause)
@@ -77,7 +78,7 @@ extension DeviceCore {
     state.withLock { if case .recovering(_, let cause) = $0.phase { cause } else { nil } }
   }
 
-  /// Handles a loss seen by a task: interruptions enter the streams on the reader thread.
+  /// Handles a loss that a task detected. Streams are interrupted on the reader thread.
   func handleLossOnReader(_ cause: DriverError) async {
     await Task(executorPreference: reader) { self.handleLoss(cause) }.value
   }
@@ -94,8 +95,8 @@ extension DeviceCore {
       clock.timer(limit) { self.abandon(cause) }
     }
     defer { limit?.cancel() }
-    // The reader thread may still be handling the loss, which fails every command that waits: the
-    // first command of the recovery must come later.
+    // Handling the loss fails every command that waits. The reader thread may not have finished it
+    // yet, so the first command of the recovery waits for it.
     await Task(executorPreference: reader) {}.value
     var pause = 20
     var attempts = 0
@@ -111,13 +112,13 @@ extension DeviceCore {
       broadcast.send(.notRecovered(error))
       attempts += 1
       if home.canReturn {
-        // The next attempt uses a new link: this one did not help, for whatever reason.
+        // The next attempt opens a new link, because this one may be the cause.
         reader.detach()
         engine.attach(nil)
       } else if attempts == Self.attemptsInPlace {
         return abandon(error)
       }
-      // The results of the attempt are invalid. If a write failed first, the reader may not have
+      // The results of the attempt are discarded. After a failed write, the reader may not have
       // detected the loss yet.
       await handleLossOnReader(error)
       await clock.sleep(for: .milliseconds(pause))
@@ -125,10 +126,10 @@ extension DeviceCore {
     }
   }
 
-  /// The number of restarts that a chip is asked for on a link that cannot be opened again.
+  /// The number of restarts of a chip whose link cannot be opened again.
   private static let attemptsInPlace = 3
 
-  /// Makes one attempt: link, chip, sessions.
+  /// Makes one attempt: opens the link, identifies the chip, and makes its sessions again.
   private func attempt(
     _ home: ReconnectTarget, _ identity: Handshake.Identity
   ) async throws(DriverError) {
@@ -152,13 +153,14 @@ extension DeviceCore {
 
   /// Completes the recovery. Returns whether callers may send again.
   private func finishRecovery(_ losses: Int) async throws(DriverError) -> Bool {
-    // The owners of these sessions closed them during the recovery.
+    // `closed` are sessions that their owners closed during the recovery.
     let (closed, isLostAgain) = state.withLock { state in
       defer { state.closed = [] }
       let isLostAgain = state.losses != losses
       if state.closed.isEmpty, !isLostAgain, case .recovering = state.phase {
         state.phase = .running
-        // Only now: after another loss, all sessions would have to be started again.
+        // These flags are needed until now: after another loss, the sessions would have to start
+        // again.
         for record in state.sessions { record.cancelResume() }
       }
       return (state.closed, isLostAgain)
@@ -189,8 +191,8 @@ extension DeviceCore {
     }
   }
 
-  /// Isolates a failure: a session that the chip no longer accepts ends with its error, and the
-  /// others continue. An error of the device ends the attempt.
+  /// Ends a session that the chip no longer accepts with its error, so that the others continue.
+  /// Throws errors of the device, which end the attempt.
   private func isolatingFailure(
     of record: SessionRecord, _ body: () async throws(DriverError) -> Void
   ) async throws(DriverError) {
@@ -221,21 +223,21 @@ extension DeviceCore {
     }
   }
 
-  // MARK: callers who wait for it
+  // MARK: callers that wait for the recovery
 
-  /// Waits until a device that was lost during a caller's command is back, with the session.
+  /// Waits until the device, which was lost during a caller's command, is back with the session.
   ///
   /// - Parameters:
   ///   - losses: the number of losses before the command.
-  ///   - error: the error of the command.
-  /// - Throws: `error` where nothing was lost or the device does not return; the reason why the
-  ///   session did not return; `cancelled`.
+  /// - error: the error of the command.
+  /// - Throws: `error` if the device was not lost or does not return; the error of the session if
+  ///   it did not return; `cancelled`.
   func waitForRecovery(
     of record: SessionRecord, _ losses: Int, _ error: DriverError
   ) async throws(DriverError) {
     guard recovery != nil else { throw error }
     let events = broadcast.subscribe(.bufferingNewest(256))
-    // A write can fail before the reader has detected the loss of the link.
+    // A write may fail before the reader has detected the loss of the link.
     if error.code == .link, state.withLock({ $0.losses == losses && $0.home?.canReturn ?? false }) {
       await handleLossOnReader(error)
     }
@@ -263,8 +265,8 @@ extension DeviceCore {
 
   // MARK: chips that may have lost their sessions without reporting it
 
-  /// Milliseconds in which a chip that may have restarted has to confirm a session; real chips take
-  /// some 10.
+  /// The time-out, in milliseconds, for a chip that may have restarted to confirm a session. Real
+  /// chips take about 10.
   static let answerLimit = 500
 
   /// Asks a chip for its sessions after a message that only a restarted chip sends. Any thread.
@@ -278,7 +280,7 @@ extension DeviceCore {
     }
     guard let losses else { return }
     Task {
-      // Meanwhile another message may have reported the same loss.
+      // Another message may have reported the same loss meanwhile.
       if let cause = await self.loss(), self.state.withLock({ $0.losses == losses }) {
         await self.handleLossOnReader(cause)
       }
@@ -296,17 +298,17 @@ extension DeviceCore {
           GetSessionState(sessionToken: token), timeout: Self.answerLimit)
         if response.status == .sessionNotExist { cause = .deviceRestarted }
       } catch {
-        // NXP's chips answer nothing before their vendor's command.
+        // NXP's chips do not answer before they have received their vendor command.
         if error.code == .noAnswer { cause = error }
       }
-      // The owner of the session may have closed it meanwhile. Its absence is then expected.
+      // If the owner of the session has closed it meanwhile, its absence is expected.
       if let cause, sessions.contains(where: { $0 === record }) { return cause }
     }
     return nil
   }
 
-  /// Checks in this interval whether frames arrive for ranging sessions, as long as there are
-  /// sessions. A device without sessions causes no wakes.
+  /// Checks at intervals whether frames arrive for ranging sessions. The task ends when there are
+  /// no more sessions, so that a device without sessions causes no wakes.
   func watch(_ silence: Duration) -> Task<Void, Never> {
     Task { [weak self, clock] in
       while true {

@@ -3,11 +3,11 @@ internal import System
 internal import Logging
 internal import UCI
 
-// Sessions on the chip: the same steps for a caller and for the recovery.
+// Sessions on the chip. Callers and the recovery take the same steps.
 extension DeviceCore {
   var profile: DeviceProfile { engine.profile }
 
-  /// The action for a session that is no longer needed.
+  /// The action for a session that its owner no longer needs.
   enum SessionRemoval { case nothing, removeFromChip, leaveToRecovery }
 
   func unregister(_ record: SessionRecord, closing: Bool = true) -> SessionRemoval {
@@ -26,7 +26,8 @@ extension DeviceCore {
 
   var sessions: [SessionRecord] { state.withLock { $0.sessions } }
 
-  /// Creates a session on the chip and configures it; the chip reports IDLE when it could start.
+  /// Creates a session on the chip and configures it. Returns when the chip reports IDLE: ready to
+  /// start.
   func build(
     _ record: SessionRecord, from sender: CommandEngine.Sender = .caller
   ) async throws(DriverError) {
@@ -39,9 +40,9 @@ extension DeviceCore {
     }
     record.assign(token: token)
     router.sessionsChanged()
-    // The caller no longer waits for the session.
+    // A cancelled caller no longer waits for the session.
     if sender == .caller, Task.isCancelled { throw .cancelled }
-    // Strict firmware refuses parameters before it has reported the session.
+    // Strict firmware refuses parameters until it has reported the session.
     let said = try await engine.wait(milliseconds: profile.stateTimeout) {
       $0.sessions[token].map { $0.state != .deinitialised } ?? false
     }
@@ -59,8 +60,7 @@ extension DeviceCore {
     try await requestDiagnostics(record, from: sender)
   }
 
-  /// Sends SESSION_INIT, at most twice: a second time only when the chip has not created the
-  /// session.
+  /// Sends SESSION_INIT. Sends it a second time only if the chip has not created the session.
   private func initialise(
     _ id: UInt32, _ type: SessionType, _ sender: CommandEngine.Sender
   ) async throws(DriverError) -> UInt32 {
@@ -70,8 +70,8 @@ extension DeviceCore {
       return try await engine.request(command, from: sender).handle ?? id
     } catch {
       guard error.code == .noAnswer else { throw error }
-      // The chip may have created the session, and only the answer was lost or is late: its report
-      // names the session.
+      // The chip may have created the session although its answer was lost or is late. Its report
+      // then has the token of the session.
       let new = { @Sendable (chip: CommandEngine.ChipState) in
         chip.sessions.first { !known.contains($0.key) && $0.value.state == .initialised }?.key
       }
@@ -98,8 +98,8 @@ extension DeviceCore {
 
   /// Creates a session for a caller.
   ///
-  /// - Parameter awaitsRecovery: whether to wait for the recovery of a device that is lost
-  ///   meanwhile.
+  /// - Parameter awaitsRecovery: whether to wait for the recovery if the device is lost during the
+  ///   call.
   func make(_ record: SessionRecord, awaitsRecovery: Bool) async throws(DriverError) {
     state.withLock { state in
       state.sessions.append(record)
@@ -111,7 +111,7 @@ extension DeviceCore {
         () async throws(DriverError) in try await self.build(record)
       }
     } catch {
-      // The chip may still create the session.
+      // The chip may still create the session later.
       let isOpen = error.code == .noAnswer || error.code == .closed
       if isOpen, !record.isOnChip { state.withLock { $0.remaining = error } }
       throw error
@@ -120,12 +120,12 @@ extension DeviceCore {
 
   /// Starts ranging for a caller and waits until the chip reports ACTIVE.
   ///
-  /// - Parameter awaitsRecovery: whether to wait for the recovery of a device that is lost
-  ///   meanwhile.
+  /// - Parameter awaitsRecovery: whether to wait for the recovery if the device is lost during the
+  ///   call.
   func start(_ record: SessionRecord, awaitsRecovery: Bool) async throws(DriverError) {
-    // A session that was ranging is started by the recovery.
+    // The recovery starts sessions that were ranging, so the caller must not.
     if recovery != nil, record.shouldResume { throw .recovering }
-    // The session's former token may now belong to another session on the chip.
+    // A closed session's token may already be the token of another session on the chip.
     let isClosed = state.withLock { state in
       guard case .running = state.phase else { return false }
       return !state.sessions.contains { $0 === record }
@@ -136,10 +136,11 @@ extension DeviceCore {
     ) { () async throws(DriverError) in try await self.start(record, from: .caller) }
   }
 
-  /// Calls `body`, and again each time the device was lost meanwhile and has been recovered.
+  /// Calls `body`. Calls it again each time the device was lost during the call and has been
+  /// recovered.
   ///
-  /// - Parameter isDone: whether the recovery has already done the work; it has not if it began
-  ///   before `body` did.
+  /// - Parameter isDone: whether the recovery has already done the work of `body`. It has not if it
+  ///   began before `body`.
   private func attempt(
     _ record: SessionRecord, awaitsRecovery: Bool, isDone: () -> Bool,
     _ body: () async throws(DriverError) -> Void
@@ -164,7 +165,7 @@ extension DeviceCore {
       try await engine.request(command, from: sender)
     } catch {
       guard error.code == .noAnswer else { throw error }
-      // Repeats it only after the chip has reported that it did not carry it out.
+      // The command is repeated only if the chip reports IDLE: it has not carried it out.
       let state = try await engine.request(GetSessionState(sessionToken: token), from: sender).state
       if state == .idle { try await engine.request(command, from: sender) }
     }
@@ -179,7 +180,7 @@ extension DeviceCore {
     guard status.state == .active else { throw .sessionEnded(status.state, status.reason) }
   }
 
-  /// Records, before streams end, why a session no longer ranges.
+  /// Records the reason why a session no longer ranges, before its streams end.
   func rangingEnded(_ status: SessionStatusNotification) {
     for record in sessions where record.tokenOnChip == status.sessionToken {
       record.rangingEnded(status)
@@ -188,16 +189,16 @@ extension DeviceCore {
 
   /// Stops ranging and waits until the chip reports IDLE. Does nothing when it is not ranging.
   func stop(_ record: SessionRecord) async throws(DriverError) {
-    // Streams that wait for the device to return would never end.
+    // Streams that wait for the recovery would never end otherwise.
     if record.cancelResume() { router.finish(record, nil) }
-    // Several callers may stop the session, but strict firmware refuses to stop a stopped session.
+    // Strict firmware refuses to stop a stopped session, so several callers take turns.
     await record.stopping.lock()
     defer { record.stopping.unlock() }
     let token = record.token
     guard engine.isActive(token) else { return }
     record.willStop()
     let response = try await engine.send(SessionStop(sessionToken: token))
-    // The session may have ended by itself just before; the result is the same.
+    // After a refusal, the session may have ended by itself just before.
     let patience = response.status == .ok ? profile.stateTimeout : Self.refusalMilliseconds
     let chip = try await engine.wait(milliseconds: patience) { $0.hasStopped(token) }
     guard chip != nil else {
@@ -207,10 +208,10 @@ extension DeviceCore {
     }
   }
 
-  /// Milliseconds that a chip which refuses to stop a session may take to report its end.
+  /// Milliseconds to wait for the report of a session's end after the chip refused to stop it.
   private static let refusalMilliseconds = 300
 
-  /// Stops ranging and removes the session from the chip. Does nothing the second time.
+  /// Stops ranging and removes the session from the chip. Does nothing if called again.
   func end(_ record: SessionRecord) async throws(DriverError) {
     guard case .removeFromChip = unregister(record) else { return finish(record, nil) }
     var failure: DriverError?
@@ -220,16 +221,16 @@ extension DeviceCore {
       record.markRemoved()
       engine.forget(record.token)
     }
-    // A recovered device does not have this session, whether or not the recovery has already ended.
+    // After a loss, the recovered device does not have this session, so there is nothing to remove.
     if let failure, recovery != nil, Self.isLoss(failure) { throw failure }
-    // A chip that answers neither this nor a query gets no further commands.
+    // A chip that answers neither the command nor a query gets no further commands.
     if let failure, failure.code == .noAnswer {
       let question = GetSessionState(sessionToken: record.token)
       do { _ = try await engine.send(question, timeout: Self.answerLimit) } catch {
         throw leaving(failure)
       }
     }
-    // A removed session has stopped, whichever answer the chip gave before.
+    // Removing a session also stops it, so earlier failures no longer matter.
     do throws(DriverError) { try await remove(record.token) } catch {
       throw leaving(
         failure ?? (error == .recovering ? engine.interruption ?? error : error))
@@ -251,7 +252,7 @@ extension DeviceCore {
     }
   }
 
-  /// Milliseconds that a chip may take to report a removed session.
+  /// Milliseconds to wait for a chip's report that it has removed a session.
   private static let removalMilliseconds = 500
 
   /// Sends SESSION_DEINIT. A session that no longer exists counts as removed.
@@ -268,7 +269,7 @@ extension DeviceCore {
       case .ok:
         status = try await engine.send(SessionDeinit(sessionToken: token), from: sender).status
       case .sessionNotExist: break
-      // The status does not decide whether the session is removed.
+      // Any other status does not show whether the session was removed.
       default: throw error
       }
     }
@@ -276,14 +277,14 @@ extension DeviceCore {
       throw .refused(command: "SESSION_DEINIT_CMD", status)
     }
     if status == .ok {
-      // The session is removed. Google's pica does not report that.
+      // The session is removed even without this report, which Google's pica does not send.
       _ = try await engine.wait(milliseconds: Self.removalMilliseconds) {
         $0.sessions[token]?.state == .deinitialised
       }
     }
   }
 
-  /// Removes every session, as far as the chip allows it.
+  /// Removes all sessions for which the chip accepts the commands.
   func endAll() async {
     for record in sessions {
       do throws(DriverError) { try await end(record) } catch {

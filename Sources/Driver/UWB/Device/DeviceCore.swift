@@ -4,15 +4,15 @@ internal import Logging
 internal import UCI
 internal import UWBLink
 
-/// The parts of a device and their shared state. `UWBDevice` owns it; the reader thread and the
-/// task that recovers the device also refer to it.
+/// The parts of a device and their shared state. Owned by `UWBDevice`; the reader thread and the
+/// recovering task refer to it, too.
 final class DeviceCore: Sendable {
-  /// The phase in the life of the device.
+  /// The phases of a device.
   enum Phase {
     /// The chip has not been identified yet.
     case opening
     case running
-    /// The device is lost, and the task recovers it. The first cause is kept.
+    /// The device is lost, and the task recovers it. The error is the first cause.
     case recovering(Task<Void, Never>, DriverError)
     case ended
   }
@@ -21,10 +21,10 @@ final class DeviceCore: Sendable {
     var phase = Phase.opening
     var sessions: [SessionRecord] = []
     var identity: Handshake.Identity?
-    /// The place at which the same device returns.
+    /// The place at which the same device is expected to return.
     var home: ReconnectTarget?
     var isVerifying = false
-    /// Queries chips that have become silent.
+    /// The task that queries chips which have become silent.
     var watch: Task<Void, Never>?
     /// The number of losses of the device.
     var losses = 0
@@ -32,7 +32,7 @@ final class DeviceCore: Sendable {
     var linkClosed: Latch?
     /// Sessions that their owners closed while the device was being recovered.
     var closed: [SessionRecord] = []
-    /// The reason why the chip may still have an abandoned session.
+    /// The error because of which an abandoned session may still be on the chip.
     var remaining: DriverError?
   }
 
@@ -83,8 +83,8 @@ final class DeviceCore: Sendable {
     try reader.start(priority: options.readerPriority)
   }
 
-  /// Returns the place at which the device will return, looked up while it is present; nil without
-  /// recovery.
+  /// Returns the place at which the device will return, or nil without recovery. The device has to
+  /// be present for this.
   func home(of endpoint: LinkEndpoint) async throws(DriverError) -> ReconnectTarget? {
     guard recovery != nil else { return nil }
     do { return try await ReconnectTarget.find(endpoint, connector: Link.serviceConnector) } catch {
@@ -107,7 +107,7 @@ final class DeviceCore: Sendable {
       isChipStarted: isChipStarted, logger: logger)
   }
 
-  /// Ends a session for good.
+  /// Ends a session and its streams permanently.
   func finish(_ record: SessionRecord, _ error: DriverError?) {
     record.markOver()
     router.finish(record, error)
@@ -133,7 +133,7 @@ final class DeviceCore: Sendable {
     for record in sessions { record.finishData() }
     if let link { broadcast.send(.disconnected(link)) }
     broadcast.finish()
-    // The port is released now, although this device object may live on.
+    // The port is released now, although callers may keep the device object longer.
     let link = engine.state.withLock { $0.link }
     link?.willClose()
     reader.stop()
@@ -141,14 +141,14 @@ final class DeviceCore: Sendable {
     engine.attach(nil)
   }
 
-  /// Waits, after the end, until the port can be opened again.
+  /// Waits, after the end of the device, until the port can be opened again.
   func waitUntilClosed() async {
     await reader.stopped.wait()
     await state.withLock { $0.linkClosed }?.wait()
   }
 }
 
-/// A weak reference that can be set after it has been passed on.
+/// A weak reference that can be set after the holder was passed on.
 final class WeakReference<Object: AnyObject & Sendable>: Sendable {
   private struct Reference { weak var object: Object? }
   private let reference = Locked(Reference())

@@ -5,13 +5,15 @@ internal import UCI
 internal import UCIReference
 internal import UWBLink
 
-/// The steps from an open link to an identified chip, without sessions unless they are to be kept.
+/// The steps from an open link to an identified chip. They end the chip's sessions unless these are
+/// to be kept.
 struct Handshake {
   let engine: CommandEngine
   let router: MessageRouter
   let reader: FrameReader
   let board: NXPBoard?
-  /// Whether the chip has just been started, and reports when it is ready for its first command.
+  /// Whether the chip has just been started. It then reports when it is ready for its first
+  /// command.
   let isChipStarted: Bool
   let logger: Logger
 
@@ -23,20 +25,20 @@ struct Handshake {
     var wasReset: Bool
   }
 
-  /// Milliseconds that a newly opened chip may take to send something by itself. That is long
-  /// enough for the link to find the silence that ends stale frames; a silent chip is not an error.
+  /// Milliseconds to wait for a newly opened chip to send something by itself. In this time, the
+  /// link also finds the pause after stale frames. A chip that sends nothing is not an error.
   private static let settleMilliseconds = 150
 
   /// The time-out of each of the first two resets of a chip that has just sent something. Its
-  /// firmware forgets the beginning of a command after 100 ms, but only when more bytes arrive, and
-  /// discards these as well. So it answers the third reset at the latest.
+  /// firmware drops the beginning of a command after 100 ms, but only when more bytes arrive. It
+  /// drops these bytes as well, so it answers the third reset at the latest.
   private static let firstResetMilliseconds = 300
 
-  /// Qorvo's firmware keeps up to 32 kB for a host that does not read. It sends them at 12.8 kB a
-  /// second (64 bytes every 5 ms); at 115200 baud they take 2.8 s.
+  /// Milliseconds for the packets that Qorvo's firmware stores while no host reads, up to 32 kB. It
+  /// sends 12.8 kB a second (64 bytes every 5 ms): 2.5 s, or 2.8 s at 115200 baud.
   private static let backlogMilliseconds = 4_000
 
-  /// Milliseconds that a chip may take to identify itself before it is reset instead.
+  /// Milliseconds after which a chip that has not identified itself is reset.
   private static let identityMilliseconds = 1_000
 
   func run(
@@ -62,8 +64,8 @@ struct Handshake {
       wasReset: found == nil)
   }
 
-  /// Returns the chip's capabilities; empty where it refuses them, or the list cannot be read. Such
-  /// a chip may still range, and reports otherwise when a session is made.
+  /// Returns the chip's capabilities. Returns an empty list if the chip refuses the command or its
+  /// list cannot be read. Such a chip may still range; otherwise, creating a session fails.
   private func capabilities() async throws(DriverError) -> [TLV] {
     let cause: DriverError
     do throws(DriverError) {
@@ -74,7 +76,7 @@ struct Handshake {
     return []
   }
 
-  /// Limits command packets to the length that the chip reports and to the profile's: some chips
+  /// Limits command packets to the shorter of two lengths: the chip's and the profile's. Some chips
   /// report more than they accept.
   private func limitSegments(
     _ capabilities: Capabilities, _ profile: DeviceProfile, _ dialect: Dialect
@@ -87,7 +89,7 @@ struct Handshake {
 
   /// Identifies a known chip again after it was lost.
   ///
-  /// - Throws: `DriverError`; `.otherDevice` when it is not the same one.
+  /// - Throws: `DriverError`; `.otherDevice` if it is a different chip.
   func reidentify(_ known: Identity) async throws(DriverError) {
     engine.expectReset(true)
     defer { engine.expectReset(false) }
@@ -99,7 +101,7 @@ struct Handshake {
 
   /// Returns the device information of a running chip; nil without an answer.
   private func identifyRunningChip() async throws(DriverError) -> DeviceInfo? {
-    // The silence in which the link finds the boundary between frames.
+    // In this pause, the link finds the boundary between frames.
     _ = try await engine.wait(milliseconds: Self.settleMilliseconds) { $0.device != nil }
     do throws(DriverError) {
       let answer = try await engine.send(
@@ -110,7 +112,7 @@ struct Handshake {
     } catch {
       if error.code == .deviceError { throw .needsReset }
       guard error.code == .noAnswer else { throw error }
-      // A late answer would be equal to the answer after the reset.
+      // The device information after a reset is the same, so a late answer is valid.
       engine.state.withLock { $0.responses.removeAll() }
       return nil
     }
@@ -140,10 +142,11 @@ struct Handshake {
     reader.setFraming(framing)
   }
 
-  /// Resets the chip, after NXP's vendor command where necessary. Most chips accept
-  /// CORE_DEVICE_RESET at once. NXP's accept nothing before their vendor command, which has another
-  /// meaning on other chips. It is therefore sent only if the chip reports NXP's boot state, the
-  /// endpoint names it as NXP's, or it did not answer at all.
+  /// Resets the chip. Sends NXP's vendor command first where necessary.
+  ///
+  /// Most chips accept CORE_DEVICE_RESET at once. NXP's chips accept no command before their vendor
+  /// command, which has another meaning on other chips. It is therefore sent only if the chip
+  /// reports NXP's boot state, its endpoint belongs to NXP's chips, or it did not answer at all.
   private func wakeAndReset(bootStateSeen: Bool) async throws(DriverError) {
     if bootStateSeen || engine.profile.needsDeviceInit {
       try await initialise()
@@ -151,7 +154,7 @@ struct Handshake {
       return
     }
     let before = engine.statistics
-    // Before the line is raw, the kernel echoes. A chip that sent something then has received its
+    // The kernel echoes until the line is raw. A chip that sent something before has received its
     // own bytes, takes them for the beginning of a command, and ignores the next bytes.
     for _ in 0..<2 where engine.chip.device != nil {
       do throws(DriverError) {
@@ -167,16 +170,17 @@ struct Handshake {
       guard first.code == .noAnswer, mayBeNXP(since: before) else { throw first }
       logger.info("no answer to the reset; trying NXP's CORE_DEVICE_INIT")
       do throws(DriverError) { try await initialise() } catch {
-        // A chip that refuses the command is present, and is not from NXP. Its earlier state is now
-        // lost.
+        // A chip that refuses the command is present, and is not from NXP. The next reset ends its
+        // earlier state.
         guard error.code == .refused else { throw first }
       }
       try await reset(timeout: nil)
     }
   }
 
-  /// Returns whether a chip without an answer may be waiting for NXP's command. It has reported
-  /// booting, or nothing apart from its state. Its own reports may arrive after the time to settle.
+  /// Returns whether a chip without an answer may be waiting for NXP's command. Such a chip has
+  /// reported that it boots, or has reported only its state. Its reports may arrive after
+  /// `settleMilliseconds`.
   private func mayBeNXP(since before: LinkStatistics) -> Bool {
     let (now, state) = (engine.statistics, engine.chip.device)
     if state == .initialising { return true }
@@ -184,7 +188,7 @@ struct Handshake {
     return now.bytesRead == before.bytesRead + (isStatus ? Self.statusBytes : 0)
   }
 
-  /// The bytes of CORE_DEVICE_STATUS_NTF: a header and the state.
+  /// The number of bytes of CORE_DEVICE_STATUS_NTF: a header and the state.
   private static let statusBytes: UInt64 = 5
 
   private func initialise() async throws(DriverError) {
@@ -204,8 +208,8 @@ struct Handshake {
     }
   }
 
-  /// Resets the chip and waits for the READY after the response. Some chips report READY before the
-  /// response as well, and some only then: without a later one, the earlier one is accepted.
+  /// Resets the chip and waits for READY after the response. Some chips report READY only before
+  /// the response. Without a later report, the earlier one is accepted.
   private func reset(timeout: Int?) async throws(DriverError) {
     let before = engine.chip.readyCount
     let response = try await engine.send(
@@ -223,7 +227,7 @@ struct Handshake {
     }
   }
 
-  /// Configures the chip for its board, which a reset has made it forget.
+  /// Configures the chip for its board. A reset has discarded this configuration.
   private func setUp(_ board: NXPBoard) async throws(DriverError) {
     for parameters in board.configuration {
       let response = try await engine.send(SetConfig(parameters), from: .recovery)

@@ -4,7 +4,7 @@ package import SystemPackage
 package import UWBLink
 
 extension LinkEndpoint {
-  /// Returns the endpoint of the service that holds the chip, or else the chip's own.
+  /// Returns the endpoint of the service if a service holds the chip, otherwise this endpoint.
   ///
   /// - Throws: `DriverError`, when the task is cancelled or the system has no thread for the query.
   func shared() async throws(DriverError) -> LinkEndpoint {
@@ -15,15 +15,15 @@ extension LinkEndpoint {
     } catch { throw .link(error) }
   }
 
-  /// Returns the endpoint in the service at `socket` if the service holds the chip, or else the
-  /// chip's own. Blocks.
+  /// Returns the endpoint of the service at `socket` if it holds the chip, otherwise this endpoint.
+  /// Blocks.
   package func shared(at socket: FilePath) -> LinkEndpoint {
     (try? inService(at: socket)) ?? self
   }
 
-  /// Returns the endpoint in the service at `socket` if the service holds the chip. Blocks.
+  /// Returns the endpoint of the service at `socket`, or nil if it does not hold the chip. Blocks.
   ///
-  /// - Throws: `LinkError` if a service does not answer this, and thus may hold the chip.
+  /// - Throws: `LinkError` if a service does not answer, because it may hold the chip.
   package func inService(
     at socket: FilePath = serviceSocket
   ) throws(LinkError) -> LinkEndpoint? {
@@ -47,7 +47,7 @@ extension LinkEndpoint {
     }
   }
 
-  /// Makes the service close a chip until the returned connection closes. Blocks.
+  /// Makes the service release a chip until the returned connection is closed. Blocks.
   ///
   /// - Parameter reason: The purpose, shown to other programs that want the chip.
   /// - Returns: The connection; nil if no service holds the chip.
@@ -65,7 +65,7 @@ extension LinkEndpoint {
 }
 
 extension LinkEndpoint {
-  /// The group whose members may connect to the service of this endpoint, unless it is root's.
+  /// The group whose members may connect to the service of this endpoint; nil for root's group.
   fileprivate var groupOfSocket: String? {
     guard case .service(let socket, _, _) = self else { return nil }
     return DeviceAccess(of: socket)?.joinableGroup
@@ -73,7 +73,7 @@ extension LinkEndpoint {
 }
 
 extension LinkEndpoint {
-  /// Returns an error of SESSION_START with the reason of the service, if a service refused it.
+  /// Returns an error of SESSION_START with the reason of the service, if the service refused it.
   func explained(_ error: DriverError, ofSession id: UInt32) async -> DriverError {
     guard error.code == .refused, case .service(let socket, let chip, _) = self else {
       return error
@@ -103,7 +103,8 @@ extension DriverError {
 }
 
 extension Link {
-  /// Opens a connection to the chip of a service. It carries UCI, as the chip itself would.
+  /// Opens a connection to the chip of a service. The connection carries UCI packets, like a
+  /// connection to the chip itself.
   package static let serviceConnector: Connector = { endpoint throws(LinkError) in
     guard case .service(let socket, let chip, let linger) = endpoint else {
       throw LinkError(.invalidEndpoint, endpoint: endpoint.description)
@@ -115,7 +116,7 @@ extension Link {
 }
 
 extension LinkError {
-  /// - Parameter code: The code for an error that is neither about rights nor about the chip.
+  /// - Parameter code: the code for errors that are not about permissions or the chip.
   package init(_ failure: ChipService.Failure, _ endpoint: LinkEndpoint, rejected code: Code) {
     switch failure {
     case .unreachable(let errno): self.init(unreachable: errno, endpoint)

@@ -2,23 +2,23 @@
 package import UCI
 internal import UWBLink
 
-/// The configuration that a board with an NXP chip needs after power-on: the kind of board, the
-/// wiring of its antennas, and their values.
+/// The configuration of an NXP chip after power-on. It depends on the board: the kind, the wiring
+/// of the antennas, and their calibration.
 ///
-/// The boards are rows of a table. A chip on a board without a row works with its own settings,
-/// without angles.
+/// The boards are rows of a table. Without a row, a chip works with its own settings, and reports
+/// no angles.
 public struct NXPBoard: Sendable, Hashable {
-  /// The name in `board=` of a device's name.
+  /// The name, which `board=` in a device's name refers to.
   public var name: String
   package var summary: String
-  /// The variant and version of CORE_DEVICE_INIT.
+  /// The board variant and version in CORE_DEVICE_INIT.
   package var variant: (board: UInt8, version: UInt8) {
     (variantBytes[0], variantBytes[1])
   }
   private var variantBytes: [UInt8]
-  /// CORE_SET_CONFIG after the reset, one command for each list.
+  /// The parameters of CORE_SET_CONFIG after the reset: one command for each list.
   package var configuration: [[TLV]]
-  /// SET_DEVICE_CALIBRATION after it.
+  /// The SET_DEVICE_CALIBRATION commands after the configuration.
   package var calibration: [NXPSetCalibration]
 
   private init(
@@ -45,7 +45,7 @@ public struct NXPBoard: Sendable, Hashable {
     plain, NXPBoard("rhodes-v4", "NXP Rhodes V4", (0x73, 0x04)),
     NXPBoard("nxp-reference-1", "NXP's reference design, first version", (0x01, 0x01)),
     NXPBoard("nxp-reference-2", "NXP's reference design, second version", (0x01, 0x02)),
-    // A custom board, in NXP's numbering.
+    // NXP's number for custom boards.
     NXPBoard("custom", "a custom board", (0x2A, 0x03)), murata2BP,
   ]
 
@@ -53,8 +53,8 @@ public struct NXPBoard: Sendable, Hashable {
   package static let plain = NXPBoard("plain", "the chip's own settings", (0x00, 0x00))
 
   /// Murata's module Type 2BP with an SR150 and three antennas. Source: NXPHoverGames/nxp-uwb-ros2
-  /// (Apache-2.0), src/hal/sr1xx-core.c. Its tables of phase over angle belong to single boards and
-  /// are not part of this; `UWBDevice` writes them as calibration.
+  /// (Apache-2.0), src/hal/sr1xx-core.c. Its phases at each angle are specific to single boards,
+  /// and are not included; `UWBDevice` writes them as a calibration.
   package static let murata2BP = NXPBoard(
     "murata-2bp", "Murata Type 2BP: SR150, angles by azimuth (pair 1) and elevation (pair 2)",
     (0x00, 0x00),
@@ -71,7 +71,7 @@ public struct NXPBoard: Sendable, Hashable {
     ],
     calibration: [receiveDelay(channel: 9, antennas: 1...4, raw: 0x3AD0)])
 
-  /// The preparation of any board: deep power-down after half a second of idleness, waiting-time
+  /// The parameters of all boards: deep power-down after half a second without work, waiting-time
   /// extensions, and the vendor's part of measurements.
   private static let common: [TLV] = [
     TLV(.dpdWakeupSource, [0x00]),
@@ -92,8 +92,8 @@ extension NXPBoard {
     static let ef2 = GPIO(mask: 0x02)
   }
 
-  /// An antenna: the pin and the level that select it, and for receiving its port (SR1xx: 1 is RX1,
-  /// 2 is RX2).
+  /// An antenna: the pin and the level that select it. Receiving antennas have a port, too (SR1xx:
+  /// 1 is RX1, 2 is RX2).
   struct Antenna: Sendable {
     var id: UInt8
     var port: UInt8
@@ -110,28 +110,28 @@ extension NXPBoard {
     fileprivate var selection: [UInt8] { mask.littleEndianBytes + value.littleEndianBytes }
   }
 
-  /// Returns RX_ANTENNAS_DEFINE: a count; id, port, mask and value of each.
+  /// Returns RX_ANTENNAS_DEFINE: a count, then id, port, mask and value of each antenna.
   static func receiving(_ antennas: [Antenna]) -> TLV {
     TLV(
       .rxAntennasDefine,
       [UInt8(antennas.count)] + antennas.flatMap { [$0.id, $0.port] + $0.selection })
   }
 
-  /// Returns TX_ANTENNAS_DEFINE of an SR1xx: a count; id, mask and value of each.
+  /// Returns TX_ANTENNAS_DEFINE of an SR1xx: a count, then id, mask and value of each antenna.
   static func sendingSR1xx(_ antennas: [Antenna]) -> TLV {
     TLV(
       .txAntennasDefineSR1xx, [UInt8(antennas.count)] + antennas.flatMap { [$0.id] + $0.selection })
   }
 
-  /// Returns RX_ANTENNA_PAIRS_DEFINE: a count; pair, its antennas (a third one: none) and field of
-  /// view (0: not limited) of each.
+  /// Returns RX_ANTENNA_PAIRS_DEFINE: a count, then the number, three antennas (the third one is 0)
+  /// and the field of view (0: not limited) of each pair.
   static func pairs(_ pairs: [(id: UInt8, UInt8, UInt8)]) -> TLV {
     TLV(
       .rxAntennaPairsDefine,
       [UInt8(pairs.count)] + pairs.flatMap { [$0.id, $0.1, $0.2, 0x00, 0x00, 0x00] })
   }
 
-  /// Returns RX_ANT_DELAY: a count; antenna and delay (Q14.2) of each.
+  /// Returns RX_ANT_DELAY: a count, then the number and delay (Q14.2) of each antenna.
   static func receiveDelay(
     channel: UInt8, antennas: ClosedRange<UInt8>, raw: UInt16
   ) -> NXPSetCalibration {
@@ -142,7 +142,7 @@ extension NXPBoard {
 }
 
 extension LinkEndpoint {
-  /// Returns the board named in the device's name.
+  /// Returns the board that `board=` in the device's name refers to; nil without it.
   ///
   /// - Throws: `DriverError.link` with code `invalidEndpoint` for an unknown name.
   func namedBoard() throws(DriverError) -> NXPBoard? {

@@ -24,13 +24,13 @@ public final class UWBDevice: Sendable {
 
   let core: DeviceCore
 
-  /// Receives each packet, header included, before segments are joined: its direction, its bytes,
-  /// and its time as CLOCK_MONOTONIC in nanoseconds.
+  /// A callback that receives each packet, header included, before segments are joined. It gets the
+  /// direction, the bytes, and the time in nanoseconds of CLOCK_MONOTONIC.
   ///
-  /// A packet from the chip is passed on the reader thread when it has been read. A packet to the
-  /// chip is passed on the writing thread just before it is written, so a command comes before its
-  /// answer; both can happen at the same time. Nothing else is read meanwhile: a tap must not
-  /// block. The bytes are lent for the call only.
+  /// A packet from the chip is passed on the reader thread after it was read. A packet to the chip
+  /// is passed on the writing thread just before it is written, so a command comes before its
+  /// answer. Both threads may call at the same time. A tap must not block, because nothing else is
+  /// read meanwhile. The bytes are valid during the call only.
   public typealias PacketTap =
     @Sendable (_ direction: PacketDirection, _ packet: RawSpan, _ time: UInt64) -> Void
 
@@ -38,37 +38,37 @@ public final class UWBDevice: Sendable {
   public enum ResetPolicy: Sendable {
     /// They end: the chip is reset.
     case reset
-    /// They continue. The chip is identified, and reset only if it does not answer (chips that need
-    /// a vendor's command first have no sessions to lose). For examining a chip while another
-    /// program's session runs on it.
+    /// The sessions continue. The chip is identified, and reset only if it does not answer. Chips
+    /// that need a vendor's command first have no sessions then. This policy is for examining a
+    /// chip while another program ranges with it.
     case keepState
   }
 
   /// The options for opening a device.
   public struct Options: Sendable {
-    /// The treatment of sessions that are on the chip.
+    /// The effect of opening on the sessions that are on the chip.
     public var resetPolicy = ResetPolicy.reset
-    /// Whether a service that holds the chip (`uwbd`) is used in place of the chip. False: the chip
-    /// itself is opened, which fails while a service holds it.
+    /// Whether the chip is used through a service (`uwbd`) if one holds it. False: the chip itself
+    /// is opened, which fails while a service holds it.
     public var usesService = true
-    /// A fixed profile instead of a detected one, for a chip that sends nothing before the vendor's
+    /// The profile to use without detection, for a chip that does not answer before a vendor's
     /// command.
     public var profile: DeviceProfile?
     /// The logger for the driver's actions. Payloads and keys are never logged.
     public var logger: Logger
-    /// Receives every packet, keys included, for captures and diagnosis.
+    /// The callback that receives every packet, keys included, for captures and diagnosis.
     public var tap: PacketTap?
     /// The policy for a device that is unplugged, fails or restarts by itself. Nil: streams and
     /// commands fail with the cause.
     public var recovery: RecoveryPolicy?
-    /// Receives the progress of loading the firmware named by `fw=` in the device's name, on its
-    /// own thread.
+    /// The callback that receives the progress of loading the firmware, which `fw=` in the device's
+    /// name refers to. Called on its own thread.
     package var firmwareProgress: (@Sendable (FirmwareProgress) -> Void)?
     /// Real-time priority (SCHED_FIFO) of the reader thread, 1...99; nil: ordinary scheduling.
     /// Opening fails where the system refuses it: see `ulimit -r`, LimitRTPRIO= of systemd,
     /// CAP_SYS_NICE.
     public var readerPriority: Int32?
-    /// The board around an NXP chip; nil: the board named by `board=` in the device's name, or
+    /// The board of an NXP chip; nil: the board that `board=` in the device's name refers to, or
     /// none.
     public var board: NXPBoard?
     /// The clock of all time-outs and pauses except for waits in the kernel.
@@ -112,7 +112,8 @@ public final class UWBDevice: Sendable {
     guard endpoint.firmware != nil, options.resetPolicy == .keepState else {
       return try await open(endpoint, options, loadsFirmware: true)
     }
-    // A running chip keeps its sessions; a stopped one has no firmware yet.
+    // A running chip keeps its sessions. If it does not answer, it is loaded with its firmware
+    // first.
     do throws(DriverError) {
       return try await open(endpoint, options, loadsFirmware: false)
     } catch {
@@ -136,7 +137,8 @@ public final class UWBDevice: Sendable {
         return UWBDevice(endpoint, core, identity)
       }
     } onCancel: {
-      // Commands wait for their answers in cancelled tasks, too: sessions have to end there.
+      // Commands wait for answers even in cancelled tasks, because these tasks have to end
+      // sessions. So the core fails the waiting commands.
       core.abandon(.link(LinkError(.cancelled, endpoint: endpoint.description)))
     }
     guard case .failure(let error) = opened else { return try opened.get() }
@@ -145,25 +147,26 @@ public final class UWBDevice: Sendable {
     throw error.at(endpoint)
   }
 
-  /// Starts a device, in a function of its own so that afterwards only the core refers to the link.
+  /// Starts a device. This is a separate function, so that only the core refers to the link
+  /// afterwards.
   private static func start(
     _ endpoint: LinkEndpoint, _ options: Options, loadsFirmware: Bool
   ) async throws(DriverError) -> DeviceCore {
-    // This comes first: an unknown board has no effect on the chip.
+    // An unknown board is an error before the chip is opened.
     let named = try endpoint.namedBoard()
     let link = try await endpoint.openLink(
       loadsFirmware: loadsFirmware, progress: options.firmwareProgress)
     do { return try DeviceCore(link, options, options.board ?? named) } catch { throw .link(error) }
   }
 
-  /// The reason why the chip may still have a session that was closed, or not made in time; nil for
-  /// none.
+  /// The error because of which a session may still be on the chip: it was closed, or not made in
+  /// time. Nil for none.
   package var remainingSession: DriverError? { core.remaining }
 
   /// Whether the device is recovered after a loss: see `Options.recovery`.
   package var isRecoverable: Bool { core.recovery != nil }
 
-  /// The cause of the loss while the device is lost and may return; nil while it works.
+  /// The cause of the loss while the device is being recovered; nil otherwise.
   package var outage: DriverError? { core.outage }
 
   private init(_ endpoint: LinkEndpoint, _ core: DeviceCore, _ identity: Handshake.Identity) {
@@ -178,10 +181,10 @@ public final class UWBDevice: Sendable {
 
   deinit { core.shutDown() }
 
-  /// Stops and removes every session, then closes the link. Does nothing the second time.
+  /// Stops and removes every session, then closes the link. Does nothing if called again.
   ///
-  /// - Parameter limit: The time that the chip may take to end its sessions. Then the link is
-  ///   closed anyway, and everything that waits for the chip fails with `closed`.
+  /// - Parameter limit: The time that the chip may take to end its sessions. After it, the link is
+  ///   closed anyway, and all waiting calls fail with `closed`.
   public func close(within limit: Duration = .seconds(10)) async {
     let timer = core.clock.timer(limit) { [core] in core.shutDown() }
     await core.endAll()
@@ -190,21 +193,22 @@ public final class UWBDevice: Sendable {
     await core.waitUntilClosed()
   }
 
-  /// The events of the device beside measurements, from now on. Any number of subscribers.
+  /// A stream of the device's events from now on, without measurements. There may be any number of
+  /// subscribers.
   public var events: AsyncStream<DeviceEvent> { core.broadcast.subscribe(.bufferingNewest(256)) }
 
-  /// Runs tasks on the reader thread, between frames: a `for await` over measurements in
-  /// `Task(executorPreference: device.executor)` costs no wake of another thread. Such a task must
-  /// not block.
+  /// The executor that runs tasks on the reader thread, between frames. A `for await` over
+  /// measurements in `Task(executorPreference: device.executor)` wakes no other thread. Such a task
+  /// must not block.
   public var executor: any TaskExecutor { core.reader }
 
   /// The statistics of the link since it was opened.
   public var statistics: LinkStatistics { core.engine.statistics }
 
-  /// The state the chip last reported.
+  /// The state that the chip last reported.
   public var state: DeviceState? { core.engine.chip.device }
 
-  /// Sends any command and returns its answer, for any status in it.
+  /// Sends any command and returns its answer with any status.
   package func send<C: UCICommand>(_ command: C) async throws(DriverError) -> C.Response {
     try await core.engine.send(command)
   }
@@ -223,15 +227,16 @@ public final class UWBDevice: Sendable {
 
   // MARK: sessions
 
-  /// Creates a session and configures it; the chip reports IDLE when it could start. Waits for a
-  /// device that is lost meanwhile and recovered (`Options.recovery`). Cancellation ends this as
-  /// soon as the chip has created the session, with the code `cancelled` of `linkError`.
+  /// Creates a session and configures it. Returns when the chip reports IDLE: ready to start. If
+  /// the device is lost during the call, waits for its recovery (`Options.recovery`). Cancellation
+  /// ends the call as soon as the chip has created the session, with the code `cancelled` of
+  /// `linkError`.
   ///
   /// - Parameters:
   ///   - configuration: One end of the session.
-  ///   - checked: Whether the configuration is checked first, against the rules of the protocol and
-  ///     the chip's capabilities; false: it is sent unchanged. A parameter outside the capabilities
-  ///     is logged as a warning and sent.
+  /// - checked: Whether the configuration is checked first, against the rules of the protocol and
+  ///   the chip's capabilities; false: it is sent unchanged. A value that the capabilities exclude
+  ///   is only logged as a warning.
   /// - Throws: `DriverError`, with the session removed from the chip again;
   ///   `.configurationProblems` with everything that was found before anything was sent.
   public func makeSession(
@@ -240,8 +245,8 @@ public final class UWBDevice: Sendable {
     try await makeSession(configuration, checked: checked, awaitsRecovery: true)
   }
 
-  /// - Parameter awaitsRecovery: whether to wait for a device that is lost meanwhile; false: the
-  ///   loss is thrown at once.
+  /// - Parameter awaitsRecovery: whether to wait for the recovery if the device is lost during the
+  ///   call; false: throws the loss at once.
   package func makeSession(
     _ configuration: SessionConfiguration, checked: Bool = true, awaitsRecovery: Bool
   ) async throws(DriverError) -> UWBSession {
@@ -254,12 +259,12 @@ public final class UWBDevice: Sendable {
     return try await makeSession(SessionRecord(configuration: configuration), awaitsRecovery)
   }
 
-  /// Makes a session on an NXP chip from an app's data (SET_PROFILE); the chip decodes it itself
-  /// and reports IDLE when it could start.
+  /// Creates a session on an NXP chip from an app's data (SET_PROFILE), which the chip decodes.
+  /// Returns when the chip reports IDLE: ready to start.
   ///
   /// - Parameters:
   ///   - profile: the data, sent to the chip unchanged.
-  ///   - configuration: a description of the session; nothing of it is sent.
+  /// - configuration: the description of the session for this program; it is not sent.
   /// - Throws: `DriverError`, with the session removed from the chip again.
   package func makeSession(
     from profile: NXPSetProfile, as configuration: SessionConfiguration
@@ -278,13 +283,13 @@ public final class UWBDevice: Sendable {
     return session
   }
 
-  /// Creates a session, lends it to `body`, and stops and removes it in any case: after a return,
-  /// an error or cancellation.
+  /// Creates a session and lends it to `body`. Stops and removes it in any case: after a return, an
+  /// error or a cancellation.
   ///
   /// - Parameters:
   ///   - configuration: One end of the session.
   ///   - checked: As in `makeSession`.
-  ///   - body: Uses the session.
+  /// - body: The work with the session.
   /// - Throws: `DriverError` as `any Error`, or the error of `body`.
   public nonisolated(nonsending) func withSession<R: Sendable>(
     _ configuration: SessionConfiguration, checked: Bool = true,
@@ -302,13 +307,13 @@ public final class UWBDevice: Sendable {
     return result
   }
 
-  /// Ranges in a session of its own. Creates and starts it, lends a stream of its estimates to
-  /// `body`, and stops and removes it in any case.
+  /// Ranges in a new session. Creates and starts it, and lends a stream of its estimates to `body`.
+  /// Stops and removes it in any case.
   ///
   /// - Parameters:
   ///   - configuration: One end of the session.
   ///   - settings: The assumptions of the estimates, from a calibration for example.
-  ///   - body: Uses the estimates.
+  /// - body: The work with the estimates.
   /// - Throws: `DriverError` as `any Error`, or the error of `body`.
   public nonisolated(nonsending) func range<R: Sendable>(
     with configuration: SessionConfiguration, settings: EstimationSettings = EstimationSettings(),

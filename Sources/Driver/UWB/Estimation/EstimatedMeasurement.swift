@@ -11,8 +11,8 @@ public enum NoEstimate: Error, Sendable, Hashable {
   case noDistance
   /// The calibration has no table for the antennas.
   case noAntennaTable
-  /// The chip did not report phases: it has no antennas for them, was not asked, or its report is
-  /// missing.
+  /// The chip did not report phases: it has no antennas for them, they were not requested, or the
+  /// report is missing.
   case noPhases
   /// The phases of the frames contradict each other.
   case phasesDisagree
@@ -33,12 +33,12 @@ extension NoEstimate: CustomStringConvertible {
 
 /// An angle computed from phase differences.
 public struct EstimatedAngle: Sendable, Hashable {
-  /// Radians: azimuth positive to the right, elevation upwards, as in FiRa. Follows from this round
-  /// alone; earlier rounds only selected the turn of the phase.
+  /// The angle in radians, as in FiRa: azimuth positive to the right, elevation upwards. Only the
+  /// frames of this round determine it; earlier rounds resolve the ambiguity of wrapped phases.
   public var angle: Double
   /// One standard deviation in radians.
   public var standardDeviation: Double
-  /// The angle over time; nil before the first valid one.
+  /// The filtered angle; nil before the first valid one.
   public var track: AngleEstimate?
   /// The number of frames whose phases were used.
   public var frames: Int
@@ -50,9 +50,9 @@ public enum DiagnosticsUse: Sendable, Hashable {
   case none
   /// They were expected and did not arrive before the next round.
   case missing
-  /// They cannot be assigned: there are several peers, and not one frame of each.
+  /// They cannot be assigned to peers: there are several peers, and a different number of frames.
   case ambiguous
-  /// They were used: the number of received frames, or antennas.
+  /// They were used. The value is the number of received frames or antennas.
   case used(Int)
 }
 
@@ -60,18 +60,18 @@ public enum DiagnosticsUse: Sendable, Hashable {
 public struct EstimatedMeasurement: Sendable, Hashable {
   /// The chip's own measurement.
   public var measurement: RangingMeasurement
-  /// Metres of this round: calibrated, in millimetres where the chip reports them; nil for the
-  /// reason in `noDistance`.
+  /// The calibrated distance of this round in metres, with millimetres if the chip reports them.
+  /// Nil for the reason in `noDistance`.
   public var distance: Double?
-  /// One standard deviation of `distance` in metres: larger where the level is low or the path
-  /// probably blocked. It includes the constant error of boards without a calibration.
+  /// One standard deviation of `distance` in metres. It is larger if the level is low or the path
+  /// is probably blocked. It includes the constant error of uncalibrated boards.
   public var distanceDeviation: Double?
-  /// The part of `distanceDeviation` that is independent of other rounds, for filters: one standard
-  /// deviation in metres.
+  /// The part of `distanceDeviation` that rounds do not share: one standard deviation in metres,
+  /// for filters.
   public var distanceNoise: Double?
   /// The reason why there is no distance.
   public var noDistance: NoEstimate?
-  /// The distance over time; nil before the first valid one.
+  /// The filtered distance; nil before the first valid one.
   public var track: RangeEstimate?
   /// The azimuth computed from phases; nil for the reason in `noAzimuth`.
   public var azimuth: EstimatedAngle?
@@ -100,8 +100,8 @@ public struct EstimatedMeasurement: Sendable, Hashable {
 }
 
 extension EstimatedMeasurement: CustomStringConvertible {
-  /// The peer with its distance and one standard deviation: `0x0001 3.97 m ± 0.05 m`; or the reason
-  /// why there is no distance.
+  /// The peer with its distance and one standard deviation: `0x0001 3.97 m ± 0.05 m`. Without a
+  /// distance, the reason for it.
   public var description: String {
     guard let distance, let distanceDeviation else {
       return "\(peer) " + (noDistance ?? .noDistance).description

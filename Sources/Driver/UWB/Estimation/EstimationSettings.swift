@@ -6,42 +6,41 @@ public import UCI
 public struct EstimationSettings: Sendable {
   /// Metres that both antenna delays together add to the distances that the chip reports.
   public var delay = 0.0
-  /// The delays of single peers in metres, in place of `delay`.
+  /// The metres of `delay` for single peers, which replace it.
   public var delays: [MACAddress: Double] = [:]
   /// One standard deviation in metres of the constant error that remains after the subtraction of
-  /// the delay. Nil: the boards are not calibrated, and the family of the chip has a figure, 0.2 to
-  /// 0.3 m.
+  /// the delay. Nil: the boards are not calibrated, and the deviation is 0.2 to 0.3 m, by the
+  /// family of the chip.
   public var delayDeviation: Double?
-  /// The deviations of single peers, in place of `delayDeviation`.
+  /// The deviations of single peers, which replace `delayDeviation`.
   package var delayDeviations: [MACAddress: Double] = [:]
   /// The family of this device's chip, which a session fills in.
   package var chip = ChipFamily.unknown
-  /// The bias by received level.
+  /// The ranging bias at each received level.
   public var powerBias = PowerBias([])
-  /// Noise of a distance with line of sight and a good level in metres, one standard deviation.
-  /// FiRa notifications have no deviation; boards show 2 to 5 cm.
+  /// Noise of a distance with line of sight and a good level: one standard deviation in metres.
+  /// FiRa notifications have none; boards show 2 to 5 cm.
   public var distanceDeviation = 0.05
-  /// The phase difference of the pair of antennas for azimuth over the angle to the plane in its
-  /// middle. Angles are positive to the right, as in FiRa; nil: azimuth is not computed.
+  /// The phase differences of the pair of antennas for azimuth at each angle to the plane in its
+  /// middle. Angles are positive to the right, as in FiRa. Nil: azimuth is not computed.
   public var azimuth: PhaseTable?
-  /// The phase difference of the pair for elevation, positive upwards; nil: elevation is not
-  /// computed.
+  /// The phase differences of the pair for elevation at each angle, positive upwards. Nil:
+  /// elevation is not computed.
   public var elevation: PhaseTable?
-  /// Elevation in radians of peers whose elevation is not measured.
+  /// The assumed elevation, in radians, of peers whose elevation is not measured.
   public var assumedElevation = 0.0
   /// Noise of the phase difference of one frame in radians, one standard deviation. Boards show 3.5
   /// to 5 degrees.
   public var phaseDeviation = 5 * Double.pi / 180
-  /// The error of the table of the antennas in radians of phase, one standard deviation. A filter
-  /// does not remove it.
+  /// The error of the antennas' table in radians of phase, one standard deviation. No filter
+  /// removes it.
   public var modelDeviation = 7 * Double.pi / 180
   /// The model of blocked paths.
   public var lineOfSight = LineOfSightModel()
   /// The parameters of the filter of distances.
   public var filter = RangeEstimator.Parameters()
-  /// Whether measurements wait for the diagnostics of their round from the first round on;
-  /// otherwise they wait once diagnostics have arrived. Nil: whether the session has asked for
-  /// some.
+  /// Whether measurements wait for the diagnostics of their round from the first round on. Nil:
+  /// only if the session requested diagnostics. Otherwise, they wait once diagnostics have arrived.
   public var expectsDiagnostics: Bool?
 
   /// Creates settings without calibration.
@@ -54,9 +53,9 @@ extension EstimationSettings {
   ///
   /// - Parameters:
   ///   - calibration: the measured errors of boards and antennas.
-  ///   - board: the name of this device in `antenna_delays`. Peers are named by their addresses
-  ///     there, like `0001`. An antenna's own delay takes precedence over the delay of a peer,
-  ///     which takes precedence over the common one.
+  /// - board: the name of this device in `antenna_delays`, where peers are named by their
+  ///   addresses, like `0001`. An antenna's own delay takes precedence over the delay of a peer.
+  ///   The delay of a peer takes precedence over the common one.
   ///   - channel: the channel of the session.
   ///   - peers: the peers of the session.
   public init(
@@ -130,7 +129,7 @@ extension ChipFamily {
 extension RangingCalibration {
   /// Returns the delay of distances from a board to a peer; nil if it is unknown.
   fileprivate func delay(_ board: String, _ peer: MACAddress, channel: Int) -> Delay? {
-    // 0001 or 0x0001.
+    // Files name peers `0001` or `0x0001`.
     let names = [String(peer.description.dropFirst(2)), peer.description]
     let own = BoardAntenna(board, channel: channel)
     let others = names.map { BoardAntenna($0, channel: channel) }
@@ -143,8 +142,9 @@ extension RangingCalibration {
     return sum.map { ($0.delay, $0.standardDeviation ?? 0) }
   }
 
-  /// Returns the curve of a pair over angles as in FiRa, and whether these are elevations. Nil
-  /// where the file does not determine them, and for pairs along the direction of view.
+  /// Returns the phases of a pair of antennas at angles as in FiRa, and whether these are
+  /// elevations. Returns nil if the file does not determine the phases, or the pair is along the
+  /// direction of view.
   fileprivate func antennas(of pair: Pair) -> (table: PhaseTable, isUpright: Bool)? {
     var axis = pair.axis ?? [0, 1, 0]
     var spacing = pair.spacingInWavelengths
@@ -172,7 +172,7 @@ extension RangingCalibration {
       table = PhaseTable(
         unwrapped: zip(ideal.angles, ideal.phases).map { (angle: $0, phase: $1 + offset) })
     }
-    // The device's y points to the left, FiRa's angles to the right.
+    // The device's y axis points to the left, and FiRa's angles are positive to the right.
     let isAgainst = isUpright ? axis[2] < 0 : axis[1] > 0
     guard let table else { return nil }
     return (isAgainst ? table.mirrored : table, isUpright)
@@ -180,7 +180,7 @@ extension RangingCalibration {
 }
 
 extension PhaseTable {
-  /// The table of the same antennas with the opposite sign of angles.
+  /// The table with the opposite sign of angles, for the same antennas.
   fileprivate var mirrored: PhaseTable {
     PhaseTable(unwrapped: zip(angles, phases).map { (angle: -$0, phase: $1) }) ?? self
   }

@@ -3,11 +3,12 @@ package import System
 package import Ranging
 internal import UCI
 
-/// Follows the peers of a session into and out of regions. A peer that is no longer measured leaves
-/// in time, also where the chip reports no failed rounds, or has itself failed.
+/// Reports when the peers of a session enter and leave regions. A peer that is no longer measured
+/// leaves after the time of the rules, even if the chip reports no failed rounds or has failed
+/// itself.
 package final class RegionWatch: Sendable {
   /// A callback that receives each change with the measurement of its distance, in order and one at
-  /// a time. No lock is held meanwhile.
+  /// a time. No lock is held during the call.
   package typealias Report = @Sendable (RegionChange, EstimatedMeasurement) -> Void
 
   private struct Peer {
@@ -16,7 +17,7 @@ package final class RegionWatch: Sendable {
   }
   private struct State {
     var peers: [MACAddress: Peer] = [:]
-    /// Pending while a peer is in a region.
+    /// The timer for the absence of peers; nil while no peer is in a region.
     var timer: OneShotTimer?
     var isEnded = false
     /// The changes that are not yet reported.
@@ -69,7 +70,7 @@ package final class RegionWatch: Sendable {
     await allReported.wait()
   }
 
-  /// Removes silent peers.
+  /// Advances the time, so that silent peers leave.
   private func advance() {
     change { state, now in
       state.timer = nil
@@ -84,7 +85,7 @@ package final class RegionWatch: Sendable {
 
   /// Changes the state unless the watch has ended, and reports the changes.
   ///
-  /// - Parameter body: Receives the seconds since the start.
+  /// - Parameter body: receives the seconds since the watch was created.
   private func change(_ body: (inout State, _ now: Double) -> Void) {
     state.withLock { state in
       guard !state.isEnded else { return }
@@ -92,7 +93,8 @@ package final class RegionWatch: Sendable {
       body(&state, now)
       let deadline = state.peers.values.lazy.compactMap(\.tracker.deadline).min()
       if let deadline, state.timer == nil {
-        // Runs in a task: a callback may take long, which the queue of the timers must not.
+        // The timer starts a task, because a callback may take long and must not block the queue of
+        // timers.
         state.timer = clock.timer(.seconds(max(0.001, deadline - now))) { [weak self] in
           Task { [weak self] in self?.advance() }
         }
@@ -106,7 +108,8 @@ package final class RegionWatch: Sendable {
     }
   }
 
-  /// Returns the next change to report; nil while another thread reports, which continues with it.
+  /// Returns the next change to report; nil while another thread reports, which will also report
+  /// this one.
   private func nextReport(_ state: inout State) -> (RegionChange, EstimatedMeasurement)? {
     guard !state.isReporting else { return nil }
     guard !state.changes.isEmpty else {

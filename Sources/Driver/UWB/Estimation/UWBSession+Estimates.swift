@@ -2,7 +2,7 @@
 package import Ranging
 internal import UCI
 
-/// The events that a program shows of the rounds of a session.
+/// The events in the rounds of a session that programs show.
 package enum EstimatedRound: Sendable {
   /// An estimate for each entry of a round.
   case estimate(EstimatedMeasurement)
@@ -43,8 +43,8 @@ package final class InlineEstimator: @unchecked Sendable {
 
 extension UWBSession {
   /// Returns a stream of estimates from now on: each measurement with the values computed from it.
-  /// Call it before `start` to get the first. `SessionConfiguration.diagnostics` provides more
-  /// input.
+  /// Call it before `start` to get the first one. `SessionConfiguration.diagnostics` improves the
+  /// estimates.
   ///
   /// - Parameters:
   ///   - settings: The assumptions of the estimates, from a calibration for example.
@@ -56,7 +56,7 @@ extension UWBSession {
       self, capacity: capacity, includesDiagnostics: true, .estimates(completed(settings)))
   }
 
-  /// Returns the stream of estimates, with the rounds in which nothing was measured.
+  /// Returns the stream of estimates, including rounds without a measurement.
   package func estimatedRounds(
     _ settings: EstimationSettings = EstimationSettings(), capacity: Int = 256
   ) -> RangingStream<EstimatedRound> {
@@ -64,11 +64,12 @@ extension UWBSession {
       self, capacity: capacity, includesDiagnostics: true, .estimatedRounds(completed(settings)))
   }
 
-  /// Calls `body` with each estimate on the reader thread, without a wake or an allocation.
+  /// Calls `body` with each estimate on the reader thread. Wakes no other thread, and does not
+  /// allocate.
   ///
   /// - Parameters:
   ///   - settings: The assumptions of the estimates, from a calibration for example.
-  ///   - body: Receives each estimate. Must not block, above all not wait for this device.
+  /// - body: Receives each estimate. It must not block, and in particular not wait for this device.
   /// - Returns: A handle that ends the calls; they continue if it is discarded.
   @discardableResult
   public func onEstimates(
@@ -88,6 +89,6 @@ extension UWBSession {
 }
 
 extension UWBDevice {
-  /// The family of the chip, for the error of distances without a calibration.
+  /// The family of the chip, which determines the error of distances without a calibration.
   package var family: ChipFamily { ChipFamily(profile.vendor) }
 }

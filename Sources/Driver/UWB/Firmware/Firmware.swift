@@ -4,7 +4,7 @@ internal import System
 internal import SystemPackage
 package import UWBLink
 
-/// Loads the firmware of a chip from a file of the user's. NXP's images may not be redistributed.
+/// Loads the firmware of a chip from the user's file. NXP's images may not be redistributed.
 package enum Firmware {
   /// The image that was loaded, and the loader's report about the chip.
   package struct Report: Sendable, Hashable {
@@ -17,8 +17,9 @@ package enum Firmware {
 
   /// Loads an image into the chip at `endpoint`, which no other program may be using.
   ///
-  /// - SR1xx: into memory; at most five attempts, with the chip switched off and on before each.
-  /// - SR2xx: into flash; one attempt. After a failure within it, the error has the number of bytes
+  /// - SR1xx: loads into memory. Makes at most five attempts, and switches the chip off and on
+  ///   before each.
+  /// - SR2xx: writes flash, in a single attempt. If this fails, the error has the number of bytes
   ///   written.
   ///
   /// - Parameter progress: Called on a blocking thread, after each step and segment.
@@ -42,7 +43,7 @@ package enum Firmware {
     return try result.get()
   }
 
-  /// Loads an image. The link is not read from yet.
+  /// Loads an image. Nothing else may read from the link at this time.
   static func load(
     _ image: FirmwareImage, through port: some LoaderPort,
     progress: @escaping @Sendable (FirmwareProgress) -> Void,
@@ -97,7 +98,7 @@ extension LinkEndpoint {
     }
   }
 
-  /// Whether opening starts the chip, so that its first message is worth waiting for.
+  /// Whether opening starts the chip, which then reports its state by itself.
   var startsChip: Bool {
     switch self {
     case .spi(let spi): spi.firmware != nil || (spi.chip.family != .sr1xx && spi.start == .cycle)
@@ -107,14 +108,14 @@ extension LinkEndpoint {
     }
   }
 
-  /// Opens a link, and loads the firmware named in the endpoint where a chip loses it with its
+  /// Opens a link. Loads the firmware that `fw=` refers to if the chip loses its firmware with its
   /// power.
   ///
   /// - Throws: `DriverError`.
   func openLink(
     loadsFirmware: Bool, progress: (@Sendable (FirmwareProgress) -> Void)?
   ) async throws(DriverError) -> Link {
-    // This comes before opening: a wrong file has no effect on the chip.
+    // The file is checked before opening, so that a wrong file has no effect on the chip.
     let image = loadsFirmware ? try await firmwareToLoad() : nil
     let link: Link
     do { link = try await Link.open(self, connector: Link.serviceConnector) } catch {
@@ -137,7 +138,7 @@ extension LinkEndpoint {
 }
 
 extension LoaderPort {
-  /// Receives from the loader like `receiveFromLoader`, with the step in the error.
+  /// Receives from the loader like `receiveFromLoader`. Errors have the step.
   func receive(
     _ count: Int, _ step: FirmwareStep, timeout: Int32
   ) throws(FirmwareError) -> [UInt8] {

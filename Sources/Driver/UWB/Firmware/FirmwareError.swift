@@ -8,7 +8,7 @@ public enum FirmwareError: Error, Sendable, Hashable {
   case unreadable(path: String, why: String)
   /// The file is not a firmware for this family of chips. Nothing was sent.
   case notAnImage(path: String, why: String)
-  /// This link does not load firmware into this chip. Nothing was sent.
+  /// Firmware cannot be loaded into this chip over this link. Nothing was sent.
   case notNeeded(chip: String)
   /// The link failed.
   case link(LinkError)
@@ -22,15 +22,15 @@ public enum FirmwareError: Error, Sendable, Hashable {
   case cancelled(step: FirmwareStep)
   /// Every attempt has failed, the last one with this error.
   indirect case givenUp(attempts: Int, FirmwareError)
-  /// Writing the flash failed after `written` of `total` bytes; the firmware does not run before
-  /// all of them are written.
+  /// Writing the flash failed after `written` of `total` bytes. The firmware does not run until all
+  /// bytes are written.
   indirect case halfWritten(written: Int, total: Int, FirmwareError)
 
   /// Whether another attempt could succeed.
   var isWorthAnotherAttempt: Bool {
     switch self {
     case .noAnswer, .wrongAnswer: true
-    // A transmission error may not repeat; an error of the image does.
+    // A transmission error may not happen again; an error in the image does.
     case .refused(let step, let code, _): step != .accepting && HBCI.isTransmissionError(code)
     case .link(let error): error.code == .timeout || error.code == .chipSilent
     default: false
@@ -54,7 +54,7 @@ public enum FirmwareStep: String, Sendable, Hashable {
   case leaving = "starting the firmware"
 }
 
-/// The progress of loading.
+/// The progress of loading firmware.
 package struct FirmwareProgress: Sendable, Hashable {
   /// The current step.
   package var step: FirmwareStep
@@ -67,7 +67,7 @@ package struct FirmwareProgress: Sendable, Hashable {
 }
 
 extension FirmwareError: DescribedError {
-  /// The cause in one sentence, and the state of the chip.
+  /// The cause and the state of the chip.
   public var description: String {
     switch self {
     case .unreadable(let path, let why): "The firmware file \(path) cannot be read: \(why)."

@@ -5,13 +5,13 @@ internal import UWBLink
 /// A firmware file that is checked before any part of it is sent.
 package struct FirmwareImage: Sendable, Hashable {
   package enum Kind: Sendable, Hashable {
-    /// NXP SR1xx: into memory, each time the chip is switched on.
+    /// NXP SR1xx: loaded into memory each time the chip is switched on.
     case hbci
-    /// NXP SR2xx: into flash.
+    /// NXP SR2xx: written to flash.
     case hdll
   }
 
-  /// The loader for the image.
+  /// The kind of loader that accepts the image.
   package let kind: Kind
   package let bytes: [UInt8]
   /// The end of each frame of an HDLL image.
@@ -19,7 +19,7 @@ package struct FirmwareImage: Sendable, Hashable {
 
   /// The largest image that an SR1xx accepts. Source: AOSP's HAL.
   static let longestHBCI = 256 * 1_024
-  /// A limit above every known file; the one of an SR250 has 378 kB.
+  /// The size of the largest accepted file. Known files are smaller: an SR250's has 378 kB.
   static let longest = 16 * 1_024 * 1_024
 
   /// Reads and checks a file.
@@ -57,14 +57,14 @@ package struct FirmwareImage: Sendable, Hashable {
     }
   }
 
-  /// Major and minor version, where the file has them: bytes 4 and 5 of its second frame.
+  /// The major and minor version: bytes 4 and 5 of the second frame. Nil if the file has none.
   package var version: (major: UInt8, minor: UInt8)? {
     guard frameEnds.count > 1, frameEnds[1] - frameEnds[0] > 5 else { return nil }
     return (bytes[frameEnds[0] + 4], bytes[frameEnds[0] + 5])
   }
 
-  /// Returns the ends of the frames. An image for an SR2xx consists of frames only, each with its
-  /// check.
+  /// Returns the ends of the frames. An image for an SR2xx consists of frames only; the CRC of each
+  /// is checked.
   private static func frames(
     _ bytes: [UInt8], _ refuse: (String) -> FirmwareError
   ) throws(FirmwareError) -> [Int] {
@@ -86,7 +86,7 @@ package struct FirmwareImage: Sendable, Hashable {
     return ends
   }
 
-  /// Returns the format of files that users often pass by mistake.
+  /// Returns the format of a file that is not firmware, if users often pass such files by mistake.
   private static func format(_ bytes: [UInt8]) -> String? {
     let beginnings: [([UInt8], String)] = [
       (Array("PK\u{3}\u{4}".utf8), "a zip file: unpack it first"), ([0x1F, 0x8B], "compressed"),

@@ -2,7 +2,7 @@
 internal import UCI
 internal import UWBLink
 
-/// Loads firmware into an SR1xx, until the chip runs it. Blocks; not for threads of tasks.
+/// Loads firmware into an SR1xx until the chip runs it. Blocks, so it must not run in tasks.
 struct HBCILoader<Port: LoaderPort> {
   let port: Port
   let image: [UInt8]
@@ -18,13 +18,13 @@ struct HBCILoader<Port: LoaderPort> {
     var revision: UInt8
   }
 
-  /// AOSP's HAL tries five times, with a reset before each.
+  /// The number of attempts, with a reset before each. Source: AOSP's HAL.
   static var attempts: Int { 5 }
   private static var answerTimeout: Int32 { 500 }
-  /// Milliseconds from the last segment to the query whether it was accepted. Source: AOSP's HAL.
+  /// Milliseconds from the last segment to the query about its acceptance. Source: AOSP's HAL.
   private static var acceptingMilliseconds: Int { 100 }
 
-  /// Loads the image, with further attempts where one could succeed.
+  /// Loads the image. Repeats attempts after errors that may not happen again.
   func load() throws(FirmwareError) -> Chip {
     var attempt = 1
     while true {
@@ -40,7 +40,7 @@ struct HBCILoader<Port: LoaderPort> {
 
   private func loadOnce(_ attempt: Int) throws(FirmwareError) -> Chip {
     func report(_ step: FirmwareStep, _ sent: Int = 0) throws(FirmwareError) {
-      // In later attempts, the chip has already been switched off.
+      // In later attempts, the chip has been switched off already, so the step is `sending`.
       if isCancelled() { throw .cancelled(step: attempt > 1 ? .sending : step) }
       progress(FirmwareProgress(step: step, sent: sent, total: image.count, attempt: attempt))
     }
@@ -50,7 +50,7 @@ struct HBCILoader<Port: LoaderPort> {
     try report(.identifying)
     let otp = try ask(HBCI.otpInfo, .identifying)
     let id = try ask(HBCI.chipID, .identifying)
-    // Source: AOSP's HAL: byte 39 of the first answer, byte 8 of the second.
+    // The source of byte 39 in the first answer and byte 8 in the second is AOSP's HAL.
     guard otp.count > 39 else { throw .wrongAnswer(step: .identifying, otp) }
     guard id.count > 8 else { throw .wrongAnswer(step: .identifying, id) }
     let isProduction: Bool? =
@@ -99,7 +99,7 @@ struct HBCILoader<Port: LoaderPort> {
     let segment = HBCI.segment(data, moreFollow: moreFollow)
     try send(segment.header, .sending)
     try expectAcknowledgement(.sending)
-    // Revision B2 needs 250 us here. Source: AOSP's HAL.
+    // Revision B2 needs a pause of 250 µs here. Source: AOSP's HAL.
     if chip.revision >= 0xB2 { pause(1) }
     try send(segment.data, .sending)
     try expectAcknowledgement(.sending)
@@ -154,13 +154,14 @@ struct HBCILoader<Port: LoaderPort> {
 /// Packets of HBCI, the protocol of the loader in NXP's SR1xx. Source: AOSP's hardware/nxp/uwb
 /// (Apache-2.0), halimpl/hal/hbci.
 ///
-/// A header of four bytes (class and kind, instruction, length with the lower byte first), then
-/// data and a check byte. Header and data are sent separately, and each is acknowledged.
+/// A packet has a header of four bytes: class and kind, instruction, and length with the lower byte
+/// first. Data and a check byte follow. Header and data are sent separately, and each is
+/// acknowledged.
 enum HBCI {
   /// The upper half of the first byte.
   enum Class: UInt8 {
     case general = 0x00
-    /// An image of the usual kind.
+    /// A firmware image of the usual kind.
     case image = 0x50
   }
 
@@ -196,7 +197,8 @@ enum HBCI {
 
   static let acknowledgement = header(.general, .acknowledgement, acknowledged)
 
-  /// Returns the two's complement of the sum of all bytes: with it the sum is 0.
+  /// Returns the two's complement of the sum of all bytes. Together with this check byte, the sum
+  /// is 0.
   static func check(_ bytes: some Sequence<UInt8>) -> UInt8 {
     0 &- bytes.reduce(0, &+)
   }
@@ -205,13 +207,13 @@ enum HBCI {
   static func segment(
     _ data: ArraySlice<UInt8>, moreFollow: Bool
   ) -> (header: [UInt8], data: [UInt8]) {
-    // The upper bit alone announces a full segment that others follow.
+    // A length of 0x8000 means a full segment that is not the last one.
     let length = moreFollow ? 0x8000 : UInt16(data.count + 1)
     let header = header(.image, .command, segment, length: length)
     return (header, data + [check(header) &+ check(data)])
   }
 
-  /// Returns whether an error is an error of transmission: LRC, class, instruction, length.
+  /// Returns whether a code means an error of transmission: LRC, class, instruction or length.
   static func isTransmissionError(_ code: UInt8) -> Bool { (0x81...0x84).contains(code) }
 
   static func meaning(ofAcknowledgement code: UInt8) -> String? {

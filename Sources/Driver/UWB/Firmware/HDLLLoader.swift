@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import UWBLink
 
-/// Writes the flash of an SR2xx. Blocks; not for threads of tasks.
+/// Writes the flash of an SR2xx. Blocks, so it must not run in tasks.
 ///
-/// The frames of the image are sent unchanged, and each is answered. There is no published way to
-/// exit the loader: afterwards the chip is in its loader, as after any reset.
+/// The frames of the image are sent unchanged, and the chip answers each. There is no published way
+/// to exit the loader. Afterwards the chip is in its loader, as after any reset.
 struct HDLLLoader<Port: LoaderPort> {
   let port: Port
   let image: FirmwareImage
@@ -12,9 +12,10 @@ struct HDLLLoader<Port: LoaderPort> {
   let progress: @Sendable (FirmwareProgress) -> Void
 
   private static var readyTimeout: Int32 { 1_000 }
-  /// The time-out while pages are erased. NXP's middleware waits as long for IRQ.
+  /// The time-out in milliseconds, which includes the erasing of pages. NXP's middleware waits as
+  /// long for IRQ.
   private static var answerTimeout: Int32 { 10_000 }
-  /// The number of notifications that may come before an answer.
+  /// The greatest number of notifications before an answer.
   private static var patience: Int { 8 }
 
   func load() throws(FirmwareError) {
@@ -35,7 +36,7 @@ struct HDLLLoader<Port: LoaderPort> {
     do { try port.endLoading() } catch { throw .link(error) }
   }
 
-  /// Returns the error of an interrupted write; nothing is written before the first frame was sent.
+  /// Returns the error of an interrupted write. If no frame was sent yet, this is the cause itself.
   private func halfWritten(_ written: Int, _ cause: FirmwareError) -> FirmwareError {
     if written == 0, case .cancelled = cause { return cause }
     return .halfWritten(written: written, total: image.bytes.count, cause)
@@ -65,7 +66,7 @@ struct HDLLLoader<Port: LoaderPort> {
       guard status < 0x80 else {
         throw .refused(step: .sending, code: status, meaning: HDLL.meaning(of: status))
       }
-      // The loader may report without a request that it is ready.
+      // The loader may report by itself that it is ready.
       if word.kind == .notification { continue }
       // Only the first frame of a chain has a command word.
       guard word.kind == .response, sent?.kind != .command || word.group == sent?.group else {
@@ -91,9 +92,9 @@ struct HDLLLoader<Port: LoaderPort> {
 /// Frames of HDLL, the protocol of the loader in NXP's SR2xx. Source: the layouts that
 /// nxp-uwb/sr250-uwbiot-zephyr documents.
 ///
-/// A header of two bytes (bit 13: more follow; bits 12 to 0: length), the payload, and a CRC over
-/// both; numbers with the higher byte first. A payload begins with a word: two bits of type, six of
-/// group, eight of operation.
+/// A frame has a header of two bytes (bit 13: more frames follow; bits 12 to 0: length), the
+/// payload, and a CRC over both. The higher byte comes first. A payload begins with a word: two
+/// bits of type, six of group, eight of operation.
 enum HDLL {
   /// The longest frame that the loader accepts.
   static let longestFrame = 4_200
@@ -125,7 +126,7 @@ enum HDLL {
   /// The loader's notification after a reset.
   static let ready: [UInt8] = [0x00, 0x04, 0x81, 0x01, 0x02, 0x00, 0x7D, 0xC8]
 
-  /// Returns CRC-16/CCITT-FALSE: polynomial 1021, begins with FFFF, not reflected.
+  /// Returns CRC-16/CCITT-FALSE: polynomial 0x1021, initial value 0xFFFF, not reflected.
   static func check(_ bytes: some Sequence<UInt8>) -> UInt16 {
     bytes.reduce(0xFFFF) { value, byte in
       (0..<8).reduce(value ^ UInt16(byte) << 8) { value, _ in
@@ -134,15 +135,15 @@ enum HDLL {
     }
   }
 
-  /// Returns the bytes of the frame that begins with this header, the check included.
+  /// Returns the number of bytes of the frame with this header, including the CRC.
   static func length(of header: some Collection<UInt8>) -> Int {
     guard let high = header.first, let low = header.dropFirst().first else { return 0 }
     return headerLength + (Int(high & 0x1F) << 8 | Int(low)) + checkLength
   }
 
-  /// Returns whether the check of a whole frame is right.
+  /// Returns whether a frame is complete and its CRC is correct.
   static func isIntact(_ frame: some Collection<UInt8>) -> Bool {
-    // The remainder over a frame with its check bytes is 0.
+    // The remainder of a frame with its CRC bytes is 0.
     frame.count >= headerLength + checkLength && length(of: frame) == frame.count
       && check(frame) == 0
   }

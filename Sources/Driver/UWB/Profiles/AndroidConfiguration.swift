@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package import UCI
 
-/// A ranging configuration of Android. Both ends have its table; a phone sends only a config id.
+/// A ranging configuration of Android. Both ends have a table of them, and a phone sends only the
+/// config id.
 ///
-/// There are two numberings, in which 3 to 6 differ: one for the out-of-band protocol of Android's
-/// ranging module, one for androidx.core.uwb.
+/// There are two numberings, which differ for 3 to 6: one of the out-of-band protocol of Android's
+/// ranging module, and one of androidx.core.uwb.
 ///
 /// Sources: AOSP's packages/modules/Uwb, `ranging/uwb_backend` and `androidx_backend`, and
 /// `RangingParameters.kt` of androidx.core.uwb.
@@ -26,7 +27,7 @@ package enum AndroidConfiguration: Sendable, CaseIterable {
   /// PROVISIONED_UNICAST_DS_TWR_VERY_FAST.
   case provisionedUnicastVeryFast
 
-  /// The number of updates that an app requests. Each configuration has its intervals.
+  /// The update rate that an app requests. Each configuration has an interval for each rate.
   package typealias UpdateRate = Preset.UpdateRate
 
   /// The config id in the out-of-band protocol; nil for configurations that only androidx has.
@@ -41,8 +42,8 @@ package enum AndroidConfiguration: Sendable, CaseIterable {
   package var slotsPerRound: UInt8 { row.isOneToMany || !measuresAngles ? 20 : 6 }
   /// Whether phones measure angles in this configuration, unless the app wants none.
   package var measuresAngles: Bool { row.measuresAngles }
-  /// The lengths of the keys that phones send or accept, in bytes. A key of 8 bytes is VENDOR_ID
-  /// and STATIC_STS_IV.
+  /// The accepted lengths of keys in bytes. A key of 8 bytes consists of VENDOR_ID and
+  /// STATIC_STS_IV.
   package var keyLengths: [Int] {
     switch stsConfig {
     case 0: [8]
@@ -60,7 +61,7 @@ package enum AndroidConfiguration: Sendable, CaseIterable {
     self = found
   }
 
-  /// Returns the milliseconds between two rounds (RANGING_DURATION).
+  /// Returns the milliseconds from one round to the next (RANGING_DURATION).
   package func interval(_ rate: UpdateRate) -> UInt16 {
     switch rate {
     case .frequent: self == .provisionedUnicastVeryFast ? 96 : 120
@@ -69,7 +70,7 @@ package enum AndroidConfiguration: Sendable, CaseIterable {
     }
   }
 
-  /// The parameters that the table determines, the same at both ends.
+  /// The parameters that the configuration determines, equal at both ends.
   package var parameters: [TLV] {
     Self.common + [
       TLV(.multiNodeMode, [isOneToMany ? 1 : 0]), TLV(.slotsPerRR, [slotsPerRound]),

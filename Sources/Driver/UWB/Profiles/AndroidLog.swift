@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import UCI
 
-/// The last session in the log of an Android phone, which prints the parameters with the tag
+/// The last session in the log of an Android phone. The phone prints its parameters with the tag
 /// `UwbBackend`.
 ///
 /// Sources: AOSP's packages/modules/Uwb. `androidx_backend` prints the lines,
-/// `FiraOpenSessionParams` has the names, and `FiraEncoder` maps them to parameters. Since Android
-/// 14 addresses and vendor ids are in the order of the wire; phones before print them reversed.
+/// `FiraOpenSessionParams` has the names, and `FiraEncoder` maps them to parameters. Addresses and
+/// vendor ids are in the order of the wire since Android 14, and reversed before.
 struct AndroidLog {
   private static let beginning = Array("Opens UWB session with bundle parameters".utf8)
   private static let mark = Array("UWB parameter: ".utf8)
   private static let separator = Array(", value: ".utf8)
 
-  /// The values of a session as they are printed, each with its line.
+  /// The values of a session as they are printed, with the line of each.
   private var values: [String: (text: String, line: Int)] = [:]
 
   /// Reads a log, or returns nil for a text without such lines.
   init?(_ bytes: [UInt8]) {
     let first = bytes.first { !" \t\r\n".utf8.contains($0) }
-    // A profile; its comments may have any text.
+    // The text is a profile, whose comments may contain any text.
     guard first != UInt8(ascii: "{"), first != UInt8(ascii: "/") else { return nil }
     var isNew = true
     let lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
@@ -40,7 +40,7 @@ struct AndroidLog {
   ///
   /// - Throws: `ProfileError` when a value is not of its kind, or the log has no session id.
   func profile() throws(ProfileError) -> SessionProfile {
-    // Java's integers are signed.
+    // Java prints the id as a signed integer.
     guard let id = try number("session_id", -0x8000_0000...0xFFFF_FFFF) else {
       throw .missing("session_id")
     }
@@ -56,7 +56,7 @@ struct AndroidLog {
       sessionID: UInt32(truncatingIfNeeded: id), type: type ?? .ranging, parameters: parameters)
   }
 
-  /// The parameters with the same numbers in the log and on the wire.
+  /// The parameters whose values are the same in the log and on the wire.
   private static let fields: [(name: String, id: AppConfigID, length: Int)] = [
     ("device_type", .deviceType, 1), ("ranging_round_usage", .rangingRoundUsage, 1),
     ("sts_config", .stsConfig, 1), ("multi_node_mode", .multiNodeMode, 1),
@@ -80,7 +80,7 @@ struct AndroidLog {
     ("max_number_of_measurements", .maxNumberOfMeasurements, 2), ("sts_length", .stsLength, 1),
   ]
 
-  /// Returns the two parameters that the log has bit by bit.
+  /// Returns the two parameters whose bits the log has separately.
   private func flags() throws(ProfileError) -> [TLV] {
     func bit(_ name: String, _ place: Int64) throws(ProfileError) -> Int64 {
       try number(name, 0...1).map { $0 << place } ?? 0
@@ -102,7 +102,8 @@ struct AndroidLog {
     return list
   }
 
-  /// Returns the addresses: numbers whose highest bytes are the bytes of the address in order.
+  /// Returns the addresses. The log has each as a number whose highest bytes are the bytes of the
+  /// address in order.
   private func addresses() throws(ProfileError) -> [TLV] {
     let length = try number("mac_address_mode", 0...2) == 2 ? 8 : 2
     func bytes(_ value: Int64) -> [UInt8] {
@@ -119,7 +120,7 @@ struct AndroidLog {
     return list
   }
 
-  /// Returns the parameters of the STS that a phone sends with this STS_CONFIG.
+  /// Returns the STS parameters that a phone sends with this STS_CONFIG.
   private func sts() throws(ProfileError) -> [TLV] {
     func key(_ name: String, _ id: AppConfigID, _ count: ClosedRange<Int>) throws(ProfileError)
       -> [TLV]
@@ -141,7 +142,7 @@ struct AndroidLog {
     }
   }
 
-  /// Returns a number or a truth value; nil for one that is not set.
+  /// Returns a number or a truth value; nil if it is not set.
   private func number(
     _ name: String, _ range: ClosedRange<Int64>
   ) throws(ProfileError) -> Int64? {
@@ -154,7 +155,7 @@ struct AndroidLog {
     return value
   }
 
-  /// Returns a list of numbers; nil for one that is not set.
+  /// Returns a list of numbers; nil if it is not set.
   private func numbers(
     _ name: String, _ range: ClosedRange<Int64>, _ count: ClosedRange<Int>
   ) throws(ProfileError) -> [Int64]? {

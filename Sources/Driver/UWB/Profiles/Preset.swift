@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import UCI
 
-/// Sessions of other programs and devices, as starting points.
+/// Sessions that other programs and devices use, as starting points.
 public enum Preset: String, Sendable, CaseIterable {
   /// FiRa's defaults with a static STS.
   case firaStatic = "fira-static"
@@ -11,34 +11,35 @@ public enum Preset: String, Sendable, CaseIterable {
   case android = "android"
   /// Android's session of one controller and several controlees (CONFIG_MULTICAST_DS_TWR).
   case androidMulticast = "android-multicast"
-  /// Android's unicast without angles, which has longer rounds.
+  /// Android's unicast session without angles, which has longer rounds.
   case androidWithoutAngles = "android-no-angles"
-  /// Android's unicast with a provisioned key (CONFIG_PROVISIONED_UNICAST_DS_TWR).
+  /// Android's unicast session with a provisioned key (CONFIG_PROVISIONED_UNICAST_DS_TWR).
   case androidProvisioned = "android-provisioned"
-  /// Android's multicast with a provisioned key (CONFIG_PROVISIONED_MULTICAST_DS_TWR).
+  /// Android's multicast session with a provisioned key (CONFIG_PROVISIONED_MULTICAST_DS_TWR).
   case androidProvisionedMulticast = "android-provisioned-multicast"
-  /// Android's multicast with a key for each controlee
+  /// Android's multicast session with a key for each controlee
   /// (CONFIG_PROVISIONED_INDIVIDUAL_MULTICAST_DS_TWR).
   case androidProvisionedIndividualMulticast = "android-provisioned-individual-multicast"
-  /// Android's unicast with a provisioned key and without angles.
+  /// Android's unicast session with a provisioned key and without angles.
   case androidProvisionedWithoutAngles = "android-provisioned-no-angles"
-  /// Android's unicast with a provisioned key and updates each 96 ms
+  /// Android's unicast session with a provisioned key and an interval of 96 ms
   /// (PROVISIONED_UNICAST_DS_TWR_VERY_FAST of its out-of-band protocol).
   case androidProvisionedFast = "android-provisioned-fast"
-  /// The session that an iPhone requests from an accessory, apart from the values of each session.
+  /// The session that an iPhone requests from an accessory, without the values that differ each
+  /// time.
   case nearbyInteraction = "nearby-interaction"
 
-  /// The number of updates that an Android app requests, which determines the interval.
+  /// The update rate that an Android app requests. It determines the interval.
   public enum UpdateRate: String, Sendable, CaseIterable {
     /// The shortest interval, 96 or 120 ms.
     case frequent
-    /// The interval that apps get unless they request another one, 200 or 240 ms.
+    /// The interval for apps that request no update rate, 200 or 240 ms.
     case automatic
     /// The longest interval, 600 ms.
     case infrequent
   }
 
-  /// The row of Android's table; nil for other presets.
+  /// The configuration in Android's table; nil for other presets.
   package var androidConfiguration: AndroidConfiguration? {
     switch self {
     case .android: .unicast
@@ -90,12 +91,12 @@ public enum Preset: String, Sendable, CaseIterable {
     return remarks
   }
 
-  /// Returns the profile for one end; without a role, for the end that a board usually is. The
-  /// addresses of the two ends fit together.
+  /// Returns the profile for one end; without a role, for the usual end of a board. The profiles of
+  /// both ends name each other's address.
   ///
   /// - Parameters:
-  ///   - role: the end.
-  ///   - updateRate: the interval of Android's presets; other presets have one interval.
+  /// - role: the role of the end.
+  /// - updateRate: determines the interval of Android's presets; other presets have one interval.
   public func profile(
     _ role: SessionConfiguration.Role? = nil, updateRate: UpdateRate = .frequent
   ) -> SessionProfile {
@@ -109,7 +110,7 @@ public enum Preset: String, Sendable, CaseIterable {
     ]
     special += androidConfiguration.map { Self.values($0, role, updateRate) } ?? values
     let ids = Set(special.map(\.id))
-    // A provisioned STS comes from its key.
+    // The key determines a provisioned STS.
     let unused: [AppConfigID] =
       androidConfiguration?.stsConfig ?? 0 == 0 ? [] : [.vendorID, .staticSTSIV]
     let shared = Self.common.filter { tlv in
@@ -119,8 +120,8 @@ public enum Preset: String, Sendable, CaseIterable {
       sessionID: self == .nearbyInteraction ? 24_488 : 42, parameters: shared + special)
   }
 
-  /// Returns the profile of an end of one-way ranging. Its values are FiRa's, except for Android's
-  /// tag.
+  /// Returns the profile of an end of one-way ranging. The values are FiRa's; the values of a
+  /// downlink tag are Android's.
   private func oneWayProfile(_ role: SessionConfiguration.Role) -> SessionProfile {
     let address: UInt16 =
       switch role {
@@ -131,7 +132,7 @@ public enum Preset: String, Sendable, CaseIterable {
     var session = SessionConfiguration(role: role, sessionID: 42, address: MACAddress(address))
     session.slotsPerRound = 10
     if self == .android {
-      // Source: androidx.core.uwb, its values for CONFIG_DL_TDOA_DT_TAG.
+      // The source of these values is androidx.core.uwb, CONFIG_DL_TDOA_DT_TAG.
       session.slotsPerRound = 20
       session.hopping = true
       session.preambleCode = 11
@@ -139,7 +140,7 @@ public enum Preset: String, Sendable, CaseIterable {
     return SessionProfile(session)
   }
 
-  // The common part: every parameter that firmware needs before it starts.
+  // The parameters of all presets. Firmware needs each of them before it starts.
   private static let common: [TLV] = [
     TLV(.multiNodeMode, [0]), TLV(.rangingRoundUsage, [2]), TLV(.scheduleMode, [1]),
     TLV(.macAddressMode, [0]), TLV(.channelNumber, [9]), TLV(.preambleCodeIndex, [10]),
@@ -149,8 +150,8 @@ public enum Preset: String, Sendable, CaseIterable {
     TLV(.hoppingMode, [0]),
   ]
 
-  // Sources: for qorvo-kit the packets of the tool; for nearby-interaction published captures of
-  // accessories and AOSP's constants for them.
+  // Sources: for qorvo-kit, the packets of the tool; for nearby-interaction, published captures of
+  // accessories and constants in AOSP.
   private var values: [TLV] {
     switch self {
     case .qorvoKit:
@@ -171,7 +172,7 @@ public enum Preset: String, Sendable, CaseIterable {
     }
   }
 
-  /// Returns the values of a configuration of Android at one end, with a placeholder for its key.
+  /// Returns the values of Android's configuration for one end, with a placeholder as the key.
   private static func values(
     _ configuration: AndroidConfiguration, _ role: SessionConfiguration.Role, _ rate: UpdateRate
   ) -> [TLV] {

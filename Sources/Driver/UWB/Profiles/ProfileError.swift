@@ -4,20 +4,21 @@ import UCI
 public import UCIReference
 public import UWBLink
 
-/// The reason why a file is not a session profile. Values of secret parameters are never in it.
-/// Switch over it with a `default`: cases may be added. A line is nil for a profile without lines.
+/// The reason why a file is not a session profile. It never contains values of secret parameters.
+/// The line is nil for a profile that was not read from text. Switch over it with a `default`:
+/// cases may be added.
 public enum ProfileError: Error, Hashable, Sendable {
-  /// The file cannot be read, for the system's reason.
+  /// The system cannot read the file.
   case unreadable(path: String, reason: String)
   /// The file is larger than any profile.
   case tooLong(path: String, limit: Int)
-  /// The file is not JSON: the line, and the error there.
+  /// The file is not JSON. The values are the line and the error in it.
   case notJSON(line: Int, String)
-  /// An unknown field; the closest known ones.
+  /// A field is unknown; `nearest` has the closest known names.
   case unknownField(String, nearest: [String], line: Int?)
   /// A field is missing.
   case missing(String)
-  /// A field has a value of another kind.
+  /// The value of a field is of another kind than the accepted ones.
   case wrongValue(field: String, accepted: String, line: Int?)
   /// A parameter has an invalid value.
   case parameter(ParameterTextError, line: Int?)

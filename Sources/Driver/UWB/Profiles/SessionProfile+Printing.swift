@@ -3,13 +3,13 @@ internal import UCI
 internal import UCIReference
 
 extension SessionProfile {
-  /// Returns the profile with a comment beside each parameter: its meaning, its values, its
-  /// default. The text can be read again.
+  /// Returns the profile as text, with a comment on the meaning, the values and the default of each
+  /// parameter. The text is a valid profile.
   ///
   /// - Parameters:
-  ///   - complete: whether missing parameters follow as comments with their defaults.
+  /// - complete: whether missing parameters are added as comments with their defaults.
   ///   - includingSecrets: whether keys are printed as they are rather than as `(hidden)`.
-  ///   - remarks: sentences for the head of the file.
+  /// - remarks: sentences for the beginning of the file.
   public func text(
     complete: Bool = false, includingSecrets: Bool = false, remarks: [String] = []
   ) -> String {
@@ -69,7 +69,7 @@ extension SessionProfile {
     ]
   }
 
-  /// Returns the meaning, the values, the ends that have to agree, and the default.
+  /// Returns a comment: the meaning, the values, the ends that have to agree, and the default.
   private static func comment(_ id: AppConfigID, indent: String) -> String {
     guard let row = id.parameter else { return indent + "Nothing is known of this one." }
     var text = row.summary.isEmpty ? "" : row.summary + " "
@@ -81,7 +81,7 @@ extension SessionProfile {
     return indent + text
   }
 
-  /// FiRa's parameters, which all chips have; vendors' own are accepted but not listed.
+  /// FiRa's parameters, which all chips have. Parameters of vendors are accepted, but not listed.
   private static let common: [AppConfigParameter] = {
     var seen: Set<AppConfigID> = []
     let fitting = AppConfigParameter.all.filter {
@@ -92,7 +92,7 @@ extension SessionProfile {
 }
 
 extension SessionConfiguration.DownlinkAnchor.Round {
-  /// The round in a profile.
+  /// The round as it is written in a profile.
   fileprivate var text: String {
     guard case .initiator(let responders, let slots) = part else { return "\(index)" }
     let addresses = responders.map { "\"\($0)\"" }.joined(separator: ", ")

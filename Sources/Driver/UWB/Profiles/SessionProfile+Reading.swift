@@ -6,14 +6,14 @@ import UCIReference
 internal import UWBLink
 
 extension SessionProfile {
-  /// The largest size of a file: profiles have a few kilobytes, so a larger file is not a profile.
+  /// The largest size of a file in bytes. Profiles have a few kilobytes.
   static let limit = 1_048_576
 
   /// Reads a file, or standard input (`-`).
   ///
   /// - Parameters:
   ///   - path: the file's path, or `-`.
-  ///   - generation: determines the length of parameters with more than one.
+  /// - generation: determines the length of parameters that have several lengths.
   /// - Throws: `ProfileError`.
   public init(
     file path: String, for generation: Dialect.Generation = .fira2
@@ -30,8 +30,8 @@ extension SessionProfile {
 
   private static let fields = ["session_id", "session_type", "parameters", "rounds"]
 
-  /// Reads the text of a profile, in UTF-8, or the last session in the log of an Android phone
-  /// (tag `UwbBackend`).
+  /// Reads the text of a profile in UTF-8. Also reads the last session in the log of an Android
+  /// phone (tag `UwbBackend`).
   ///
   /// - Throws: `ProfileError`.
   public init(_ bytes: [UInt8], for generation: Dialect.Generation = .fira2) throws(ProfileError) {
@@ -54,7 +54,7 @@ extension SessionProfile {
     self = try log.profile()
   }
 
-  /// Reads a profile that is already parsed. Errors have a line if the profile was a text.
+  /// Reads a profile that was parsed before. Errors have a line if it was parsed from text.
   ///
   /// - Throws: `ProfileError`.
   package init(_ node: JSONNode, for generation: Dialect.Generation) throws(ProfileError) {
@@ -132,7 +132,8 @@ extension SessionProfile {
 }
 
 extension SessionProfile {
-  /// Reads rounds: a number to respond or to receive in, an object to begin one.
+  /// Reads rounds. A number is a round in which to respond or to receive; an object is a round to
+  /// begin.
   fileprivate static func rounds(
     _ node: JSONNode
   ) throws(ProfileError) -> [SessionConfiguration.DownlinkAnchor.Round] {
@@ -172,7 +173,7 @@ extension JSONNode {
   /// The value as a number of one byte.
   fileprivate var byte: UInt8? { wholeNumber.flatMap { UInt8(exactly: $0) } }
 
-  /// The value as a whole number, also from a string, and from hexadecimal digits.
+  /// The value as a whole number, which may be a string, and may have hexadecimal digits.
   fileprivate var wholeNumber: UInt64? {
     switch content {
     case .number(let text), .string(let text):
@@ -181,7 +182,7 @@ extension JSONNode {
     }
   }
 
-  /// The value as a parameter is written; nil for values that no parameter has.
+  /// The value as the text of a parameter; nil for kinds of values that no parameter has.
   fileprivate var parameterText: String? {
     switch content {
     case .number(let text), .string(let text): return text

@@ -2,7 +2,7 @@
 public import UCI
 package import UCIReference
 
-/// One end of a session as a file: its id, its type and its parameters by name, with units.
+/// One end of a session in a file: the id, the type, and the parameters by name, with units.
 ///
 /// The file is JSON; comments, trailing commas and unquoted names (JSON5) are allowed:
 ///
@@ -23,10 +23,10 @@ public struct SessionProfile: Hashable, Sendable {
   /// The parameters in the order in which they are sent.
   public var parameters: [TLV]
   /// The ranging rounds of an anchor or a tag of downlink TDoA, which are not parameters. A tag
-  /// only receives, so that their parts do not matter for it.
+  /// only receives, so their `part` has no effect on it.
   public var rounds: [SessionConfiguration.DownlinkAnchor.Round]
 
-  /// Creates a profile from its parts; the parameters are sorted into an order that strict parsers
+  /// Creates a profile from its parts. Sorts the parameters into an order that strict parsers
   /// accept.
   public init(
     sessionID: UInt32, type: SessionType = .ranging, parameters: [TLV],
@@ -51,7 +51,7 @@ public struct SessionProfile: Hashable, Sendable {
       parameters: configuration.parameters(for: Dialect.assumed.generation), rounds: rounds)
   }
 
-  /// Whether several controlees share each ranging round (MULTI_NODE_MODE), the same at all ends.
+  /// Whether several controlees share each ranging round (MULTI_NODE_MODE); equal at all ends.
   public var isOneToMany: Bool {
     get { parameters.contains(TLV(.multiNodeMode, [1])) }
     set {
@@ -65,8 +65,8 @@ public struct SessionProfile: Hashable, Sendable {
     SessionParameters(parameters, dialect: dialect, type: type)
   }
 
-  /// The first parameters in a file: the ends, and the parameters that determine how others are
-  /// read.
+  /// The first parameters in a file: the ends, and the parameters that determine the format of
+  /// others.
   static let first: [AppConfigID] = [
     .deviceType, .deviceRole, .multiNodeMode, .rangingRoundUsage, .scheduleMode, .macAddressMode,
     .deviceMACAddress, .numberOfControlees, .dstMACAddress, .channelNumber, .preambleCodeIndex,

@@ -6,15 +6,15 @@ internal import UCIReference
 package enum RadioTest: Sendable, Hashable {
   /// Sends frames with this payload.
   case periodicTX(psdu: [UInt8])
-  /// Receives frames with this payload and counts errors.
+  /// Receives frames with this payload and counts the errors.
   case perRX(psdu: [UInt8])
-  /// Receives one frame. Some chips need its payload, others need nothing.
+  /// Receives one frame. Some chips need its expected payload.
   case rx(psdu: [UInt8] = [])
   /// Sends a frame and receives it.
   case loopback(psdu: [UInt8])
-  /// One single-sided two-way ranging; both ends run it.
+  /// Does one single-sided two-way ranging. Both ends run this test.
   case ssTWR(isResponder: Bool)
-  /// Receives frames without payload and checks their scrambled timestamps. FiRa 2.0.
+  /// Receives frames without payload and checks their scrambled timestamps (FiRa 2.0).
   case srRX
 
   /// The command that starts the test.
@@ -29,10 +29,10 @@ package enum RadioTest: Sendable, Hashable {
     }
   }
 
-  /// Group and opcode of the command, and of the notification of its end.
+  /// The opcode of the command, which is also the opcode of the notification at its end.
   package var opcode: Opcode { type(of: command).opcode }
 
-  /// Whether its frames are SP3: scrambled timestamps and no payload.
+  /// Whether the frames are SP3: with scrambled timestamps and without payload.
   var hasNoPayload: Bool {
     switch self {
     case .ssTWR, .srRX: true
@@ -46,41 +46,41 @@ package enum RadioTest: Sendable, Hashable {
 /// Sources of the defaults: AOSP (packages/modules/Uwb, RfTestOpenSessionParams) for packets, gap,
 /// start, window, slot and STS; UWB Qorvo Tools 1.1.1 for the preamble code and for SP0.
 package struct RadioTestConfiguration: Sendable, Hashable {
-  /// 5 or 9 on the chips in the field.
+  /// The channel, 5 or 9 on current chips.
   package var channel: UInt8 = 9
-  /// 9…12 in BPRF.
+  /// The preamble code, 9…12 in BPRF.
   package var preambleCode: UInt8 = 9
-  /// Start-of-frame delimiter: 0 or 2.
+  /// The start-of-frame delimiter: 0 or 2.
   package var sfd: UInt8 = 2
-  /// RFRAME: 0 (SP0), 1 (SP1) or 3 (SP3); nil: the type for the test.
+  /// RFRAME: 0 (SP0), 1 (SP1) or 3 (SP3); nil: the usual value for the test.
   package var rframe: UInt8?
-  /// STS segments in a frame; nil: the number for the RFRAME.
+  /// The number of STS segments in a frame; nil: the usual number for the RFRAME.
   package var stsSegments: UInt8?
-  /// STS_LENGTH: 0 is 32 symbols, 1 is 64, 2 is 128.
+  /// STS_LENGTH: 0 is 32 symbols, 1 is 64, and 2 is 128.
   package var stsLength: UInt8 = 1
-  /// Frames to send or to expect.
+  /// The number of frames to send or to expect.
   package var packets: UInt32 = 1_000
   /// Microseconds from the start of a frame to the start of the next.
   package var gap: UInt32 = 2_000
-  /// T_START in microseconds. Assumed to be the time from switching on the receiver to a frame.
+  /// T_START in microseconds: assumed to be the time from switching on the receiver to a frame.
   package var receiverLead: UInt32 = 450
-  /// T_WIN in microseconds. Assumed to be the time that the receiver stays switched on, so it has
-  /// to be more than `receiverLead`: the defaults leave 300 µs for the frame.
+  /// T_WIN in microseconds: assumed to be the time for which the receiver stays switched on. It has
+  /// to be more than `receiverLead`; the defaults leave 300 µs for the frame.
   package var receiverWindow: UInt32 = 750
-  /// Whether the payload is random, with its first byte as the seed.
+  /// Whether the payload is random. Its first byte is then the seed.
   package var isRandom = false
   /// The ranging bit in the header of the frames.
   package var rangingBit = false
   /// Whether each frame has the next STS index.
   package var incrementsSTSIndex = false
-  /// A slot of single-sided ranging in RSTU; 1200 are one millisecond.
+  /// The duration of a slot of single-sided ranging in RSTU, 1200 of which are one millisecond.
   package var slotDuration: UInt16 = 2_400
-  /// Milliseconds to wait for the result beyond the time that the frames take.
+  /// Milliseconds to wait for the result after the duration of the frames.
   package var patience = 3_000
-  /// Milliseconds after which the test is stopped, finished or not; nil: only when it has finished.
+  /// Milliseconds after which the test is stopped; nil: it runs until it has finished.
   package var limit: Int?
-  /// Application parameters sent after the others, unchanged; one with the id of another replaces
-  /// it.
+  /// Parameters that are sent after the others, unchanged. A parameter with the id of another one
+  /// replaces it.
   package var additional: [TLV] = []
 
   package init() {}
@@ -111,7 +111,7 @@ package struct RadioTestConfiguration: Sendable, Hashable {
   /// Returns the parameters of SESSION_SET_APP_CONFIG.
   func parameters(of test: RadioTest) -> [TLV] {
     let frame = rframe ?? (test.hasNoPayload ? 3 : 0)
-    // The two ends only have to differ and to name each other: the smallest possible addresses.
+    // The addresses are the smallest ones: each end only has to name the other.
     var (own, other): (UInt16, UInt16) = (0x0000, 0x0001)
     var list: [TLV] = []
     if case .ssTWR(let isResponder) = test {
@@ -149,7 +149,7 @@ package struct RadioTestConfiguration: Sendable, Hashable {
       TLV(.numPackets, packets.littleEndianBytes), TLV(.tGap, gap.littleEndianBytes),
       TLV(.tStart, receiverLead.littleEndianBytes), TLV(.tWin, receiverWindow.littleEndianBytes),
     ]
-    // With the bitmap of detected STS.
+    // The receiver reports a bitmap of detected STS.
     if case .srRX = test { return frames + [increment, TLV(.stsDetectBitmap, [1])] }
     let random = TLV(.randomizePSDU, [isRandom ? 1 : 0])
     let ranging = TLV(.phrRangingBit, [rangingBit ? 1 : 0])

@@ -6,20 +6,20 @@ package struct RadioTestResult: Sendable, Hashable {
     case sent
     case reception(RadioReception)
     case frame(TestFrame)
-    /// The times of single-sided ranging: the round trip at the initiator, the reply time at the
-    /// responder, in seconds.
+    /// The measured time of single-sided ranging: the round trip at the initiator, or the reply
+    /// time at the responder.
     case time(seconds: Double, ticks: UInt32)
-    /// Only the status.
+    /// There is no value beside the status.
     case nothing
   }
 
-  /// Whether the test succeeded.
+  /// The status of the test.
   package var status: Status
-  /// The part that depends on the test.
+  /// The values that depend on the test.
   package var content: Content
-  /// The receivers' values; empty where the chip reports none.
+  /// The values of each receiver; empty if the chip reports none.
   package var receivers: [TestReceiver] = []
-  /// Difference of the carriers in parts per million; nil where the chip does not report it.
+  /// The difference of the carriers in parts per million; nil if the chip does not report it.
   package var carrierOffsetPPM: Double?
 
   /// Creates a result from the chip's report.
@@ -28,10 +28,10 @@ package struct RadioTestResult: Sendable, Hashable {
     self.content = content
   }
 
-  /// Seconds of one tick: 1/(128 · 499.2 MHz).
+  /// The duration of one tick in seconds: 1/(128 · 499.2 MHz).
   package static let tick = 1 / (128 * 499.2e6)
 
-  /// Returns the metres between both ends of a single-sided ranging, from the times of both.
+  /// Returns the metres between both ends of single-sided ranging from the ticks of both.
   package static func distance(roundTrip: UInt32, reply: UInt32) -> Double {
     299_792_458 * (Double(roundTrip) - Double(reply)) * tick / 2
   }
@@ -39,13 +39,13 @@ package struct RadioTestResult: Sendable, Hashable {
 
 /// Counters of a test that receives many frames.
 package struct RadioReception: Sendable, Hashable {
-  /// Names and counts in the order of the wire; fewer where the chip reports fewer.
+  /// The names and counts in the order of the wire; chips may report only the first ones.
   package var counters: [(name: String, count: UInt32)] { zip(names, counts).map { ($0, $1) } }
-  /// The bitmap of frames with the right scrambled timestamps; empty where not asked for.
+  /// The bitmap of frames with correct scrambled timestamps; empty if it was not requested.
   package var bitmap: [UInt8]
   private let names: [String]
   private let counts: [UInt32]
-  /// The frames have no payload, so a frame is good when its STS was found.
+  /// Whether the frames have no payload. A frame is then good if its STS was found.
   private let isSTSOnly: Bool
 
   init(names: [String], counts: [UInt32], bitmap: [UInt8] = [], isSTSOnly: Bool) {
@@ -58,10 +58,9 @@ package struct RadioReception: Sendable, Hashable {
   /// Returns a counter by its name; nil where the chip does not report it.
   package func count(_ name: String) -> UInt32? { counters.first { $0.name == name }?.count }
 
-  /// Frames that arrived undamaged: the received frames, without frames whose payload could not be
-  /// decoded or had wrong bits. The chip counts a frame with both faults twice, so the larger of
-  /// the two counts is subtracted. Of frames without a payload, the frames with the right STS
-  /// count.
+  /// The number of undamaged frames: received frames, minus frames whose payload was not decoded or
+  /// had wrong bits. The chip counts a frame with both faults twice, so only the larger of both
+  /// counts is subtracted. Without a payload, frames with the correct STS count.
   package var good: UInt32? {
     if isSTSOnly { return count("sts_found") }
     guard let ended = count("end_of_frame") else { return nil }
@@ -69,8 +68,8 @@ package struct RadioReception: Sendable, Hashable {
     return ended - min(ended, faulty)
   }
 
-  /// The share of the expected frames that did not arrive undamaged, 0…1; nil where the chip's
-  /// report is too short for it.
+  /// The share of the expected frames that did not arrive undamaged, 0…1; nil if the chip's report
+  /// is too short.
   package var packetErrorRate: Double? {
     guard let attempts = count("attempts"), attempts > 0, let good else { return nil }
     return 1 - Double(min(good, attempts)) / Double(attempts)
@@ -78,7 +77,7 @@ package struct RadioReception: Sendable, Hashable {
 }
 
 extension RadioTestResult {
-  /// Reads a notification; nil when it is not the end of this test.
+  /// Reads a notification; nil if it is not the end of this test.
   init?(_ message: Message, of test: RadioTest, isSTSOnly: Bool) {
     guard message.type == .notification, message.opcode == test.opcode,
       case .payload(let notification) = message.content

@@ -3,17 +3,18 @@ internal import System
 internal import UCI
 
 extension UWBDevice {
-  /// Runs a radio test to its end. A session of the test type is made, configured, used and removed
-  /// again in any case.
+  /// Runs a radio test to its end in a session of the test type. Creates and configures this
+  /// session, and removes it in any case.
   ///
-  /// The two ends of a test run on two devices; start the receiving one first. A cancelled task
+  /// The two ends of a test run on two devices. Start the receiving end first. Cancelling the task
   /// ends the test.
   ///
-  /// - Parameter started: called when the chip has accepted the command, to start the other end.
-  /// - Returns: the result. Nil when the task was cancelled, or the test had no result in time, as
-  ///   with a receiver without a frame.
-  /// - Throws: `DriverError`; `.refused` with UNKNOWN_GID or UNKNOWN_OID when the chip does not
-  ///   have the test.
+  /// - Parameter started: called when the chip has accepted the command. The other end can start
+  ///   then.
+  /// - Returns: the result; nil if the task was cancelled or there was no result in time. A
+  ///   receiver without a frame has no result.
+  /// - Throws: `DriverError`; `.refused` with UNKNOWN_GID or UNKNOWN_OID if the chip does not have
+  ///   the test.
   package func run(
     _ test: RadioTest, _ configuration: RadioTestConfiguration = .init(),
     started: @Sendable () -> Void = {}
@@ -40,8 +41,8 @@ extension UWBDevice {
     return response.handle ?? Self.testSessionID
   }
 
-  /// Ends a test. A test that has ended by itself cannot be stopped any more, so the chip's answer
-  /// does not matter.
+  /// Ends a test. The chip refuses to stop a test that has ended by itself, so its answer is
+  /// ignored.
   private func endTest(_ token: UInt32) async throws(DriverError) {
     _ = try await send(TestStopSession())
     defer { core.engine.forget(token) }
@@ -60,7 +61,7 @@ extension UWBDevice {
     guard set.status == .ok else { throw .parametersRefused(set.status, set.refused ?? []) }
     try await core.engine.request(
       TestConfigSet(sessionToken: token, parameters: configuration.testParameters(of: test)))
-    // Subscribed before the command: the result may come with its response.
+    // The result may come with the response, so the stream begins before the command.
     let events = events
     try await core.engine.request(test.command)
     started()
@@ -70,7 +71,7 @@ extension UWBDevice {
       milliseconds: configuration.timeout(of: test))
   }
 
-  /// Returns the notification that ends the test; nil after a time, or when the task was cancelled.
+  /// Returns the notification at the end of the test; nil after the time-out or a cancellation.
   private func result(
     of test: RadioTest, among events: AsyncStream<DeviceEvent>, isSTSOnly: Bool, milliseconds: Int
   ) async throws(DriverError) -> RadioTestResult? {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 public import UCI
 
-/// A message that arrived in one-way ranging, with the circumstances of its arrival.
+/// A message that arrived in one-way ranging, with the session and the time of its arrival.
 public struct OneWayMeasurement: Sendable, Hashable {
-  /// The values that the chip reports of a message, by the kind of ranging.
+  /// The values that the chip reports of a message; they depend on the kind of ranging.
   public enum Result: Sendable, Hashable {
     /// A message of an anchor, at a tag of downlink TDoA.
     case downlink(AnchorMessage)
@@ -13,16 +13,17 @@ public struct OneWayMeasurement: Sendable, Hashable {
     case angle(OneWayAoAMeasurement)
   }
 
-  /// The session, as the chip names it.
+  /// The chip's token of the session.
   public var sessionToken: UInt32
-  /// The number of the notification, counted from 0; the same for all its messages.
+  /// The number of the notification, counted from 0; equal for all messages in it.
   public var sequenceNumber: UInt32
   /// The time at which the notification was read: CLOCK_MONOTONIC in nanoseconds.
   public var receivedAt: UInt64
-  /// Notifications that were dropped before this one because the consumer was too slow.
+  /// The number of notifications that were dropped before this one because the consumer was too
+  /// slow.
   public var lostBefore: UInt32 = 0
-  /// Whether the device was lost and found again between the previous message and this one. Stamps
-  /// of before and after have nothing in common.
+  /// Whether the device was lost and recovered between the previous message and this one. Stamps
+  /// before and after it cannot be compared.
   public var followsInterruption = false
   /// The values of the message.
   public var result: Result
@@ -45,7 +46,7 @@ public struct OneWayMeasurement: Sendable, Hashable {
     }
   }
 
-  /// Whether it was measured; if not, the reason.
+  /// The status of the measurement: success, or the reason for the failure.
   public var status: Status {
     switch result {
     case .downlink(let message): message.values.status
@@ -55,24 +56,24 @@ public struct OneWayMeasurement: Sendable, Hashable {
   }
 }
 
-/// A message of an anchor of downlink TDoA, in one form for both layouts of the wire. Times are
+/// A message of an anchor of downlink TDoA, converted from either layout of the wire. Times are
 /// whole ticks of 15.65 ps, as the chip reports them.
 public struct AnchorMessage: Sendable, Hashable {
-  /// The values of both layouts.
+  /// The values that both layouts have.
   public var values: DownlinkTDoAMessage
   /// The time at which the anchor sent the message, in ticks; nil where it is missing.
   public var sent: UInt64?
   /// The time at which the tag received the message, in ticks; nil where it is missing.
   public var received: UInt64?
-  /// The bits of `sent`: 40 or 64. The count starts again after its last value.
+  /// The number of bits of `sent`, 40 or 64. The count restarts from 0 after its greatest value.
   public var sentBits: Int
-  /// The bits of `received`.
+  /// The number of bits of `received`.
   public var receivedBits: Int
-  /// Whether `sent` is in the time base common to all anchors, not in the anchor's own.
+  /// Whether `sent` is in a time base that all anchors share, rather than in the anchor's own.
   public var isCommonTimeBase: Bool
   /// The place of the anchor; nil where it sent none.
   public var location: AnchorLocation?
-  /// The rounds in which the anchor is active; empty where they are not listed.
+  /// The rounds in which the anchor is active; empty if it did not send them.
   public var activeRounds: [UInt8]
 
   package init(_ measurement: DownlinkTDoAMeasurement) {
@@ -97,8 +98,8 @@ public struct AnchorMessage: Sendable, Hashable {
 }
 
 extension RoundNotification {
-  /// Calls `body` with each message of one-way ranging. The router has checked the layout of
-  /// two-way measurements only: unreadable notifications are left out.
+  /// Calls `body` with each message of one-way ranging. Skips unreadable notifications, because the
+  /// router has validated two-way measurements only.
   func forEachOneWayMeasurement(dialect: Dialect, _ body: (OneWayMeasurement) -> Void) {
     guard case .measurements(let view) = kind, view.type != .twoWay,
       let measurements = try? SessionInfo.measurements(of: view, dialect: dialect)
@@ -130,10 +131,11 @@ extension RoundDecoder<OneWayMeasurement> {
 }
 
 extension UWBSession {
-  /// Returns a stream of the messages of one-way ranging from now on: of anchors at a tag, of tags
-  /// at an anchor, of advertisers at an observer. Call it before `start` to get the first.
+  /// Returns a stream of the messages of one-way ranging from now on. A tag receives messages of
+  /// anchors, an anchor messages of tags, and an observer messages of advertisers. Call it before
+  /// `start` to get the first one.
   ///
-  /// Sessions that only send, and two-way sessions, have none.
+  /// Two-way sessions, and ends that only send, have no such messages.
   ///
   /// - Parameter capacity: The number of notifications kept for a slow consumer.
   public func oneWayMeasurements(capacity: Int = 256) -> RangingStream<OneWayMeasurement> {

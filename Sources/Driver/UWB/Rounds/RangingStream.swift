@@ -5,9 +5,9 @@ internal import UWBLink
 
 /// The results of a session in order: measurements, estimates, or all events of its rounds.
 ///
-/// Ends when the session stops; throws when the device is lost for good. The table has the number
-/// of wakes of another thread for each way of delivery, beyond the kernel's own wake of the reader
-/// thread:
+/// The stream ends when the session stops, and throws when the device is permanently lost. The
+/// table has the number of times that a notification wakes another thread. The kernel's wake of the
+/// reader thread is not included.
 ///
 /// | way | wakes for a notification |
 /// |---|---|
@@ -16,19 +16,20 @@ internal import UWBLink
 /// | `next(timeout:)` on a blocking thread | one if it sleeps; none while it is busy |
 /// | `for await` in any other task | one if it is suspended; none while it is busy |
 ///
-/// A stream has one consumer. It may move from one task or thread to another, but a call of `next`
-/// while another one is waiting stops the program. When the consumer is too slow, the newest
-/// notifications are dropped and counted: see `dropped`, `RangingMeasurement.lostBefore` and
+/// A stream has one consumer. It may move from one task or thread to another, but the program stops
+/// if two calls of `next` overlap. When the consumer is too slow, the newest notifications are
+/// dropped and counted: see `dropped`, `RangingMeasurement.lostBefore` and
 /// `DeviceEvent.measurementsDropped`.
 ///
-/// With `UWBDevice.Options.recovery` a lost device interrupts the stream without ending it. During
-/// the interruption, `interruption` has the cause. The first measurement after it has
-/// `RangingMeasurement.followsInterruption`, and `UWBSession.rounds` marks its beginning and end.
+/// With `UWBDevice.Options.recovery`, a lost device interrupts the stream and does not end it.
+/// During the interruption, `interruption` has the cause. The first measurement after it has
+/// `RangingMeasurement.followsInterruption`. `UWBSession.rounds` has elements for the beginning and
+/// the end of an interruption.
 public final class RangingStream<Element: Sendable>: AsyncSequence, @unchecked Sendable {
-  // Safe because `consumer` and `decoder` are used between `claim` and `release` only, and a second
-  // claim stops the program; the rest is constant, atomic or locked.
+  // Safe because `consumer` and `decoder` are used only between `claim` and `release`, and
+  // overlapping claims stop the program. The rest is constant, atomic or locked.
 
-  /// The device is lost for good.
+  /// The error that is thrown when the device is permanently lost.
   public typealias Failure = DriverError
 
   private var consumer: FrameConsumer
@@ -55,15 +56,14 @@ public final class RangingStream<Element: Sendable>: AsyncSequence, @unchecked S
   /// The number of notifications that were dropped because the consumer was too slow. Any thread.
   public var dropped: Int { subscription.dropped }
 
-  /// The reason why nothing is measured for now, while the device is being recovered; nil
-  /// otherwise. Any thread.
+  /// The cause of the interruption while the device is being recovered; nil otherwise. Any thread.
   public var interruption: DriverError? { subscription.interruption }
 
-  /// Returns the next element, blocking the calling thread until there is one.
+  /// Returns the next element. Blocks the calling thread until there is one.
   ///
   /// - Parameter timeout: The time to wait; nil waits without a limit.
-  /// - Returns: nil when the session has stopped or the time has passed.
-  /// - Throws: `DriverError` when the device is lost for good.
+  /// - Returns: nil if the session has stopped, or after the time-out.
+  /// - Throws: `DriverError` if the device is permanently lost.
   public func next(timeout: Duration? = nil) throws(DriverError) -> Element? {
     claim()
     defer { release() }
@@ -124,14 +124,14 @@ public final class RangingStream<Element: Sendable>: AsyncSequence, @unchecked S
   public struct Iterator: AsyncIteratorProtocol {
     let stream: RangingStream
 
-    /// Returns the next element; nil when the session has stopped or the task was cancelled.
+    /// Returns the next element; nil if the session has stopped or the task was cancelled.
     ///
-    /// - Throws: `DriverError` when the device is lost for good.
+    /// - Throws: `DriverError` if the device is permanently lost.
     public mutating func next() async throws(DriverError) -> Element? {
       try await stream.nextInTask()
     }
 
-    /// Returns the next element without suspending the caller's actor if one is available.
+    /// Returns the next element. Does not suspend the caller's actor if one is available.
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws(DriverError) -> Element? {

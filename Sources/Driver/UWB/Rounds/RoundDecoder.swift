@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import UCI
 
-/// Creates the elements of a stream from notifications. Belongs to the stream's consumer.
+/// Creates the elements of a stream from notifications. Only the stream's consumer uses it.
 struct RoundDecoder<Element: Sendable>: Sendable {
-  /// Computes the estimates of a stream that has them.
+  /// The pipeline that computes estimates; nil for streams without estimates.
   private var pipeline: EstimationPipeline?
-  /// The elements not yet returned, from `position` on.
+  /// The decoded elements; the elements from `position` on have not been returned yet.
   private var elements: [Element] = []
   private var position = 0
-  // Each closure knows the type of its elements, and appends them without a generic call.
+  // These closures are specialised for the type of the elements, so that no generic call is
+  // necessary.
   private let addValues: @Sendable (borrowing RoundNotification, inout [Element]) -> Void
   private let addEstimate: @Sendable (EstimatedRound, inout [Element]) -> Void
 
-  /// Creates a decoder of values that a notification contains.
+  /// Creates a decoder for the values in each notification.
   init(values: @escaping @Sendable (borrowing RoundNotification, inout [Element]) -> Void) {
     addValues = values
     addEstimate = { _, _ in }
     elements.reserveCapacity(16)
   }
 
-  /// Creates a decoder of the rounds that a pipeline completes.
+  /// Creates a decoder for the rounds that a pipeline completes.
   init(
     _ settings: EstimationSettings,
     estimates: @escaping @Sendable (EstimatedRound, inout [Element]) -> Void
@@ -30,16 +31,16 @@ struct RoundDecoder<Element: Sendable>: Sendable {
     elements.reserveCapacity(64)
   }
 
-  /// Adds the elements that a notification completes.
+  /// Adds the elements that this notification completes.
   mutating func decode(_ round: borrowing RoundNotification) {
     addValues(round, &elements)
     pipeline?.add(round) { addEstimate($0, &elements) }
   }
 
-  /// Adds the measurements that wait for another notification, because none arrives for now.
+  /// Adds the measurements that wait for diagnostics, because no notification is available now.
   mutating func flush() { pipeline?.flush { addEstimate($0, &elements) } }
 
-  /// Removes and returns the oldest element; nil until another notification is decoded.
+  /// Removes and returns the oldest element; nil if there is none.
   mutating func next() -> Element? {
     guard position < elements.count else {
       position = 0

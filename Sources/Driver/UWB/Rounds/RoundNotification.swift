@@ -2,17 +2,17 @@
 public import UCI
 public import UWBLink
 
-/// A notification of a session's ranging rounds in place, or a mark between two of them. Lent for
-/// the duration of a call.
+/// A notification of a session's ranging rounds without a copy of its bytes, or a mark between two
+/// notifications. It is valid during a call only.
 public struct RoundNotification: ~Escapable {
   /// The kind of a notification. Switch over it with a `default`: kinds may be added.
   public enum Kind: ~Escapable {
     /// A SESSION_INFO_NTF.
     case measurements(SessionInfoView)
-    /// A notification of `DeviceProfile.diagnostics`: its opcode and its payload in the layout of
-    /// the chip, of which `EstimatedMeasurement` has the values. The payload begins with the
-    /// session and the sequence number of its round, and comes before or after the measurements of
-    /// that round.
+    /// A notification of `DeviceProfile.diagnostics`: its opcode, and its payload in the chip's
+    /// layout. `EstimatedMeasurement` has the decoded values. The payload begins with the session
+    /// and the sequence number of its round. The measurements of that round come before or after
+    /// it.
     case diagnostics(Opcode, RawSpan)
     /// The device was lost and is being recovered; nothing is measured for now.
     case interrupted(DriverError)
@@ -22,20 +22,20 @@ public struct RoundNotification: ~Escapable {
 
   /// The kind of the notification.
   public let kind: Kind
-  /// The time of arrival, and the number of notifications dropped before it.
+  /// The time of arrival, and the number of notifications that were dropped before.
   public let info: FrameInfo
-  /// The gap before measurements; empty for other kinds.
+  /// The interruption before measurements; empty for other kinds.
   package let gap: Gap
 
-  /// The parts of a stream that an interruption separates from the previous ones. The subscription
-  /// sets them; nothing after it has to remember an interruption.
+  /// The elements that are the first ones after an interruption. The subscription determines this,
+  /// so that its consumers need no state for it.
   package struct Gap: OptionSet, Sendable {
     package let rawValue: UInt32
     package init(rawValue: UInt32) { self.rawValue = rawValue }
     /// The round is the first one after an interruption.
     package static let round = Gap(rawValue: 1)
-    /// The first measurement of the round is the first one after an interruption: rounds without a
-    /// measurement may have come between.
+    /// The first measurement of the round is the first one after an interruption. There may have
+    /// been earlier rounds without a measurement.
     package static let measurement = Gap(rawValue: 2)
   }
 
@@ -62,7 +62,7 @@ extension RoundNotification {
     }
   }
 
-  /// Calls `body` with each event, as a value.
+  /// Calls `body` with each event of the notification.
   func forEachEvent(dialect: Dialect, _ body: (RoundEvent) -> Void) {
     switch kind {
     case .measurements:
@@ -77,8 +77,8 @@ extension RoundNotification {
   }
 }
 
-/// A callback that receives each notification of a session's rounds in place, on the reader thread.
-/// The thread reads nothing else meanwhile, so the callback must not block.
+/// A callback that receives each notification of a session's rounds on the reader thread, without a
+/// copy of its bytes. The callback must not block, because the thread reads nothing else meanwhile.
 public typealias RoundCallback = @Sendable (borrowing RoundNotification) -> Void
 
 /// The kind of a notification in a ring, in the tag of its slot.
@@ -108,7 +108,7 @@ enum RoundTag {
 }
 
 extension Opcode {
-  /// Group and opcode in 16 bits.
+  /// The group and the opcode in 16 bits.
   var word: UInt32 { UInt32(group.rawValue) << 8 | UInt32(oid) }
 
   init(word: UInt32) {
@@ -117,19 +117,19 @@ extension Opcode {
   }
 }
 
-/// A two-way round of which the chip reported only its end. Other chips report an entry with a
-/// failure for each peer that did not answer.
+/// A two-way round for which the chip reported no measurement. Other chips report a failure for
+/// each peer that did not answer.
 public struct EmptyRound: Sendable, Hashable {
-  /// The session, as the chip names it.
+  /// The chip's token of the session.
   public var sessionToken: UInt32
   /// The number of the ranging round, counted from 0.
   public var sequenceNumber: UInt32
   /// The time at which the notification was read: CLOCK_MONOTONIC in nanoseconds.
   public var receivedAt: UInt64
-  /// Whether the device was lost and found again between the previous round and this one.
+  /// Whether the device was lost and recovered between the previous round and this one.
   public var followsInterruption = false
 
-  /// Creates an empty round; nil for any other notification.
+  /// Creates an empty round. Returns nil for any other notification.
   init?(_ round: borrowing RoundNotification) {
     guard case .measurements(let view) = round.kind, view.type == .twoWay, view.count == 0 else {
       return nil
@@ -155,8 +155,8 @@ public enum RoundEvent: Sendable, Hashable {
   case empty(EmptyRound)
   /// A message of one-way ranging: of an anchor or a tag, or an angle of arrival.
   case oneWay(OneWayMeasurement)
-  /// The receivers' diagnostics of a round: a notification of `DeviceProfile.diagnostics`, by its
-  /// opcode and payload.
+  /// The receivers' diagnostics of a round: the opcode and the payload of a notification of
+  /// `DeviceProfile.diagnostics`.
   case diagnostics(Opcode, [UInt8])
   /// The device was lost and is being recovered; nothing is measured for now.
   case interrupted(DriverError)
@@ -164,26 +164,28 @@ public enum RoundEvent: Sendable, Hashable {
   case resumed
 }
 
-/// One two-way-ranging result with the circumstances of its arrival.
+/// One two-way ranging result, with the session and the time of its arrival.
 public struct RangingMeasurement: Sendable, Hashable {
-  /// The session, as the chip names it.
+  /// The chip's token of the session.
   public var sessionToken: UInt32
-  /// The number of the ranging round, counted from 0; the same for all peers of a round.
+  /// The number of the ranging round, counted from 0; equal for all peers of a round.
   public var sequenceNumber: UInt32
   /// The time at which the notification was read: CLOCK_MONOTONIC in nanoseconds.
   public var receivedAt: UInt64
-  /// Notifications that were dropped before this one because the consumer was too slow.
+  /// The number of notifications that were dropped before this one because the consumer was too
+  /// slow.
   public var lostBefore: UInt32 = 0
-  /// Whether the device was lost and found again between the previous measurement and this one.
-  /// Rounds are then missing, `sequenceNumber` counts from 0 again, and the token may be another.
+  /// Whether the device was lost and recovered between the previous measurement and this one.
+  /// Rounds are then missing. `sequenceNumber` counts from 0 again, and `sessionToken` may have
+  /// changed.
   public var followsInterruption = false
   /// The chip's measurement.
   public var result: TwoWayMeasurement
 }
 
 extension RangingMeasurement: CustomStringConvertible {
-  /// The round, the peer and the chip's distance: `#3 0x0001 2.31 m`; or the reason why there is
-  /// none.
+  /// The round, the peer and the chip's distance: `#3 0x0001 2.31 m`. Without a distance, the
+  /// reason for it.
   public var description: String {
     let distance = result.distanceCentimetres.map { EstimatedMeasurement.metres(Double($0) / 100) }
     return "#\(sequenceNumber) \(result.peer) \(distance ?? "\(result.status)")"

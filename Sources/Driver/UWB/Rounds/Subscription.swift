@@ -3,42 +3,43 @@ internal import System
 internal import UCI
 internal import UWBLink
 
-/// Ends the calls of a callback passed to `UWBSession.onRounds` or `onEstimates`.
+/// A handle that ends the calls of a callback passed to `UWBSession.onRounds` or `onEstimates`.
 public struct RangingSubscription: Sendable {
   let subscription: Subscription
   let router: MessageRouter
 
-  /// Ends the calls; one may still be in progress. Does nothing the second time.
+  /// Ends the calls. A call may still be in progress on the reader thread. Does nothing if called
+  /// again.
   public func cancel() { router.remove(subscription) }
 }
 
-/// One subscriber to the rounds of a session: a callback on the reader thread, or the ring of a
-/// stream.
+/// One subscriber to the rounds of a session: a callback on the reader thread, or the ring buffer
+/// of a stream.
 final class Subscription: @unchecked Sendable {
-  // Safe because `producer`, `isInterrupted` and `gap` are used on the reader thread only; others
-  // end a stream and count its losses through `ring`. The rest is constant or locked.
+  // Safe because `producer`, `isInterrupted` and `gap` are used on the reader thread only. Other
+  // threads use `ring` to end a stream and to read its losses. The rest is constant or locked.
 
   let session: SessionRecord
-  /// Whether diagnostics are delivered, too.
+  /// Whether diagnostics are delivered as well.
   let includesDiagnostics: Bool
   private let callback: Callback?
   private let ring: FrameRing.Control?
   private var producer: FrameProducer?
   private var isInterrupted = false
-  /// The interruption that the next measurements follow.
+  /// The marks for the next measurements, if an interruption precedes them.
   private var gap: RoundNotification.Gap = []
 
-  /// Not a closure alone: without optimisation, a closure in an optional costs an allocation each
-  /// time.
+  /// A struct around the closure: without optimisation, a closure in an optional allocates at each
+  /// call.
   private struct Callback {
     let body: RoundCallback
   }
 
   private struct Notes {
     var failure: DriverError?
-    /// The reason why nothing is measured for now.
+    /// The cause of the interruption; nil while the session is measured.
     var interruption: DriverError?
-    /// The causes of the interruptions that are marked in the ring.
+    /// The causes of interruptions whose marks are still in the ring buffer.
     var causes: [DriverError] = []
   }
   private let notes = Locked(Notes())
@@ -63,7 +64,7 @@ final class Subscription: @unchecked Sendable {
 
   // MARK: reader thread
 
-  /// Passes a notification on. Returns whether it had to be dropped.
+  /// Delivers a notification. Returns whether it had to be dropped.
   func deliver(_ round: borrowing RoundNotification) -> Bool {
     switch round.kind {
     case .measurements(let view):
@@ -133,7 +134,7 @@ final class Subscription: @unchecked Sendable {
   var failure: DriverError? { notes.withLock { $0.failure } }
   var interruption: DriverError? { notes.withLock { $0.interruption } }
 
-  /// Returns the cause of the interruption whose mark has just been taken out of the ring.
+  /// Returns the cause of the interruption whose mark was just removed from the ring buffer.
   func nextCause() -> DriverError {
     notes.withLock { $0.causes.isEmpty ? .recovering : $0.causes.removeFirst() }
   }

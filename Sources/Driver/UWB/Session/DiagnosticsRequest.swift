@@ -2,53 +2,53 @@
 internal import UCI
 internal import UCIReference
 
-/// The diagnostics of single frames that the chip is asked for, beside its measurements.
+/// The diagnostics of single frames that the chip has to report beside its measurements.
 public struct DiagnosticsRequest: Sendable, Hashable {
-  /// Parts of the report. Chips that can only report all or nothing report all.
+  /// The parts of the report. Chips that can only report all parts or none report all.
   public struct Content: OptionSet, Sendable, Hashable {
-    /// Bits of this set, not of the wire.
+    /// The bits of this set, which are not the bits of the wire.
     public let rawValue: UInt8
     /// Creates a set from any bits.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
     /// Phase differences between antennas.
     public static let phases = Content(rawValue: 1)
-    /// The peer's clock relative to the own one, from the carrier.
+    /// The peer's clock offset from this device's clock, from the carrier.
     public static let carrierOffset = Content(rawValue: 2)
-    /// Levels and positions of first and strongest path.
+    /// The levels and positions of the first and the strongest path.
     public static let levels = Content(rawValue: 4)
-    /// The sender, which distinguishes peers in one-to-many.
+    /// The sender, which distinguishes peers in one-to-many ranging.
     public static let emitter = Content(rawValue: 8)
     /// Channel impulse responses: some hundred bytes for each frame.
     public static let impulseResponses = Content(rawValue: 16)
-    /// All but impulse responses.
+    /// All parts except impulse responses.
     public static let usual: Content = [.phases, .carrierOffset, .levels, .emitter]
   }
 
   /// The requested parts.
   public var content: Content
-  /// NXP: the pairs of antennas that measure angles, by their numbers in the device configuration.
-  /// Empty: antennas stay unchanged, and no phases are reported.
+  /// The pairs of antennas that measure angles (NXP only), by their numbers in the device
+  /// configuration. Empty: the antennas are not changed, and no phases are reported.
   public var antennaPairs: [UInt8]
 
-  /// Creates a request; chips that cannot report all parts report the others.
+  /// Creates a request. Chips that cannot report all parts report the others.
   public init(_ content: Content = .usual, antennaPairs: [UInt8] = []) {
     self.content = content
     self.antennaPairs = antennaPairs
   }
 }
 
-/// The way to ask a family of chips for diagnostics.
+/// The way in which a family of chips is configured for diagnostics.
 package enum DiagnosticsScheme: Sendable, Hashable {
-  /// There is no way, or it is unknown.
+  /// The family has no diagnostics, or its configuration is unknown.
   case unknown
-  /// ENABLE_DIAGNOSTICS and DIAGNOSTICS_FRAME_REPORTS_FIELDS of the session.
+  /// The parameters ENABLE_DIAGNOSTICS and DIAGNOSTICS_FRAME_REPORTS_FIELDS of the session.
   case fields
   /// Extended notifications of the device, and vendor parameters of the session.
   case vendorParameters
 }
 
 extension DiagnosticsRequest {
-  /// Bits of DIAGNOSTICS_FRAME_REPORTS_FIELDS.
+  /// The bits of DIAGNOSTICS_FRAME_REPORTS_FIELDS.
   ///
   /// Source: DW3_QM33_SDK 1.1.0 (fira_region_params.h).
   var fields: UInt8 {
@@ -61,8 +61,8 @@ extension DiagnosticsRequest {
 }
 
 extension DeviceCore {
-  /// Asks the chip for diagnostics of a session that does not range yet. Does nothing for a chip
-  /// without a known way.
+  /// Configures the chip for diagnostics of a session that does not range yet. Does nothing if the
+  /// chip's `DiagnosticsScheme` is unknown.
   func requestDiagnostics(
     _ record: SessionRecord, from sender: CommandEngine.Sender
   ) async throws(DriverError) {

@@ -2,11 +2,11 @@
 internal import UCI
 internal import UCIReference
 
-// The rounds of downlink TDoA, which are not parameters but have commands of their own.
+// Commands for the rounds of downlink TDoA, which are not parameters.
 extension DeviceCore {
   /// Sends the rounds of an anchor or a tag of downlink TDoA. Does nothing for other roles.
   ///
-  /// - Throws: `DriverError.refused` with the rounds that the chip names.
+  /// - Throws: `DriverError.refused` with the rounds that the chip refuses.
   func sendRounds(
     _ record: SessionRecord, from sender: CommandEngine.Sender
   ) async throws(DriverError) {
@@ -42,7 +42,7 @@ extension SessionConfiguration.DownlinkAnchor.Round {
 }
 
 extension SessionConfiguration {
-  /// Returns the problems of the rounds of an anchor or a tag of downlink TDoA.
+  /// Returns the problems in the rounds of an anchor or a tag of downlink TDoA.
   func roundProblems(_ capabilities: Capabilities?) -> [ConfigurationProblem] {
     let indexes: [UInt8]
     var problems: [ConfigurationProblem] = []
@@ -85,7 +85,7 @@ extension SessionConfiguration {
     return problems
   }
 
-  /// Returns the problems of a cluster: the responders of an initiator, and their slots.
+  /// Returns the problems in a cluster: its responders, and their slots.
   private func clusterProblems(
     _ round: DownlinkAnchor.Round, _ anchor: DownlinkAnchor
   ) -> [ConfigurationProblem] {
@@ -102,7 +102,8 @@ extension SessionConfiguration {
     if Set(responders).count < responders.count || responders.contains(address) {
       return [problem("An anchor has two parts in round \(round.index).")]
     }
-    // The poll, and the final of double-sided ranging.
+    // The initiator needs a slot for the poll, and another one for the final of double-sided
+    // ranging.
     let last = slots?.max().map(Int.init) ?? responders.count
     let needed = last + 1 + (anchor.isDoubleSided ? 1 : 0)
     if let slots,

@@ -3,8 +3,9 @@ public import UCI
 public import UCIReference
 
 extension SessionConfiguration {
-  /// Returns the parameters of SESSION_SET_APP_CONFIG, in an order that strict parsers accept:
-  /// address mode and number of controlees before the addresses, the STS before its keys.
+  /// Returns the parameters of SESSION_SET_APP_CONFIG in an order that strict parsers accept. The
+  /// address mode and the number of controlees precede the addresses, and the STS precedes its
+  /// keys.
   package func parameters(for generation: Dialect.Generation) -> [TLV] {
     var list = role.deviceType.map { [TLV(.deviceType, [$0])] } ?? []
     list += [
@@ -44,7 +45,7 @@ extension SessionConfiguration {
     return list + additional
   }
 
-  /// Returns the parameters that determine the reports of the chip.
+  /// Returns the parameters that determine the chip's reports.
   private func reporting(for generation: Dialect.Generation) -> [TLV] {
     var list = [
       TLV(.stsLength, [1]),  // 64 symbols
@@ -59,7 +60,7 @@ extension SessionConfiguration {
     return list
   }
 
-  /// Returns all problems of the configuration before anything is sent, the gravest first.
+  /// Returns all problems of the configuration, the gravest first. Sends nothing to the chip.
   ///
   /// - Parameters:
   ///   - dialect: the dialect of the chip: `UWBDevice.dialect`.
@@ -90,20 +91,20 @@ extension SessionConfiguration {
     let parameters = SessionParameters(
       parameters(for: dialect.generation), dialect: dialect, type: type)
     let found = ConfigurationCheck(parameters, capabilities: capabilities).problems()
-    // The gravest first; the rounds are not parameters.
+    // The rounds are not parameters, so their problems are added here.
     return (found + roundProblems(capabilities)).sorted { $0.severity > $1.severity }
   }
 
-  /// - Throws: `DriverError.configurationProblems` with all problems that prevent ranging or that
-  ///   the chip would refuse.
+  /// - Throws: `DriverError.configurationProblems` with all problems that prevent ranging, or
+  ///   because of which the chip would refuse the configuration.
   package func validate() throws(DriverError) {
     let errors = problems().errors
     guard errors.isEmpty else { throw .configurationProblems(errors) }
   }
 
-  /// Creates the configuration of a profile, with its ranging rounds of downlink TDoA.
+  /// Creates the configuration of a profile, including its ranging rounds of downlink TDoA.
   ///
-  /// - Throws: `DriverError.configurationProblems` when the parameters do not name both ends.
+  /// - Throws: `DriverError.configurationProblems` if the parameters do not name both ends.
   public init(_ profile: SessionProfile, for dialect: Dialect = .assumed) throws(DriverError) {
     try self.init(sessionID: profile.sessionID, profile.parameters(for: dialect))
     switch role {
@@ -122,9 +123,9 @@ extension SessionConfiguration {
   }
 
   /// Creates a configuration from parameters, for example of a profile or a capture. Parameters
-  /// without a field here are copied to `additional`.
+  /// without a property in this type are copied to `additional`.
   ///
-  /// - Throws: `DriverError.configurationProblems` when the parameters do not name both ends.
+  /// - Throws: `DriverError.configurationProblems` if the parameters do not name both ends.
   public init(sessionID: UInt32, _ parameters: SessionParameters) throws(DriverError) {
     let oneWay = Role(oneWay: parameters)
     guard let address = parameters.address,
@@ -151,7 +152,7 @@ extension SessionConfiguration {
       sts = .provisioned(SessionKey(key))
       inSTS = [.stsConfig, .sessionKey]
     } else {
-      // Only the parameters present, without defaults.
+      // Only the given parameters are used, without defaults.
       sts = .dynamic
       if !parameters.isSet(.stsConfig) {
         additional.append(TLV(.stsConfig, [UInt8(truncatingIfNeeded: config)]))
@@ -163,7 +164,8 @@ extension SessionConfiguration {
     }
   }
 
-  /// Reads a parameter into its field; returns false where it has none, or not for this value.
+  /// Reads a parameter into its property. Returns false if there is no property for it or for its
+  /// value.
   private mutating func take(_ tlv: TLV, of all: SessionParameters) -> Bool {
     let id = AppConfigID(rawValue: tlv.id)
     guard let value = tlv.integer ?? (tlv.value.isEmpty ? nil : 0) else { return false }

@@ -2,35 +2,35 @@
 internal import System
 internal import UCI
 
-/// The driver's record of a session: the caller's request, apart from the chip's token.
+/// The driver's record of a session, which is independent of the chip's token.
 ///
-/// It outlives the session on the chip, so that the session can be made again.
+/// It exists longer than the session on the chip, so that the session can be created again.
 final class SessionRecord: Sendable {
   let configuration: SessionConfiguration
-  /// The profile from which an NXP chip makes the session instead, parameters included.
+  /// The data from which an NXP chip creates the session, including its parameters; nil otherwise.
   let profile: NXPSetProfile?
 
   private enum End {
     case none
-    /// This program stopped it.
+    /// This program stopped ranging.
     case requested
-    /// The chip or the peer ended it.
+    /// The chip or the peer ended ranging.
     case unexpected(SessionStatusNotification)
   }
 
   private struct State {
-    /// The token on the chip, or the last one.
+    /// The token of the session on the chip; without a session there, its last token.
     var token: UInt32
     var isOnChip = false
-    /// Whether nothing follows on it: it was closed, or is lost for good.
+    /// Whether the session has ended permanently: it was closed, or is lost.
     var isOver = false
-    /// Whether it was ranging when it was lost, and has to range again.
+    /// Whether the session was ranging when the device was lost, and has to range again.
     var shouldResume = false
-    /// The end of the last ranging.
+    /// The reason why the session last stopped ranging.
     var end = End.none
-    /// The present controlees in the order of addition; nil while they have not been changed.
+    /// The current controlees in the order of addition; nil while the list has not been changed.
     var controlees: [UpdateMulticastList.Controlee]?
-    /// Later changes of parameters, the last value of each: before the start, and while ranging.
+    /// The changes of parameters, with the last value of each: before the start, and while ranging.
     var changes: [TLV] = []
     var changesWhileRanging: [TLV] = []
     /// The number of the next data message.
@@ -39,7 +39,7 @@ final class SessionRecord: Sendable {
 
   private let state: Locked<State>
   private let subscribers = Broadcast<ReceivedData>()
-  /// Held while the session is being stopped.
+  /// A mutex that is held while the session is being stopped.
   let stopping = AsyncMutex()
 
   init(configuration: SessionConfiguration, profile: NXPSetProfile? = nil) {
@@ -52,7 +52,7 @@ final class SessionRecord: Sendable {
 
   var token: UInt32 { state.withLock { $0.token } }
   var isOnChip: Bool { state.withLock { $0.isOnChip } }
-  /// The token on the chip; nil when the chip does not have the session.
+  /// The token on the chip; nil if the chip does not have the session.
   var tokenOnChip: UInt32? { state.withLock { $0.isOnChip ? $0.token : nil } }
   var isOver: Bool { state.withLock { $0.isOver } }
   var shouldResume: Bool { state.withLock { $0.shouldResume } }
@@ -76,7 +76,8 @@ final class SessionRecord: Sendable {
     }
   }
 
-  /// Records that it ranges again, or need not. Returns whether it had to.
+  /// Records that the session ranges again, or does not have to. Returns whether it had to range
+  /// again.
   @discardableResult
   func cancelResume() -> Bool {
     state.withLock { state in
@@ -89,10 +90,10 @@ final class SessionRecord: Sendable {
 
   func willStart() { state.withLock { $0.end = .none } }
 
-  /// Records that this program stops it. An earlier end stays the end.
+  /// Records that this program stops ranging. An earlier end is not replaced.
   func willStop() { state.withLock { if case .none = $0.end { $0.end = .requested } } }
 
-  /// Records the chip's report that it no longer ranges.
+  /// Records the chip's report that the session no longer ranges.
   func rangingEnded(_ status: SessionStatusNotification) {
     state.withLock { state in
       if case .requested = state.end { return }
@@ -100,7 +101,7 @@ final class SessionRecord: Sendable {
     }
   }
 
-  /// The end of ranging that this program did not request.
+  /// The error of an end of ranging that this program did not request; nil otherwise.
   var unexpectedEnd: DriverError? {
     guard case .unexpected(let status) = state.withLock({ $0.end }) else { return nil }
     return .sessionEnded(status.state, status.reason)
@@ -124,9 +125,9 @@ final class SessionRecord: Sendable {
 
   func finishData() { subscribers.finish() }
 
-  // MARK: changes since it was made
+  // MARK: changes since the session was created
 
-  /// The controlees as configured, with later changes.
+  /// The controlees of the configuration, with later changes.
   var controlees: [UpdateMulticastList.Controlee] {
     state.withLock { $0.controlees ?? configured }
   }
@@ -137,7 +138,7 @@ final class SessionRecord: Sendable {
     }
   }
 
-  /// Records a change that the chip has carried out.
+  /// Records a change of the controlees that the chip has carried out.
   func changeControlees(add added: [UpdateMulticastList.Controlee], remove removed: Set<UInt16>) {
     state.withLock { state in
       var list = state.controlees ?? configured
@@ -162,14 +163,14 @@ final class SessionRecord: Sendable {
     }
   }
 
-  /// The changes that were made while the session was ranging.
+  /// The changes of parameters that were made while the session was ranging.
   var changesWhileRanging: [TLV] { state.withLock { $0.changesWhileRanging } }
 
-  /// The controlees with keys of their own, which can only be added one by one.
+  /// The controlees with individual keys, which can only be added one by one.
   var keyedControlees: [UpdateMulticastList.Controlee] { controlees.filter { !$0.key.isEmpty } }
 
-  /// Returns the parameters to configure the session with, changes included, in an order that
-  /// strict parsers accept.
+  /// Returns the parameters for configuring the session, including changes, in an order that strict
+  /// parsers accept.
   func parameters(for generation: Dialect.Generation) -> [TLV] {
     var list = configuration.parameters(for: generation)
     let (changes, controlees) = state.withLock { ($0.changes, $0.controlees) }

@@ -3,8 +3,9 @@ internal import UCI
 package import UCIReference
 
 extension SessionConfiguration.Role {
-  /// Reads a role of one-way ranging from the parameters of a session; nil for two-way ranging and
-  /// for roles that do not go with their usage. The rounds of downlink TDoA are not parameters.
+  /// Reads a role of one-way ranging from the parameters of a session. Returns nil for two-way
+  /// ranging, and for roles that do not belong to the kind of ranging. The rounds of downlink TDoA
+  /// are not parameters.
   package init?(oneWay parameters: SessionParameters) {
     func number(_ id: AppConfigID) -> UInt64 { parameters.number(id) ?? 0 }
     func flag(_ id: AppConfigID) -> Bool { number(id) == 1 }

@@ -8,15 +8,15 @@ extension SessionConfiguration {
     case controlee
     /// Two-way ranging: sets the schedule and begins each ranging round.
     case controller
-    /// Downlink TDoA: sends messages at known places, for any number of tags.
+    /// Downlink TDoA: sends messages from a known place, for any number of tags.
     case downlinkAnchor(DownlinkAnchor)
     /// Downlink TDoA: only receives the messages of anchors.
     case downlinkTag(DownlinkTag)
     /// Uplink TDoA: sends blinks and receives nothing.
     case uplinkTag(UplinkTag)
-    /// Uplink TDoA: stamps the blinks of tags and the frames of synchronisation anchors.
+    /// Uplink TDoA: measures the arrival times of blinks and of frames of synchronisation anchors.
     case uplinkAnchor
-    /// Uplink TDoA: sends a frame with its time in each ranging interval.
+    /// Uplink TDoA: sends a frame with its transmission time in each ranging interval.
     case uplinkSyncAnchor(StampWidth)
     /// One-way angle of arrival: sends frames.
     case advertiser(FrameTrain)
@@ -26,7 +26,7 @@ extension SessionConfiguration {
 
   /// The width of a transmission time in a message.
   public enum StampWidth: UInt8, Sendable, Hashable, CaseIterable {
-    /// 40 bits: the count starts again after 17.2 seconds.
+    /// 40 bits: the count restarts from 0 after 17.2 seconds.
     case bits40 = 0
     /// 64 bits.
     case bits64 = 1
@@ -40,8 +40,8 @@ extension SessionConfiguration {
       public enum Part: Sendable, Hashable {
         /// Begins the round of a cluster: sends the poll and the final.
         ///
-        /// - Parameter slots: the slot of each responder; nil: the responders follow in their
-        /// order.
+        /// - Parameter slots: the slot of each responder; nil: the responders answer in their
+        ///   order.
         case initiator(responders: [MACAddress], slots: [UInt8]? = nil)
         /// Answers the poll of an initiator.
         case responder
@@ -64,15 +64,15 @@ extension SessionConfiguration {
       case common = 1
     }
 
-    /// Values that the messages carry beside their transmission time.
+    /// The values that the messages contain beside their transmission time.
     public struct Content: OptionSet, Sendable, Hashable {
-      /// A bit for each value. UCI does not use these bits.
+      /// The bits of this set, which are not the bits of the wire.
       public let rawValue: UInt8
       /// Creates a set from any bits.
       public init(rawValue: UInt8) { self.rawValue = rawValue }
       /// The number of anchors between this one and the time reference.
       public static let hopCount = Content(rawValue: 1)
-      /// The responder's clock relative to the initiator's.
+      /// The offset of the responder's clock from the initiator's.
       public static let clockOffset = Content(rawValue: 2)
       /// The time of flight between initiator and responder.
       public static let flightTime = Content(rawValue: 4)
@@ -84,7 +84,7 @@ extension SessionConfiguration {
     public var rounds: [Round]
     /// Whether the initiator ends a round with a final. A tag then needs no carrier offset.
     public var isDoubleSided = true
-    /// The anchor's own place in its messages; nil: none.
+    /// The anchor's own place for its messages; nil: none.
     public var location: AnchorLocation?
     /// The time base of the transmission times.
     public var timeBase = TimeBase.local
@@ -92,7 +92,7 @@ extension SessionConfiguration {
     public var stampWidth = StampWidth.bits40
     /// The other values in the messages.
     public var content: Content = [.clockOffset, .flightTime]
-    /// Whether this anchor gives the time of a common time base.
+    /// Whether the time of this anchor is the common time base.
     public var isTimeReference = false
 
     /// Creates an anchor that takes part in rounds.
@@ -110,7 +110,7 @@ extension SessionConfiguration {
   public struct DownlinkTag: Sendable, Hashable {
     /// The indexes of the ranging rounds to receive; empty: the chip decides.
     public var rounds: [UInt8]
-    /// Blocks without reception after each received one.
+    /// The number of blocks without reception after each block with reception.
     public var skippedBlocks: UInt8
 
     /// Creates a tag.
@@ -123,10 +123,10 @@ extension SessionConfiguration {
   public struct UplinkTag: Sendable, Hashable {
     /// Milliseconds between two blinks.
     public var interval: UInt32
-    /// Milliseconds by which the interval varies at random, so that two tags do not collide for
-    /// long.
+    /// The greatest random change of the interval in milliseconds, so that two tags do not collide
+    /// repeatedly.
     public var randomWindow: UInt32
-    /// A name of the tag beside its address: 0, 2, 4 or 8 bytes.
+    /// An id of the tag in addition to its address: 0, 2, 4 or 8 bytes.
     public var deviceID: [UInt8]
     /// The width of the transmission time in a blink; nil: none.
     public var stampWidth: StampWidth?
@@ -156,7 +156,7 @@ extension SessionConfiguration {
 }
 
 extension SessionConfiguration.Role {
-  /// DEVICE_ROLE.
+  /// The value of DEVICE_ROLE.
   package var deviceRole: UInt8 {
     switch self {
     case .controlee: 0
@@ -171,7 +171,8 @@ extension SessionConfiguration.Role {
     }
   }
 
-  /// RANGING_ROUND_USAGE of one-way ranging; nil for two-way ranging, which has several.
+  /// The value of RANGING_ROUND_USAGE in one-way ranging; nil for two-way ranging, which has
+  /// several.
   package var oneWayUsage: UInt8? {
     switch self {
     case .controlee, .controller: nil
@@ -184,7 +185,7 @@ extension SessionConfiguration.Role {
   /// Whether frames go in one direction only.
   package var isOneWay: Bool { oneWayUsage != nil }
 
-  /// Whether the end reports measurements. The others only send.
+  /// Whether the end reports measurements. Other ends only send.
   public var measures: Bool {
     switch self {
     case .downlinkAnchor, .uplinkTag, .uplinkSyncAnchor, .advertiser: false
@@ -192,7 +193,7 @@ extension SessionConfiguration.Role {
     }
   }
 
-  /// DEVICE_TYPE; nil where AOSP's stack sends none.
+  /// The value of DEVICE_TYPE; nil if AOSP's stack sends none.
   var deviceType: UInt8? {
     switch self {
     case .downlinkTag: nil

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 public import UCI
 
-/// The result for one controlee when the list of a session was changed.
+/// The result of a change of a session's list of controlees, for one of them.
 public struct ControleeOutcome: Sendable, Hashable {
   /// The controlee.
   public var address: MACAddress
-  /// `.ok`: added or removed as asked.
+  /// The status; `.ok` means added or removed as requested.
   public var status: MulticastStatus
 }
 
 extension UWBSession {
-  /// Short addresses of the controlees that the session ranges with now, as far as this driver
-  /// changed them; at first the addresses of the configuration.
+  /// The short addresses of the session's current controlees: the addresses of the configuration,
+  /// with the changes that this driver made.
   public var controlees: [MACAddress] { record.controlees.map { MACAddress($0.address) } }
 
-  /// Adds controlees to a one-to-many session of a controller, also while it ranges. A session with
-  /// one peer needs `SessionConfiguration.isOneToMany` at both ends.
+  /// Adds controlees to a one-to-many session of a controller. The session may be ranging. A
+  /// session with one peer needs `SessionConfiguration.isOneToMany` at both ends.
   ///
-  /// - Parameter addresses: short addresses; the command has no form for extended ones.
-  /// - Returns: one outcome for each address, in the order given. A controlee that was not added is
+  /// - Parameter addresses: short addresses; the command does not support extended ones.
+  /// - Returns: one outcome for each address, in the same order. A controlee that was not added is
   ///   not an error: check its status.
-  /// - Throws: `DriverError`; `.refused` when the chip refuses the whole command.
+  /// - Throws: `DriverError`; `.refused` if the chip refuses the whole command.
   @discardableResult
   public func addControlees(
     _ addresses: [MACAddress]
@@ -28,12 +28,13 @@ extension UWBSession {
     try await addControlees(try Self.entries(addresses))
   }
 
-  /// Adds controlees with sub-sessions of their own, for STS with keys of the controlees.
+  /// Adds controlees with individual sub-sessions, for an STS with keys of the controlees.
   ///
-  /// - Parameter controlees: all with a key of 16 bytes, all with one of 32 (FiRa 2.0), or all
-  ///   without. The keys are kept to make the session again, and are in no text.
-  /// - Returns: one outcome for each controlee, in the order given.
-  /// - Throws: `DriverError`; `.invalidConfiguration` when the keys differ in length.
+  /// - Parameter controlees: controlees with keys of 16 bytes, with keys of 32 bytes (FiRa 2.0), or
+  ///   without keys; all alike. The keys are kept, so that the session can be created again, and
+  ///   are never printed.
+  /// - Returns: one outcome for each controlee, in the same order.
+  /// - Throws: `DriverError`; `.invalidConfiguration` if the keys differ in length.
   @discardableResult
   public func addControlees(
     _ controlees: [UpdateMulticastList.Controlee]
@@ -52,12 +53,12 @@ extension UWBSession {
     return outcomes
   }
 
-  /// Removes controlees from a one-to-many session of a controller, also while it ranges. A session
-  /// without controlees stops.
+  /// Removes controlees from a one-to-many session of a controller. The session may be ranging. A
+  /// session without controlees stops.
   ///
   /// - Parameter addresses: short addresses.
-  /// - Returns: one outcome for each address, in the order given.
-  /// - Throws: `DriverError`; `.refused` when the chip refuses the whole command.
+  /// - Returns: one outcome for each address, in the same order.
+  /// - Throws: `DriverError`; `.refused` if the chip refuses the whole command.
   @discardableResult
   public func removeControlees(
     _ addresses: [MACAddress]
@@ -91,18 +92,19 @@ extension UWBSession {
     }
     let token = token
     let engine = device.core.engine
-    // FiRa 1.x reports after every command, 2.0 only after removals from a ranging session. Checked
-    // before sending: the notification may come ahead of the response.
+    // FiRa 1.x reports after every command, 2.0 only after removals from a ranging session. This is
+    // evaluated before sending, because the notification may precede the response.
     let reports =
       device.dialect.generation == .fira1 || (action == .remove && state == .active)
     let before = engine.chip.multicast[token]?.count ?? 0
     let response = try await engine.send(
       UpdateMulticastList(sessionToken: token, action: action, controlees: controlees))
     var said = response.controlees ?? []
-    // The chip has checked each controlee; with any other status it refused the command.
+    // With these statuses, the chip has checked each controlee. With others, it refused the
+    // command.
     let examined: Set<Status> = [.ok, .failed, .multicastListFull]
     if reports, examined.contains(response.status) {
-      // Some chips do not follow their version here; without a report the response has to do.
+      // Some chips do not report as their version requires. The response has to be sufficient then.
       let chip = try await engine.wait(milliseconds: device.profile.stateTimeout) {
         ($0.multicast[token]?.count ?? 0) > before
       }
@@ -112,7 +114,7 @@ extension UWBSession {
       throw .refused(command: "SESSION_UPDATE_CONTROLLER_MULTICAST_LIST_CMD", response.status)
     }
     return controlees.map { controlee in
-      // Many chips list only the failed ones.
+      // Many chips list only failures, so a controlee that is not listed was successful.
       let status = said.last { $0.address == controlee.address }?.status ?? .ok
       return ControleeOutcome(address: MACAddress(controlee.address), status: status)
     }

@@ -15,56 +15,56 @@ public final class UWBSession: Sendable {
     self.record = record
   }
 
-  /// The initial configuration; `configure` and changes of its controlees are not included.
+  /// The initial configuration. It does not include changes by `configure` or of the controlees.
   public var configuration: SessionConfiguration { record.configuration }
 
-  /// The chip's name of the session: the session id in FiRa 1.x, a handle of the chip's since 2.0.
+  /// The chip's token of the session: the session id in FiRa 1.x, a handle of the chip since 2.0.
   /// It may change when the device is recovered.
   public var token: UInt32 { record.token }
 
-  /// Whether the chip was asked for its receivers' diagnostics of single frames.
+  /// Whether the chip reports the receivers' diagnostics of single frames for this session.
   package var hasDiagnostics: Bool {
     configuration.diagnostics != nil && device.core.profile.diagnosticsScheme != .unknown
   }
 
-  /// The state the chip last reported; nil before its first report, after the end, and while the
-  /// device is being recovered.
+  /// The state that the chip last reported. Nil before its first report, after the end of the
+  /// session, and while the device is being recovered.
   public var state: SessionState? { device.core.engine.chip.sessions[token]?.state }
 
-  /// The reason why ranging ended although this program did not stop it: the chip or the peer has
-  /// ended it, and `endReason` has its reason. Nil while it ranges, and after this program stopped
-  /// it.
+  /// The error if the chip or the peer ended ranging; its `endReason` has the reason. Nil while the
+  /// session ranges, and if this program stopped it.
   public var unexpectedEnd: DriverError? { record.unexpectedEnd }
 
-  /// Starts ranging and waits until the chip reports ACTIVE. Waits for a device that is lost before
-  /// that and recovered (`UWBDevice.Options.recovery`).
+  /// Starts ranging and waits until the chip reports ACTIVE. If the device is lost during the call,
+  /// waits for its recovery (`UWBDevice.Options.recovery`).
   ///
-  /// - Throws: `DriverError`; `.sessionEnded` with the reason when the chip accepts the command and
-  ///   then finds the parameters unusable; `.recovering` for a session that ranged when the device
-  ///   was lost and ranges again by itself.
+  /// - Throws: `DriverError`. `.sessionEnded` if the chip accepts the command and then cannot use
+  ///   the parameters. `.recovering` if the session was ranging when the device was lost: the
+  ///   recovery starts it.
   public func start() async throws(DriverError) { try await start(awaitsRecovery: true) }
 
-  /// - Parameter awaitsRecovery: whether to wait for a lost device; false: the loss is thrown at
-  ///   once.
+  /// - Parameter awaitsRecovery: whether to wait for the recovery of a lost device; false: throws
+  ///   the loss at once.
   package func start(awaitsRecovery: Bool) async throws(DriverError) {
     do throws(DriverError) {
       try await device.core.start(record, awaitsRecovery: awaitsRecovery)
     } catch { throw await device.endpoint.explained(error, ofSession: configuration.sessionID) }
   }
 
-  /// Stops ranging and waits until the chip reports IDLE. Does nothing when it is not ranging.
+  /// Stops ranging and waits until the chip reports IDLE. Does nothing if the session does not
+  /// range.
   ///
   /// - Throws: `DriverError`.
   public func stop() async throws(DriverError) { try await device.core.stop(record) }
 
-  /// Stops ranging and removes the session from the chip. Does nothing the second time.
+  /// Stops ranging and removes the session from the chip. Does nothing if called again.
   ///
   /// - Throws: `DriverError`.
   public func close() async throws(DriverError) { try await device.core.end(record) }
 
   // MARK: measurements
 
-  /// Returns a stream of the measurements from now on. Call it before `start` to get the first.
+  /// Returns a stream of the measurements from now on. Call it before `start` to get the first one.
   ///
   /// - Parameter capacity: The number of notifications kept for a slow consumer.
   public func measurements(capacity: Int = 128) -> RangingStream<RangingMeasurement> {
@@ -72,8 +72,8 @@ public final class UWBSession: Sendable {
   }
 
   /// Returns a stream of all events in the session's rounds from now on. These are measurements,
-  /// the receivers' diagnostics (`SessionConfiguration.diagnostics`), and marks where the device
-  /// was lost and found again.
+  /// the receivers' diagnostics (`SessionConfiguration.diagnostics`), and interruptions by a loss
+  /// of the device.
   ///
   /// Diagnostics and one-way measurements are copied to the heap.
   ///
@@ -82,11 +82,11 @@ public final class UWBSession: Sendable {
     RangingStream(self, capacity: capacity, includesDiagnostics: true, .events(device.dialect))
   }
 
-  /// Calls `body` with each notification of the session's rounds in place, on the reader thread,
-  /// without a wake, a copy or an allocation.
+  /// Calls `body` on the reader thread with each notification of the session's rounds. Wakes no
+  /// other thread, copies nothing and does not allocate.
   ///
-  /// - Parameter body: Receives each notification. Must not block, above all not wait for this
-  ///   device.
+  /// - Parameter body: Receives each notification. It must not block, and in particular not wait
+  ///   for this device.
   /// - Returns: A handle that ends the calls; they continue if it is discarded.
   @discardableResult
   public func onRounds(_ body: @escaping RoundCallback) -> RangingSubscription {
@@ -95,7 +95,7 @@ public final class UWBSession: Sendable {
     return RangingSubscription(subscription: subscription, router: device.core.router)
   }
 
-  /// Returns the number of ranging rounds attempted since the start, as counted by the chip.
+  /// Returns the chip's count of ranging rounds since the start, including failed ones.
   ///
   /// - Throws: `DriverError`.
   public func rangingCount() async throws(DriverError) -> UInt32? {
@@ -110,7 +110,7 @@ public final class UWBSession: Sendable {
       ?? []
   }
 
-  /// Changes parameters of the running session, as far as the chip allows.
+  /// Changes parameters of the session. The chip may refuse some of them while the session ranges.
   ///
   /// - Throws: `DriverError`; `.parametersRefused` names the parameters that the chip refuses.
   public func configure(_ parameters: [TLV]) async throws(DriverError) {
@@ -120,28 +120,28 @@ public final class UWBSession: Sendable {
   }
 }
 
-/// Data from a peer.
+/// Data that a peer sent.
 public struct ReceivedData: Sendable, Hashable {
   /// The sender.
   public var source: MACAddress
-  /// The number of the message, which counts up for each peer.
+  /// The number of the message. Each peer counts its messages.
   public var sequenceNumber: UInt16
-  /// The status; 0: received. The meaning of other values differs from chip to chip.
+  /// The status; 0 means received. The meaning of other values depends on the chip.
   public var status: Status
   /// The bytes.
   public var data: [UInt8]
 }
 
 extension UWBSession {
-  /// Sends data to a peer within the ranging rounds, and waits for the chip's report on it. Only
-  /// while the session ranges.
+  /// Sends data to a peer within the ranging rounds, and waits for the chip's report on it. The
+  /// session has to be ranging.
   ///
-  /// The chip accepts a segment for each credit it gives, at most one a round on some chips;
-  /// several messages wait for each other.
+  /// The chip accepts one segment for each credit that it gives. Some chips give at most one credit
+  /// a round. Concurrent messages are sent one after another.
   ///
   /// - Parameters:
-  ///   - data: the bytes, no more than `maximumDataSize()`.
-  ///   - peer: an address of the session's kind, short or extended.
+  /// - data: the bytes, at most `maximumDataSize()`.
+  /// - peer: a short or an extended address, as the addresses of the session.
   /// - Returns: the number of transmissions over the air, where the chip reports it.
   /// - Throws: `DriverError`; `.dataTooLong`, and `.dataNotSent` with the chip's reason.
   @discardableResult
@@ -149,26 +149,26 @@ extension UWBSession {
     try await device.core.send(data, to: peer, record, limit: device.dataSegment)
   }
 
-  /// Returns the bytes of data that fit into one ranging round; nil where the chip does not report
-  /// it.
+  /// Returns the number of bytes of data that fit into one ranging round; nil if the chip does not
+  /// report it.
   ///
   /// - Throws: `DriverError`.
   public func maximumDataSize() async throws(DriverError) -> Int? {
     try await device.core.maximumDataSize(record)
   }
 
-  /// Returns the data from peers, from now on, until the session is closed.
+  /// Returns a stream of the data from peers, from now on until the session is closed.
   ///
-  /// - Parameter capacity: the messages kept for a slow consumer; further ones are dropped, and
-  ///   `DeviceEvent.dataDropped` reports it.
+  /// - Parameter capacity: the number of messages kept for a slow consumer. Further ones are
+  ///   dropped, and `DeviceEvent.dataDropped` reports it.
   public func receivedData(capacity: Int = 64) -> AsyncStream<ReceivedData> {
     record.receivedData(capacity)
   }
 }
 
 extension UWBDevice {
-  /// The bytes of payload in one data packet: the chip's value, or 255 without one. A length field
-  /// of one byte allows no more.
+  /// The number of payload bytes in one data packet: the chip's value, or 255 without one. The
+  /// length field of one byte does not allow more.
   var dataSegment: Int {
     let announced = Capabilities(capabilities).maxDataPayloadSize ?? 255
     return dialect.dataLengthInByte3 ? min(announced, 255) : announced
@@ -179,7 +179,7 @@ extension DeviceCore {
   func maximumDataSize(_ record: SessionRecord) async throws(DriverError) -> Int? {
     guard engine.dialect.generation >= .fira2 else { return nil }
     let response = try await engine.send(QueryDataSize(sessionToken: record.token))
-    // Some chips that report 2.0 do not implement the query.
+    // Some chips that report 2.0 do not support the query.
     guard response.status == .ok, response.sessionToken == record.token else { return nil }
     return response.maxDataSize.map(Int.init)
   }

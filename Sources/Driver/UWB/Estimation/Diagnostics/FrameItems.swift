@@ -7,14 +7,15 @@ import UCI
 struct FrameItems {
   private(set) var peer = PeerDiagnostics()
   private var angles: (x: Double?, other: Double?) = (nil, nil)
-  /// The first path at the first two receivers.
+  /// The first paths at the first and the second receiver.
   private var windows: (first: FirstPath?, second: FirstPath?) = (nil, nil)
-  /// First paths of the Ipatov and of the STS segments at the primary receiver, nanoseconds.
+  /// The times of the first paths of the Ipatov and STS segments at the primary receiver, in
+  /// nanoseconds.
   private var ipatov: Double?
   private var sts: Double?
   private var wasReceived = true
 
-  /// Adds an item; unknown items, and bytes without the form of their type, are ignored.
+  /// Adds an item. Ignores unknown items, and bytes with another layout than their type has.
   mutating func take(_ type: UInt8, _ item: RawSpan) {
     var reader = PayloadReader(item)
     switch type {
@@ -31,7 +32,7 @@ struct FrameItems {
     }
   }
 
-  /// Returns the contents of the report; nil when the frame was not received well.
+  /// Returns the contents of the report; nil if the frame was not received correctly.
   func finished() -> PeerDiagnostics? {
     guard wasReceived else { return nil }
     var result = peer
@@ -42,7 +43,7 @@ struct FrameItems {
     return result
   }
 
-  // The ends of lists are checked in advance: an error costs an allocation.
+  // The ends of lists are checked before reading, because a thrown error allocates.
 
   private mutating func takeAngles(_ reader: inout PayloadReader) {
     while reader.remaining >= 8, let angle = try? DiagnosticsReading.AoA(from: &reader) {
@@ -75,19 +76,20 @@ struct FrameItems {
     }
   }
 
-  /// Nanoseconds in a sample of the impulse response.
+  /// The nanoseconds between two samples of the impulse response.
   private static let sample = 1.0016
 
-  /// Returns dBm for a raw level. Qorvo's are magnitudes of negative dBm, AOSP's signed, both with
-  /// 8 bits of fraction. A receiver's levels are below -20 dBm, so the sign distinguishes the two.
+  /// Returns the level in dBm. Qorvo's chips report the magnitude of the negative level, AOSP's
+  /// layout has a signed level, and both have 8 bits of fraction. Levels are below -20 dBm, so the
+  /// sign distinguishes the two.
   private static func level(_ raw: UInt16) -> Double? {
     let signed = Double(Int16(bitPattern: raw)) / 256
     let dBm = signed < 0 ? signed : -signed
     return dBm <= -20 ? dBm : nil
   }
 
-  /// Returns nanoseconds between two paths: from their times where these agree with their indices,
-  /// as on Qorvo's chips, otherwise from the indices.
+  /// Returns the nanoseconds from one path to another. Uses their times if these agree with their
+  /// indices, as on Qorvo's chips, and otherwise the indices.
   private static func delay(
     from first: DiagnosticsReading.Path, to peak: DiagnosticsReading.Path
   ) -> Double? {
@@ -104,15 +106,15 @@ struct FrameItems {
 
   // MARK: impulse responses
 
-  /// The phase of the second receiver's first path minus the phase of the first receiver's.
+  /// The phase of the first path at the second receiver minus the phase at the first receiver.
   private var windowPhase: Double? {
     guard let a = windows.first, let b = windows.second else { return nil }
     return b.difference(from: a).phase
   }
 
   private mutating func takeWindows(_ item: RawSpan) {
-    // It is unclear whether the size is the size of a sample or of one of its parts: the form that
-    // ends with the item is used.
+    // The size may be of a sample or of one of its two parts. The assumption under which the
+    // samples end with the item is used.
     for parts in [1, 2] where Self.ends(item, parts) {
       var reader = PayloadReader(item)
       while reader.remaining > 0, let head = Self.head(&reader) {
@@ -142,7 +144,7 @@ struct FrameItems {
   private static func ends(_ item: RawSpan, _ parts: Int) -> Bool {
     var reader = PayloadReader(item)
     while reader.remaining > 0 {
-      // Sample bytes that are read as a header usually contain zeros.
+      // With a wrong assumption, sample bytes are read as a header, and usually contain zeros.
       guard let head = head(&reader), head.count > 0, head.size > 0,
         (try? reader.skip(head.count * head.size * parts, "samples")) != nil
       else { return false }
@@ -150,10 +152,10 @@ struct FrameItems {
     return true
   }
 
-  /// The number of samples that are read: the first path is among the first.
+  /// The greatest number of samples that are read: the first path is among them.
   private static var mostSamples: Int { 64 }
 
-  /// Reads a window after its head.
+  /// Reads the samples of a window.
   private static func firstPath(
     _ reader: inout PayloadReader, _ head: WindowHead, width: Int
   ) -> FirstPath? {

@@ -33,43 +33,43 @@ struct PhaseMean: Sendable, Hashable {
     count += other.count
   }
 
-  /// Radians in -π...π.
+  /// The mean phase in radians, -π...π.
   var phase: Double? { phasors.phase }
-  /// 1 when all are the same, 0 when they cancel.
+  /// The length of the mean phasor: 1 when all phases are equal, 0 when they cancel.
   var concentration: Double { phasors.concentration }
 }
 
-/// The receivers' diagnostics of one peer in the frames of a round. The type has a fixed size, for
-/// all forms of reports.
+/// The receivers' diagnostics of one peer in the frames of a round. All layouts of reports are
+/// converted to this value of fixed size.
 struct PeerDiagnostics: Sendable, Hashable {
-  /// The number of frames, or antennas, included.
+  /// The number of included frames or antennas.
   var frames = 0
-  /// The sender's short address, if the chip names it.
+  /// The sender's short address; nil if the chip does not report it.
   var emitter: UInt16?
-  /// Parts per million.
+  /// The carrier frequency offset in parts per million.
   var carrier = Mean()
-  /// dBm.
+  /// The levels in dBm.
   var level = Mean()
   var firstPathLevel = Mean()
-  /// First path over noise, dB.
+  /// The ratio of the first path to the noise in dB.
   var firstPathSNR = Mean()
-  /// dB.
+  /// The ratio of the strongest path to the first path in dB.
   var peakOverFirstPath = Mean()
-  /// Nanoseconds.
+  /// The times in nanoseconds.
   var peakDelay = Mean()
   var segmentDisagreement = Mean()
-  /// Phase differences in radians: along the axis for azimuth, and along the axis for elevation.
+  /// The phase differences of the pairs for azimuth and for elevation, in radians.
   var azimuth = PhaseMean()
   var elevation = PhaseMean()
   /// Whether the chip considers the path of a frame blocked.
   var isBlocked: Bool?
-  /// The chip's distance, where it is reported in millimetres.
+  /// The chip's distance, if it reports millimetres.
   var millimetres: UInt32?
 
   /// The input of the model of the line of sight.
   var reception: ReceptionDiagnostics {
     var result = ReceptionDiagnostics()
-    // A level without the level of its first path reveals nothing about the path.
+    // Only the difference of both levels indicates a blocked path.
     result.receivedPower = level.value
     result.firstPathPower = firstPathLevel.value
     result.peakOverFirstPath = peakOverFirstPath.value
@@ -98,7 +98,7 @@ struct PeerDiagnostics: Sendable, Hashable {
 }
 
 extension PeerDiagnostics {
-  /// The number of the pair of antennas for elevation: as on Murata's 2BP, the others are for
+  /// The number of the pair of antennas for elevation, as on Murata's 2BP. Other pairs are for
   /// azimuth.
   private static var elevationPair: UInt8 { 2 }
 
@@ -107,7 +107,7 @@ extension PeerDiagnostics {
     self.init()
     for index in 0..<tail.angleCount {
       let angle = tail.angle(index, of: measurement)
-      // An entry of zeros belongs to a mode that measures no angles.
+      // An entry of zeros means that no angle was measured.
       guard angle.index != 0 || angle.rawPDoA != 0 else { continue }
       let phase = angle.phaseDifferenceDegrees * .pi / 180
       if tail.pair(index) == Self.elevationPair {
@@ -130,7 +130,7 @@ extension PeerDiagnostics {
       first: receiver.rawFirstPath, main: receiver.rawMainPath)
   }
 
-  /// Adds an entry of the RFRAME log: a frame at one of the receivers.
+  /// Adds an entry of the RFRAME log: a frame at one receiver.
   mutating func take(_ entry: NXPReceivedFrame) {
     // Source of the status: nxp-appcodehub/an-sr250-uwb-plug-and-play-demo (facts only).
     guard entry.decodeStatus == 4 else { return }

@@ -5,14 +5,14 @@ internal import UWBLink
 
 /// Computes estimates from the notifications of one session.
 ///
-/// Measurements and the receivers' diagnostics of their frames come in different notifications,
-/// which are paired by the sequence number of the round. A measurement waits for its diagnostics
-/// while these usually arrive, and at most until the next round. Lost diagnostics remove the phases
-/// and levels from the estimate of their round, never the measurement. Diagnostics that arrive
-/// before their measurement are kept; diagnostics that arrive too late are counted.
+/// Measurements and the receivers' diagnostics of their frames come in different notifications. The
+/// sequence number of the round pairs them. A measurement waits for its diagnostics until the next
+/// round at most, and only if diagnostics usually arrive. Without them, the estimate of the round
+/// has no phases and levels, but the measurement is kept. Diagnostics may also arrive before their
+/// measurement. Diagnostics that arrive too late are counted.
 ///
-/// There is no allocation for a notification once all peers have been seen, and no lock; one thread
-/// or task at a time.
+/// Notifications of known peers cause no allocation, and there is no lock: only one thread or task
+/// may use the pipeline at a time.
 package struct EstimationPipeline: Sendable {
   package let settings: EstimationSettings
   /// The number of diagnostics that arrived after their measurement had been emitted.
@@ -23,7 +23,7 @@ package struct EstimationPipeline: Sendable {
   private var peers: [PeerTrack] = []
   private var start: UInt64?
 
-  /// The round that waits.
+  /// The round that waits for diagnostics.
   private var waiting = Round()
   /// Diagnostics of a round whose measurements have not arrived.
   private var early = Reports()
@@ -37,7 +37,7 @@ package struct EstimationPipeline: Sendable {
     var isThere = false
     var sequence: UInt32 = 0
     var measurements: [RangingMeasurement] = []
-    /// The diagnostics that came with the measurements; as many, or none.
+    /// The diagnostics in the measurements' own notification: one for each measurement, or none.
     var tails: [PeerDiagnostics] = []
 
     var hasSuccess: Bool {
@@ -52,7 +52,7 @@ package struct EstimationPipeline: Sendable {
   /// The contents of one notification of diagnostics, by frame.
   struct Reports: Sendable {
     struct Frame: Sendable {
-      /// Whether the frame is a responder's answer: one for each peer of an initiator.
+      /// Whether the frame is a responder's answer. An initiator receives one from each peer.
       var isResponse: Bool
       var seen: PeerDiagnostics
     }
@@ -87,7 +87,7 @@ package struct EstimationPipeline: Sendable {
     case .diagnostics(let opcode, let payload): addDiagnostics(opcode, payload, emit)
     case .interrupted:
       flush(emit)
-      // The counter of rounds has started again from 0.
+      // The chip has restarted its count of rounds from 0.
       lastEmitted = nil
       early.isThere = false
     case .resumed: break
@@ -120,7 +120,7 @@ package struct EstimationPipeline: Sendable {
   private mutating func addDiagnostics(
     _ opcode: Opcode, _ payload: RawSpan, _ emit: (EstimatedRound) -> Void
   ) {
-    // The array is swapped out, since a second reference to it would cause a copy.
+    // The array is swapped out, because a second reference would cause a copy.
     var reports = Reports()
     swap(&reports, &early)
     reports.isThere = false
@@ -142,13 +142,14 @@ package struct EstimationPipeline: Sendable {
     early = reports
   }
 
-  /// Emits the measurements that wait for diagnostics, because no more arrive for now.
+  /// Emits the measurements that still wait for diagnostics, because no notification is available
+  /// now.
   package mutating func flush(_ emit: (EstimatedRound) -> Void) { emitPending(nil, emit) }
 
   // MARK: reading
 
-  /// Returns the phase difference of each frame in a notification of diagnostics, along the axis
-  /// for azimuth, in radians.
+  /// Returns the phase difference of the pair for azimuth in each frame of a notification of
+  /// diagnostics, in radians.
   package static func phases(_ opcode: Opcode, _ payload: RawSpan) -> [Double] {
     var reports = Reports()
     read(opcode, payload, &reports)
@@ -170,7 +171,7 @@ package struct EstimationPipeline: Sendable {
         guard let entry = view.entry(index) else { continue }
         var seen = PeerDiagnostics()
         seen.take(entry)
-        // The schedule determines the message in a slot.
+        // The schedule, not the entry, determines which message is in a slot.
         if seen.frames > 0 { reports.frames.append(.init(isResponse: false, seen: seen)) }
       }
     default: return
@@ -209,7 +210,7 @@ package struct EstimationPipeline: Sendable {
     guard waiting.isThere else { return }
     waiting.isThere = false
     lastEmitted = waiting.sequence
-    // A round without any answer has no diagnostics, and does not predict later rounds.
+    // A round without answers has no diagnostics, and does not count as a miss.
     let isMissing = reports == nil && expects && waiting.hasSuccess
     if isMissing {
       missing += 1
@@ -268,7 +269,7 @@ extension EstimationPipeline.Reports {
       if frames[index].isResponse { responses += 1 }
     }
     if sum.frames > 0 { return sum }
-    // Without missing answers, their order is the order of the peers.
+    // If no answer is missing, the order of the answers is the order of the peers.
     var place = 0
     var successes = 0
     for other in 0..<all.count where all[other].result.status.isSuccess {

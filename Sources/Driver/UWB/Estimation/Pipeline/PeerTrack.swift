@@ -3,12 +3,12 @@ internal import Glibc
 import Ranging
 import UCI
 
-/// The state of one peer over time. A value of fixed size, apart from the tables, which are shared.
+/// The filters of one peer. A value of fixed size, apart from the tables, which are shared.
 struct PeerTrack: Sendable {
   let address: MACAddress
   private let delay: Double
-  /// The variance of the errors that rounds share: the constant error, and the error that changes
-  /// slowly on a free path.
+  /// The variances of the errors that rounds share, in square metres. `constant` is the constant
+  /// error, `slow` the error that changes slowly on a free path.
   private let (constant, slow): (Double, Double)
   private var range: RangeEstimator
   private var level = LevelTracker()
@@ -47,8 +47,8 @@ struct PeerTrack: Sendable {
     return result
   }
 
-  /// Returns the probability that the path is blocked. Without diagnostics this is the chip's own
-  /// judgement, which is sometimes wrong.
+  /// Returns the probability that the path is blocked. Without diagnostics, it is based on the
+  /// chip's own judgement, which is sometimes wrong.
   private func blocked(
     _ result: TwoWayMeasurement, _ diagnostics: PeerDiagnostics?, _ settings: EstimationSettings
   ) -> Double? {
@@ -71,7 +71,8 @@ struct PeerTrack: Sendable {
       result.noDistance = .notMeasured(chip.status)
       return
     }
-    // The chip reports the magnitude of a negative distance, and millimetres without a sign.
+    // The chip reports a negative distance as its magnitude with this status. Millimetres have no
+    // sign.
     let isNegative = chip.status == .okNegativeDistance
     let millimetres = diagnostics?.millimetres.flatMap { 1..<1_000_000 ~= $0 ? Double($0) : nil }
     var metres: Double
@@ -106,9 +107,10 @@ struct PeerTrack: Sendable {
   /// Returns the factor by which noise at the leading edge increases the deviation of a distance.
   ///
   /// The deviation is inversely proportional to the amplitude of the first path. It grows by √2 for
-  /// each 3 dB below 12 dB, where the noise begins to move the edge, and at most four times.
+  /// each 3 dB below a ratio of 12 dB, at which noise begins to move the edge. The factor is at
+  /// most four.
   ///
-  /// - Parameter snr: decibels.
+  /// - Parameter snr: the ratio of the first path to the noise in dB.
   private static func edgeNoise(snr: Double) -> Double {
     let (threshold, step, most) = (12.0, 3.0, 4.0)
     let steps = ((threshold - snr) / step).rounded(.towardZero)
@@ -131,7 +133,8 @@ struct PeerTrack: Sendable {
     }
     switch Self.angle(&azimuth, diagnostics?.azimuth, time, blocked, settings) {
     case .success(var angle):
-      // A pair of antennas measures the angle to the plane in its middle, which is a cone.
+      // A pair of antennas measures the angle to the plane in its middle; all directions with this
+      // angle form a cone.
       let up = result.elevation?.track?.angle ?? settings.assumedElevation
       if up != 0 { angle = Self.azimuth(of: angle, elevation: up) }
       result.azimuth = angle
@@ -139,11 +142,11 @@ struct PeerTrack: Sendable {
     }
   }
 
-  /// Returns the cone angle that a pair measured, as an azimuth.
+  /// Converts the cone angle of a pair to an azimuth.
   private static func azimuth(of cone: EstimatedAngle, elevation: Double) -> EstimatedAngle {
     var result = cone
     result.angle = Cone.azimuth(cone: cone.angle, elevation: elevation)
-    // The change of the azimuth with the cone, from half a degree to either side.
+    // The derivative of the azimuth by the cone angle, from half a degree to either side.
     let step = 0.5 * Double.pi / 180
     let slope =
       (Cone.azimuth(cone: cone.angle + step, elevation: elevation)
@@ -165,7 +168,7 @@ struct PeerTrack: Sendable {
     guard let phase = phases.phase, phases.concentration > 0.5 else {
       return .failure(.phasesDisagree)
     }
-    // Noise averages out over frames; the effect of reflections is the same in all of them.
+    // The mean over frames reduces noise. Reflections have the same effect in all frames.
     let noise = settings.phaseDeviation / Double(min(phases.count, 4)).squareRoot()
     tracker?.phaseDeviation = settings.lineOfSight.inflated(noise, probability: blocked)
     tracker?.modelDeviation = settings.modelDeviation
