@@ -5,8 +5,8 @@ package import Ranging
 
 /// A pair of antennas, and its phase difference for each direction.
 ///
-/// Device frame: x forward, y to the left, z up. Azimuth is counted from x towards y, elevation
-/// from there towards z.
+/// The device frame has x forward, y to the left, and z up. The azimuth is the angle from x towards
+/// y, the elevation the angle from that plane towards z.
 package struct AntennaPair: Sendable {
   /// The dependence of the phase on the direction.
   package enum Model: Sendable {
@@ -14,25 +14,26 @@ package struct AntennaPair: Sendable {
     ///
     /// The baseline is the position of the first antenna minus the position of the second.
     case baseline(x: Double, y: Double, z: Double)
-    /// A table over an angle. Its sine is the projection of the direction on an axis of length 1,
-    /// such as (0, 1, 0) for a pair side by side.
+    /// A table of phases at each angle. The sine of the angle is the projection of the direction on
+    /// an axis of length 1, such as (0, 1, 0) for antennas side by side.
     case table(PhaseTable, x: Double, y: Double, z: Double)
   }
   /// The dependence of the phase on the direction.
   package var model: Model
   /// The constant part of the phase in radians, from cables and chips.
   package var offset: Double
-  /// The effect of coupling: amplitudes in radians for cosine and sine of 1, 2, 3… times the
+  /// The effects of coupling: amplitudes in radians of the cosine and sine of 1, 2, 3… times the
   /// azimuth.
   package var harmonics: [(cosine: Double, sine: Double)]
-  /// Noise in radians, one standard deviation.
+  /// Noise of a phase in radians, one standard deviation.
   package var phaseDeviation: Double
-  /// The error of the model in radians, one standard deviation. It repeats in the same direction,
-  /// so no filter removes it.
+  /// The error of the model in radians, one standard deviation. It is the same each time in one
+  /// direction, so no filter removes it.
   package var modelDeviation: Double
 
-  /// Creates a pair. The measured noise of single frames is 3.5 to 5 degrees. With an error of the
-  /// model of 7 degrees, the stated deviations agree with recordings of other boards.
+  /// Creates a pair. The default noise is 5 degrees: single frames show 3.5 to 5. The default error
+  /// of the model is 7 degrees: with it, the stated deviations agree with recordings of other
+  /// boards.
   package init(
     _ model: Model, offset: Double = 0, harmonics: [(cosine: Double, sine: Double)] = [],
     phaseDeviation: Double = 5 * .pi / 180, modelDeviation: Double = 7 * .pi / 180
@@ -70,7 +71,7 @@ package struct AntennaPair: Sendable {
     }
   }
 
-  /// Whether the pair distinguishes front from back, and determines the elevation.
+  /// Whether the pair distinguishes front from back, and whether it determines the elevation.
   var resolves: (front: Bool, elevation: Bool) {
     switch model {
     case .baseline(let x, _, let z), .table(_, let x, _, let z): (abs(x) > 1e-3, abs(z) > 1e-3)

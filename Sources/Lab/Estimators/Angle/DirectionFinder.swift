@@ -5,26 +5,28 @@ internal import Ranging
 
 /// Estimates the direction to a peer from the phase differences of several pairs of antennas.
 ///
-/// A Bayesian filter over a grid of azimuths with steps of one degree, with the likelihood of
-/// wrapped residuals. From row to row the peer moves a little or, seldom, jumps. Ambiguities are
-/// kept until they are resolved, and wrong phases are outweighed.
+/// The method is a Bayesian filter over a grid of azimuths with steps of one degree. Its
+/// measurements are the wrapped residuals of the phases. From row to row, the peer moves a little
+/// or, rarely, jumps. Ambiguities are kept until other rows resolve them, and wrong phases have
+/// little weight.
 public struct DirectionFinder: Sendable {
   /// A direction with its uncertainty, in radians.
   public struct Direction: Sendable, Hashable {
-    /// The angle in radians, from x towards y.
+    /// The angle from x towards y in radians.
     public var azimuth: Double
-    /// The angle in radians, towards z. If the antennas do not determine it, the assumed angle.
+    /// The angle towards z in radians; the assumed elevation if the antennas do not determine it.
     public var elevation: Double
     /// One standard deviation of the azimuth in radians, around the most likely direction.
     public var standardDeviation: Double
-    /// The probability of this direction, as opposed to mirror images and other turns of the phase.
+    /// The probability that the direction is right, rather than a mirror image or another turn of
+    /// the phase.
     public var probability: Double
   }
 
   /// The pairs, in the order of the phases.
   package let pairs: [AntennaPair]
-  /// The random walk of the azimuth in radians per square root of a second. 0.5 suits a person
-  /// walking by.
+  /// The random walk of the azimuth in radians per square root of a second. The default suits a
+  /// person who walks by.
   package var wander = 0.5
   /// The probability that a phase is an outlier.
   package var outliers = 0.02
@@ -63,7 +65,7 @@ public struct DirectionFinder: Sendable {
     self.expected = expected
   }
 
-  /// The likelihood of a row for each azimuth.
+  /// The likelihoods of the azimuths for one row.
   struct Likelihood {
     /// The log-likelihood of each azimuth.
     var values: [Double]
@@ -83,7 +85,8 @@ public struct DirectionFinder: Sendable {
     }
   }
 
-  /// A phase, and the density of phases around it: `height` · exp(-residual² · `weight`).
+  /// A phase and the probability density of phases around it: `height` · exp(-residual² ·
+  /// `weight`).
   private struct KnownPhase {
     var pair: Int
     var phase: Double
@@ -96,7 +99,8 @@ public struct DirectionFinder: Sendable {
     var values = [Double](repeating: -.infinity, count: azimuths.count)
     var chosen = [Int](repeating: 0, count: azimuths.count)
     let floor = outliers / (2 * .pi)
-    // The whole error counts in the choice of a side. Its constant part remains in the deviation.
+    // Which side is right depends on the whole error. Its constant part is also added to the
+    // deviation at the end.
     let variances = pairs.map {
       $0.phaseDeviation * $0.phaseDeviation + $0.modelDeviation * $0.modelDeviation
     }
@@ -129,9 +133,9 @@ public struct DirectionFinder: Sendable {
   /// Returns the direction for each row of a recording.
   ///
   /// - Parameters:
-  ///   - rows: time in seconds and the phase of each pair in radians; a time that is not finite or
-  ///     decreases makes the row independent of the one before.
-  ///   - live: whether each direction uses only the rows up to its own.
+  /// - rows: the time in seconds and the phase of each pair in radians. A row is independent of the
+  ///   previous one if its time is not finite or is earlier.
+  /// - live: whether each direction uses only its row and earlier rows.
   /// - Returns: nil for rows without a phase.
   package func directions(
     _ rows: [(time: Double, phases: [Double?])], live: Bool = false
@@ -162,7 +166,7 @@ public struct DirectionFinder: Sendable {
       seen.removeFirst(end - start)
       start = end
     }
-    // Unrelated rows have independent errors.
+    // Independent rows have independent errors, so the odds of sides do not apply.
     guard finder.jumps < 1 else { return result }
     var odds = sides.odds.makeIterator()
     for index in result.indices where result[index] != nil {
@@ -188,7 +192,7 @@ public struct DirectionFinder: Sendable {
 
   /// The learned rate at which a peer jumps between rows.
   fileprivate struct Jumps: Sendable {
-    /// The number of rows that matter; earlier rows are forgotten.
+    /// The number of rows after which a row has little weight.
     private static let memory = 30.0
     private var count = 0.0
     private var rows = 0.0
@@ -202,8 +206,7 @@ public struct DirectionFinder: Sendable {
     }
   }
 
-  /// Returns the direction for the next row, from this row and the rows before; nil without a
-  /// phase.
+  /// Returns the direction for the next row from this row and earlier rows; nil without a phase.
   package func update(
     _ track: inout Track, time: Double, _ phases: [Double?]
   ) -> Direction? {
@@ -212,7 +215,7 @@ public struct DirectionFinder: Sendable {
     if seconds > 0, track.belief != nil { track.width.fade(seconds) }
     let kernel = kernel(seconds)
     if kernel.isEmpty { track.sides = nil }
-    // A high learned rate of jumps means that the rows are unrelated.
+    // A high learned rate of jumps means that the rows are independent.
     var finder = self
     finder.jumps = track.jumps.probability(usual: jumps)
     var belief = [Double](repeating: 1 / Double(azimuths.count), count: azimuths.count)
@@ -231,7 +234,7 @@ public struct DirectionFinder: Sendable {
     return widened(direction, found.misfit, &track.width)
   }
 
-  /// Returns the probability that the peer jumped, from the belief before a row and its
+  /// Returns the probability that the peer jumped, from the probabilities before a row and its
   /// likelihoods.
   private func jumped(_ belief: [Double], _ seen: Likelihood) -> Double {
     guard !seen.ratios.isEmpty else { return jumps }
@@ -243,7 +246,8 @@ public struct DirectionFinder: Sendable {
     return min(1, jumps * anywhere / (Double(belief.count) * sum))
   }
 
-  /// Returns the most likely probability of jumps: rows may form a path, or be independent.
+  /// Returns the most likely probability of jumps. It is low if the rows follow a path, and 1 if
+  /// they are independent.
   ///
   /// - Parameter seen: The likelihoods of the first rows.
   private func likeliestJumps(
@@ -329,7 +333,7 @@ public struct DirectionFinder: Sendable {
     return isCircle ? bin % azimuths.count : min(max(0, bin), azimuths.count - 1)
   }
 
-  /// Returns the direction with the deviation that the misfit of the last rows suggests.
+  /// Returns the direction with a deviation that is adapted to the misfits of recent rows.
   private func widened(
     _ direction: Direction, _ misfit: Double?, _ width: inout LearnedWidth
   ) -> Direction {
@@ -339,8 +343,8 @@ public struct DirectionFinder: Sendable {
     return result
   }
 
-  /// Returns the probabilities of moving by 0, 1, 2… bins within some seconds; empty if any number
-  /// is possible.
+  /// Returns the probabilities of moving by 0, 1, 2… bins within some seconds. Returns an empty
+  /// array if any movement is possible.
   private func kernel(_ seconds: Double) -> [Double] {
     guard seconds >= 0, seconds < 10 else { return [] }
     let deviation = max(0.5, wander * seconds.squareRoot() * 180 / .pi)
@@ -389,9 +393,9 @@ public struct DirectionFinder: Sendable {
     return result
   }
 
-  /// Returns the mean and spread of the highest peak, including the error of the models, and the
-  /// misfit of the phases there; nil without a phase. The misfit is the mean of the squared errors
-  /// over their variances, per degree of freedom; nil with one pair.
+  /// Returns the mean and the spread of the highest peak, including the error of the models; nil
+  /// without a phase. Also returns the misfit of the phases there: the mean of their squared errors
+  /// divided by their variances, per degree of freedom. It is nil with one pair.
   private func direction(
     _ posterior: [Double], _ elevations: [Int], _ phases: [Double?]
   ) -> (direction: Direction, misfit: Double?)? {
@@ -402,7 +406,7 @@ public struct DirectionFinder: Sendable {
       if posterior[bin] > posterior[peak] { peak = bin }
     }
     guard phases.contains(where: { $0?.isFinite == true }), total > 0 else { return nil }
-    // The peak ends where another one begins.
+    // The peak ends at the minimum before the next peak.
     func bin(_ step: Int) -> Int? {
       let bin = peak + step
       return isCircle ? (bin % count + count) % count : (0..<count ~= bin ? bin : nil)
@@ -428,8 +432,8 @@ public struct DirectionFinder: Sendable {
     // A bin is a degree wide.
     let variance = (max(0, square / mass - mean * mean) + 1.0 / 12) * degree * degree
     let azimuth = azimuths[peak] + mean * degree
-    // Other rows have reduced the share of noise in the spread. The remaining error is common to
-    // all rows.
+    // The filter has reduced the noise in the spread, but not the error of the models, which all
+    // rows share.
     let (model, noise, misfit) = fit(of: phases, azimuth: peak, elevation: elevations[peak])
     let found = Direction(
       azimuth: isCircle ? wrapped(azimuth) : azimuth, elevation: height / mass,
@@ -437,8 +441,8 @@ public struct DirectionFinder: Sendable {
     return (found, misfit)
   }
 
-  /// Returns the variance of the azimuth from errors of the models, the share of noise in the
-  /// variance of a row, and the misfit of phases.
+  /// Returns the variance of the azimuth from errors of the models, the share of the noise in a
+  /// row's variance, and the misfit of the phases.
   private func fit(
     of phases: [Double?], azimuth: Int, elevation: Int
   ) -> (variance: Double, noise: Double, misfit: Double?) {
@@ -471,7 +475,7 @@ public struct DirectionFinder: Sendable {
 }
 
 extension DirectionFinder.Direction {
-  /// Limits the probability of the direction to the probability of its side.
+  /// Limits the probability of the direction to the probability that its side is right.
   fileprivate mutating func limit(odds: Double) {
     probability = min(probability, 1 / (1 + exp(-odds)))
   }

@@ -3,22 +3,23 @@
 internal import Glibc
 internal import Ranging
 
-/// The probability that directions are on the right side, where another side has similar phases.
+/// The probability that directions are on the right side, if directions on another side have
+/// similar phases.
 ///
-/// Rows in about one direction share the error of the models. Any number of them contains no more
-/// information about sides than one row without noise. More comes from directions before and after,
-/// if the peer moved there without a jump.
+/// Rows in nearly the same direction share the error of the models. Together, they have at most the
+/// information of one row without noise. Directions before and after add information if the peer
+/// moved between them without a jump.
 struct DirectionSides: Sendable {
-  /// Consecutive rows with about the same phases. Log-odds refer to the side of the first row.
+  /// Consecutive rows with nearly equal phases. The log-odds refer to the side of the first row.
   fileprivate struct Stay: Sendable {
-    /// The log-odds that come from earlier rows.
+    /// The log-odds from earlier rows.
     var before = 0.0
     var sum = 0.0
     var count = 0.0
     /// 1 if the last row is on the side of the first row, otherwise -1.
     var side = 1.0
-    /// The greatest log-odds that this stay and the previous stay contribute to each other; 0 after
-    /// a jump.
+    /// The limit of the log-odds that this stay and the previous one add to each other; 0 after a
+    /// jump.
     var most = 0.0
   }
 
@@ -26,12 +27,12 @@ struct DirectionSides: Sendable {
   private static let reach = 20
   /// The difference in degrees beyond which a direction is on another side.
   private static let otherSide = 30
-  /// The greatest log-odds of a single row, since wrong phases do not follow the model.
+  /// The limit of the log-odds of a single row, because wrong phases do not follow the model.
   private static let most = 8.0
-  /// The probability of jumps above which rows count as unrelated.
+  /// The probability of jumps above which rows count as independent.
   private static let apart = 0.3
 
-  /// The variance of the models relative to the variance of noise.
+  /// The ratio of the variance of the models' error to the variance of the noise.
   private let share: Double
   private let isCircle: Bool
   fileprivate private(set) var stay = Stay()
@@ -44,12 +45,12 @@ struct DirectionSides: Sendable {
     (share, self.isCircle) = (model / max(1e-12, noise), isCircle)
   }
 
-  /// The log-odds of the side of the last row, from all rows so far.
+  /// The log-odds that the last row is on the right side, from all rows so far.
   var odds: Double { stay.side * (stay.before + own(stay)) }
 
   /// Returns the log-odds from the rows of a stay alone.
   fileprivate func own(_ stay: Stay) -> Double {
-    // The mean of n rows has the variance of noise / n, plus the error that the rows share.
+    // The mean of n rows has the variance of the noise divided by n, plus the shared error.
     stay.sum / stay.count * (1 + share) / (1 / stay.count + share)
   }
 
@@ -59,8 +60,8 @@ struct DirectionSides: Sendable {
 
   /// Adds a row with its log-likelihoods and its likeliest direction.
   ///
-  /// - Parameter jumps: the probability that the peer jumped; 1 if it can be anywhere because of
-  ///   the time since the previous row.
+  /// - Parameter jumps: the probability that the peer jumped; 1 if it may be anywhere after the
+  ///   time since the previous row.
   mutating func add(_ values: [Double], peak: Int, jumps: Double) {
     let count = values.count
     func distance(_ a: Int, _ b: Int) -> Int {
@@ -77,11 +78,11 @@ struct DirectionSides: Sendable {
       }
       if let start, value > atStart, distance(bin, start) <= Self.reach { atStart = value }
     }
-    // After a jump, the peer is on either side.
+    // A jump may lead to either side, so it limits the odds.
     let most = min(Self.most, log((2 - jumps) / jumps))
     let continues = jumps < Self.apart
     let isNear = continues && start != nil && distance(peak, self.peak) <= Self.otherSide
-    // Impossible phases have no likelihood in any direction.
+    // Impossible phases have the likelihood 0 in all directions.
     let difference = here == there ? 0 : Self.limited(here - there)
     if continues, atStart >= max(here, there) - Self.most {
       if !isNear { stay.side = -stay.side }
@@ -96,7 +97,7 @@ struct DirectionSides: Sendable {
   }
 }
 
-/// The sides of the rows of a recording, from the rows before and after.
+/// The log-odds of sides in a recording, from earlier and later rows.
 struct RecordedSides {
   private var sides: DirectionSides
   private var stays: [DirectionSides.Stay] = []
@@ -112,7 +113,7 @@ struct RecordedSides {
     rows.append((stays.count - 1, sides.stay.side))
   }
 
-  /// The log-odds of the side of each row.
+  /// The log-odds that each row is on the right side.
   var odds: [Double] {
     var after = [Double](repeating: 0, count: stays.count)
     for (index, next) in stays.enumerated().dropFirst().reversed() {

@@ -5,11 +5,11 @@ package import Ranging
 
 /// The phase differences of several pairs of antennas, measured in a known direction.
 package struct ArraySample: Sendable, Hashable {
-  /// Radians from x towards y, all round.
+  /// The azimuth in radians, from x towards y: a full circle.
   package var azimuth: Double
-  /// Radians from the plane of x and y towards z.
+  /// The elevation in radians, from the plane of x and y towards z.
   package var elevation: Double
-  /// Radians, wrapped or not; nil for a pair without a phase.
+  /// The phases in radians, wrapped or not; nil for a pair without a phase.
   package var phases: [Double?]
 
   package init(azimuth: Double, elevation: Double = 0, phases: [Double?]) {
@@ -17,32 +17,33 @@ package struct ArraySample: Sendable, Hashable {
   }
 }
 
-/// Baseline, offset and coupling of each pair of an array of antennas, fitted to phases in known
-/// directions, all round or not. The fit suits rings, and any pairs that a table of angles cannot
-/// describe.
+/// The baseline, offset and coupling of each pair of an array of antennas, fitted to phases in
+/// known directions. The directions may cover a full circle. The fit suits antennas in a ring, and
+/// pairs that a table of angles cannot describe.
 ///
-/// The model of the phase is a plane wave at two antennas, plus multiples of the azimuth for the
-/// coupling of the antennas. The number of multiples and the accuracy are determined by
-/// cross-validation: one stretch of the recording after the other is held out. Reflections change
-/// from one stretch to the next, so that multiples that only describe them do not help there.
+/// The model of the phase is a plane wave at two antennas, plus the effects of coupling at
+/// multiples of the azimuth. Cross-validation determines the number of multiples and the accuracy:
+/// each stretch of the recording is held out in turn. Reflections differ between stretches, so
+/// multiples that fit only reflections do not reduce the errors in held-out ones.
 package struct ArrayFit: Sendable {
-  /// The least baseline in wavelengths that determines a direction; a shorter one has only noise.
+  /// The least baseline in wavelengths that determines a direction. The phase of a shorter one is
+  /// mostly noise.
   private static let leastBaseline = 0.05
-  /// The error in radians beyond which a direction is on another side.
+  /// The error in radians beyond which a direction counts as on another side.
   private static let otherSide = Double.pi / 4
-  /// The greatest number of samples for the fit; more hardly change it.
+  /// The greatest number of samples in the fit. More samples hardly change it.
   private static let enough = 2000
 
   /// The pairs, with deviations that agree with the errors of held-out directions.
   package private(set) var pairs: [AntennaPair]
-  /// The greatest multiple of the azimuth in use; 1 for none.
+  /// The greatest multiple of the azimuth in the model; 1 for none beyond the baseline.
   package let harmonics: Int
-  /// The error of the azimuth of each sample in radians, when its stretch is held out of the fit
-  /// and each row is used alone. Nil for samples that are not part of the fit.
+  /// The error of the azimuth of each sample in radians. Its stretch is held out of the fit, and
+  /// its row is used alone. Nil for samples that are not part of the fit.
   package private(set) var errors: [Double?]
   /// The residuals of the rows whose direction is within 45 degrees of the truth.
   package let residuals: FitResiduals
-  /// The shares of the errors within one and two stated deviations, of rows with a direction.
+  /// The shares of errors within one and within two stated deviations, among rows with a direction.
   package let shares: (one: Double, two: Double)
   /// The number of rows without a direction, because two directions are nearly as likely.
   package let ambiguous: Int
@@ -66,7 +67,8 @@ package struct ArrayFit: Sendable {
     }
     heldOut.setDeviations(like: pairs)
     var rows = heldOut.rows(directions)
-    // The error that the pairs have in common appears only in directions.
+    // Errors that the pairs share do not appear in single phases, so the errors of directions scale
+    // the deviations.
     if let scale = rows.certain.scale {
       for pair in pairs.indices { pairs[pair].scaleDeviations(by: scale) }
       heldOut.setDeviations(like: pairs)
@@ -75,7 +77,7 @@ package struct ArrayFit: Sendable {
     errors = Array(repeating: nil, count: samples.count)
     for row in rows { errors[directions.indices[row.index]] = row.error }
     let certain = rows.certain
-    // A direction on another side is not an error of a few degrees.
+    // The residuals include only errors of at most 45 degrees.
     let near = certain.filter { abs($0.error) <= Self.otherSide }
     (ambiguous, otherSides) = (rows.count - certain.count, certain.count - near.count)
     residuals = FitResiduals(near.map(\.error))
@@ -87,15 +89,15 @@ package struct ArrayFit: Sendable {
 private struct KnownDirections {
   /// The least number of samples for a calibration.
   private static let fewest = 16
-  /// The number of samples used to choose a form.
+  /// The number of samples used to choose a model.
   private static let enough = 500
 
   private let usable: [ArraySample]
   /// The samples used to choose a model.
   let samples: [ArraySample]
-  /// The derivatives of their phases.
+  /// The derivatives of the phases of `samples`.
   let rows: [PairModel.Row]
-  /// Their indices among all samples of the calibration.
+  /// The indices of `samples` among all samples of the calibration.
   let indices: [Int]
   /// The stretch of the recording that contains each sample. A stretch is held out as a whole.
   let parts: [Int]
@@ -116,8 +118,8 @@ private struct KnownDirections {
     stretches(of: usable.count, most: count).map { PairModel.Row(usable[$0]) }
   }
 
-  /// Returns the noise of a pair in radians, from the changes of the residuals between rows that
-  /// follow each other and have nearly the same direction; nil if there are too few.
+  /// Returns the noise of a pair in radians, from the changes of the residuals between consecutive
+  /// rows with nearly the same direction. Returns nil if there are too few.
   func noise(of pair: AntennaPair, _ index: Int) -> Double? {
     let known = usable.map { sample -> PhaseErrors.Residual? in
       guard let phase = sample.phases[index], abs(phase) < PairModel.greatestPhase
@@ -138,18 +140,18 @@ extension ArraySample {
   }
 }
 
-/// The pairs fitted without one stretch of the recording, for each stretch.
+/// The pairs, fitted once without each stretch of the recording.
 private struct HeldOutPairs {
-  /// The number of stretches. With twelve, a stretch of a single turn is 30 degrees wide, and the
-  /// others determine coupling up to the sixth multiple there.
+  /// The number of stretches. A recording of a single turn then has stretches of 30 degrees. The
+  /// others still determine coupling up to the sixth multiple.
   static let count = 12
-  /// The residual in radians above which the cost grows only logarithmically.
+  /// The residual in radians above which the cost grows logarithmically.
   private static let usualResidual = 0.1
 
   let harmonics: Int
   private var pairs: [[AntennaPair]]
 
-  /// Nil if the samples do not determine that many harmonics.
+  /// Fails if the samples do not determine this many harmonics.
   private init?(_ known: KnownDirections, from starts: [PairModel], harmonics: Int) {
     guard let all = try? starts.fitted(to: known.rows, harmonics: harmonics),
       let pairs = try? (0..<Self.count).map({ part in
@@ -160,8 +162,8 @@ private struct HeldOutPairs {
     (self.harmonics, self.pairs) = (harmonics, pairs)
   }
 
-  /// Returns the pairs with the fewest harmonics whose cost in held-out stretches is within one
-  /// standard error of the best.
+  /// Returns the pairs with the fewest harmonics whose cost in held-out stretches is at most one
+  /// standard error above the lowest cost.
   static func likeliest(
     _ known: KnownDirections, from starts: [PairModel]
   ) throws(FitFailure) -> HeldOutPairs {
@@ -176,8 +178,8 @@ private struct HeldOutPairs {
     return fewest.fit
   }
 
-  /// Returns whether costs exceed the costs of the same stretches by no more than one standard
-  /// error of their differences.
+  /// Returns whether costs exceed the costs of the same stretches by at most one standard error of
+  /// the differences.
   private static func isAsGood(_ costs: [Double], as best: [Double]) -> Bool {
     let count = Double(costs.count)
     let differences = zip(costs, best).map { $0 - $1 }
@@ -186,7 +188,7 @@ private struct HeldOutPairs {
     return sum <= (squares * count / max(1, count - 1)).squareRoot()
   }
 
-  /// Returns the cost of each stretch.
+  /// Returns the cost of each held-out stretch.
   private func costs(_ known: KnownDirections) -> [Double] {
     var costs = [Double](repeating: 0, count: Self.count)
     for index in 0..<known.samples.count {
@@ -221,10 +223,10 @@ private struct HeldOutPairs {
     }
   }
 
-  /// Returns the directions of single rows, each by the pairs that are fitted without it.
+  /// Returns the directions of single rows by the pairs that were fitted without their stretch.
   func rows(_ known: KnownDirections) -> [HeldOutRow] {
     let finders = pairs.map { DirectionFinder($0) }
-    // A grid of elevations is slow.
+    // A search over elevations is slow, so fewer rows are used then.
     let isFlat = finders.allSatisfy { $0?.elevations.count == 1 }
     let indices = stretches(
       of: known.samples.count, most: isFlat ? known.samples.count : 100)
@@ -254,15 +256,15 @@ private struct HeldOutRow {
 extension [HeldOutRow] {
   /// The share of a normal distribution within one standard deviation.
   private static let usualShare = 0.683
-  /// The probability below which another direction is nearly as likely.
+  /// The least probability of a direction that counts as certain.
   private static let leastProbability = 0.7
 
-  /// The rows with one likely direction.
+  /// The rows whose direction is certain.
   fileprivate var certain: [HeldOutRow] { filter { $0.probability >= Self.leastProbability } }
 
   private var ratios: [Double] { map { abs($0.error) / $0.deviation } }
 
-  /// The factor with which the deviations agree with the errors; nil if it is undetermined.
+  /// The factor on the deviations with which they agree with the errors; nil if it is undetermined.
   fileprivate var scale: Double? {
     let scale = ratios.quantile(Self.usualShare)
     return scale.isFinite && scale > 0 ? scale : nil
@@ -280,7 +282,7 @@ extension AntennaPair {
     return (x * x + y * y + z * z).squareRoot()
   }
 
-  /// Multiplies the deviation of phases by changing the part that repeats in each direction.
+  /// Multiplies the deviation of phases. Only changes the part that is constant in each direction.
   fileprivate mutating func scaleDeviations(by scale: Double) {
     let noise = phaseDeviation * phaseDeviation
     let whole = (noise + modelDeviation * modelDeviation) * scale * scale

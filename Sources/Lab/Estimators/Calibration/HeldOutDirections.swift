@@ -26,14 +26,16 @@ struct PhaseErrors {
   /// The error of the model in addition to the noise, one standard deviation.
   let model: Double
 
-  /// The difference in radians within which two directions have the same error of the model.
+  /// The difference in radians within which two directions share the error of the model.
   private static let neighbourhood = 1.5 * Double.pi / 180
-  /// The least number of neighbours that separate the noise from the error of the model.
+  /// The least number of pairs with nearly the same direction from which the noise can be
+  /// estimated.
   private static let fewestNeighbours = 30
 
   /// - Parameters:
   ///   - residuals: the direction of each sample and the residual of its phase.
-  ///   - known: the noise, if it is known; nil: from samples with nearly the same direction.
+  /// - known: the noise, if it is known; nil: it is estimated from samples with nearly the same
+  ///   direction.
   init(_ residuals: [Residual], noise known: Double? = nil) {
     let sorted = residuals.sorted { wrapped($0.direction) < wrapped($1.direction) }
     let whole = max(1e-3, sorted.map { abs($0.residual) }.medianDeviation)
@@ -52,8 +54,8 @@ struct PhaseErrors {
   }
 }
 
-/// Returns indices of at most `most` of `count` samples, one at a fixed pseudo-random offset in
-/// each stretch, so that periodic data are not aliased.
+/// Returns the indices of at most `most` of `count` samples. Each stretch has one, at a
+/// pseudo-random but fixed offset, so that periodic data are not aliased.
 func stretches(of count: Int, most: Int) -> [Int] {
   let parts = min(count, most)
   return (0..<parts).map { part in
@@ -64,7 +66,7 @@ func stretches(of count: Int, most: Int) -> [Int] {
 }
 
 extension [Double] {
-  /// The standard deviation of normally distributed errors with these magnitudes, from their
+  /// The standard deviation of normally distributed errors with these magnitudes, computed from the
   /// median.
   var medianDeviation: Double { 1.4826 * quantile(0.5) }
 }

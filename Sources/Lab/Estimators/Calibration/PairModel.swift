@@ -5,30 +5,31 @@ internal import Ranging
 
 /// The model of one pair, and its fit by iterated least squares of wrapped residuals.
 struct PairModel {
-  /// The magnitude in radians above which a number cannot be a phase.
+  /// The magnitude in radians above which a number is not a phase.
   static let greatestPhase = 1e6
   /// The least number of phases for a fit.
   private static let fewest = 12
-  /// The least agreement of phases. Noise alone reaches some tenths with few samples.
+  /// The least concentration of phases. Noise alone has a few tenths if there are few samples.
   private static let leastConcentration = 0.4
-  /// The increase of agreement that justifies a baseline longer by a wavelength.
+  /// The gain of concentration that a wavelength more of baseline has to bring.
   private static let lengthCost = 0.02
   /// The greatest number of steps of the fit, and the change of an unknown below which it ends.
   private static let (steps, leastChange) = (15, 1e-4)
-  /// Standard deviations beyond which residuals count less (Huber's loss), and not at all.
+  /// The standard deviations beyond which residuals have less weight (Huber's loss), and no weight.
   private static let (tail, gate) = (1.5, 4.0)
   /// The prior standard deviation of the coupling in radians.
   private static let coupling = 0.5
-  /// The weight that fixes an unknown at 0.
+  /// The weight of the observation that fixes an unknown at 0.
   private static let fixed = 1e9
 
   private(set) var pair: AntennaPair
   private let index: Int
   private let hasHeights: Bool
-  /// Whether there are measurements from behind. Only these distinguish behind from ahead.
+  /// Whether there are measurements from behind. Without them, behind and ahead are not
+  /// distinguished.
   private let isAllRound: Bool
 
-  /// A phase, and its direction as a vector of length 1.
+  /// A phase with its direction as a unit vector.
   private struct Sight {
     let phase: Double
     let direction: SIMD3<Double>
@@ -42,14 +43,14 @@ struct PairModel {
     }
   }
 
-  /// Creates a start model from the baseline of a grid at which the phases agree best.
+  /// Creates a first model: the baseline of a grid with the best agreement of the phases.
   init(startingWith samples: [ArraySample], pair index: Int) throws(FitFailure) {
     self.index = index
     let known = try Self.known(samples, index)
     let heights = known.map { sin($0.sample.elevation) }
     hasHeights = (heights.max() ?? 0) - (heights.min() ?? 0) > 0.2
     isAllRound = known.contains { cos($0.sample.azimuth) < -0.1 }
-    // The grid is coarser where it has one more dimension.
+    // A grid with three dimensions is coarser, so that the search takes as long.
     let (step, reach) = hasHeights && isAllRound ? (0.12, 10) : (0.08, 15)
     let thinned = stretches(of: known.count, most: 100).map { Sight(known[$0]) }
     var best = (concentration: 0.0, pair: AntennaPair(.baseline(x: 0, y: 0, z: 0)))
@@ -64,8 +65,8 @@ struct PairModel {
             mean.add(
               wrapped(phase - 2 * .pi * (x * direction.x + y * direction.y + z * direction.z)))
           }
-          // Returns the shorter one of two equally good baselines: a sector does not determine the
-          // rest.
+          // The cost selects the shortest of several equally good baselines, because a sector does
+          // not determine the baseline completely.
           let concentration =
             mean.concentration - Self.lengthCost * (x * x + y * y + z * z).squareRoot()
           guard concentration > best.concentration else { continue }
@@ -91,11 +92,11 @@ struct PairModel {
 
   /// A sample, and the derivatives of its phases.
   struct Row {
-    /// The largest multiple of the azimuth.
+    /// The greatest multiple of the azimuth.
     static let mostHarmonics = 6
 
     let sample: ArraySample
-    /// The derivative of the phase by each unknown: 1, x, y, z, then cosine and sine of each
+    /// The derivative of the phase by each unknown: 1, x, y, z, then the cosine and sine of each
     /// multiple.
     let coefficients: [Double]
 
@@ -112,7 +113,7 @@ struct PairModel {
     }
   }
 
-  /// - Parameter harmonics: multiples of the azimuth up to this one, at most `Row.mostHarmonics`.
+  /// - Parameter harmonics: the greatest multiple of the azimuth, at most `Row.mostHarmonics`.
   mutating func fit(_ all: [Row], harmonics: Int) throws(FitFailure) {
     var (rows, phases): ([[Double]], [Double]) = ([], [])
     for row in 0..<all.count {
@@ -138,7 +139,7 @@ struct PairModel {
     set(unknowns, harmonics)
   }
 
-  /// Returns the pair as unknowns: 1, x, y, z, then cosine and sine of each multiple.
+  /// Returns the unknowns of the pair: 1, x, y, z, then the cosine and sine of each multiple.
   private func unknowns(_ harmonics: Int) -> [Double] {
     var unknowns = [Double](repeating: 0, count: 4 + 2 * (harmonics - 1))
     if case .baseline(let x, let y, let z) = pair.model {
@@ -151,7 +152,8 @@ struct PairModel {
     return unknowns
   }
 
-  /// Returns the change of the unknowns that reduces the residuals; nil if it is not determined.
+  /// Returns the change of the unknowns that reduces the residuals; nil if the rows do not
+  /// determine it.
   private func change(
     _ rows: [[Double]], _ residuals: [Double], _ unknowns: [Double]
   ) -> [Double]? {
@@ -164,7 +166,7 @@ struct PairModel {
           all: rows[row], residuals[row], min(1, Self.tail / max(1e-9, standard)))
       }
     }
-    // Coupling is assumed to be 0 in directions without measurements.
+    // The prior keeps coupling at 0 if directions without measurements leave it undetermined.
     for unknown in unknowns.indices.dropFirst(4) {
       equations.observe(
         [(unknown, 1)], -unknowns[unknown], noise * noise / (Self.coupling * Self.coupling))
@@ -186,7 +188,7 @@ struct PairModel {
 }
 
 extension [PairModel] {
-  /// Returns the models after the fit of each, which starts from this one.
+  /// Returns the models after fitting, each starting from its current values.
   func fitted(to rows: [PairModel.Row], harmonics: Int) throws(FitFailure) -> [PairModel] {
     try map { start throws(FitFailure) in
       var model = start
@@ -197,7 +199,7 @@ extension [PairModel] {
 }
 
 extension AntennaPair {
-  /// Returns the difference of a phase from the expected one in radians, wrapped.
+  /// Returns the phase minus the expected phase in radians, wrapped.
   func residual(_ phase: Double, _ sample: ArraySample) -> Double {
     wrapped(phase - self.phase(azimuth: sample.azimuth, elevation: sample.elevation))
   }

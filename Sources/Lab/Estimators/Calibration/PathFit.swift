@@ -5,12 +5,12 @@ package import Ranging
 
 /// Diagnostics of a receiver about a frame, and whether the direct path was blocked.
 package struct LabelledPath: Sendable {
-  /// The diagnostics in the order of the names given to `PathFit`; nil for unknown ones.
+  /// The diagnostics in the order of the names given to `PathFit`; nil if unknown.
   package var values: [Double?]
   package var isBlocked: Bool
-  /// The room of the measurement: rows of one room resemble each other more than rows of another.
+  /// The room of the measurement. Rows of one room are more similar than rows of different rooms.
   package var room: String
-  /// The error of the distance in metres, if known.
+  /// The error of the distance in metres; nil if it is unknown.
   package var error: Double?
 
   package init(values: [Double?], isBlocked: Bool, room: String, error: Double? = nil) {
@@ -18,29 +18,30 @@ package struct LabelledPath: Sendable {
   }
 }
 
-/// Learns a `PathModel`, and cross-validates it over rooms.
+/// Learns a `PathModel` and cross-validates it between rooms.
 ///
-/// Every room, and each of the two kinds of path in it, has the same weight, however many rows
-/// there are. The form has linear terms or also products, with or without absolute levels. The form
-/// with the best score in held-out rooms is chosen; the final scores are from rooms that were not
-/// used for this choice either.
+/// Every room has the same weight, and so do free and blocked paths in it, whatever the number of
+/// rows. A form of the model has linear terms only or products as well, with or without absolute
+/// levels. The form with the best score in held-out rooms is chosen. The final scores are from
+/// rooms that did not take part in this choice.
 package struct PathFit: Sendable {
   package enum Failure: Error, Hashable {
     case oneKind(isBlocked: Bool)
-    /// Fewer than two rooms have rows of both kinds of path.
+    /// Fewer than two rooms have both free and blocked paths.
     case rooms(Int)
     case noInputs
   }
 
   package let model: PathModel
-  /// The probability of each row, by a model that was learned from the other rooms.
+  /// The probability of each row, computed by the model of the other rooms.
   package let heldOut: [Double]
 
-  /// The number of independent rows that a room is assumed to have for each kind of path.
+  /// The assumed number of independent rows of each kind of path in a room.
   ///
-  /// Hundreds of frames are usually measured at few positions.
+  /// Hundreds of frames are usually measured at a few positions.
   private static let independentRows = 50.0
-  /// The greatest number of rows of a room and kind. Of more rows, evenly spaced ones are used.
+  /// The greatest number of rows of one kind in a room. If there are more, evenly spaced ones are
+  /// used.
   private static let mostRows = 400
 
   private struct Form {
@@ -92,8 +93,8 @@ package struct PathFit: Sendable {
     return scores.reduce(0, +) / Double(max(1, scores.count))
   }
 
-  /// Returns the mean of the rooms' balanced accuracies for given probabilities; nil if one is
-  /// unknown.
+  /// Returns the mean of the rooms' balanced accuracies for given probabilities. Ignores rows
+  /// without a probability.
   package func balancedAccuracy(of probabilities: [Double?]) -> Double {
     let folds = Dictionary(grouping: rows.indices.filter { probabilities[$0] != nil }) {
       rows[$0].room
@@ -105,7 +106,8 @@ package struct PathFit: Sendable {
 
   // MARK: choice
 
-  /// Returns the form that is best in held-out rooms; with two rooms or fewer, the simplest.
+  /// Returns the form with the best score in held-out rooms; with at most two rooms, the simplest
+  /// form.
   private static func best(
     _ names: [String], _ rows: [LabelledPath], _ folds: [[Int]]
   ) -> PathModel? {
@@ -124,7 +126,7 @@ package struct PathFit: Sendable {
           if let score = score(evidence, rows, fold) { areas.append(score.accuracy + score.area) }
         }
         let mean = areas.reduce(0, +) / Double(max(1, areas.count))
-        // A model with more terms has to be better by more than chance.
+        // Each larger form has to be better by more than chance.
         if mean > best.area + 0.01 { best = (form, mean) }
       }
     }
@@ -188,7 +190,7 @@ package struct PathFit: Sendable {
         weights += Array(repeating: weight, count: count)
       }
     }
-    // Both kinds of path get the same total weight.
+    // Free and blocked rows have the same total weight.
     var sums = (free: 0.0, blocked: 0.0)
     for (row, weight) in zip(used, weights) {
       if rows[row].isBlocked { sums.blocked += weight } else { sums.free += weight }
@@ -200,7 +202,7 @@ package struct PathFit: Sendable {
     return (used, weights)
   }
 
-  /// Computes coefficients by Newton's method, with a prior of 1 for each but the first.
+  /// Computes the coefficients by Newton's method. The prior deviation is 1 for all but the first.
   private static func logistic(
     _ terms: [[Double]], _ labels: [Bool], _ weights: [Double], count: Int
   ) -> [Double]? {
@@ -224,7 +226,7 @@ package struct PathFit: Sendable {
         equations.right[index] -= solution[index]
       }
       guard let step = equations.solved() else { return nil }
-      // Far from the solution, a Newton step may be too long.
+      // A Newton step far from the solution may be too long.
       let longest = step.map { abs($0) }.max() ?? 0
       let scale = min(1, 2 / max(1e-12, longest))
       for index in 0..<count { solution[index] += scale * step[index] }
@@ -235,7 +237,7 @@ package struct PathFit: Sendable {
 
   // MARK: scores
 
-  /// Stores the evidence of a model for rows at their indices.
+  /// Stores the evidence of a model for these rows at their indices.
   private static func judge(
     _ model: PathModel, _ names: [String], _ rows: [LabelledPath], _ indices: [Int],
     _ evidence: inout [Double]
@@ -262,7 +264,7 @@ package struct PathFit: Sendable {
     return ((found + kept) / 2, wins / Double(blocked.count) / Double(free.count))
   }
 
-  /// Returns how many of the sorted values are less than `value`.
+  /// Returns the number of sorted values that are less than `value`.
   private static func below(_ value: Double, _ sorted: [Double]) -> Int {
     var (low, high) = (0, sorted.count)
     while low < high {
@@ -272,7 +274,7 @@ package struct PathFit: Sendable {
     return low
   }
 
-  /// Returns the factor on the evidence that calibrates it in held-out rooms.
+  /// Returns the factor that calibrates the evidence in held-out rooms.
   private static func scale(
     _ evidence: [Double], _ rows: [LabelledPath], _ folds: [[Int]]
   ) -> Double {
@@ -292,7 +294,7 @@ package struct PathFit: Sendable {
     return scale
   }
 
-  /// Returns the excess of distances on blocked paths over the median of free paths of their room.
+  /// Returns the errors on blocked paths minus the median error on free paths of the same room.
   private static func excess(_ rows: [LabelledPath], _ folds: [[Int]]) -> PathModel.Excess? {
     let rooms = folds.compactMap { fold -> [Double]? in
       func errors(_ isBlocked: Bool) -> [Double] {
@@ -303,7 +305,7 @@ package struct PathFit: Sendable {
       guard !free.isEmpty, !blocked.isEmpty else { return nil }
       let usual = free.quantile(0.5)
       let all = blocked.map { $0 - usual }
-      // Failed exchanges are excluded here; a filter rejects them by its gate.
+      // Errors of failed exchanges are excluded, as the gate of a filter rejects them.
       let limit = 4 * max(0.05, all.map { abs($0) }.quantile(0.75))
       return all.filter { abs($0) <= limit }
     }

@@ -2,13 +2,13 @@
 
 internal import Ranging
 
-/// A continuous phase over the angle, with values at equal steps: the model of `PhaseTableFit`.
+/// A continuous curve of phases at equally spaced angles: the model of `PhaseTableFit`.
 struct PhaseCurve {
   private let first: Double
   private let step: Double
   private var values: [Double]
 
-  /// Unwraps the phases from angle to angle.
+  /// Creates a curve from phases, unwrapped from angle to angle.
   init(_ samples: [PhaseSample], _ parameters: PhaseTableFit.Parameters) throws(FitFailure) {
     let angles = samples.map(\.angle)
     guard let low = angles.min(), let high = angles.max(), high - low >= parameters.spacing else {
@@ -29,7 +29,7 @@ struct PhaseCurve {
     first <= angle && angle <= first + step * Double(values.count - 1)
   }
 
-  /// Returns the index of the value before an angle, and the fraction of the step after it.
+  /// Returns the index of the value before an angle, and the angle's fraction of the step.
   private func interval(of angle: Double) -> (index: Int, part: Double) {
     let position = min(max(0, (angle - first) / step), Double(values.count - 1))
     let index = min(Int(position), values.count - 2)
@@ -41,10 +41,10 @@ struct PhaseCurve {
     return values[index] + part * (values[index + 1] - values[index])
   }
 
-  /// Sets the values to the mean phases near them, each unwrapped with the slope of the previous
-  /// values.
+  /// Sets the values to the mean phases near them. Each is unwrapped by extrapolation of the
+  /// previous values.
   private mutating func unwrap(_ samples: [PhaseSample]) throws(FitFailure) {
-    // In the mean of a bin, outliers cancel.
+    // The mean of each bin reduces the effect of outliers.
     var means = [PhasorMean](repeating: PhasorMean(), count: values.count)
     for sample in samples {
       let (index, part) = interval(of: sample.angle)
@@ -59,8 +59,7 @@ struct PhaseCurve {
         continue
       }
       var expected = last.phase
-      // The expected phase follows the slope of several earlier steps, because a single step is
-      // noisy.
+      // The slope of several earlier steps predicts the phase, because a single step is noisy.
       if known.count >= 2 {
         let from = known[max(0, known.count - 4)]
         expected +=
@@ -78,7 +77,7 @@ struct PhaseCurve {
     }
   }
 
-  /// Fits the values to the weighted residuals; false if they are not determined.
+  /// Fits the values to the weighted residuals. Returns false if these do not determine them.
   mutating func refine(
     _ samples: [PhaseSample], _ residuals: [Double], _ weights: [Double], _ noise: Double,
     _ parameters: PhaseTableFit.Parameters

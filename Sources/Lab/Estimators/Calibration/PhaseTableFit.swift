@@ -4,7 +4,7 @@ package import Ranging
 
 /// A phase difference measured at a known angle.
 package struct PhaseSample: Sendable, Hashable {
-  /// The angle to the plane in the middle of the pair, in radians (`Cone`).
+  /// The angle to the plane in the middle of the pair, in radians (see `Cone`).
   package var angle: Double
   /// The phase difference in radians, wrapped or not.
   package var phase: Double
@@ -16,17 +16,17 @@ package struct PhaseSample: Sendable, Hashable {
   }
 }
 
-/// The offset and the table of a pair of antennas, learned from phases at known angles: from a
-/// turntable, or from a walk around the antennas (`WalkaroundCalibration`).
+/// The offset and the table of a pair of antennas, learned from phases at known angles. These come
+/// from a turntable, or a walk around the antennas (`WalkaroundCalibration`).
 ///
-/// Phases are wrapped and some are outliers. The curve is unwrapped from angle to angle and then
-/// fitted robustly to the wrapped residuals.
+/// Phases are wrapped, and some are outliers. The curve is first unwrapped from angle to angle,
+/// then fitted robustly to the wrapped residuals.
 package struct PhaseTableFit: Sendable {
   package struct Parameters: Sendable, Hashable {
     /// The least spacing of the table in radians. Vendors' tables have 6 degrees.
     package var spacing = 6 * Double.pi / 180
-    /// Change of the slope within a radian, one standard deviation. Half a wavelength gives 3 at
-    /// most; coupling adds ripples.
+    /// The change of the slope within a radian, one standard deviation. The phase of ideal antennas
+    /// half a wavelength apart has at most 3; coupling adds ripples.
     package var bend = 6.0
     /// The number of standard deviations beyond which residuals count less (Huber's loss).
     package var tail = 1.5
@@ -43,8 +43,8 @@ package struct PhaseTableFit: Sendable {
   package let offset: Double
   /// Noise of one phase in radians, one standard deviation.
   package let phaseDeviation: Double
-  /// Radians by which the curve had to be changed to become monotonic. If it is much more than the
-  /// noise, the phase of this pair does not determine the angle everywhere.
+  /// The radians by which the curve had to be changed to become monotonic. If they are much more
+  /// than the noise, the phase does not determine the angle everywhere.
   package let flattened: Double
   /// The residual of each sample in radians of phase; nil for samples that are not finite.
   package let sampleResiduals: [Double?]
@@ -57,7 +57,7 @@ package struct PhaseTableFit: Sendable {
 
   /// Fits the table to samples.
   ///
-  /// - Parameter rounds: the number of times that outliers and noise are estimated.
+  /// - Parameter rounds: the number of iterations in which outliers and noise are estimated.
   package init(
     _ samples: [PhaseSample], _ parameters: Parameters = Parameters(), rounds: Int = 20
   ) throws(FitFailure) {
@@ -80,8 +80,8 @@ package struct PhaseTableFit: Sendable {
       }
       guard curve.refine(used, residuals, weights, noise, parameters) else { throw .noCurve }
     }
-    // If the phase does not depend on the angle, its residuals are uniform over the whole turn.
-    // Their deviation is then 1.8 rad.
+    // If the phase does not depend on the angle, the residuals are uniform over a turn, with a
+    // deviation of 1.8 rad.
     guard noise < 1 else { throw .noCurve }
 
     let ahead = curve.covers(0) ? curve.phase(at: 0) : 0
@@ -118,14 +118,14 @@ package struct PhaseTableFit: Sendable {
 extension PhaseTableFit {
   /// The errors of a table in held-out directions.
   package struct LeftOut: Sendable {
-    /// Errors of single angles in radians, outliers among them.
+    /// Errors of single angles in radians, including outliers.
     package let angles: FitResiduals
     /// The error of the table in radians of phase, one standard deviation.
     package let modelDeviation: Double
   }
 
-  /// Holds out each part of the directions in turn; nil if the remaining parts do not determine a
-  /// table.
+  /// Fits tables without each part of the directions in turn. Returns nil if the remaining parts do
+  /// not determine a table.
   package static func leavingOut(
     _ samples: [PhaseSample], _ parameters: Parameters
   ) -> LeftOut? {
@@ -137,7 +137,7 @@ extension PhaseTableFit {
     var residuals: [(direction: Double, residual: Double)] = []
     var angles: [Double] = []
     for (sample, part) in zip(usable, parts) {
-      // Directions beyond the ends of a table are skipped.
+      // Directions beyond the ends of a held-out table are skipped.
       guard let fit = fits[part], let first = fit.table.angles.first,
         let last = fit.table.angles.last, first...last ~= sample.angle
       else { continue }

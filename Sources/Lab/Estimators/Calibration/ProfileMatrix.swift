@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The positions of the stored elements of a sparse symmetric matrix.
+/// The positions of stored elements in a sparse symmetric matrix.
 ///
-/// Related unknowns are placed close together (reverse Cuthill-McKee). A row stores the elements
-/// from its first relation to the diagonal. Factors and inverses need no other elements. Source: A.
-/// George and J. Liu, "Computer Solution of Large Sparse Positive Definite Systems" (1981).
+/// Related unknowns are close together (reverse Cuthill-McKee order). A row stores the elements
+/// from its first related unknown to the diagonal. Factors and inverses need no other elements.
+/// Source: A. George and J. Liu, "Computer Solution of Large Sparse Positive Definite Systems"
+/// (1981).
 struct MatrixProfile: Sendable {
   /// The row of each unknown.
   fileprivate let rows: [Int]
   /// The first stored column of each row.
   fileprivate let firsts: [Int]
-  /// For each row, the index that an element in column 0 would have.
+  /// The index that an element in column 0 of each row would have.
   fileprivate let origins: [Int]
   fileprivate let size: Int
-  /// The approximate number of multiplications of a factorisation.
+  /// The approximate number of multiplications in a factorisation.
   let work: Double
 
   /// - Parameter neighbours: the related unknowns of each unknown.
@@ -55,7 +56,7 @@ struct MatrixProfile: Sendable {
     for start in neighbours.indices.sorted(by: byDegree) where !isPlaced[start] {
       let begin = result.count
       visit(from: start)
-      // The unknown found last is at an end of the group, which is the best start of the order.
+      // The unknown found last is far from the others, so it is the best start of the order.
       let last = result[result.count - 1]
       for unknown in result[begin...] { isPlaced[unknown] = false }
       result.removeSubrange(begin...)
@@ -65,7 +66,7 @@ struct MatrixProfile: Sendable {
   }
 }
 
-/// A symmetric matrix, or the lower factor of one, with the elements of a profile.
+/// A symmetric matrix or a lower factor, which stores the elements of a profile.
 struct ProfileMatrix: Sendable {
   private let profile: MatrixProfile
   private var elements: [Double]
@@ -81,14 +82,14 @@ struct ProfileMatrix: Sendable {
     return profile.origins[max(row, column)] + min(row, column)
   }
 
-  /// Adds `weight` to the elements of every pair of these unknowns, which must be related.
+  /// Adds `weight` to the elements of every pair of these unknowns, which have to be related.
   mutating func add(_ unknowns: [Int], weight: Double) {
     for n in unknowns.indices {
       for other in 0...n { elements[index(unknowns[n], unknowns[other])] += weight }
     }
   }
 
-  /// Returns the sum of the elements of all rows and columns of these unknowns.
+  /// Returns the sum of the elements in the rows and columns of these unknowns.
   func sum(_ unknowns: [Int]) -> Double {
     unknowns.reduce(0) { sum, a in unknowns.reduce(sum) { $0 + elements[index(a, $1)] } }
   }
@@ -114,7 +115,7 @@ struct ProfileMatrix: Sendable {
     return factor
   }
 
-  /// Returns the product of two rows, by their origins, in these columns.
+  /// Returns the product of two rows in these columns. The arguments are the origins of the rows.
   private func product(_ a: Int, _ b: Int, _ columns: Range<Int>) -> Double {
     let elements = elements.span
     var sum = 0.0
@@ -122,7 +123,7 @@ struct ProfileMatrix: Sendable {
     return sum
   }
 
-  /// Solves the equations, if this is the factor of their matrix.
+  /// Solves the equations. This has to be the factor of their matrix.
   func solved(_ right: [Double]) -> [Double] {
     let count = profile.firsts.count
     var result = right
@@ -140,7 +141,7 @@ struct ProfileMatrix: Sendable {
     return profile.rows.map { result[$0] }
   }
 
-  /// Returns the elements of the inverse of the matrix, if this is its factor.
+  /// Returns the elements of the inverse. This has to be the factor of the matrix.
   ///
   /// Source: A. Erisman and W. Tinney, "On computing certain elements of the inverse of a sparse
   /// matrix", Communications of the ACM 18 (1975).

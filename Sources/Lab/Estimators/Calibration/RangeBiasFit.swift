@@ -8,7 +8,7 @@ package struct KnownRange: Sendable, Hashable {
   package var measured: Double
   /// The true distance in metres, from antenna to antenna.
   package var truth: Double
-  /// The received level in dBm, if known.
+  /// The received level in dBm; nil if it is unknown.
   package var power: Double?
   /// The index of the pair of boards, counted from 0.
   package var pair: Int
@@ -22,23 +22,23 @@ package struct KnownRange: Sendable, Hashable {
   }
 }
 
-/// The delay of each pair of boards and the bias by received level, fitted together to distances
-/// with known truth.
+/// The delay of each pair of boards and the bias at each received level. Both are fitted together
+/// to distances with known truth.
 package struct RangeBiasFit: Sendable {
-  /// The least spacing of the table in dB; wider if there are few data.
+  /// The least spacing of the table in dB. It is wider if there are few data.
   private static let spacing = 1.0
-  /// Change of the slope within a decibel, in metres per decibel, one standard deviation. Vendors'
-  /// tables have 1 to 3 mm/dB².
+  /// The change of the slope within a decibel, in metres per decibel, one standard deviation. The
+  /// tables of vendors have 1 to 3 mm/dB².
   private static let bend = 0.004
-  /// Standard deviations beyond which residuals count less (Huber's loss).
+  /// The standard deviations beyond which residuals have less weight (Huber's loss).
   private static let tail = 1.5
-  /// The deviation from the median in metres beyond which an exchange is corrupt and excluded.
+  /// The difference from the median, in metres, beyond which an exchange counts as corrupt.
   private static let grossError = 5.0
 
-  /// The length in metres that both antennas of each pair add, at the mean level of all
+  /// The metres that both antennas of each pair add to distances at the mean level of all
   /// measurements.
   package let delays: [Double]
-  /// The length in metres that the level adds to the delay; empty if levels are unknown.
+  /// The metres that the level adds to the delay; empty if levels are unknown.
   package let powerBias: PowerBias
   /// Residuals of the used measurements, in metres.
   package let residuals: FitResiduals
@@ -47,7 +47,7 @@ package struct RangeBiasFit: Sendable {
   /// The deviation of the mean errors of single positions, in metres.
   package let positionDeviation: Double
 
-  /// Fits delays and table; returns nil if some pair has no usable measurement.
+  /// Fits delays and table. Returns nil if a pair has no usable measurement.
   package init?(_ ranges: [KnownRange]) {
     let finite = ranges.filter {
       $0.measured.isFinite && $0.truth.isFinite && ($0.power ?? 0).isFinite && $0.pair >= 0
@@ -68,7 +68,7 @@ package struct RangeBiasFit: Sendable {
       let (solution, remaining) = Self.fit(
         used.map { $0.measured - $0.truth }, terms, pairs: pairs, knots: knots)
     else { return nil }
-    // Only the sum of delay and table is determined, so the mean of the table is set to 0.
+    // Only the sum of delay and table is determined. The mean of the table is therefore set to 0.
     let mean =
       knots.isEmpty
       ? 0
@@ -98,7 +98,7 @@ package struct RangeBiasFit: Sendable {
     }
   }
 
-  /// Returns delays and table, and the remaining errors, which count less the larger they are.
+  /// Returns delays, table and remaining errors. Measurements with larger errors have less weight.
   private static func fit(
     _ errors: [Double], _ terms: [[Term]], pairs: Int, knots: [Double]
   ) -> (solution: [Double], remaining: [Double])? {
@@ -112,7 +112,7 @@ package struct RangeBiasFit: Sendable {
         equations.observe(terms[index], error, weights[index])
       }
       if knots.count >= 2 {
-        // The table is smooth, and is 0 where there are no data.
+        // The priors: the table is smooth, and is 0 at levels without data.
         equations.smooth(
           pairs..<solution.count, step: knots[1] - knots[0], bend: bend, noise: noise)
         for index in pairs..<solution.count { equations.add(index, index, noise * noise) }
@@ -132,7 +132,7 @@ package struct RangeBiasFit: Sendable {
     return (solution, remaining)
   }
 
-  /// Returns the levels of the table, evenly spaced over all but the outermost measurements.
+  /// Returns the levels of the table, which are evenly spaced over 99 % of the measurements.
   private static func knots(_ powers: [Double]) -> [Double] {
     let (low, high) = (powers.quantile(0.005), powers.quantile(0.995))
     let width = high - low

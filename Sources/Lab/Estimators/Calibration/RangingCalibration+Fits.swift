@@ -49,12 +49,12 @@ extension RangingCalibration {
   /// and 10 cm.
   private static let priorPositions = 8.0
 
-  /// Returns the deviation of the errors of single positions, in metres. With few positions it is
-  /// near the usual one.
+  /// Returns the deviation of the errors of single positions, in metres. Few positions hardly
+  /// change the usual one.
   ///
   /// - Parameters:
-  ///   - means: the remaining mean errors of positions.
-  ///   - unknowns: the number of delays that were fitted to these.
+  /// - means: the mean error of each position after the fit.
+  /// - unknowns: the number of delays that were fitted to the means.
   static func positionDeviation(_ means: FitResiduals, unknowns: Int) -> Double {
     let usual = priorPositions * usualPositionDeviation * usualPositionDeviation
     let count = priorPositions + Double(max(0, means.count - unknowns))

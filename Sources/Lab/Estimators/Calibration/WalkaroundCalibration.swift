@@ -3,19 +3,19 @@
 internal import Glibc
 package import Ranging
 
-/// Calibrates a pair of antennas from a walk around it: a path of positions over time, and the
-/// phases measured meanwhile, by another clock.
+/// Calibrates a pair of antennas from a walk around it. The inputs are a path of positions, and the
+/// phases during the walk by another clock.
 ///
-/// The lag between the clocks is estimated: only with the right lag do a sweep to the left and one
-/// to the right show the same curve.
+/// The lag between the clocks is estimated. Only with the right lag do a walk to the left and a
+/// walk to the right have the same curve.
 package struct WalkaroundCalibration: Sendable {
   /// A point of the path in the frame of the antennas.
   package struct Point: Sendable, Hashable {
     /// The time in seconds.
     package var time: Double
-    /// The azimuth in radians, from the device's x towards its y.
+    /// The azimuth in radians, from the device's x axis towards its y axis.
     package var azimuth: Double
-    /// The elevation in radians, from there towards z.
+    /// The elevation in radians, from the plane of x and y towards z.
     package var elevation: Double
 
     /// Creates a point.
@@ -37,11 +37,11 @@ package struct WalkaroundCalibration: Sendable {
   }
 
   package struct Parameters: Sendable, Hashable {
-    /// The greatest difference of the two clocks in seconds.
+    /// The greatest lag between the two clocks in seconds.
     package var greatestLag = 1.0
-    /// The azimuth in radians up to which the pair is calibrated.
+    /// The greatest azimuth of the calibration in radians.
     package var greatestAzimuth = Double.pi / 2
-    /// The greatest gap in seconds between two points of the path that is interpolated.
+    /// The greatest gap in seconds that is interpolated between two points of the path.
     package var gap = 1.0
     package var table = PhaseTableFit.Parameters()
 
@@ -52,19 +52,19 @@ package struct WalkaroundCalibration: Sendable {
   package let fit: PhaseTableFit
   /// The phases with their angles.
   package let samples: [PhaseSample]
-  /// The index of the phase of each sample.
+  /// The index of each sample's phase in the input.
   package let indices: [Int]
   /// The seconds to add to the times of the phases.
   package let lag: Double
-  /// Whether the lag could be estimated, which takes a walk in both directions; otherwise 0 was
-  /// assumed.
+  /// Whether the lag could be estimated, which requires a walk in both directions; otherwise it is
+  /// 0.
   package let isLagKnown: Bool
 
   /// Estimates the lag and fits the table.
   ///
   /// - Parameters:
   ///   - path: the positions of the peer over time.
-  ///   - phases: radians over seconds on a clock that may be off by a second.
+  /// - phases: the times in seconds and the phases in radians. Their clock may be off by a second.
   package init(
     path: [Point], phases: [(time: Double, phase: Double)],
     _ parameters: Parameters = Parameters()
@@ -90,8 +90,8 @@ package struct WalkaroundCalibration: Sendable {
     isLagKnown = path.isBidirectional && parameters.greatestLag > 0
     var best = 0.0
     if isLagKnown {
-      // First tries all lags with some of the phases, then finer steps around the best lag with
-      // more phases.
+      // The first search tries all lags with few phases. The second one has finer steps around the
+      // best lag, and more phases.
       var width = parameters.greatestLag
       for (count, steps) in [(300, 20), (1200, 10)] {
         let stride = max(1, phases.count / count)
@@ -99,11 +99,12 @@ package struct WalkaroundCalibration: Sendable {
         var least = Double.infinity
         for step in -steps...steps {
           let lag = middle + width * Double(step) / Double(steps)
-          // A lag without a fit cannot be the right one.
+          // A lag at which the fit fails is not the right one.
           guard abs(lag) <= parameters.greatestLag,
             case (let tried, _, let fit)? = try? fitted(lag, every: stride, rounds: 6)
           else { continue }
-          // All samples count here. If outliers were excluded, a wrong lag could look good.
+          // All samples count here. If outliers were excluded, a wrong lag could have the lowest
+          // cost.
           let cost =
             tried.indices.reduce(0.0) { sum, index in
               let standard = (fit.sampleResiduals[index] ?? .pi) / 0.1
@@ -130,7 +131,8 @@ private struct WalkPath {
     self.gap = gap
   }
 
-  /// Whether the azimuth both rises and falls by more than the noise: a third of a radian.
+  /// Whether the azimuth both rises and falls by more than a third of a radian, which exceeds the
+  /// noise.
   var isBidirectional: Bool {
     var (azimuth, low, high) = (0.0, 0.0, 0.0)
     var (hasRisen, hasFallen) = (false, false)

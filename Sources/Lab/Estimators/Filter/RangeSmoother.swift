@@ -4,17 +4,17 @@ package import Ranging
 
 /// Smooths the distance to one peer over a whole recording.
 ///
-/// Runs the filter of `RangeEstimator` forwards, with the acceleration density of the greatest
-/// likelihood, and then corrects its estimates by later samples (Rauch-Tung-Striebel). Samples are
-/// sorted by time. Some stretches are filtered again: stretches that began with an outlier, and
-/// stretches in which the filter detected too late that the peer turned or was moved.
+/// The filter of `RangeEstimator` runs forwards with the most likely acceleration density. Later
+/// samples then correct its estimates (Rauch-Tung-Striebel). Samples are sorted by time. Two kinds
+/// of stretches are filtered again. One began with an outlier. In the other, the filter detected
+/// too late that the peer turned or was moved.
 ///
-/// Allocates: for recordings, not for live measurements.
+/// It allocates, so it is for recordings rather than live measurements.
 package struct RangeSmoother: Sendable {
   package let parameters: RangeEstimator.Parameters
   /// The number of samples that are smoothed together.
   package var block = 50_000
-  /// The number of later samples used for them. The effect of still later ones is negligible.
+  /// The number of later samples used for a block. The effect of samples after them is negligible.
   package var overlap = 10_000
 
   /// Creates a smoother.
@@ -22,13 +22,13 @@ package struct RangeSmoother: Sendable {
     self.parameters = parameters
   }
 
-  /// Returns the estimate for each sample at its time; nil for invalid samples.
+  /// Returns the estimate at the time of each sample; nil for invalid samples.
   package func smoothed(_ samples: [RangeSample]) -> [RangeEstimate?] {
     var result = [RangeEstimate?](repeating: nil, count: samples.count)
     var stretch: [Int] = []
     var latest = -Double.infinity
     for (index, sample) in samples.enumerated() where sample.isUsable {
-      // If a clock goes back by more than the gap, it was restarted.
+      // A clock that goes back by more than the gap was restarted.
       if sample.time < latest - parameters.gap {
         smooth(samples, stretch, &result)
         stretch.removeAll(keepingCapacity: true)
@@ -66,17 +66,17 @@ package struct RangeSmoother: Sendable {
     }
   }
 
-  /// Returns parameters with the acceleration density that predicts the samples best, and their
-  /// noise.
+  /// Returns the parameters with the acceleration density under which the samples are most likely,
+  /// and the noise learned with it.
   ///
-  /// Of samples that share their error, only the first one counts: differences between the others
-  /// are not movement.
+  /// Only the first of several samples that share their error counts, because the differences
+  /// between them are not movement.
   private func likeliest(
     _ samples: [RangeSample], _ order: [Int]
   ) -> (RangeEstimator.Parameters, RangeNoise) {
     var best = (parameters, RangeNoise())
     best.0.learnsAcceleration = false
-    // Later samples show whether the first one was wrong, so no doubt is assumed.
+    // Later samples reveal whether the first one was wrong, so it needs no doubt.
     best.0.initialDoubt = 0
     guard parameters.learnsAcceleration else { return best }
     var last = -Double.infinity
@@ -101,8 +101,8 @@ package struct RangeSmoother: Sendable {
 
   private func backward(_ steps: inout [Step], _ density: Double) {
     guard steps.count > 1 else { return }
-    // Each state is corrected by the following one. After a rejected sample, `predicted` starts
-    // from the last accepted one. The chain of predictions remains exact.
+    // The next state corrects each state. After rejected samples, `predicted` starts from the last
+    // accepted sample, so the predictions form an unbroken chain.
     for index in (0..<steps.count - 1).reversed() {
       let next = steps[index + 1]
       guard let predicted = next.predicted else {
@@ -111,7 +111,7 @@ package struct RangeSmoother: Sendable {
       }
       let own = steps[index].state
       let dt = predicted.time - own.time
-      // The gain: P·Fᵀ times the inverse of the predicted covariance.
+      // The gain is P·Fᵀ times the inverse of the predicted covariance.
       let (a, b, c) = (predicted.rr, predicted.rv, predicted.vv)
       let determinant = a * c - b * b
       guard determinant > 1e-24, determinant.isFinite else { continue }
@@ -135,13 +135,13 @@ package struct RangeSmoother: Sendable {
     }
   }
 
-  /// Sets the state of an outlier before a restart: the next state, extrapolated back in time.
+  /// Extrapolates the next state back in time, as the state at an outlier before a restart.
   private func carryBack(_ steps: inout [Step], _ index: Int, _ density: Double) {
     guard steps[index].predicted == nil else { return }
     let next = steps[index + 1].state
     let dt = steps[index].state.time - next.time
     guard -dt <= parameters.gap else { return }
-    // Acceleration adds to the uncertainty backwards in time as well.
+    // Acceleration also adds to the uncertainty in the direction of the past.
     var state = next
     state.v = -state.v
     state.rv = -state.rv
@@ -160,21 +160,23 @@ private struct Step {
   /// The state predicted for the sample; nil at the start of a stretch.
   var predicted: RangeState?
   var disposition: RangeEstimate.Disposition
-  /// The share of the error that samples have in common.
+  /// The factor on the slow variance, as in `RangeEstimator`.
   var shared: Double
   var doubt: Double
 }
 
-/// The filter from the first sample to the last, one step for each. Where a later sample shows that
-/// the filter was wrong, it removes steps and continues with the sample of the first removed one.
+/// The filter from the first to the last sample, with one step for each. If a later sample shows
+/// that the filter was wrong, it removes steps. It continues with the sample of the first removed
+/// step.
 private struct ForwardPass {
-  /// The number of consecutive rejected samples that mean a turn of the peer, if they agree.
+  /// The number of consecutive rejected samples, agreeing with each other, that mean a turn of the
+  /// peer.
   private static let turn = 3
 
-  /// The use of the last samples.
+  /// The use of recent samples: all accepted, or rejected.
   private enum Phase {
     case following
-    /// Samples have been rejected since a step. `before` is the filter at that step.
+    /// Samples have been rejected from step `since` on. `before` is the filter before that step.
     case rejecting(since: Int, before: RangeEstimator)
   }
 
@@ -186,14 +188,14 @@ private struct ForwardPass {
   private var removed = 0
   private var estimator: RangeEstimator
   private var phase = Phase.following
-  /// The first step since the filter last started, and the number of samples that support it.
+  /// The first step since the filter was last started, and the number of samples that support it.
   private var (beginning, support) = (0, 0)
-  /// The number of steps before which no turn is searched.
+  /// The number of steps up to which no further turn is assumed.
   private var turnEnd = 0
 
   /// - Parameters:
-  ///   - order: the indices of the samples, by their time.
-  ///   - gates: the parameters that decide whether samples agree.
+  /// - order: the indices of the samples in order of time.
+  /// - gates: the parameters that determine whether samples agree.
   init(
     _ samples: [RangeSample], _ order: [Int], _ gates: RangeEstimator.Parameters,
     _ estimator: RangeEstimator
@@ -209,7 +211,7 @@ private struct ForwardPass {
     while steps.count < count, !isAtEnd { useNext() }
   }
 
-  /// The number of steps that no later sample changes.
+  /// The number of steps that later samples cannot change.
   var settled: Int {
     let began = support == 1 ? beginning : steps.count
     return if case .rejecting(let first, _) = phase { min(first, began) } else { began }
@@ -246,7 +248,7 @@ private struct ForwardPass {
         $0.advanced(
           max(0, samples[index].time - $0.time), before.parameters.accelerationDensity)
       }
-      // An unused sample does not advance the filter.
+      // A rejected sample does not update the filter.
       if !estimate.isAccepted { step.state = step.predicted ?? state }
       follow(step, isUsed: estimate.isAccepted, before)
     }
@@ -257,10 +259,10 @@ private struct ForwardPass {
     steps.append(step)
   }
 
-  /// Restarts the filter at the first sample that agrees with the sample that was rejected.
+  /// Restarts the filter at the first rejected sample with which this sample agrees.
   private mutating func restart(_ step: Step) {
     if support == 1 {
-      // All later samples contradicted the single sample with which the filter started.
+      // Only one sample supported the filter, and the samples after it contradict it.
       for index in beginning..<steps.count {
         steps[index].disposition = .rejectedAsOutlier
         steps[index].predicted = nil
@@ -284,7 +286,7 @@ private struct ForwardPass {
     guard case .rejecting(let first, let before) = phase, support > 1, steps.count > turnEnd,
       isTurn(steps[first...])
     else { return }
-    // Filters the rejected samples a second time, but never a third time.
+    // Rejected samples are filtered a second time, but never a third time.
     turnEnd = steps.count + Self.turn - 1
     steps.removeSubrange(first...)
     (estimator, phase) = (before, .following)
