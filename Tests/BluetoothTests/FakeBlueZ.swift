@@ -95,6 +95,11 @@ import Testing
     input: "2e93998a-6a61-11ed-a1eb-0242ac120002",
     output: "2e939af2-6a61-11ed-a1eb-0242ac120002"
   )
+  static let android = (
+    service: "1226a228-277c-49ed-b6eb-2eb2dab4e9c7",
+    input: "2e20eb71-02f9-40c8-b9f4-41d25140d007",
+    output: "3b06f3b3-74ae-4707-9cf3-b00f38917946"
+  )
 
   /// Adds an accessory named Door that is received, with its data channel.
   /// - Parameter flags: the flags of the characteristic that the app writes.
