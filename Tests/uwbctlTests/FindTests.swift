@@ -41,8 +41,9 @@ import uwbctl
     let capture = try CaptureReader.read(file: path)
     #expect(capture.packets.count > 20 && capture.problems.isEmpty)
     let messages = capture.messages
-    try #require(messages.count >= 4)
-    #expect(messages.prefix(4).map { $0.bytes[1] }.sorted() == [0, 1, 2, 3])
+    // The first distance, which ends the run, may come before the answer to the configuration.
+    try #require(messages.count >= 3)
+    #expect(messages.prefix(3).map { $0.bytes[1] } == [0, 1, 2])
     #expect(messages.first?.comment == "android from phone with accessory")
     let configuration = try #require(messages.first { $0.bytes[1] == 2 })
     #expect(
