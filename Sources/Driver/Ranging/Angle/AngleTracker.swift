@@ -35,8 +35,8 @@ public struct AngleTracker: Sendable {
   /// Creates a tracker.
   ///
   /// - Parameters:
-  /// - accelerationDensity: spectral density of the angular acceleration in rad²/s³. The default
-  ///   suits a person who walks by at a distance of two metres.
+  ///   - accelerationDensity: spectral density of the angular acceleration in rad²/s³. The default
+  ///     suits a person who walks by at a distance of two metres.
   public init(_ table: PhaseTable, accelerationDensity: Double = 0.5) {
     self.table = table
     var parameters = RangeEstimator.Parameters()

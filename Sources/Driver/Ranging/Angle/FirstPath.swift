@@ -39,8 +39,8 @@ public struct FirstPath: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - taps: samples in the order of time.
-  /// - index: the position of the first path in samples after the first of `taps`. It has a
-  ///   fraction, which DW1000 and DW3000 report with 6 bits.
+  ///   - index: the position of the first path in samples after the first of `taps`. It has a
+  ///     fraction, which DW1000 and DW3000 report with 6 bits.
   ///   - carrierPhase: the phase of the receiver's carrier recovery in radians, which is
   ///     subtracted.
   ///   - noise: standard deviation of the real or the imaginary part of the noise; nil to estimate

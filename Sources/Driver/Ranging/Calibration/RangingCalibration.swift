@@ -346,8 +346,8 @@ public struct RangingCalibration: Codable, Sendable, Hashable {
   /// all sums, its peers are included.
   ///
   /// - Parameters:
-  /// - board: the name of this board, if it is known.
-  /// - channel: the channel of the sums; nil for the lowest channel of each pair of boards.
+  ///   - board: the name of this board, if it is known.
+  ///   - channel: the channel of the sums; nil for the lowest channel of each pair of boards.
   package func delaysOfPeers(of board: String? = nil, channel: Int? = nil) -> [String: Delay] {
     var result = (peerDelays ?? [:]).mapValues { (metres: $0, deviation: 0.0) }
     let boards = sums.keys.map { Set($0.map(\.board)) }

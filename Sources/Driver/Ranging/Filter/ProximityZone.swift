@@ -25,8 +25,8 @@ public struct ProximityZone: Sendable, Hashable {
   /// - Parameters:
   ///   - enter: a peer nearer than this is inside.
   ///   - leave: a peer farther than this is outside; at least `enter`.
-  /// - confirmations: the number of consecutive estimates beyond a boundary that make a change, at
-  ///   least 1.
+  ///   - confirmations: the number of consecutive estimates beyond a boundary that make a change,
+  ///     at least 1.
   public init(enter: Double, leave: Double, confirmations: Int = 3) {
     self.enter = enter
     self.leave = max(enter, leave)
@@ -37,12 +37,12 @@ public struct ProximityZone: Sendable, Hashable {
   /// deviations of the filtered distance plus the movement within one interval.
   ///
   /// - Parameters:
-  /// - boundary: the distance of the boundary in metres.
-  /// - standardDeviation: one standard deviation of the filtered distance in metres.
+  ///   - boundary: the distance of the boundary in metres.
+  ///   - standardDeviation: one standard deviation of the filtered distance in metres.
   ///   - speed: metres per second.
   ///   - interval: seconds between two estimates.
-  /// - confirmations: the number of consecutive estimates beyond a boundary that make a change, at
-  ///   least 1.
+  ///   - confirmations: the number of consecutive estimates beyond a boundary that make a change,
+  ///     at least 1.
   public init(
     around boundary: Double, standardDeviation: Double = 0.07, speed: Double = 1.0,
     interval: Double = 0.2, confirmations: Int = 3
@@ -56,8 +56,8 @@ public struct ProximityZone: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - distance: metres.
-  /// - standardDeviation: metres. The distance has to be beyond a boundary by two standard
-  ///   deviations, but at most by half of `enter`, so that every zone can be entered.
+  ///   - standardDeviation: metres. The distance has to be beyond a boundary by two standard
+  ///     deviations, but at most by half of `enter`, so that every zone can be entered.
   /// - Returns: the change, if there is one.
   public mutating func update(distance: Double, standardDeviation: Double = 0) -> Event? {
     guard distance.isFinite else { return nil }

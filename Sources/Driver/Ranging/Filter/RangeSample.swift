@@ -23,8 +23,8 @@ public struct RangeSample: Sendable, Hashable {
   /// - Parameters:
   ///   - time: seconds.
   ///   - distance: metres.
-  /// - standardDeviation: metres. Without a value from the chip, 0.1 is usual: 2–5 cm of noise, and
-  ///   a bias that changes with the position.
+  ///   - standardDeviation: metres. Without a value from the chip, 0.1 is usual: 2–5 cm of noise,
+  ///     and a bias that changes with the position.
   ///   - nonLineOfSight: whether the direct path is blocked; nil if the chip does not report it.
   @inlinable
   public init(

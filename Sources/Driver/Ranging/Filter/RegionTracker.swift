@@ -37,7 +37,8 @@ public struct RegionTracker: Sendable {
   /// Updates the regions with the estimate of a measurement.
   ///
   /// - Parameters:
-  /// - estimate: the estimate of the distance. A rejected one only shows that the peer is present.
+  ///   - estimate: the estimate of the distance. A rejected one only shows that the peer is
+  ///     present.
   ///   - time: seconds on any clock that does not go back, the same for all calls.
   /// - Returns: the changes. A larger region is entered before, and left after, a smaller one.
   public mutating func update(_ estimate: RangeEstimate, at time: Double) -> [RegionChange] {

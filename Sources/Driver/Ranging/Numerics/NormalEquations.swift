@@ -45,8 +45,8 @@ package struct NormalEquations {
   /// Adds the prior that evenly spaced unknowns form a smooth curve.
   ///
   /// - Parameters:
-  /// - bend: the change of the slope over one unit of `step`, one standard deviation.
-  /// - noise: the standard deviation of observations with a weight of 1.
+  ///   - bend: the change of the slope over one unit of `step`, one standard deviation.
+  ///   - noise: the standard deviation of observations with a weight of 1.
   package mutating func smooth(_ unknowns: Range<Int>, step: Double, bend: Double, noise: Double) {
     let deviation = bend * step * step
     let weight = noise * noise / (deviation * deviation)

@@ -206,9 +206,9 @@ struct TargetProblem {
   /// Descends to the nearest minimum.
   ///
   /// - Parameters:
-  /// - promise: the expected decrease of the cost by a step; the step below it is the last one.
-  /// - known: minima that were found before.
-  /// - near: the distance to a known minimum, in metres, within which the descent ends.
+  ///   - promise: the expected decrease of the cost by a step; the step below it is the last one.
+  ///   - known: minima that were found before.
+  ///   - near: the distance to a known minimum, in metres, within which the descent ends.
   /// - Returns: nil for a minimum that is in `known`.
   func descend(
     from start: SIMD3<Double>, bias beginning: Double = 0, promise: Double = 1e-7,

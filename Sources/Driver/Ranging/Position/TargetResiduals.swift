@@ -78,9 +78,9 @@ struct TargetResiduals {
   /// predict.
   ///
   /// - Parameters:
-  /// - slow: the share of the variance that changes slowly.
-  /// - drift: the factor of `age`.
-  /// - scale: the factor of `wear`.
+  ///   - slow: the share of the variance that changes slowly.
+  ///   - drift: the factor of `age`.
+  ///   - scale: the factor of `wear`.
   /// - Returns: the logarithm of the product of the variances.
   func whiten(
     slow: Double, _ fades: [Double], drift: Double, _ scale: Double,

@@ -81,7 +81,7 @@ public struct LineOfSightModel: Sendable, Hashable {
 
   /// - Parameters:
   ///   - middle: the value at which both cases are equally likely.
-  /// - width: the difference from `middle` that multiplies the odds of one case by e.
+  ///   - width: the difference from `middle` that multiplies the odds of one case by e.
   private static func add(
     _ value: Double?, middle: Double, width: Double,
     to sum: inout (evidence: Double, count: Double)

@@ -11,7 +11,8 @@ public struct ClockOffset: Sendable, Hashable {
   ///
   /// - Parameters:
   ///   - value: 1e-6 is one ppm.
-  /// - standardDeviation: the default is the deviation of carrier recovery for one frame, 0.1 ppm.
+  ///   - standardDeviation: the default is the deviation of carrier recovery for one frame, 0.1
+  ///     ppm.
   @inlinable
   public init(_ value: Double, standardDeviation: Double = 0.1e-6) {
     self.value = value
@@ -66,8 +67,8 @@ package struct ClockOffsetTracker: Sendable, Hashable {
   /// Updates the offset with a poll that both ends have stamped.
   ///
   /// - Parameters:
-  /// - time: seconds on a clock that is exact to a fraction of a turn of the counter. Nil if
-  ///   consecutive polls are certainly within one turn.
+  ///   - time: seconds on a clock that is exact to a fraction of a turn of the counter. Nil if
+  ///     consecutive polls are certainly within one turn.
   /// - Returns: whether the offset was updated. The first poll does not update it, nor do polls
   ///   that are too far apart, or stamps that do not belong together.
   @discardableResult

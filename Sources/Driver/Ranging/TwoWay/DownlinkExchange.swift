@@ -52,8 +52,8 @@ public struct DownlinkExchange: Sendable, Hashable {
   /// both, the flight and half of the clock error cancel.
   ///
   /// - Parameters:
-  /// - clocks: (rate of an anchor's clock / rate of the tag's) - 1, as `DownlinkRanging` estimates
-  ///   it.
+  ///   - clocks: (rate of an anchor's clock / rate of the tag's) - 1, as `DownlinkRanging`
+  ///     estimates it.
   ///   - parameters: the counter of the stamps, and the greatest possible clock error.
   public func difference(
     _ clocks: (initiator: ClockOffset, responder: ClockOffset),
@@ -121,8 +121,8 @@ public struct DownlinkRanging: Sendable, Hashable {
   ///   - sent: the transmission times that the messages carry, in ticks of each anchor's own clock
   ///     or of a common time base.
   ///   - time: seconds, to count turns of the counter between rounds.
-  /// - carriers: the carrier offsets that the tag measured, for rounds before two messages can be
-  ///   compared.
+  ///   - carriers: the carrier offsets that the tag measured, for rounds before two messages can be
+  ///     compared.
   /// - Throws: `.unknownClockOffset` until both clocks are known.
   public mutating func difference(
     _ exchange: DownlinkExchange, sent: (poll: TickStamp?, response: TickStamp?) = (nil, nil),

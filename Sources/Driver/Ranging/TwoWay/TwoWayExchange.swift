@@ -101,9 +101,9 @@ public struct TwoWayExchange: Sendable, Hashable {
   /// Returns the distance.
   ///
   /// - Parameters:
-  /// - offset: converts the reply to the initiator's clock in single-sided ranging. Its error of
-  ///   0.1 ppm causes an error of 1.5 cm for each millisecond of reply. Double-sided ranging does
-  ///   not need it.
+  ///   - offset: converts the reply to the initiator's clock in single-sided ranging. Its error of
+  ///     0.1 ppm causes an error of 1.5 cm for each millisecond of reply. Double-sided ranging does
+  ///     not need it.
   ///   - parameters: the counter of the stamps, and the greatest possible clock error.
   /// - Throws: `RangingFailure`; `.unknownClockOffset` without an offset in single-sided ranging.
   public func distance(

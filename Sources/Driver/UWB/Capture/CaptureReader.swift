@@ -53,7 +53,7 @@ public enum CaptureReader {
   ///
   /// - Parameters:
   ///   - take: receives the packets of a capture or a log.
-  /// - line: receives each line of hexadecimal text, without its line break.
+  ///   - line: receives each line of hexadecimal text, without its line break.
   package static func read(
     asItComes path: String, _ take: (Capture) throws -> Void,
     line: (ArraySlice<UInt8>) throws -> Void
@@ -114,7 +114,8 @@ public enum CaptureReader {
     }
   }
 
-  /// - Parameters: - searched: the number of bytes in the lines that did not determine the format.
+  /// - Parameters:
+  ///   - searched: the number of bytes in the lines that did not determine the format.
   ///   - before: the number of bytes at the previous call.
   /// - Returns: nil while the format is unknown.
   private static func format(

@@ -12,8 +12,8 @@ extension UWBDevice {
   ///
   /// - Parameters:
   ///   - channel: the channel of the delays.
-  /// - metres: the change; a negative one makes distances longer.
-  /// - antennas: the antennas by the chip's numbers; empty: the antennas that it ranges with.
+  ///   - metres: the change; a negative one makes distances longer.
+  ///   - antennas: the antennas by the chip's numbers; empty: the antennas that it ranges with.
   /// - Throws: `CalibrationError`; `.unreadable` where a delay would be negative.
   public func antennaDelays(
     channel: UInt8, shorteningBy metres: Double, antennas: [UInt8] = []
@@ -90,9 +90,9 @@ extension UWBDevice {
   /// PDOA_OFFSET). No published document has the sign of the offset. Measure again after writing.
   ///
   /// - Parameters:
-  /// - pair: the pair, by the chip's number.
-  /// - offset: the phase straight ahead in radians.
-  /// - table: angles and phases in radians, sorted by angle, without the offset.
+  ///   - pair: the pair, by the chip's number.
+  ///   - offset: the phase straight ahead in radians.
+  ///   - table: angles and phases in radians, sorted by angle, without the offset.
   /// - Returns: the values, and a sentence about the parts that the chip does not support.
   /// - Throws: `CalibrationError`.
   package func phaseCalibration(

@@ -44,10 +44,10 @@ extension CommandEngine {
   /// time-out limits it, and a cancelled task has to be able to stop a session.
   ///
   /// - Parameters:
-  /// - timeout: the time-out in milliseconds in place of the profile's time-out; the command is
-  ///   then never repeated.
-  /// - patience: additional milliseconds to wait as long as bytes keep arriving. The chip may first
-  ///   send packets that it stored while no host read them.
+  ///   - timeout: the time-out in milliseconds in place of the profile's time-out; the command is
+  ///     then never repeated.
+  ///   - patience: additional milliseconds to wait as long as bytes keep arriving. The chip may
+  ///     first send packets that it stored while no host read them.
   func send<C: UCICommand>(
     _ command: C, timeout: Int? = nil, patience: Int = 0, from sender: Sender = .caller
   ) async throws(DriverError) -> C.Response {
@@ -219,8 +219,8 @@ extension CommandEngine {
   ///
   /// - Parameters:
   ///   - milliseconds: the time until the next check.
-  /// - patience: the additional milliseconds that the backlog may take.
-  /// - seen: the number of frames at the last check; nil before the first check.
+  ///   - patience: the additional milliseconds that the backlog may take.
+  ///   - seen: the number of frames at the last check; nil before the first check.
   private func expire(_ id: UInt64, after milliseconds: Int, patience: Int, seen: UInt64?) {
     // A weak reference, so that neither a timer nor a write keeps the engine alive.
     let timer = clock.timer(.milliseconds(milliseconds)) { [weak self] in

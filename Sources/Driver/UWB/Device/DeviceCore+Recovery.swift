@@ -229,7 +229,7 @@ extension DeviceCore {
   ///
   /// - Parameters:
   ///   - losses: the number of losses before the command.
-  /// - error: the error of the command.
+  ///   - error: the error of the command.
   /// - Throws: `error` if the device was not lost or does not return; the error of the session if
   ///   it did not return; `cancelled`.
   func waitForRecovery(

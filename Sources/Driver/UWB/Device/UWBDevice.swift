@@ -234,9 +234,9 @@ public final class UWBDevice: Sendable {
   ///
   /// - Parameters:
   ///   - configuration: One end of the session.
-  /// - checked: Whether the configuration is checked first, against the rules of the protocol and
-  ///   the chip's capabilities; false: it is sent unchanged. A value that the capabilities exclude
-  ///   is only logged as a warning.
+  ///   - checked: Whether the configuration is checked first, against the rules of the protocol and
+  ///     the chip's capabilities; false: it is sent unchanged. A value that the capabilities
+  ///     exclude is only logged as a warning.
   /// - Throws: `DriverError`, with the session removed from the chip again;
   ///   `.configurationProblems` with everything that was found before anything was sent.
   public func makeSession(
@@ -264,7 +264,7 @@ public final class UWBDevice: Sendable {
   ///
   /// - Parameters:
   ///   - profile: the data, sent to the chip unchanged.
-  /// - configuration: the description of the session for this program; it is not sent.
+  ///   - configuration: the description of the session for this program; it is not sent.
   /// - Throws: `DriverError`, with the session removed from the chip again.
   package func makeSession(
     from profile: NXPSetProfile, as configuration: SessionConfiguration
@@ -289,7 +289,7 @@ public final class UWBDevice: Sendable {
   /// - Parameters:
   ///   - configuration: One end of the session.
   ///   - checked: As in `makeSession`.
-  /// - body: The work with the session.
+  ///   - body: The work with the session.
   /// - Throws: `DriverError` as `any Error`, or the error of `body`.
   public nonisolated(nonsending) func withSession<R: Sendable>(
     _ configuration: SessionConfiguration, checked: Bool = true,
@@ -313,7 +313,7 @@ public final class UWBDevice: Sendable {
   /// - Parameters:
   ///   - configuration: One end of the session.
   ///   - settings: The assumptions of the estimates, from a calibration for example.
-  /// - body: The work with the estimates.
+  ///   - body: The work with the estimates.
   /// - Throws: `DriverError` as `any Error`, or the error of `body`.
   public nonisolated(nonsending) func range<R: Sendable>(
     with configuration: SessionConfiguration, settings: EstimationSettings = EstimationSettings(),

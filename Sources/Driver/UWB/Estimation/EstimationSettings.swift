@@ -53,9 +53,9 @@ extension EstimationSettings {
   ///
   /// - Parameters:
   ///   - calibration: the measured errors of boards and antennas.
-  /// - board: the name of this device in `antenna_delays`, where peers are named by their
-  ///   addresses, like `0001`. An antenna's own delay takes precedence over the delay of a peer.
-  ///   The delay of a peer takes precedence over the common one.
+  ///   - board: the name of this device in `antenna_delays`, where peers are named by their
+  ///     addresses, like `0001`. An antenna's own delay takes precedence over the delay of a peer.
+  ///     The delay of a peer takes precedence over the common one.
   ///   - channel: the channel of the session.
   ///   - peers: the peers of the session.
   public init(

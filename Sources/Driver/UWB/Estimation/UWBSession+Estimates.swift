@@ -69,7 +69,8 @@ extension UWBSession {
   ///
   /// - Parameters:
   ///   - settings: The assumptions of the estimates, from a calibration for example.
-  /// - body: Receives each estimate. It must not block, and in particular not wait for this device.
+  ///   - body: Receives each estimate. It must not block, and in particular not wait for this
+  ///     device.
   /// - Returns: A handle that ends the calls; they continue if it is discarded.
   @discardableResult
   public func onEstimates(

@@ -95,8 +95,8 @@ public enum Preset: String, Sendable, CaseIterable {
   /// both ends name each other's address.
   ///
   /// - Parameters:
-  /// - role: the role of the end.
-  /// - updateRate: determines the interval of Android's presets; other presets have one interval.
+  ///   - role: the role of the end.
+  ///   - updateRate: determines the interval of Android's presets; other presets have one interval.
   public func profile(
     _ role: SessionConfiguration.Role? = nil, updateRate: UpdateRate = .frequent
   ) -> SessionProfile {

@@ -7,9 +7,9 @@ extension SessionProfile {
   /// parameter. The text is a valid profile.
   ///
   /// - Parameters:
-  /// - complete: whether missing parameters are added as comments with their defaults.
+  ///   - complete: whether missing parameters are added as comments with their defaults.
   ///   - includingSecrets: whether keys are printed as they are rather than as `(hidden)`.
-  /// - remarks: sentences for the beginning of the file.
+  ///   - remarks: sentences for the beginning of the file.
   public func text(
     complete: Bool = false, includingSecrets: Bool = false, remarks: [String] = []
   ) -> String {

@@ -13,7 +13,7 @@ extension SessionProfile {
   ///
   /// - Parameters:
   ///   - path: the file's path, or `-`.
-  /// - generation: determines the length of parameters that have several lengths.
+  ///   - generation: determines the length of parameters that have several lengths.
   /// - Throws: `ProfileError`.
   public init(
     file path: String, for generation: Dialect.Generation = .fira2

@@ -140,8 +140,8 @@ extension UWBSession {
   /// a round. Concurrent messages are sent one after another.
   ///
   /// - Parameters:
-  /// - data: the bytes, at most `maximumDataSize()`.
-  /// - peer: a short or an extended address, as the addresses of the session.
+  ///   - data: the bytes, at most `maximumDataSize()`.
+  ///   - peer: a short or an extended address, as the addresses of the session.
   /// - Returns: the number of transmissions over the air, where the chip reports it.
   /// - Throws: `DriverError`; `.dataTooLong`, and `.dataNotSent` with the chip's reason.
   @discardableResult

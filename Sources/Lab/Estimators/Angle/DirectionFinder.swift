@@ -133,9 +133,9 @@ public struct DirectionFinder: Sendable {
   /// Returns the direction for each row of a recording.
   ///
   /// - Parameters:
-  /// - rows: the time in seconds and the phase of each pair in radians. A row is independent of the
-  ///   previous one if its time is not finite or is earlier.
-  /// - live: whether each direction uses only its row and earlier rows.
+  ///   - rows: the time in seconds and the phase of each pair in radians. A row is independent of
+  ///     the previous one if its time is not finite or is earlier.
+  ///   - live: whether each direction uses only its row and earlier rows.
   /// - Returns: nil for rows without a phase.
   package func directions(
     _ rows: [(time: Double, phases: [Double?])], live: Bool = false

@@ -34,8 +34,8 @@ struct PhaseErrors {
 
   /// - Parameters:
   ///   - residuals: the direction of each sample and the residual of its phase.
-  /// - known: the noise, if it is known; nil: it is estimated from samples with nearly the same
-  ///   direction.
+  ///   - known: the noise, if it is known; nil: it is estimated from samples with nearly the same
+  ///     direction.
   init(_ residuals: [Residual], noise known: Double? = nil) {
     let sorted = residuals.sorted { wrapped($0.direction) < wrapped($1.direction) }
     let whole = max(1e-3, sorted.map { abs($0.residual) }.medianDeviation)

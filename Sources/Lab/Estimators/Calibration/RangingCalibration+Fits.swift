@@ -53,8 +53,8 @@ extension RangingCalibration {
   /// change the usual one.
   ///
   /// - Parameters:
-  /// - means: the mean error of each position after the fit.
-  /// - unknowns: the number of delays that were fitted to the means.
+  ///   - means: the mean error of each position after the fit.
+  ///   - unknowns: the number of delays that were fitted to the means.
   static func positionDeviation(_ means: FitResiduals, unknowns: Int) -> Double {
     let usual = priorPositions * usualPositionDeviation * usualPositionDeviation
     let count = priorPositions + Double(max(0, means.count - unknowns))

@@ -64,7 +64,8 @@ package struct WalkaroundCalibration: Sendable {
   ///
   /// - Parameters:
   ///   - path: the positions of the peer over time.
-  /// - phases: the times in seconds and the phases in radians. Their clock may be off by a second.
+  ///   - phases: the times in seconds and the phases in radians. Their clock may be off by a
+  ///     second.
   package init(
     path: [Point], phases: [(time: Double, phase: Double)],
     _ parameters: Parameters = Parameters()

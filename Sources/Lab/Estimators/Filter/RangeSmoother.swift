@@ -194,8 +194,8 @@ private struct ForwardPass {
   private var turnEnd = 0
 
   /// - Parameters:
-  /// - order: the indices of the samples in order of time.
-  /// - gates: the parameters that determine whether samples agree.
+  ///   - order: the indices of the samples in order of time.
+  ///   - gates: the parameters that determine whether samples agree.
   init(
     _ samples: [RangeSample], _ order: [Int], _ gates: RangeEstimator.Parameters,
     _ estimator: RangeEstimator
