@@ -1,26 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The ratio of a tracker's actual covariance to the covariance of its model, learned from the
-/// innovations of the last seconds.
+/// The ratio of a tracker's actual covariance to its model's covariance. It is learned from the
+/// innovations of recent seconds.
 ///
-/// Noise that is assumed too large or too small appears in the innovations. A part of the variance
-/// does not: constant errors, and errors that change slowly, look like another position. This part
-/// was fitted to one public recording, of a trolley among anchors; others agree.
+/// Innovations show whether the assumed noise is too large or too small. They do not show all of
+/// the variance: constant errors, and errors that change slowly, look like another position. The
+/// hidden share was fitted to one public recording, of a trolley among anchors; others agree with
+/// it.
 struct LearnedWidth: Sendable, Hashable {
   /// The seconds after which the weight of a measurement has fallen to a third.
   private static let memory = 20.0
-  /// The least factor: the share of the variance that does not appear in innovations.
+  /// The least factor: the share of the variance that innovations do not show.
   ///
-  /// It is larger for recordings, which average the noise.
+  /// It is larger for recordings, in which smoothing reduces the noise.
   private static let hidden = (live: 0.275, recorded: 0.455)
-  /// The hidden share with differences. It is added to the share that innovations show.
+  /// The hidden share with differences of ranges, which is added to the share that innovations
+  /// show.
   ///
-  /// Each difference contains the errors of two anchors. In simulations, the larger of both shares
-  /// is too small.
+  /// Each difference contains the errors of two anchors. In simulations, the larger of the two
+  /// shares alone is too small.
   private static let hiddenOfDifferences = (live: 0.2, recorded: 0.4)
-  /// The limit of a squared innovation, in variances.
+  /// The limit of a squared innovation divided by its variance.
   private static let most = 9.0
-  /// The mean of the limited square of a standard normal variable.
+  /// The mean square of a standard normal variable, with that limit.
   private static let usual = 0.98
 
   /// The weight of the prior, as a number of measurements.
@@ -41,7 +43,7 @@ struct LearnedWidth: Sendable, Hashable {
 
   mutating func fade(_ seconds: Double) {
     let part = 1 / (1 + seconds / Self.memory)
-    // The prior returns after a long silence.
+    // Without measurements for a long time, only the prior remains.
     count = Self.prior + (count - Self.prior) * part
     sum = Self.prior * Self.usual + (sum - Self.prior * Self.usual) * part
   }
@@ -49,15 +51,15 @@ struct LearnedWidth: Sendable, Hashable {
   /// The factor on the stated variances.
   var factor: Double { factor(Self.hidden.live, Self.hiddenOfDifferences.live) }
 
-  /// The factor on the variances of a smoother.
+  /// The factor on the covariances of a smoother.
   var recordedFactor: Double {
     factor(Self.hidden.recorded, Self.hiddenOfDifferences.recorded)
   }
 
   private func factor(_ hidden: Double, _ added: Double) -> Double {
     let mean = sum / count / Self.usual
-    // A mean of few values may be small by chance, so one standard deviation is added before the
-    // variance is reduced.
+    // The mean of few values may be small by chance. It reduces the variance only after one
+    // standard deviation was added.
     let sure = mean < 1 ? min(1, mean * (1 + (2 / count).squareRoot())) : min(4, mean)
     return hasDifferences ? added + (1 - added) * sure : max(hidden, sure)
   }

@@ -3,20 +3,20 @@
 internal import Glibc
 internal import Ranging
 
-/// Live passes with several accelerations and several slow errors, weighted by their predictions.
+/// Live passes with different accelerations and slow errors, weighted by their predictions.
 ///
-/// All accelerations are combined with the most likely slow error, and all slow errors with the
-/// most likely acceleration. When the choice changes, the other passes continue with the new one.
-/// Only the most likely acceleration is used, since it may change at any time. The slow errors are
-/// mixed.
+/// There is a pass for each acceleration with the most likely slow error, and for each slow error
+/// with the most likely acceleration. When one of these choices changes, the passes of the other
+/// parameter continue with the new choice. The positions with all slow errors are mixed. Only the
+/// most likely acceleration is used, because it may change at any time.
 struct PositionBank: Sendable {
   /// The seconds after which the weight of predictions has fallen to a third.
   ///
-  /// An acceleration lasts for a manoeuvre. Errors of anchors last as long as the place is the
-  /// same.
+  /// An acceleration lasts as long as a manoeuvre, the errors of anchors as long as the device
+  /// stays in a place.
   private static let memory = (acceleration: 10.0, slowError: 30.0)
 
-  /// The possible values of one parameter. Each value has a pass.
+  /// The possible values of one parameter, with a pass for each value.
   private struct Choice: Sendable {
     let values: [Double]
     /// The index of the pass of each value.
@@ -26,19 +26,19 @@ struct PositionBank: Sendable {
 
     init(_ values: [Double], firstPass: Int) {
       self.values = values
-      // The first pass belongs to the first value of both parameters.
+      // The first values of both parameters share the first pass.
       passes = values.indices.map { $0 == 0 ? 0 : firstPass + $0 - 1 }
       scores = values.map { _ in 0 }
     }
 
     var value: Double { values[chosen] }
 
-    /// Adds the log-likelihoods of the last samples, by their pass.
+    /// Adds the log-likelihoods of the last samples, which are given for each pass.
     mutating func add(_ gains: [Double], memory: Double) {
       for index in scores.indices { scores[index] = memory * scores[index] + gains[passes[index]] }
     }
 
-    /// The index of the value with the best predictions.
+    /// The index of the value under which the samples were most likely.
     var likeliest: Int {
       scores.indices.reduce(chosen) { scores[$1] > scores[$0] ? $1 : $0 }
     }
@@ -47,12 +47,12 @@ struct PositionBank: Sendable {
   private let smoother: PositionSmoother
   private var passes: [PositionPass]
   private var acceleration, slowError: Choice
-  /// The time of the last sample with a position, and the evidence of each pass at this time.
+  /// The time of the last sample with a position, and the log-likelihood of each pass at that time.
   private var last: (time: Double, evidence: [Double])?
 
   init(_ smoother: PositionSmoother, sources: Int) {
     self.smoother = smoother
-    // Without a slow error, all its multiples are equal.
+    // Multiples of a slow error of 0 are all equal.
     let slowErrors = smoother.errors.slow > 0 ? smoother.slowErrors : [1]
     acceleration = Choice(smoother.accelerations, firstPass: 1)
     slowError = Choice(slowErrors, firstPass: smoother.accelerations.count)
@@ -93,7 +93,7 @@ struct PositionBank: Sendable {
   /// Removes the samples at the beginning that no pass needs.
   ///
   /// - Parameter limit: the first sample without a position.
-  /// - Returns: their number.
+  /// - Returns: the number of removed samples.
   mutating func removeSurplus(_ limit: Int) -> Int {
     let surplus = passes.reduce(limit) { min($0, $1.surplus) }
     guard surplus > 0 else { return 0 }
@@ -101,7 +101,7 @@ struct PositionBank: Sendable {
     return surplus
   }
 
-  /// Chooses the acceleration and the slow error with the best predictions of the last seconds.
+  /// Chooses the acceleration and the slow error with the best predictions in recent seconds.
   private mutating func choose(_ index: Int) {
     let evidence = passes.map { $0.evidence[index] }
     let time = passes[0].time(of: index)
@@ -131,7 +131,7 @@ struct PositionBank: Sendable {
     passes[pass].assume(smoother.assuming(acceleration: acceleration, slowError: slowError))
   }
 
-  /// Returns mean and covariance of the positions with each slow error.
+  /// Returns the mean and the covariance of the positions that the slow errors lead to.
   func mixture(_ index: Int) -> PositionSmoother.Point? {
     guard var point = passes[slowError.passes[slowError.chosen]].points[index] else { return nil }
     let most = slowError.scores[slowError.chosen]
@@ -144,7 +144,7 @@ struct PositionBank: Sendable {
 }
 
 extension PositionEstimate {
-  /// Replaces the estimate by the mean and the covariance of weighted estimates.
+  /// Replaces the estimate with the mean and the covariance of weighted estimates.
   fileprivate mutating func mix(_ estimates: [(estimate: PositionEstimate, weight: Double)]) {
     guard estimates.count > 1 else { return }
     let total = estimates.reduce(0) { $0 + $1.weight }

@@ -4,7 +4,7 @@ internal import Ranging
 
 /// One measurement that depends on a position.
 package struct PositionObservation: Sendable, Hashable {
-  /// The quantity measured, with the anchor positions in metres.
+  /// The measured quantity, with the positions of the anchors in metres.
   package enum Kind: Sendable, Hashable {
     /// The distance to an anchor.
     case range(SIMD3<Double>)
@@ -50,11 +50,11 @@ package struct PositionObservation: Sendable, Hashable {
   }
 }
 
-/// The prior knowledge of the height.
+/// The prior of the height.
 package struct HeightPrior: Sendable, Hashable {
   /// The height in metres.
   package var height: Double
-  /// One standard deviation in metres; very small when the height is known.
+  /// One standard deviation in metres; very small if the height is known.
   package var standardDeviation: Double
 
   /// Creates a prior of `height` metres.

@@ -8,8 +8,8 @@ package struct PositionSample: Sendable, Hashable {
   /// The time in seconds.
   package var time: Double
   package var observation: PositionObservation
-  /// The index of the anchor, counted from 0; samples of one anchor share its errors. For a
-  /// difference, the index of the second anchor.
+  /// The index of the anchor, counted from 0; for a difference, the index of the second anchor.
+  /// Samples of one anchor share its errors.
   package var source: Int
   /// The index of the first anchor of a difference.
   package var reference: Int?
@@ -24,12 +24,13 @@ package struct PositionSample: Sendable, Hashable {
 extension [PositionSample] {
   /// Returns the measurements of one time, with deviations that account for repetitions.
   ///
-  /// All ranges to one anchor carry the information of a single one. Differences of n connected
-  /// anchors carry the information of n - 1.
+  /// All ranges to one anchor together have the information of a single range. Differences between
+  /// n connected anchors together have the information of n - 1.
   ///
-  /// - Parameter errors: constant errors of anchors that are not part of the noise, by their index.
+  /// - Parameter errors: the constant errors of anchors by their index, which are not part of the
+  ///   noise.
   package func observations(errors: [Int: Double]) -> [PositionObservation] {
-    // The group of connected anchors of each anchor, named by one of them.
+    // The group of connected anchors that each anchor belongs to, identified by one of its anchors.
     var groups: [Int: Int] = [:]
     for sample in self {
       guard let reference = sample.reference else { continue }
@@ -54,41 +55,41 @@ extension [PositionSample] {
   }
 }
 
-/// The path of a device through a recording. Each position follows from the whole recording
-/// (smoothed), or only from the samples up to its time (filtered).
+/// The path of a device through a recording. Each position is computed from the whole recording
+/// (smoothed) or from the samples up to its time (filtered).
 public struct PositionSmoother: Sendable {
   package var parameters: PositionTracker.Parameters
-  /// The duration in seconds of the measurements for the first position.
+  /// The duration in seconds of the measurements that determine the first position.
   package var initialWindow = 1.0
-  /// The seconds without a measurement after which the position is computed from scratch.
+  /// The seconds without a measurement after which the path begins again with a new first position.
   package var gap = 5.0
 
   package var errors = PositionErrorModel()
   /// Multiples of the acceleration density of `parameters`: walking, running, a drone.
   ///
-  /// The most likely one is chosen. None is below 1, because errors that last for seconds make a
-  /// calm path look too likely.
+  /// The most likely one is chosen. None is below 1, because errors that last for seconds would
+  /// make a calm path seem too likely.
   package var accelerations = [1.0, 10, 100]
-  /// Multiples of the slow error of `errors`, in ascending order: rooms, and drones whose antennas
-  /// turn.
+  /// Multiples of the slow error of `errors`, in ascending order, for rooms, and for drones with
+  /// turning antennas.
   ///
-  /// The measurements decide. None is below 1, because the assumed noise of measurements hides a
-  /// part of the slow error.
+  /// The measurements determine their weights. None is below 1, because the assumed noise includes
+  /// a part of the slow error.
   package var slowErrors = [1.0, 2, 4]
 
   /// The position at one time.
   public struct Point: Sendable {
     /// The time in seconds, on the clock of the measurements.
     public var time: Double
-    /// The position with its uncertainty.
+    /// The position with its covariance.
     public var estimate: PositionEstimate
-    /// Whether the measurement of this time was used.
+    /// Whether the measurement at this time was used.
     public var isAccepted: Bool
   }
 
   /// Creates a smoother for people, trolleys and drones.
   ///
-  /// - Parameter height: the prior knowledge of the height, if any.
+  /// - Parameter height: the prior of the height; nil: any height is possible.
   package init(height: HeightPrior? = nil) {
     parameters = PositionTracker.Parameters()
     parameters.height = height
@@ -100,7 +101,7 @@ public struct PositionSmoother: Sendable {
   ///
   /// - Parameters:
   ///   - samples: in order of time.
-  ///   - live: whether each position uses only the samples until its time.
+  ///   - live: whether each position uses only the samples up to its time.
   /// - Returns: nil for samples at which no position could be determined.
   package func path(_ samples: [PositionSample], live: Bool = false) -> [Point?] {
     if live { return livePath(samples) }
@@ -110,8 +111,8 @@ public struct PositionSmoother: Sendable {
   /// Returns the smoother with another acceleration and slow error.
   ///
   /// - Parameters:
-  ///   - acceleration: a multiple of its own.
-  ///   - slowError: a multiple of the slow error of `errors`.
+  ///   - acceleration: the multiple of the acceleration density of `parameters`.
+  ///   - slowError: the multiple of the slow error of `errors`.
   func assuming(acceleration: Double, slowError: Double) -> PositionSmoother {
     var smoother = self
     smoother.parameters.accelerationDensity *= acceleration
@@ -120,9 +121,10 @@ public struct PositionSmoother: Sendable {
     return smoother
   }
 
-  /// Returns the smoother with the acceleration and the slow error that predict the samples best.
+  /// Returns the smoother with the acceleration and the slow error under which the samples are most
+  /// likely.
   ///
-  /// Each of them is chosen while the other one is kept.
+  /// One is chosen while the other stays the same.
   private func likeliest(for samples: [PositionSample]) -> PositionSmoother {
     var known: [SIMD2<Double>: Double] = [:]
     func evidence(_ model: SIMD2<Double>) -> Double {
@@ -133,7 +135,7 @@ public struct PositionSmoother: Sendable {
       return value
     }
     var best = SIMD2(accelerations[0], slowErrors[0])
-    // With a greater slow error, another acceleration may be more likely.
+    // The second round may choose another acceleration, because the slow error has changed.
     for _ in 0..<2 {
       let slow = best.y
       if accelerations.count > 1 {
@@ -151,7 +153,7 @@ public struct PositionSmoother: Sendable {
 
   /// Returns the position at each sample from the samples up to its time.
   ///
-  /// Positions that prove wrong are revised.
+  /// A position may be computed again after later samples have shown that it was wrong.
   private func livePath(_ samples: [PositionSample]) -> [Point?] {
     var bank = PositionBank(self, sources: Self.sources(samples))
     bank.add(samples, errors: [:])
@@ -171,7 +173,7 @@ public struct PositionSmoother: Sendable {
     (samples.map { max($0.source, $0.reference ?? 0) }.max() ?? -1) + 1
   }
 
-  /// Returns a pass through all samples.
+  /// Returns a pass that has processed all samples.
   private func pass(_ samples: [PositionSample], live: Bool) -> PositionPass {
     var pass = PositionPass(self, sources: Self.sources(samples), isSmoothed: !live)
     pass.add(samples)
@@ -180,7 +182,7 @@ public struct PositionSmoother: Sendable {
     return pass
   }
 
-  /// Computes the position from the measurements of a short time.
+  /// Computes the first position from the measurements of a short time.
   fileprivate func begin(
     _ samples: [PositionSample], _ index: Int, _ filter: PositionTracker?, _ sources: Int,
     live: Bool
@@ -197,7 +199,7 @@ public struct PositionSmoother: Sendable {
       }
     ).map { $0.beginning(parameters, within: initialWindow) }
     guard var best = positions.first else { return nil }
-    // Where a mirror image fits equally well, later measurements decide.
+    // If a mirror image fits equally well, later measurements determine the right one.
     if positions.count > 1, !live {
       var most = -Double.infinity
       let trial = samples[index...].prefix { $0.time - first <= 30 }
@@ -224,14 +226,14 @@ struct PositionPass: Sendable {
   /// The index of the next sample.
   private(set) var index = 0
   private var isLost = true
-  /// The sample at which the position was computed, and the sample before which the track was
-  /// consistent.
+  /// The sample at which the position was first computed, and the sample up to which the track was
+  /// consistent with the measurements.
   private var (start, consistent) = (0, 0)
-  /// The first sample that was processed again.
+  /// The first of the samples that were processed again.
   private(set) var revised = Int.max
-  /// The number of anchors that were measured.
+  /// The number of anchors with a measurement.
   private var seen = 0
-  /// The samples of each mark, and the width of the covariance at its time.
+  /// The samples at each time with a position, and the width of the covariance at that time.
   private var marks: [(samples: Range<Int>, width: Double)] = []
   private var warnings: GeometryWarnings = []
 
@@ -240,7 +242,7 @@ struct PositionPass: Sendable {
     (self.smoother, self.sources, self.isSmoothed) = (smoother, sources, isSmoothed)
   }
 
-  /// Adds later samples, with all samples of their times.
+  /// Adds later samples. All samples of one time have to be added together.
   ///
   /// - Parameter errors: additional constant errors of their anchors; see `PositionErrorModel`.
   mutating func add(_ later: [PositionSample], errors: [Int: Double] = [:]) {
@@ -254,11 +256,11 @@ struct PositionPass: Sendable {
     for sample in later { seen = max(seen, 1 + max(sample.source, sample.reference ?? 0)) }
   }
 
-  /// Processes samples. The start of a track waits until all samples of its first second are
-  /// available.
+  /// Processes samples. A track starts when all samples of its first second are available.
   ///
-  /// - Parameter now: the time up to which all samples were added, in seconds.
-  /// - Parameter limit: the first sample that is not processed.
+  /// - Parameters:
+  ///   - now: the time up to which all samples were added, in seconds.
+  ///   - limit: the first sample that is not processed.
   mutating func run(until now: Double, before limit: Int = .max) {
     while index < min(limit, samples.count) {
       let time = samples[index].time
@@ -268,7 +270,7 @@ struct PositionPass: Sendable {
         guard now - time > smoother.initialWindow else { return }
         guard let initial = smoother.begin(samples, index, filter, sources, live: !isSmoothed)
         else {
-          // Without a position at this sample, the search continues at the next one.
+          // If there is no position at this sample, the search continues at the next one.
           index = end
           continue
         }
@@ -281,8 +283,8 @@ struct PositionPass: Sendable {
       if balance == 0 { consistent = end }
       index = end
       if balance >= max(smoother.parameters.rejectionLimit, 2 * seen) {
-        // Computes the position again from the last consistent sample, but only once from each
-        // sample.
+        // Computes the position again from the last consistent sample. This is done only once for
+        // each sample.
         isLost = true
         if consistent > start {
           for lost in consistent..<index { points[lost] = nil }
@@ -295,7 +297,7 @@ struct PositionPass: Sendable {
 
   func time(of index: Int) -> Double { samples[index].time }
 
-  /// Forgets which samples were processed again.
+  /// Resets the record of samples that were processed again.
   mutating func resetRevised() { revised = .max }
 
   /// Continues with another acceleration or slow error.
@@ -343,12 +345,12 @@ struct PositionPass: Sendable {
     }
   }
 
-  /// Corrects each position by later samples, if the tracker has a history.
+  /// Corrects each position by later samples. Does nothing if the tracker has no history.
   mutating func smooth() {
     guard let history = filter?.history else { return }
     var later = 0
     for (mark, state) in zip(marks, history.smoothed()) {
-      // The widths are interpolated between the marks on both sides.
+      // Between two marks, the width is interpolated.
       let time = samples[mark.samples.lowerBound].time
       while later + 1 < marks.count,
         samples[marks[later + 1].samples.lowerBound].time <= time + 10
@@ -364,10 +366,10 @@ struct PositionPass: Sendable {
 }
 
 extension PositionEstimate {
-  /// Returns the estimate with the uncertainty for the start of a filter.
+  /// Returns the estimate with a greater uncertainty, as the start of a filter.
   ///
-  /// The device moved although it was assumed to be at rest. Its measurements are used again, and
-  /// must not count twice.
+  /// The device moved although it was assumed to be at rest. The measurements since then are used
+  /// again, and must not count twice.
   func beginning(_ parameters: PositionTracker.Parameters, within seconds: Double)
     -> PositionEstimate
   {

@@ -9,43 +9,44 @@ public struct PositionEstimate: Sendable, Hashable {
   public var position: SIMD3<Double>
   /// The covariance of the position in square metres.
   public var covariance: Symmetric3
-  /// Reasons to doubt the position.
+  /// The reasons to doubt the position.
   public var warnings: GeometryWarnings
 
-  /// The radius in metres of the circle around `position`, seen from above, that contains the
-  /// device with a probability of 95 %.
+  /// The radius in metres of a horizontal circle around `position` that contains the device with a
+  /// probability of 95 %.
   public var r95: Double {
     let (mean, half) = ((covariance.xx + covariance.yy) / 2, (covariance.xx - covariance.yy) / 2)
     let spread = (half * half + covariance.xy * covariance.xy).squareRoot()
     let longest = max(0, mean + spread)
     guard longest > 0 else { return 0 }
-    // The factor on the longest deviation: 1.96 for a line, 2.448 for a circle. A polynomial
-    // interpolates.
+    // The factor on the longest standard deviation is 1.96 if the ellipse is a line, and 2.448 if
+    // it is a circle. A polynomial interpolates between them.
     let q = max(0, mean - spread) / longest
     return (1.9614 + q * (0.1965 + q * (0.4478 - q * 0.157))) * longest.squareRoot()
   }
 }
 
-/// Reasons to doubt a position.
+/// The reasons to doubt a position.
 public struct GeometryWarnings: OptionSet, Sendable, Hashable {
   /// One bit for each warning.
   public let rawValue: UInt8
   /// Creates a set from its bits.
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-  /// Another position, such as a mirror image, fits as well.
+  /// Another position, such as a mirror image, fits the measurements as well.
   public static let mirror = GeometryWarnings(rawValue: 1)
   /// The anchors are nearly in a plane: heights above and below it cannot be distinguished.
   public static let coplanar = GeometryWarnings(rawValue: 2)
-  /// The anchors are in nearly one direction from the position. The error of the position is much
-  /// greater than the error of a range.
+  /// All anchors are in nearly the same direction from the position. The error of the position is
+  /// much greater than the error of a range.
   public static let dilution = GeometryWarnings(rawValue: 4)
   /// The measurements contradict each other.
   public static let inconsistent = GeometryWarnings(rawValue: 8)
 }
 
 extension GeometryWarnings: CustomStringConvertible {
-  /// The names of the warnings, the most important first, such as `mirror+dilution`; `ok` without.
+  /// The names of the warnings, most important first, such as `mirror+dilution`; `ok` without
+  /// warnings.
   public var description: String {
     let names: [(Self, String)] = [
       (.inconsistent, "inconsistent"), (.mirror, "mirror"), (.coplanar, "coplanar"),
@@ -58,25 +59,25 @@ extension GeometryWarnings: CustomStringConvertible {
 
 /// Computes a position from measurements to several anchors.
 ///
-/// The method is robust non-linear least squares from several starting points, so neither an
-/// outlier nor a mirror image is accepted as the position.
+/// The method is robust non-linear least squares from several starting points. An outlier hardly
+/// affects the result, and a mirror image is recognised as one.
 package struct PositionSolver: Sendable {
-  /// See `RangeEstimator.Parameters.tailFreedom`.
+  /// The degrees of freedom of the noise; see `RangeEstimator.Parameters.tailFreedom`.
   package var tailFreedom = 4.0
-  /// The prior knowledge of the height.
+  /// The prior of the height.
   package var height: HeightPrior?
-  /// A constant error that all ranges share, one standard deviation in metres. It does not change
+  /// One standard deviation in metres of a constant error that all ranges share. It does not change
   /// positions, only their covariance.
   package var sharedDeviation = 0.0
 
-  /// The number of observations above which the search uses only a part of them. The minima are
-  /// then refined with all.
+  /// The number of observations above which the search uses only some of them. All observations
+  /// then refine the minima that were found.
   private static let mostSearched = 512
 
   /// Creates a solver. Without `height`, any height is possible.
   package init(height: HeightPrior? = nil) { self.height = height }
 
-  /// Returns the position; nil when the measurements do not determine one.
+  /// Returns the position; nil if the measurements do not determine one.
   ///
   /// - Parameters:
   ///   - observations: ranges and differences of ranges, all of one time.
@@ -133,7 +134,7 @@ package struct PositionSolver: Sendable {
     }
     guard let best = found.first, let covariance = best.information.inverse else { return [] }
     var warnings: GeometryWarnings = []
-    // A difference in cost of 2 corresponds to two standard deviations of a likelihood.
+    // A cost that is 2 higher corresponds to two standard deviations of a normal distribution.
     if found.contains(where: { $0.position != best.position && $0.cost < best.cost + 2 }) {
       warnings.insert(.mirror)
     }
@@ -206,7 +207,7 @@ package struct PositionSolver: Sendable {
       let precision = 1 / (one.standardDeviation * one.standardDeviation)
       let residual = one.value - value
       let normalised = residual * residual * precision
-      // By Student's t, a measurement with a greater residual has less weight.
+      // The weight of a measurement decreases with its residual (Student's t-distribution).
       let weight = precision * (tailFreedom + 1) / (tailFreedom + normalised)
       cost += (tailFreedom + 1) / 2 * log(1 + normalised / tailFreedom)
       slope = slope + gradient * (weight * residual)
@@ -242,9 +243,9 @@ extension PositionObservation {
 }
 
 extension [PositionObservation] {
-  /// Returns about `count` observations, in equal shares from each anchor or pair of anchors.
+  /// Returns about `count` observations, in equal shares for each anchor or pair of anchors.
   ///
-  /// At least one is returned for each; all if there are fewer.
+  /// At least one is returned for each; all are returned if there are fewer than `count`.
   fileprivate func thinned(to count: Int) -> [PositionObservation] {
     guard self.count > count else { return self }
     let totals = Dictionary(map { ($0.kind, 1) }, uniquingKeysWith: +)

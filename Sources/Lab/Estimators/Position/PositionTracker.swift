@@ -3,13 +3,12 @@
 internal import Glibc
 package import Ranging
 
-/// Tracks a moving position together with the errors of the anchors, measurement by measurement.
+/// Tracks a moving position and the errors of the anchors, measurement by measurement.
 ///
-/// The tracker is a Kalman filter on position and velocity with white acceleration, gated and
-/// heavy-tailed like `RangeEstimator`. It has two more states for each anchor: its constant error
-/// and the error that changes slowly. Where measurements cannot separate an error from the
-/// position, both stay uncertain together. Measurements need not be simultaneous. Does not allocate
-/// for a measurement.
+/// The tracker is a Kalman filter of position and velocity with white acceleration. It has a gate
+/// and heavy tails like `RangeEstimator`. Two more states for each anchor are its constant error
+/// and its slowly changing error. If measurements cannot separate an error from the position, both
+/// stay uncertain. The measurements may be of different times. No measurement allocates.
 package struct PositionTracker: Sendable {
   /// The model of the movement, and the limits for measurements.
   package struct Parameters: Sendable, Hashable {
@@ -19,21 +18,21 @@ package struct PositionTracker: Sendable {
     package var initialVelocity = 1.0
     /// The number of standard deviations beyond which a measurement is an outlier.
     package var gate = 4.0
-    /// See `RangeEstimator.Parameters.tailFreedom`.
+    /// The degrees of freedom of the noise; see `RangeEstimator.Parameters.tailFreedom`.
     package var tailFreedom = 4.0
-    /// The prior knowledge of the height. It is used as a measurement at the start and then once a
-    /// second, so heights that the anchors do not determine do not drift.
+    /// The prior of the height. It is used as a measurement at the start and then once a second. A
+    /// height that the anchors do not determine then does not drift.
     package var height: HeightPrior?
-    /// The excess of rejected over accepted measurements at which the position is lost.
+    /// The number of rejected minus accepted measurements at which the position is lost.
     ///
-    /// If twice the number of anchors is more, that number applies.
+    /// If twice the number of anchors is greater, that number applies.
     package var rejectionLimit = 8
 
     package init() {}
 
-    /// Returns the known height as a measurement, unless it was used within the last 50 ms.
+    /// Returns the known height as a measurement. Returns nil if it was used within the last 50 ms.
     ///
-    /// - Returns: the difference from `own`, and its variance.
+    /// - Returns: the known height minus `own`, and its variance.
     func heightMeasurement(
       _ own: Double, now: Double, since last: inout Double
     ) -> (innovation: Double, variance: Double)? {
@@ -61,11 +60,11 @@ package struct PositionTracker: Sendable {
   private var hasGreatConstants: Bool
   /// The log-likelihood of the measurements, without terms that are equal for all trackers.
   ///
-  /// It is used to choose among starting points.
+  /// It is used to choose between starting points.
   package private(set) var logLikelihood = 0.0
   /// The number of rejected minus accepted measurements, at least 0.
   ///
-  /// Even at a wrong position some measurements are accepted.
+  /// A few measurements are accepted even at a wrong position, so a single one does not reset it.
   package private(set) var rejectionBalance = 0
   /// The history of steps for `PositionSmoother`; nil unless it is needed.
   var history: SmootherHistory?
@@ -75,7 +74,7 @@ package struct PositionTracker: Sendable {
   /// - Parameters:
   ///   - start: the first position.
   ///   - time: seconds.
-  ///   - sources: how many anchors there are.
+  ///   - sources: the number of anchors.
   package init(
     at start: PositionEstimate, time: Double, sources: Int, errors: PositionErrorModel,
     _ parameters: Parameters
@@ -100,7 +99,7 @@ package struct PositionTracker: Sendable {
     restart(at: start, time: time)
   }
 
-  /// Continues from another position and time; the estimated errors stay.
+  /// Continues from another position and time. Keeps the estimated errors.
   package mutating func restart(at start: PositionEstimate, time: Double) {
     (self.time, heightTime) = (time, -.infinity)
     rejectionBalance = 0
@@ -126,8 +125,8 @@ package struct PositionTracker: Sendable {
   /// The position in metres.
   package var position: SIMD3<Double> { SIMD3<Double>(mean[0], mean[1], mean[2]) }
 
-  /// The covariance of the position in square metres, widened by the innovations of the last
-  /// seconds.
+  /// The covariance of the position in square metres, scaled by the factor that recent innovations
+  /// show.
   package var covariance: Symmetric3 {
     Symmetric3(
       xx: states[0], xy: states[1], xz: states[2], yy: states[size + 1],
@@ -143,15 +142,16 @@ package struct PositionTracker: Sendable {
     error(of: sample.source) - (sample.reference.map { error(of: $0) } ?? 0)
   }
 
-  /// Adds a deviation in metres to the constant error of an anchor without a measurement so far.
+  /// Adds a deviation in metres to the constant error of an anchor, which must not have been
+  /// measured yet.
   mutating func widen(_ source: Int, by deviation: Double) {
     guard (0..<sources).contains(source) else { return }
     if errors.isGreat(deviation) { hasGreatConstants = true }
     states[(6 + source) * (size + 1)] += deviation * deviation
   }
 
-  /// Continues with another acceleration or slow error. The uncertainty of the slow errors adapts
-  /// within their correlation time.
+  /// Continues with another acceleration or slow error. The variances of slow errors change to the
+  /// new one within their correlation time.
   mutating func assume(_ parameters: Parameters, slowMultiple: Double) {
     self.parameters = parameters
     errors.slowMultiple = slowMultiple
@@ -164,8 +164,8 @@ package struct PositionTracker: Sendable {
     let dt = next - time
     guard dt > 0, dt.isFinite else { return }
     time = next
-    // The covariance becomes F·P·Fᵀ. F adds dt times the velocity to the position, and reduces slow
-    // errors.
+    // The covariance becomes F·P·Fᵀ. F adds dt times the velocity to the position, and multiplies
+    // slow errors by a factor below 1.
     for axis in 0..<3 { mean[axis] += dt * mean[axis + 3] }
     for axis in 0..<3 {
       for other in 0..<size {
@@ -201,7 +201,8 @@ package struct PositionTracker: Sendable {
 
   /// Updates the position with a measurement, at its time.
   ///
-  /// - Returns: whether it was used; false for outliers and for anchors of `sources` or above.
+  /// - Returns: whether it was used; false for outliers, and for anchors with an index of `sources`
+  ///   or above.
   @discardableResult
   package mutating func update(_ sample: PositionSample) -> Bool {
     let observation = sample.observation
@@ -226,7 +227,7 @@ package struct PositionTracker: Sendable {
     let normalised = measurement.innovation * measurement.innovation / (own + noise)
     width.add(normalised, isDifference: sample.reference != nil)
     let freedom = parameters.tailFreedom
-    // Student's t.
+    // The noise has Student's t-distribution.
     logLikelihood -=
       (freedom + 1) / 2 * log(1 + normalised / freedom)
       + log(own + noise) / 2
@@ -284,7 +285,7 @@ package struct PositionTracker: Sendable {
     errors.width(width.recordedFactor, hasGreatConstants: hasGreatConstants)
   }
 
-  /// Adds the position to the history, and returns the position.
+  /// Adds the position to the history, and returns the position with its covariance.
   mutating func mark() -> (position: SIMD3<Double>, covariance: Symmetric3) {
     let (here, rows) = (position, Array(states[..<(3 * size)]))
     history?.mark(here, rows)
@@ -292,7 +293,7 @@ package struct PositionTracker: Sendable {
   }
 }
 
-/// The times of the last measurements that have the same noise as a new one.
+/// The times of recent measurements that share their noise with a new one.
 ///
 /// These are measurements to the same anchor, and differences whose sum is the new difference.
 private struct Repetition: Sendable {
@@ -301,7 +302,7 @@ private struct Repetition: Sendable {
   private var ranges: [Double]
   /// The time of the last measurement of each pair of anchors, in both orders.
   private var differences: [Double]
-  /// For `connection`: the times since which anchors are connected, and the visited anchors.
+  /// Memory for `connection`: since when each anchor is connected, and which anchors were visited.
   private var since: [Double]
   private var isVisited: [Bool]
 
@@ -313,7 +314,7 @@ private struct Repetition: Sendable {
     isVisited = [Bool](repeating: false, count: sources)
   }
 
-  /// - Returns: the seconds between these measurements and the sample.
+  /// - Returns: the seconds between the latest of these measurements and the sample.
   mutating func add(_ sample: PositionSample, within time: Double) -> Double {
     let (now, a) = (sample.time, sample.source)
     guard let b = sample.reference else {
@@ -326,7 +327,7 @@ private struct Repetition: Sendable {
     return now - last
   }
 
-  /// Returns the latest time since which differences lead from one anchor to another.
+  /// Returns the time since which a chain of differences has connected two anchors.
   private mutating func connection(from a: Int, to b: Int, after start: Double) -> Double {
     for index in since.indices { (since[index], isVisited[index]) = (-.infinity, false) }
     var (next, time) = (a, Double.infinity)
@@ -348,32 +349,33 @@ private struct Repetition: Sendable {
 ///
 /// All are standard deviations in metres.
 package struct PositionErrorModel: Sendable, Hashable {
-  /// The constant error that all ranges share: the antenna delay of the device that is located.
+  /// The constant error that all ranges share: the antenna delay of the located device.
   package var shared = 0.15
-  /// The constant error of each anchor: of its antenna delay and of its surveyed place, 5 cm each.
+  /// The constant error of each anchor. Its antenna delay and its surveyed position contribute 5 cm
+  /// each.
   ///
-  /// In each public recording, the measurements are more likely than with 15 cm.
+  /// In each public recording, measurements are more likely under this value than under 15 cm.
   package var own = 0.07
   /// Additional errors of single anchors, by their index.
   package var single: [Int: Double] = [:]
-  /// An error of each anchor that changes slowly: antenna patterns, reflections.
+  /// The error of each anchor that changes slowly, because of antenna patterns and reflections.
   package var slow = 0.075
-  /// The slow error of these measurements, as a multiple of `slow`.
+  /// The factor on `slow` for these measurements.
   var slowMultiple = 1.0
-  /// Correlation time of the slow error in seconds.
+  /// The correlation time of the slow error in seconds.
   package var slowTime = 2.0
-  /// The seconds within which all measurements to one anchor carry the information of one.
+  /// The seconds within which all measurements to one anchor together have the information of one.
   ///
-  /// Differences of n anchors carry the information of n - 1. In a public recording with 100
+  /// Differences between n anchors have the information of n - 1. In a public recording with 100
   /// measurements a second, positions are not better than with 10. Without this limit, their stated
   /// deviations would be smaller.
   package var noiseTime = 0.1
 
   package init() {}
 
-  /// The errors of boards without a calibration. Each end of a distance has half of the variance:
-  /// the located device's part is the same for all anchors. The part of an anchor has 5 cm of its
-  /// survey, too.
+  /// The errors of boards without a calibration. Each end of a distance contributes half of the
+  /// variance. The part of the located device is the same for all anchors. The part of an anchor
+  /// also includes the 5 cm of its survey.
   package static var uncalibrated: Self {
     let pair = ChipFamily.unknown.uncalibratedDeviation
     var model = Self()
@@ -388,22 +390,22 @@ package struct PositionErrorModel: Sendable, Hashable {
     return deviation * deviation
   }
 
-  /// Returns the factor on covariances, from the factor that innovations show.
+  /// Returns the factor on covariances for the factor that innovations show.
   ///
-  /// Where slow errors are great, most of the variance is theirs, and small innovations do not make
-  /// it smaller. The assumed noise hides a part of them: 1.3 was fitted to simulated flights.
+  /// Great slow errors cause most of the variance, and small innovations do not reduce it. The
+  /// assumed noise hides a part of them. The factor of 1.3 was fitted to simulated flights.
   ///
-  /// - Parameter hasGreatConstants: whether constant errors are most of the variance. Innovations
+  /// - Parameter hasGreatConstants: whether constant errors cause most of the variance. Innovations
   ///   do not show them.
   func width(_ shown: Double, hasGreatConstants: Bool) -> Double {
     if slowMultiple > 1 { return 1.3 * max(1, shown) }
     return hasGreatConstants ? max(1, shown) : shown
   }
 
-  /// Returns whether the constant error of an anchor is greater than twice the error in the
-  /// recordings to which `LearnedWidth` was fitted, 7 cm.
+  /// Returns whether the constant error of an anchor is greater than 14 cm. This is twice the error
+  /// in the recordings to which `LearnedWidth` was fitted.
   ///
-  /// - Parameter additional: the additional error of the anchor.
+  /// - Parameter additional: the additional error of the anchor in metres.
   func isGreat(_ additional: Double) -> Bool {
     own * own + additional * additional > 4 * 0.07 * 0.07
   }

@@ -2,13 +2,13 @@
 
 internal import Ranging
 
-/// The steps of a `PositionTracker`, kept so that a backward pass can correct each position by
-/// later measurements.
+/// The steps of a `PositionTracker`, from which a backward pass corrects each position by later
+/// measurements.
 ///
-/// The method is Bierman's form of smoothing (the modified Bryson-Frazier recursion). Nothing is
-/// inverted, and only the rows of the position are kept for each time. For n states it costs n² for
-/// each measurement. Source: G. J. Bierman, "Fixed interval smoothing with discrete measurements",
-/// International Journal of Control 18 (1973).
+/// The method is Bierman's form of smoothing (the modified Bryson-Frazier recursion). It inverts no
+/// matrix, and stores only the rows of the position for each time. A measurement takes n²
+/// operations for n states. Source: G. J. Bierman, "Fixed interval smoothing with discrete
+/// measurements", International Journal of Control 18 (1973).
 struct SmootherHistory {
   enum Event {
     case advance(Double, fade: Double)
@@ -31,10 +31,10 @@ struct SmootherHistory {
   private let size: Int
   private let sources: Int
   private var measurements: [Measurement] = []
-  /// P·H of each measurement, one after the other.
+  /// The vectors P·H of all measurements, one after another.
   private var columns: [Double] = []
   private var positions: [SIMD3<Double>] = []
-  /// The rows of the position in the covariance at each mark.
+  /// The rows of the covariance for the position, at each mark.
   private var rows: [Double] = []
 
   init(sources: Int) {
@@ -54,7 +54,7 @@ struct SmootherHistory {
     rows += covariance
   }
 
-  /// Returns the positions at the marks, from the whole history.
+  /// Returns the positions at the marks, computed from the whole history.
   func smoothed() -> [(position: SIMD3<Double>, covariance: Symmetric3)] {
     var result = [(position: SIMD3<Double>, covariance: Symmetric3)](
       repeating: (.zero, .zero), count: positions.count)
@@ -116,7 +116,7 @@ struct SmootherHistory {
     }
   }
 
-  /// Computes Fᵀ·λ and Fᵀ·Λ·F.
+  /// Replaces λ with Fᵀ·λ and Λ with Fᵀ·Λ·F.
   private func undoAdvance(
     _ dt: Double, _ fade: Double, _ slope: inout [Double], _ weight: inout [Double]
   ) {
@@ -138,7 +138,7 @@ struct SmootherHistory {
     }
   }
 
-  /// Computes (I - K·H)ᵀ·λ - Hᵀ·ν/S, and (I - K·H)ᵀ·Λ·(I - K·H) + Hᵀ·H/S.
+  /// Replaces λ with (I - K·H)ᵀ·λ - Hᵀ·ν/S, and Λ with (I - K·H)ᵀ·Λ·(I - K·H) + Hᵀ·H/S.
   private func undoMeasurement(_ index: Int, _ slope: inout [Double], _ weight: inout [Double]) {
     let one = measurements[index]
     let start = index * size
