@@ -6,7 +6,7 @@ internal import UCI
 
 /// The reason why a table, a file or a calibration could not be read, computed or written.
 public struct LabError: Error, Hashable, Sendable {
-  /// The kind of a failure. Kinds may be added.
+  /// The kinds of failures. Kinds may be added.
   public struct Code: Hashable, Sendable {
     private let name: StaticName
     private enum StaticName {
@@ -22,15 +22,15 @@ public struct LabError: Error, Hashable, Sendable {
     public static let notWritten = Code(name: .notWritten)
     /// The reader of standard output has exited.
     public static let outputClosed = Code(name: .outputClosed)
-    /// A table cannot be used, because of `line`.
+    /// A table cannot be used; `line` is the line of the cause.
     public static let badTable = Code(name: .badTable)
     /// A file of calibrations, anchors or conditions cannot be used.
     public static let badFile = Code(name: .badFile)
-    /// The measurements do not suffice for a result.
+    /// The measurements are not sufficient for a result.
     public static let insufficientData = Code(name: .insufficientData)
     /// Standard input ended during the prompts of a calibration.
     package static let noAnswer = Code(name: .noAnswer)
-    /// A value that a calibration needs was not given.
+    /// A value that a calibration requires was not given.
     package static let usage = Code(name: .usage)
   }
 
@@ -38,7 +38,7 @@ public struct LabError: Error, Hashable, Sendable {
   public let code: Code
   /// The line of a table, counted from 1; nil for other failures.
   public let line: Int?
-  /// The cause, in a sentence.
+  /// The cause as a sentence.
   public let description: String
   /// The next step to try.
   public let recoverySuggestion: String?
@@ -54,7 +54,7 @@ public struct LabError: Error, Hashable, Sendable {
 }
 
 extension LabError: LocalizedError, CustomStringConvertible {
-  /// The cause, in a sentence.
+  /// The cause as a sentence.
   public var errorDescription: String? { description }
 }
 
@@ -70,7 +70,7 @@ extension LabError {
     self.init(code, error.description, suggestion: error.recoverySuggestion)
   }
 
-  /// - Parameter path: `-` is standard input.
+  /// - Parameter path: the path of the file; `-` is standard input.
   package static func unreadable(_ path: String, _ cause: any Error) -> LabError {
     LabError(
       .unreadable, "Cannot read \(path == "-" ? "standard input" : path): \(cause).")
@@ -104,14 +104,14 @@ extension LabError {
         + list(table.header) + header)
   }
 
-  /// Returns the first names of a list, each shortened, and the number of the others.
+  /// Returns the first names of a list, each shortened, and the number of further names.
   static func list(_ names: [String]) -> String {
     let most = 20
     let shown = names.prefix(most).map(shortened).joined(separator: ", ")
     return names.count > most ? "\(shown) and \(names.count - most) more" : shown
   }
 
-  /// Returns at most 40 characters of a name from a table; the empty name in quotation marks.
+  /// Returns at most 40 characters of a name in a table. An empty name becomes two quotation marks.
   static func shortened(_ name: String) -> String {
     if name.isEmpty { return "\"\"" }
     return name.count > 40 ? "\(name.prefix(40))…" : name

@@ -6,15 +6,16 @@ import Glibc
 import Ranging
 import UCI
 
-/// Determines offset and table of pairs of antennas: the phase difference of each angle.
+/// Determines the offset and the table of pairs of antennas. The table has the phase difference at
+/// each angle.
 package struct AngleCalibration {
   package var parameters = PhaseTableFit.Parameters()
-  /// Seconds by which the clocks of phases and path may differ.
+  /// The greatest difference in seconds between the clocks of the phases and the path.
   package var greatestLag = 1.0
 
   package init() {}
 
-  /// Prompts for one angle after another, and takes the phases that the first board reports.
+  /// Prompts for one angle after another. Measures the phases that the first board reports at each.
   ///
   /// - Parameter angles: degrees, positive to the left.
   package func samples(
@@ -37,7 +38,7 @@ package struct AngleCalibration {
 
   /// Fits one pair to phases at known angles.
   ///
-  /// - Throws: `LabError` when the samples do not suffice.
+  /// - Throws: `LabError` if the samples are not sufficient.
   package func fit(
     _ name: String, _ samples: [PhaseSample]
   ) throws(LabError) -> PairCalibration {
@@ -50,7 +51,7 @@ package struct AngleCalibration {
 
   /// Fits one pair to phases that were recorded during a walk around the antennas.
   ///
-  /// - Throws: `LabError` when the walk does not suffice.
+  /// - Throws: `LabError` if the walk is not sufficient.
   package func fit(
     _ name: String, path: [WalkaroundCalibration.Point], phases: [(time: Double, phase: Double)]
   ) throws(LabError) -> PairCalibration {
@@ -66,7 +67,7 @@ package struct AngleCalibration {
 
   /// Fits an array of antennas to phases in known directions.
   ///
-  /// - Throws: `LabError` when the samples do not suffice.
+  /// - Throws: `LabError` if the samples are not sufficient.
   package func fit(
     _ names: [String], array samples: [ArraySample]
   ) throws(LabError) -> ArrayCalibration {
@@ -80,7 +81,7 @@ package struct AngleCalibration {
     do {
       return ArrayCalibration(names: names, fit: try ArrayFit(samples), samples: samples)
     } catch {
-      // Only one of several may be the reason.
+      // If several pairs are fitted, the error names the one that fails.
       let bad = names.indices.first { index in
         let own = samples.map {
           ArraySample(azimuth: $0.azimuth, elevation: $0.elevation, phases: [$0.phases[index]])
@@ -92,7 +93,7 @@ package struct AngleCalibration {
     }
   }
 
-  /// Returns a line on phases at one position.
+  /// Returns a line about the phases at one position.
   private static func summary(_ phases: [Double]) -> String {
     var mean = PhasorMean()
     for phase in phases { mean.add(phase) }
@@ -106,10 +107,10 @@ package struct AngleCalibration {
 }
 
 extension CSVTable {
-  /// Returns the columns with phases: columns whose name begins with `pdoa`.
+  /// Returns the columns of phases: all columns whose names begin with `pdoa`.
   ///
-  /// - Parameter wanted: the columns to use instead, unless empty.
-  /// - Throws: `LabError` when there are none.
+  /// - Parameter wanted: the columns to use in their place; empty: none.
+  /// - Throws: `LabError` if there are no such columns.
   package func phaseColumns(_ wanted: [String]) throws(LabError) -> [String] {
     for name in wanted where !header.contains(name) { throw .missingColumn(name, of: self) }
     let columns = wanted.isEmpty ? header.filter { $0.lowercased().hasPrefix("pdoa") } : wanted
@@ -119,8 +120,8 @@ extension CSVTable {
 
   /// Reads phases at known angles (columns `angle`, or `azimuth` and optionally `elevation`).
   ///
-  /// - Parameter column: the phases.
-  /// - Throws: `LabError` when a column is missing or no row can be used.
+  /// - Parameter column: the column of phases.
+  /// - Throws: `LabError` if a column is missing or no row can be used.
   package func phaseSamples(_ column: String) throws(LabError) -> LabRows<PhaseSample> {
     var reader = TableReader(self)
     let phase = try reader.phaseColumn(column)
@@ -138,8 +139,8 @@ extension CSVTable {
   }
 
   /// Reads the phases of all pairs in known directions (columns `azimuth` or `angle`, and
-  /// optionally `elevation`), in the order of the column `time` if each row has one; nil without
-  /// azimuths.
+  /// optionally `elevation`). Sorts them by the column `time` if each row has a time. Returns nil
+  /// without azimuths.
   ///
   /// - Parameter columns: the columns of phases.
   package func arraySamples(
@@ -168,7 +169,7 @@ extension CSVTable {
       warnings: rows.warnings)
   }
 
-  /// Reads phases over time.
+  /// Reads the phases at each time.
   package func phases(
     _ column: String
   ) throws(LabError) -> LabRows<(time: Double, phase: Double)> {
@@ -183,11 +184,11 @@ extension CSVTable {
     }
   }
 
-  /// Reads a path around the antennas: positions, or azimuths.
+  /// Reads a path around the antennas, from columns of positions or of azimuths.
   ///
   /// - Parameters:
   ///   - position: the position of the antennas.
-  ///   - yaw: their direction, in radians from x towards y.
+  ///   - yaw: the direction straight ahead of the antennas, in radians from x towards y.
   package func path(
     around position: SIMD3<Double>, yaw: Double
   ) throws(LabError) -> LabRows<WalkaroundCalibration.Point> {

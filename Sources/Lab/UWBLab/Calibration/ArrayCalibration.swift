@@ -12,8 +12,8 @@ package struct ArrayCalibration {
   let fit: ArrayFit
   let samples: [ArraySample]
 
-  /// Returns whether tables of angles, which cover -90 to 90 degrees, cannot describe the samples,
-  /// because some are from behind.
+  /// Returns whether some samples are from behind. Tables of angles, which cover -90 to 90 degrees,
+  /// cannot describe these.
   package static func isNeeded(for samples: [ArraySample]) -> Bool {
     samples.count { cos($0.azimuth) < -0.1 } >= max(3, samples.count / 20)
   }
@@ -60,7 +60,7 @@ package struct ArrayCalibration {
     return .insufficient("The array cannot be calibrated: \(cause).", suggestion: suggestion)
   }
 
-  /// The widest gap between the azimuths of a pair, in radians, if it is too wide to interpolate.
+  /// The widest gap between the azimuths of a pair in radians, if it is too wide for interpolation.
   private var gap: (name: String, from: Double, to: Double)? {
     for (index, name) in names.enumerated() {
       let azimuths = samples.filter { $0.phases[index].map(\.isFinite) ?? false }.map {
@@ -93,7 +93,8 @@ package struct ArrayCalibration {
     return axes.allSatisfy { abs(($0 * first).sum()) > cos(10 * .pi / 180) }
   }
 
-  /// Whether left and right differ in the phases of a line, so that tables of angles describe it.
+  /// Whether the phases of antennas in a line distinguish left and right. Tables of angles are then
+  /// sufficient.
   private var isSideBySide: Bool { axes.allSatisfy { abs($0.y) > cos(45 * .pi / 180) } }
 
   private var text: String {

@@ -6,7 +6,7 @@ import Synchronization
 import UCI
 package import UWB
 
-/// Opened boards of this machine that range in pairs.
+/// Several open boards of this machine that range in pairs.
 package final class BoardBench: Sendable {
   package struct Board: Sendable {
     package let name: String
@@ -22,10 +22,10 @@ package final class BoardBench: Sendable {
       )
 
     let session: Session
-    /// Measurements at each placement.
+    /// The number of measurements at each placement.
     package var rounds = 100
-    /// Moves simulated boards to a distance in metres, and to an angle in degrees to the left, seen
-    /// from the first one.
+    /// A function that moves simulated boards: to a distance in metres and an angle in degrees to
+    /// the left, seen from the first board.
     package var place: (@Sendable (Int, Int, _ distance: Double, _ angle: Double) -> Void)?
 
     package init(session: @escaping Session) { self.session = session }
@@ -33,18 +33,18 @@ package final class BoardBench: Sendable {
 
   /// The result of one round.
   package struct Reading: Sendable {
-    /// Metres; nil when the round failed.
+    /// The distance in metres; nil if the round failed.
     package var range: Double?
-    /// dBm.
+    /// The received level in dBm.
     var power: Double?
     /// The status of the round, by name.
     var status: String
-    /// Seconds.
+    /// The time in seconds.
     var time: Double
   }
 
-  /// The measurements at a placement: of each round, and the phase difference of each frame in
-  /// radians, where the chip reports it.
+  /// The measurements at a placement: the reading of each round, and the phase difference of each
+  /// frame in radians if the chip reports it.
   typealias Measured = (readings: [Reading], phases: [Double])
 
   package let boards: [Board]
@@ -86,13 +86,13 @@ package final class BoardBench: Sendable {
 
   /// Ranges between two boards.
   ///
-  /// - Parameter wantsPhases: whether the chip is asked for phases of single frames.
+  /// - Parameter wantsPhases: whether the chip has to report phases of single frames.
   func range(
     _ a: Int, _ b: Int, distance: Double, angle: Double = 0, wantsPhases: Bool = false
   ) async throws -> Measured {
     options.place?(a, b, distance, angle)
-    // A new id for each session: a controller ends its session in band some milliseconds after it
-    // was closed, and that must not end the next one.
+    // Each session has a new id. A controller ends its session over the air some milliseconds after
+    // it was closed, which must not end the next session.
     let id = lastSession.add(1, ordering: .relaxed).newValue
     var (controller, controlee) = try options.session(id)
     if wantsPhases { controller.diagnostics = DiagnosticsRequest(.phases) }
@@ -112,10 +112,10 @@ package final class BoardBench: Sendable {
     let hasPower = session.device.dialect.generation >= .fira2
     let stream = session.rounds()
     try await session.start()
-    // Where half of the rounds fail a calibration is not possible, but the results may be shown.
+    // More failed rounds prevent a calibration, but their results may be shown.
     let rounds = 2 * options.rounds + 10
     let interval = Duration.milliseconds(session.configuration.interval)
-    // Some chips do not report rounds without an answering peer.
+    // Some chips do not report rounds in which no peer answered.
     let timer = Task {
       try await Task.sleep(for: .seconds(3) + interval * rounds)
       try await session.close()
@@ -146,7 +146,7 @@ package final class BoardBench: Sendable {
 }
 
 extension [BoardBench.Reading] {
-  /// Returns a line with the number of measurements, their centre, their spread, and their error.
+  /// Returns a line with the number of measurements, their median, their spread, and their error.
   func summary(truth: Double) -> String {
     let ranges = compactMap(\.range).sorted()
     guard !ranges.isEmpty else {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The prompts and the output of a calibration, for the user who places the boards.
+/// The prompts and the output of a calibration. The user places the boards.
 package protocol CalibrationConsole: Sendable {
-  /// Prompts for a line; nil when no answer will come.
+  /// Prompts for a line. Returns nil if no answer will come.
   ///
   /// - Throws: `CancellationError`.
   func ask(_ question: String) async throws -> String?
-  /// Shows lines, line ends included.
+  /// Shows lines with their line breaks.
   func show(_ text: String)
   /// Shows the number of finished measurements of a placement.
   func showProgress(_ label: String, _ count: Int, of total: Int)

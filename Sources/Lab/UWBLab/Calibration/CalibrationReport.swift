@@ -7,6 +7,6 @@ package struct CalibrationReport {
   package let text: String
   package let calibration: RangingCalibration
   package let charts: [Chart]
-  /// The reason why the calibration must not be written; nil if it may be.
+  /// The reason why the calibration must not be saved; nil if it may be.
   package var problem: LabError?
 }

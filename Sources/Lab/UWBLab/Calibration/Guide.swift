@@ -2,19 +2,20 @@
 
 import Formats
 
-/// The steps of placing the boards, one placement after another.
+/// The prompts for placing the boards, one placement after another.
 struct Guide<Measured: Sendable> {
   struct Stop {
-    /// The boards placed: `A – B`.
+    /// The two boards to place: `A – B`.
     var name: String
-    /// The suggested number, in `unit`.
+    /// The suggested value in `unit`.
     var value: Double?
   }
 
   let console: any CalibrationConsole
-  /// Whether the user is prompted; otherwise every number must be known, and everything is kept.
+  /// Whether the user is prompted. Otherwise every value must be given, and every placement is
+  /// kept.
   let isInteractive: Bool
-  /// The meaning of the number: `distance from antenna to antenna`.
+  /// The name of the quantity: `distance from antenna to antenna`.
   let quantity: String
   /// The unit, m or °.
   let unit: String
@@ -23,9 +24,9 @@ struct Guide<Measured: Sendable> {
   /// Measures each placement until it is kept or skipped.
   ///
   /// - Parameters:
-  ///   - measure: measures at the index of the stop and its number.
+  ///   - measure: measures the placement of the given index at the given value.
   ///   - summary: returns a line about the measurements.
-  /// - Throws: `CancellationError` on quitting, `LabError` when there is no answer, and the errors
+  /// - Throws: `CancellationError` if the user quits, `LabError` without an answer, and the errors
   ///   of `measure`.
   func run(
     _ stops: [Stop], measure: (Int, Double) async throws -> Measured,
@@ -67,7 +68,7 @@ struct Guide<Measured: Sendable> {
     }
   }
 
-  /// Prompts for the number; nil: the placement is skipped.
+  /// Prompts for the value. Returns nil to skip the placement.
   private func askValue(_ name: String, _ suggestion: Double?) async throws -> Double? {
     guard isInteractive else { return suggestion }
     let usual = suggestion.map { ", Enter for \(fixed($0, 3))" } ?? ""

@@ -5,20 +5,20 @@ import Formats
 import Ranging
 import UCI
 
-/// Learns from labelled measurements how diagnostics indicate a blocked path.
+/// Learns from labelled measurements which diagnostics indicate a blocked path.
 package struct PathCalibration {
   private let rows: [LabelledPath]
   private let names: [String]
-  /// The probabilities by the fixed rules; nil where these have no input.
+  /// The probabilities without a learned model; nil for rows without its inputs.
   private let ruled: [Double?]
 
   /// Reads a table of measurements: whether the path was blocked, the room, and diagnostics.
   ///
   /// - Parameters:
   ///   - label: the column with the kind of path: 1 or 0, true or false, NLOS or LOS.
-  ///   - room: the column of the rooms.
+  ///   - room: the column of rooms.
   ///   - others: further columns to learn from.
-  /// - Throws: `LabError` when a column is missing or no row can be used.
+  /// - Throws: `LabError` if a column is missing or no row can be used.
   package init(
     _ table: CSVTable, label: String, room: String, others: [String] = [],
     _ warn: (String) -> Void
@@ -66,7 +66,7 @@ package struct PathCalibration {
     }
   }
 
-  /// - Throws: `LabError` when the rows do not suffice.
+  /// - Throws: `LabError` if the rows are not sufficient.
   package func report() throws(LabError) -> CalibrationReport {
     let fit: PathFit
     do { fit = try PathFit(names, rows) } catch {
@@ -92,7 +92,7 @@ package struct PathCalibration {
       problem: problem(fit, rule))
   }
 
-  /// Returns the reason why the model is not better than the rules.
+  /// Returns the reason why the model is not better than no model; nil if it is.
   private func problem(_ fit: PathFit, _ rule: Double?) -> LabError? {
     let (here, limit) = (fit.balancedAccuracy, max(0.55, rule ?? 0))
     guard here <= limit else { return nil }
@@ -128,7 +128,7 @@ package struct PathCalibration {
     return text
   }
 
-  /// Returns the share of blocked paths over the stated probability.
+  /// Returns a chart of the share of blocked paths at each stated probability.
   private func chart(_ fit: PathFit) -> Chart {
     var bins = [(count: Int, sum: Double, blocked: Int)](repeating: (0, 0, 0), count: 10)
     for (probability, row) in zip(fit.heldOut, rows) {

@@ -4,7 +4,7 @@ import Estimators
 import Formats
 import Ranging
 
-/// Determines the effect of the received level on distances.
+/// Determines the ranging bias at each received level.
 package struct PowerCalibration {
   private var ranges = KnownRanges()
 
@@ -36,7 +36,7 @@ package struct PowerCalibration {
   /// Reads measurements from a table (columns `truth`, `range`, `rx_power`, and optionally `peer`
   /// and `time`).
   ///
-  /// - Throws: `LabError` when a column is missing or no row can be used.
+  /// - Throws: `LabError` if a column is missing or no row can be used.
   package init(_ table: CSVTable, _ warn: (String) -> Void) throws(LabError) {
     var reader = TableReader(table)
     let truth = try reader.require("truth", .length)
@@ -60,7 +60,7 @@ package struct PowerCalibration {
     self.ranges = ranges
   }
 
-  /// - Throws: `LabError` when the measurements do not suffice.
+  /// - Throws: `LabError` if the measurements are not sufficient.
   package func report() throws(LabError) -> CalibrationReport {
     guard !ranges.list.isEmpty, let fit = RangeBiasFit(ranges.list) else {
       throw .insufficient("Nothing was measured with a level and a known distance.")
@@ -104,7 +104,7 @@ package struct PowerCalibration {
 }
 
 extension Chart {
-  /// Returns the chart with axes that include all but the farthest of some points.
+  /// Returns the chart with axes that show all but the farthest points.
   fileprivate func showing(_ points: [Point]) -> Chart {
     let ys = points.map(\.y).sorted()
     guard ys.count >= 2 else { return self }

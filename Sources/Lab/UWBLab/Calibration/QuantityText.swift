@@ -2,7 +2,7 @@
 
 import Formats
 
-/// Reads a number as users type it, in metres or degrees: `2.5`, `2,5`, `2.5 m`, `250cm`.
+/// Returns a number that a user has typed, in metres or degrees: `2.5`, `2,5`, `2.5 m`, `250cm`.
 package func quantityValue(_ text: String, _ unit: String) -> Double? {
   var rest = text[...]
   var factor = 1.0
@@ -18,7 +18,7 @@ package func quantityValue(_ text: String, _ unit: String) -> Double? {
   return Double(plain).flatMap { $0.isFinite ? $0 * factor : nil }
 }
 
-/// Returns an angle in degrees.
+/// Returns an angle as text in degrees.
 func degrees(_ radians: Double, _ digits: Int = 1) -> String {
   fixed(radians * 180 / .pi, digits) + "°"
 }

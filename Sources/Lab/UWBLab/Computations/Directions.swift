@@ -4,21 +4,21 @@ public import Estimators
 public import Ranging
 
 extension CSVTable {
-  /// Computes angles from phase differences (column `time` and the columns that the geometry
-  /// names, in any unit), each peer separately.
+  /// Computes the angles of each peer from phase differences. The columns are `time` and the ones
+  /// that the geometry names, in any unit.
   ///
   /// - Parameters:
   ///   - geometry: the pairs of antennas, with their models.
-  ///   - wander: the movement of peers in a second, in radians, as a random walk.
-  ///   - live: whether each angle uses only the rows up to its time, not the whole recording.
-  /// - Throws: `LabError` when a column is missing or the geometry is incomplete.
+  ///   - wander: the random walk of peers in a second, in radians.
+  ///   - live: whether each angle uses only its row and earlier rows.
+  /// - Throws: `LabError` if a column is missing or the geometry is incomplete.
   public func directions(
     geometry: RangingCalibration, wander: Double = 30 * .pi / 180, live: Bool = false
   ) throws(LabError) -> ComputedTable<DirectionFinder.Direction> {
     try directing(geometry: geometry, wander: wander, live: live).table()
   }
 
-  /// - Parameter live: whether results only use their own row and earlier ones.
+  /// - Parameter live: whether each angle uses only its row and earlier rows.
   package func directing(
     geometry: RangingCalibration, wander: Double, live: Bool
   ) throws(LabError) -> RowComputation<DirectionFinder.Direction> {
@@ -58,7 +58,7 @@ extension CSVTable {
   }
 }
 
-/// The phases of a table.
+/// The columns of phases in a table.
 private struct PhaseColumns {
   let reader: TableReader
   let finder: DirectionFinder
@@ -98,7 +98,7 @@ private struct PhaseColumns {
 extension ComputedRow<DirectionFinder.Direction> {
   fileprivate mutating func set(_ direction: DirectionFinder.Direction?) {
     value = direction
-    // Another direction is nearly as likely.
+    // With a lower probability, another direction is nearly as likely.
     if let direction, direction.probability < 0.7 { state = .result("ambiguous") }
   }
 }

@@ -4,18 +4,18 @@ import Estimators
 public import Ranging
 
 extension CSVTable {
-  /// Filters ranges (columns `time`, `range`, and optionally `peer`, `sigma`, `rx_power` and
-  /// `fp_power`), each peer separately.
+  /// Filters the ranges of each peer (columns `time`, `range`, and optionally `peer`, `sigma`,
+  /// `rx_power` and `fp_power`).
   ///
   /// - Parameters:
-  ///   - sigma: noise of a range in metres, one standard deviation, for rows without a value in a
-  ///     column.
-  ///   - biasDeviation: common error of all ranges, one standard deviation, unless a column or
-  ///     `calibration` has it.
+  ///   - sigma: noise of a range in metres, one standard deviation, for rows without a cell that
+  ///     states it.
+  ///   - biasDeviation: error that all ranges share in metres, one standard deviation, unless a
+  ///     column or `calibration` states it.
   ///   - parameters: the parameters of the filter.
-  ///   - live: whether each estimate uses only the rows up to its time, not the whole recording.
+  ///   - live: whether each estimate uses only its row and earlier rows.
   ///   - calibration: the measured errors of the ranges.
-  /// - Throws: `LabError` when a column is missing.
+  /// - Throws: `LabError` if a column is missing.
   public func filteredRanges(
     sigma: Double = 0.1, biasDeviation: Double = 0,
     _ parameters: RangeEstimator.Parameters = .init(),
@@ -35,7 +35,8 @@ extension CSVTable {
       self, sigma: sigma, bias: biasDeviation, calibration)
     var (first, measured) = (beginning, beginning)
     var estimators = RecentPeers<RangeEstimator>()
-    /// The estimates of a recording, which need all samples of a peer.
+    /// The samples and estimates of each peer in a recording. An estimate needs all samples of the
+    /// peer.
     var recorded: [String: RecordedRanges] = [:]
     let smoothing = RowComputation<RangeEstimate>.Preparation { reader, row in
       let taken = first.take(row, reader)
@@ -71,7 +72,7 @@ extension CSVTable {
   }
 }
 
-/// The samples of a peer in a recording, and then the estimates for them.
+/// The samples of a peer in a recording, and later the estimates for them.
 private struct RecordedRanges {
   var samples: [RangeSample] = []
   private var estimates: [RangeEstimate?] = []
@@ -83,25 +84,26 @@ private struct RecordedRanges {
   }
 
   mutating func takeNext() -> RangeEstimate? {
-    // A file that has grown since it was first read has more.
+    // A file that has grown between two passes has more rows than estimates.
     guard next < estimates.count else { return nil }
     defer { next += 1 }
     return estimates[next]
   }
 }
 
-/// The ranges of a table with their additional columns.
+/// The columns of ranges in a table, and the columns that describe their errors.
 private struct MeasuredRanges {
   let reader: TableReader
   private let time: Column
   private let range: Column
   private let sigmaColumn: Column?
   private let biasColumn: Column?
-  /// The calibrated distances of `uwbctl range`, unless another calibration corrects the distances.
+  /// The columns of `uwbctl range` with calibrated distances; nil if another calibration corrects
+  /// the distances.
   private let corrected: CorrectedColumns?
   private let path: PathColumns
   private let sigma: Double
-  /// The deviation of the constant error in metres, without other information.
+  /// The deviation of the constant error in metres, for rows without other information.
   private let bias: Double
   private var calibrator: RangeCalibrator
   private var start: Double?
@@ -113,7 +115,7 @@ private struct MeasuredRanges {
     var reader = TableReader(table)
     time = try reader.require("time", .time)
     corrected = calibration?.hasDistances == true ? nil : reader.corrected
-    // The name as in `uwbctl range`.
+    // `uwbctl range` has this name.
     range = try reader.requireRange(
       reader.has("distance", .length) ? "distance" : "range", calibration: calibration)
     sigmaColumn = corrected?.noise ?? reader.find("sigma", .length)
@@ -126,8 +128,8 @@ private struct MeasuredRanges {
   /// Whether there are columns that indicate a blocked path.
   var tellsPaths: Bool { !path.isEmpty }
 
-  /// Reads a row before filtering: the measured range, the sample for the filter, and the deviation
-  /// of its constant error, which no filter removes.
+  /// Reads a row. Returns the measured range, the sample for the filter, and the deviation of the
+  /// constant error, which no filter removes.
   mutating func take(
     _ row: Int, _ reader: TableReader
   ) -> (
@@ -143,7 +145,7 @@ private struct MeasuredRanges {
       let known = calibrator.corrected(
         measured, row, peer: result.peer, time: seconds, reader, &result.state)
     else { return (result, measured, nil, 0) }
-    // Relative to the first time: squares of times since 1970 would lose microseconds.
+    // Times are relative to the first one. Squares of times since 1970 would lose microseconds.
     let first = start ?? seconds
     start = first
     result.blocked = path.probability(row, distance: measured, reader)
@@ -161,7 +163,7 @@ private struct MeasuredRanges {
 }
 
 extension ComputedRow<RangeEstimate> {
-  /// - Parameter constant: the deviation of an error that the filter cannot see.
+  /// - Parameter constant: the deviation of the constant error, which the filter does not include.
   fileprivate mutating func setStatus(constant: Double) {
     if let known = value?.standardDeviation, constant > 0 {
       value?.standardDeviation = (known * known + constant * constant).squareRoot()
@@ -171,7 +173,7 @@ extension ComputedRow<RangeEstimate> {
 }
 
 extension [OutputColumn<RangeEstimate>] {
-  /// - Parameter path: whether the probability of a blocked path is among them.
+  /// - Parameter path: whether there is a column with the probability of a blocked path.
   fileprivate static func filteredRanges(_ path: Bool) -> Self {
     [
       .length("range", \.distance, deviation: \.standardDeviation),

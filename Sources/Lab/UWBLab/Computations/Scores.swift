@@ -5,14 +5,14 @@ import Glibc
 import Ranging
 import UCI
 
-/// The errors of computed values, and their relation to the standard deviations.
+/// The errors of computed values, and their ratio to the stated deviations.
 public struct Score: Sendable {
-  /// The quantity: `range`, `azimuth`, `x` and so on; `horizontal` is the distance between two
-  /// positions seen from above.
+  /// The quantity: `range`, `azimuth`, `x` and so on. `horizontal` is the horizontal distance from
+  /// the true position.
   public let name: String
-  /// Metres or radians.
+  /// The errors in metres or radians.
   public let errors: [Double]
-  /// The size of each error in stated standard deviations; empty for `horizontal`.
+  /// The magnitude of each error as a multiple of its stated deviation; empty for `horizontal`.
   package let normalized: [Double]
   let isAngle: Bool
 
@@ -21,16 +21,16 @@ public struct Score: Sendable {
     (errors.reduce(0) { $0 + $1 * $1 } / Double(max(1, errors.count))).squareRoot()
   }
 
-  /// Returns the magnitude that a part of the errors does not exceed.
+  /// Returns the magnitude that a share of the errors does not exceed.
   ///
-  /// - Parameter part: 0...1; 0.5 is the median.
+  /// - Parameter part: the share, 0...1; 0.5 is the median.
   public func quantile(_ part: Double) -> Double {
     let sizes = errors.map { abs($0) }.sorted()
     return sizes.isEmpty ? .nan : sizes[Int((part * Double(sizes.count - 1)).rounded())]
   }
 
-  /// Returns the part of the errors within `deviations` stated standard deviations: 0.683 within
-  /// one and 0.954 within two if the deviations are right and the errors are normal.
+  /// Returns the share of the errors within a multiple of their stated deviations. For correct
+  /// deviations and normal errors, it is 0.683 within one and 0.954 within two.
   public func share(within deviations: Double) -> Double? {
     guard !normalized.isEmpty else { return nil }
     return Double(normalized.count { $0 <= deviations }) / Double(normalized.count)
@@ -55,13 +55,13 @@ extension Score: CustomStringConvertible {
 extension ComputedTable {
   /// Compares the results with the truth.
   ///
-  /// - Parameter truth: the column of the truth; for several results, the beginning of the names of
-  ///   the columns (`truth` for `truth_x_m` and `truth_y_m`). Or a number, in metres or radians,
-  ///   for all rows.
-  /// - Throws: `LabError` when there is no such column, or no row has both.
+  /// - Parameter truth: the column of the truth. With several results, it is the beginning of the
+  ///   columns' names: `truth` for `truth_x_m` and `truth_y_m`. A number, in metres or radians,
+  ///   applies to all rows.
+  /// - Throws: `LabError` if there is no such column, or no row has both a result and a truth.
   public func scores(truth: String) throws(LabError) -> [Score] {
     let stated = columns.compactMap { column in column.estimate.map { (column.name, $0) } }
-    // A single column is the truth of the first estimate that is measured in its unit.
+    // A single column is the truth of the first estimate of its quantity.
     let single = stated.firstIndex { column(truth, $0.1.quantity) != nil }
     var scores: [Score] = []
     for (index, (_, estimate)) in stated.enumerated() {
@@ -84,14 +84,15 @@ extension ComputedTable {
       throw .missingColumn(name, of: reader.table)
     }
     guard scores.contains(where: { !$0.errors.isEmpty }) else {
-      // The reason why nothing was computed is more useful.
+      // `problem` explains better why there are no scores.
       if problem != nil { return [] }
       throw .insufficient("No row has both a result and its truth.")
     }
     return scores + Score.horizontal(scores)
   }
 
-  /// Returns the column of this name, unless the end of the name is a unit of another quantity.
+  /// Returns the column of this name. Returns nil if its name ends with the unit of another
+  /// quantity.
   private func column(_ name: String, _ quantity: Quantity) -> Column? {
     let isOther = [Quantity.length, .angle].contains { other in
       other != quantity && other.units.contains { name.lowercased().hasSuffix("_" + $0.suffix) }
@@ -117,7 +118,7 @@ extension Score {
     self.init(name: estimate.name, errors: errors, normalized: normalized, isAngle: isAngle)
   }
 
-  /// Returns the score of x and y together, where there are both.
+  /// Returns the score of the horizontal distance, if x and y have scores.
   fileprivate static func horizontal(_ scores: [Score]) -> [Score] {
     guard let x = scores.first(where: { $0.name == "x" }),
       let y = scores.first(where: { $0.name == "y" }), x.errors.count == y.errors.count
@@ -128,7 +129,8 @@ extension Score {
 }
 
 extension Chart {
-  /// Returns a chart of the share of errors within stated deviations, beside the expected share.
+  /// Returns a chart of the shares of errors within multiples of their deviations, and the shares
+  /// expected for normal errors.
   static func honesty(_ scores: [Score]) -> Chart {
     let steps = (0...40).map { Double($0) / 10 }
     let expected = steps.map { erf($0 / 2.0.squareRoot()) }

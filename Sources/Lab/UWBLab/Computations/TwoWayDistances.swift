@@ -6,15 +6,15 @@ public import Ranging
 extension CSVTable {
   /// Computes distances from the six stamps of double-sided ranging (columns `t1` to `t6`).
   ///
-  /// Where only the final is missing, the distance is single-sided, with the clock offset from
-  /// other rounds of the same peer.
+  /// If only the final is missing, the distance is single-sided. The clock offset then comes from
+  /// other rounds of the peer.
   ///
   /// - Parameters:
   ///   - parameters: the counter of the stamps, and the greatest possible clock error.
-  ///   - secondResponse: whether `t5` and `t6` are a second response of the responder, sent and
-  ///     received, and not a final.
+  ///   - secondResponse: whether `t5` and `t6` are the stamps of a second response of the
+  ///     responder, rather than of a final.
   ///   - calibration: the measured errors of the boards.
-  /// - Throws: `LabError` when a column is missing or the calibration does not fit the table.
+  /// - Throws: `LabError` if a column is missing or the calibration does not fit the table.
   public func doubleSidedDistances(
     _ parameters: TwoWayParameters = TwoWayParameters(), secondResponse: Bool = false,
     calibration: RangingCalibration? = nil
@@ -22,7 +22,7 @@ extension CSVTable {
     try doubleSided(parameters, secondResponse: secondResponse, calibration: calibration).table()
   }
 
-  /// - Parameter live: whether results only use their own row and earlier ones.
+  /// - Parameter live: whether each result uses only its row and earlier rows.
   package func doubleSided(
     _ parameters: TwoWayParameters, secondResponse: Bool, calibration: RangingCalibration?,
     live: Bool = false
@@ -30,7 +30,7 @@ extension CSVTable {
     var distances = try TwoWayDistances(
       self, third: secondResponse ? .secondResponse : .final, parameters)
     let correction = try distances.correction(calibration)
-    // The clock offset from polls applies to the rows before as well.
+    // The clock offset from these polls is also used for earlier rows.
     let clocks = live ? [:] : distances.clocks(inFirst: 100)
     var responders = RecentPeers<ResponderRanging>(limit: live ? 5000 : .max)
     return distances.computation("Double-sided two-way ranging", correction) {
@@ -46,11 +46,11 @@ extension CSVTable {
   ///
   /// - Parameters:
   ///   - parameters: the counter of the stamps, and the greatest possible clock error.
-  ///   - secondResponse: whether `t5` and `t6` are a second response of the responder, sent and
-  ///     received, which determines the clock offset.
+  ///   - secondResponse: whether `t5` and `t6` are the stamps of a second response of the
+  ///     responder, which determines the clock offset.
   ///   - calibration: the measured errors of the boards.
-  ///   - powerBias: the bias by received level; nil: from the calibration.
-  /// - Throws: `LabError` when a column is missing or the calibration does not fit the table.
+  ///   - powerBias: the bias at each received level; nil: the bias in the calibration.
+  /// - Throws: `LabError` if a column is missing or the calibration does not fit the table.
   public func singleSidedDistances(
     _ parameters: TwoWayParameters = TwoWayParameters(), secondResponse: Bool = false,
     calibration: RangingCalibration? = nil, powerBias: PowerBias? = nil
@@ -60,8 +60,8 @@ extension CSVTable {
     ).table()
   }
 
-  /// - Parameter live: whether results only use their own row and earlier ones. Rows before the
-  ///   clock of a peer is known then have no distance.
+  /// - Parameter live: whether each result uses only its row and earlier rows. A row then has no
+  ///   distance until the clock offset of its peer is known.
   package func singleSided(
     _ parameters: TwoWayParameters, secondResponse: Bool, calibration: RangingCalibration?,
     powerBias: PowerBias?, live: Bool = false
@@ -69,7 +69,7 @@ extension CSVTable {
     var distances = try TwoWayDistances(
       self, third: secondResponse ? .secondResponse : nil, parameters)
     let correction = try distances.correction(calibration) ?? powerBias.map(RangeCorrection.init)
-    // The first clock offset of a peer applies to the rows before as well.
+    // The first clock offset of a peer is also used for its earlier rows.
     var first: [String: ClockOffsetTracker] = [:]
     let comparing = RowComputation<TwoWayDistance>.Preparation { [distances] reader, row in
       distances.findClock(&first, row, reader, usesCarrier: true)
@@ -86,14 +86,14 @@ extension CSVTable {
     }
   }
 
-  /// Fits the delays of peers and the bias by received level to single-sided distances with known
-  /// truth.
+  /// Fits the delays of peers and the bias at each received level to single-sided distances with
+  /// known truth.
   ///
   /// - Parameters:
   ///   - parameters: the counter of the stamps, and the greatest possible clock error.
-  ///   - secondResponse: as of `singleSidedDistances`.
+  ///   - secondResponse: as in `singleSidedDistances`.
   ///   - truth: a column in metres, or a number of metres for all rows.
-  /// - Throws: `LabError` when a column is missing, or no row has both a distance and its truth.
+  /// - Throws: `LabError` if a column is missing, or no row has both a distance and a truth.
   package func singleSidedCalibration(
     _ parameters: TwoWayParameters = TwoWayParameters(), secondResponse: Bool = false, truth: String
   ) throws(LabError) -> RangingCalibration {
@@ -114,13 +114,13 @@ extension CSVTable {
     return ranges.calibration(fit)
   }
 
-  /// Checks that the timestamps of polls have the unit of their column, and a counter of the usual
-  /// width, 40 bits.
+  /// Checks that the stamps of polls are in the unit of their column, and that their counter has
+  /// the usual 40 bits.
   ///
-  /// - Intervals of polls agree with the column `time`, if there is one. Intervals of nanoseconds
-  ///   and picoseconds do not when they are taken for ticks.
-  /// - A timestamp that is smaller than the one before has wrapped, and timestamps that wrap need
-  ///   all bits.
+  /// - The intervals of polls have to agree with the column `time`, if there is one. Intervals of
+  ///   nanoseconds or picoseconds that are read as ticks do not.
+  /// - A stamp smaller than the previous one has wrapped. The stamps of a counter that wraps have
+  ///   to reach its greatest values.
   package func checkPolls() throws(LabError) {
     let reader = TableReader(self)
     let (polls, time) = (try reader.stampColumn(1), reader.lookUp("time", .time))
@@ -149,8 +149,8 @@ extension CSVTable {
   }
 
   /// - Parameters:
-  ///   - stamps: the names of the columns of poll and response.
-  ///   - ratios: the intervals by the column `time`, divided by the intervals of polls.
+  ///   - stamps: the names of the columns of polls and responses.
+  ///   - ratios: the intervals in the column `time`, divided by the intervals of polls.
   private func checkUnit(_ stamps: [String], _ ratios: [Double]) throws(LabError) {
     let ratio = ratios.sorted().dropFirst(ratios.count / 2).first ?? 1
     for unit in ["ns", "ps"] {
@@ -166,14 +166,14 @@ extension CSVTable {
   }
 }
 
-/// The received level of each peer, without the noise of single frames.
+/// The received level of each peer, filtered to reduce the noise of single frames.
 private struct ReceivedLevels {
   private let column: Column?
   private var levels = RecentPeers<LevelTracker>()
 
   init(_ reader: inout TableReader) { column = reader.find("rx_power", .level) }
 
-  /// Returns the level at a row, in dBm.
+  /// Returns the filtered level at a row in dBm.
   mutating func update<Value>(_ row: ComputedRow<Value>, _ reader: TableReader) -> Double? {
     reader.value(row.row, column).map { level in
       levels.update(row.peer, from: LevelTracker()) { $0.update(level, time: row.time) }
@@ -181,9 +181,9 @@ private struct ReceivedLevels {
   }
 }
 
-/// The columns of exchanges.
+/// The columns of the stamps of exchanges.
 private struct TwoWayDistances {
-  /// The frame that `t5` and `t6` belong to; nil: they are not used.
+  /// The frame whose stamps are `t5` and `t6`; nil if they are not used.
   enum ThirdFrame { case final, secondResponse }
 
   private(set) var reader: TableReader
@@ -198,7 +198,7 @@ private struct TwoWayDistances {
     _ table: CSVTable, third: ThirdFrame?, _ parameters: TwoWayParameters
   ) throws(LabError) {
     var reader = TableReader(table)
-    // Names of columns say which frame the third one is, where an option does not.
+    // The names of columns have precedence over the option.
     let third = reader.hasSecondResponse ? .secondResponse : third
     stamps = try (1...(third == nil ? 4 : 6)).map { number throws(LabError) in
       try reader.stampColumn(number)
@@ -216,11 +216,11 @@ private struct TwoWayDistances {
     return try RangeCorrection(calibration, &reader)
   }
 
-  /// Returns the computation of rows.
+  /// Returns the computation of all rows.
   ///
   /// - Parameters:
   ///   - prepare: the first pass.
-  ///   - set: sets the distance of a row.
+  ///   - set: determines the distance of a row.
   func computation(
     _ title: String, _ correction: RangeCorrection?,
     prepare: RowComputation<TwoWayDistance>.Preparation? = nil,
@@ -249,7 +249,7 @@ private struct TwoWayDistances {
     ComputedRow(row: row, peer: reader.peer(row), time: reader.value(row, time))
   }
 
-  /// Returns the exchange of a row; nil without the stamps of poll and response.
+  /// Returns the exchange of a row. Returns nil if a stamp of poll or response is missing.
   func exchange(
     _ row: Int, _ reader: TableReader, _ state: inout RowStatus
   ) -> TwoWayExchange? {
@@ -268,7 +268,7 @@ private struct TwoWayDistances {
       ? exchange.withSecondResponse : exchange
   }
 
-  /// Returns the first clock offset of each peer in the first rows, by their polls.
+  /// Returns the first clock offset of each peer, from the polls in the first rows.
   func clocks(inFirst count: Int) -> [String: ClockOffset] {
     var clocks: [String: ClockOffsetTracker] = [:]
     for row in 0..<min(count, reader.table.rowCount) {
@@ -277,7 +277,7 @@ private struct TwoWayDistances {
     return clocks.compactMapValues(\.offset)
   }
 
-  /// Updates the clock of the peer of a row, unless its offset is known.
+  /// Updates the clock of a row's peer, unless its offset is known already.
   func findClock(
     _ clocks: inout [String: ClockOffsetTracker], _ row: Int, _ reader: TableReader,
     usesCarrier: Bool
@@ -304,23 +304,23 @@ private struct TwoWayDistances {
     }
   }
 
-  /// Returns whether polls determine the clocks: without times, wraps of a counter as short as 32
-  /// bits cannot be counted.
+  /// Returns whether polls determine the clocks. A counter of 32 bits wraps so often that times are
+  /// necessary to count the wraps.
   func canCompare(_ row: ComputedRow<TwoWayDistance>) -> Bool {
     time != nil ? row.time != nil : parameters.counter.bits >= 40
   }
 }
 
 extension TableReader {
-  /// The names of the stamps t1 to t6, also with `_ts` at the end: by number, as in the recordings
-  /// of DECAR and in STAR-loc, and by frame.
+  /// The names of the stamps t1 to t6: by number, as in recordings of DECAR and in STAR-loc, and by
+  /// frame. All may end with `_ts`.
   private static let stampNames = [
     ["t1", "tx1", "poll_tx"], ["t2", "rx1", "poll_rx"], ["t3", "tx2", "resp_tx"],
     ["t4", "rx2", "resp_rx"], ["t5", "tx3", "final_tx", "resp2_tx"],
     ["t6", "rx3", "final_rx", "resp2_rx"],
   ]
 
-  /// Whether the names of the columns say that the third frame is a second response.
+  /// Whether the names of the columns show that the third frame is a second response.
   fileprivate var hasSecondResponse: Bool {
     (try? stampColumn(5))?.name.lowercased().hasPrefix("resp2") ?? false
   }
@@ -346,15 +346,16 @@ extension TableReader {
 }
 
 extension TwoWayExchange {
-  /// Returns the problem of the stamps of poll and response; nil if they are possible.
+  /// Returns the problem of the stamps of poll and response; nil if there is none.
   fileprivate func problem(_ parameters: TwoWayParameters) -> RowStatus? {
     let counter = parameters.counter
     let seconds = counter.interval(from: pollReceived, to: responseSent) * DeviceTick.seconds
-    // Between the markers of two frames there are at least the data of the first and the preamble
-    // of the second. Stamps in nanoseconds give shorter times, stamps of other clocks give seconds.
+    // The data of one frame and the preamble of the next are between the markers of two frames.
+    // Stamps in nanoseconds have shorter intervals, and stamps of other clocks intervals of
+    // seconds.
     if seconds > 0, !(80e-6...1 ~= seconds) { return .impossibleReply }
     // If the clocks agree, exchanged stamps make frames arrive before they are sent. Half of the
-    // time there and back is then an error of these clocks, not a flight.
+    // difference between round trip and reply is then an error of the clocks, not a flight.
     func flight(_ sent: TickStamp, _ received: TickStamp) -> Double {
       let ticks = counter.interval(from: sent, to: received)
       return (ticks > counter.modulus / 2 ? ticks - counter.modulus : ticks) * DeviceTick.seconds
@@ -376,7 +377,7 @@ extension [OutputColumn<TwoWayDistance>] {
 }
 
 extension ComputedRow<TwoWayDistance> {
-  /// Sets the distance: double-sided, or single-sided where only the final is missing.
+  /// Sets the distance: double-sided, or single-sided if only the final is missing.
   fileprivate mutating func setDistance(
     of exchange: TwoWayExchange, _ responder: inout ResponderRanging, comparesPolls: Bool
   ) {
@@ -390,12 +391,12 @@ extension ComputedRow<TwoWayDistance> {
     }
   }
 
-  /// Sets the single-sided distance. Without an offset, crystals are assumed to be within some ppm,
-  /// and the deviation includes that.
+  /// Sets the single-sided distance. Without a clock offset, the clocks are assumed to differ by
+  /// some ppm, and the deviation includes the resulting error.
   fileprivate mutating func setDistance(
     of exchange: TwoWayExchange, _ offset: ClockOffset?, _ parameters: TwoWayParameters
   ) {
-    // A row without its second response is not a problem.
+    // The second response of a row may be missing without a problem.
     state = .ok
     do throws(RangingFailure) {
       if let offset, exchange.isReversed(offset, parameters) { throw .implausibleClocks }
@@ -411,7 +412,7 @@ extension ComputedRow<TwoWayDistance> {
 }
 
 extension RangingFailure {
-  /// The word for programs.
+  /// The word for programs that read the table.
   fileprivate var word: String {
     switch self {
     case .missingStamp: "missing_stamp"

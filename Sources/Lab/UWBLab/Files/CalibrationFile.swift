@@ -23,7 +23,7 @@ extension RangingCalibration {
     do throws(FormatError) { try JSONFile.write(self, to: path) } catch { throw LabError(error) }
   }
 
-  /// Merges the calibration into a file: other boards and pairs in it stay.
+  /// Merges the calibration into a file. Other boards and pairs in the file are kept.
   ///
   /// - Throws: `LabError` with `.unreadable`, `.badFile` or `.notCreated`.
   package func merge(intoFile path: String) throws(LabError) {
@@ -32,7 +32,7 @@ extension RangingCalibration {
     try whole.write(to: path)
   }
 
-  /// Checks that a calibration can be merged into a file. Changes nothing.
+  /// Checks that a calibration can be merged into a file. Does not change it.
   ///
   /// - Throws: `LabError` with `.unreadable`, `.badFile` or `.notCreated`.
   package static func check(output path: String) throws(LabError) {
@@ -44,7 +44,7 @@ extension RangingCalibration {
     OutputFile.isFile(path) ? try RangingCalibration(file: path) : RangingCalibration()
   }
 
-  /// A line on the residuals of distances.
+  /// A line about the residuals of distances.
   package var summary: String {
     let fit = residuals.map {
       "; \(counted($0.count, "distance fits", "distances fit")) to "
@@ -57,11 +57,11 @@ extension RangingCalibration {
 }
 
 extension RangingCalibration {
-  /// The greatest distance of two antennas in wavelengths. The phases of farther antennas fit too
-  /// many directions.
+  /// The greatest distance between two antennas in wavelengths. The phases of antennas farther
+  /// apart fit too many directions.
   private static let farthestAntennas = 10.0
 
-  /// Returns the pairs of antennas with their models. Together, they determine the azimuth.
+  /// Returns the pairs of antennas with their models, which together determine the azimuth.
   func antennaPairs() throws(LabError) -> [AntennaPair] {
     let all = pairs ?? []
     let models = try all.enumerated().map { index, pair throws(LabError) in
@@ -140,13 +140,14 @@ extension RangingCalibration {
   }
 }
 
-/// The positions of anchors in a JSON file: a list of objects with a name, or positions or objects
-/// by name, alone or as `anchors` beside `height_m`.
+/// The positions of anchors in a JSON file. It is a list of objects with a name, or an object of
+/// positions or objects by name. The latter may be the value of `anchors` in an object that also
+/// has `height_m`.
 public struct Anchors: Sendable {
   package struct Anchor: Sendable {
     var name = ""
     package var position: SIMD3<Double>
-    /// The length in metres by which ranges to this anchor are too long.
+    /// The metres by which ranges to this anchor are too long.
     var bias = 0.0
 
     fileprivate init(_ node: JSONNode, _ key: String) throws {
@@ -170,7 +171,7 @@ public struct Anchors: Sendable {
   }
 
   private struct Fields: Decodable {
-    /// A name, which may be a number.
+    /// The name, which may be written as a number.
     struct Name: Decodable {
       var text: String?
 
@@ -231,7 +232,7 @@ public struct Anchors: Sendable {
     guard !byName.isEmpty else { throw LabError(.badFile(path, "it has no anchors.")) }
   }
 
-  /// The prior without a known height: about the height of the anchors.
+  /// The prior of an unknown height: about the height of the anchors.
   var usualHeight: HeightPrior {
     let heights = byName.values.map(\.position.z)
     let (low, high) = (heights.min() ?? 0, heights.max() ?? 0)

@@ -5,11 +5,11 @@ import Formats
 import Glibc
 import Ranging
 
-/// A chart: data in their units, with axes. `Figure` draws it.
+/// A chart with data in their units, and axes. `Figure` draws it.
 public struct Chart {
   typealias Point = (x: Double, y: Double)
 
-  /// The drawing of a series.
+  /// The ways to draw a series.
   enum Mark {
     case points
     case line
@@ -28,7 +28,8 @@ public struct Chart {
     var colour: Colour
     var mark: Mark
     var points: [Point]
-    /// Whether the axes cover all points; otherwise points beyond are marked at the ends.
+    /// Whether the axes include all points. Otherwise, points beyond the axes are marked at the
+    /// edge.
     var fits: Bool
 
     init(
@@ -39,7 +40,7 @@ public struct Chart {
     }
   }
 
-  /// Colours visible on white and on black.
+  /// Colours that are visible on white and on black.
   enum Colour: String, CaseIterable {
     case blue = "#3a86c8"
     case red = "#dc4a54"
@@ -55,11 +56,11 @@ public struct Chart {
   }
 
   var title: String
-  /// The name with the unit: `range (m)`.
+  /// The name of the axis with its unit: `range (m)`.
   var x: String
   var y: String
   var series: [Series]
-  /// Names instead of numbers along x, at 0, 1, 2 and so on.
+  /// The names along x in place of the numbers 0, 1, 2 and so on.
   var categories: [String]?
   /// Whether both axes have the same scale.
   var isMap = false
@@ -119,10 +120,10 @@ struct AxisTicks {
 }
 
 extension Chart {
-  /// A range in a chart; nil values are not drawn.
+  /// A range in a chart. Values that are nil are not drawn.
   struct RangePoint {
     var peer: String
-    /// Seconds, or the number of the row.
+    /// The time in seconds, or the number of the row.
     var time: Double
     var measured: Double?
     var estimate: Double?
@@ -130,12 +131,12 @@ extension Chart {
     var isOutlier = false
   }
 
-  /// Ranges over time, or over the row where there are no times, with their estimates.
+  /// Returns a chart of ranges and their estimates over time, or over rows without times.
   static func ranges(_ title: String, hasTime: Bool, _ points: [RangePoint]) -> Chart {
     let start = hasTime ? points.first?.time ?? 0 : 0
     let groups = grouped(points, by: \.peer)
     let series = groups.enumerated().flatMap { index, group -> [Series] in
-      // With many peers, one legend is enough.
+      // One legend is sufficient for many peers.
       let isNamed = groups.count <= 2 || index == 0
       let (colour, suffix) = (Colour.numbered(index), groups.count > 1 ? " \(group.name)" : "")
       func measured(outliers: Bool) -> [Point] {
@@ -167,7 +168,7 @@ extension Chart {
       series: series)
   }
 
-  /// Azimuths over time, and the residual phase of each pair.
+  /// Returns a chart of azimuths over time, and of the residual phase of each pair.
   static func directions(
     _ pairs: [(name: String, pair: AntennaPair)],
     _ rows: [(time: Double, phases: [Double?], direction: DirectionFinder.Direction)]
@@ -201,10 +202,10 @@ extension Chart {
     ]
   }
 
-  /// Positions seen from above, with ellipses of two standard deviations.
+  /// Returns a chart of horizontal positions, with ellipses of two standard deviations.
   ///
   /// - Parameters:
-  ///   - landmarks: points with names, such as anchors.
+  ///   - landmarks: the positions of named points, such as anchors.
   ///   - path: the path of the observer.
   static func tracks(
     _ title: String, _ positions: [(peer: String, position: SIMD3<Double>, covariance: Symmetric3)],
@@ -226,7 +227,7 @@ extension Chart {
       }
       let isFirst = index == 0
       series += [
-        // More ellipses would hide each other.
+        // More ellipses than this would cover each other.
         Series(isFirst ? "2 σ" : "", colour, outlines(max(1, track.count / 80)), fits: false),
         Series(
           "position" + (groups.count > 1 ? " \(group.name)" : ""), colour, .line,
@@ -245,7 +246,7 @@ extension Chart {
     return Chart(title: title, x: "x (m)", y: "y (m)", series: series, isMap: true)
   }
 
-  /// Returns the outline of two standard deviations in the plane; nil for an invalid covariance.
+  /// Returns the ellipse of two horizontal standard deviations; nil for an invalid covariance.
   static func ellipse(_ position: SIMD3<Double>, _ c: Symmetric3) -> [Point]? {
     let middle = (c.xx + c.yy) / 2
     let difference = (c.xx - c.yy) / 2
@@ -263,7 +264,7 @@ extension Chart {
     }
   }
 
-  /// Members by name, in the order of their first appearance.
+  /// Returns the members by name, in the order of their first appearance.
   private static func grouped<T>(
     _ list: [T], by name: (T) -> String
   ) -> [(name: String, members: [T])] {

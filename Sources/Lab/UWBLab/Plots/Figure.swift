@@ -11,11 +11,11 @@ public struct Figure {
 
   private static let width = 860.0
   private static let text = "#808080"
-  /// The number of points above which they are thinned out: more cannot be distinguished, and slow
-  /// viewers down.
+  /// The greatest number of points in a series. More cannot be distinguished, and make viewers
+  /// slow.
   private static let mostPoints = 4000
 
-  /// Creates a drawing of charts.
+  /// Creates a figure of charts.
   public init(_ charts: [Chart]) { self.charts = charts }
 
   /// Writes an SVG file completely or not at all.
@@ -25,14 +25,14 @@ public struct Figure {
     do { try OutputFile.write(Array(svg.utf8), to: path) } catch { throw .notCreated(path, error) }
   }
 
-  /// Checks that a drawing can be written. Changes nothing.
+  /// Checks that a figure can be written. Changes nothing.
   ///
   /// - Throws: `LabError` with `.notCreated`.
   package static func check(output path: String) throws(LabError) {
     do { try OutputFile.check(path) } catch { throw .notCreated(path, error) }
   }
 
-  /// The drawing as an SVG document.
+  /// The figure as an SVG document.
   public var svg: String {
     let heights = charts.map { $0.isMap ? 660.0 : 340 }
     var writer = SVGWriter(width: Self.width, height: heights.reduce(0, +))
@@ -61,7 +61,7 @@ public struct Figure {
       lower = top + height - 52
       var (x, y) = chart.limits()
       if chart.isMap {
-        // Extend the axis that has more room.
+        // The axis with more room is extended, so that both have one scale.
         let scale = max(
           (x.upperBound - x.lowerBound) / (right - left),
           (y.upperBound - y.lowerBound) / (lower - upper))
@@ -108,7 +108,7 @@ public struct Figure {
       writer.text(ticks.label(value), at: (frame.left - 8, y + 4), text, anchor: .end)
     }
     if let categories = chart.categories {
-      // Show as many names as fit.
+      // As many names as fit are shown.
       let step = max(1, categories.count * 46 / Int(frame.right - frame.left) + 1)
       for index in stride(from: 0, to: categories.count, by: step) {
         let x = frame.position((Double(index), frame.y.lowerBound)).x
@@ -190,7 +190,7 @@ public struct Figure {
         writer.line(ends[0], ends[1], .stroke(colour, width: 2))
       }
     case .outlines(let list):
-      // Only arcs of outlines beyond the chart would be visible, which is confusing.
+      // Outlines that leave the chart are not drawn, because their visible arcs would be confusing.
       for outline in list where outline.allSatisfy({ frame.holds($0) }) {
         guard let first = outline.first else { continue }
         writer.path(
@@ -210,7 +210,7 @@ public struct Figure {
       if frame.holds(point) {
         writer.circle((x, y), radius: radius, .fill(colour, opacity: 0.75))
       } else {
-        // An arrow head at the edge points to the value.
+        // An arrow head at the edge points towards the value.
         let sign = point.y > frame.y.upperBound ? 1.0 : -1
         writer.path(
           [(x - 4, y + 6 * sign), (x + 4, y + 6 * sign), (x, y)], .fill(colour))
@@ -263,7 +263,7 @@ struct SVGWriter {
       + " y2=\"\(Self.number(b.y))\"\(style.attributes)/>\n"
   }
 
-  /// Joins points with lines; the path is closed if it is filled.
+  /// Connects points with lines. Closes the path if it is filled.
   mutating func path(_ points: [(x: Double, y: Double)], _ style: Style) {
     guard points.count > 1 else { return }
     let list = points.map { "\(Self.number($0.x)),\(Self.number($0.y))" }.joined(separator: " ")
@@ -299,7 +299,7 @@ struct SVGWriter {
       """
   }
 
-  /// Escapes text for XML. Characters that XML does not allow are replaced.
+  /// Escapes text for XML. Replaces characters that XML does not allow.
   static func escaped(_ text: String) -> String {
     var result = ""
     for character in printable(text).unicodeScalars {
@@ -316,7 +316,7 @@ struct SVGWriter {
     return result
   }
 
-  /// Returns a number with two decimal places; 0 when it is not finite.
+  /// Returns a number with two decimal places; 0 if it is not finite.
   fileprivate static func number(_ value: Double) -> String {
     guard value.isFinite else { return "0" }
     let text = fixed(max(-1e6, min(1e6, value)), 2)

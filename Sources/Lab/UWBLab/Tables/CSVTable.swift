@@ -19,11 +19,12 @@ public struct CSVTable: Sendable {
   private(set) var headerLine = 1
   /// The line number of the last comment above the header.
   private(set) var commentLine: Int?
-  /// Whether the header is a line of JSON, or of the text that `uwbctl range` prints to a pipe.
+  /// Whether the header is output of another form: JSON, or the text that `uwbctl range` prints to
+  /// a pipe.
   var isOtherOutput: Bool {
     header.first.map { $0.hasPrefix("{") || $0.contains(" s  #") } ?? false
   }
-  /// The names in lower case, with the unit of the format where they have none.
+  /// The names in lower case. Names without a unit have the unit of `Format` appended.
   private(set) var names: [String] = []
   /// The line at which each row begins.
   private var lines: [UInt32] = []
@@ -33,15 +34,15 @@ public struct CSVTable: Sendable {
   private var hasQuotes: Bool
   /// The first byte after the last row.
   private var rest = Cursor(position: 0, line: 1)
-  /// The bounds of each cell, `header.count` cells for each row. Missing cells are empty; surplus
-  /// cells are left out.
+  /// The bounds of each cell, `header.count` for each row. Missing cells are empty, and surplus
+  /// cells are ignored.
   private var bounds: [UInt32] = []
   private(set) var separator = UInt8.comma
-  /// Whether the first number with a fraction has a decimal comma, which computed numbers then
-  /// have, too; nil before that.
+  /// Whether the first number with a fraction has a decimal comma; nil until there is one. Computed
+  /// numbers are then written with decimal commas.
   private(set) var hasDecimalCommas: Bool?
 
-  /// The facts about a table that its text does not state.
+  /// The properties of a table that its text does not state.
   package struct Format: Sendable {
     /// The line of the header, which may be a comment; nil: the first line that is not a comment.
     package var header: Int?
@@ -56,7 +57,7 @@ public struct CSVTable: Sendable {
     /// Sets the unit of columns.
     ///
     /// - Parameter text: `azimuth=deg`, or `t1,t2,t3,t4=ns`.
-    /// - Returns: false when it has another form, or the unit is unknown.
+    /// - Returns: false if the text has another form, or the unit is unknown.
     package mutating func setUnits(_ text: String) -> Bool {
       let parts = text.split(separator: "=").map(String.init)
       guard parts.count == 2, Quantity.allUnits.contains(parts[1]) else { return false }
@@ -71,15 +72,15 @@ public struct CSVTable: Sendable {
   public init(_ bytes: [UInt8]) throws(LabError) { try self.init(bytes, Format()) }
 
   /// - Parameters:
-  ///   - line: the line of the first byte.
-  ///   - comment: the line of the last comment above.
+  ///   - line: the line number of the first byte.
+  ///   - comment: the line number of the last comment above.
   package init(
     _ bytes: [UInt8], _ format: Format, line first: Int = 1, below comment: Int? = nil
   ) throws(LabError) {
     try self.init(beginning: bytes, isWhole: true, format, line: first, below: comment)
   }
 
-  /// Parses the header and the whole rows of the first piece of a table.
+  /// Parses the header and the complete rows in the first piece of a table.
   ///
   /// - Parameter isWhole: whether the table ends with these bytes.
   init(
@@ -117,11 +118,11 @@ public struct CSVTable: Sendable {
     try takeRows(isWhole: isWhole)
   }
 
-  /// Adds the whole rows of the next piece of the table.
+  /// Adds the complete rows in the next piece of the table.
   ///
   /// - Parameters:
   ///   - isLast: whether the table ends with these bytes.
-  ///   - keepsRows: whether the rows before remain.
+  ///   - keepsRows: whether earlier rows are kept.
   mutating func add(_ piece: [UInt8], isLast: Bool, keepsRows: Bool) throws(LabError) {
     var line = 1
     if !keepsRows {
@@ -147,7 +148,7 @@ public struct CSVTable: Sendable {
     }
   }
 
-  /// - Parameter line: the line of the first byte.
+  /// - Parameter line: the line number of the first byte.
   private func checkText(line: Int) throws(LabError) {
     guard bytes.count < Int(UInt32.max) else {
       throw LabError(
@@ -192,7 +193,7 @@ public struct CSVTable: Sendable {
     }
   }
 
-  /// Returns the next step where a header may be missing.
+  /// Returns the next step if the header may be a comment.
   static func advice(_ comment: Int) -> String {
     "If line \(comment), a comment, is the header, give --header \(comment)."
   }
@@ -214,7 +215,7 @@ public struct CSVTable: Sendable {
     if hasDecimalCommas == nil, separator != .comma { findDecimals() }
   }
 
-  /// Looks for a number with a fraction in the last row.
+  /// Determines the decimal comma from a number with a fraction in the last row.
   private mutating func findDecimals() {
     for column in header.indices where number(rowCount - 1, column) != nil {
       let mark = raw(rowCount - 1, column).first { $0 == .comma || $0 == .point }
@@ -226,7 +227,8 @@ public struct CSVTable: Sendable {
 
   /// Finds the header, and the last comment above it.
   ///
-  /// - Parameter wanted: its line; nil: the first line that is neither empty nor a comment.
+  /// - Parameter wanted: the line of the header; nil: the first line that is neither empty nor a
+  ///   comment.
   private mutating func findHeader(line first: Int, wanted: Int?) -> Cursor {
     let start = bytes.starts(with: Self.byteOrderMark) ? Self.byteOrderMark.count : 0
     var cursor = Cursor(position: start, line: first)
@@ -246,10 +248,10 @@ public struct CSVTable: Sendable {
 
   private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
-  /// Replaces all rows by one.
+  /// Replaces all rows with one row.
   ///
-  /// - Parameter line: the line at which it begins.
-  /// - Returns: whether it is a row, rather than a comment or an empty line.
+  /// - line: the line number at which the row begins.
+  /// - Returns: false if the line is a comment or empty.
   mutating func replaceRows(_ row: [UInt8], line: Int) throws(LabError) -> Bool {
     if row.contains(0) {
       throw .table(
@@ -267,7 +269,7 @@ public struct CSVTable: Sendable {
     return true
   }
 
-  /// Returns whether a quotation mark is open at the end of these bytes, so that the row continues.
+  /// Returns whether a quotation mark is open at the end of the line, so that the row continues.
   func isOpen(_ row: [UInt8]) -> Bool {
     if row.first == UInt8(ascii: "#") { return false }
     var quotes = QuoteState()
@@ -275,8 +277,8 @@ public struct CSVTable: Sendable {
     return quotes.isOpen
   }
 
-  /// The most rows of a table that is in memory as a whole: the results of a row take some 400
-  /// bytes.
+  /// The greatest number of rows of a table that is completely in memory. The results of a row take
+  /// about 400 bytes.
   static let rowLimit = 2_000_000
 
   /// Reads a table from a file.
@@ -295,11 +297,11 @@ public struct CSVTable: Sendable {
     var position: Int
     var line: Int
 
-    /// Finds the bounds of the cells of the next row that is not empty.
+    /// Finds the bounds of the cells in the next row that is not empty.
     ///
-    /// - Parameter isWhole: whether the table ends with these bytes; otherwise a row without a line
-    ///   feed may continue.
-    /// - Returns: the line at which the row begins; nil at the end.
+    /// - Parameter isWhole: whether the table ends with these bytes. Otherwise, a row without a
+    ///   line break may continue.
+    /// - Returns: the line number at which the row begins; nil at the end.
     mutating func takeRow(
       of bytes: [UInt8], _ separator: UInt8, isWhole: Bool = true, skipsComments: Bool = false,
       _ cells: inout [UInt32]
@@ -341,29 +343,29 @@ public struct CSVTable: Sendable {
     }
   }
 
-  /// Returns the bytes of a cell as in the file, quotes included.
+  /// Returns the bytes of a cell as in the file, including quotes.
   func raw(_ row: Int, _ column: Int) -> ArraySlice<UInt8> { bytes[range(row, column)] }
 
   /// Returns the text of a cell without surrounding quotes and spaces.
   public func text(_ row: Int, _ column: Int) -> String { plain(range(row, column)) }
 
-  /// Returns the line at which a row begins.
+  /// Returns the line number at which a row begins.
   package func line(_ row: Int) -> Int { Int(lines[row]) }
 
   func isEmpty(_ row: Int, _ column: Int) -> Bool { unquoted(range(row, column)).isEmpty }
 
-  /// Returns the finite decimal number in a cell; nil for any other content.
+  /// Returns the decimal number in a cell; nil if it contains anything else or is not finite.
   public func number(_ row: Int, _ column: Int) -> Double? {
     decimal(bytes[unquoted(range(row, column))], mayHaveComma: separator != .comma)
   }
 
-  /// Returns the date and time in a cell, in the form of RFC 3339 and ISO 8601, in seconds since
-  /// 1970; nil for any other content. Without an offset it is in UTC.
+  /// Returns the date and time in a cell as seconds since 1970; nil if it contains anything else.
+  /// The forms are RFC 3339 and ISO 8601. A time without an offset is UTC.
   func date(_ row: Int, _ column: Int) -> Double? {
     secondsSince1970(bytes[unquoted(range(row, column))])
   }
 
-  /// Returns the integer in a cell; nil for any other content.
+  /// Returns the integer in a cell; nil if it contains anything else.
   func integer(_ row: Int, _ column: Int) -> Int64? { Int64(text(row, column)) }
 
   private func range(_ row: Int, _ column: Int) -> Range<Int> {
@@ -371,7 +373,7 @@ public struct CSVTable: Sendable {
     return Int(bounds[index])..<Int(bounds[index + 1])
   }
 
-  /// Returns the text without surrounding quotes and spaces; doubled quotes become single ones.
+  /// Returns the text without surrounding quotes and spaces. Two quotes in it become one.
   private func plain(_ range: Range<Int>) -> String {
     let inner = unquoted(range)
     let text = bytes[inner]
@@ -400,8 +402,8 @@ public struct CSVTable: Sendable {
   }
 }
 
-/// Tracks open quotes. A quote opens only at the beginning of a cell, so the inch mark of 5" does
-/// not.
+/// Tracks open quotes. A quote is open only if it begins a cell. An inch mark, as in 5", does not
+/// open one.
 private struct QuoteState {
   private(set) var isOpen = false
   private var isAtStart = true
@@ -414,7 +416,7 @@ private struct QuoteState {
       if isQuote { isOpen = false }
       wasQuote = isQuote
     } else if isQuote, isAtStart || wasQuote {
-      // The second of two belongs to the text.
+      // The second of two quotes belongs to the text.
       (isOpen, isAtStart, wasQuote) = (true, false, false)
     } else {
       isAtStart = byte == separator || (isAtStart && (byte == 32 || byte == 9))

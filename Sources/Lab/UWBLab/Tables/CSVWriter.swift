@@ -4,7 +4,7 @@ import System
 import SystemPackage
 import UWBLink
 
-/// Writes rows of CSV, in large pieces unless it is flushed.
+/// Writes rows of CSV. Collects them into large pieces unless `flush` is called.
 package struct CSVWriter: Sendable {
   private let descriptor: FileDescriptor
   private let mustClose: Bool
@@ -31,7 +31,7 @@ package struct CSVWriter: Sendable {
     buffer.append(contentsOf: bytes)
   }
 
-  /// Adds a number with the given count of decimal places; nil is an empty cell.
+  /// Adds a number with `digits` decimal places; nil becomes an empty cell.
   package mutating func add(_ value: Double?, digits: Int) {
     guard let value, value.isFinite else { return add(raw: []) }
     var scale: UInt64 = 1
@@ -72,7 +72,7 @@ package struct CSVWriter: Sendable {
     buffer.removeAll(keepingCapacity: true)
   }
 
-  /// Writes the rest and closes the file.
+  /// Writes the remaining rows and closes the file.
   package mutating func finish() throws(LabError) {
     try flush()
     if mustClose { try? descriptor.close() }

@@ -2,9 +2,9 @@
 
 import Glibc
 
-/// Returns the finite number that `text` consists of; nil for anything else.
+/// Returns the number that is the whole `text`; nil if it is anything else or is not finite.
 ///
-/// Only decimal numbers: the standard library also accepts 0x10, inf and nan.
+/// Accepts decimal numbers only; the standard library would also accept 0x10, inf and nan.
 func decimal(_ text: ArraySlice<UInt8>, mayHaveComma: Bool) -> Double? {
   var hasComma = false
   let isDecimal = text.allSatisfy {
@@ -23,8 +23,8 @@ func decimal(_ text: ArraySlice<UInt8>, mayHaveComma: Bool) -> Double? {
   return number.flatMap { $0.isFinite ? $0 : nil }
 }
 
-/// Reads 2026-11-22T18:30:05.25+01:00 and similar forms: a space for the T, a comma in the
-/// fraction, and offsets without a colon are usual, too.
+/// Returns the time of a text such as 2026-11-22T18:30:05.25+01:00. A space instead of the T, a
+/// decimal comma, and offsets without a colon are accepted, too.
 func secondsSince1970(_ text: ArraySlice<UInt8>) -> Double? {
   var rest = text
   func isDigit(_ byte: UInt8?) -> Bool { byte.map { 48...57 ~= $0 } ?? false }
@@ -47,7 +47,7 @@ func secondsSince1970(_ text: ArraySlice<UInt8>) -> Double? {
   else { return nil }
   var seconds = 0.0
   if take(":") != nil {
-    // 60: a leap second.
+    // The second 60 is a leap second.
     guard let second = take(2, 0...60) else { return nil }
     seconds = Double(second)
     if take(".,") != nil {
@@ -71,7 +71,7 @@ func secondsSince1970(_ text: ArraySlice<UInt8>) -> Double? {
   unsafe date.tm_mon = Int32(month - 1)
   unsafe date.tm_mday = Int32(day)
   let midnight = unsafe timegm(&date)
-  // Days that a month does not have are counted on.
+  // The C library converts invalid days, such as 31 April, to another date.
   guard rest.isEmpty, unsafe date.tm_mday == day else { return nil }
   return Double(midnight + 60 * minutes) + seconds
 }

@@ -5,13 +5,13 @@ import Ranging
 
 /// The result for a row of a table.
 public struct ComputedRow<Value> {
-  /// The row of the input; the first one, where several were computed together.
+  /// The row of the input; the first row if several were computed together.
   public let row: Int
-  /// The value of the column `peer`; empty without one.
+  /// The cell in the column `peer`; empty without such a column.
   public let peer: String
-  /// The time in seconds; nil where the row has none.
+  /// The time in seconds; nil if the row has none.
   public let time: Double?
-  /// The result; nil where the row could not be computed.
+  /// The result; nil if the row could not be computed.
   public internal(set) var value: Value?
   var state = RowStatus.ok
   /// The probability that the direct path was blocked; nil without any evidence.
@@ -19,18 +19,18 @@ public struct ComputedRow<Value> {
   /// The number of measurements that a position uses.
   var used = 0
 
-  /// `ok`, or one word for the problem.
+  /// `ok`, or one word that names the problem.
   public var status: String { state.word }
 }
 
-/// The results computed from a table. Written as CSV, the columns of the input are followed by
-/// computed ones and `status`.
+/// The results computed from a table. As CSV, it has the columns of the input, then the computed
+/// ones and `status`.
 public struct ComputedTable<Value> {
   /// The results, in the order of the input.
   public let rows: [ComputedRow<Value>]
   /// Sentences about rows and columns that could not be used.
   public let warnings: [String]
-  /// The problem when nothing could be computed, or when a file lacks a name that the rows use.
+  /// The reason why nothing could be computed; also set if a file lacks a name that rows use.
   public let problem: LabError?
   let reader: TableReader
   let columns: [OutputColumn<Value>]
@@ -64,15 +64,15 @@ public struct ComputedTable<Value> {
   /// The charts of the results.
   public var charts: [Chart] { draw(rows) }
 
-  /// Returns the charts of the results, with the share of errors within the stated deviations.
+  /// Returns the charts of the results, and a chart of the errors within the stated deviations.
   ///
   /// - Parameter scores: the result of `scores(truth:)`.
   package func charts(with scores: [Score]) -> [Chart] {
     scores.isEmpty ? charts : charts + [.honesty(scores)]
   }
 
-  /// Writes the table as CSV, with the separator of the input. A column of the input that has the
-  /// name of a computed one is renamed to `input_…`.
+  /// Writes the table as CSV, with the separator of the input. Renames columns of the input that
+  /// have the name of a computed one to `input_…`.
   ///
   /// - Parameter path: nil or `-` is standard output.
   public func write(to path: String?) throws(LabError) {
@@ -82,17 +82,17 @@ public struct ComputedTable<Value> {
   }
 }
 
-/// Writes computed rows, each after its columns of the input.
+/// Writes computed rows, each after the columns of its row of the input.
 struct ComputedWriter<Value> {
   private var writer: CSVWriter
   private let columns: [OutputColumn<Value>]
-  /// The columns of the input that are a part of the output.
+  /// The columns of the input that are written.
   private let kept: [Int]
 
   /// Writes the header.
   ///
-  /// - Parameter brief: the only columns of the input to write, by their names without units. The
-  ///   output then has no covariances either. nil: everything.
+  /// - Parameter brief: the columns of the input to write, by their names without units; nil: all.
+  ///   If given, covariances are not written either.
   init(
     to path: String?, _ input: CSVTable, _ columns: [OutputColumn<Value>], brief: [String]? = nil
   ) throws(LabError) {
@@ -148,7 +148,7 @@ struct OutputColumn<Value> {
   }
 
   let name: String
-  /// The estimate, where it can be compared with a truth.
+  /// The estimate, if it can be compared with a truth.
   var estimate: StatedEstimate<Value>?
   let cell: (ComputedRow<Value>) -> Cell
 
@@ -158,16 +158,16 @@ struct OutputColumn<Value> {
     OutputColumn(name: name) { .number($0.value.flatMap(number), digits: digits) }
   }
 
-  /// Returns a column with an angle, in radians, written in degrees.
+  /// Returns a column with an angle. `angle` returns radians, and the column has degrees.
   static func degrees(_ name: String, _ angle: @escaping (Value) -> Double) -> OutputColumn {
     number(name, digits: 3) { angle($0) * 180 / .pi }
   }
 
-  /// Returns columns with a length and its deviation.
+  /// Returns columns with a length and its standard deviation.
   ///
   /// - Parameters:
-  ///   - truth: the name of the column of its truth, without the unit.
-  ///   - name: the name of the computed column; nil: the same.
+  ///   - truth: the name of the column with the truth, without the unit.
+  ///   - name: the name of the computed column; nil: the name of the truth.
   static func length(
     _ truth: String, as name: String? = nil, _ value: @escaping (Value) -> Double,
     deviation: @escaping (Value) -> Double
@@ -178,7 +178,8 @@ struct OutputColumn<Value> {
     return column
   }
 
-  /// Returns columns with an angle and its deviation, in radians, written in degrees.
+  /// Returns columns with an angle and its standard deviation. They are computed in radians and
+  /// written in degrees.
   static func angle(
     _ truth: String, _ value: @escaping (Value) -> Double, deviation: @escaping (Value) -> Double
   ) -> OutputColumn {

@@ -4,21 +4,21 @@ import System
 import SystemPackage
 import UWBLink
 
-/// The computation of a table: of the whole, in pieces, or row by row.
+/// The computation of a table: as a whole, in pieces, or row by row.
 package struct RowComputation<Value> {
   var reader: TableReader
   let columns: [OutputColumn<Value>]
-  /// The first pass over a table whose results need later rows; nil: there is only one pass.
+  /// The first pass, if results need later rows; nil: there is only one pass.
   let preparation: Preparation?
-  /// Computes a row of the table of this reader. Must be called once for each row, in their order.
+  /// Computes a row of the reader's table. Must be called once for each row, in order.
   let compute: (TableReader, Int) -> ComputedRow<Value>
   private let draw: ([ComputedRow<Value>]) -> [Chart]
 
   /// The first pass over the rows, before any result is computed.
   struct Preparation {
-    /// Must be called once for each row, in their order.
+    /// Adds a row. Must be called once for each row, in order.
     let take: (TableReader, Int) -> Void
-    /// Must be called after the last row.
+    /// Ends the pass. Must be called after the last row.
     var finish: () -> Void = {}
   }
 
@@ -43,15 +43,15 @@ package struct RowComputation<Value> {
   }
 
   /// Reads a table row by row, and writes the results of each row before it waits for the next one.
-  /// Holds one row at a time, and ends with the table, or when the task is cancelled.
+  /// Holds one row in memory. Ends with the table, or if the task is cancelled.
   ///
   /// - Parameters:
   ///   - input: nil or `-` is standard input.
   ///   - output: nil or `-` is standard output.
-  ///   - format: the facts that the input does not state.
-  ///   - begin: receives a table with the header alone.
+  ///   - format: the properties that the input does not state.
+  ///   - begin: receives a table with the header only.
   /// - Returns: sentences about rows and columns that could not be used.
-  /// - Throws: `LabError`, also when nothing could be computed.
+  /// - Throws: `LabError`, also if nothing could be computed.
   package static func run(
     from input: String?, to output: String?, _ format: CSVTable.Format = .init(),
     _ begin: (CSVTable) throws(LabError) -> RowComputation
@@ -75,17 +75,17 @@ package struct RowComputation<Value> {
       after: computation.reader.warnings, of: rows.table, isCut: Task.isCancelled)
   }
 
-  /// Computes a table, and writes the results. Of a table of several pieces, one is in memory; with
-  /// a first pass, the input is read twice.
+  /// Computes a table and writes the results. Only one piece of the table is in memory. With a
+  /// first pass, the input is read twice.
   ///
   /// - Parameters:
   ///   - input: nil or `-` is standard input.
   ///   - output: nil or `-` is standard output.
-  ///   - format: the facts that the input does not state.
-  ///   - piece: the bytes of a piece.
+  ///   - format: the properties that the input does not state.
+  ///   - piece: the number of bytes in a piece.
   ///   - begin: receives a table with the rows of the first piece.
-  /// - Returns: sentences about rows and columns that could not be used, and the problem when
-  ///   nothing could be computed.
+  /// - Returns: sentences about rows and columns that could not be used, and the reason if nothing
+  ///   could be computed.
   package static func compute(
     from input: String?, to output: String?, _ format: CSVTable.Format = .init(),
     piece: Int = 8 << 20, _ begin: (CSVTable) throws(LabError) -> RowComputation
@@ -118,7 +118,7 @@ package struct RowComputation<Value> {
     return (try tally.warnings(after: computation.reader.warnings, of: pieces.table), nil)
   }
 
-  /// Makes the first pass over all pieces.
+  /// Runs the first pass over all pieces.
   private mutating func prepare(_ pieces: inout TablePieces) throws(LabError) {
     var count = 0
     repeat {
@@ -136,7 +136,7 @@ package struct RowComputation<Value> {
   private mutating func write(
     _ table: inout CSVTable, _ writer: inout ComputedWriter<Value>, _ tally: inout RowTally
   ) throws(LabError) {
-    // The only reference to the rows, so that the next ones can use their memory.
+    // There must be only one reference to the rows, so that the next rows can reuse their memory.
     swap(&reader.table, &table)
     defer { swap(&reader.table, &table) }
     for index in 0..<reader.table.rowCount {
@@ -147,13 +147,13 @@ package struct RowComputation<Value> {
   }
 }
 
-/// The rows of a table as they arrive.
+/// The rows of a table while it is being written by another program.
 struct TableRows: ~Copyable {
   /// A table with the header and the last row.
   var table: CSVTable
   private let name: String
   private var lines: InputLines
-  /// The last line that was read.
+  /// The line number of the last line that was read.
   private var line: Int
 
   /// Reads the header.
@@ -192,7 +192,7 @@ struct TableRows: ~Copyable {
     return (try CSVTable([], format, below: comment), line)
   }
 
-  /// Reads the next row; false after the last.
+  /// Reads the next row. Returns false after the last one.
   mutating func next(
     beforeWaiting prepare: () throws(LabError) -> Void
   ) throws(LabError) -> Bool {
@@ -212,7 +212,7 @@ struct TableRows: ~Copyable {
     }
   }
 
-  /// Reads one row; nil at the end of the input, and when the task is cancelled.
+  /// Reads one row. Returns nil at the end of the input, and if the task is cancelled.
   private static func take(
     _ lines: inout InputLines, _ number: Int, of name: String
   ) throws(LabError) -> [UInt8]? {

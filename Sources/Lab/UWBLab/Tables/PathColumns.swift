@@ -2,21 +2,21 @@
 
 import Ranging
 
-/// The columns of a table that indicate whether the direct path of a row is blocked.
+/// The columns of a table that indicate a blocked path.
 struct PathColumns {
-  /// The standard diagnostics, with the factor to the unit of `ReceptionDiagnostics`.
+  /// The columns of standard diagnostics, with the factor to the unit in `ReceptionDiagnostics`.
   private var standard:
     [(field: WritableKeyPath<ReceptionDiagnostics, Double?>, column: Column, factor: Double)] = []
-  /// The inputs of the learned model that are not standard diagnostics.
+  /// The columns of other inputs to the learned model.
   private let others: [String: Column]
   let model: LineOfSightModel
-  /// Whether there is no such column.
+  /// Whether the table has no such column.
   let isEmpty: Bool
 
   /// - Parameters:
-  ///   - learned: the model that replaces the rules.
+  ///   - learned: the learned model; nil: the model without learning.
   ///   - others: further columns; nil: the columns that the model needs.
-  /// - Throws: `LabError` when there is no column of `others`.
+  /// - Throws: `LabError` if a column of `others` is missing.
   init(
     _ reader: inout TableReader, _ learned: PathModel?, others wanted: [String]? = nil
   ) throws(LabError) {
@@ -27,7 +27,7 @@ struct PathColumns {
       ("sts_delay", .time, \.segmentDisagreement),
     ]
     for (name, quantity, field) in names {
-      // Nanoseconds.
+      // Times become nanoseconds.
       let factor = quantity == .time ? 1e9 : 1
       if let column = reader.find(name, quantity) { standard.append((field, column, factor)) }
     }
@@ -58,7 +58,7 @@ struct PathColumns {
     return result
   }
 
-  /// Returns a diagnostic, or the value in the column of this name.
+  /// Returns a standard diagnostic, or the cell in the column of this name.
   func value(
     _ name: String, _ row: Int, _ diagnostics: ReceptionDiagnostics, distance: Double?,
     _ reader: TableReader
@@ -69,7 +69,7 @@ struct PathColumns {
     return diagnostics.value(diagnostic, distance: distance)
   }
 
-  /// Returns the probability that the path of a row is blocked; nil without any value.
+  /// Returns the probability that the path of a row is blocked; nil if the row has no diagnostics.
   func probability(_ row: Int, distance: Double?, _ reader: TableReader) -> Double? {
     guard !isEmpty else { return nil }
     let diagnostics = diagnostics(row, reader)

@@ -6,11 +6,11 @@ import UCI
 /// The status of a row.
 enum RowStatus: Equatable {
   case ok
-  /// A cell is empty, or not a number; the name of its column.
+  /// A cell is empty, or is not a number. The value is the name of the column.
   case missing(String), invalid(String)
-  /// A file has no such `anchor`, `board_a` or `board_b` as the row names.
+  /// A file does not contain the `anchor`, `board_a` or `board_b` of the row.
   case unknown(String)
-  /// The word of a computation for its result, or for the lack of one.
+  /// The word of a computation for its result, or for a missing result.
   case result(String)
 
   static let impossibleReply = RowStatus.result("implausible_reply")
@@ -20,7 +20,8 @@ enum RowStatus: Equatable {
 
   var isOK: Bool { if case .ok = self { true } else { false } }
 
-  /// Whether cells or names make the row unusable, rather than the result of a computation.
+  /// Whether the row itself is unusable because of a cell or a name. Failed computations do not
+  /// count.
   var isProblem: Bool {
     switch self {
     case .ok, .result: false
@@ -48,7 +49,7 @@ enum RowStatus: Equatable {
     if isOK { self = problem }
   }
 
-  /// The likely mistake, where no row of a table can be used.
+  /// The likely mistake of the user if no row of a table can be used.
   var hint: String? {
     let ends =
       "whether two columns are exchanged (t1, t4 and t5 are the initiator's), and give "
@@ -72,7 +73,7 @@ enum RowStatus: Equatable {
   }
 }
 
-/// Counts the rows of a table that could not be used.
+/// Counts the unusable rows of a table.
 struct RowProblems {
   private var count = 0
   private var first: (line: Int, status: RowStatus)?
@@ -84,8 +85,8 @@ struct RowProblems {
     if first == nil { first = (line(), status) }
   }
 
-  /// - Parameter total: the number of rows.
-  /// - Throws: `LabError` when none of them could be used.
+  /// - total: the number of all rows.
+  /// - Throws: `LabError` if no row is usable.
   func warnings(for table: CSVTable, of total: Int) throws(LabError) -> [String] {
     var warnings: [String] = []
     if let ragged = table.ragged {
@@ -108,7 +109,7 @@ struct RowProblems {
   }
 }
 
-/// Counts the rows of a table that is computed in parts.
+/// Counts the unusable rows of a table that is computed in pieces.
 struct RowTally {
   private var problems = RowProblems()
   private var (total, computed) = (0, 0)
@@ -121,12 +122,12 @@ struct RowTally {
     first = first ?? (line, status)
   }
 
-  /// Returns all warnings.
+  /// Returns all warnings about rows and columns.
   ///
   /// - Parameters:
   ///   - others: the warnings about columns.
   ///   - isCut: whether there may be more rows.
-  /// - Throws: `LabError` when nothing could be computed.
+  /// - Throws: `LabError` if nothing could be computed.
   func warnings(
     after others: [String], of table: CSVTable, isCut: Bool = false
   ) throws(LabError) -> [String] {

@@ -3,11 +3,11 @@
 import Formats
 import System
 
-/// A table in pieces, each of which is in memory alone.
+/// A table in pieces, one of which is in memory at a time.
 struct TablePieces: ~Copyable {
-  /// The header, and the rows of the last piece.
+  /// The header, and the rows of the current piece.
   var table: CSVTable
-  /// Whether the last piece was the last one of the table.
+  /// Whether the current piece is the last one.
   private(set) var isAtEnd: Bool
   /// Whether the input can be read again from its beginning.
   let canRestart: Bool
@@ -15,17 +15,17 @@ struct TablePieces: ~Copyable {
   private let format: CSVTable.Format
   private let size: Int
   private var file: InputFile
-  /// The problem after the rows of this piece.
+  /// The error in the table after the rows of this piece.
   private var problem: LabError?
 
-  /// The most bytes of a table that is needed as a whole.
+  /// The greatest number of bytes in a table that has to be completely in memory.
   static let limit = 64 << 20
 
   /// Reads the first piece, which has the header.
   ///
   /// - Parameters:
   ///   - path: nil or `-` is standard input.
-  ///   - size: bytes of a piece.
+  ///   - size: the number of bytes in a piece.
   init(_ path: String?, _ format: CSVTable.Format, size: Int = 8 << 20) throws(LabError) {
     let name = path ?? "-"
     var file = try Self.opened(name)
@@ -35,8 +35,8 @@ struct TablePieces: ~Copyable {
       table, isAtEnd: first.count < size, name: name, format: format, size: size, file: file)
   }
 
-  /// Keeps the first piece. It does not throw: Swift 6.2 destroys `problem` twice in an initializer
-  /// that throws.
+  /// Stores the first piece. This initialiser does not throw, because Swift 6.2 destroys `problem`
+  /// twice in one that throws.
   private init(
     _ table: CSVTable, isAtEnd: Bool, name: String, format: CSVTable.Format, size: Int,
     file: consuming InputFile
@@ -47,9 +47,9 @@ struct TablePieces: ~Copyable {
     self.file = file
   }
 
-  /// Reads the next piece; false after the last one.
+  /// Reads the next piece. Returns false after the last one.
   ///
-  /// - Throws: `LabError` after all rows that are before the problem.
+  /// - Throws: `LabError` for a problem in the table, after all rows before it were returned.
   mutating func next() throws(LabError) -> Bool {
     if let problem { throw problem }
     guard !isAtEnd else { return false }
@@ -61,12 +61,12 @@ struct TablePieces: ~Copyable {
     return true
   }
 
-  /// Begins again, before the second piece.
+  /// Starts again at the beginning. Must be called before the second piece is read.
   func restarted() throws(LabError) -> TablePieces { try TablePieces(name, format, size: size) }
 
-  /// Reads all other pieces, and keeps the rows of the first.
+  /// Reads all other pieces. Keeps the rows of all of them.
   ///
-  /// - Throws: `LabError` where the table is longer than the limit.
+  /// - Throws: `LabError` if the table is longer than `limit`.
   mutating func takeAll() throws(LabError) {
     guard !isAtEnd else { return }
     let more = try Self.read(&file, atMost: Self.limit - size + 1, name)
@@ -79,7 +79,7 @@ struct TablePieces: ~Copyable {
     do throws(FileError) { return try InputFile(name) } catch { throw .unreadable(name, error) }
   }
 
-  /// Reads as many bytes, or up to the end.
+  /// Reads `count` bytes, or fewer at the end.
   private static func read(
     _ file: inout InputFile, atMost count: Int, _ name: String
   ) throws(LabError) -> [UInt8] {

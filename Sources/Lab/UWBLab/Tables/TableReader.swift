@@ -3,12 +3,13 @@
 import Formats
 import Ranging
 
-/// The quantity of a column. The suffix of its name is the unit; without one it is the first unit
-/// here. Angles need theirs: numbers do not reveal whether they are radians or degrees.
+/// The quantity of a column. The suffix of the column's name is the unit; without a suffix, the
+/// first unit here applies. Angles need a suffix, because numbers in radians and in degrees look
+/// alike.
 enum Quantity: CaseIterable {
   case time, length, angle, level, ratioOfLevels, ratio, ticks, number
 
-  /// Suffixes, and the factor that converts each to seconds, metres, radians, parts or ticks.
+  /// The suffixes, and the factor that converts each to seconds, metres, radians, parts or ticks.
   var units: [(suffix: String, factor: Double)] {
     switch self {
     case .time: [("s", 1), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9)]
@@ -27,14 +28,14 @@ enum Quantity: CaseIterable {
     }
   }
 
-  /// Returns the unit at the end of a column's name, if its quantity also has another unit.
+  /// Returns the unit at the end of a column's name if it belongs to the same quantity as `other`.
   static func unit(of name: String, otherThan other: String) -> String? {
     allCases.lazy.map { $0.units.map(\.suffix) }.filter { $0.contains(other) }.joined().first {
       name.hasSuffix("_" + $0)
     }
   }
 
-  /// The units of all quantities, each once.
+  /// The units of all quantities, without repetition.
   static let units = allCases.flatMap { $0.units.map(\.suffix) }.reduce(into: [String]()) {
     if !$0.contains($1) { $0.append($1) }
   }
@@ -43,24 +44,25 @@ enum Quantity: CaseIterable {
 
 struct Column {
   var index: Int
-  /// Converts a number to seconds, metres, radians or parts.
+  /// The factor that converts a number to seconds, metres, radians or parts.
   var factor: Double
   var name: String
-  /// Whether its cells may hold a date instead.
+  /// Whether the cells may hold dates.
   var isTime = false
-  /// Whether neither its name nor an option has the unit of its angles.
+  /// Whether neither the name of the column nor an option states the unit of its angles.
   var lacksUnit = false
 }
 
-/// Finds columns by quantity and reads cells in their units.
+/// Finds columns by their quantity, and reads cells in their units.
 struct TableReader {
   var table: CSVTable
-  /// Warnings about columns that resemble a wanted one, but have an unknown unit.
+  /// The warnings about columns whose name is similar to a wanted one, but ends with an unknown
+  /// unit.
   private(set) var warnings: [String] = []
   private var peerColumn: Column?
-  /// The columns of both ends of a pair, which replace the peer.
+  /// The columns of both ends of a pair, which are used in place of a peer.
   private var ends: (from: Column, to: Column)?
-  /// Whether the peers were taken for anchors.
+  /// Whether the peers are used as anchors.
   private(set) var hasPeersAsAnchors = false
 
   init(_ table: CSVTable) {
@@ -73,8 +75,8 @@ struct TableReader {
 
   // MARK: columns
 
-  /// Returns the column `name_UNIT` with a unit of the quantity, in any case, or one with another
-  /// usual name of the quantity; nil when there is none.
+  /// Returns the column `name_UNIT` with any unit of the quantity, or one with another usual name.
+  /// Ignores the case of letters. Returns nil if there is none.
   mutating func find(_ name: String, _ quantity: Quantity = .number) -> Column? {
     if let column = lookUp(name, quantity) { return column }
     if let other = unknownUnit(name, quantity) {
@@ -85,14 +87,14 @@ struct TableReader {
     return nil
   }
 
-  /// Returns a column of angles; nil when there is none.
+  /// Returns a column of angles; nil if there is none.
   mutating func findAngle(_ name: String) throws(LabError) -> Column? {
     try find(name, .angle).map(withUnit)
   }
 
-  /// Returns the column.
+  /// Returns the column if it has a unit.
   ///
-  /// - Throws: `LabError` when it has angles without a unit.
+  /// - Throws: `LabError` if it has angles without a unit.
   func withUnit(_ column: Column) throws(LabError) -> Column {
     guard column.lacksUnit else { return column }
     let name = printable(column.name)
@@ -103,7 +105,7 @@ struct TableReader {
 
   func has(_ name: String, _ quantity: Quantity) -> Bool { lookUp(name, quantity) != nil }
 
-  /// Returns the column, which the computation needs.
+  /// Returns a column that the computation requires.
   func require(_ name: String, _ quantity: Quantity = .number) throws(LabError) -> Column {
     if let column = lookUp(name, quantity) { return try withUnit(column) }
     if let other = unknownUnit(name, quantity) {
@@ -111,14 +113,14 @@ struct TableReader {
         table.headerLine, "the unit of the column \(other) is unknown.",
         suggestion: "Use one of \(accepted(name, quantity)).")
     }
-    // Most people have angles in degrees.
+    // Degrees are suggested, because most tables have them.
     let unit = quantity == .angle ? "deg" : quantity.units.first?.suffix
     throw .missingColumn(
       quantity == .ticks ? name : name + (unit.map { "_" + $0 } ?? ""), of: table)
   }
 
-  /// Returns the column of anchors. Where there is none, the peers are the anchors, and all rows
-  /// belong to one device, as in the output of `uwbctl range`.
+  /// Returns the column of anchors. Without it, the peers are the anchors, and all rows belong to
+  /// one device, as in the output of `uwbctl range`.
   mutating func takeAnchors() throws(LabError) -> Column {
     if let column = lookUp("anchor", .number) { return column }
     guard let peers = peerColumn else { return try require("anchor") }
@@ -126,7 +128,7 @@ struct TableReader {
     return peers
   }
 
-  /// Returns the column of this name with phases, which may have another unit.
+  /// Returns the column of phases with this name, whose unit may be at the end of the name.
   func phaseColumn(_ name: String) throws(LabError) -> Column {
     guard let index = table.header.firstIndex(of: name) else {
       let unit = Quantity.angle.units.first { name.lowercased().hasSuffix("_" + $0.suffix) }
@@ -163,7 +165,7 @@ struct TableReader {
     quantity.units.map { "\(name)_\($0.suffix)" }.joined(separator: ", ")
   }
 
-  /// Returns a column that seems to be the wanted one in an unknown unit.
+  /// Returns the name of a column that seems to be the wanted one in an unknown unit; nil for none.
   private func unknownUnit(_ name: String, _ quantity: Quantity) -> String? {
     guard !quantity.units.isEmpty else { return nil }
     return table.names.first { column in
@@ -175,13 +177,14 @@ struct TableReader {
 
   // MARK: ranges
 
-  /// The columns of calibrated distances in the output of `uwbctl range` and `replay`, or nil.
+  /// The columns of calibrated distances in the output of `uwbctl range` and `uwbctl replay`; nil
+  /// without them.
   var corrected: CorrectedColumns? { CorrectedColumns(self) }
 
   /// Returns the column of ranges.
   ///
   /// - Parameters:
-  ///   - name: the name without its unit, in tables of other programs.
+  ///   - name: the name without its unit in tables of other programs.
   ///   - calibration: a calibration that corrects the distance of the chip.
   func requireRange(
     _ name: String = "range", calibration: RangingCalibration?
@@ -201,41 +204,41 @@ struct TableReader {
 
   // MARK: cells
 
-  /// Returns the number in a cell, in the unit of the quantity. Nil when there is none; `status`
-  /// then records it.
+  /// Returns the number in a cell, in the unit of the quantity. Returns nil if there is none, and
+  /// sets `status`.
   func value(_ row: Int, _ column: Column, _ status: inout RowStatus) -> Double? {
     if let number = value(row, column) { return number }
     status.blame(blank(row, column))
     return nil
   }
 
-  /// Returns the number in a cell that may be empty, or whose column may be missing.
+  /// Returns the number in a cell. The cell may be empty, and the column may be missing.
   func value(_ row: Int, _ column: Column?) -> Double? {
     guard let column else { return nil }
     guard let number = table.number(row, column.index) else {
       return column.isTime ? table.date(row, column.index) : nil
     }
     let value = number * column.factor
-    // Larger numbers cannot be measurements, and their squares exceed the precision.
+    // Larger numbers are not measurements, and their squares would lose precision.
     return abs(value) <= 1e12 ? value : nil
   }
 
-  /// Returns the status of a row that needs the number in a cell without one.
+  /// Returns the status of a row in which a required cell has no number.
   func blank(_ row: Int, _ column: Column) -> RowStatus {
     table.isEmpty(row, column.index) ? .missing(column.name) : .invalid(column.name)
   }
 
-  /// Returns the standard deviation in a cell, without the part in the column `constant`; `usual`
-  /// where it is missing or not positive.
+  /// Returns the standard deviation in a cell, without the part in the column `constant`. Returns
+  /// `usual` if it is missing or not positive.
   func deviation(_ row: Int, _ column: Column?, constant: Column?, usual: Double) -> Double {
     guard let whole = value(row, column), whole > 0 else { return usual }
     guard let part = value(row, constant) else { return whole }
-    // At least a centimetre: both are rounded.
+    // Both cells are rounded, so the difference is at least a centimetre.
     return min(whole, max(0.01, max(0, whole * whole - part * part).squareRoot()))
   }
 
-  /// Returns the stamp in a cell. Ticks are an integer, negative if written as signed, or a number
-  /// with a fraction. In other units, numbers too large for centimetres are rejected.
+  /// Returns the stamp in a cell. Ticks are an integer, which may be negative, or a number with a
+  /// fraction. In other units, numbers too large for a precision of centimetres are rejected.
   func stamp(_ row: Int, _ column: Column, _ status: inout RowStatus) -> TickStamp? {
     if column.factor == 1, let ticks = table.integer(row, column.index) { return TickStamp(ticks) }
     if let ticks = table.number(row, column.index).map({ $0 * column.factor }),
@@ -249,8 +252,8 @@ struct TableReader {
 
   func text(_ row: Int, _ column: Column) -> String { table.text(row, column.index) }
 
-  /// Returns the peer of a row, or the pair of boards where columns have both ends; empty where the
-  /// table has neither.
+  /// Returns the peer of a row, or both ends if the table has columns for these. Returns an empty
+  /// text if it has neither.
   func peer(_ row: Int) -> String {
     if let ends { return text(row, ends.from) + "-" + text(row, ends.to) }
     return peerColumn.map { text(row, $0) } ?? ""
@@ -260,7 +263,7 @@ struct TableReader {
 
   /// Returns the usable rows, in their order.
   ///
-  /// - Throws: `LabError` when there are no rows, or none can be used.
+  /// - Throws: `LabError` if there are no rows, or none is usable.
   func rows<T>(_ body: (Int, inout RowStatus) -> T?) throws(LabError) -> LabRows<T> {
     var result = LabRows<T>(values: [], warnings: warnings)
     var problems = RowProblems()
@@ -283,13 +286,13 @@ package struct LabRows<Value> {
   package internal(set) var warnings: [String]
 }
 
-/// The columns with the deviation of the constant error of a distance.
+/// The columns with the standard deviation of a distance's constant error.
 enum ConstantColumns {
   case corrected(CorrectedColumns)
-  /// `bias_sigma_m`.
+  /// The column `bias_sigma_m`.
   case stated(Column)
 
-  /// Returns the deviation of a row in metres; nil without a value.
+  /// Returns the deviation in a row in metres; nil without a value.
   func value(_ row: Int, _ reader: TableReader) -> Double? {
     switch self {
     case .corrected(let columns): columns.constant(row, reader)
@@ -298,8 +301,8 @@ enum ConstantColumns {
   }
 }
 
-/// The columns of the calibrated distance and its deviations, as `uwbctl range` writes them beside
-/// the distance of the chip.
+/// The columns of `uwbctl range` for the calibrated distance and its deviations. The output also
+/// has the distance of the chip.
 struct CorrectedColumns {
   let distance: Column
   /// The part of the deviation that is independent of other rows.
@@ -317,7 +320,7 @@ struct CorrectedColumns {
     (self.distance, self.noise, self.whole, self.shortTerm) = (distance, noise, whole, shortTerm)
   }
 
-  /// Returns the deviation of the constant error of a row; nil without an estimate.
+  /// Returns the deviation of the constant error in a row; nil without an estimate.
   func constant(_ row: Int, _ reader: TableReader) -> Double? {
     guard let all = reader.value(row, whole), let part = reader.value(row, shortTerm) else {
       return nil
