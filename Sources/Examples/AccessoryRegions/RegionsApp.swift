@@ -4,9 +4,10 @@ import ExampleEnvironment
 import NearbyInteraction
 import UWBSimulator
 
-/// An app that ranges with one accessory, as on a phone except where marked.
+/// An app that ranges with one accessory. Lines marked “Beyond Apple” differ from an app on a
+/// phone.
 ///
-/// All code runs on `queue`, which is also the delegate's.
+/// All code runs on `queue`, which the delegate uses as well.
 final class RegionsApp: NSObject, NISessionDelegate, @unchecked Sendable {
   let queue = DispatchQueue(label: "app")
   private let session = NISession()
@@ -14,7 +15,7 @@ final class RegionsApp: NSObject, NISessionDelegate, @unchecked Sendable {
   private var configuration: NINearbyAccessoryConfiguration?
   /// Beyond Apple: the regions of the WWDC21 talk.
   private var regions = NIProximityRegions([1.5, 3])
-  /// The distance, smoothed further.
+  /// The filtered distance in metres.
   private var smoothed: Float?
   private(set) var log: [String] = []
 
@@ -121,7 +122,7 @@ enum Main {
     app.onEvent = { entry in
       switch entry {
       case "left 3.0 m": served.chip.placement = Placement(at: SIMD3(500, 0, 1))
-      // The accessory is in range again while the app tries.
+      // The accessory is back in range when the app tries again.
       case "retry": served.chip.placement = Placement(at: SIMD3(2, 0, 1), yaw: 180)
       case "first distance" where app.log.contains("retry"):
         let entries = app.log.filter(expected.contains)

@@ -22,8 +22,8 @@ final class BackgroundApp: NSObject, NISessionDelegate, @unchecked Sendable {
   private(set) var updates = 0
 
   /// - Parameters:
-  /// - identifier: on a phone, the identifier of the `CBPeripheral`.
-  /// - connect: on a phone, a connection by a `CBCentralManager`.
+  ///   - identifier: the accessory; on a phone, the identifier of the `CBPeripheral`.
+  ///   - connect: connects to the accessory; on a phone, by a `CBCentralManager`.
   init(
     _ identifier: UUID, connect: @escaping @Sendable () async throws -> any DataChannel
   ) {
@@ -123,8 +123,7 @@ enum Main {
 
     let central = try await BluetoothCentral.open(adapter: last)
     for await found in try await central.accessories() where found.name == "Door" {
-      // Each app has a session of its own; the first session ends because the devices are not
-      // paired.
+      // Each app has its own session. The first session ends, because the devices are not paired.
       let stranger = BackgroundApp(found.identifier) { try await central.connect(to: found) }
       stranger.start()
       loop: for await entry in stranger.entries {
@@ -152,7 +151,7 @@ enum Main {
       switch entry {
       case "distance" where isBack: app.queue.sync { app.stop() }
       case "distance":
-        // On a phone the user does this.
+        // On a phone, the user moves the app into the background.
         NISession.isInBackground = true
         let before = app.queue.sync { app.updates }
         var rounds = 0

@@ -46,10 +46,10 @@ public final class ExampleEnvironment: Sendable {
     let chip = try bench.add(profile: .qm33, placement: placement, name: name)
     let device = try await UWBDevice.open(.serial(path: FilePath(chip.path)))
     var options = Accessory.Options()
-    // Only from version 2.0 can an accessory request an interval.
+    // Accessories can request an interval since version 2.0.
     options.version = .v20
     options.request = .init(slotsPerRound: 6, interval: interval)
-    // Waits for an app that may return.
+    // The accessory waits for an app that disconnects and returns.
     options.inactivityTimeout = .seconds(60)
     let accessory = try Accessory(device, options: options)
     let listener = try await SocketListener(.tcp(host: "127.0.0.1", port: 0))
@@ -83,10 +83,9 @@ public func failAfter(seconds: Int, _ text: @escaping @Sendable () -> String) {
 }
 
 /// An app's connection to an accessory: a socket here, Bluetooth on a phone. Its closures are
-/// called on
-/// `queue`.
+/// called on `queue`.
 public final class DataCommunicationChannel: @unchecked Sendable {
-  // Sendable: the closures are set before `start` and called on the queue.
+  // Safe because the closures are set before `start`, and called on the queue only.
 
   /// The accessory has connected.
   public var accessoryConnectedHandler: (() -> Void)?

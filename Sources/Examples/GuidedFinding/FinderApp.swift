@@ -4,7 +4,7 @@ import ExampleEnvironment
 import NearbyInteraction
 import UWBSimulator
 
-/// An app that guides its user to an accessory by movement.
+/// An app that guides its user to an accessory while the user moves.
 ///
 /// All code runs on `queue`, which is also the delegate's.
 final class FinderApp: NSObject, NISessionDelegate, @unchecked Sendable {
@@ -91,7 +91,7 @@ enum Main {
       at: Placement(.circle(centre: centre, radius: 1.2, period: 8), yaw: 0))
     let keys = try await environment.serve("keys", at: Placement(at: SIMD3(-4, 1, 0.4)))
 
-    // Odometry: the phone's pose, 50 times a second.
+    // The phone's pose 50 times a second, as an odometer would measure it.
     let track = PoseTrack()
     NISession.poseSource = track
     Task {

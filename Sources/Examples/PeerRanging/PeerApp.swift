@@ -16,7 +16,7 @@ final class PeerApp: NSObject, NISessionDelegate, @unchecked Sendable {
   /// Called after each distance.
   var onDistance: (@Sendable () -> Void)?
 
-  /// Beyond Apple: names the chip.
+  /// Beyond Apple: the chip is passed by name.
   init(on device: String, queue: DispatchQueue) {
     self.queue = queue
     super.init()
@@ -48,7 +48,7 @@ final class PeerApp: NSObject, NISessionDelegate, @unchecked Sendable {
 
 /// Finds the other app and exchanges tokens with it, as MultipeerConnectivity does on phones.
 ///
-/// - Parameter isEqual: asks a person whether the other machine shows the same code.
+/// - Parameter isEqual: asks a person whether both machines show this code.
 func meet(
   _ app: PeerApp, _ nearby: NINearbyPeers, isEqual: (String) -> Bool
 ) async throws -> NIPeerConnection {
@@ -115,7 +115,7 @@ enum Main {
     }
     let nearby = try await NINearbyPeers(
       service: service, name: "Alice", over: transport(adapter))
-    // Here a program compares the codes; in the field, two users do.
+    // In this example, the program compares the codes; in an app, both users do.
     let connection = try await meet(alice, nearby) { code in
       print("Alice's code is \(code)")
       let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)

@@ -12,12 +12,12 @@ import UWBSimulator
 /// All code runs on `queue`, which is also the delegate's.
 final class HouseApp: NSObject, NISessionDelegate, @unchecked Sendable {
   let queue = DispatchQueue(label: "app")
-  /// Delegate methods have a session and a token, but no name.
+  /// The names of accessories: delegate methods receive only sessions and tokens.
   private var names: [NIDiscoveryToken: String] = [:]
   private var sessions: [String: NISession] = [:]
   private var channels: [String: DataCommunicationChannel] = [:]
   private(set) var distances: [String: [Float]] = [:]
-  /// The accessory that the user looks for, whose distance is shown; the others keep ranging.
+  /// The accessory whose distance is shown. Ranging with the others continues.
   var chosen: String?
   private(set) var shown = 0
 
@@ -78,8 +78,8 @@ final class HouseApp: NSObject, NISessionDelegate, @unchecked Sendable {
 }
 
 /// A phone ranges with three accessories at the same time, and shows the distance of the chosen
-/// one. It uses sockets, or Bluetooth LE with an adapter for each accessory and then its own: hci0
-/// hci1 hci2 hci3. The adapters have to be in range of each other.
+/// one. It uses sockets, or Bluetooth LE with an adapter for each accessory and one for the phone,
+/// in this order: hci0 hci1 hci2 hci3. The adapters have to be in range of each other.
 @main
 enum Main {
   static func main() async throws {
