@@ -22,8 +22,8 @@ extension JSON {
     self.init(try JSONNode(bytes, .strict))
   }
 
-  /// Drops the places and the order of members. A number of the lenient mode that is not a number
-  /// becomes a string.
+  /// Converts a node. Drops its place and the order of members. A word of the lenient mode that is
+  /// not a number becomes a string.
   package init(_ node: JSONNode) {
     switch node.content {
     case .null: self = .null

@@ -6,7 +6,7 @@ extension JSONNode {
   /// - Parameters:
   ///   - name: the name of this value, for errors.
   ///   - ignoresUnknown: whether an object may have members that its type lacks. Members that are
-  ///     null always may.
+  ///     null are always allowed.
   /// - Throws: `JSONError` with the place, or an error of the type.
   package func decode<T: Decodable>(
     _ type: T.Type = T.self, in name: String? = nil, ignoresUnknown: Bool = false
@@ -22,7 +22,7 @@ private struct NodeDecoder: Decoder, SingleValueDecodingContainer {
   let path: [String]
   let ignoresUnknown: Bool
 
-  // Errors have the place instead.
+  // Errors have the place in the text, so the path is not needed.
   var codingPath: [any CodingKey] { [] }
   var userInfo: [CodingUserInfoKey: Any] { [:] }
 
@@ -81,7 +81,7 @@ private struct NodeDecoder: Decoder, SingleValueDecodingContainer {
 }
 
 extension FixedWidthInteger {
-  /// Converts a number, also a hexadecimal one and one such as 1e3.
+  /// Converts a number. The digits may be hexadecimal, and an exponent is allowed, as in 1e3.
   fileprivate init?(_ node: JSONNode) {
     guard let number = node.number, case .number(let text) = node.content,
       let value = Self(text) ?? Int64(exactly: number).flatMap({ Self(exactly: $0) })

@@ -45,7 +45,7 @@ private final class ValueEncoder: Encoder, SingleValueEncodingContainer {
   func element() -> ValueEncoder {
     guard case .array(var values) = content else { return ValueEncoder() }
     let inner = ValueEncoder()
-    // The only reference, so that it is not copied.
+    // With a second reference, appending would copy the array.
     content = .value(.null)
     values.append(inner)
     content = .array(values)
@@ -73,7 +73,7 @@ private final class ValueEncoder: Encoder, SingleValueEncodingContainer {
     case let number as any BinaryInteger:
       content = .value(Int64(exactly: number).map(JSON.integer) ?? .number(Double(number)))
     case let number as any BinaryFloatingPoint:
-      // Written as null, it could not be read again.
+      // Such a number would be written as null, which cannot be read as a number.
       guard number.isFinite else { throw JSONError(nil, "a number is not finite") }
       content = .value(.number(Double(number)))
     default: try value.encode(to: self)

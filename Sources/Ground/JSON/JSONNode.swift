@@ -5,11 +5,12 @@ package struct JSONNode: Sendable {
   package enum Content: Sendable {
     case null
     case bool(Bool)
-    /// The number as written. In the lenient mode, any word that begins like one, such as `2ms`.
+    /// The number as written. In the lenient mode, any word that begins like a number, such as
+    /// `2ms`.
     case number(String)
     case string(String)
     case array([JSONNode])
-    /// The place of a value is the place of its name.
+    /// The members. The place of a value is the place of its name.
     case object([(name: String, value: JSONNode)])
   }
 
@@ -43,7 +44,7 @@ package struct JSONNode: Sendable {
   package var object: [(name: String, value: JSONNode)]? {
     if case .object(let members) = content { members } else { nil }
   }
-  /// The finite number, also from hexadecimal digits.
+  /// The number if it is finite. The digits may be hexadecimal.
   package var number: Double? {
     guard case .number(let text) = content, let number = Double(text), number.isFinite else {
       return nil
@@ -55,7 +56,7 @@ package struct JSONNode: Sendable {
   package func error(_ reason: String) -> JSONError { JSONError(place, reason) }
 }
 
-/// A place in a text: line and byte in the line, both from 1.
+/// A place in a text: the line, and the byte in this line, both counted from 1.
 package struct JSONPlace: Sendable, Hashable, CustomStringConvertible {
   package var line: Int
   package var column: Int

@@ -4,8 +4,9 @@ extension JSONNode {
   package enum Mode: Sendable {
     /// RFC 8259.
     case strict
-    /// Files of people. Also accepts comments, a byte order mark, trailing commas, names without
-    /// quotation marks, single quotes, the escapes of JSON5, and all words that begin like numbers.
+    /// Files that people write. Also accepts comments, a byte order mark, trailing commas, names
+    /// without quotation marks, single quotes, the escapes of JSON5, and all words that begin like
+    /// numbers.
     case lenient
   }
 
@@ -190,7 +191,7 @@ private struct JSONReader {
     return .number(try number())
   }
 
-  /// Returns a word for an error text; without its letters where it may be a key.
+  /// Returns a word for the text of an error. Leaves out its digits if it may be a key.
   private static func shown(_ word: String) -> String {
     let isKey = word.count >= 8 && word.allSatisfy(\.isHexDigit)
     return isKey ? "a value in hexadecimal digits" : "'\(word.prefix(40))'"

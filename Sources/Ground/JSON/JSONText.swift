@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// JSON text as UTF-8, appended piece by piece. Nothing is allocated except for the memory of the
-/// text.
+/// JSON text as UTF-8 to which pieces are appended. Only the memory of the text is allocated.
 @safe package struct JSONText: ~Copyable {
   private var memory: UnsafeMutableRawPointer
   private var capacity: Int
@@ -60,9 +59,9 @@
     if isDone == nil { for byte in bytes { append(byte) } }
   }
 
-  /// Appends a member of an object: a comma, the key, which needs no escapes, and a colon.
+  /// Appends a comma, the key of an object's member, and a colon. The key must not need escapes.
   package mutating func appendKey(_ key: StaticString) {
-    // The last byte of an optional key is a question mark.
+    // An optional key ends with a question mark, which is not part of the text.
     let length = key.utf8CodeUnitCount - (key.isOptionalKey ? 1 : 0)
     reserve(length + 4)
     let start = unsafe memory + count
@@ -108,7 +107,7 @@
 }
 
 extension StaticString {
-  /// Whether a key may be missing.
+  /// Whether the key ends with a question mark, so that the member may be missing.
   package var isOptionalKey: Bool {
     unsafe utf8CodeUnitCount > 0 && utf8Start[utf8CodeUnitCount - 1] == UInt8(ascii: "?")
   }

@@ -8,7 +8,7 @@ extension JSONNode: CustomStringConvertible {
     return text
   }
 
-  /// The value for files: an element a line, whole numbers without a fraction.
+  /// The value as text for files: one element on each line, and whole numbers without a fraction.
   package var lines: String {
     var text = ""
     write(to: &text, indent: "")
@@ -51,7 +51,7 @@ extension JSONNode: CustomStringConvertible {
     text += end
   }
 
-  /// Escapes all characters that are not shown, so that JSON cannot control a terminal.
+  /// Escapes all invisible characters, so that JSON cannot control a terminal.
   private static func write(_ string: String, to text: inout String) {
     text += "\""
     defer { text += "\"" }
@@ -78,7 +78,7 @@ extension JSONNode: CustomStringConvertible {
 }
 
 extension Unicode.Scalar {
-  /// Whether the character controls the output instead of being shown.
+  /// Whether the character controls the output and is not shown itself.
   package var isInvisible: Bool {
     if isASCII { return value < 0x20 || value == 0x7F }
     switch properties.generalCategory {

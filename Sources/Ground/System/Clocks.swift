@@ -8,11 +8,11 @@ package func nanoseconds(of clock: clockid_t) -> UInt64 {
   return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
 }
 
-/// A clock with timers. Code that waits takes one as an input, so that its tests run in virtual
+/// A clock with timers. Code that waits takes a clock as an input, so that its tests run in virtual
 /// time.
 package struct AlarmClock: Sendable {
-  /// Returns the time in nanoseconds. A virtual clock begins at CLOCK_MONOTONIC, from which frames
-  /// have their times of arrival.
+  /// Returns the time in nanoseconds. A virtual clock begins at the time of CLOCK_MONOTONIC,
+  /// because the arrival times of frames are times of that clock.
   package let now: @Sendable () -> UInt64
   /// Calls `body` after a time, unless the timer is cancelled or released first. `body` must not
   /// block.
@@ -26,7 +26,7 @@ package struct AlarmClock: Sendable {
     (self.now, self.timer) = (now, timer)
   }
 
-  /// CLOCK_MONOTONIC, which stops while the machine sleeps.
+  /// The clock CLOCK_MONOTONIC, which stops while the machine sleeps.
   package static let system = AlarmClock(
     now: { nanoseconds(of: CLOCK_MONOTONIC) }, timer: { OneShotTimer(after: $0, $1) })
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import CUWB
 
-/// A moment on CLOCK_MONOTONIC.
+/// A time of CLOCK_MONOTONIC at which a wait ends.
 package struct Deadline {
   private let nanoseconds: UInt64
 
@@ -9,7 +9,7 @@ package struct Deadline {
   ///
   /// - Parameter time: The time from now; a negative time has already passed.
   package init(after time: Duration) {
-    // A year serves as unlimited, and cannot overflow.
+    // A longer time counts as a year, which cannot overflow.
     let left = min(max(time, .zero), .seconds(31_536_000))
     nanoseconds = cuwb_monotonic_ns() + UInt64(left / .nanoseconds(1))
   }

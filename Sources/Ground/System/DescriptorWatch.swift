@@ -4,14 +4,15 @@ package import Dispatch
 internal import Glibc
 package import SystemPackage
 
-/// A watch of descriptors: an epoll descriptor, which Dispatch watches in turn.
+/// A watch of descriptors. They are in an epoll descriptor, which Dispatch watches.
 ///
-/// A source for each descriptor is not safe when the other end may hang up. Dispatch on Linux then
-/// removes the descriptor from its tables on the source's queue while its own thread uses them.
+/// A Dispatch source for each descriptor is not safe if the other end may hang up. Dispatch on
+/// Linux then removes the descriptor from its tables on the source's queue, while its own thread
+/// uses the tables.
 package final class DescriptorWatch: @unchecked Sendable {
-  // Sendable: dispatch sources are thread-safe, though not marked so on Linux.
+  // Safe because dispatch sources are thread-safe, although they are not marked as such on Linux.
   private let source: any DispatchSourceRead
-  /// The epoll descriptor; nil once it is closed, and if the system had none free.
+  /// The epoll descriptor; nil after it was closed, or if the system had no free descriptor.
   private let set: Locked<Int32?>
 
   private init(
@@ -33,7 +34,8 @@ package final class DescriptorWatch: @unchecked Sendable {
     source.resume()
   }
 
-  /// Starts to watch one descriptor, on a queue of its own that uses no thread of Swift's tasks.
+  /// Starts to watch one descriptor. The watch has its own queue, which uses no thread of Swift's
+  /// tasks.
   ///
   /// - Parameters:
   ///   - label: the queue's name, for debuggers.
@@ -94,8 +96,8 @@ package final class DescriptorWatch: @unchecked Sendable {
     }
   }
 
-  /// Returns the numbers of up to eight added descriptors with events, and whether the other end
-  /// has hung up. `ready` is called again for the rest, so that each turn is short.
+  /// Returns the numbers of up to eight added descriptors with events, and whether the other end of
+  /// each has hung up. If there are more, `ready` is called again, so that no call takes long.
   package func next() -> [(number: Int, hasHungUp: Bool)] {
     var numbers = [UInt64](repeating: 0, count: 8)
     var hungUp = [Bool](repeating: false, count: 8)

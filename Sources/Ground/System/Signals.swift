@@ -5,9 +5,9 @@ internal import Synchronization
 
 /// Runs `body`, which creates a thread, with most signals blocked.
 ///
-/// A new thread inherits the signal mask of its creator. The threads of the program handle the
+/// A new thread inherits the signal mask of its creator. Other threads of the program handle the
 /// blocked signals. Two kinds stay unblocked: signals that a thread raises itself, and signals that
-/// debuggers, profilers and the backtraces of Swift send to a thread.
+/// debuggers, profilers and Swift's backtraces send to a thread.
 package func withSignalsBlocked(_ body: () -> Int32) -> Int32 {
   var blocked = sigset_t()
   var before = sigset_t()
@@ -22,19 +22,20 @@ package func withSignalsBlocked(_ body: () -> Int32) -> Int32 {
 
 /// The signals that a program handles itself.
 package enum Signals {
-  /// The signals whose default action ends the program, and which a program can end in order after.
-  /// Errors of the program itself, profilers' SIGPROF and real-time signals are not among them.
+  /// The signals that end a program by default, and after which the program can end in order.
+  /// Signals for errors of the program itself, SIGPROF of profilers and real-time signals are
+  /// excluded.
   package static let ending = [
     SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGXCPU, SIGXFSZ,
     SIGPOLL, SIGPWR, SIGSTKFLT,
   ]
 
-  /// Calls `body` for each of these signals, on a queue of its own, until the source is cancelled.
+  /// Calls `body` on a new queue for each of these signals, until the receiver is cancelled.
   ///
   /// The signal handler writes to a pipe. A signal that arrives during the setup is therefore not
-  /// lost, and child processes do not inherit an ignored signal. An ignored SIGHUP stays ignored,
-  /// because nohup starts programs that way to let them outlive their terminal. An ignored SIGTSTP
-  /// stays ignored as well: shells without job control start programs that way.
+  /// lost, and child processes do not inherit ignored signals. An ignored SIGHUP stays ignored,
+  /// because nohup starts programs that way so that they outlive their terminal. An ignored SIGTSTP
+  /// stays ignored as well, because shells without job control start programs that way.
   package static func receive(
     _ numbers: [Int32], _ body: @escaping @Sendable (Int32) -> Void
   ) -> Receiver {
@@ -60,9 +61,10 @@ package enum Signals {
     return Receiver(source: source)
   }
 
-  /// Receives signals until it is cancelled.
+  /// A receiver of signals, until it is cancelled.
   package struct Receiver {
-    // nil: the system had no descriptor for a pipe, and signals keep their actions.
+    // The source is nil if the system had no descriptor for a pipe. Signals then keep their
+    // actions.
     fileprivate let source: (any DispatchSourceRead)?
 
     package func cancel() { source?.cancel() }
@@ -72,7 +74,7 @@ package enum Signals {
   package static func stop() {
     var (action, before) = (sigaction(), sigaction())
     unsafe sigaction(SIGTSTP, &action, &before)
-    // The threads of Dispatch block the signal.
+    // This thread may block the signal, as threads of Dispatch do.
     var signals = sigset_t()
     unsafe sigaddset(&signals, SIGTSTP)
     unsafe pthread_sigmask(SIG_UNBLOCK, &signals, nil)
@@ -94,11 +96,12 @@ package enum Signals {
   }
 }
 
-/// Distinguishes the first ending signal, which ends the program in order, from a second one.
+/// Distinguishes the first ending signal, which ends the program in order, from the second one,
+/// which ends it at once.
 package struct FirstSignal {
   private var since: ContinuousClock.Instant?
 
-  /// The time within which a further signal counts as part of the first.
+  /// The time within which further signals count as part of the first one.
   ///
   /// timeout(1) signals its child and then the process group of both. A terminal that closes sends
   /// SIGHUP just after Ctrl-C.
@@ -117,7 +120,7 @@ package struct FirstSignal {
   }
 }
 
-/// The pipe from the signal handlers to the queue; created before a handler is installed.
+/// The pipe from the signal handlers to the queue. It is created before a handler is installed.
 private let signalPipe = WakePipe()
 
 private let wasContinued = Atomic(false)

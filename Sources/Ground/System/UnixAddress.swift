@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Glibc
 
-/// Calls `body` with the address of a Unix socket; returns nil if the path is too long. A leading
-/// NUL byte makes the address abstract (unix(7)).
+/// Calls `body` with the address of a Unix socket. Returns nil if the path is too long. A path that
+/// begins with a NUL byte is an abstract address (unix(7)).
 package func withUnixAddress<R>(
   _ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> R
 ) -> R? {
@@ -19,14 +19,14 @@ package func withUnixAddress<R>(
   }
 }
 
-/// Binds a Unix socket and lets it listen before it appears at its path: a program that finds the
-/// path can connect. Never replaces a file there.
+/// Binds a Unix socket, makes it listen, and only then gives it its path. A program that finds the
+/// path can therefore connect. Never replaces an existing file.
 ///
 /// - Parameter mode: The permissions of the socket file.
 /// - Returns: An error number, EADDRINUSE if there is a file, or 0.
 package func listen(_ socket: Int32, at path: String, mode: mode_t, backlog: Int32) -> Int32 {
   let temporary = "\(path).\(getpid()).\(socket)"
-  // A path without room for the addition is bound itself.
+  // A path that is too long for the suffix is bound directly.
   let name = unsafe withUnixAddress(temporary) { _, _ in temporary } ?? path
   guard let isBound = unsafe withUnixAddress(name, { unsafe bind(socket, $0, $1) == 0 }) else {
     return ENAMETOOLONG

@@ -9,7 +9,7 @@ package func makeNonBlocking(_ descriptor: Int32) {
 
 /// A pipe that wakes a thread from `poll`. Both ends are closed with the last reference.
 package final class WakePipe: Sendable {
-  /// Readable after a wake; -1 where the system has no descriptor left.
+  /// The end to wait for, which is readable after a wake; -1 if the system had no free descriptor.
   package let readEnd: Int32
   private let writeEnd: Int32
 
@@ -22,14 +22,14 @@ package final class WakePipe: Sendable {
 
   deinit { for end in [readEnd, writeEnd] where end >= 0 { close(end) } }
 
-  /// Makes the read end readable. Any thread, also in a signal handler.
+  /// Makes the read end readable. May be called on any thread, and in a signal handler.
   package func wake(_ byte: UInt8 = 0) {
     var byte = byte
-    // A full pipe wakes the thread as well.
+    // If the pipe is full, the thread is woken already.
     _ = unsafe write(writeEnd, &byte, 1)
   }
 
-  /// Takes the oldest byte; nil: there is none.
+  /// Removes and returns the oldest byte; nil if there is none.
   package func next() -> UInt8? {
     var byte: UInt8 = 0
     return unsafe read(readEnd, &byte, 1) == 1 ? byte : nil
@@ -48,7 +48,7 @@ package final class WakePipe: Sendable {
   ///   - now: The current time.
   package func wait(_ descriptors: inout [pollfd], until deadline: UInt64?, now: UInt64) {
     descriptors.append(pollfd(fd: readEnd, events: Int16(POLLIN), revents: 0))
-    // Milliseconds, rounded up: otherwise the caller's loop would spin before the deadline.
+    // The milliseconds are rounded up. Otherwise, the caller's loop would spin until the deadline.
     let timeout = deadline.map { due in due > now ? (due - now - 1) / 1_000_000 + 1 : 0 }
     _ = unsafe poll(
       &descriptors, nfds_t(descriptors.count), timeout.map { Int32(clamping: $0) } ?? -1)

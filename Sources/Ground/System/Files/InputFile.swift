@@ -2,10 +2,11 @@
 internal import Glibc
 package import SystemPackage
 
-/// The reason why a file cannot be read or written, as the end of a sentence: "it is a folder".
+/// The reason why a file cannot be read or written, as the end of a sentence, such as "it is a
+/// folder".
 package enum FileError: Error, Hashable, CustomStringConvertible {
   case system(Errno)
-  /// The path leads to neither a file nor a pipe. The value is the kind found.
+  /// The path leads neither to a file nor to a pipe. The value names the kind that was found.
   case otherKind(String)
   case tooLong(limit: Int)
 
@@ -30,7 +31,7 @@ package enum FileError: Error, Hashable, CustomStringConvertible {
 /// Reads an input that a user names: a file, a pipe, or `-` for standard input.
 ///
 /// Cancelling the task ends a wait for a pipe. Devices are rejected, because opening one may reset
-/// a board; memory devices such as /dev/null are accepted. A byte order mark of UTF-8 is left out.
+/// a board. Memory devices such as /dev/null are accepted. A byte order mark of UTF-8 is skipped.
 package struct InputFile: ~Copyable {
   private let descriptor: FileDescriptor
   private let mustClose: Bool
@@ -38,7 +39,7 @@ package struct InputFile: ~Copyable {
   private let size: Int
   private var isAtStart: Bool
 
-  /// - Parameter isText: Whether it may be text, which may begin with a byte order mark.
+  /// - Parameter isText: Whether the input may be text, which may begin with a byte order mark.
   package init(_ path: String, isText: Bool = true) throws(FileError) {
     var status = stat()
     isAtStart = isText
@@ -52,7 +53,7 @@ package struct InputFile: ~Copyable {
     guard unsafe stat(path, &status) == 0 else { throw .last }
     if let kind = Self.refusedKind(status) { throw .otherKind(kind) }
     do {
-      // Non-blocking, so that opening a pipe does not wait for a writer.
+      // Without this option, opening a pipe would wait for a writer.
       descriptor = try FileDescriptor.open(
         FilePath(path), .readOnly, options: [.closeOnExec, .nonBlocking, .init(rawValue: O_NOCTTY)])
     } catch { throw .system(error as? Errno ?? .ioError) }
@@ -81,7 +82,7 @@ package struct InputFile: ~Copyable {
     guard isAtStart else { return bytes }
     isAtStart = false
     let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-    // A pipe may bring the mark in pieces.
+    // A pipe may deliver the byte order mark in pieces.
     while !bytes.isEmpty, bytes.count < mark.count, mark.starts(with: bytes) {
       let more = try readBytes(atMost: 1)
       if more.isEmpty { break }
@@ -120,7 +121,7 @@ package struct InputFile: ~Copyable {
   ///
   /// - Parameters:
   ///   - limit: The greatest number of bytes; more are an error.
-  ///   - isText: Whether it may be text, which may begin with a byte order mark.
+  ///   - isText: Whether the input may be text, which may begin with a byte order mark.
   package static func bytes(
     of path: String, limit: Int, isText: Bool = true
   ) throws(FileError) -> [UInt8] {
@@ -137,7 +138,7 @@ package struct InputFile: ~Copyable {
   }
 }
 
-/// The lines of an input, of which at most one is in memory.
+/// The lines of an input, read one at a time.
 package struct InputLines: ~Copyable {
   private var file: InputFile
   private let limit: Int
@@ -149,7 +150,8 @@ package struct InputLines: ~Copyable {
   ///
   /// - Parameter limit: The greatest length of a line in bytes; a longer one is an error.
   package init(_ path: String, limit: Int = 1 << 20) throws(FileError) {
-    // The first statement, because Swift 6.2 destroys initialised members twice when this throws.
+    // This has to be the first statement: Swift 6.2 destroys initialised members twice if it
+    // throws.
     file = try InputFile(path)
     self.limit = limit
     (rest, position, isAtEnd) = ([], 0, false)

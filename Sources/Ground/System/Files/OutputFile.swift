@@ -11,8 +11,8 @@ package enum OutputFile {
   /// Cancelling the task ends a wait for the reader of a pipe.
   ///
   /// - Parameters:
-  ///   - isSecret: Whether only the owner may read the file, even if it exists.
-  ///   - isAppending: Whether each write goes to the end.
+  ///   - isSecret: Whether only the owner may read the file. This also applies to an existing file.
+  ///   - isAppending: Whether each write appends to the file.
   package static func open(
     _ path: String, isSecret: Bool = false, isAppending: Bool = false
   ) throws(FileError) -> FileDescriptor {
@@ -51,7 +51,7 @@ package enum OutputFile {
   /// Returns whether an output is the regular file that an input is read from.
   ///
   /// - Parameters:
-  ///   - path: `-` is standard output, which nothing truncates.
+  ///   - path: the output; `-` is standard output, which is never truncated.
   ///   - input: `-` is standard input.
   package static func isSame(_ path: String, as input: String) -> Bool {
     var (output, source) = (stat(), stat())
@@ -73,7 +73,8 @@ package enum OutputFile {
     return status.st_mode & S_IFMT == S_IFREG
   }
 
-  /// Checks that `write` can write an output, such as before a long measurement. Changes nothing.
+  /// Checks that `write` can write an output, for example before a long measurement. Changes
+  /// nothing.
   package static func check(_ path: String) throws(FileError) {
     var status = stat()
     guard path != "-" else { return }
@@ -118,7 +119,7 @@ package enum OutputFile {
         permissions: [.ownerReadWrite, .groupReadWrite, .otherReadWrite])
       defer { try? descriptor.close() }
       if exists {
-        // Only root can keep another owner.
+        // Only root may preserve the owner if it is another user.
         _ = fchown(descriptor.rawValue, status.st_uid, status.st_gid)
         _ = fchmod(descriptor.rawValue, status.st_mode & 0o777)
       }
@@ -127,7 +128,7 @@ package enum OutputFile {
     } catch {
       let error = error as? Errno ?? .ioError
       unsafe unlink(draft)
-      // The file may be writable although its folder is not.
+      // A file may be writable in a folder that is not.
       guard exists, error == .permissionDenied else { throw .system(error) }
       try writeInPlace(bytes, to: path)
     }
