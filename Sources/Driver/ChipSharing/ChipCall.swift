@@ -4,18 +4,18 @@ package import Varlink
 
 /// One hour in milliseconds.
 private let hour = 3_600_000
-/// The longest time in milliseconds for which a session outlives its programs.
+/// The longest time in milliseconds for which a session may continue without a program.
 private let longestLinger = 24 * hour
 
 /// A call of the service. Its parameters are within the limits of the interface.
 ///
-/// A chip is named as in the reply of `List`, or by the path of its device without symbolic links;
-/// nil names the only chip.
+/// The name of a chip is as in the reply of `List`, or the path of its device without symbolic
+/// links. Nil means the only chip.
 package enum ChipCall: Sendable, Hashable {
   case service
   case list
   case describe(chip: String?)
-  /// - Parameter linger: The time for which the session outlives its last connection.
+  /// - Parameter linger: The time for which the session continues after its last connection.
   case start(chip: String?, Profile, Chips.Share, linger: Duration)
   case stop(chip: String?, sessionID: UInt32)
   case setShare(chip: String?, sessionID: UInt32, Chips.Share)
@@ -30,20 +30,20 @@ package enum ChipCall: Sendable, Hashable {
     case object([String: JSON])
     /// The text of a file, comments included.
     case text(String)
-    /// The profile of a session that exists.
+    /// The profile of an existing session with this id.
     case session(UInt32)
-    /// The profile of the session that exists with this peer, an address in its text form.
+    /// The profile of the existing session with this peer, whose address is in its text form.
     case peer(String)
   }
 
-  /// The measurements that a client wants.
+  /// The measurements that a client requests.
   package struct Monitor: Sendable, Hashable {
     /// The chip, or nil for all chips.
     package var chip: String?
     package var sessionID: UInt32?
     /// The addresses of peers in their text form, or nil for all peers.
     package var peers: Set<String>?
-    /// The shortest time between two measurements of a peer; sooner ones are left out.
+    /// The shortest time between two measurements of a peer. Earlier ones are skipped.
     package var interval = Duration.zero
     package var keep = Chips.Keep.all
     /// The greatest number of measurements that wait for the client.
@@ -52,23 +52,23 @@ package enum ChipCall: Sendable, Hashable {
     package var pause = Duration.zero
     /// Whether the members of a measurement that are null are sent.
     package var hasNulls = true
-    /// Whether each measurement has its origin.
+    /// Whether the origin of each measurement is sent.
     package var hasIdentity = false
     /// Whether messages of one-way ranging are sent, too.
     package var hasOneWay = false
-    /// Whether the changes that concern the measurements are sent.
+    /// Whether the events that concern the measurements are sent, too.
     package var hasEvents = false
 
     package init() {}
   }
 
-  /// The events that a client wants.
+  /// The events that a client requests.
   package struct Watch: Sendable, Hashable {
-    /// The run of the service that the client has seen.
+    /// The run of the service to which `after` refers.
     package var run: String?
-    /// The number of the last event that the client has; nil for the present one.
+    /// The number of the last event that the client has received; nil for the newest event.
     package var after: Int?
-    /// The time between two counts of the sessions; nil for none.
+    /// The interval between two counts of the sessions; nil for no counts.
     package var countInterval: Duration?
 
     package init() {}
@@ -187,8 +187,8 @@ extension ChipCall {
 }
 
 extension ChipCall {
-  /// The call as a message. Parameters with their default are left out, because older services
-  /// reject parameters that are unknown to them.
+  /// The call as a message. Parameters with their default value are omitted, because older services
+  /// reject unknown parameters.
   package var message: VarlinkCall {
     let method: String
     var members: [String: JSON] = [:]

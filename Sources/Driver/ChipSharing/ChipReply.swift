@@ -50,7 +50,7 @@ package enum ChipReply: Sendable {
 package struct MeasurementReply: Sendable {
   private let reply: EncodedReply
 
-  /// The length in bytes, without the parts that differ between clients.
+  /// The length in bytes, without the parts that differ from client to client.
   package var count: Int { reply.count }
 
   /// - Parameters:
@@ -78,14 +78,14 @@ package struct MeasurementReply: Sendable {
     }
   }
 
-  /// The message of all clients that want no identity and receive further replies, and for which
-  /// no measurement was dropped just before.
+  /// The message for clients that requested no identity, receive further replies, and have missed
+  /// no measurement just before.
   package var message: [UInt8] { reply.message }
 
-  /// Appends the message of one client.
+  /// Appends the message for one client.
   ///
   /// - Parameters:
-  ///   - lost: The number of measurements dropped for this client just before.
+  ///   - lost: The number of measurements that were dropped for this client just before.
   ///   - identity: The origin of the measurement, for a client that wants it.
   ///   - continues: Whether the client receives further replies to its call.
   package func append(
@@ -115,10 +115,10 @@ package struct EventReply: Sendable {
     }
   }
 
-  /// Appends the message of one client.
+  /// Appends the message for one client.
   ///
   /// - Parameters:
-  ///   - lost: The number of events that this client has missed just before.
+  ///   - lost: The number of events that were dropped for this client just before.
   ///   - continues: Whether the client receives further replies to its call.
   package func append(to output: inout [UInt8], lost: Int, continues: Bool) {
     reply.append(to: &output, own: UInt64(lost), continues: continues)

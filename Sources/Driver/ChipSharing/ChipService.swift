@@ -29,11 +29,12 @@ package enum ChipService {
   /// The time-out in seconds for a reply after sessions have ended and the chip is closed.
   private static let patienceForClosing = 20
 
-  /// Returns the service's name of the device at `place`; nil if no service holds the device.
+  /// Returns the service's name of the device at the path `place`. Returns nil if no service holds
+  /// the device.
   ///
-  /// The name is stable, while the path changes with each plug.
+  /// The name is stable, while the path may change each time the device is plugged in.
   ///
-  /// - Throws: `Failure` if the service does not answer this, and thus may hold the device.
+  /// - Throws: `Failure` if the service does not answer, because it may hold the device.
   package static func name(
     of place: String, at socket: FilePath
   ) throws(Failure) -> String? {
@@ -43,7 +44,7 @@ package enum ChipService {
       try? descriptor.close()
       return reply.parameters["chip"]?.string ?? place
     } catch {
-      // The service still holds a chip that it cannot use now.
+      // The service holds the chip even if it cannot use it now.
       if case .rejected(.chipUnavailable(let chip, _, _)) = error {
         return chip.isEmpty ? place : chip
       }
@@ -56,7 +57,7 @@ package enum ChipService {
   ///
   /// - Parameters:
   ///   - chip: The name of the chip; nil for the only one.
-  ///   - linger: The time for which sessions outlive a program that does not end them.
+  ///   - linger: The time for which sessions continue after a program that has not ended them.
   package static func attach(
     _ chip: String?, linger: Duration, at socket: FilePath
   ) throws(Failure) -> FileDescriptor {
@@ -103,7 +104,8 @@ package enum ChipService {
     }
   }
 
-  /// Makes the service close the chip at `place` until the returned connection closes.
+  /// Makes the service release the chip at the path `place` until the returned connection is
+  /// closed.
   ///
   /// - Parameter reason: The purpose, shown to other programs that want the chip.
   /// - Returns: The connection; nil if no service holds the chip.

@@ -2,7 +2,8 @@
 package import JSON
 
 extension Chips {
-  /// The version of the interface. It grows with each change of meaning; additions are features.
+  /// The version of the interface. It increases with each change of meaning. Additions are
+  /// `features`.
   package static let protocolVersion = 2
 
   /// The additions to the interface since version 1.
@@ -11,13 +12,13 @@ extension Chips {
     "resume", "set_share", "watch",
   ]
 
-  /// Counts of a session since its start.
+  /// The counts of a session since its start.
   package struct Counters: Sendable, Hashable {
-    /// Measurements with a value.
+    /// The number of measurements with a value.
     package var measured = 0
-    /// Measurements whose status is an error.
+    /// The number of measurements whose status is an error.
     package var failed = 0
-    /// Rounds of a peer that are missing.
+    /// The number of missing measurements of peers in rounds.
     package var missing = 0
 
     package init() {}
@@ -27,7 +28,7 @@ extension Chips {
   package struct Identity: Sendable, Hashable {
     package var run: String
     package var host: String
-    /// A name that finds the same chip after it was plugged in elsewhere.
+    /// The name by which the same chip is found after it was plugged in elsewhere.
     package var device: String?
     package var serial: String?
     package var model: String?
@@ -45,7 +46,7 @@ extension Chips {
     package enum Kind: String, Sendable, CaseIterable {
       case chipAdded = "chip_added"
       case chipOpened = "chip_opened"
-      /// The chip was unplugged, or fails.
+      /// The chip was unplugged, or has failed.
       case chipLost = "chip_lost"
       case chipBack = "chip_back"
       case chipBorrowed = "chip_borrowed"
@@ -55,7 +56,7 @@ extension Chips {
       case sessionLeft = "session_left"
       case sessionEnded = "session_ended"
       case sessionFailed = "session_failed"
-      /// A stream begins.
+      /// The stream has begun.
       case watching
       case counters
     }

@@ -3,8 +3,8 @@ package import JSON
 
 /// The varlink interface of the service that shares chips, and its types.
 ///
-/// `org.swift-uwb.Chips.varlink` describes each field. These types are its one Swift form: the
-/// service and its clients encode and decode nothing else.
+/// `org.swift-uwb.Chips.varlink` describes each field. The service and its clients encode and
+/// decode these types only.
 package enum Chips {
   package static let interface = "org.swift-uwb.Chips"
 
@@ -13,17 +13,18 @@ package enum Chips {
     String(decoding: PackageResources.org_swift_uwb_Chips_varlink, as: UTF8.self)
   }
 
-  /// The methods, with their interface, after which a connection no longer carries varlink.
+  /// The methods after which a connection no longer carries varlink, with the name of the
+  /// interface.
   package static let upgrading: Set<String> = ["\(interface).Attach"]
 
   /// The users who may join a session and see its measurements.
   package enum Share: String, Sendable { case user, everyone }
 
-  /// The measurements that are dropped for a slow client.
+  /// The measurements that are dropped if a client is too slow.
   package enum Keep: String, Sendable {
-    /// All but the newest measurement of each peer in each session.
+    /// Drops all but the newest measurement of each peer in each session.
     case newest
-    /// The oldest ones.
+    /// Drops the oldest measurements.
     case all
   }
 
@@ -70,7 +71,7 @@ package enum Chips {
     package var problem: String?
     package var sessions: [Session]
     package var borrower: Borrower?
-    /// A name that finds the same chip after it was plugged in elsewhere.
+    /// The name by which the same chip is found after it was plugged in elsewhere.
     package var device: String?
     package var serial: String?
     /// The family of the chip.
@@ -84,7 +85,7 @@ package enum Chips {
     }
   }
 
-  /// A parameter in which the wanted session differs from the present one.
+  /// A parameter whose value in the requested session differs from the value in the existing one.
   package struct Difference: Sendable, Hashable {
     package var parameter: String
     package var present: String?
@@ -96,7 +97,7 @@ package enum Chips {
   }
 }
 
-/// A type of the interface. Decoding ignores unknown members, and returns nil for wrong types.
+/// A type of the interface. Decoding ignores unknown members. It returns nil for wrong types.
 package protocol ChipsValue {
   init?(_ json: JSON)
   var json: JSON { get }
@@ -172,7 +173,7 @@ extension Chips.Difference: ChipsValue {
 }
 
 extension Array where Element: ChipsValue {
-  /// Decodes the elements that have the right type.
+  /// Decodes the elements of the right type, and skips others.
   init(_ json: JSON?) { self = (json?.array ?? []).compactMap(Element.init) }
 
   var json: JSON { .array(map(\.json)) }

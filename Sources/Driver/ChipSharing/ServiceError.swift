@@ -8,7 +8,7 @@ package enum ServiceError: Error, Sendable, Hashable {
   case invalidMessage(_ reason: String)
   /// A parameter has a value outside of its limits.
   case invalidParameter(String)
-  /// The chip is unknown, or the call names none of several chips.
+  /// The chip is unknown, or the call names none although there are several.
   case noChip(_ reason: String, advice: String)
   case chipUnavailable(_ chip: String, _ reason: String, advice: String?)
   /// Other programs use the chip: the borrower, or the owners of its sessions.
@@ -19,16 +19,16 @@ package enum ServiceError: Error, Sendable, Hashable {
   /// A session with this ID exists and has other parameters.
   case conflict(
     _ chip: String, sessionID: UInt32, owners: [Chips.User], differences: [Chips.Difference])
-  /// The user lacks the right to do this.
+  /// The user does not have the right to do this.
   case denied(_ reason: String, advice: String)
-  /// As many connections as the service allows are open. The service closes this one.
+  /// The greatest number of connections is open. The service closes this one.
   case limitReached(_ limit: Limit, most: Int, _ reason: String, advice: String)
   /// The chip rejects the session.
   case refused(_ chip: String, _ reason: String, advice: String?)
-  /// The connection does not own such a session.
+  /// The connection does not own the session.
   case noSession(_ reason: String, advice: String)
   case sessionEnded(_ chip: String, sessionID: UInt32, _ reason: String, advice: String?)
-  /// An error that this version does not name.
+  /// An error that this version does not know by name.
   case other(VarlinkReply)
 
   /// A limit of the service.

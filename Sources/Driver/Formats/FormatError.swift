@@ -2,7 +2,7 @@
 
 import FoundationEssentials
 
-/// Why a file could not be read, understood or written.
+/// The reason why a file could not be read, used or written.
 package struct FormatError: Error, Hashable, Sendable {
   package enum Code: Hashable, Sendable {
     /// The file cannot be read.
@@ -16,9 +16,9 @@ package struct FormatError: Error, Hashable, Sendable {
   }
 
   package let code: Code
-  /// The cause, in a sentence.
+  /// The cause in a sentence.
   package let description: String
-  /// The next step.
+  /// The next step to try.
   package let recoverySuggestion: String?
 
   private init(_ code: Code, _ description: String, suggestion: String? = nil) {

@@ -2,11 +2,12 @@
 
 internal import JSON
 
-/// Returns text from a device, another program or a file with certain characters escaped as
-/// `\u{1b}`: control characters, line ends and marks that change the direction of writing. The text
-/// can then neither control a terminal nor imitate another line.
+/// Returns text from outside with dangerous characters escaped as `\u{1b}`. These are control
+/// characters, line ends and marks that change the direction of writing. The text can then neither
+/// control a terminal nor imitate another line.
 ///
-/// All text from outside is escaped by this function before it is printed.
+/// All text from a device, another program or a file is escaped by this function before it is
+/// printed.
 package func printable(_ text: String) -> String {
   var result = String.UnicodeScalarView()
   for scalar in text.unicodeScalars {
@@ -19,8 +20,8 @@ package func printable(_ text: String) -> String {
   return String(result)
 }
 
-/// Text in columns that are as wide as their widest cell. Cells are printed unchanged: escape text
-/// from outside by `printable` first.
+/// Text in columns, each as wide as its widest cell. Cells are printed unchanged, so text from
+/// outside has to be escaped by `printable` first.
 package struct TextTable {
   private var rows: [[String]] = []
   private let indent: String
@@ -29,7 +30,7 @@ package struct TextTable {
 
   package mutating func add(_ cells: String...) { rows.append(cells) }
 
-  /// One line for each row, line ends included; rows may differ in their number of cells.
+  /// The rows as lines with line breaks. Rows may have different numbers of cells.
   package var text: String {
     let columns = rows.map(\.count).max() ?? 0
     let widths = (0..<columns).map { column in
@@ -46,16 +47,15 @@ package struct TextTable {
   }
 }
 
-/// Returns a number with the given count of decimal places; `null` when it is not finite, with an
-/// exponent when it is too large to be written out.
+/// Returns a number with `digits` decimal places. It is `null` if it is not finite, and has an
+/// exponent if it is very large.
 package func fixed(_ value: Double, _ digits: Int) -> String {
   var text = JSONText()
   text.appendFixed(value, digits)
   return text.string
 }
 
-/// Returns the count of decimal places for a value of this standard deviation, so that the
-/// deviation has two digits.
+/// Returns the number of decimal places with which a standard deviation has two digits.
 package func decimals(for deviation: Double) -> Int {
   deviation < 0.0995 ? 3 : deviation < 0.995 ? 2 : 1
 }
@@ -83,7 +83,7 @@ extension JSONText {
   }
 }
 
-/// Returns bytes as two hexadecimal digits each.
+/// Returns each byte as two hexadecimal digits.
 package func hexDigits(_ bytes: some Sequence<UInt8>, separator: String = "") -> String {
   bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined(separator: separator)
 }
@@ -99,7 +99,7 @@ extension String {
     self + String(repeating: " ", count: max(0, width - columns))
   }
 
-  /// The width on a terminal: East Asian characters and emoji are two columns wide.
+  /// The width on a terminal in columns: East Asian characters and emoji have two.
   package var columns: Int {
     var (isPlain, bytes) = (true, 0)
     for byte in utf8 {
@@ -118,9 +118,9 @@ extension Character {
     case .nonspacingMark, .enclosingMark, .format: return 0
     default: break
     }
-    // A pictogram by default, or by the selector that follows it.
+    // An emoji by default, or because of the selector that follows.
     if first.properties.isEmojiPresentation || unicodeScalars.contains("\u{FE0F}") { return 2 }
-    // The other wide and fullwidth characters of Unicode Standard Annex 11, in blocks.
+    // The other wide and fullwidth characters of Unicode Standard Annex 11, as ranges.
     switch first.value {
     case 0x1100...0x115F, 0x2329...0x232A, 0x2E80...0x303E, 0x3041...0x3247, 0x3250...0x4DBF,
       0x4E00...0xA4CF, 0xA960...0xA97C, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE10...0xFE19,

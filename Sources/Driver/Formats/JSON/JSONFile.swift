@@ -3,20 +3,20 @@
 package import JSON
 internal import System
 
-/// Files of JSON, read in the lenient mode.
+/// Reads and writes JSON files. Reads in the lenient mode.
 package enum JSONFile {
-  /// The limit: files of users and calibrations have some kilobytes.
+  /// The greatest size of a file in bytes. Calibrations and files of users have some kilobytes.
   private static let limit = 4 << 20
 
-  /// Reads a value whose type has all members of the file. Numbers are at most 1e12.
+  /// Reads a value whose type has all members of the file. Numbers may be at most 1e12.
   ///
-  /// - Parameter what: the kind of file, such as "a scene".
+  /// - Parameter what: the kind of the file, such as "a scene".
   /// - Throws: `FormatError`.
   package static func read<T: Decodable>(_ path: String, as what: String) throws(FormatError) -> T {
     try read(path, as: what) { try $0.decode() }
   }
 
-  /// Reads a file by `body`.
+  /// Reads a file and converts it by `body`.
   ///
   /// - Throws: `FormatError`, also for errors of `body`.
   package static func read<T>(
@@ -32,7 +32,7 @@ package enum JSONFile {
     }
   }
 
-  /// Returns a number that is too large to be a measurement.
+  /// Returns a number in the node that is too large to be a measurement; nil if there is none.
   private static func unusable(_ node: JSONNode) -> JSONNode? {
     switch node.content {
     case .number: abs(node.number ?? .infinity) <= 1e12 ? nil : node

@@ -2,7 +2,7 @@
 
 package import JSON
 
-/// A value in JSON.
+/// A value that can be written as JSON.
 package protocol JSONValue: SendableMetatype {
   var node: JSONNode { get }
   /// Appends the value on one line.
@@ -61,7 +61,7 @@ package struct Fixed: JSONValue {
   package func append(to text: inout JSONText) { text.appendFixed(value, digits) }
 }
 
-/// A JSON object on one line, with its keys in the order given. Keys are in snake case and never
+/// A JSON object on one line with its keys in the given order. Keys are in snake case, and never
 /// change their meaning.
 package struct JSONLine: JSONValue, ExpressibleByDictionaryLiteral {
   private var members: [(name: String, value: JSONNode)] = []
@@ -84,10 +84,10 @@ package struct JSONLine: JSONValue, ExpressibleByDictionaryLiteral {
 /// A key in the JSON output of a command.
 package struct JSONEntry: Sendable {
   package struct Key: Sendable {
-    /// `receivers[].rssi_dbm` is a key of each object in a list.
+    /// The path of the key: `receivers[].rssi_dbm` is a key of each object in the list `receivers`.
     package var path: String
     package var meaning: String
-    /// Whether it may be missing.
+    /// Whether the key may be missing.
     package var isOptional: Bool
 
     /// - Parameter path: the key; a key that ends with `?` is optional.
@@ -98,15 +98,15 @@ package struct JSONEntry: Sendable {
     }
   }
 
-  /// The command without `uwbctl`.
+  /// The command without its program, `uwbctl`.
   package var command: String
   /// The thing that an object describes.
   package var each: String
-  /// Whether further keys depend on the message.
+  /// Whether there are further keys that depend on the message.
   package var hasMore = false
   package var keys: [Key]
 
-  /// Returns the entry for another command.
+  /// Returns the entry with another command.
   package func also(_ command: String) -> JSONEntry {
     var entry = self
     entry.command = command
@@ -123,23 +123,24 @@ extension JSONEntry {
   }
 }
 
-/// A receiver of keys with their values.
+/// A receiver of keys with their meanings and values.
 package protocol JSONKeys<Object>: ~Copyable {
   associatedtype Object
 
   /// - Parameters:
-  ///   - path: the key; a key that ends with `?` is omitted without a value, others are null.
-  ///   - value: the value; nil where there is none.
+  ///   - path: the key. If it ends with `?`, it is omitted without a value; otherwise, its value is
+  ///     null.
+  ///   - value: returns the value; nil if there is none.
   mutating func key<Value: JSONValue>(
     _ path: StaticString, _ meaning: String, _ value: @escaping @Sendable (Object) -> Value?)
 }
 
-/// The objects that a command prints: each key with its meaning and its value.
+/// The keys of the objects that a command prints, each with its meaning and its value.
 package struct JSONTable<Object>: JSONKeys, Sendable {
-  /// A value of each object.
+  /// A key, and its value in each object.
   package struct Column: Sendable {
     package var key: JSONEntry.Key
-    /// Returns the value as a cell of a table; nil where there is none.
+    /// Returns the value as a cell of a table; nil if there is none.
     package var plain: @Sendable (Object) -> String?
     fileprivate var node: @Sendable (Object) -> JSONNode?
     fileprivate var append: @Sendable (inout JSONObjectWriter<Object>) -> Void
@@ -149,7 +150,7 @@ package struct JSONTable<Object>: JSONKeys, Sendable {
   package private(set) var columns: [Column] = []
 
   /// - Parameters:
-  ///   - command: without `uwbctl`.
+  ///   - command: the command without `uwbctl`.
   ///   - each: the thing that an object describes.
   package init(_ command: String, each: String, _ build: (inout JSONTable) -> Void) {
     entry = JSONEntry(command: command, each: each, keys: [])
@@ -192,7 +193,7 @@ package struct JSONTable<Object>: JSONKeys, Sendable {
 
   /// Appends an object on one line.
   ///
-  /// - Parameter hasNulls: Whether it has the members that are null.
+  /// - Parameter hasNulls: Whether members that are null are written.
   package func append(_ object: Object, to text: inout JSONText, hasNulls: Bool = true) {
     JSONObjectWriter.append(object, to: &text, hasNulls: hasNulls) { writer in
       for column in columns { column.append(&writer) }
@@ -206,9 +207,10 @@ package struct JSONTable<Object>: JSONKeys, Sendable {
   }
 }
 
-/// Writes the keys of an object that have a value, as JSON on one line.
+/// Writes the keys of an object with their values, as JSON on one line.
 ///
-/// A generic function that passes keys to it compiles to straight code, without closures.
+/// A generic function that passes keys to this writer compiles to straight-line code without
+/// closures.
 package struct JSONObjectWriter<Object>: ~Copyable, JSONKeys {
   private let object: Object
   private let hasNulls: Bool
@@ -217,7 +219,7 @@ package struct JSONObjectWriter<Object>: ~Copyable, JSONKeys {
   /// Appends an object.
   ///
   /// - Parameters:
-  ///   - hasNulls: Whether it has the members that are null.
+  ///   - hasNulls: Whether members that are null are written.
   ///   - keys: Passes the keys to the writer.
   @inline(__always)
   package static func append(
@@ -229,7 +231,7 @@ package struct JSONObjectWriter<Object>: ~Copyable, JSONKeys {
     let start = writer.text.count
     keys(&writer)
     if writer.text.count == start { writer.text.append(UInt8(ascii: ",")) }
-    // Each member begins with a comma.
+    // Every member begins with a comma, so the first comma becomes the brace.
     writer.text.replace(at: start, by: UInt8(ascii: "{"))
     writer.text.append(UInt8(ascii: "}"))
     swap(&writer.text, &text)

@@ -5,7 +5,7 @@ import UCIReference
 package import UWB
 
 extension UWBDevice {
-  /// Names and meanings never change.
+  /// The keys of a device. Names and meanings never change.
   package static let json = JSONTable<UWBDevice>("info", each: "device") {
     $0.key("device", "as given to --device") { $0.endpoint.description }
     $0.key("family", "chip family") { $0.profile.name }

@@ -4,11 +4,11 @@ package import JSON
 package import UCI
 package import UWB
 
-/// A message of one-way ranging as a row. Times stay whole ticks.
+/// A message of one-way ranging as a row. Times are whole ticks, as the chip reports them.
 package struct OneWayRow: Sendable {
   package var seconds: Double
   package var measurement: OneWayMeasurement
-  /// Notifications that are missing just before.
+  /// The number of notifications that are missing just before this one.
   package var lostBefore: Int
 
   package init(seconds: Double, measurement: OneWayMeasurement, lostBefore: Int = 0) {
@@ -34,7 +34,7 @@ package struct OneWayRow: Sendable {
     }
   }
 
-  /// The kind of message; nil where it is unknown.
+  /// The kind of message; nil if it is unknown.
   package var message: String? {
     switch measurement.result {
     case .downlink(let message):
@@ -61,7 +61,7 @@ package struct OneWayRow: Sendable {
     }
   }
 
-  /// Whether the path is blocked; nil where the chip does not determine it.
+  /// Whether the path is blocked; nil if the chip does not determine it.
   package var nonLineOfSight: Bool? {
     [.lineOfSight: false, .nonLineOfSight: true][lineOfSight]
   }
@@ -74,7 +74,7 @@ extension [String] {
 }
 
 extension OneWayRow {
-  /// Names and meanings never change.
+  /// The keys of a message. Names and meanings never change.
   package static let json = JSONTable<OneWayRow>("range --role dl-tdoa-tag", each: "message") {
     addKeys(to: &$0)
   }
@@ -193,7 +193,7 @@ extension OneWayRow {
   }
 }
 
-/// Counts the messages of a run, and the notifications that are missing.
+/// Counts the messages of a run and the missing notifications.
 package struct OneWaySummary: Sendable {
   package private(set) var senders: [MACAddress: Int] = [:]
   package private(set) var failed = 0
@@ -201,12 +201,12 @@ package struct OneWaySummary: Sendable {
   package private(set) var missing = 0
   package private(set) var firstTime: UInt64?
   private var lastSequences: [UInt32: UInt32] = [:]
-  /// The number of the last notification.
+  /// The sequence number of the last notification.
   package private(set) var lastSequence: UInt32?
 
   package init() {}
 
-  /// Messages that were measured.
+  /// The number of measured messages.
   package var measured: Int { senders.values.reduce(0, +) }
 
   /// Adds a message, and returns it as a row.

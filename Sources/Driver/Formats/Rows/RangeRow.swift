@@ -10,9 +10,9 @@ package struct RangeRow: Sendable {
   package var seconds: Double
   package var measurement: RangingMeasurement
   package var computed: EstimatedMeasurement?
-  /// Whether the chip reports RSSI, as since FiRa 2.0.
+  /// Whether the chip reports RSSI, which FiRa has since 2.0.
   package var hasRSSI: Bool
-  /// Rounds that were lost between the one before and this one.
+  /// The number of rounds that are missing just before this one.
   package var lostBefore = 0
 
   package init(
@@ -26,7 +26,7 @@ package struct RangeRow: Sendable {
   package var estimate: RangeEstimate? { computed?.track }
   package var result: TwoWayMeasurement { measurement.result }
 
-  /// Whether the path is blocked; nil where the chip does not determine it.
+  /// Whether the path is blocked; nil if the chip does not determine it.
   package var nonLineOfSight: Bool? {
     switch result.lineOfSight {
     case .lineOfSight: false
@@ -39,7 +39,7 @@ package struct RangeRow: Sendable {
 }
 
 extension RangeRow {
-  /// Names and meanings never change.
+  /// The keys of a measurement. Names and meanings never change.
   package static let json = JSONTable<RangeRow>("range", each: "measurement") { addKeys(to: &$0) }
 
   /// Appends the measurement as JSON.
@@ -145,17 +145,17 @@ extension RangeRow {
 }
 
 extension EstimatedMeasurement {
-  /// The number of frames or antennas that the diagnostics cover.
+  /// The number of frames or antennas with diagnostics.
   fileprivate var frames: Int {
     if case .used(let count) = diagnostics { count } else { 0 }
   }
 }
 
-/// Converts to degrees; nil for nil.
+/// Converts radians to degrees; nil for nil.
 package func degrees(_ radians: Double?) -> Double? { radians.map { $0 * 180 / .pi } }
 
 extension NoEstimate {
-  /// The word for programs.
+  /// The word for programs that read the output.
   package var word: String {
     switch self {
     case .notMeasured: "not_measured"
@@ -168,7 +168,7 @@ extension NoEstimate {
 }
 
 extension DiagnosticsUse {
-  /// The word for programs.
+  /// The word for programs that read the output.
   package var word: String {
     switch self {
     case .none: "none"

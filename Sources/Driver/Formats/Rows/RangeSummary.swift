@@ -3,27 +3,27 @@
 package import UCI
 package import UWB
 
-/// Rates and losses of a run, in total and by peer.
+/// The rate and the losses of a run, in total and for each peer.
 package struct RangeSummary: Sendable {
   package struct Peer: Sendable {
     package var measured = 0
     package var failed = 0
     package var failures: [Status: Int] = [:]
     package var last: RangeRow?
-    /// The time of the last measurement.
+    /// The time of the last measurement in nanoseconds of CLOCK_MONOTONIC.
     package var measuredAt: UInt64?
   }
 
   package private(set) var peers: [MACAddress: Peer] = [:]
   package private(set) var rounds = 0
-  /// Rounds in which a peer was measured.
+  /// The number of rounds in which a peer was measured.
   package private(set) var measuredRounds = 0
-  /// The last rounds in a row in which no peer was measured.
+  /// The number of most recent rounds in which no peer was measured.
   package private(set) var silentRounds = 0
-  /// Rounds without an entry for any peer.
+  /// The number of rounds without an entry for any peer.
   package private(set) var empty = 0
   package private(set) var missing = 0
-  /// The beginning of the run, or its first round.
+  /// The beginning of the run; the time of its first round if it was not given.
   package private(set) var firstTime: UInt64?
   /// The time of the last reported round.
   package private(set) var lastTime: UInt64?
@@ -33,16 +33,16 @@ package struct RangeSummary: Sendable {
   /// The number of measurements in the last measured round.
   package private(set) var rowsInRound = 0
   private var lastSequences: [UInt32: UInt32] = [:]
-  /// The number of notifications that were not read in time.
+  /// The number of notifications that were dropped because they were not read in time.
   package var dropped = 0
 
-  /// - Parameter start: CLOCK_MONOTONIC in nanoseconds; nil: the first round.
+  /// - Parameter start: the beginning in nanoseconds of CLOCK_MONOTONIC; nil: the first round.
   package init(since start: UInt64? = nil) { firstTime = start }
 
   package var measured: Int { peers.values.reduce(0) { $0 + $1.measured } }
   package var failed: Int { peers.values.reduce(0) { $0 + $1.failed } }
 
-  /// - Returns: the number of rounds that were lost just before.
+  /// - Returns: the number of rounds that are missing just before.
   @discardableResult
   package mutating func add(_ row: RangeRow) -> Int {
     let measurement = row.measurement
@@ -74,15 +74,15 @@ package struct RangeSummary: Sendable {
     empty += 1
   }
 
-  /// - Parameter isFirst: whether it follows a loss of the device, which then counts from 0 again,
-  ///   possibly in a session with the same token.
+  /// - Parameter isFirst: whether the round follows a loss of the device. The numbers then begin at
+  ///   0 again, although the token of the session may be the same.
   private mutating func begin(
     _ number: UInt32, _ token: UInt32, _ time: UInt64, isFirst: Bool
   ) -> Int {
     let before = isFirst ? nil : lastSequences[token]
     guard number != before else { return 0 }
     rounds += 1
-    // The round counts as silent until one of its rows has a distance.
+    // A row of the round with a distance resets this count.
     silentRounds += 1
     rowsInRound = 0
     lastSequences[token] = number
@@ -90,7 +90,7 @@ package struct RangeSummary: Sendable {
     firstTime = firstTime ?? time
     firstRound = firstRound ?? time
     lastTime = time
-    // Every number between two notifications is a lost round.
+    // The numbers between two notifications belong to missing rounds.
     guard let before, number > before else { return 0 }
     missing += Int(number - before) - 1
     return Int(number - before) - 1
@@ -101,7 +101,7 @@ package struct RangeSummary: Sendable {
     return Double(rounds - 1) * 1e9 / Double(lastTime - firstRound)
   }
 
-  /// The last line of the live table.
+  /// The last line of the live table as text.
   package var line: String {
     "\(counted(rounds, "round")), \(fixed(rate, 1)) Hz" + (empty > 0 ? ", \(empty) empty" : "")
       + ", \(missing) lost"
@@ -118,7 +118,7 @@ package struct RangeSummary: Sendable {
 }
 
 extension RangeSummary {
-  /// The number of each failure, the most frequent first.
+  /// The count of each failure, the most frequent first.
   package var failures: [(status: Status, count: Int)] {
     var counts: [Status: Int] = [:]
     for peer in peers.values { counts.merge(peer.failures) { $0 + $1 } }

@@ -55,10 +55,10 @@ public struct PowerBias: Sendable, Hashable {
 
   /// The biases of DW1000 with 500 MHz bandwidth and a pulse repetition frequency of 64 MHz.
   ///
-  /// Other chips differ. In a public recording of one pair outdoors (382 positions, 2 to 60 m), the
-  /// error is 9.2 cm with a constant bias, and 8.2 cm with this table. Without line of sight, the
-  /// error falls from 10.0 to 9.2 cm. A table learned from half of the distances leaves 4.5 cm at
-  /// the others.
+  /// Other chips differ. A public recording of one pair outdoors has 382 positions from 2 to 60 m.
+  /// Its error is 9.2 cm with a constant bias, and 8.2 cm with this table. Without line of sight,
+  /// the error falls from 10.0 to 9.2 cm. A table learned from half of the distances leaves 4.5 cm
+  /// at the others.
   ///
   /// Source: Decawave APS011, "Sources of error in two way ranging".
   public static let dw1000PRF64 = PowerBias(
