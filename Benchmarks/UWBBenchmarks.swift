@@ -2,21 +2,23 @@
 import Benchmark
 import Glibc
 
-/// The amount of measuring.
+/// The amount of measurements.
 struct Settings {
-  /// For CI: fewer samples.
+  /// Whether fewer samples are taken, for CI.
   var quick = false
 }
 
-/// Without arguments: everything, with three tables at the end. It ends with 1 when a time is
-/// beyond its limit, a check of reliability fails, or an accuracy is missed that was met before.
-/// With `--quick`, or `UWB_QUICK=1` in the environment: the same with fewer samples. With `times`,
-/// `--reliability` or `accuracy [--datasets FOLDER] [--page FILE]`: one of the tables. `--page`
-/// writes the figures between the marks of a page, too. With `scale [--quick]`:
-/// many chips on one machine, and one at rest. With `service [--quick]`: the costs of `uwbd`, which
-/// stands beside this program. With `work NAME COUNT`: the work whose instructions
-/// `Benchmarks/Instructions/count` counts. With any
-/// other option: the batches, by google/swift-benchmark, which owns the options (`--help`).
+/// The program of the benchmarks. Its arguments are:
+///
+/// - none: everything, with three tables at the end. It exits with 1 if a time exceeds its limit, a
+///   check of reliability fails, or an accuracy is missed that was met before.
+/// - `--quick`, or `UWB_QUICK=1` in the environment: the same with fewer samples.
+/// - `times`, `--reliability` or `accuracy [--datasets FOLDER] [--page FILE]`: one of the tables.
+///   `--page` also writes the figures between the marks of a page.
+/// - `scale [--quick]`: many chips on one machine, and one that is nearly idle.
+/// - `service [--quick]`: the costs of `uwbd`, which has to be in the folder of this program.
+/// - `work NAME COUNT`: the work whose instructions `Benchmarks/Instructions/count` counts.
+/// - any other option: the batches, by google/swift-benchmark, whose options these are (`--help`).
 @main
 enum UWBBenchmarks {
   static func main() {
@@ -54,7 +56,7 @@ enum UWBBenchmarks {
       print("a debug build: times mean nothing")
     #endif
     let parts = own.dropFirst().filter(options.contains)
-    // Times depend on the machine: only their ratios to other times of the same run are judged.
+    // Times depend on the machine, so only their ratios to other times of the same run are judged.
     var missed: [String] = []
     func judge(_ part: String, isDefault: Bool = true, _ run: () -> Bool) {
       guard parts.contains(part) || parts.isEmpty && isDefault else { return }
@@ -71,7 +73,7 @@ enum UWBBenchmarks {
     }
   }
 
-  /// Measures all groups and prints the table. Returns whether each limit held.
+  /// Measures all groups and prints the table. Returns whether each figure is within its limit.
   private static func measureTimes(_ settings: Settings) -> Bool {
     Benchmark.main(
       [Batches.makeSuite()],

@@ -3,10 +3,10 @@ import RangingScenes
 
 /// The errors of the library in simulations with fixed seeds and in public recordings.
 enum Accuracy {
-  /// Prints figures. Returns whether no aim was missed by more than its limits.
+  /// Prints figures. Returns whether every figure is within the limits of its aim.
   ///
   /// - Parameters:
-  ///   - only: the figures to measure, such as M1; all if empty.
+  ///   - only: the figures to measure, such as M1; empty: all figures.
   ///   - page: a page of documentation whose tables are replaced.
   static func run(
     _ settings: Settings, datasets: String?, only: [String], page: String? = nil

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// A figure of accuracy: the result of the library, the result of the textbook estimator in the
-/// same run, and the aim.
+/// A figure of accuracy with its aim, and with the result of the textbook's estimator in the same
+/// run.
 struct AccuracyFigure {
   enum Aim {
     case atMost(Double)
     case atLeast(Double)
     case between(Double, Double)
-    /// A range to aim at, and the limits of a good run.
+    /// A range for the value. A run is still good if the value is within `limits`.
     case range(ClosedRange<Double>, limits: ClosedRange<Double>)
 
     func isMet(by value: Double) -> Bool {
@@ -18,7 +18,7 @@ struct AccuracyFigure {
       }
     }
 
-    /// Whether the run still counts as good.
+    /// Whether a run with this value is still good.
     func isTolerable(_ value: Double) -> Bool {
       switch self {
       case .atMost(let limit): value <= limit
@@ -36,11 +36,11 @@ struct AccuracyFigure {
   var textbook: (name: String, value: Double)?
   /// The value over all data.
   var value: Double
-  /// The value for each seed, split, track or antenna.
+  /// The value of each seed, split, track or antenna.
   var parts: [Double] = []
   var aim: Aim?
 
-  /// Whether no miss is so large that the run is bad.
+  /// Whether a run with this figure is still good.
   var isTolerable: Bool { aim?.isTolerable(value) ?? value.isFinite }
 
   var verdict: String {
@@ -51,7 +51,7 @@ struct AccuracyFigure {
     return "MISSED"
   }
 
-  /// Returns lines of a table.
+  /// Returns the figures as lines of a table.
   static func table(_ figures: [AccuracyFigure]) -> [String] {
     let header = ["figure", "", "unit", "textbook", "", "here", "least", "most", "aim", ""]
     let lines = [header] + figures.map(\.cells)
@@ -70,10 +70,11 @@ struct AccuracyFigure {
     return table
   }
 
-  /// Replaces the tables of a page that stand between two marks. The first mark names figures,
-  /// such as `<!-- accuracy F1 F2: begin -->`; a table stays if one of them was not measured.
+  /// Replaces the tables of a page between two marks. The first mark names the figures of its
+  /// table, such as `<!-- accuracy F1 F2: begin -->`. A table is kept if one of its figures was not
+  /// measured.
   ///
-  /// - Returns: whether each of the figures has a table in the page, which was written.
+  /// - Returns: whether the page was written, and has a table for each figure.
   static func write(_ figures: [AccuracyFigure], to page: String) -> Bool {
     guard let text = try? String(contentsOfFile: page, encoding: .utf8) else { return false }
     let measured = Set(figures.map(\.id))
@@ -87,7 +88,7 @@ struct AccuracyFigure {
         .split(separator: " ").map(String.init)
       named.formUnion(ids)
       guard measured.isSuperset(of: ids) else { continue }
-      // Times depend on the machine.
+      // Times depend on the machine, so the page does not have them.
       lines += table(figures.filter { ids.contains($0.id) && $0.unit != "s" })
       isTable = true
     }
@@ -118,7 +119,7 @@ struct AccuracyFigure {
     ]
   }
 
-  /// Three significant digits, or two decimals.
+  /// Returns the value with three significant digits or two decimals.
   static func text(_ value: Double) -> String {
     guard value.isFinite, abs(value) < 1e12 else { return "\(value)" }
     let digits = abs(value) < 0.1 ? 4 : abs(value) < 10 ? 2 : abs(value) < 100 ? 1 : 0
@@ -132,7 +133,7 @@ struct AccuracyFigure {
   }
 }
 
-/// Errors of an estimator, collected in parts.
+/// The errors of an estimator, in parts.
 struct Errors {
   private(set) var all: [Double] = []
   private(set) var parts: [[Double]] = []
@@ -155,7 +156,7 @@ struct Errors {
     return rms(values.map { $0 - middle })
   }
 
-  /// A figure by a statistic of the errors, each multiplied by `scale`.
+  /// Returns a figure: a statistic of the errors, each multiplied by `scale`.
   func figure(
     _ id: String, _ quantity: String, _ unit: String, scale: Double = 1,
     textbook: (name: String, value: Double)? = nil, aim: AccuracyFigure.Aim? = nil,

@@ -5,14 +5,16 @@ import RangingScenes
 
 /// Angles from simulated phases: A1 to A6.
 enum AngleFigures {
-  /// An antenna with a ground plane: not a sine, not symmetric, more than half a turn. In radians.
+  /// A model of an antenna with a ground plane. Its phases in radians are neither a sine nor
+  /// symmetric, and span more than half a turn.
   struct Antenna {
     var name: String
-    /// Half of the span, its middle, and the curvature, in degrees of phase.
+    /// Half of the span of the phases, the middle of the span, and the curvature, in degrees of
+    /// phase.
     var half: Double
     var middle: Double
     var bend: Double
-    /// 0: a sine; 1: a line.
+    /// The shape between a sine (0) and a line (1).
     var linear: Double
 
     func phase(_ angle: Double) -> Double {
@@ -22,14 +24,14 @@ enum AngleFigures {
         * (half * ((1 - linear) * sine + linear * line) + middle + bend * sine * sine)
     }
 
-    /// The phases that a turntable with steps of six degrees would measure.
+    /// The table that a turntable with steps of six degrees would measure.
     var table: PhaseTable? {
       PhaseTable(
         stride(from: -90.0, through: 90, by: 6).map { ($0 * degree, phase($0 * degree)) })
     }
   }
 
-  /// Like published tables of boards: spans of -194…166, -159…180 and -166…178 degrees.
+  /// Antennas with the spans of published tables: -194…166, -159…180 and -166…178 degrees.
   static let antennas = [
     Antenna(name: "0.45", half: 180, middle: -14, bend: 0, linear: 0.1),
     Antenna(name: "0.51", half: 170, middle: 6, bend: 5, linear: 0),
@@ -60,7 +62,7 @@ enum AngleFigures {
     return result + ring(settings) + flawed(settings) + elsewhere() + sides() + changing()
   }
 
-  /// A person who walks back and forth, at 10 Hz.
+  /// Returns the directions of a person who walks back and forth, at 10 Hz.
   private static func sweep(
     _ antenna: Antenna, limit: Double, seed: UInt64, count: Int
   ) -> (smoothed: [Double], live: [Double], textbook: [Double]) {
@@ -89,11 +91,11 @@ enum AngleFigures {
     )
   }
 
-  /// Four antennas in a ring with one wrong phase in a hundred: a walk around them, and rows that
-  /// are unrelated to each other.
+  /// Measures four antennas in a ring, with one wrong phase in a hundred: on a walk around them,
+  /// and in independent rows.
   private static func ring(_ settings: Settings) -> [AccuracyFigure] {
-    // 0.42 wavelengths between neighbours: at half a wavelength, ahead and behind have the same
-    // phase.
+    // Neighbours are 0.42 wavelengths apart. At half a wavelength, the phases of ahead and behind
+    // would be equal.
     let positions = [(0.3, 0.0), (0, 0.3), (-0.3, 0), (0, -0.3)]
     let pairs = [(0, 1), (1, 2), (2, 3), (3, 0)].map { a, b in
       AntennaPair(
@@ -122,7 +124,7 @@ enum AngleFigures {
       apart.add(zip(finder.directions(random), any).map { wrap(($0?.azimuth ?? 0) - $1) })
       one.add(
         zip(random, any).map { row, azimuth in
-          // The reference chooses the right branch: the nearer one of the two cones.
+          // The reference is given the right one of two directions with the same cone angle.
           let cone = arcSine(wrap((row.phases[0] ?? 0)) / (2 * .pi * 0.3 * 2.0.squareRoot()))
           let axis = arcTangent(-1, 1)
           let angles = [axis + (.pi / 2 - cone), axis - (.pi / 2 - cone)]
@@ -134,7 +136,7 @@ enum AngleFigures {
       walk.figure(
         "A2", "ring of four, all round, a walk, RMSE", "deg", scale: 1 / degree, textbook: plain,
         aim: .atMost(4), Errors.rms),
-      // Some rows are on the wrong side. Among the few rows of the short form, one or two of them
+      // Some rows are on the wrong side. The short form has so few rows that one or two of these
       // decide, so it has no aim.
       apart.figure(
         "A2", "the same, each row on its own", "deg", scale: 1 / degree, textbook: plain,
@@ -142,8 +144,8 @@ enum AngleFigures {
     ]
   }
 
-  /// Antennas whose phases differ from their model, as in each public recording: by 4, 7 and 9
-  /// degrees. The difference is the same for the same direction.
+  /// Measures antennas whose phases differ from their model by 4, 7 and 9 degrees, as in each
+  /// public recording. The difference is constant in each direction.
   private static func flawed(_ settings: Settings) -> [AccuracyFigure] {
     let arrays = [
       "one pair": [AntennaPair(.baseline(x: 0, y: 0.45, z: 0))],
@@ -192,15 +194,16 @@ enum AngleFigures {
     }
   }
 
-  /// A ring that was calibrated on a turntable at one place and walks at another. Its reflections
-  /// add as much to phases, but differ: A4.
+  /// Measures a ring that was calibrated on a turntable in one place, and is used in another: A4.
+  /// The reflections in both places have the same size, but differ.
   private static func elsewhere() -> [AccuracyFigure] {
     var (honest, wrong) = (Honesty(), [Double]())
     for seed in 61...66 {
       var noise = Noise(seed: UInt64(seed))
       let (radius, place) = (0.3, [0.0, 3.5, 5][seed % 3] * degree)
       let positions = [(radius, 0.0), (0, radius), (-radius, 0), (0, -radius)]
-      /// The degrees of phase that a place adds, in multiples of the azimuth up to the eighth.
+      /// Returns the phases that the reflections of a place add, as multiples of the azimuth up to
+      /// the eighth. `deviation` is in degrees.
       func series(_ deviation: Double) -> [(cosine: Double, sine: Double)] {
         let each = deviation / 8.0.squareRoot()
         return (1...8).map { _ in (each * noise.normal(), each * noise.normal()) }
@@ -243,8 +246,8 @@ enum AngleFigures {
       ]
   }
 
-  /// Rings with neighbours at half a wavelength, calibrated at another place. Compares the share of
-  /// directions on the right side with the stated probability.
+  /// Measures rings that were calibrated in another place, with neighbours half a wavelength apart.
+  /// Compares the share of directions on the right side with the stated probability.
   private static func sides() -> [AccuracyFigure] {
     var result: [AccuracyFigure] = []
     let paths: [(RingScene.Path, String)] = [
@@ -260,9 +263,9 @@ enum AngleFigures {
     return result
   }
 
-  /// Rings that were calibrated on one turn, after which reflecting objects have moved and the
-  /// coupling has changed: each row of the next turn on its own. The textbook has the baselines and
-  /// fits offsets only.
+  /// Measures rings that were calibrated on one turn. Before the next turn, reflecting objects move
+  /// and the coupling changes. Each row is used alone. The textbook's fit is given the baselines,
+  /// and fits only the offsets.
   private static func changing() -> [AccuracyFigure] {
     var (here, textbook, honest) = (Errors(), Errors(), Honesty())
     for (reflection, drift) in [(0.02, 0.01), (0.05, 0.02), (0.1, 0.02)] {
@@ -291,8 +294,8 @@ enum AngleFigures {
     ] + honest.figures("A6", "rows of the next turn")
   }
 
-  /// The errors and deviations of rows on their own, in radians. Two wrong phases in one row give
-  /// another side, which is not an error of some degrees.
+  /// Returns the errors and deviations of independent rows in radians. Two wrong phases in a row
+  /// lead to another side, which is not counted as an error of some degrees.
   private static func alone(
     _ pairs: [AntennaPair], _ rows: [(azimuth: Double, phases: [Double?])]
   ) -> [(error: Double, deviation: Double)] {
@@ -342,7 +345,7 @@ enum AngleFigures {
 }
 
 extension ArrayFit {
-  /// The pairs with the errors of their models at other places, as a calibration file has them.
+  /// The pairs with the errors of their models in other places, as a calibration file has them.
   fileprivate var pairsAnywhere: [AntennaPair] {
     pairs.map { pair in
       var known = pair

@@ -8,7 +8,7 @@ enum FilterFigures {
   static func rows(_ settings: Settings) -> [AccuracyFigure] {
     var (live, smoothed, textbook, beginning) = (Errors(), Errors(), Errors(), Errors())
     var (honest, honestSmoothed) = (Honesty(), Honesty())
-    // These ranges have no error in common over seconds.
+    // The errors of these ranges are independent.
     var white = RangeEstimator.Parameters()
     white.slowDeviation = 0
     for seed in 51...(settings.quick ? 54 : 60) {
@@ -20,7 +20,7 @@ enum FilterFigures {
       honest.add(stated(asTheyCome(samples, white), truth))
       honestSmoothed.add(stated(RangeSmoother(white).smoothed(samples), truth))
       let (late, known) = stream(UInt64(seed), first: true)
-      // At the first range nothing else is known.
+      // The first range is excluded, because the filter has no earlier information there.
       beginning.add(zip(asTheyCome(late), known).dropFirst().map { $0 - $1 })
     }
     let plain = ("Kalman without a gate", Errors.rms(textbook.all) * 100)
@@ -37,14 +37,15 @@ enum FilterFigures {
     ] + honest.figures("F1", "live") + honestSmoothed.figures("F1", "recorded")
   }
 
-  /// Errors as multiples of the stated deviation.
+  /// Returns the errors as multiples of the stated deviations.
   static func stated(_ estimates: [RangeEstimate?], _ truth: [Double]) -> [Double] {
     zip(estimates, truth).compactMap { estimate, truth in
       estimate.map { ($0.distance - truth) / $0.standardDeviation }
     }
   }
 
-  /// A person who walks and stops, 5.5 Hz, 6 cm, 1 % gross outliers of up to 100 m.
+  /// Returns the ranges of a person who walks and stops, at 5.5 Hz: 6 cm of noise, and 1 % of gross
+  /// outliers of up to 100 m.
   private static func stream(
     _ seed: UInt64, first: Bool
   ) -> (samples: [RangeSample], truth: [Double]) {
@@ -57,7 +58,7 @@ enum FilterFigures {
       if noise.uniform() < 0.03 { wanted = noise.uniform(-1.5, 1.5) }
       if distance < 1 { wanted = abs(wanted) }
       if distance > 20 { wanted = -abs(wanted) }
-      // The speed changes within a second and a half.
+      // The speed approaches the wanted one with a time constant of 0.6 s.
       speed += (wanted - speed) * dt / 0.6
       distance += speed * dt
       truth.append(distance)
@@ -80,7 +81,8 @@ enum FilterFigures {
     asTheyCome(samples, .init()).map { $0?.distance ?? 1e3 }
   }
 
-  /// Constant velocity, white acceleration, no outlier rejection.
+  /// Returns the estimates of a Kalman filter with constant velocity and white acceleration, which
+  /// rejects no outliers.
   static func plainKalman(_ samples: [RangeSample]) -> [Double] {
     var parameters = RangeEstimator.Parameters()
     (parameters.learnsAcceleration, parameters.learnsNoise) = (false, false)

@@ -3,8 +3,8 @@ import Glibc
 import Ranging
 import RangingScenes
 
-/// A beacon lower than the hand-held device, searched for with ranges alone: L3.
-/// Walks and flights whose own tracking drifts: L4.
+/// Figures of the search for a beacon below the hand-held device, from ranges alone (L3), and of
+/// walks and flights whose own tracking drifts (L4).
 enum FindFigures {
   static func rows(_ settings: Settings) -> [AccuracyFigure] {
     var bearings = Errors()
@@ -26,7 +26,8 @@ enum FindFigures {
         id: "L3", quantity: "the same: converged", unit: "", value: converged / Double(walks),
         aim: .atLeast(0.85)),
     ]
-    // Processor time, whatever else runs. An aim that ends the run would depend on the machine.
+    // The processor time does not depend on other processes, but it depends on the machine. It
+    // therefore has no aim.
     for hasAzimuths in [false, true] {
       let length = settings.quick ? 1000.0 : 10_000
       let (sightings, _) = walk(length: length, seed: 1, hasAzimuths: hasAzimuths)
@@ -43,7 +44,8 @@ enum FindFigures {
     return result + drifting(settings)
   }
 
-  /// Bearings when converged. The walks of `TargetErrors`' choice have other seeds.
+  /// Measures the bearings that count as converged. The constants of `TargetErrors` were chosen
+  /// with other seeds.
   private static func drifting(_ settings: Settings) -> [AccuracyFigure] {
     var (all, result) = (Honesty(), [AccuracyFigure]())
     for kind in DriftingWalk.Kind.all {
@@ -74,8 +76,8 @@ enum FindFigures {
     return result + all.figures("L4", "all of these")
   }
 
-  /// At 1 m/s and 10 Hz, back and forth on a bend, with 3.7 cm of noise. The last bearing is
-  /// returned with the sightings.
+  /// Returns the sightings of a walk at 1 m/s and 10 Hz, back and forth on a bend, with 3.7 cm of
+  /// noise. Also returns the last bearing.
   private static func walk(
     length: Double, seed: UInt64, hasAzimuths: Bool = false
   ) -> ([TargetSighting], truth: Double) {
@@ -94,7 +96,7 @@ enum FindFigures {
       let distance = (target - position).length
       truth = pose.azimuth(of: target)
       let range = distance + 0.037 * noise.normal()
-      // Six degrees of noise, ahead of the device.
+      // The azimuths have six degrees of noise, and only targets ahead of the device have one.
       let isAhead = hasAzimuths && abs(truth) < .pi / 3
       sightings.append(
         TargetSighting(

@@ -3,14 +3,15 @@ import Estimators
 import Ranging
 import RangingScenes
 
-/// A drone among eight anchors, whose errors are of several sizes: D1 by differences, D2 by ranges.
+/// Figures of a drone among eight anchors, with errors of several sizes: D1 from differences, D2
+/// from ranges.
 enum FlightFigures {
   static func rows() -> [AccuracyFigure] {
     rows("D1", "differences", isDifference: true, aims: (0.25, 0.32))
       + rows("D2", "ranges", isDifference: false, aims: (0.28, 0.32))
   }
 
-  /// Errors of positions, errors of heights, and both in units of the stated deviation.
+  /// The errors of positions and heights, and their multiples of the stated deviations.
   private struct Way {
     var (errors, heights) = (Errors(), Errors())
     var (sides, ups) = (Honesty(), Honesty())
@@ -26,7 +27,7 @@ enum FlightFigures {
     }
   }
 
-  /// Fifteen flights: each slow error of 0 to 30 cm with surveys that are perfect, good and bad.
+  /// Returns fifteen flights: slow errors from 0 to 30 cm, each with perfect, good and bad surveys.
   private static func flights(isDifference: Bool) -> [Flight] {
     (0..<15).map { number in
       let errors = Flight.Errors(

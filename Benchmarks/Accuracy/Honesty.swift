@@ -1,32 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The share of errors within the stated deviation, and within twice the deviation. For normal
-/// errors these are 68 and 95 in a hundred; a smaller share shows that the stated deviation is too
+/// The shares of errors within one and within two stated deviations. For normal errors and correct
+/// deviations, these are 68 and 95 in a hundred. Smaller shares mean that the deviations are too
 /// small.
 struct Honesty {
   private(set) var parts: [[Double]] = []
 
-  /// Errors as multiples of the stated deviation.
+  /// Adds errors as multiples of the stated deviations.
   mutating func add(_ part: [Double]) { parts.append(part.filter(\.isFinite)) }
 
   mutating func add(_ other: Honesty) { parts += other.parts }
 
-  /// The root mean square of these multiples: the factor by which a deviation is too small.
+  /// Returns the root mean square of these multiples: the factor by which the deviations are too
+  /// small.
   func ratio(_ id: String, _ quantity: String) -> AccuracyFigure {
     AccuracyFigure(
       id: id, quantity: quantity, unit: "", value: Errors.rms(parts.flatMap { $0 }),
       parts: parts.map(Errors.rms), aim: .between(1 / 1.2, 1.2))
   }
 
-  /// The share of errors within a multiple of the stated deviation, in percent.
+  /// Returns the share of errors within a multiple of the stated deviations, in percent.
   private static func share(_ values: [Double], within limit: Double) -> Double {
     100 * Double(values.count { abs($0) <= limit }) / Double(max(1, values.count))
   }
 
   /// - Parameters:
   ///   - other: another method and its errors, for comparison.
-  ///   - chance: the standard error of the share within one deviation in a short recording, by
-  ///     which its limits are wider.
+  ///   - chance: the standard error of the share within one deviation, by which the limits of a
+  ///     short recording are widened.
   func figures(
     _ id: String, _ quantity: String, beside other: (name: String, Honesty)? = nil,
     chance: Double = 0
@@ -48,7 +49,7 @@ struct Honesty {
     }
   }
 
-  /// The share of places within r95, whose distances are given as multiples of it.
+  /// Returns the share of positions within r95. The errors have to be multiples of r95.
   func places(_ id: String, _ quantity: String) -> AccuracyFigure {
     AccuracyFigure(
       id: id, quantity: "\(quantity): places within r95", unit: "%",

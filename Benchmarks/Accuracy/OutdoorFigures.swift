@@ -3,19 +3,19 @@ import Estimators
 import Ranging
 import RangingScenes
 
-/// DW1000 outdoors: T5, M2.
+/// Figures of DW1000 outdoors: T5 and M2.
 enum OutdoorFigures {
-  /// A range with its computed values, at a taped distance.
+  /// A range at a taped distance, with its computed values.
   struct Stood {
     var range: KnownRange
     var distance: TwoWayDistance
-    /// The distance that the chip computed with the frequency of the carrier.
+    /// The distance that the chip computed with the carrier frequency offset.
     var chip: Double
     var taped: Int
     var stand: Int
   }
 
-  /// Ranges of one kind of path with the filtered level, corrected for the clocks.
+  /// Returns the ranges of one kind of path, corrected for the clocks, with filtered levels.
   static func ranges(_ exchanges: [Hanyang.Exchange]) -> [Stood] {
     var parameters = TwoWayParameters()
     parameters.counter = TickCounter(bits: 32)
@@ -31,7 +31,7 @@ enum OutdoorFigures {
       clock.addPoll(
         sent: one.exchange.pollSent, received: one.exchange.pollReceived, time: one.time)
       let power = level.update(one.power, time: one.time)
-      // Exchanges with corrupt stamps are left out, as in the published figure.
+      // Exchanges with corrupt stamps are excluded, as in the published figures.
       guard let offset = clock.offset,
         let found = try? one.exchange.distance(offset: offset, parameters),
         abs(found.distance - one.chip) < 5
@@ -75,9 +75,10 @@ enum OutdoorFigures {
       }
     }
     var result: [AccuracyFigure] = []
-    // The published figures are of all distances, and half of these are in the recording. Without a
-    // clear path, 0.5 cm of RMSE and 1 cm of the percentile are one standard error among its 190
-    // stands, by resampling them. So the aims there are the published 7.4 and 14.2 cm plus these.
+    // The published figures cover all distances, and only half of these are in the recording. The
+    // recording has 190 positions without a clear path. Resampling them shows a standard error of
+    // 0.5 cm for the RMSE and 1 cm for the percentile. The aims are therefore the published 7.4 and
+    // 14.2 cm plus these errors.
     for (name, errors, aims) in [
       ("LOS", here, [4.7, 3.2, 9.3]), ("NLOS", other, [7.9, 4.8, 15.2]),
       ("NLOS, learned at LOS", there, [7.9, 4.8, 15.2]),
@@ -95,8 +96,8 @@ enum OutdoorFigures {
       }
     }
     result += within(free)
-    // No quantity of this recording separates clear and blocked paths well (P1). So a calibration
-    // with clear ones can only be right for both together.
+    // No quantity of this recording distinguishes clear and blocked paths well (P1). A calibration
+    // with clear paths can therefore only have correct deviations for both kinds together.
     var both = honest[0]
     both.add(honest[2])
     for (name, honesty) in zip(
@@ -107,7 +108,7 @@ enum OutdoorFigures {
     return result + widths(free, "LOS") + widths(blocked, "NLOS")
   }
 
-  /// The accuracy of the deviations with a calibration at one position.
+  /// Measures the stated deviations after a calibration at one position.
   private static func widths(_ all: [Stood], _ name: String) -> [AccuracyFigure] {
     var one = Honesty()
     let byStand = Dictionary(grouping: all, by: \.stand)
@@ -117,7 +118,7 @@ enum OutdoorFigures {
     return one.figures("T5", "hanyang \(name), calibrated at one position")
   }
 
-  /// Errors of calibrated distances as multiples of the stated deviation.
+  /// Returns the errors of calibrated distances as multiples of the stated deviations.
   private static func stated(_ at: [Stood], _ fit: RangeBiasFit?) -> [Double] {
     guard let fit else { return [] }
     var calibration = RangingCalibration()
@@ -129,7 +130,7 @@ enum OutdoorFigures {
     }
   }
 
-  /// Single-sided without clock correction, minus the median error.
+  /// Returns single-sided distances without a correction for the clocks, minus their median error.
   private static func constantOnly(_ exchanges: [Hanyang.Exchange]) -> [Double] {
     var parameters = TwoWayParameters()
     parameters.counter = TickCounter(bits: 32)
@@ -144,14 +145,14 @@ enum OutdoorFigures {
     return errors.map { $0 - middle }
   }
 
-  /// The distances for learning: every other one, in both ways.
+  /// Returns the two halves of the distances, in turn, from which a calibration is learned.
   private static func splits(_ taped: [Int]) -> [Set<Int>] {
     [0, 1].map { rest in Set(taped.enumerated().filter { $0.offset % 2 == rest }.map(\.element)) }
   }
 
-  /// Returns the scatter of the distances at one position. At 4 m the receiver saturates: the
-  /// distances of the chip scatter by 4 to 5 cm there, too. So the aim is for the usual position,
-  /// and the mean of all is compared with the chip.
+  /// Returns the scatter of the distances at one position. At 4 m the receiver saturates, and the
+  /// chip's distances also scatter by 4 to 5 cm. The aim is therefore for the usual position, and
+  /// the mean of all is compared with the chip.
   private static func within(_ ranges: [Stood]) -> [AccuracyFigure] {
     let stands = Dictionary(grouping: ranges, by: \.stand).values
     let own = stands.map { 100 * Errors.deviation($0.map(\.range.measured)) }
@@ -198,14 +199,14 @@ enum OutdoorFigures {
     return result
   }
 
-  /// The error in the plane; nil outside of the recorded truth.
+  /// Returns the horizontal error; nil at times outside of the recorded truth.
   static func error(
     _ position: SIMD3<Double>, at time: Double, _ truth: [(time: Double, position: SIMD3<Double>)]
   ) -> Double? {
     Self.position(at: time, truth).map { TrolleyFigures.flat(position - $0) }
   }
 
-  /// The truth between its points; nil outside.
+  /// Returns the interpolated truth; nil at times outside of it.
   static func position(
     at time: Double, _ truth: [(time: Double, position: SIMD3<Double>)]
   ) -> SIMD3<Double>? {

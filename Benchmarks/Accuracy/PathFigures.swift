@@ -4,7 +4,8 @@ import Glibc
 import Ranging
 import RangingScenes
 
-/// Blocked paths, detected at places that were not learned: P1. Distances by the rules: P2.
+/// Figures of blocked paths: their detection in rooms that were not learned (P1), and distances
+/// without a learned model (P2).
 enum PathFigures {
   private static let inputs: [PathDiagnostic] = [
     .powerGap, .levelAtMetre, .receivedPower, .firstPathPower,
@@ -24,7 +25,7 @@ enum PathFigures {
         diagnostics.receivedPower = one.power
         diagnostics.firstPathPower = one.firstPathPower
         ruled.append(LineOfSightModel().probability(diagnostics))
-        // Anchors at equal heights above and below the tag count as one room.
+        // Anchors at the same height above or below the tag count as one room.
         let lift = one.truth * one.truth - Double(one.taped * one.taped)
         rows.append(
           LabelledPath(
@@ -49,7 +50,7 @@ enum PathFigures {
     ]
   }
 
-  /// The share of paths whose stated deviation grows.
+  /// Returns the share of paths whose stated deviation increases.
   private static func doubted(_ probabilities: [Double?]) -> Double {
     let model = LineOfSightModel()
     let doubts = probabilities.count { model.effect(probability: $0, on: 0.01).doubt > 0 }
@@ -60,13 +61,13 @@ enum PathFigures {
   private struct Room {
     /// The share of blocked paths.
     var blocked: Double
-    /// The median of the errors of blocked paths in metres, and their percentile 95.
+    /// The median error of blocked paths in metres, and the 95th percentile.
     var median, most: Double
-    /// The mean gap between both levels of blocked paths in dB; 5.5 ± 2 dB of free ones.
+    /// The mean gap between both levels on blocked paths in dB. Free paths have 5.5 ± 2 dB.
     var gap: Double
 
-    /// Rooms with the medians and percentiles of a recording at a university. The rule of 8 dB is
-    /// right for 73 to 85 % of their paths.
+    /// Rooms with the medians and percentiles of a recording at a university. The limit of 8 dB
+    /// classifies 73 to 85 % of their paths correctly.
     static let all = [
       Room(blocked: 0.15, median: 0.5, most: 1.4, gap: 10.5),
       Room(blocked: 0.3, median: 0.8, most: 2.5, gap: 9.5),
@@ -83,7 +84,8 @@ enum PathFigures {
     }
   }
 
-  /// Single distances of calibrated boards by the rules, beside rules without metres.
+  /// Measures single distances of calibrated boards without a learned model, with and without the
+  /// assumed detour in metres.
   private static func rooms(_ settings: Settings) -> [AccuracyFigure] {
     var (honest, plain) = (Honesty(), Honesty())
     var (free, freePlain): ([Double], [Double]) = ([], [])
@@ -117,8 +119,8 @@ enum PathFigures {
     ]
   }
 
-  /// The greatest difference between stated and true probability, in fifths of the rows by
-  /// probability, where both kinds have the same weight.
+  /// Returns the greatest difference between stated and true probability in a fifth of the rows,
+  /// sorted by probability. Free and blocked paths have the same weight.
   private static func gap(_ stated: [Double], _ rows: [LabelledPath]) -> Double {
     let blocked = rows.count { $0.isBlocked }
     let order = rows.indices.sorted { stated[$0] < stated[$1] }

@@ -3,8 +3,8 @@ import Estimators
 import Ranging
 import RangingScenes
 
-/// Positions from ranges on some tracks: from whole recordings and live, beside a robust smoother.
-/// Its acceleration is the one of three that fits the truth best.
+/// Positions from the ranges of some tracks, recorded and live, compared with a robust smoother.
+/// The smoother has the acceleration, out of three, with the smallest error.
 struct PositionFigures {
   struct Track {
     var samples: [PositionSample]
@@ -61,18 +61,19 @@ struct PositionFigures {
     robust = ways.min { Errors.rms($0.all) < Errors.rms($1.all) } ?? robust
   }
 
-  /// Errors in the plane; 100 m where there is no position.
+  /// Returns the horizontal errors. A missing position counts as 100 m.
   private static func errors(_ way: [SIMD3<Double>?], _ track: Track) -> [Double] {
     zip(way, track.truth).compactMap { position, truth in
       truth.map { truth in position.map { TrolleyFigures.flat($0 - truth) } ?? 100 }
     }
   }
 
-  /// The share of errors within the stated deviation, and the comparison with the errors of the
-  /// robust smoother.
+  /// Returns the shares of errors within the stated deviations, and the ratio of the errors to the
+  /// errors of the robust smoother.
   ///
-  /// The smoother uses the whole recording, and the acceleration that suits the truth. Without the
-  /// truth a tenth more is well; live, later ranges are missing too.
+  /// The smoother uses the whole recording, and the acceleration is chosen for it by the truth. The
+  /// aim without the truth is at most a tenth more. It is higher for live positions, which cannot
+  /// use later ranges.
   ///
   /// - Parameter chance: see `Honesty`.
   func figures(_ id: String, _ name: String, chance: Double = 0) -> [AccuracyFigure] {
@@ -93,7 +94,7 @@ struct PositionFigures {
   }
 }
 
-/// A robot in a labyrinth, nearly all of whose ranges pass a wall: M3.
+/// Figures of a robot in a labyrinth, where nearly all ranges pass a wall: M3.
 enum LabyrinthFigures {
   static func rows(_ recordings: Recordings) -> [AccuracyFigure] {
     guard let labyrinth = Labyrinth(recordings) else { return [] }
@@ -111,8 +112,9 @@ enum LabyrinthFigures {
           textbook: ("robust smoother", statistic(found.robust.all)), aim: .atMost(aim), statistic)
       }
     }
-      // Half a minute: of simulated recordings of this length, with errors as assumed, 19 in 20
-      // have live shares from 66 to 81. This is a standard error of 4.
+      // The recording has half a minute. In simulated recordings of this length with the assumed
+      // errors, 19 in 20 live shares are between 66 and 81. This corresponds to a standard error of
+      // 4.
       + found.figures("M3", "labyrinth", chance: 4)
   }
 }

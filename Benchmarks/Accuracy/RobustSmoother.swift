@@ -2,10 +2,10 @@
 import Estimators
 import Ranging
 
-/// The textbook's estimator for a recording of ranges: one least-squares problem over the positions
-/// at all times, with Cauchy's weights for ranges and a constant velocity disturbed by white noise
-/// between them. In the plane, at a known height. Solved by Gauss-Newton; the normal equations have
-/// a band of five.
+/// The textbook's estimator for a recording of ranges: a least-squares problem over the horizontal
+/// positions at all times, at a known height. Ranges have Cauchy's weights. Between ranges, the
+/// velocity is constant with white noise. Gauss-Newton steps solve it with normal equations of
+/// bandwidth five.
 struct RobustSmoother {
   /// Noise of a range in metres, one standard deviation.
   var noise = 0.15
@@ -13,12 +13,13 @@ struct RobustSmoother {
   var acceleration: Double
 
   /// Returns the position at each sample.
-  /// - Parameter start: the start of the search at each sample; with the truth, no other minimum is
-  ///   found.
+  ///
+  /// - Parameter start: the position at which the search starts for each sample. If it is the
+  ///   truth, no wrong minimum is found.
   func path(
     _ samples: [PositionSample], from start: [SIMD3<Double>?], height: Double
   ) -> [SIMD3<Double>] {
-    // Samples within 20 ms have one position.
+    // Samples within 20 ms share a position.
     var times: [Double] = []
     let knots = samples.map { sample -> Int in
       if times.last.map({ sample.time - $0 > 0.02 }) ?? true { times.append(sample.time) }
@@ -72,7 +73,8 @@ struct RobustSmoother {
     return knots.map { way[$0] }
   }
 
-  /// Normal equations in which each unknown depends only on the five before and after it.
+  /// Normal equations in which each unknown is related to at most the five before and the five
+  /// after it.
   private struct Band {
     private static let width = 6
     private var matrix: [Double]
@@ -81,11 +83,12 @@ struct RobustSmoother {
     init(unknowns: Int) {
       matrix = Array(repeating: 0, count: unknowns * Self.width)
       right = Array(repeating: 0, count: unknowns)
-      // Keeps unknowns without measurements in place.
+      // A small weight keeps unknowns without measurements unchanged.
       for index in 0..<unknowns { matrix[index * Self.width] = 1e-9 }
     }
 
-    /// Adds `weight` times the square of the sum of the terms less `value`; indices grow.
+    /// Adds `weight` times the square of the sum of the terms minus `value`. Indices have to
+    /// increase.
     mutating func add(_ terms: [(index: Int, factor: Double)], _ value: Double, _ weight: Double) {
       for (place, one) in terms.enumerated() {
         right[one.index] += weight * one.factor * value
@@ -96,7 +99,7 @@ struct RobustSmoother {
       }
     }
 
-    /// Solves them by Cholesky's factorisation.
+    /// Solves the equations by Cholesky factorisation.
     func solution() -> [Double] {
       var (factor, result) = (matrix, right)
       let (count, width) = (right.count, Self.width)

@@ -3,8 +3,8 @@ import Estimators
 import Ranging
 import RangingScenes
 
-/// The figures of filters with one of their constants 30 % smaller or greater: no constant may
-/// decide whether an aim is reached.
+/// The figures of filters with each constant 30 % smaller and greater. No single constant may
+/// decide whether an aim is met.
 enum Sensitivity {
   private struct Row {
     var name: String
@@ -26,7 +26,7 @@ enum Sensitivity {
     }
   }
 
-  /// Ranges at 10 Hz, live.
+  /// Measures live ranges at 10 Hz.
   private static func ranges(_ lias: Lias) -> [Row] {
     typealias Constant = WritableKeyPath<RangeEstimator.Parameters, Double>
     let constants: [(String, Constant)] = [
@@ -68,7 +68,7 @@ enum Sensitivity {
     return (Errors.rms(errors) * 100, 100 * within / Double(max(1, errors.count)))
   }
 
-  /// Positions of one tag among eight anchors at 10 Hz, live.
+  /// Measures live positions of one tag among eight anchors at 10 Hz.
   private static func positions(_ lias: Lias) -> [Row] {
     typealias Constant = WritableKeyPath<PositionErrorModel, Double>
     let constants: [(String, Constant)] = [

@@ -3,14 +3,15 @@ import Estimators
 import Ranging
 import RangingScenes
 
-/// A trolley among eight anchors indoors: F2, L1, L2, M1.
+/// Figures of a trolley among eight anchors indoors: F2, L1, L2 and M1.
 enum TrolleyFigures {
   static func rows(_ recordings: Recordings) -> [AccuracyFigure] {
     guard let lias = Lias(recordings) else { return [] }
     return filtered(lias) + found(lias) + located(lias)
   }
 
-  /// Each of the 24 ranges minus its constant error at known positions, then filtered.
+  /// Measures each of the 24 ranges, filtered after the subtraction of its constant error at known
+  /// positions.
   private static func filtered(_ lias: Lias) -> [AccuracyFigure] {
     var (raw, recorded, live, slow, slowLive) = (Errors(), Errors(), Errors(), Errors(), Errors())
     var median = Errors()
@@ -44,8 +45,8 @@ enum TrolleyFigures {
       slowLive.add(rests[3])
     }
     let plain = ("raw", Errors.rms(raw.all) * 100)
-    // The best textbook filter that uses no later ranges. The aim for recordings is below the
-    // error that changes within seconds, which only later ranges reveal.
+    // This is the best textbook filter without later ranges. The aim for recordings is below the
+    // error that changes within seconds, because later ranges reveal that error.
     let usual = ("median of three at 10 Hz", Errors.rms(median.all) * 100)
     let names = [
       "lias: ranges recorded at 100 Hz", "100 Hz live", "recorded at 10 Hz",
@@ -59,7 +60,7 @@ enum TrolleyFigures {
     } + zip(names, honest).flatMap { $1.figures("F2", $0) }
   }
 
-  /// The median of each value and the two before it.
+  /// Returns the median of each value and the two values before it.
   private static func medians(_ values: [Double]) -> [Double] {
     values.indices.map { index in
       let last = values[max(0, index - 2)...index].sorted()
@@ -67,7 +68,8 @@ enum TrolleyFigures {
     }
   }
 
-  /// Each anchor in turn as the target of walks of 5 m, with drifts of 1 % and 1 degree a minute.
+  /// Measures walks of 5 m with each anchor in turn as the target, and drifts of 1 % and 1 degree a
+  /// minute.
   private static func found(_ lias: Lias) -> [AccuracyFigure] {
     var result: [AccuracyFigure] = []
     // The ranges are corrected by the biases at nine positions.
@@ -116,7 +118,7 @@ enum TrolleyFigures {
     return result
   }
 
-  /// Each tag among the eight anchors, at 10 Hz.
+  /// Measures each tag among the eight anchors at 10 Hz.
   private static func located(_ lias: Lias) -> [AccuracyFigure] {
     let (tracks, single) = tracks(lias)
     let found = PositionFigures(tracks)
@@ -133,13 +135,14 @@ enum TrolleyFigures {
           "M1", "the same, greatest error", "cm", scale: 100, textbook: worst, aim: .atMost(21)
         ) { $0.max() ?? .infinity })
     }
-    // All measurements. The ones within a tenth of a second have nearly the same error.
+    // These are all measurements. Measurements within a tenth of a second have nearly the same
+    // error.
     let all = PositionFigures(Self.tracks(lias, step: 1).0, isCompared: false)
     return result + found.figures("M1", "lias") + all.figures("M1", "lias at 100 Hz")
   }
 
-  /// The three tags, at 10 Hz with every tenth epoch, and the errors of a plain solution for each
-  /// instant.
+  /// Returns the tracks of the three tags with every tenth epoch (10 Hz). Also returns the errors
+  /// of a plain solution for each epoch.
   static func tracks(_ lias: Lias, step: Int = 10) -> ([PositionFigures.Track], Errors) {
     var single = Errors()
     var tracks: [PositionFigures.Track] = []
@@ -171,7 +174,7 @@ enum TrolleyFigures {
     return (tracks, single)
   }
 
-  /// Errors along x and y as multiples of the stated deviation.
+  /// Returns the errors along x and y as multiples of the stated deviations.
   static func stated(_ estimate: PositionEstimate?, _ truth: SIMD3<Double>) -> [Double] {
     guard let estimate else { return [] }
     let error = estimate.position - truth
@@ -183,10 +186,10 @@ enum TrolleyFigures {
   static func flat(_ v: SIMD3<Double>) -> Double { (v.x * v.x + v.y * v.y).squareRoot() }
 }
 
-/// Sightings of an anchor along 5 m of the trolley's path, by a device whose own tracking drifts.
+/// Sightings of an anchor along 5 m of the trolley's path, from a device whose own tracking drifts.
 struct TrolleyWalk {
   var sightings: [TargetSighting] = []
-  /// The azimuth of the target for the true orientation of the device.
+  /// The true azimuth of the target, relative to the device's true orientation.
   var truth: [Double] = []
 
   init(
@@ -223,7 +226,7 @@ struct TrolleyWalk {
       }
       begun = from
       let bend = turn * (epoch.time - from) / 2
-      // The rotation of the drift is applied before the device's own.
+      // The rotation of the drift comes before the device's own rotation.
       let (c, s) = (cosine(bend), sine(bend))
       let drifted = Pose(
         position: own, w: c * pose.w - s * pose.z, x: c * pose.x - s * pose.y,
@@ -235,7 +238,7 @@ struct TrolleyWalk {
       var sighting = TargetSighting(
         time: epoch.time, pose: drifted,
         range: epoch.ranges[index] - (isCorrected ? lias.biases[index] : 0))
-      // Antennas cover 60 degrees to each side; one azimuth in twelve is random.
+      // Antennas cover 60 degrees to each side, and one azimuth in twelve is random.
       if azimuths, abs(bearing) < 60 * degree {
         sighting.azimuth =
           noise.uniform() < 0.08

@@ -2,7 +2,7 @@
 import Ranging
 import RangingScenes
 
-/// Distances from simulated stamps: T1 to T4.
+/// Figures of distances from simulated stamps: T1 to T4.
 enum TwoWayFigures {
   static func rows(_ settings: Settings) -> [AccuracyFigure] {
     let rounds = settings.quick ? 20_000 : 100_000
@@ -10,8 +10,8 @@ enum TwoWayFigures {
       + uncalibrated()
   }
 
-  /// 10 m, replies of 2 and 8 ms, 100 ps; the clocks 20 ppm off in alternating directions, then at
-  /// random.
+  /// Measures double-sided distances: 10 m, replies of 2 and 8 ms, 100 ps. The clocks differ by 20
+  /// ppm in alternating directions, then at random.
   private static func doubleSided(_ rounds: Int) -> [AccuracyFigure] {
     var (here, textbook) = (Errors(), Errors())
     for seed in 1...3 {
@@ -27,7 +27,7 @@ enum TwoWayFigures {
           }
         scene.anyOffsets()
         let exchange = scene.exchange()
-        // A distance that cannot be computed counts as an error of a hundred metres.
+        // A distance that cannot be computed counts as an error of 100 m.
         errors.append(((try? exchange.distance().distance) ?? 110) - 10)
         symmetric.append(symmetricDistance(exchange) - 10)
       }
@@ -35,7 +35,7 @@ enum TwoWayFigures {
       textbook.add(symmetric)
     }
     let bias = textbook.parts.map { abs(Errors.mean($0)) }.max() ?? 0
-    // The mean of this number of distances has an error of a hundredth of a centimetre.
+    // The mean of this many distances has an error of 0.01 cm.
     return [
       here.figure(
         "T1", "DS-TWR bias, +-20 ppm, replies 2 and 8 ms", "mm", scale: 1000,
@@ -58,7 +58,8 @@ enum TwoWayFigures {
     return flight * DeviceTick.seconds * SpeedOfLight.inAir
   }
 
-  /// Replies of 1 ms, a carrier with an error of 0.05 ppm, 100 ps, 20 ppm between the clocks.
+  /// Measures single-sided distances: replies of 1 ms, 100 ps, 20 ppm between the clocks, and an
+  /// error of the carrier offset of 0.05 ppm.
   private static func singleSided(_ rounds: Int) -> [AccuracyFigure] {
     var (here, textbook) = (Errors(), Errors())
     for (seed, (initiator, responder)) in [(10e-6, -10e-6), (-10e-6, 10e-6), (3e-6, 17e-6)]
@@ -93,7 +94,8 @@ enum TwoWayFigures {
     ]
   }
 
-  /// Eight responders that answer 2 ms apart, one final, one in ten lost: the worst slot.
+  /// Measures the worst of eight responders that answer 2 ms apart, with one final. One frame in
+  /// ten is lost.
   private static func oneToMany(_ rounds: Int) -> AccuracyFigure {
     var here: [Double] = []
     var textbook = 0.0
@@ -111,7 +113,7 @@ enum TwoWayFigures {
         let exchange = scene.exchange(at: Double(round) * 0.1)
         let isFinalLost = scene.noise.uniform() < 0.1
         let found = try? responder.distance(isFinalLost ? exchange.singleSided : exchange)
-        // Without a known clock offset there is no distance.
+        // In the first round, there is no distance without a known clock offset.
         if round > 0 || found != nil { errors.append((found?.distance ?? 110) - 10) }
         let carrier = ClockOffset(ratio + 0.05e-6 * scene.noise.normal())
         let single = try? exchange.singleSided.distance(offset: carrier)
@@ -126,9 +128,9 @@ enum TwoWayFigures {
       aim: .atMost(2.5))
   }
 
-  /// Pairs of boards that nobody has calibrated, 10 m apart. The constant error of one pair either
-  /// is within the stated deviation or is not, so that only many pairs show whether it is right.
-  /// Their delays differ from the firmware's by 0.3 m, the vendor's figure (APS014).
+  /// Measures uncalibrated pairs of boards, 10 m apart. The error of each pair is constant, so only
+  /// many pairs show whether the stated deviation is correct. Their delays differ from the
+  /// firmware's delays by 0.3 m, the vendor's figure (APS014).
   private static func uncalibrated() -> [AccuracyFigure] {
     var honest = Honesty()
     for group in 0..<4 {

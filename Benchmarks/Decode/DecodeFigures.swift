@@ -4,26 +4,26 @@ import CUWBTestSupport
 /// The time to read all fields of a SESSION_INFO_NTF.
 struct DecodeFigures {
   let frames: Frames
-  /// Frames in one batch.
+  /// The number of frames in one batch.
   static let batch = 1024
   private static let rounds = batch / Frames.count
 
   init(measurements: Int) { frames = Frames(measurements: measurements) }
 
-  /// A batch in Swift.
+  /// Decodes a batch in Swift.
   func swift() -> UInt64 {
     DecodeSink.sumOfAll(
       UnsafeRawBufferPointer(frames.bytes), length: frames.length, count: Frames.count,
       rounds: Self.rounds)
   }
 
-  /// A batch in C.
+  /// Decodes a batch in C.
   func c() -> UInt64 {
     cuwb_reference_decode_all(
       frames.bytes.baseAddress!, frames.length, frames.length, Frames.count, Self.rounds)
   }
 
-  /// Batches in turn, so that both run under the same conditions.
+  /// Measures batches in Swift and C in turn, under the same conditions.
   static func rows(_ settings: Settings) -> [Row] {
     [1, 8].map { measurements in
       let figures = DecodeFigures(measurements: measurements)

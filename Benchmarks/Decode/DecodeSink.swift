@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import UCI
 
-/// Reads every field of a SESSION_INFO_NTF and adds them up, just as the reader in C does.
+/// Reads every field of a SESSION_INFO_NTF and adds the fields up, like the reader in C.
 enum DecodeSink {
-  /// Returns the fields of one whole frame in place; nil if it is not a complete SESSION_INFO_NTF
-  /// of two-way measurements.
+  /// Returns a view of one whole frame; nil if it is not a complete SESSION_INFO_NTF of two-way
+  /// measurements.
   @inline(__always)
   @_lifetime(copy frame)
   static func view(_ frame: RawSpan) -> SessionInfoView? {
@@ -48,7 +48,7 @@ enum DecodeSink {
     var sum: UInt64 = 0
     for _ in 0..<rounds {
       for index in 0..<count {
-        // Does not check that the frame is inside the memory, as in C.
+        // As in C, this does not check that the frame is inside the memory.
         let frame = UnsafeRawBufferPointer(
           start: frames.baseAddress! + index &* length, count: length)
         sum &+= Self.sum(frame.bytes)

@@ -3,9 +3,9 @@ import CUWBTestSupport
 import Ranging
 import RangingScenes
 
-/// The time of the estimation of one measurement.
+/// The time that the estimation of one measurement takes.
 struct EstimationFigures {
-  /// Measurements in one batch.
+  /// The number of measurements in one batch.
   static let batch = 256
 
   private let exchanges: [TwoWayExchange]
@@ -15,7 +15,7 @@ struct EstimationFigures {
   private var angle: AngleTracker
   private var time = 0.0
 
-  /// Returns nil if the antennas cannot be described.
+  /// Returns nil if the antennas have no table.
   init?() {
     guard let table = AngleFigures.antennas[0].table else { return nil }
     angle = AngleTracker(table)
@@ -26,7 +26,7 @@ struct EstimationFigures {
     phases = (0..<Self.batch).map { sine(Double($0) / 40) + 5 * degree * noise.normal() }
   }
 
-  /// Distance from six stamps, the filter, and the angle from a phase: one batch.
+  /// Computes one batch: the distance from six stamps, the filter, and the angle from a phase.
   mutating func update() -> Double {
     var sum = 0.0
     for index in exchanges.indices {
@@ -66,7 +66,7 @@ struct EstimationFigures {
     ]
   }
 
-  /// Each update of a walk of 15 m with a sighting each 5 cm.
+  /// Measures each update of a search on a walk of 15 m, with a sighting every 5 cm.
   private static func finding(_ settings: Settings) -> Row {
     var times: [Double] = []
     for seed in 1...(settings.quick ? 3 : 10) {

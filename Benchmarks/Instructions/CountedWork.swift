@@ -9,8 +9,8 @@ import UCI
 import UWB
 import UWBLink
 
-/// The work whose instructions and allocations `Benchmarks/Instructions/count` counts. It is the
-/// same for each item, on one thread where possible, and does not read the clock.
+/// The work whose instructions and allocations `Benchmarks/Instructions/count` counts. Each item
+/// has the same work, on one thread if possible, and without reading the clock.
 enum CountedWork: String, CaseIterable {
   case decodeOne = "decode-1"
   case decodeEight = "decode-8"
@@ -42,7 +42,7 @@ enum CountedWork: String, CaseIterable {
     return batches * DecodeFigures.batch
   }
 
-  /// Bytes as on a busy line, sixteen frames with each read(2).
+  /// Finds frames in bytes as on a busy line, with sixteen frames in each read(2).
   private static func frame(_ count: Int) -> Int {
     let frames = Frames(measurements: 1)
     guard let framer = cuwb_framer_create(cuwb_framing_default(), 0) else {
@@ -84,7 +84,7 @@ enum CountedWork: String, CaseIterable {
     return batches * EstimationFigures.batch
   }
 
-  /// The path from the frame to the delegate's method on its queue, one frame after the other.
+  /// Delivers frames to the delegate's method on its queue, one after another.
   private static func deliver(_ count: Int) -> Int {
     final class Delegate: NSObject, NISessionDelegate {
       let arrived = DispatchSemaphore(value: 0)
@@ -111,7 +111,7 @@ enum CountedWork: String, CaseIterable {
     return count
   }
 
-  /// Measurements as text, as the service sends them.
+  /// Encodes measurements as text, as the service sends them.
   private static func encodeRows(_ count: Int) -> Int {
     let estimator = InlineEstimator()
     var random = SplitMix(state: 7)

@@ -7,8 +7,8 @@ import UCI
 import UWB
 import UWBLink
 
-/// The pipeline of a session in the handler, and from there to a queue: the least cost of a
-/// delegate on a queue.
+/// The pipeline of a session in the handler, followed by a call on a queue. This is the least cost
+/// of a delegate on a queue.
 final class QueueWay: ReaderWay {
   init(capacity: Int) {
     super.init(capacity: capacity) { destination in

@@ -4,14 +4,15 @@ import Ranging
 import Synchronization
 import UCI
 
-/// The destination of a frame: it reads the fields, estimates the distances, and takes the time.
-/// Belongs to the thread or task that receives the frames.
+/// The end of a frame's path: reads the fields, estimates the distances, and records the time. It
+/// belongs to the thread or task that receives the frames.
 final class Destination: @unchecked Sendable {
-  // Sound: another thread reads only `count`, and the rest after the receiver has ended.
+  // Safe because another thread reads only `count`, and reads the rest after the receiver has
+  // ended.
 
-  /// The time of the estimate of each frame, by sequence number.
+  /// The time at which each frame had been estimated, by sequence number.
   let arrived: Samples
-  /// The time at which the handler was entered, by sequence number; 0 where it is not taken.
+  /// The time at which the handler was called, by sequence number; 0 if it is not recorded.
   let entered: Samples
   /// The time at which read(2) returned, by sequence number.
   let received: Samples
@@ -28,7 +29,7 @@ final class Destination: @unchecked Sendable {
 
   deinit { estimator.destroy() }
 
-  /// Takes a whole frame.
+  /// Handles a whole frame.
   func take(_ frame: RawSpan, receivedAt: UInt64, enteredAt: UInt64 = 0) {
     guard let view = DecodeSink.view(frame) else { return }
     let time = Double(receivedAt) * 1e-9
@@ -49,7 +50,7 @@ final class Destination: @unchecked Sendable {
     count.store(total, ordering: .releasing)
   }
 
-  /// Takes only the time: another part has done the rest.
+  /// Records the time only, because the frame was handled elsewhere.
   func note(_ number: Int) {
     if number < arrived.values.count { arrived.values[number] = cuwb_test_now() }
     total += 1

@@ -7,13 +7,14 @@ import SystemPackage
 import UCI
 import UWBLink
 
-/// From the return of read(2) to the first instruction of the handler, on the reader's thread:
-/// cutting the frame out, copying it and calling. A second part ends with the offer to a ring.
+/// The time from the return of read(2) to the first instruction of the handler, on the reader's
+/// thread. It includes finding the frame, copying it and the call. A second part measures the time
+/// until the frame is in a ring.
 ///
-/// The interval between two readings of the clock includes the time of one reading, which is
-/// measured separately and subtracted.
+/// Two readings of the clock measure an interval. The time of one reading is measured separately
+/// and subtracted.
 struct HandOverFigures {
-  /// Nanoseconds between two frames.
+  /// The nanoseconds between two frames.
   static let gap: UInt64 = 150_000
 
   /// The nanoseconds of one reading of the clock.
@@ -28,7 +29,8 @@ struct HandOverFigures {
   }()
 
   private final class Times: @unchecked Sendable {
-    // Sound: another thread reads only `number`, and the rest after the reader has ended.
+    // Safe because another thread reads only `number`, and reads the rest after the reader has
+    // ended.
     let number = Atomic<Int>(0)
     let received: Samples
     let entered: Samples
@@ -50,10 +52,11 @@ struct HandOverFigures {
       + rows("pseudo-terminal, every 0.15 ms", terminal, gap: gap, count: count, slowly)
   }
 
-  /// Runs blocks in turn for the reader of the package and for the one in C.
+  /// Measures blocks in turn, with the reader of the package and the reader in C.
+  ///
   /// - Parameters:
-  /// - line: creates both ends of a line.
-  /// - gap: nanoseconds from the end of handling a frame to the next one.
+  ///   - line: creates both ends of a line.
+  ///   - gap: the nanoseconds from the end of handling a frame to the next frame.
   private static func rows(
     _ name: String, _ line: () -> (chip: FileDescriptor, host: FileDescriptor), gap: UInt64,
     count samples: Int, _ aim: Aim
@@ -112,7 +115,7 @@ struct HandOverFigures {
     }
   }
 
-  /// Writes a frame and waits until it has been handled, for each of `numbers`.
+  /// Writes each frame of `numbers`, and waits until it has been handled.
   private static func write(
     to chip: FileDescriptor, _ numbers: Range<Int>, gap: UInt64, handled: () -> Int
   ) {
@@ -124,13 +127,13 @@ struct HandOverFigures {
       let limit = cuwb_test_now() + 1_000_000_000
       while handled() <= number {
         precondition(cuwb_test_now() < limit, "a frame did not arrive")
-        // The reader may need this processor.
+        // The reader may need this processor, so it gets a chance to run.
         sched_yield()
       }
     }
   }
 
-  /// The row for pairs of times: handler entered, read returned.
+  /// Returns the row for pairs of two times: call of the handler, and return of read(2).
   static func row(
     _ figure: String, _ pairs: [(UInt64, UInt64)], _ floor: Percentiles?, _ aim: Aim?
   ) -> Row {

@@ -3,12 +3,12 @@ import CUWBTestSupport
 import Glibc
 import UCI
 
-/// The whole way: from just before the write(2) of a frame at the chip's end of a pseudo-terminal
-/// to the estimate, with pauses between the frames in which every thread sleeps.
+/// The time of the whole path: from the write(2) of a frame at the chip's end of a pseudo-terminal
+/// to the estimate. Every thread sleeps in the pauses between frames.
 struct LineFigures {
-  /// Nanoseconds between two frames, evenly distributed.
+  /// The nanoseconds between two frames, evenly distributed.
   static let gap: ClosedRange<UInt64> = 150_000...2_000_000
-  /// Frames written to one path before the next path's turn.
+  /// The number of frames that are written to one path before the next path.
   static let block = 50
   private static let warmUp = 100
 
@@ -47,7 +47,7 @@ struct LineFigures {
     allocated = all.map { _ in 0 }
   }
 
-  /// Blocks in turn, so that the state of the machine affects all paths equally.
+  /// Measures blocks of all paths in turn, so that the state of the machine affects them equally.
   private mutating func run() {
     for index in ways.indices { write(to: index, from: 0, count: Self.warmUp) }
     var done = 0
@@ -119,8 +119,8 @@ struct LineFigures {
       row(2, floor: 0, .ratio(2.2)),
       row(3, floor: 1, .above(1)), row(3, floor: 0, nil), row(4, floor: 0, nil),
       row(4, floor: 2, nil), row(5, floor: 0, nil), row(5, floor: 1, nil),
-      // In addition to the pipeline, the app's queue has to wake, which costs the same for a bare
-      // queue.
+      // In addition to the pipeline, the app's queue has to wake. A queue without a pipeline has
+      // the same cost.
       row(6, floor: 1, nil), row(6, floor: 5, .above(5)), row(7, floor: 0, nil),
     ]
     if ways.count > 8 { rows.append(row(8, floor: 0, nil)) }

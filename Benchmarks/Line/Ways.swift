@@ -6,19 +6,20 @@ import System
 import SystemPackage
 import UWBLink
 
-/// A path for a frame from the line to its estimate. Each has a pseudo-terminal of its own.
+/// A path of a frame from the line to its estimate. Each path has its own pseudo-terminal.
 protocol Way: AnyObject {
   /// The chip's end of the line.
   var chip: Int32 { get }
-  /// Frames that have arrived.
+  /// The number of frames that have arrived.
   var count: Int { get }
-  /// The arrival time of each frame, by sequence number.
+  /// The arrival times of the frames by sequence number.
   var arrived: Samples { get }
   /// Ends the threads and closes the line.
   func stop()
 }
 
-/// A floor: a thread in C that waits for a frame and reads its fields; no estimator.
+/// The least possible path: a thread in C that waits for a frame and reads its fields, without an
+/// estimate.
 final class FloorWay: Way {
   let chip: Int32
   let arrived: Samples
@@ -39,7 +40,7 @@ final class FloorWay: Way {
   }
 }
 
-/// `FrameReader` with a handler.
+/// A path through `FrameReader` with a handler.
 class ReaderWay: Way {
   let chip: Int32
   let destination: Destination
@@ -70,7 +71,7 @@ class ReaderWay: Way {
   }
 }
 
-/// Everything in the handler, on the reader's thread.
+/// A path that does all work in the handler, on the reader's thread.
 final class HandlerWay: ReaderWay {
   init(capacity: Int) {
     super.init(capacity: capacity) { destination in
@@ -81,7 +82,7 @@ final class HandlerWay: ReaderWay {
   }
 }
 
-/// Through a ring to a thread that sleeps until there is a frame.
+/// A path through a ring to a thread that sleeps until there is a frame.
 final class ThreadWay: ReaderWay {
   private let ring: RingWork
   private var consumer: BackgroundThread?
@@ -108,10 +109,10 @@ final class ThreadWay: ReaderWay {
   }
 }
 
-/// Through a ring to a task, on the reader's thread or on the global executor.
+/// A path through a ring to a task, on the reader's thread or on the global executor.
 ///
-/// The driver's own sequence of measurements would be a third one here: a `ReaderWay` whose handler
-/// is the driver's, and a task that awaits the sequence and calls `destination.take`.
+/// The driver's sequence of measurements could be a third path here: a `ReaderWay` with the
+/// driver's handler, and a task that awaits the sequence and calls `destination.take`.
 final class TaskWay: ReaderWay {
   private let ring: RingWork
   private var ended: FileDescriptor
@@ -137,7 +138,7 @@ final class TaskWay: ReaderWay {
   override func stop() {
     super.stop()
     ring.producer.pointer.pointee.finish()
-    // The end of the pipe ends the task.
+    // The task has ended when the pipe is closed.
     var byte: [UInt8] = [0]
     _ = byte.withUnsafeMutableBytes { try? ended.read(into: $0) }
     try? ended.close()
@@ -146,7 +147,7 @@ final class TaskWay: ReaderWay {
 }
 
 extension RingWork {
-  /// A handler that puts each frame into this ring.
+  /// Returns a handler that puts each frame into this ring.
   func offering() -> FrameReader.Handler {
     let producer = producer
     return { bytes, info in
@@ -155,7 +156,7 @@ extension RingWork {
   }
 }
 
-/// A raw pseudo-terminal.
+/// Opens a raw pseudo-terminal.
 func openLine() -> (chip: Int32, host: Int32) {
   var line: (chip: Int32, host: Int32) = (0, 0)
   guard cuwb_test_open_line(&line.chip, &line.host) else {

@@ -7,12 +7,12 @@ import UCI
 import UWB
 import UWBLink
 
-/// Commands while a chip streams 185 bytes 50 times a second over a line of 115200 baud.
+/// The answers to commands while a chip sends 185 bytes 50 times a second on a line of 115200 baud.
 ///
-/// It uses the real clock and real pseudo-terminals. The chip sends pieces of 8 bytes, one each 694
-/// µs, which is their duration at that speed. So notifications fill four fifths of the line, and an
-/// answer waits for the notification that is being sent. Several lines run at once, because one
-/// does not use the whole processor.
+/// It uses the real clock and real pseudo-terminals. The chip sends pieces of 8 bytes every 694 µs,
+/// which is their duration at that speed. Notifications therefore fill four fifths of the line, and
+/// an answer waits for the end of a notification. Several lines run at once, because one line does
+/// not use the whole processor.
 enum CommandFigures {
   static func rows(_ settings: Settings) -> [Reliability] {
     let (lines, commands) = settings.quick ? (4, 60) : (8, 500)
@@ -55,7 +55,7 @@ enum CommandFigures {
   }
 }
 
-/// A chip that answers the few commands of an open and of this figure, at the pace of the line.
+/// A chip that answers the commands of an open and of these figures, at the speed of the line.
 private final class PacedChip: Sendable {
   let streams = Atomic(false)
   let said = Atomic(0)
@@ -64,7 +64,7 @@ private final class PacedChip: Sendable {
 
   init(_ descriptor: Int32) {
     sem_init(over.pointer, 0, 0)
-    // Waited for, but not joined.
+    // This thread is waited for, but not joined.
     _ = BackgroundThread { [self] in
       serve(descriptor)
       sem_post(over.pointer)
@@ -94,7 +94,7 @@ private final class PacedChip: Sendable {
   private static func answers(_ packet: [UInt8]) -> [UInt8] {
     switch (packet[0], packet[1]) {
     case (0x20, 0x00): [0x60, 0x01, 0, 1, 1, 0x40, 0x00, 0, 1, 0, 0x60, 0x01, 0, 1, 1]
-    // UCI 2.0, without vendor bytes.
+    // The answer of UCI 2.0, without vendor bytes.
     case (0x20, 0x02): [0x40, 0x02, 0, 10, 0, 2, 0, 2, 0, 2, 0, 1, 0x10, 0]
     case (0x20, 0x03): [0x40, 0x03, 0, 2, 0, 0]
     case (0x21, 0x05): [0x41, 0x05, 0, 2, 0, 0]
@@ -105,7 +105,7 @@ private final class PacedChip: Sendable {
   private func serve(_ descriptor: Int32) {
     defer { close(descriptor) }
     let period: UInt64 = 20_000_000
-    // Ten bits for each of eight bytes at 115200 baud.
+    // The duration of eight bytes of ten bits at 115200 baud in nanoseconds.
     let pause: UInt64 = 694_444
     var (queue, received) = ([UInt8](), [UInt8]())
     var (next, free) = (cuwb_test_now(), cuwb_test_now())
@@ -120,7 +120,7 @@ private final class PacedChip: Sendable {
       }
       let now = cuwb_test_now()
       if now >= next {
-        // At most one burst waits, because a chip has little memory.
+        // At most one burst is queued, because a chip has little memory.
         if streams.load(ordering: .relaxed), queue.count < 185 {
           queue += Self.burst
           said.add(1, ordering: .relaxed)

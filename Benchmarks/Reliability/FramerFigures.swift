@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import LineSimulation
 
-/// The framer on a simulated line with a simulated clock, with bytes that arrive in every way. Each
-/// trial has its seed.
+/// Figures of the framer on a simulated line with a simulated clock. Bytes arrive in all kinds of
+/// pieces. Each trial has its own seed.
 enum FramerFigures {
   static func rows(_ settings: Settings) -> [Reliability] {
     let trials = settings.quick ? 500 : 10_000
     return cutIn(trials) + Damage.allCases.map { damaged($0, trials) } + [undamaged(trials / 100)]
   }
 
-  /// Reading begins in the middle of a frame.
+  /// Measures reading that begins in the middle of a frame.
   private static func cutIn(_ trials: Int) -> [Reliability] {
     let arrivals = Arrival.allCases
     var (found, foundPlainly) = (0, 0)
@@ -18,7 +18,7 @@ enum FramerFigures {
       for trial in 0..<trials {
         var wire = Wire(seed: UInt64(trial) + 1_000_000)
         var pieces = wire.frames(atLeast: 14)
-        // A random position in the first frames.
+        // This is a random position in the first frames.
         var offset = Int.random(in: 1..<pieces.prefix(4).joined().count, using: &wire.generator)
         while offset > pieces[0].count {
           offset -= pieces[0].count
@@ -52,7 +52,7 @@ enum FramerFigures {
     ]
   }
 
-  /// One damage in the middle of a stream: at most the damaged frame and one more are lost.
+  /// Measures a stream with one damaged frame. At most this frame and another one may be lost.
   private static func damaged(_ damage: Damage, _ trials: Int) -> Reliability {
     let arrivals = Arrival.allCases
     var (recovered, recoveredPlainly, one) = (0, 0, 0)
@@ -86,7 +86,7 @@ enum FramerFigures {
       note: "only the frame itself: \(one * 1_000 / all) of 1000")
   }
 
-  /// The framer's suspicion loses no frame of an undamaged stream.
+  /// Measures a stream without damage. The framer's checks must lose no frame of it.
   private static func undamaged(_ trials: Int) -> Reliability {
     var (sent, whole) = (0, 0)
     for arrival in Arrival.allCases {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The result of a plain reader: a header, the announced number of bytes, the next header. It never
-/// questions where a frame begins.
+/// A plain reader: it reads a header, then the announced number of bytes, then the next header. It
+/// never checks where a frame begins.
 struct NaiveReader {
-  /// The frames that it finds.
+  /// Returns the frames that it finds.
   static func frames(in bytes: [UInt8]) -> [[UInt8]] {
     var frames: [[UInt8]] = []
     var rest = bytes[...]

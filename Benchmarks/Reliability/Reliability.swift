@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One figure of a link with faults: the share of successes.
+/// A figure of a link with faults: the share of successful trials.
 struct Reliability {
   var figure: String
-  /// The trials: their kind, their number, and the number of successes.
+  /// The number of trials, and the number of successes.
   var trials: Int
   var good: Int
   /// The least share of successes.
   var aim: Double
-  /// The compared value of the same run.
+  /// The compared reader, with its successes and trials in the same run.
   var compared: (name: String, good: Int, trials: Int)?
-  /// Additional information for readers.
+  /// Further information for readers of the table.
   var note = ""
 
   var rate: Double { Double(good) / Double(max(1, trials)) }
   var isMet: Bool { trials > 0 && rate >= aim }
 
-  /// Whether other processes used the processors during each try. A figure that misses its aim is
-  /// not judged then, because it depends on the real clock.
+  /// Whether other processes used the processors during each try. A figure that depends on the real
+  /// clock is then not judged if it misses its aim.
   var isDisturbed = false
 
   static func rows(_ settings: Settings) -> [Reliability] {
@@ -36,7 +36,7 @@ struct Reliability {
     return rows
   }
 
-  /// Prints a table. Returns whether every aim was met.
+  /// Prints a table. Returns whether every aim is met.
   static func write(_ figures: [Reliability]) -> Bool {
     let header = ["reliability", "trials", "good", "aim", "", "compared with", "its good", "note"]
     let lines =
@@ -70,7 +70,7 @@ struct Reliability {
 
   private static func fixed(_ value: Double, _ digits: Int) -> String {
     let scale = (0..<digits).reduce(1.0) { scale, _ in scale * 10 }
-    // Rounded down, so that no figure looks better than it is.
+    // The value is rounded down, so that no figure looks better than it is.
     let scaled = Int(value * scale)
     let rest = String(scaled % Int(scale))
     return "\(scaled / Int(scale))." + String(repeating: "0", count: digits - rest.count) + rest

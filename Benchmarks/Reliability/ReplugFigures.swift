@@ -7,12 +7,12 @@ import UWB
 import UWBLink
 import UWBSimulator
 
-/// A board is unplugged in the middle of a session and plugged in again: the share of trials in
-/// which it streams again within a second of the replug.
+/// A board is unplugged during a session and plugged in again. The figure is the share of trials in
+/// which it streams again within a second.
 ///
-/// It uses the real clock, pseudo-terminals and symbolic links as udev creates them. Most trials
-/// leave the board unplugged for 20 to 200 ms, some for the whole three seconds; several benches at
-/// once.
+/// It uses the real clock, pseudo-terminals, and symbolic links as udev creates them. In most
+/// trials, the board is absent for 20 to 200 ms, in some for all of three seconds. Several benches
+/// run at once.
 enum ReplugFigures {
   private struct Outcome {
     var trials = 0
@@ -51,7 +51,7 @@ enum ReplugFigures {
       note: "\(benches) boards at once, the slowest after \(Int(outcome.slowest)) ms")
   }
 
-  /// One board that is unplugged repeatedly.
+  /// Measures one board that is unplugged repeatedly.
   private static func bench(
     _ number: Int, _ trials: Int, pause: @Sendable (Int, Int) -> UInt64
   ) async -> Outcome {

@@ -2,13 +2,13 @@
 import CUWBTestSupport
 import RingPeers
 
-/// The hand-over of frames of 264 bytes, compared with two rings in C and with rings of other
-/// libraries. The consumer of one of the rings in C cannot sleep; the producer of the other one
+/// The time to hand over frames of 264 bytes, compared with two rings in C and with rings of other
+/// libraries. In one of the rings in C, the consumer cannot sleep. In the other one, the producer
 /// checks after each frame whether the consumer sleeps, as in the package.
 struct RingFigures {
   static let frameLength = Int(CUWB_RING_FRAME_LENGTH)
   static let capacity = Int(CUWB_RING_CAPACITY)
-  /// Frames in one batch on one thread.
+  /// The number of frames in one batch on one thread.
   static let batch = 1024
 
   let frame = UnsafeMutableRawBufferPointer.allocate(byteCount: frameLength, alignment: 64)
@@ -29,10 +29,10 @@ struct RingFigures {
 
   private var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(frame) }
 
-  /// A batch on one thread in Swift.
+  /// Passes a batch through the ring in Swift on one thread.
   func sameThread() -> UInt64 { swift.0.sameThread(bytes, count: Self.batch) }
 
-  /// A batch on one thread in another ring.
+  /// Passes a batch through another ring on one thread.
   func sameThread(_ peer: RingPeer) -> UInt64 { peer.sameThread(bytes, count: Self.batch) }
 
   static func rows(_ settings: Settings) -> [Row] {
@@ -70,7 +70,7 @@ struct RingFigures {
       most: Limit(.ratio(1.3), reason: "0.91 on an idle machine"))
   }
 
-  /// Many short runs in turn.
+  /// Measures many short runs of all rings in turn.
   private func throughput(_ settings: Settings) -> [Row] {
     let (runs, frames) = (settings.quick ? 40 : 120, 50_000)
     var (ours, theirs) = ([Double](), peers.map { _ in [Double]() })
@@ -79,7 +79,8 @@ struct RingFigures {
     for _ in 0..<runs {
       let nanoseconds = runPair(
         {
-          // The allocations of a new thread do not belong to the ring.
+          // The first frame comes before the count, because a new thread allocates memory for
+          // itself.
           swift.produce(bytes, count: 1)
           let before = cuwb_test_thread_allocations()
           swift.produce(bytes, count: frames - 1)
@@ -123,11 +124,13 @@ struct RingFigures {
     return rows
   }
 
-  /// A row for each of the other rings.
+  /// Returns a row for each of the other rings.
+  ///
   /// - Parameters:
-  /// - ofSpinning: the aim compared with the ring in C without sleep.
-  /// - ofPackaged: the aim compared with each ring of another library.
-  /// - most: the limit compared with the ring in C whose consumer can sleep, as ours can.
+  ///   - ofSpinning: the aim compared with the ring in C whose consumer cannot sleep.
+  ///   - ofPackaged: the aim compared with each ring of another library.
+  ///   - most: the limit compared with the ring in C whose consumer can sleep, as the package's
+  ///     can.
   private func rows(
     _ figure: String, _ unit: String, _ ours: [Double], _ theirs: [[Double]],
     allocations: Double?, ofSpinning: Double? = nil, ofPackaged: Double, most: Limit

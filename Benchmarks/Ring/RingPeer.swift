@@ -7,7 +7,7 @@ struct RingPeer {
   let there: UnsafeMutableRawPointer
   let back: UnsafeMutableRawPointer
 
-  /// Nil if the header was not found when this was compiled.
+  /// Returns nil if the header was not found when this was compiled.
   init?(_ functions: cuwb_ring_peer) {
     guard functions.is_present, let there = functions.create(), let back = functions.create()
     else { return nil }
@@ -21,10 +21,10 @@ struct RingPeer {
   }
 
   var name: String { String(cString: functions.name) }
-  /// Whether it comes from a library that others use, and was not written for this benchmark.
+  /// Whether the ring is from a library, rather than written for this benchmark.
   var isPackaged: Bool { functions.package != nil }
 
-  /// All rings, including the absent ones.
+  /// All rings, including absent ones.
   static var known: [cuwb_ring_peer] {
     [
       cuwb_spinning_ring, cuwb_waking_ring, cuwb_boost_ring, cuwb_ck_ring, cuwb_moodycamel_ring,
@@ -43,7 +43,7 @@ struct RingPeer {
     functions.same_thread(there, frame.baseAddress!, count)
   }
 
-  /// Nanoseconds for all frames.
+  /// Returns the nanoseconds for all frames.
   func throughput(_ frame: UnsafeRawBufferPointer, count: Int) -> UInt64 {
     runPair(
       { functions.produce(there, frame.baseAddress!, count) },

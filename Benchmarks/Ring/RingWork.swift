@@ -4,7 +4,7 @@ import RingPeers
 import UWBLink
 
 /// Both ends of a ring of the package, with the operations of the benchmarks. `ring_loops.h` has
-/// the same operations for the others.
+/// the same operations for other rings.
 struct RingWork: Sendable {
   let producer: Cell<FrameProducer>
   let consumer: Cell<FrameConsumer>
@@ -51,13 +51,13 @@ struct RingWork: Sendable {
     { cuwb_reference_pause() }
   }
 
-  /// Puts `count` frames in, spinning while the ring is full.
+  /// Puts `count` frames in. Spins while the ring is full.
   @inline(never)
   func produce(_ frame: UnsafeRawBufferPointer, count: Int) {
     for index in 0..<count { put(frame, index) }
   }
 
-  /// Takes `count` frames out, spinning while it is empty.
+  /// Takes `count` frames out. Spins while the ring is empty.
   @inline(never)
   func consume(count: Int) -> UInt64 {
     var sum: UInt64 = 0
@@ -87,7 +87,7 @@ struct RingWork: Sendable {
     }
   }
 
-  /// The other side of `call`.
+  /// Answers the frames of `call`.
   @inline(never)
   func answer(back: RingWork, count: Int) {
     for index in 0..<count {

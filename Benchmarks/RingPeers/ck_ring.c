@@ -37,7 +37,7 @@ static inline bool put(ring *it, const uint8_t *frame, size_t length, uint64_t r
   return ck_ring_enqueue_spsc_frame(&it->indices, it->frames, (struct frame *)frame);
 }
 
-// The ring lends no slot: frames that are taken out are copied.
+// The ring cannot lend a slot, so frames are copied out.
 static inline bool take_sum(ring *it, uint64_t *sum) {
   struct frame frame;
   if (!ck_ring_dequeue_spsc_frame(&it->indices, it->frames, &frame)) return false;

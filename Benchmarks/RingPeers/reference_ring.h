@@ -20,17 +20,17 @@ struct slot_header {
 };
 
 typedef struct ring {
-  // Shared by both threads.
+  // The indices that both threads use.
   _Alignas(LINE) size_t head;
   _Alignas(LINE) size_t tail;
   _Alignas(LINE) uint32_t sleeping;
-  // Constants.
+  // The constants.
   _Alignas(LINE) uint8_t *slots;
   size_t mask;
-  // Used by the producer only.
+  // The producer's own index, and its copy of the other one.
   _Alignas(LINE) size_t own_head;
   size_t known_tail;
-  // Used by the consumer only.
+  // The consumer's own index, and its copy of the other one.
   _Alignas(LINE) size_t own_tail;
   size_t known_head;
 } ring;
@@ -64,7 +64,7 @@ static inline bool put(ring *it, const uint8_t *frame, size_t length, uint64_t r
   __atomic_store_n(&it->head, head + 1, __ATOMIC_RELEASE);
   if (WAKES) {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    // No thread sleeps here; a system call would follow.
+    // A system call would follow here, but no thread sleeps in this benchmark.
     if (__atomic_load_n(&it->sleeping, __ATOMIC_RELAXED)) abort();
   }
   return true;

@@ -4,7 +4,7 @@
 
 const cuwb_ring_peer cuwb_spinning_ring = CUWB_RING_PEER("ring in C, spinning only", NULL);
 
-// Not inlined, because a call from Swift is not.
+// This is not inlined, because a call from Swift is not inlined either.
 __attribute__((noinline)) uint64_t cuwb_reference_sum(const void *memory, size_t length) {
   const uint8_t *bytes = memory;
   uint64_t sum = 0;

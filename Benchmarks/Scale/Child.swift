@@ -12,12 +12,12 @@ final class Child {
   /// The folder of this program, and of the others.
   static let folder = program.deletingLastPathComponent()
 
-  /// A process of this program.
+  /// Starts a process of this program.
   convenience init(_ arguments: [String]) throws {
     try self.init(Self.program.path, ["scale"] + arguments)
   }
 
-  /// A program in the folder of this one, or at a path.
+  /// Starts a program by its path, or by its name in the folder of this program.
   init(_ program: String, _ arguments: [String]) throws {
     process.executableURL = URL(
       filePath: program, relativeTo: Self.folder)

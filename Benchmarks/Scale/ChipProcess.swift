@@ -4,11 +4,12 @@ import Glibc
 import SystemPackage
 import UWBSimulator
 
-/// Chips on pseudo-terminals in a process of their own. They are simulated and answer commands, but
-/// their measurements are frames at even intervals, so that the time of each is known. Prints the
-/// path of each, and at the end its own processor time.
+/// A process with chips on pseudo-terminals. The chips are simulated and answer commands. Their
+/// measurements, however, are frames at even intervals, so that the time of each is known. The
+/// process prints the path of each chip, and at the end its own processor time.
 struct ChipProcess {
-  /// The number of the first frame, which is above the numbers of the chip's own rounds.
+  /// The number of the first frame. It is greater than the numbers of the simulated chip's own
+  /// rounds.
   static let firstNumber = 1_000
 
   private let chips: Int
@@ -24,8 +25,8 @@ struct ChipProcess {
   private let start = cuwb_test_now()
 
   /// - Parameters:
-  /// - measurements: The number of measurements in each frame.
-  /// - stamps: The memory for the time of each frame, one chip after the other.
+  ///   - measurements: The number of measurements in each frame.
+  ///   - stamps: The memory for the time of each frame, one chip after the other.
   init(
     chips: Int, hertz: Int, frames: Int, measurements: Int, stamps: UnsafeMutablePointer<UInt64>
   ) throws {
@@ -48,7 +49,7 @@ struct ChipProcess {
     }
     let first = cuwb_test_now() + 500_000_000
     for step in 0..<frames * chips {
-      // Evenly distributed over the period, as by independent chips.
+      // Frames are evenly distributed over the period, like frames of independent chips.
       let (number, chip) = step.quotientAndRemainder(dividingBy: chips)
       let due = first + UInt64(number) * period + UInt64(chip) * period / UInt64(chips)
       let frame = Frames.packets(
@@ -64,7 +65,7 @@ struct ChipProcess {
     while serve(timeout: 1_000) {}
   }
 
-  /// Answers the commands that have arrived. Returns whether a client is left.
+  /// Answers the commands that have arrived. Returns whether a client is connected.
   private mutating func serve(timeout: Int32) -> Bool {
     var entries = terminals.map {
       pollfd(fd: $0.master.rawValue, events: Int16(POLLIN), revents: 0)
@@ -92,7 +93,7 @@ struct ChipProcess {
 }
 
 extension rusage {
-  /// The processor time.
+  /// The processor time in microseconds.
   var microseconds: Int {
     1_000_000 * (ru_utime.tv_sec + ru_stime.tv_sec) + Int(ru_utime.tv_usec + ru_stime.tv_usec)
   }

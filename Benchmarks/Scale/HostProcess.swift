@@ -7,8 +7,8 @@ import UCI
 import UWB
 import UWBLink
 
-/// A process that uses several chips through the library: a session on each, its estimates in a
-/// callback. Prints the costs.
+/// A process that uses several chips through the library: it has a session on each, and its
+/// estimates arrive in a callback. It prints the costs.
 struct HostProcess {
   /// The resources that the process has used.
   struct Usage {
@@ -25,8 +25,8 @@ struct HostProcess {
   }
 
   private final class Arrivals: @unchecked Sendable {
-    // Sound: each chip's reader writes its own part of `times`. The reader that counts the frame
-    // writes `first` and `last`, which are read after the semaphore.
+    // Safe because each chip's reader writes its own part of `times`. The reader that counts a
+    // frame writes `first` and `last`, which are read after the semaphore.
     let times: Samples
     let total: Int
     let count = Atomic(0)
@@ -51,8 +51,8 @@ struct HostProcess {
   }
 
   /// - Parameters:
-  /// - stamps: The times at which the frames of these chips were written.
-  /// - idle: Seconds of idleness after the last frame.
+  ///   - stamps: the times at which the frames of these chips were written.
+  ///   - idle: the seconds without a frame after the last one.
   static func run(
     paths: [String], frames: Int, hertz: Int, idle: Int, stamps: UnsafePointer<UInt64>
   ) async throws {
@@ -62,7 +62,7 @@ struct HostProcess {
       let device = try await UWBDevice.open(LinkEndpoint(path))
       var configuration = SessionConfiguration(
         role: .controller, sessionID: 42, address: MACAddress(0), peers: [MACAddress(1)])
-      // The chip's own rounds are not used.
+      // A long interval prevents rounds of the simulated chip itself.
       configuration.interval = 60_000
       let session = try await device.makeSession(configuration)
       session.onEstimates { estimate in
@@ -76,12 +76,12 @@ struct HostProcess {
     let rest = await withUnsafeContinuation { done in
       detach {
         if arrivals.all.wait(timeout: limit) == .timedOut { arrivals.last = .now }
-        // The threads that the last frame woke are asleep again.
+        // In this time, the threads that handled the last frame fall asleep again.
         cuwb_test_sleep_until(cuwb_test_now() + 300_000_000)
         let before = Usage.now
         cuwb_test_sleep_until(cuwb_test_now() + UInt64(idle) * 1_000_000_000)
         let after = Usage.now
-        // This thread has slept once.
+        // One wait is subtracted, because this thread has slept once.
         done.resume(
           returning: (after.wakes - before.wakes - 1, after.processor - before.processor))
       }
@@ -100,12 +100,12 @@ struct HostProcess {
     for device in devices { await device.close() }
   }
 
-  /// Waiting must not block a thread of tasks.
+  /// Starts a thread for `body`, because waiting must not block a thread of tasks.
   private static func detach(_ body: @escaping @Sendable () -> Void) {
     _ = Unmanaged.passRetained(BackgroundThread(body))
   }
 
-  /// A number of /proc/self/status.
+  /// Returns a number in /proc/self/status.
   private static func status(_ name: String) -> Int {
     guard let file = fopen("/proc/self/status", "r") else { return 0 }
     defer { fclose(file) }

@@ -2,19 +2,20 @@
 import Foundation
 import Glibc
 
-/// Many chips on one machine, and one that is nearly idle: the processor time of the driver, its
-/// wakes, and the time until an estimate is available. The chips are in a process of their own, so
-/// that their costs are not counted. The figures of a host cover its whole process, from the first
-/// estimate to the last.
+/// Figures of many chips on one machine, and of one that is nearly idle. They are the processor
+/// time of the driver, its wakes, and the time until an estimate is available. The chips are in
+/// other processes, so that their costs are not counted. The figures cover a whole host process
+/// from its first to its last estimate.
 struct Scale {
   /// The number of chips in each process.
   private var processes: Int
   private var chips: Int
   private var hertz: Int
-  /// Seconds without a frame at the end.
+  /// The seconds without a frame at the end.
   private var idle = 0
 
-  /// The aims: a fraction of one core for all processes together, and no lost frame.
+  /// The aim for the processor time of all processes together, as a fraction of one core. No frame
+  /// may be lost.
   private var core: Double?
 
   private static let cases = [
@@ -29,7 +30,7 @@ struct Scale {
     (self.idle, self.core) = (idle, core)
   }
 
-  /// Prints a table. Returns whether every frame has arrived.
+  /// Prints a table. Returns whether every frame arrived.
   static func run(_ settings: Settings) -> Bool {
     print("\n" + Report.machine)
     print(
@@ -85,7 +86,7 @@ struct Scale {
     return lost == 0
   }
 
-  /// The work of the processes of `measure` and of `ServiceFigures`.
+  /// Runs a process of `measure` or of `ServiceFigures`.
   static func runChild(_ arguments: [String]) throws {
     if arguments.count == 2, arguments[0] == "relay" { return try Relay(arguments[1]).run() }
     if arguments.count == 4, arguments[0] == "packets", let programs = Int(arguments[3]) {
@@ -123,11 +124,11 @@ struct Scale {
   }
 
   private struct UncheckedStamps: @unchecked Sendable {
-    // Sound: another process writes it before the frame that announces it.
+    // Safe because the other process writes a value before it sends the frame with its index.
     let values: UnsafePointer<UInt64>
   }
 
-  /// Memory that is shared through a file.
+  /// Returns memory that processes share through a file.
   private static func shared(
     _ path: String, count: Int
   ) throws -> UnsafeMutablePointer<UInt64> {

@@ -2,14 +2,14 @@
 import Foundation
 import Glibc
 
-/// From chip to programs at the socket of the service, compared with a process that only passes
-/// the packets on.
+/// The time from a chip to programs at the socket of the service. It is compared with the time
+/// through a process that only forwards the packets.
 struct HopFigures {
   private let hertz: Int
   private let programs: Int
   private let seconds: Int
 
-  /// Measurements are missing. The third number says how many.
+  /// The error if measurements are missing; its third number is their count.
   private struct Missing: Error, CustomStringConvertible { var description: String }
 
   private static let reason = "2.4 at 100 Hz on a busy machine; caches are cold between rounds"
@@ -52,7 +52,7 @@ struct HopFigures {
         let (ofService, ofRelay) = (
           try many.delays(isRelayed: false), try many.delays(isRelayed: true)
         )
-        // The median is the delay of the program in the middle.
+        // The median is the delay of the middle program, which half of the other programs precede.
         let further = Double(programs - 1) / 2
         rows.append(
           Row(
@@ -85,7 +85,7 @@ struct HopFigures {
     _ = try (readers.readLine(), readers.readLine())
     let numbers = try readers.readLine().split(separator: " ").map { Double($0) ?? 0 }
     try readers.end()
-    // The relay ends with its chip.
+    // The relay exits when its chip has ended.
     try bench.end()
     try relay?.end()
     unlink(socket)

@@ -5,8 +5,8 @@ import Glibc
 import System
 import UWBLink
 
-/// Many programs that listen to the service, in one process: connections that are read when they
-/// are readable. Prints a line when the first measurement has arrived, and at the end the figures.
+/// A process with many connections to the service, each of which is read when it is readable. It
+/// prints a line when the first measurement has arrived, and the figures at the end.
 struct ReaderProcess {
   private struct Connection {
     let descriptor: Int32
@@ -18,9 +18,9 @@ struct ReaderProcess {
   private let seconds: Int
   private let wanted: Int
   private let stamps: UnsafePointer<UInt64>
-  /// The last connection reads nothing until the others have received everything.
+  /// Whether the last connection reads nothing until the others have received everything.
   private let stops: Bool
-  /// The connections carry packets of the chip instead of replies.
+  /// Whether the connections carry packets of the chip rather than replies.
   private let isRelayed: Bool
   private var owner: Connection?
   private var readers: [Connection] = []
@@ -36,9 +36,9 @@ struct ReaderProcess {
     """
 
   /// - Parameters:
-  /// - pause: `every_ms`.
-  /// - arguments: the socket, the number of measurements in a frame, and `stop` if one connection
-  ///   stops, or `relay` if the socket is one of `PacketRelay`.
+  ///   - pause: the value of `every_ms`.
+  ///   - arguments: the socket and the number of measurements in a frame. `stop` means that one
+  ///     connection stops, and `relay` that the socket is one of `PacketRelay`.
   init(
     connections: Int, frames: Int, seconds: Int, pause: Int, _ arguments: ArraySlice<String>,
     stamps: UnsafePointer<UInt64>
@@ -76,7 +76,7 @@ struct ReaderProcess {
     _ = send(connection.descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
   }
 
-  /// Returns when the service has opened these chips: a call waits for its chip.
+  /// Returns when the service has opened these chips. A call waits until its chip is open.
   static func waitForChips(_ paths: [String], at path: String) throws {
     let connection = try connected(path)
     defer { close(connection.descriptor) }
@@ -139,7 +139,7 @@ struct ReaderProcess {
     {
       let packet = Array(rest.prefix(length))
       rest = rest.dropFirst(length)
-      // Session information begins with its number.
+      // The payload of session information begins with its sequence number.
       guard packet[0] == 0x62, packet[1] == 0, length >= 8 else { continue }
       let number = packet[4..<8].reversed().reduce(0) { $0 << 8 | Int($1) }
       take(number - ChipProcess.firstNumber, lost: 0, index, at: time)
@@ -157,7 +157,7 @@ struct ReaderProcess {
     guard number >= 0 else { return }
     readers[index].received += 1
     readers[index].lost += lost
-    // Measurements that waited for the stopped connection have no useful times.
+    // The times of measurements that waited for the stopped connection are meaningless.
     if !stops || index < readers.count - 1 {
       delays.append(Double(time - stamps[number]) / 1_000)
     }
@@ -167,7 +167,7 @@ struct ReaderProcess {
     fflush(nil)
   }
 
-  /// The number of a key; -1: there is none.
+  /// Returns the number of a key; -1 if there is none.
   private static func number(_ key: StaticString, _ message: ArraySlice<UInt8>) -> Int {
     message.withUnsafeBytes { message in
       let (start, length) = (message.baseAddress!, key.utf8CodeUnitCount)

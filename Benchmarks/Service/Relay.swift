@@ -4,8 +4,8 @@ import System
 import SystemPackage
 import UWBSimulator
 
-/// A process with the minimum of any service: it forwards the messages between a chip and a
-/// program. Prints the path of its pseudo-terminal.
+/// A process that does the least that any service has to do: it forwards the messages between a
+/// chip and a program. It prints the path of its pseudo-terminal.
 struct Relay {
   private let chip: Int32
   private let terminal: PseudoTerminal
@@ -35,8 +35,8 @@ struct Relay {
   }
 }
 
-/// A process that sends each packet of a chip to all programs, as a few lines of C would. Prints a
-/// line when it accepts them.
+/// A process that sends each packet of a chip to all programs, as a few lines of C would. It prints
+/// a line when it accepts connections.
 struct PacketRelay {
   private let chip: Int32
   private let listener: Int32
@@ -44,7 +44,7 @@ struct PacketRelay {
 
   /// - Parameters:
   ///   - path: the socket.
-  ///   - programs: the number of programs, for which it waits.
+  ///   - programs: the number of programs that it waits for.
   init(chip: String, at path: String, programs: Int) {
     self.programs = programs
     self.chip = open(chip, O_RDWR | O_NOCTTY | O_CLOEXEC)
@@ -58,7 +58,7 @@ struct PacketRelay {
   /// Starts the session, and runs until a program disconnects.
   func run() {
     let connections = (0..<programs).map { _ in accept(listener, nil, nil) }
-    // SESSION_START
+    // SESSION_START of session 42.
     _ = write(chip, [0x22, 0x00, 0x00, 0x04, 42, 0, 0, 0], 8)
     var buffer = [UInt8](repeating: 0, count: 4_096)
     while true {

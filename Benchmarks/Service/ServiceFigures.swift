@@ -3,16 +3,18 @@ import Foundation
 import Glibc
 
 /// The costs of the service that shares chips. Each figure is compared with its aim, or with the
-/// value without the service, in turn. The chips and the programs are processes of their own.
+/// value without the service, which is measured in turn. The chips and the programs are other
+/// processes.
 struct ServiceFigures {
   private let seconds: Int
   private var isWell = true
 
-  /// A process that is not there, or does not start.
+  /// The error if a process is missing or does not start.
   private struct Failure: Error, CustomStringConvertible { var description: String }
 
-  /// Prints a table. Returns whether nothing was lost. Needs the program `uwbd` in the folder of
-  /// this one. Takes 8 to 12 minutes; quick, and then only the delays at the socket, 30 seconds.
+  /// Prints a table. Returns whether nothing was lost. Requires the program `uwbd` in the folder of
+  /// this program. Takes 8 to 12 minutes. The quick form takes 30 seconds, and measures only the
+  /// delays at the socket.
   static func run(_ settings: Settings) -> Bool {
     guard access(Child.folder.appending(path: "uwbd").path, X_OK) == 0 else {
       print(
@@ -53,7 +55,7 @@ struct ServiceFigures {
 
   // MARK: the service
 
-  /// The service, with chips.
+  /// The service with its chips.
   final class Bench {
     let chips: Child
     let paths: [String]
@@ -89,7 +91,7 @@ struct ServiceFigures {
 
     private func text(_ name: String) -> String {
       let path = "/proc/\(service.process.processIdentifier)/\(name)"
-      // The size is not known before.
+      // The size of such a file is not known before it is read.
       let contents = FileManager.default.contents(atPath: path)
       return contents.map { String(decoding: $0, as: UTF8.self) } ?? ""
     }
@@ -99,7 +101,7 @@ struct ServiceFigures {
         .split(whereSeparator: { " \t".contains($0) }).dropFirst().first.flatMap { Int($0) } ?? 0
     }
 
-    /// Processor time in seconds.
+    /// The processor time of the service in seconds.
     var processor: Double {
       let fields = text("stat").split(separator: ")").last?.split(separator: " ") ?? []
       guard fields.count > 12 else { return 0 }
@@ -107,13 +109,13 @@ struct ServiceFigures {
       return ticks / Double(sysconf(Int32(_SC_CLK_TCK)))
     }
 
-    /// Resident memory in KiB, and the part of it that belongs to files.
+    /// The resident memory of the service in KiB, and the part of it that belongs to files.
     var memory: (all: Int, files: Int) {
       let text = text("status")
       return (status("VmRSS", text), status("RssFile", text))
     }
 
-    /// The number of waits of each of its threads.
+    /// The number of waits of each thread of the service.
     var waits: [String: Int] {
       let threads = "/proc/\(service.process.processIdentifier)/task"
       let numbers = (try? FileManager.default.contentsOfDirectory(atPath: threads)) ?? []
@@ -126,8 +128,8 @@ struct ServiceFigures {
 
   // MARK: figures
 
-  /// A program that opens the chip itself, through a process that only forwards, and through the
-  /// service.
+  /// Measures a program that opens the chip itself, through a process that only forwards, and
+  /// through the service.
   private mutating func measureDelay(rounds: Int) throws {
     enum Way: CaseIterable { case direct, relayed, shared }
     var results: [Way: [[Double]]] = [:]
@@ -170,17 +172,17 @@ struct ServiceFigures {
     var p50: Double
     var p99: Double
     var missing: Int
-    /// The figures of the reading connections, and of the stopped one.
+    /// The number of lost measurements of reading connections, and of the stopped one.
     var lost: Int
     var lostByStopped: Int
-    /// KiB.
+    /// The growth of the service's memory in KiB.
     var grown: Int
   }
 
   private func read(
     _ connections: Int, _ measurements: Int, hertz: Int, pause: Int, stops: Bool = false
   ) throws -> Reading {
-    // A minute for the stopped connection, and for its comparison.
+    // The stopped connection and its comparison take longer: about a minute.
     let seconds = connections == 1 || pause > 0 ? seconds : 3 * seconds
     let bench = try Bench(
       chips: 1, hertz: hertz, frames: seconds * hertz, measurements: measurements)
@@ -230,7 +232,7 @@ struct ServiceFigures {
 
   private mutating func measureRest() throws {
     let bench = try Bench(chips: 2, hertz: 1, frames: 1, measurements: 1)
-    // Threads that served the start exit.
+    // In this time, threads that were only needed for the start exit.
     sleep(10)
     let (processor, waits, begin) = (bench.processor, bench.waits, Date.now)
     sleep(UInt32(seconds))
@@ -248,7 +250,7 @@ struct ServiceFigures {
       "\(memory.all <= 25 * 1_024 ? "met" : "MISSED"): 25 MiB")
   }
 
-  /// The package for Python, if this runs in the repository.
+  /// Measures the package for Python, if this runs in the repository.
   private mutating func measurePython() throws {
     guard access("python/src/uwb", F_OK) == 0 else { return }
     let count = seconds * 1_000

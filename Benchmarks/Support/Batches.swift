@@ -3,11 +3,10 @@ import Benchmark
 import CUWBTestSupport
 import Ranging
 
-/// Work that can be timed in batches on one thread, for the tool of google/swift-benchmark with its
-/// filters, formats and comparisons. Each iteration is a batch of 1024 frames or samples.
+/// Work in batches on one thread for the tool of google/swift-benchmark, with its filters, formats
+/// and comparisons. Each iteration is a batch of 1024 frames or samples.
 ///
-/// The table measures the same work again, in turn with the compared work, which the tool cannot
-/// do.
+/// The table also measures this work, alternating with the compared work, which the tool cannot do.
 enum Batches {
   static func makeSuite() -> BenchmarkSuite {
     let suite = BenchmarkSuite(name: "batch of 1024")

@@ -2,11 +2,11 @@
 import CUWBTestSupport
 import Glibc
 
-/// A value that may not be copied, at a fixed address, for a thread that owns it. It is not a
-/// variable of a class, because these are checked for overlapping access at run time. It is apart
-/// from the rest of the heap, so that two threads' cells never share a cache line.
+/// A value that may not be copied, at a fixed address, for the thread that owns it. It is not a
+/// variable of a class, because Swift checks these for overlapping access at run time. It has
+/// memory of its own, so that cells of two threads never share a cache line.
 struct Cell<Value: ~Copyable>: @unchecked Sendable {
-  // Sound as far as the benchmarks keep each cell to one thread at a time.
+  // Safe as long as the benchmarks use each cell on one thread at a time.
   let pointer: UnsafeMutablePointer<Value>
 
   init(_ value: consuming Value) {
@@ -17,7 +17,7 @@ struct Cell<Value: ~Copyable>: @unchecked Sendable {
     pointer.initialize(to: value)
   }
 
-  /// Ends the value.
+  /// Destroys the value.
   func destroy() {
     pointer.deinitialize(count: 1)
     pointer.deallocate()
@@ -48,7 +48,7 @@ final class BackgroundThread {
   func join() { pthread_join(thread, nil) }
 }
 
-/// Runs two closures on two processors at once; nanoseconds until both have ended.
+/// Runs two closures on two processors at once. Returns the nanoseconds until both have ended.
 func runPair(_ left: @escaping () -> Void, _ right: @escaping () -> Void) -> UInt64 {
   final class Body {
     let body: () -> Void

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import UCI
 
-/// SESSION_INFO_NTF frames, whole and with their header, side by side in memory.
+/// Whole SESSION_INFO_NTF frames with their headers, one after another in memory.
 final class Frames: @unchecked Sendable {
-  /// Different frames, few enough to stay in the first-level cache with eight measurements.
+  /// The number of different frames. With eight measurements each, they fit into the first-level
+  /// cache.
   static let count = 64
 
   let bytes: UnsafeMutableRawBufferPointer
-  /// Bytes of each frame.
+  /// The number of bytes in each frame.
   let length: Int
 
   /// - Parameter measurements: the number of measurements in each frame.
@@ -30,7 +31,7 @@ final class Frames: @unchecked Sendable {
     return header.encoded() + payload
   }
 
-  /// Returns the frame in as many packets as it needs.
+  /// Returns the frame in as many packets as necessary.
   static func packets(
     number: UInt32, measurements: Int, _ random: inout SplitMix
   ) -> [UInt8] {

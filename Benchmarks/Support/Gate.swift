@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Holds the limits of figures, on machines that may be busy with something else.
+/// Checks the limits of figures on machines that may be busy with other work.
 ///
-/// A figure that misses its limit is measured again, and fails when it missed each try. One that
-/// needs an idle machine is not judged when other processes disturbed each try.
+/// A figure that misses its limit is measured again, and fails if it misses the limit in each try.
+/// A figure that needs an idle machine is not judged if other processes disturbed each try.
 struct Gate {
-  /// The verdict over one figure.
+  /// The verdict on one figure.
   enum Verdict: String {
     case ok = "ok  "
     case fail = "FAIL"
@@ -16,22 +16,23 @@ struct Gate {
   struct Try {
     var text: String
     var isWithin: Bool
-    /// Whether the figure needs an idle machine, and other processes used the processors.
+    /// Whether the figure needs an idle machine, and other processes were using the processors.
     var isDisturbed: Bool
   }
 
   static let tries = 3
 
-  /// The most times that a group of this gate is measured.
+  /// The greatest number of times that a group of this gate is measured.
   private let most: Int
 
   private var figures: [(name: String, reason: String, tries: [Try])] = []
 
   init(tries most: Int = Gate.tries) { self.most = most }
 
-  /// Measures a group until each of its figures was within its limit once, or `tries` times.
+  /// Measures a group until each of its figures was within its limit once, but at most `tries`
+  /// times.
   ///
-  /// Returns the rows of the first try.
+  /// Returns the rows of the first measurement.
   mutating func measure(_ group: () -> [Row]) -> [Row] {
     let first = measureOnce(group)
     var isWithin = first.isWithin
@@ -39,7 +40,7 @@ struct Gate {
     return first.rows
   }
 
-  /// Returns the rows, and whether each figure has been within its limit, now or in an earlier try.
+  /// Returns the rows, and whether each figure was within its limit in this try or an earlier one.
   private mutating func measureOnce(_ group: () -> [Row]) -> (rows: [Row], isWithin: Bool) {
     let (rows, isDisturbed) = Processors.watch(group)
     var isWithin = true
@@ -56,7 +57,7 @@ struct Gate {
     return (rows, isWithin)
   }
 
-  /// Prints each figure with its tries. Returns whether none failed.
+  /// Prints each figure with its tries. Returns whether no figure failed.
   func write() -> Bool {
     print("\nlimits, of at most \(most) tries each (!: other processes used the processors)")
     for figure in figures {
@@ -77,20 +78,20 @@ struct Gate {
 /// The times of all processors, and of this process.
 struct Processors {
   /// Calls `body`. Returns its result, and whether other processes used more than a fifth of the
-  /// processors meanwhile.
+  /// processors during the call.
   static func watch<Result>(_ body: () -> Result) -> (result: Result, areShared: Bool) {
     let before = Processors()
     let result = body()
     return (result, Processors().areShared(since: before))
   }
 
-  /// Ticks of the kernel for all processes, and for all processes and idling.
+  /// The kernel's ticks for all processes (`busy`), and for all processes and idling (`all`).
   private let busy: Double
   private let all: Double
   private let ownSeconds: Double
 
   private init() {
-    // cpu user nice system idle iowait irq softirq steal: proc_stat(5)
+    // The columns are: cpu user nice system idle iowait irq softirq steal (proc_stat(5)).
     let file = try? String(contentsOfFile: "/proc/stat", encoding: .ascii)
     let ticks = (file ?? "").prefix { $0 != "\n" }.split(separator: " ").dropFirst().prefix(8)
       .compactMap { Double($0) }
@@ -102,7 +103,8 @@ struct Processors {
     ownSeconds = seconds(usage.ru_utime) + seconds(usage.ru_stime)
   }
 
-  /// On an idle machine others use less than 0.02, and one compiler on two processors uses 0.5.
+  /// Returns whether other processes used the processors. They use less than 0.02 on an idle
+  /// machine; one compiler on two processors uses 0.5.
   private func areShared(since start: Processors) -> Bool {
     let own = (ownSeconds - start.ownSeconds) * Double(sysconf(Int32(_SC_CLK_TCK)))
     return busy - start.busy - own > 0.2 * max(1, all - start.all)

@@ -5,29 +5,30 @@ import Synchronization
 
 /// The aim of a figure.
 enum Aim {
-  /// The ratio of the p50 to the compared p50.
+  /// The greatest ratio of the p50 to the compared p50.
   case ratio(Double)
-  /// The p50 is at most this much above the compared p50.
+  /// The greatest difference of the p50 from the compared p50.
   case above(Double)
-  /// The p50, and the p99 if it matters.
+  /// The greatest p50, and the greatest p99 if it matters.
   case atMost(p50: Double, p99: Double?)
-  /// Allocations for each frame.
+  /// The number of allocations for each frame.
   case allocations(Double)
 }
 
-/// A figure beyond which the benchmarks fail, compared with another figure of the same run.
+/// A limit of a figure, compared with another figure of the same run. The benchmarks fail beyond
+/// it.
 struct Limit {
   enum Kind {
-    /// The ratio of the p50 to the other p50.
+    /// The greatest ratio of the p50 to the other p50.
     case ratio(Double)
-    /// The p50 at most this much above the other p50, where both are near zero.
+    /// The greatest difference of the p50 from the other p50, if both are near zero.
     case above(Double)
   }
 
   var kind: Kind
-  /// The measured figure, and the cause of the distance to it.
+  /// The measured figure, and the reason why the limit is different.
   var reason: String
-  /// Whether the figure depends on caches or on a second processor, which other processes use.
+  /// Whether the figure depends on caches or on a second processor, which other processes may use.
   var needsIdleMachine: Bool
 
   init(_ kind: Kind, reason: String, needsIdleMachine: Bool = false) {
@@ -40,7 +41,7 @@ struct Row {
   var figure: String
   var unit: String
   var values: Percentiles
-  /// Allocations on the heap for each frame; nil where they were not counted.
+  /// The number of heap allocations for each frame; nil if they were not counted.
   var allocations: Double?
   /// The compared work, measured in the same run, and its percentiles.
   var floor: (name: String, values: Percentiles)?
@@ -48,10 +49,10 @@ struct Row {
   /// The limit for CI.
   var limit: Limit?
 
-  /// The name of the row, unique in a run.
+  /// The name of the row, which is unique in a run.
   var name: String { floor.map { "\(figure) / \($0.name)" } ?? figure }
 
-  /// The figure that `limit` judges, as text, and whether it is within the limit.
+  /// The figure to which `limit` applies, as text, and whether it is within the limit.
   var judged: (text: String, isWithin: Bool)? {
     guard let limit, let floor else { return nil }
     switch limit.kind {
@@ -68,7 +69,7 @@ struct Row {
 
   var ratio: Double? { floor.map { values.p50 / $0.values.p50 } }
 
-  /// The aim, and whether it was reached.
+  /// The aim, and whether it was met.
   var verdict: String {
     func said(_ text: String, _ met: Bool) -> String { text + (met ? " met" : " MISSED") }
     switch aim {
@@ -87,7 +88,7 @@ struct Row {
   }
 }
 
-/// Returns a number with `digits` digits after the point, whatever the locale.
+/// Returns a number with `digits` digits after the point in any locale.
 func decimal(_ value: Double, _ digits: Int) -> String {
   guard value.isFinite else { return "-" }
   let scale = (0..<digits).reduce(1.0) { scale, _ in scale * 10 }
@@ -99,15 +100,16 @@ func decimal(_ value: Double, _ digits: Int) -> String {
   return "\(sign)\(whole)." + String(repeating: "0", count: digits - part.count) + part
 }
 
-/// Collects the rows and prints them as one table.
+/// Collects rows and prints them as one table.
 struct Report {
   private(set) var rows: [Row] = []
-  /// Round trips of the bare exchange of cache lines, taken now and then: nanoseconds, p50.
+  /// The p50 of round trips between two threads that exchange only cache lines, measured
+  /// repeatedly, in nanoseconds.
   private(set) var controls: [Double] = []
 
   mutating func add(_ rows: [Row]) { self.rows += rows }
 
-  /// Takes the control.
+  /// Measures such round trips once.
   mutating func takeControl() {
     controls.append(
       Percentiles(nanoseconds(20_000) { cuwb_test_ping_pong($0, 20_000) }).p50)
@@ -158,7 +160,7 @@ struct Report {
     value == 0 ? "0" : decimal(value, value.magnitude < 10 ? 2 : value.magnitude < 100 ? 1 : 0)
   }
 
-  /// Processors and kernel.
+  /// The processors and the kernel of this machine.
   static var machine: String {
     var name = utsname()
     uname(&name)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Percentiles of some measured values.
+/// The percentiles of measured values.
 struct Percentiles {
   var p50 = 0.0
   var p90 = 0.0
@@ -20,7 +20,7 @@ struct Percentiles {
   }
 }
 
-/// Room for values that are written by one thread without allocating, and read once it has ended.
+/// Memory for values that one thread writes without allocating. They are read after it has ended.
 final class Samples: @unchecked Sendable {
   let values: UnsafeMutableBufferPointer<UInt64>
 
@@ -32,7 +32,7 @@ final class Samples: @unchecked Sendable {
   deinit { values.deallocate() }
 }
 
-/// The time of 32-bit samples written by C.
+/// Returns the times in 32-bit samples that C writes.
 func nanoseconds(_ count: Int, _ body: (UnsafeMutablePointer<UInt32>) -> Void) -> [Double] {
   [UInt32](unsafeUninitializedCapacity: count) { buffer, filled in
     buffer.initialize(repeating: 0)

@@ -22,7 +22,7 @@ typedef struct cuwb_ring_peer {
   const char *name;
   /// The Debian package of the header; NULL for the two in C.
   const char *package;
-  /// Whether the header was found when this was compiled. The functions are NULL otherwise.
+  /// Whether the header was found when this was compiled. Otherwise, the functions are NULL.
   bool is_present;
 
   void *(*create)(void);
@@ -32,26 +32,26 @@ typedef struct cuwb_ring_peer {
   /// of the frames' 64-bit words, so that every byte is read.
   uint64_t (*same_thread)(void *ring, const uint8_t *frame, size_t count);
 
-  /// Puts `count` frames in, spinning while the ring is full. Called by one thread.
+  /// Puts `count` frames in. Spins while the ring is full. Called by one thread.
   void (*produce)(void *ring, const uint8_t *frame, size_t count);
 
-  /// Takes `count` frames out, spinning while it is empty. Called by another thread.
+  /// Takes `count` frames out. Spins while the ring is empty. Called by another thread.
   uint64_t (*consume)(void *ring, size_t count);
 
-  /// Sends a frame through `there` and waits for one from `back`, `count` times; the time of each
-  /// is written to `nanoseconds`.
+  /// Sends a frame through `there` and waits for one from `back`, `count` times. Writes the time of
+  /// each to `nanoseconds`.
   void (*call)(void *there, void *back, const uint8_t *frame, uint32_t *nanoseconds, size_t count);
 
-  /// The other side answers each frame from `there` with a copy through `back`.
+  /// Answers each frame from `there` with a copy through `back`. Called by the other thread.
   void (*answer)(void *there, void *back, size_t count);
 } cuwb_ring_peer;
 
-/// Each side keeps its own index and a copy of the other's, read again only when the copy says
-/// "full" or "empty"; the published indices are far apart; slots are as large as the slots in
-/// Swift.
+/// A ring in which each side keeps its own index and a copy of the other side's. The copy is
+/// updated only when the ring seems full or empty. The published indices are far apart, and slots
+/// are as large as the slots in Swift.
 extern const cuwb_ring_peer cuwb_spinning_ring;
-/// As the ring above, but the producer checks after each frame whether the consumer sleeps, as a
-/// ring must whose consumer may sleep. A full fence orders the two accesses.
+/// A ring like the one above, except that the producer checks after each frame whether the consumer
+/// sleeps. A ring whose consumer may sleep has to do this. A full fence orders the two accesses.
 extern const cuwb_ring_peer cuwb_waking_ring;
 
 /// boost::lockfree::spsc_queue.
@@ -61,7 +61,7 @@ extern const cuwb_ring_peer cuwb_ck_ring;
 /// moodycamel::ReaderWriterQueue.
 extern const cuwb_ring_peer cuwb_moodycamel_ring;
 
-/// The sum of the 64-bit words of some bytes; the rest of the last word does not count.
+/// Returns the sum of the 64-bit words of some bytes. Bytes after the last whole word are ignored.
 uint64_t cuwb_reference_sum(const void *bytes, size_t length);
 
 #ifdef __cplusplus
