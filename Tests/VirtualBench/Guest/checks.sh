@@ -54,4 +54,6 @@ finish() {
 }
 
 # The number of rounds and cycles: short or long.
-rounds() { if [ "$BENCH_LENGTH" = short ]; then echo "$1"; else echo "$2"; fi; }
+rounds() { if in_full; then echo "$2"; else echo "$1"; fi; }
+# Whether the stages run in full.
+in_full() { [ "$BENCH_LENGTH" != short ]; }
