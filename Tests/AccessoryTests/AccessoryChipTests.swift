@@ -65,7 +65,7 @@ import UWBSimulator
     await chips.end()
   }
 
-  /// The role is the role that the chip reports, or any requested role, because only the chip
+  /// The role is the role in the chip's report, or any requested role, because only the chip
   /// decides.
   @Test func chipsHaveTheirReportedRoles() async throws {
     let plain = try await ChipFixture(phones: [])

@@ -40,7 +40,7 @@ import UWBSimulator
     switch profile.name {
     case "qm33":
       #expect(uwb.manufacturer == 0x0003_F53F && uwb.model == 3_000 && uwb.clockDrift == 25)
-      // The data has the form of a board with this firmware, as captured.
+      // The data equals captured data of a board with this firmware.
       #expect(uwb.middleware == 0x0101_0000)
     case "sr250":
       #expect(uwb.manufacturer == 0x0010_1132 && uwb.clockDrift == 100)

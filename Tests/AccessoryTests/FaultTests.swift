@@ -82,8 +82,8 @@ import UWBSimulator
     await fixture.end()
   }
 
-  /// Late data: the phone no longer ranges. Data of another accessory: it ranges with another
-  /// address.
+  /// Late data arrives when the phone no longer ranges. With data for another accessory, the phone
+  /// ranges with another address.
   @Test(arguments: ["late", "of another accessory"])
   func unusedDataEndsByInactivity(which: String) async throws {
     var options = Accessory.Options()
@@ -179,7 +179,8 @@ import UWBSimulator
     await fixture.end()
   }
 
-  /// The app returns before the accessory's device: its data is kept until the device is back.
+  /// The app reconnects before the accessory's device is back, and the accessory keeps the app's
+  /// data until then.
   @Test(.timeLimit(.minutes(10))) func dataDuringAnOutageStartsAfterIt() async throws {
     var fixture = try await AccessoryFixture(
       phones: [.qm33PDoA], recovery: RecoveryPolicy(limit: .seconds(20)))
@@ -202,7 +203,8 @@ import UWBSimulator
     await fixture.end()
   }
 
-  /// The accessory does not range later with an app that gives up while the device is unplugged.
+  /// The app gives up while the device is unplugged, and the accessory does not range with it
+  /// later.
   @Test(.timeLimit(.minutes(10))) func dataDuringAnOutageCanBeWithdrawn() async throws {
     var fixture = try await AccessoryFixture(recovery: RecoveryPolicy(limit: .seconds(20)))
     let (losses, returns) = (fixture.chips.device.events, fixture.chips.device.events)

@@ -156,7 +156,8 @@ import UWBTestSupport
     async let reported = names(events, ends: 2)
     let data = try fixture.phone.shareable()
     #expect(try await fixture.phone.configure(data) == .accessoryUwbDidStart)
-    // The second reply shows that the first message has been handled. Its app has no timer.
+    // The second reply shows that the accessory has handled the first message. The first app has no
+    // timer.
     #expect(try await fixture.phone.configure(data) == .accessoryUwbDidStart)
     let silent = try TestApp(of: fixture.accessory)
     await time.timers(1)

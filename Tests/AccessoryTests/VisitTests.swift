@@ -9,16 +9,17 @@ import Testing
   .enabled(if: cuwb_test_allocations_are_counted(), "the allocator is replaced"),
   .timeLimit(.minutes(10)))
 struct VisitTests {
-  /// In a process of its own, because other tests use the heap at the same time. Counts the bytes
-  /// of blocks: pages and the heap also depend on stacks, arenas and the blocks that malloc keeps.
+  /// Counts the bytes of allocated blocks, because pages and the heap also depend on stacks, arenas
+  /// and the blocks that malloc keeps. The test runs in a process of its own, because other tests
+  /// use the heap at the same time.
   @Test func visitsKeepNoMemory() async {
     await #expect(processExitsWith: .success) {
       let visits = 500
       let chips = try await ChipFixture(phones: [])
       let accessory = try Accessory(chips.device, options: .patient)
       var events = accessory.events.makeAsyncIterator()
-      // Dispatch keeps freed memory, up to a limit for each thread, so the heap may grow at times.
-      // Memory that each visit keeps grows each time.
+      // Dispatch keeps freed memory up to a limit for each thread, so the heap may grow at times.
+      // If each visit kept memory, the heap would grow each time.
       var kept: [Int] = []
       repeat {
         let before = cuwb_test_bytes_in_use()
@@ -66,7 +67,7 @@ private func stop(_ app: TestApp, _ isAndroid: Bool) async throws {
     return
   }
   try await app.channel.send([3, 6, 1, 0])
-  // The version of a connection without a request is 1.
+  // A connection without a request has version 1.
   #expect(await app.incoming.next()?.dropFirst() == [7, 1, 0])
 }
 

@@ -24,7 +24,8 @@ struct BridgeTests {
   @Test("A board is reset and told to leave its boot loader, and each packet is wrapped")
   func sequence() throws {
     let (board, slave, path) = pseudoTerminal()
-    // Open until the link is open: otherwise the master reads its end.
+    // The slave stays open until the link is open. Otherwise reads from the master would report the
+    // end.
     defer { slave.close() }
     let stale: [UInt8] = [0x01, 0x02, 0x62, 0x00, 0x00]
     let worker = Worker {
@@ -53,7 +54,8 @@ struct BridgeTests {
   @Test("An SR1xx is not told to leave a boot loader")
   func withoutLoader() throws {
     let (board, slave, path) = pseudoTerminal()
-    // Open until the link is open: otherwise the master reads its end.
+    // The slave stays open until the link is open. Otherwise reads from the master would report the
+    // end.
     defer { slave.close() }
     let worker = Worker {
       #expect(board.receive(3) == Self.resetCommand)
@@ -68,7 +70,8 @@ struct BridgeTests {
   @Test("A board that is opened without a reset is sent nothing")
   func kept() throws {
     let (board, slave, path) = pseudoTerminal()
-    // Open until the link is open: otherwise the master reads its end.
+    // The slave stays open until the link is open. Otherwise reads from the master would report the
+    // end.
     defer { slave.close() }
     let link = try Link(bridge: path, Self.options(CUWB_START_KEEP))
     #expect(link.write([0x20, 0x02, 0x00, 0x00]) == .ok)
@@ -78,14 +81,15 @@ struct BridgeTests {
   @Test("A device that does not answer the reset is refused, and closed again")
   func otherDevice() throws {
     let (board, slave, path) = pseudoTerminal()
-    // Open until the link is open: otherwise the master reads its end.
+    // The slave stays open until the link is open. Otherwise reads from the master would report the
+    // end.
     defer { slave.close() }
     let worker = Worker {
       #expect(board.receive(3) == Self.resetCommand)
       board.send([0x40, 0x00, 0x00, 0x01, 0x05])
       #expect(board.receive(3) == Self.resetCommand)
     }
-    // Takes a second: two attempts of half a second.
+    // Opening makes two attempts of half a second each.
     let error = #expect(throws: OpenFailure.self) {
       _ = try Link(bridge: path, Self.options(CUWB_START_CYCLE))
     }

@@ -299,7 +299,7 @@ struct DamagedFramingTests {
     }
   }
 
-  /// Another baud rate, a debug port: bytes that never pause.
+  /// Another baud rate, or a debug port, delivers bytes that never pause.
   @Test("Random bytes without a silence never use up the room, and are skipped while they come")
   func randomBytesWithoutSilence() {
     var generator = SeededGenerator(seed: 8)
@@ -318,8 +318,8 @@ struct DamagedFramingTests {
     }
   }
 
-  /// The most bytes that have to be kept: the last frame, a frame of doubtful length, and a frame
-  /// after it that is about to decide.
+  /// The framer keeps the most bytes in this case: the last frame, a frame of doubtful length, and
+  /// a frame after it, whose next bytes decide.
   @Test("The longest frames with doubtful headers leave room")
   func doubtfulFramesLeaveRoom() {
     var line = SimulatedLine()

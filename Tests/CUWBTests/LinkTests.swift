@@ -127,7 +127,7 @@ struct WakingTests {
     let waker = Worker { link.wake() }
     #expect(link.read(timeout: -1).result == .woken)
     waker.wait()
-    // A read that does not wait ends as well.
+    // A read with a time limit of 0 ends as well.
     #expect(link.read(timeout: 0).result == .timeout)
     shutdown(peer.descriptor, Int32(SHUT_RDWR))
     worker.wait()
@@ -165,7 +165,8 @@ struct EndTests {
     #expect(link.write(ready) == .closed)
   }
 
-  // In a process of its own, because the action of a signal belongs to the whole process.
+  // The test runs in a process of its own, because the action of a signal belongs to the whole
+  // process.
   @Test("Writing to a closed pipe fails without a signal")
   func pipeWrite() async {
     await #expect(processExitsWith: .success) {

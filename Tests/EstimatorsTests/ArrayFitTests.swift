@@ -100,10 +100,9 @@ struct ArrayFitTests {
     #expect(fit.residuals.rms < 7 * degree)
   }
 
-  /// The rows repeat a few directions, so that evenly spaced rows contain only some of them.
-  ///
-  /// With 45 directions, every ninth row has one of five. With 20 directions, every tenth row has
-  /// one of two.
+  /// The rows repeat a few directions. Every ninth row of 45 directions has one of only five
+  /// directions, and every tenth row of 20 directions has one of only two. A fit of evenly spaced
+  /// rows would have only these.
   @Test(
     "Directions that repeat themselves in any number of rows", arguments: zip([45, 20], [20, 50]))
   func repeated(directions: Int, turns: Int) throws {
@@ -117,7 +116,7 @@ struct ArrayFitTests {
     #expect(fit.ambiguous + fit.otherSides < 20)
   }
 
-  /// Objects that reflect a part of the amplitude move between two turns.
+  /// Objects move between two turns, and reflect a part of the amplitude.
   @Test("Reflections of one turn are no coupling", arguments: [0.05, 0.1])
   func reflections(reflection: Double) throws {
     let scene = RingScene.turns(reflection: reflection, drift: 0.02, seed: 1)

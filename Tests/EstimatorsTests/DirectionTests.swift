@@ -7,7 +7,7 @@ import UWBTestSupport
 private let degree = Double.pi / 180
 
 @Suite(.computes) struct DirectionTests {
-  /// The figures to reach: 2.1, 2.6 and 3.6 degrees with 5 degrees of phase noise.
+  /// The required figures are 2.1, 2.6 and 3.6 degrees at 5 degrees of phase noise.
   @Test(arguments: [(45.0, 2.1), (60, 2.6), (80, 3.6)])
   func `Smooths directions from a table`(_ limit: Double, _ figure: Double) throws {
     let table = try #require(
@@ -59,7 +59,7 @@ private let degree = Double.pi / 180
     }
   }
 
-  /// A recording of a peer that jumps at each row, such as single frames of many devices.
+  /// The peer jumps in each row of the recording, as in single frames of many devices.
   @Test func `Rows that have nothing in common do not change each other`() throws {
     let finder = try #require(DirectionFinder(Self.ring))
     var noise = Noise(seed: 13)

@@ -64,7 +64,8 @@ import UWBTestSupport
     }
   }
 
-  /// A property of one room only does not help in others, and the score shows it.
+  /// A property that separates the paths in one room only does not help in others, and the score
+  /// shows this.
   @Test func whatHoldsInOneRoomOnlyIsNotCounted() throws {
     var noise = Noise(seed: 3)
     let rows = (0..<3).flatMap { room in
@@ -103,7 +104,7 @@ import UWBTestSupport
     #expect(throws: PathFit.Failure.oneKind(isBlocked: false)) { try PathFit(Self.names, []) }
   }
 
-  /// The mixture of both cases: its mean is subtracted, and its variance is stated.
+  /// The effect is a mixture of both cases: the filter subtracts its mean, and states its variance.
   @Test func aBlockedPathIsLongerAndLessCertain() {
     var model = LineOfSightModel()
     let plain = model.effect(probability: 1, on: 0.01)
@@ -118,7 +119,8 @@ import UWBTestSupport
     let doubtful = model.effect(probability: 0.5, on: 0.01)
     #expect(abs(doubtful.excess - 0.3) < 1e-9)
     #expect(abs(doubtful.variance - (0.01 + 0.045 + 0.09)) < 1e-9)
-    // The detour is in the noise for filters and in the stated deviation, and counts once in both.
+    // The detour is part of the noise for filters and part of the stated deviation. Each of them
+    // counts it once.
     #expect(abs(doubtful.doubt - 0.135) < 1e-9 && doubtful.factor == 1)
     #expect(abs(doubtful.total(slow: 0.01) - 0.155) < 1e-9)
     var diagnostics = ReceptionDiagnostics()

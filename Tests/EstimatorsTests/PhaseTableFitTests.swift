@@ -33,7 +33,7 @@ private let degree = Double.pi / 180
     let ahead = Sweep.curve(0) + offset
     #expect(abs(wrapped(fit.offset - ahead)) < 0.03)
     #expect(abs(fit.table.phase(at: 0)) < 1e-9)
-    // More than a turn from end to end, like the true phases.
+    // From end to end, the phases span more than a turn, as the true phases do.
     let span = Sweep.curve(90) - Sweep.curve(-90)
     #expect(abs(fit.table.span.upperBound - fit.table.span.lowerBound - span) < 0.15)
     for degrees in stride(from: -84.0, through: 84, by: 4) {
@@ -48,7 +48,7 @@ private let degree = Double.pi / 180
     #expect(fit.angleResiduals.median < 2.5 * degree)
   }
 
-  /// Compared with another recording of the same antenna, angles are as good as its noise allows.
+  /// Angles of another recording of the same antenna are as good as its noise allows.
   @Test func `Angles of another recording match`() throws {
     let fit = try PhaseTableFit(samples(seed: 2, offset: 0.7))
     var spread = Spread()

@@ -22,8 +22,8 @@ import UWBTestSupport
     #expect("\([.dilution, .mirror] as GeometryWarnings)" == "mirror+dilution")
   }
 
-  /// The circle of a line, of equal deviations, and of unequal and correlated ones has 95 % of
-  /// random positions.
+  /// The circle contains 95 % of random positions. The covariances are a line, equal deviations,
+  /// and unequal deviations with correlation.
   @Test(arguments: [(1.0, 0.0, 1e-12), (1, 0, 1), (4, 1.5, 1), (0.04, 0, 0.25)])
   func `A radius has 95 % of the positions`(xx: Double, xy: Double, yy: Double) throws {
     var estimate = try #require(PositionSolver().solve(Self.ranges(SIMD3<Double>(2, 3.5, 0.2))))
@@ -71,7 +71,8 @@ import UWBTestSupport
     return count > 250 ? within / count : 0
   }
 
-  /// Anchors on one side cannot separate an error of all ranges from the position.
+  /// Anchors on one side do not show whether an error of all ranges or another position is the
+  /// cause.
   @Test func `A position of one epoch includes an error that all ranges share`() {
     var solver = PositionSolver(height: HeightPrior(1, standardDeviation: 0.02))
     #expect(Self.covered(solver) < 0.85)
@@ -79,8 +80,8 @@ import UWBTestSupport
     #expect(0.88...0.99 ~= Self.covered(solver))
   }
 
-  /// Ranges to a device at rest, with less noise than assumed. Their small innovations do not show
-  /// the constant errors.
+  /// The device is at rest, and its ranges have less noise than assumed. Small innovations do not
+  /// show that the constant errors are small.
   @Test func `Calm ranges do not make great constant errors smaller`() throws {
     var parameters = PositionTracker.Parameters()
     parameters.height = HeightPrior(1, standardDeviation: 0.02)
@@ -111,7 +112,8 @@ import UWBTestSupport
     #expect(within / 60 >= 0.88, "\(within) of 60")
   }
 
-  /// Many measurements of one time, the only ones of two anchors among them, and some wrong ones.
+  /// Many measurements have one time. Two anchors have no other measurements, and some measurements
+  /// are wrong.
   @Test func `Thousands of measurements of one time determine the position`() throws {
     let position = SIMD3<Double>(2, 3.5, 0.2)
     let exact = Self.ranges(position)
@@ -123,7 +125,7 @@ import UWBTestSupport
     #expect(found.covariance.xx < few.covariance.xx)
   }
 
-  /// If the input is scaled by ten and turned, so is the result.
+  /// If the input is scaled by ten and turned, the result is scaled and turned as well.
   @Test func `Does not depend on scale and rotation`() throws {
     let position = SIMD3<Double>(2, 3.5, 1.2)
     func turned(_ v: SIMD3<Double>) -> SIMD3<Double> { SIMD3<Double>(-v.y, v.x, v.z) * 10 }
@@ -217,8 +219,8 @@ import UWBTestSupport
     #expect(try rms(live: false) < 0.08)
   }
 
-  /// Around the middle in three seconds, measured five times in each. No pedestrian does that, and
-  /// no option declares it.
+  /// The device circles the middle in three seconds, with five measurements in each second. No
+  /// pedestrian moves like this, and no option declares the movement.
   @Test func `Follows fast movement`() throws {
     var noise = Noise(seed: 9)
     var samples: [PositionSample] = []
@@ -296,7 +298,7 @@ import UWBTestSupport
       parameters.height = HeightPrior(1.2, standardDeviation: 0.4)
       var smoother = PositionSmoother(parameters)
       smoother.accelerations = [1]
-      // The first seconds belong to the search.
+      // The comparison skips the first seconds, in which the search for the position takes place.
       for (point, position) in zip(smoother.path(samples, live: true), truth).dropFirst(50) {
         live.add(try #require(point).estimate, position)
       }
@@ -376,8 +378,8 @@ import UWBTestSupport
     }
   }
 
-  /// The differences of all pairs of five anchors contain five arrivals, as do four differences to
-  /// one anchor.
+  /// The differences of all pairs of five anchors come from five arrivals, and so do four
+  /// differences to one anchor.
   @Test(arguments: [false, true]) func `Differences of all pairs are not new ones`(
     live: Bool
   ) throws {

@@ -77,8 +77,8 @@ import UWBTestSupport
     }
   }
 
-  /// A device that was carried away, with or without a pause: its position is computed from scratch
-  /// from the first measurement at the other place on.
+  /// Somebody carries the device away, with or without a pause. From its first measurement at the
+  /// other place on, the position is computed from scratch.
   @Test(arguments: [(true, false), (true, true), (false, true)])
   func `Another place begins another path`(_ hasPause: Bool, live: Bool) throws {
     var noise = Noise(seed: 23)
@@ -105,14 +105,15 @@ import UWBTestSupport
     #expect((before.estimate.position - places[0]).length < 0.3, "\(before)")
   }
 
-  /// A fast object that turns sharply, without an option for it: lost at times, and found again.
+  /// A fast object turns sharply, and no option declares this. The position is lost at times, and
+  /// found again.
   @Test func `Recovers a lost position`() {
     var noise = Noise(seed: 19)
     var (samples, truth): ([PositionSample], [SIMD3<Double>]) = ([], [])
     var (position, heading) = (SIMD3<Double>(3, 2.5, 1.2), 0.0)
     for step in 0..<150 {
       if step % 8 == 0 { heading = noise.uniform(-.pi, .pi) }
-      // Back to the middle from outside.
+      // Outside the room, the object turns back to the middle.
       if (position - SIMD3<Double>(3, 2.5, 1.2)).length > 6 {
         heading = arcTangent(2.5 - position.y, 3 - position.x)
       }

@@ -46,8 +46,8 @@ import UWBTestSupport
 
   @Test(arguments: [1, 5.5, 50, 1000], Movement.allCases)
   func `Follows any movement at any rate`(_ rate: Double, _ movement: Movement) {
-    // Ten metres a second, measured once in a second, may be anything. Two seconds, which is the
-    // whole recording at 1 kHz, are too short to detect them.
+    // At ten metres a second and one measurement a second, the movement can be anything. At 1 kHz
+    // the whole recording lasts two seconds, which are too short for such a movement.
     if movement == .flight, !(5...100 ~= rate) { return }
     let (samples, truth) = Self.stream(movement, rate: rate, seed: 31)
     #expect(Self.rms(RangeSmoother().smoothed(samples), truth) < 0.06)
@@ -56,7 +56,7 @@ import UWBTestSupport
     #expect(Self.rms(live, truth) < (rate < 5 ? 0.15 : 0.1))
   }
 
-  /// Samples arrive twice, late, or not at all for a while.
+  /// Samples arrive twice, arrive late, or are missing for a while.
   @Test func `The order of samples does not matter`() {
     let (samples, truth) = Self.stream(.walk, rate: 10, seed: 32)
     var mixed: [(sample: RangeSample, truth: Double)] = []
@@ -71,7 +71,7 @@ import UWBTestSupport
     #expect(Self.rms(mixed.map { estimator.update($0.sample) }, known) < 0.15)
   }
 
-  /// Where many ranges are too long, the stated deviation includes it.
+  /// The stated deviation includes the excess where many ranges are too long.
   @Test(arguments: [0.3, 0.6]) func `Blocked paths widen the stated deviation`(_ blocked: Double) {
     let (samples, truth) = Self.stream(.walk, rate: 10, blocked: blocked, seed: 33)
     let smoothed = RangeSmoother().smoothed(samples)

@@ -27,7 +27,7 @@ struct SideTests {
     #expect(0.4...0.9 ~= Self.share(unsure), "\(Self.share(unsure)) of \(unsure.count)")
     let mean = resting.reduce(0) { $0 + $1.probability } / Double(resting.count)
     #expect(mean < Self.share(resting) + 0.02, "\(mean) \(Self.share(resting))")
-    // A person who walks around has been measured elsewhere before.
+    // Earlier positions of a person who walks around determine the direction.
     let walking = RingScene.told(spacing: 0.495, .walking, live: live, seeds: 1..<3)
     #expect(Self.share(walking.filter { $0.probability >= 0.7 }) == 1)
     let told = Self.certain(walking)

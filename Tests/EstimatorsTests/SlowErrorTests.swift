@@ -23,8 +23,8 @@ import UWBTestSupport
     return within / count
   }
 
-  /// Antennas that turn have slow errors of 20 cm. Nobody declares it, and the stated heights are
-  /// honest all the same.
+  /// Antennas that turn have slow errors of 20 cm. No option declares these errors, and the stated
+  /// deviations of the heights include them all the same.
   @Test(arguments: [(false, true), (true, false)])
   func `The size of slow errors is learned`(live: Bool, isDifference: Bool) {
     let found = heights(slow: 0.2, live: live, isDifference: isDifference, PositionSmoother())
@@ -50,14 +50,14 @@ import UWBTestSupport
     #expect(paths[0].count == samples.count)
   }
 
-  /// A path that arrives measurement by measurement is the path of the whole.
+  /// A path from a stream of measurements equals the path from the whole table.
   @Test func `A stream has the positions of a table`() {
     let flight = Flight(seed: 2, .init(constant: 0.05, slow: 0.2))
     let samples = flight.samples.prefix(500)
     let whole = PositionSmoother().path(Array(samples), live: true)
     var follower = PositionFollower(PositionSmoother(), sources: 8)
     var stream: [PositionEstimate?] = []
-    // Results are taken rarely, so that many times wait.
+    // The test takes results rarely, so that many points wait.
     for (index, sample) in samples.enumerated() {
       let isLater = follower.add([sample], errors: [:])
       #expect(isLater)

@@ -74,7 +74,7 @@ func declarations(_ measurement: NIDLTDOAMeasurement) {
   let _: Double? = measurement.floorElevation?.height
 }
 
-/// Imported enumerations are, on Apple's platforms.
+/// On Apple's platforms, imported enumerations are bitwise copyable.
 func areBitwiseCopyable() {
   func check<Value: BitwiseCopyable & Sendable & Hashable>(_: Value.Type) {}
   check(NIError.Code.self)

@@ -68,7 +68,8 @@ extension simd_float4x4 {
     #expect(simd_make_float3(four) == float3(1, 2, 3))
     #expect(simd_make_float4(simd_float3(5, 6, 7)) == simd_float4(5, 6, 7, 0))
     #expect(mix(x, y, t: 0.5) == simd_float3(0.5, 0.5, 0))
-    // The standard library's functions of numbers are still found beside these.
+    // The functions of numbers in the standard library stay available beside the functions of
+    // vectors.
     #expect(abs(-3) == 3)
     #expect(min(1, 2, 3) == 1)
     #expect(max(Float(1), 2) == 2)

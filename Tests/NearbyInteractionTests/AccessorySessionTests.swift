@@ -56,7 +56,7 @@ import UWBSimulator
     await fixture.end()
   }
 
-  /// Reports of single frames reveal a blocked path; without them it is unknown.
+  /// Reports of single frames show a blocked path. Without them, the path is unknown.
   @Test(
     arguments: [
       (ChipProfile.qm33PDoA, false, 0...0.2), (.qm33PDoA, true, 0.8...1), (.fira1, true, nil),
@@ -100,7 +100,7 @@ import UWBSimulator
     await fixture.end()
   }
 
-  /// AOSP allows 1…10 termination attempts; a chip that refuses 0 keeps all other parameters.
+  /// AOSP allows 1…10 termination attempts. A chip that refuses 0 keeps all other parameters.
   @Test func levelsAreReportedWithoutQuietEnds() async throws {
     var profile = ChipProfile.qm33PDoA
     profile.refusedParameters.insert(.inBandTerminationAttemptCount)

@@ -10,8 +10,8 @@ import UWBLink
 
 /// The fields of anchors' messages, in virtual time and without a chip.
 @Suite struct AnchorMessageTests {
-  /// A location as anchors encode it: its type and its bytes, which were packed by hand, without
-  /// gaps and low byte first.
+  /// A location as anchors encode it, with its type and its bytes. The bytes were packed by hand,
+  /// without gaps and low byte first.
   private enum Place {
     /// No location.
     static let none: (type: UInt8, bytes: [UInt8]) = (0, [])
@@ -61,7 +61,7 @@ import UWBLink
     writer.bytes([0, type, 1, 0, 0, 0xFF, 0, 0, 0, 0, 0, 0, 100])
     writer.bytes([0, 0, 0, 0])
     writer.bytes([UInt8](repeating: 0, count: 10))
-    // Received in the fifth tick, sent in the third.
+    // The message was received in the fifth tick, and sent in the third.
     writer.bytes([5, 5, 0, 0, 0, 0])
     writer.u32(4)
     writer.bytes([8, 3, 0, 0, 0, 0, 0, 0, 0])
@@ -81,8 +81,8 @@ import UWBLink
     }
 
     /// - Parameters:
-    /// - type: The type of the measurements, 2 or 6.
-    /// - run: The run that the report belongs to.
+    ///   - type: The type of the measurements, 2 or 6.
+    ///   - run: The run that the report belongs to.
     func feed(_ messages: [[UInt8]], type: UInt8 = 2, run: Int = 1) throws {
       var writer = PayloadWriter()
       writer.u32(1)
@@ -138,7 +138,7 @@ import UWBLink
     #expect(run.messages.allSatisfy { $0.clusterInitiatorAddress == 1 })
   }
 
-  /// The sender of the round's poll; unknown for other rounds and runs.
+  /// The initiator is the sender of the round's poll. For other rounds and runs, it is unknown.
   @Test func theInitiatorBelongsToTheRound() throws {
     let run = try Run()
     try run.feed([first(1, from: 2)])
@@ -179,7 +179,8 @@ import UWBLink
     #expect(run.messages[0].hash == run.messages[1].hash)
   }
 
-  /// A tag's session as Android's FiRa stack sets it up, with the app's parameters of the network.
+  /// A tag's session has the parameters of Android's FiRa stack, and the app's parameters of the
+  /// network.
   @Test func tagSessionParameters() throws {
     var radio = NIDLTDOAConfiguration.Radio()
     radio.channel = 5

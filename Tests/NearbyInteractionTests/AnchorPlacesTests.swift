@@ -157,7 +157,8 @@ import UWBSimulator
 
   @Test("Degrees have the published lengths on the ellipsoid")
   func lengthsOfDegrees() {
-    // Metres of a degree of latitude and of longitude on WGS-84, as tables of geodesy list them.
+    // The lengths in metres of a degree of latitude and longitude on WGS-84, from tables of
+    // geodesy.
     for (latitude, north, east) in [
       (0.0, 110_574.0, 111_320.0), (45, 111_132, 78_847), (60, 111_412, 55_800),
     ] {

@@ -84,8 +84,8 @@ import UWBTestSupport
     }
   }
 
-  /// An app computes the position from delays: each message arrives later than the poll by the
-  /// additional distance of its anchor.
+  /// Returns the position that an app computes from delays: each message arrives later than the
+  /// poll by the additional distance of its anchor.
   private func position(_ messages: [NIDLTDOAMeasurement]) throws -> SIMD3<Double> {
     let poll = try #require(messages.first { $0.measurementType == .poll })
     let start = SIMD3(poll.coordinates.x, poll.coordinates.y, poll.coordinates.z)

@@ -170,7 +170,7 @@ import UWBTestSupport
     await session.close()
     recorder.drain()
     #expect(recorder.calls.isEmpty)
-    // A reset and the identification: no session.
+    // The chip receives a reset and the queries of its identity, but no session.
     #expect(!chip.commands.contains { $0[0] == 0x21 && $0[1] == 0 })
     terminal.hangUp()
   }

@@ -42,7 +42,8 @@ import UWB
       }
       session.run(NIDLTDOAConfiguration(networkIdentifier: 1))
       #expect(await recorder.wait { $0 == [.invalidated(.userDidNotAllow)] })
-      // Apps find this out by a session with themselves; here that would be another error.
+      // An app finds this out by running a session with itself, which here would cause another
+      // error.
       let asking = Recorder()
       let own = asking.session(on: path)
       let token = try #require(own.discoveryToken)

@@ -154,8 +154,8 @@ import Testing
     #expect(isOnMain)
   }
 
-  /// The former queue may be blocked, as the main queue of a program that does not run it:
-  /// callbacks scheduled there wait, later ones do not.
+  /// The former queue may be blocked, such as the main queue of a program that does not run it.
+  /// Callbacks on the former queue wait, and callbacks on the new queue do not.
   @Test func newQueuesDoNotWaitForFormerOnes() throws {
     let fixture = try SessionTests.CoreFixture()
     let blocked = DispatchQueue(label: "blocked")

@@ -82,7 +82,7 @@ import Testing
     #expect(token != NIDiscoveryToken(.peer, bytes))
     #expect(token != NIDiscoveryToken(.accessory, bytes.dropLast() + [2]))
     #expect(token != NIDiscoveryToken(.accessory, [2] + bytes.dropFirst()))
-    // The description distinguishes tokens in a log, but does not allow ranging.
+    // The description distinguishes tokens in a log, but is not enough for ranging.
     #expect("\(NIDiscoveryToken(.accessory, Array(0..<16)))" == "<NIDiscoveryToken …0c0d0e0f>")
   }
 

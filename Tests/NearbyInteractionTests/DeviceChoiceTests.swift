@@ -14,7 +14,7 @@ import UWBTestSupport
 
 /// The device that a session uses, its capabilities, and the errors of unusable devices.
 @Suite struct DeviceChoiceTests {
-  /// In a process of its own, without the environment's UWB_DEVICE.
+  /// The test runs in a process of its own, without the environment's UWB_DEVICE.
   @Test func boardsAreChosenBeforeBridgesAndProbesNever() async {
     await #expect(processExitsWith: .success) {
       func name(_ choice: Result<LinkEndpoint, NIError>) throws -> String {
@@ -55,7 +55,7 @@ import UWBTestSupport
     #expect(error.code == .invalidConfiguration)
   }
 
-  /// The settings of all sessions, in a process of its own.
+  /// The test changes the settings of all sessions, and therefore runs in a process of its own.
   @Test func sessionSettingsOverrideSharedOnes() async {
     await #expect(processExitsWith: .success) {
       let fixture = try SessionTests.CoreFixture()
@@ -188,7 +188,7 @@ import UWBTestSupport
       #expect(
         tokens.map { $0?.deviceCapabilities.supportsCameraAssistance } == [false, true])
       await plain.close()
-      // Without the registry, the session is like one of another program.
+      // The device is not in the registry, like a device of another program.
       let other = try await UWBDevice.open(.serial(path: FilePath(chips.path)), options: .patient)
       await other.close()
       chips.bench.stop()

@@ -34,7 +34,7 @@ import UWBSimulator
 
   @Test func busyDevicesAreWaitedFor() async throws {
     let fixture = try await SessionFixture()
-    // Without the registry, the session is like one of another program.
+    // The device is not in the registry, like a device of another program.
     let other = try await UWBDevice.open(
       .serial(path: FilePath(fixture.chips.path)), options: .patient)
     let recorder = fixture.recorder
@@ -61,7 +61,7 @@ import UWBSimulator
     await fixture.end()
   }
 
-  /// The chip hangs: whatever the cause, the driver recovers the device.
+  /// The chip hangs. The driver recovers the device whatever the cause.
   @Test func aChipThatStopsAnsweringSuspends() async throws {
     let registry = DeviceRegistry(recovery: RecoveryPolicy(watchdogInterval: .milliseconds(50)))
     let core = SessionCore(executor: RunExecutor(registry: registry))
@@ -176,8 +176,8 @@ import UWBSimulator
     all.bench.stop()
   }
 
-  /// No sessions, threads or descriptors are left. In a process of its own, because other tests use
-  /// them too.
+  /// No sessions, threads or descriptors are left. The test runs in a process of its own, because
+  /// other tests use them too.
   @Test func aHundredRunsLeaveNoSessionOnTheChip() async {
     await #expect(processExitsWith: .success) {
       func count(_ folder: String) throws -> Int {
@@ -216,7 +216,7 @@ import UWBSimulator
         return least
       }
       try await cycle(1)
-      // Everything that the process opens only once is open now.
+      // The process has now opened everything that it opens only once.
       #expect(try await sessionsLeft() == 0)
       let descriptors = try await leastDescriptors()
       // Dispatch starts and ends threads itself. A leak of one in every tenth run would be five.

@@ -46,8 +46,8 @@ import UWBTestSupport
     #expect(abs(simd_length(try #require(last.direction)) - 1) < 1e-5)
   }
 
-  /// Above and below are indistinguishable at a constant height: the horizontal angle is known, the
-  /// position and the direction are not.
+  /// At a constant height, above and below are indistinguishable. The horizontal angle is known,
+  /// but the position and the direction are not.
   @Test func aLevelWalkLeavesTheHeightUnknown() throws {
     let (finder, last) = try walk(Self.levelTrack(), to: simd_float3(3, 1, -2))
     #expect(last.status == .notConverged([.insufficientVerticalSweep]))

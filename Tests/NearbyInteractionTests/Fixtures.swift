@@ -26,7 +26,7 @@ struct ChipFixture {
   let otherPaths: [String]
 
   /// - Parameters:
-  /// - positions: The positions of the other chips. The app's chip is at the origin and faces x.
+  ///   - positions: The positions of the other chips. The app's chip is at the origin and faces x.
   init(
     _ profile: ChipProfile = .qm33PDoA, app place: Placement = Placement(at: SIMD3(0, 0, 1)),
     others positions: [SIMD3<Double>] = [SIMD3(3, 0, 1)], scene: Scene = Scene(seed: 11)
@@ -46,7 +46,8 @@ struct ChipFixture {
     bench.start()
   }
 
-  /// The sessions on the app's chip while it is not open; asking does not reset it.
+  /// Returns the number of sessions on the app's chip while the app does not use it. The query does
+  /// not reset the chip.
   func sessionsLeft() async throws -> UInt8? {
     var options = UWBDevice.Options.patient
     options.resetPolicy = .keepState
@@ -88,7 +89,7 @@ final class TestAccessory: Sendable {
     var options = Accessory.Options()
     options.role = role
     options.updateRate = rate
-    // Only from version 2.0 can an accessory request an interval.
+    // An accessory can request an interval only from version 2.0 on.
     options.version = .v20
     options.request = .init(slotsPerRound: 6, slotDuration: 2_400, interval: interval)
     accessory = try Accessory(device, options: options)

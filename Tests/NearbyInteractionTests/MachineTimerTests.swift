@@ -44,8 +44,9 @@ import Testing
     #expect(Set(seen) == Set(SessionMachine.Timer.allCases))
   }
 
-  /// An object that is no longer measured is out of range, again and again until it is measured or
-  /// removed; one that has not been measured yet is being searched.
+  /// An object that is no longer measured is out of range. The machine reports this repeatedly
+  /// until the object is measured or removed. An object that has not been measured yet is being
+  /// searched.
   @Test func objectsOutOfRangeAreReportedUntilTheTimeout() {
     var run = MachinePlayer()
     run.run()
@@ -71,8 +72,8 @@ import Testing
     #expect(run.calls == [.started, .removed(.timeout)])
   }
 
-  /// The limit is three rounds where these take longer than a second. Sessions with anchors have no
-  /// limit.
+  /// The limit is the time of three rounds if that is longer than a second. Sessions with anchors
+  /// have no limit.
   @Test func slowSessionsAreGivenMoreTime() {
     var run = MachinePlayer()
     run.run()

@@ -96,7 +96,7 @@ import UWBSimulator
     #expect(track.pose(at: 2_000) == nil && track.pose(at: 38_500)?.transform.columns.3.x == 38.5)
   }
 
-  /// Ahead is x and left is y on robots; here ahead is -z and left is -x.
+  /// Robots have x ahead and y to the left. In this library, -z is ahead and -x is to the left.
   @Test func robotPosesAreConverted() throws {
     let left = simd_quatd(angle: .pi / 2, axis: simd_double3(0, 0, 1))
     let pose = DevicePose(time: 1, position: simd_double3(3, 1, 2), rotation: left)
@@ -124,7 +124,7 @@ import UWBSimulator
     }
   }
 
-  /// Takes more than a second, because the chip completes one circle in real time.
+  /// The test takes more than a second, because the chip completes one circle in real time.
   @Test func movementFindsAnAccessory() async throws {
     let circle = Motion.circle(centre: SIMD3(0, 0, 1), radius: 0.6, period: 2.5)
     let chips = try ChipFixture(

@@ -14,7 +14,8 @@ import Testing
     return try PoseTrack(contentsOf: url, beginning: beginning)
   }
 
-  /// Ahead is x there and -z here, left is y there and -x here, up is z there and y here.
+  /// In the file, x is ahead, y is to the left and z is up. In this library, these are -z, -x and
+  /// y.
   @Test func trajectoriesAreRead() throws {
     let text = """
       # timestamp tx ty tz qx qy qz qw
@@ -28,7 +29,7 @@ import Testing
     let end = try #require(replayed.pose(at: 8_000_000_000)).transform
     #expect(simd_distance(end * simd_float4(0, 0, -1, 0), simd_float4(-1, 0, 0, 0)) < 1e-5)
     #expect(replayed.pose(at: 6_900_000_000) == nil)
-    // The times of the clock itself.
+    // The times in this file are times of the clock itself.
     let live = try track("12.25 1 0 0 0 0 0 1\r\n12.5 1 0 0 0 0 0 1\r\n")
     #expect(live.pose(at: 12_300_000_000) != nil && live.pose(at: 12_000_000_000) == nil)
   }

@@ -30,7 +30,7 @@ import UWBLink
 
   // MARK: sleep
 
-  /// The two clocks are not read at the same instant.
+  /// The program cannot read both clocks at the same instant.
   @Test func smallClockDifferencesAreNoSleep() throws {
     let fixture = try SessionTests.CoreFixture()
     fixture.run()

@@ -100,7 +100,7 @@ import UWB
     #expect(flat.sample?.azimuth != nil && flat.sample?.elevation == nil)
     // Without an elevation there is no direction.
     #expect(flat.direction == nil)
-    // Without figures of merit, zeros in their place have no meaning.
+    // Without the capability of figures of merit, zeros in their place have no meaning.
     let plain = try object(
       Self.measurement(azimuth: Self.angle(30, 0)), on: Self.chip([.azimuth90]))
     #expect(plain.sample?.azimuth != nil && plain.sample?.azimuthFigureOfMerit == nil)
@@ -153,8 +153,8 @@ import UWB
     return (fixture, target - simd_float3(0, 0, -4.8))
   }
 
-  /// A straight path does not distinguish left from right. An all-round azimuth does; an azimuth
-  /// that confuses front and back must not be used for it.
+  /// A straight path does not distinguish left from right. An all-round azimuth distinguishes them.
+  /// An azimuth that confuses front and back must not be used for this.
   @Test func onlyAllRoundAzimuthsAreUsedWithMovement() throws {
     let (all, arm) = try walkPast([.azimuth180, .figureOfMerit])
     let last = try #require(all.recorder.objects.last)

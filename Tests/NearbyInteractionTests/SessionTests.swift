@@ -97,7 +97,7 @@ import UWBLink
     fixture.feed(2, time: 3_000_000)
     fixture.feed(2, time: 4_000_000)
     fixture.recorder.drain()
-    // The update before the sleep may have been pending; none follows it.
+    // An update from before the sleep may still be pending, but no update follows the sleep.
     #expect(fixture.recorder.milestones.suffix(2) == [.suspended, .suspensionEnded])
     #expect(fixture.recorder.calls.suffix(2) == [.suspended, .suspensionEnded])
     fixture.clock.advance(.seconds(1_000))
@@ -148,7 +148,8 @@ import UWBLink
     #expect(fixture.recorder.objects.count == SessionCore.pendingLimit + 1)
   }
 
-  /// The updates of an hour, at ten a second. In a process of its own, whose memory is measured.
+  /// The test handles the updates of an hour, at ten a second. It measures memory, and runs in a
+  /// process of its own.
   @Test(
     .enabled(
       if: cuwb_test_allocations_are_counted(), "allocations are not counted in this build"))
@@ -165,7 +166,7 @@ import UWBLink
       fixture.session.delegate = counter
       func feed(_ steps: Range<Int>) {
         for step in steps {
-          // An object that approaches, as filters usually see it.
+          // The object approaches, which is the usual case for filters.
           fixture.feed(4 - 2 * Double(step) / 40_000, time: UInt64(step + 1) * 100_000_000)
           if step % 50 == 0 { fixture.recorder.drain() }
         }
@@ -182,8 +183,8 @@ import UWBLink
       // The smallest block for each update would be 1.1 MB; Dispatch keeps some blocks for each of
       // its threads.
       #expect(after < before + 300_000, "\(before) to \(after)")
-      // An update also costs no more at the end than at the beginning; how many are handled per
-      // wake of the queue depends on the scheduler.
+      // An update also costs no more at the end than at the beginning. The scheduler determines how
+      // many updates are handled each time the queue wakes.
       let whole = cuwb_test_thread_allocations() - allocations
       #expect(whole - half <= half + half / 10, "\(half) of \(whole)")
     }

@@ -8,7 +8,7 @@ import UWBTestSupport
 
 @testable import NearbyInteraction
 
-/// Capabilities and tokens never wait for a chip, and waiting for one does not depend on the
+/// Queries of capabilities and tokens never wait for a chip. Waits for a chip do not need the
 /// threads that run tasks.
 @Suite(.timeLimit(.minutes(10))) struct StarvationTests {
   @Test func capabilitiesOfManyChipsAtOnce() async throws {
@@ -24,8 +24,8 @@ import UWBTestSupport
     for chips in stages { chips.bench.stop() }
   }
 
-  /// The capabilities of every chip also hold for a chip that does not answer, and for a chip that
-  /// another program uses. Both are asked again.
+  /// The registry assumes the capabilities of every chip for two chips: one that does not answer,
+  /// and one that another program uses. It queries both again.
   @Test(arguments: [true, false]) func chipsThatDoNotAnswerMeasureDistances(isMute: Bool)
     async throws
   {
@@ -39,7 +39,7 @@ import UWBTestSupport
     chips.app.faults.mute = isMute
     var other: UWBDevice?
     if !isMute {
-      // Outside of the registry, the device is like one of another program.
+      // The device is not in the registry, like a device of another program.
       var options = UWBDevice.Options()
       options.clock = clock
       other = try await UWBDevice.open(.serial(path: FilePath(chips.path)), options: options)
@@ -95,7 +95,8 @@ import UWBTestSupport
 }
 
 extension DeviceRegistry {
-  /// Reports whether a chip measures directions as far as known, perhaps after the chip was asked.
+  /// Returns whether a chip measures directions, as far as known. If `isAsked`, the chip is queried
+  /// first.
   fileprivate func supportsDirections(after isAsked: Bool, of chips: ChipFixture) async -> Bool {
     if isAsked { await prepare(deviceNamed: chips.path) }
     return capabilities(ofDeviceNamed: chips.path).map {

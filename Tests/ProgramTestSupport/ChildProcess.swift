@@ -29,11 +29,11 @@ package final class ChildProcess {
   }
 
   /// - Parameters:
-  /// - input: The text for its standard input.
-  /// - columns: The width of its terminal, if not the default.
-  /// - runtime: Its XDG_RUNTIME_DIR, if not the default.
-  /// - service: Its UWBD_SOCKET, if not the default.
-  /// - program: Another program than `uwbctl`.
+  ///   - input: The text for its standard input.
+  ///   - columns: The width of its terminal, if not the default.
+  ///   - runtime: Its XDG_RUNTIME_DIR, if not the default.
+  ///   - service: Its UWBD_SOCKET, if not the default.
+  ///   - program: Another program than `uwbctl`.
   package init(
     _ arguments: [String], input: Data = Data(), columns: String? = nil, in folder: String? = nil,
     runtime: String? = nil, service: String? = nil, program: String = uwbctl
@@ -58,7 +58,7 @@ package final class ChildProcess {
 
   deinit { end() }
 
-  /// Waits for the first output; the rest is not read.
+  /// Waits for the first output, and reads no more.
   package func waitFor(_ beginning: String) throws {
     let line = output.fileHandleForReading.availableData
     guard String(decoding: line, as: UTF8.self).hasPrefix(beginning) else {
@@ -111,7 +111,7 @@ package final class ChildProcess {
 
   /// Waits for the end.
   package func outcome() -> Outcome {
-    // Both streams are read at once: either may exceed the capacity of a pipe.
+    // Both streams are read at the same time, because either may exceed the capacity of a pipe.
     let said = Mutex(Data())
     let reading = DispatchGroup()
     let complaints = complaints.fileHandleForReading

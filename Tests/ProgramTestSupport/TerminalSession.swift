@@ -9,17 +9,17 @@ import UWBTestSupport
 package final class TerminalSession {
   private let process: SpawnedProcess
   private var master: Int32 = -1
-  /// All output that was not expected yet.
+  /// All output after the last expected text.
   package private(set) var seen = ""
   /// The text on the screen.
   package private(set) var screen: TerminalScreen
   private var partial: [UInt8] = []
 
   /// - Parameters:
-  /// - columns: The width; 0: the terminal does not report it.
-  /// - isComplete: Standard error is on the terminal as well.
-  /// - kind: The kind of terminal, as in TERM.
-  /// - environment: Further differences from the environment of this process.
+  ///   - columns: The width; 0: the terminal does not report it.
+  ///   - isComplete: Standard error is on the terminal as well.
+  ///   - kind: The kind of terminal, as in TERM.
+  ///   - environment: Further differences from the environment of this process.
   package init(
     _ arguments: [String], columns: Int = 80, rows: Int = 24, isComplete: Bool = true,
     kind: String = "xterm", environment: [String: String?] = [:],
@@ -37,7 +37,7 @@ package final class TerminalSession {
       environment: ["TERM": kind, "LC_ALL": "C.UTF-8", "NO_COLOR": nil]
         .merging(environment) { $1 }, standardInput: slave,
       standardOutput: slave, standardError: null)
-    // Closed here, so that reading ends when the program does.
+    // The descriptor closes here, so that reads report an end when the program ends.
     close(slave)
   }
 
@@ -46,14 +46,14 @@ package final class TerminalSession {
     close(master)
   }
 
-  /// Reads once; false at the end.
+  /// Reads once, and returns false at the end.
   private func read() throws -> Bool {
     var buffer = [UInt8](repeating: 0, count: 4096)
     var waiting = pollfd(fd: master, events: Int16(POLLIN), revents: 0)
     try #require(poll(&waiting, 1, 300_000) == 1, "nothing more after: \(seen)")
     let count = Glibc.read(master, &buffer, buffer.count)
     guard count > 0 else { return false }
-    // Characters may be cut off.
+    // The last character may be incomplete.
     partial += buffer[..<count]
     var whole = partial.count
     while whole > 0, partial.count - whole < 4,
@@ -69,7 +69,7 @@ package final class TerminalSession {
   /// Waits until the screen shows a text that it did not show at the last call.
   package func expect(_ text: String) throws {
     while !seen.contains(text) {
-      // A command that writes without end, but never this text.
+      // A command may write without end, and never write this text.
       try #require(seen.utf8.count < 1_000_000, "no '\(text)' in: \(seen.suffix(2_000))")
       try #require(try read(), "ended without '\(text)': \(seen)")
     }
@@ -182,7 +182,7 @@ package struct TerminalScreen {
   }
 
   package mutating func write(_ text: String) {
-    // Not character by character, because "\r\n" is one character.
+    // The loop reads scalars and not characters, because "\r\n" is one character.
     for scalar in text.unicodeScalars {
       if let begun = sequence {
         sequence = begun + String(scalar)

@@ -34,7 +34,7 @@ package struct DownlinkScene {
     let near = (tag - initiator).length / speed
     let far = (tag - responder).length / speed
     let pollAtResponder = start + between + deviation * noise.normal()
-    // The replies of the anchors follow the stamped receptions.
+    // The anchors reply a fixed time after the stamped reception.
     let response = pollAtResponder + replies.responder
     let responseAtInitiator = response + between + deviation * noise.normal()
     let final = responseAtInitiator + replies.initiator

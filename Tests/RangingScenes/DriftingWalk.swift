@@ -98,7 +98,7 @@ package struct DriftingWalk {
       return
     }
     turn += -0.05 * turn + 0.6 * 0.1.squareRoot() * noise.normal()
-    // Near a wall, the way bends towards the middle.
+    // Near a wall, the path bends towards the middle.
     if max(abs(position.x), abs(position.y)) > 0.8 * kind.area {
       heading += 0.15 * wrap(arcTangent(-position.y, -position.x) - heading)
     }

@@ -14,7 +14,7 @@ package struct Hanyang {
 
   /// One exchange with a tag that stands still.
   package struct Exchange {
-    /// The number of the stand, from 0; the taped distance in metres, from the file's name.
+    /// The number of the stand from 0, and the taped distance in metres from the file's name.
     package var stand: Int
     package var taped: Int
     package var time: Double
@@ -23,7 +23,7 @@ package struct Hanyang {
     package var chip: Double
     package var power: Double
     package var firstPathPower: Double
-    /// Between the antennas: the taped distance is horizontal.
+    /// The distance between the antennas. The taped distance is horizontal.
     package var truth: Double
   }
 
@@ -85,7 +85,7 @@ package struct Hanyang {
     let root = "\(folder)/Dynamic_measurements/\(kind)/Trajectory_A"
     return Recordings.names(root).map { name in
       var walk = Walk(name: "\(kind) \(name)")
-      // Nanoseconds since 1970 have no digits left for fractions of a second in sums.
+      // Sums of nanoseconds since 1970 have no digits left for fractions of a second.
       var start: Double?
       for file in Recordings.names("\(root)/\(name)") {
         guard file.hasPrefix("A"), let source = Int(file.dropFirst().dropLast(4)),

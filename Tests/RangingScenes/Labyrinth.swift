@@ -6,7 +6,7 @@ import Ranging
 /// TUC-ProAut/libRSF (CC BY-SA 4.0). Nearly every range passes a wall.
 package struct Labyrinth {
   package private(set) var samples: [PositionSample] = []
-  /// The position in the plane of the modules, at each sample.
+  /// The modules' true position at each sample, in their plane.
   package private(set) var truth: [SIMD3<Double>] = []
 
   /// Returns nil if the recording does not exist.
@@ -16,7 +16,7 @@ package struct Labyrinth {
       let input = RecordedTable(folder + "/Indoor_UWB_Input.txt", hasHeader: false, separator: " "),
       let known = RecordedTable(folder + "/Indoor_UWB_GT.txt", hasHeader: false, separator: " ")
     else { return nil }
-    // No line of odometry has this number of values.
+    // Lines of odometry have another number of values.
     let ranges = input.rows.filter { $0.count == 8 }
     guard ranges.count == known.rows.count else { return nil }
     let names = Set(ranges.map { $0[6] }).sorted()

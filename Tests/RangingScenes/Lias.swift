@@ -11,13 +11,13 @@ package struct Lias {
     SIMD3<Double>(3.5674, -3.0087, 1.0443), SIMD3<Double>(-0.0072, -2.9652, 1.0444),
     SIMD3<Double>(-3.4673, -2.9587, 1.0445), SIMD3<Double>(-3.4858, -0.0098, 1.0457),
   ]
-  /// The position on the trolley.
+  /// The positions of the tags on the trolley.
   package static let tags = [
     SIMD3<Double>(-0.0689, -0.1423, 0.0011), SIMD3<Double>(-0.0750, 0.1402, 0.0016),
     SIMD3<Double>(0.2034, 0.1451, -0.0008),
   ]
 
-  /// All ranges of one time: 3·anchor + tag.
+  /// All ranges of one time. The index of a range is 3·anchor + tag.
   package private(set) var epochs: [(time: Double, ranges: [Double])] = []
   /// Poses of the trolley.
   package private(set) var path: [(time: Double, pose: Pose)] = []
@@ -33,7 +33,8 @@ package struct Lias {
     else { return nil }
     biases = Self.biases("\(root)/Static/8.14")
     for row in path.rows where row.count >= 8 && row.allSatisfy(\.isFinite) {
-      // The rigid body of the motion capture is upside down: half a turn about its x.
+      // The rigid body of the motion capture is upside down, so the pose is turned by half a turn
+      // about its x axis.
       let (w, x, y, z) = (row[4], row[5], row[6], row[7])
       let pose = Pose(position: SIMD3<Double>(row[1], row[2], row[3]), w: -x, x: w, y: z, z: -y)
       self.path.append((row[0], pose))
@@ -45,7 +46,7 @@ package struct Lias {
     for index in self.path.indices { self.path[index].time -= first.time }
   }
 
-  /// Returns the pose at a time, between captured poses.
+  /// Returns the pose at a time, interpolated between the captured poses.
   package func pose(at time: Double) -> Pose {
     var (low, high) = (0, path.count - 1)
     while high - low > 1 {
@@ -55,7 +56,7 @@ package struct Lias {
     let (a, b) = (path[low], path[high])
     let part = max(0, min(1, (time - a.time) / max(1e-9, b.time - a.time)))
     func between(_ x: Double, _ y: Double) -> Double { x + (y - x) * part }
-    // A quaternion and its negative are the same turn.
+    // A quaternion and its negative describe the same turn.
     let (p, q) = (a.pose, b.pose)
     let sign = p.w * q.w + p.x * q.x + p.y * q.y + p.z * q.z < 0 ? -1.0 : 1.0
     return Pose(
@@ -75,7 +76,7 @@ package struct Lias {
     (position(ofTag: index % 3, at: time) - Self.anchors[index / 3]).length
   }
 
-  /// The given stands: position and yaw from the README.
+  /// The position and yaw of each stand, from the README.
   private static let stands: [(file: String, yaw: Double, x: Double, y: Double)] = [
     ("pos1_deg_0", -0.019, -1.9298, -1.2368), ("pos1_deg_120", 119.623, -1.7694, -1.2333),
     ("pos1_deg_240", 239.020, -1.7584, -1.2758), ("pos3_deg_0", 1.375, 1.7362, 1.2086),
@@ -92,7 +93,7 @@ package struct Lias {
           "\(folder)/UWB_static_exp_8_14_\(stand.file).csv", hasHeader: false)
       else { continue }
       let half = stand.yaw * .pi / 360
-      // The quaternion of a turn to the left.
+      // The quaternion describes a turn to the left.
       let pose = Pose(position: .zero, w: cosine(half), z: -sine(half))
       for index in 0..<24 {
         var tag = tags[index % 3]

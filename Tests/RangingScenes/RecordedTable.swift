@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import Glibc
 
-/// The numbers of a CSV file; no number where a cell has none. Times of day are seconds.
+/// The numbers of a CSV file. A cell without a number is NaN; a time of day is seconds.
 package struct RecordedTable {
   package private(set) var header: [String] = []
   package private(set) var rows: [[Double]] = []

@@ -4,8 +4,8 @@ internal import Glibc
 import Ranging
 
 /// Directions by a ring of four antennas, whose phases may nearly equal the phases of another
-/// direction. The fields of the peer and of reflecting objects beside the board are added up at
-/// each antenna, without a model of pairs.
+/// direction. At each antenna, the scene adds the field of the peer and the fields of reflecting
+/// objects beside the board. It uses no model of pairs.
 package enum RingScene {
   private struct Field {
     var re: Double
@@ -24,7 +24,7 @@ package enum RingScene {
     static func += (a: inout Field, b: Field) { (a.re, a.im) = (a.re + b.re, a.im + b.im) }
   }
 
-  /// Four antennas; lengths are in wavelengths.
+  /// Four antennas. Lengths are in wavelengths.
   private struct Ring {
     let positions: [SIMD2<Double>]
     /// The coupling of each antenna to each other one.
@@ -94,8 +94,8 @@ package enum RingScene {
     }
   }
 
-  /// The calibration by a turntable at one place: baselines are known, and multiples of the azimuth
-  /// are added.
+  /// Returns the calibration by a turntable at one place. The baselines are known, and the fit adds
+  /// terms at multiples of the azimuth.
   private static func calibrated(_ ring: Ring, at place: Place) -> [AntennaPair] {
     let turn = (0..<180).map { Double(2 * $0) * degree }
     let measured = turn.map { place.phases(ring, $0) }
@@ -115,15 +115,15 @@ package enum RingScene {
         return (part(cos), part(sin))
       }
       let here = rests().reduce(0) { $0 + $1 * $1 } / Double(turn.count)
-      // Another place adds four degrees.
+      // Another place adds an error of four degrees: 16 square degrees of variance.
       pair.modelDeviation = (here + 16 * degree * degree).squareRoot()
       return pair
     }
   }
 
-  /// A ring with neighbours at 0.42 wavelengths that is turned twice, with 5 degrees of noise.
-  /// Between the turns the objects move that reflect a part of the amplitude, and the coupling
-  /// changes.
+  /// Returns the phases of a ring in two turns. Its neighbours are 0.42 wavelengths apart, and the
+  /// phases have 5 degrees of noise. Between the turns, the objects that reflect a part of the
+  /// amplitude move, and the coupling changes.
   ///
   /// - Returns: the baselines in wavelengths; the phases of each turn, and its azimuths.
   package static func turns(
@@ -148,7 +148,7 @@ package enum RingScene {
     return ((0..<4).map { ring.positions[$0] - ring.positions[($0 + 1) % 4] }, turns)
   }
 
-  /// The direction of the peer.
+  /// The way in which the direction of the peer changes.
   package enum Path: CaseIterable {
     /// Along the axis of two neighbours or nearly so, which is the hardest case.
     case resting
@@ -157,13 +157,13 @@ package enum RingScene {
     case jumping
   }
 
-  /// An estimated direction.
+  /// An estimated direction, compared with the true one.
   package struct Told: Sendable {
     package var isRight: Bool
     package var probability: Double
   }
 
-  /// Directions estimated at other places than the place of calibration.
+  /// Returns directions estimated at other places than the place of calibration.
   package static func told(
     spacing: Double, _ path: Path, live: Bool, seeds: Range<UInt64>
   ) -> [Told] {

@@ -18,8 +18,8 @@ import Testing
     #expect(offset.standardDeviation < 2e-9)
   }
 
-  /// A counter of 32 bits turns three times between two polls; a clock that is late by some
-  /// milliseconds counts the turns.
+  /// A counter of 32 bits wraps three times between two polls. The host's clock, which is inexact
+  /// by some milliseconds, determines how often.
   @Test func `Counts turns of the counter by time`() throws {
     var scene = TwoWayScene(seed: 2)
     scene.initiator = 10e-6
@@ -36,7 +36,7 @@ import Testing
     #expect(abs(try #require(tracker.offset).value - 10e-6) < 1e-9)
   }
 
-  /// A corrupt stamp, and times that miss two turns, are ignored.
+  /// Ignores a corrupt stamp, and times that miss two wraps of the counter.
   @Test func `Rejects implausible measurements`() throws {
     var scene = TwoWayScene(seed: 3)
     scene.initiator = 10e-6
@@ -55,7 +55,7 @@ import Testing
     }
   }
 
-  /// A host that is late for one poll in four misses the same turn again and again.
+  /// The host is late for some polls, so that the number of wraps is wrong by one again and again.
   @Test func `Equal miscounts in a row do not replace the offset`() throws {
     var scene = TwoWayScene(seed: 5)
     scene.initiator = 10e-6
@@ -66,7 +66,7 @@ import Testing
     for round in 0..<60 {
       let time = Double(round) * 0.25
       let exchange = scene.exchange(at: time)
-      // Three intervals of this recording are too short by a turn, one after the other.
+      // Three intervals of this recording in a row are too short, each by the time of one wrap.
       if 20..<23 ~= round { late += 0.067 }
       tracker.addPoll(
         sent: exchange.pollSent, received: exchange.pollReceived, time: time - late)
@@ -106,7 +106,8 @@ import Testing
     #expect(tracker.offset?.value == -15e-6)
   }
 
-  /// Eight responders that answer 2 ms apart, one final, 120 ps: at most 2.5 cm in every slot.
+  /// Eight responders answer 2 ms apart, one final follows, and stamps have 120 ps of noise. The
+  /// deviation is at most 2.5 cm in every slot.
   @Test func `One-to-many ranging is as exact in the last slot`() throws {
     var worst = 0.0
     for slot in 0..<8 {

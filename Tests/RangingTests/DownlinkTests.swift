@@ -49,7 +49,8 @@ import Testing
       }
       #expect(abs(spread.mean) < 0.01)
       #expect(0.85...1.15 ~= spread.deviation / said, "\(spread.deviation) for \(said)")
-      // Some five times the variance of two-way ranging, whose deviation is 1.85 cm.
+      // The variance is about five times the variance of two-way ranging, whose deviation is 1.85
+      // cm.
       if isDouble { #expect(0.035...0.05 ~= spread.deviation) }
     }
   }
@@ -67,7 +68,7 @@ import Testing
     carriers.responder.standardDeviation = 0.1e-6
     let found = try ranging.difference(exchange, sent: sent, carriers: carriers)
     #expect(abs(found.metres - scene.truth) < 1e-3 && found.standardDeviation > 0.04)
-    // Messages without transmission times contain only the carriers.
+    // Without transmission times in the messages, only the carriers show the clock offsets.
     var silent = DownlinkRanging()
     let without = try silent.difference(exchange, carriers: carriers)
     #expect(abs(without.metres - scene.truth) < 1e-3)

@@ -10,8 +10,8 @@ private let degree = Double.pi / 180
   /// A path: its time in samples, its strength, and its phase.
   private typealias Path = (at: Double, amplitude: Double, phase: Double)
 
-  /// A response of 500 MHz sampled at 998.4 MHz: pulses two samples wide at half their height, with
-  /// noise of 1 in each part.
+  /// Returns a response of 500 MHz, sampled at 998.4 MHz. Pulses are two samples wide at half their
+  /// height. The real and the imaginary part of a sample each have a noise of 1.
   private func response(_ paths: [Path], seed: UInt64, noise scale: Double = 1) -> [ChannelTap] {
     var noise = Noise(seed: seed)
     return (0..<64).map { index in
@@ -30,7 +30,7 @@ private let degree = Double.pi / 180
     phase - 2 * .pi * (phase / (2 * .pi)).rounded()
   }
 
-  /// Macros of tests do not take spans.
+  /// Spans are not allowed in the macros of tests, so this function creates one.
   private func read(
     _ taps: [ChannelTap], at index: Double, carrierPhase: Double = 0, noise: Double? = nil
   ) -> FirstPath? {
@@ -45,8 +45,8 @@ private let degree = Double.pi / 180
     #expect(-6...0 ~= found.firstToPeak)
   }
 
-  /// A reflection three samples later, twice as strong: the edge has the phase of the direct path,
-  /// the strongest sample the phase of the reflection.
+  /// A reflection arrives three samples later, and is twice as strong. The edge has the phase of
+  /// the direct path, and the strongest sample has the phase of the reflection.
   @Test func `Reads the edge and not the peak`() throws {
     let taps = response([(30, 900, 0.4), (33, 1800, 2.6)], seed: 2)
     let edge = try #require(read(taps, at: 29.5))
@@ -81,7 +81,8 @@ private let degree = Double.pi / 180
     #expect(abs(spread.mean) < 0.2 * spread.deviation)
   }
 
-  /// Two receivers half a wavelength apart, from the side: frames are averaged as phasors.
+  /// Two receivers are half a wavelength apart, and the signal comes from the side. The average of
+  /// the frames is an average of phasors.
   @Test func `Computes the phase difference of two receivers`() throws {
     let difference = 2 * .pi * 0.5 * sin(70 * degree)
     var mean = PhasorMean()
@@ -111,7 +112,7 @@ private let degree = Double.pi / 180
     _ = read(broken, at: 30)
     broken[30] = ChannelTap(.nan, 1)
     #expect(read(broken, at: 30) == nil)
-    // A window that begins with the path does not contain the noise.
+    // A window that begins with the path has no samples with noise alone.
     let short = try #require(read(Array(taps[28..<40]), at: 1))
     #expect(short.phaseDeviation == .pi)
     let told = try #require(read(Array(taps[28..<40]), at: 1, noise: 1))

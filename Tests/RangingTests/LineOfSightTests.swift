@@ -20,8 +20,8 @@ import Testing
     #expect(model.inflated(0.1, probability: 0) == 0.1)
     #expect(abs(model.inflated(0.1, probability: 1) - 0.4) < 1e-12)
   }
-  /// Rules cannot name the length of a detour, so it is part of the deviation. Paths that are no
-  /// likelier blocked than any path keep their deviation.
+  /// The rules do not determine the length of a detour, so the deviation includes it. Paths keep
+  /// their deviation if their probability is at most the probability of any path.
   @Test func `A path that is probably blocked may have a detour of a metre`() {
     let model = LineOfSightModel()
     let free = model.effect(probability: nil, on: 0.0025)
@@ -31,7 +31,7 @@ import Testing
     }
     let blocked = model.effect(probability: 1, on: 0.0025)
     #expect(abs(blocked.doubt - 1.81) < 1e-9 && blocked.excess == 0)
-    // The noise of the samples and their slow error grow as without metres.
+    // The noise of the samples and their slow error grow as they do without a doubt in metres.
     #expect(abs(blocked.variance - 0.04) < 1e-9 && blocked.factor == 16)
     #expect(abs(blocked.total(slow: 0.0049) - (1.81 + 16 * 0.0049)) < 1e-9)
     let doubtful = model.effect(probability: 0.575, on: 0.0025)

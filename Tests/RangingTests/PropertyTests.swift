@@ -6,7 +6,8 @@ import UWBTestSupport
 
 /// Properties that hold for any input, with fixed seeds.
 @Suite(.computes) struct PropertyTests {
-  /// Each stamp in turn just before, at and after the end of the counter, clocks up to 40 ppm off.
+  /// Each stamp in turn is just before, at or after the end of the counter. The clocks differ by up
+  /// to 40 ppm.
   @Test(arguments: [32, 40])
   func `The wrap of the counter does not change distances`(_ bits: Int) throws {
     var parameters = TwoWayParameters()

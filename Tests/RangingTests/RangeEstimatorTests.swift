@@ -38,8 +38,8 @@ extension RangeEstimator {
     #expect(estimate.velocity == 0 && estimate.velocityStandardDeviation == 2)
   }
 
-  /// Boards whose delays nobody has calibrated: each pair has an error of its own, which no number
-  /// of samples reveals.
+  /// Without a calibration of the delays, each pair of boards has an error of its own. No number of
+  /// samples shows this error.
   @Test func `Distances of uncalibrated boards are as wrong as stated`() throws {
     var noise = Noise(seed: 32)
     var parameters = RangeEstimator.Parameters()
@@ -64,7 +64,7 @@ extension RangeEstimator {
     }
     #expect(0.62...0.74 ~= Double(within) / Double(pairs))
     #expect(0.93...0.98 ~= Double(withinTwo) / Double(pairs))
-    // The deviation of the first version of this filter.
+    // The first version of this filter stated this deviation.
     #expect(Double(short) / Double(pairs) < 0.3)
   }
 
@@ -110,8 +110,8 @@ extension RangeEstimator {
     #expect((0.9...1.05).contains(velocities.deviation), "of the velocity \(velocities.deviation)")
   }
 
-  /// The deviation also holds for any movement and any noise without an option for it: for a peer
-  /// that hardly moves, one that flies, and samples whose stated deviation is wrong.
+  /// The deviation also holds without options for the movement and the noise. The peer hardly moves
+  /// or flies, and the stated deviation of samples is wrong.
   @Test(arguments: [0.01, 1, 10], [0.05, 0.1, 0.2])
   func `Learns acceleration and noise`(_ density: Double, _ noise: Double) throws {
     var live = Spread()
@@ -152,7 +152,8 @@ extension RangeEstimator {
     #expect(worst < 0.3)
   }
 
-  /// One sample against another: the longer distance counts as wrong, until a third sample decides.
+  /// The first two samples differ. The longer distance counts as wrong until a third sample
+  /// decides.
   @Test func `Recovers soon from an outlier at the start`() throws {
     var estimator = RangeEstimator()
     estimator.update(RangeSample(time: 0, distance: 300))

@@ -47,7 +47,8 @@ import Testing
     #expect(old.delay == 0.3 && old.peerDelays == ["1": 0.2])
   }
 
-  /// One position does not show the scatter of others. Many do, but not the scatter of another day.
+  /// One position does not show the scatter between positions. Many positions show it, but not the
+  /// change from one day to another.
   @Test func `Corrected distances are as uncertain as the calibration`() throws {
     var raw = try TwoWayExchange(
       pollSent: 0, pollReceived: 2132, responseSent: 127_797_332, responseReceived: 127_799_464
@@ -66,12 +67,13 @@ import Testing
       let whole = noise * noise + position * position + found.biasDeviation * found.biasDeviation
       #expect(abs(found.standardDeviation - whole.squareRoot()) < 1e-9)
     }
-    // The result is not better than the distances that it was learned from.
+    // A corrected distance is not more certain than the distances of the calibration.
     let rough = corrected(400, rms: 0.08)
     #expect(0.083...0.085 ~= rough.standardDeviation)
   }
 
-  /// A room with strong reflections, a hall without, and a file that claims the impossible.
+  /// The cases are a room with strong reflections, a hall without reflections, and files with an
+  /// impossible scatter.
   @Test(arguments: [(0.2, 0.10308), (0.02, 0.02693), (0, 0.025), (-1, 0.025)])
   func `The scatter of positions replaces the usual one`(_ scatter: Double, _ constant: Double) {
     var calibration = RangingCalibration()
@@ -81,14 +83,15 @@ import Testing
     #expect(calibration.positionDeviation == max(0, scatter))
   }
 
-  /// More positions leave the change from one day to another, and the delay's own deviation.
+  /// More positions reduce the error from their scatter. The change from one day to another and the
+  /// deviation of the delay remain.
   @Test func `Positions average their scatter, not the day's change`() {
     let deviations = [1, 2, 8, 10_000].map {
       RangingCalibration.biasDeviation(positions: $0, each: 0.1)
     }
     #expect(deviations == deviations.sorted(by: >))
     #expect(abs(deviations[0] - 0.1031) < 1e-4 && abs(deviations[3] - 0.025) < 1e-4)
-    // A file with a number of positions that cannot be.
+    // The number of positions in this file is impossible.
     #expect(RangingCalibration.biasDeviation(positions: 0, each: 0.1) == deviations[0])
     let delay = RangingCalibration().constantDeviation(delay: 0.3)
     #expect(abs(delay - (0.3 * 0.3 + 0.025 * 0.025 + 0.078 * 0.078).squareRoot()) < 1e-9)

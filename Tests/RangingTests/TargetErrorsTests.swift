@@ -84,12 +84,12 @@ import UWBTestSupport
     var noise = Noise(seed: 5)
     let (problem, best) = problem((0..<60).map { _ in size * noise.normal() })
     var errors = TargetErrors(deviation: 0.1)
-    // Weights of ranges depend on the size.
+    // The weights of the ranges depend on the size of the slow error.
     for _ in 0..<10 {
       let found = errors.refine(problem, at: best, TargetFinder.Parameters(), isComplete: true)
       #expect(found != nil)
     }
-    // The assumption of 0.1 m has the weight of two ranges.
+    // The assumption of 0.1 m weighs as much as two ranges.
     #expect(0.6 * size...max(0.05, 1.5 * size) ~= errors.deviation, "\(errors.deviation)")
   }
 
@@ -98,7 +98,7 @@ import UWBTestSupport
     var parameters = TargetFinder.Parameters()
     parameters.headingDrift = 30 * degree / 60
     let walk = DriftingWalk(DriftingWalk.Kind.all[3], seed: 8)
-    // The first minute, with the heading that another drift of a degree a second adds.
+    // In these 50 s, an additional drift of half a degree a second turns the heading.
     var finder = TargetFinder(parameters)
     var (turned, before) = (SIMD3<Double>.zero, walk.sightings[0].pose.position)
     var errors: [Double] = []

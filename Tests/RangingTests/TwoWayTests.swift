@@ -22,7 +22,8 @@ import Testing
     #expect(TickStamp(exactly: .infinity) == nil && TickStamp(exactly: 1e300) == nil)
   }
 
-  /// Twenty ppm at each end and replies of 2 and 8 ms: the symmetric formula is wrong by metres.
+  /// The clocks are off by up to 40 ppm at each end, and the replies take 2 and 8 ms. With these
+  /// values, the symmetric formula is wrong by metres.
   @Test(arguments: [(0.0, 0.0), (20, -20), (-20, 20), (40, -40), (40, 40)])
   func `Double-sided ranging allows unequal replies`(_ initiator: Double, _ responder: Double)
     throws
@@ -64,8 +65,8 @@ import Testing
     }
   }
 
-  /// 10 m, 20 ppm either way, replies of 2 and 8 ms, 100 ps: the figure to reach is a bias below
-  /// 1 mm and 1.95 cm.
+  /// The distance is 10 m, each clock differs by up to 20 ppm, replies take 2 and 8 ms, and stamps
+  /// have 100 ps of noise. The required figures are a bias below 1 mm and a deviation of 1.95 cm.
   @Test func `The stated deviation of double-sided ranging matches the noise`() throws {
     var scene = TwoWayScene(seed: 3)
     scene.deviation = 100e-12
@@ -86,7 +87,8 @@ import Testing
     #expect(abs(errors.deviation / stated - 1) < 0.03)
   }
 
-  /// 1 ms of reply, a carrier known to 0.05 ppm, 100 ps: bias below 3 mm, 2.3 cm.
+  /// The reply takes 1 ms, the carrier offset is known to 0.05 ppm, and stamps have 100 ps of
+  /// noise. The required figures are a bias below 3 mm and a deviation of 2.3 cm.
   @Test func `Corrects single-sided ranging with the carrier`() throws {
     var scene = TwoWayScene(seed: 4)
     (scene.deviation, scene.reply1) = (100e-12, 1e-3)
@@ -150,7 +152,8 @@ import Testing
     #expect(reason { $0.responseReceived.ticks &+= 600_000 } == .tooFar)
   }
 
-  /// For any stamps, the result is a finite distance in the allowed interval, or a reason.
+  /// For any stamps, the result is a finite distance in the allowed interval, or an error with a
+  /// reason.
   @Test func `Any stamps give a finite distance or an error`() {
     var noise = Noise(seed: 6)
     var distances = 0

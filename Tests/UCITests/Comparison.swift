@@ -85,7 +85,7 @@ struct Comparison {
   mutating func compare(hostDecoded theirs: JSON, _ message: Message) {
     guard case .payload(let info as SessionInfo) = message.content,
       case .twoWay(let list) = info.measurements, theirs != .null,
-      // One host printed the previous measurement beside the next frame.
+      // One host printed the previous measurement next to the following frame.
       theirs["seq"].number == Int64(info.sequenceNumber)
     else { return }
     expect(theirs["token"].number == Int64(info.sessionToken), "token")
@@ -158,7 +158,7 @@ private enum Names {
       return ["DEVICE_STATE": 0, "LOW_POWER_MODE": 1][name]
     }
     if name.hasPrefix("SUPPORTED_") {
-      // The other decoder has the numbers of FiRa 1.x only, and names numbers of 2.0 by them.
+      // The other decoder knows only the numbers of FiRa 1.x, and names numbers of 2.0 after them.
       let short = String(name.dropFirst("SUPPORTED_".count))
       let same = [
         "AOA": "AOA_SUPPORT", "MULTI_NODE_MODES": "MULTI_NODE_MODE",

@@ -46,7 +46,8 @@ import UCITestSupport
       comparison.compare(hostDecoded: line["decoded"]["host_decoded"], message)
       comparison.compare(vendor: line["decoded"], message)
     }
-    // Messages without a published layout, or whose header is wrong. All others are decoded.
+    // The rest are messages without a published layout, or with a wrong header. All other messages
+    // are decoded.
     for (name, packets) in opaque where !Self.withoutLayout.contains(name) {
       Issue.record("\(name) was not understood: \(packets)")
     }
@@ -57,8 +58,9 @@ import UCITestSupport
     print("corpus: \(complete) frames, \(broken) broken ones, \(comparison.compared) fields")
   }
 
-  // From pica: invalid commands sent on purpose, their answers, ends of segmented messages and
-  // unused groups. From AOSP: segments of invented vendor messages.
+  // The messages from pica are invalid commands, sent on purpose, and their answers, ends of
+  // segmented messages, and unused groups. The messages from AOSP are segments of invented vendor
+  // messages.
   private static let withoutLayout: Set<String> = [
     "ANDROID_FIRA_RANGE_DIAGNOSTICS_CMD", "ANDROID_FIRA_RANGE_DIAGNOSTICS_RSP",
     "CORE_DEVICE_RESET_CMD", "CORE_DEVICE_STATUS_CMD", "CORE_DEVICE_SUSPEND_CMD",
@@ -133,7 +135,8 @@ import UCITestSupport
     print("payload vectors: \(parameters) parameters, \(measurements) fields of measurements")
   }
 
-  /// The corpus names parameters with their values or by older names.
+  /// Returns whether two names are of the same parameter. The corpus adds values to names, or uses
+  /// older names.
   private static func isSameParameter(_ corpus: String, _ name: String) -> Bool {
     let older = [
       "RANGING_INTERVAL": "RANGING_DURATION", "RANGE_DATA_NTF_PROXIMITY_NEAR": "NEAR_PROXIMITY",

@@ -22,7 +22,7 @@ struct FieldRandomiser: FieldCoder {
   var generator: SeededGenerator
   /// The number of bytes of the fields so far on the wire.
   private(set) var position = 0
-  /// More than one layout would fit some of these fields.
+  /// Whether more than one layout fits some of these fields.
   private(set) var isAmbiguous = false
 
   init(seed: UInt64, dialect: Dialect) {
@@ -125,7 +125,7 @@ struct FieldRandomiser: FieldCoder {
     if case .device = space { longIDs = dialect.twoByteConfigIDs }
     try self.list(name, &list, .u8, blank: TLV(0, [])) { c, tlv throws(PayloadError) in
       try c.parameterID(&tlv.id, &tlv.subID, space) { longIDs?.contains($0) ?? false }
-      // The other fields do not show which of these have two bytes.
+      // The other fields do not show which identifiers have two bytes.
       if tlv.subID == nil, (0xE3...0xE5).contains(tlv.id) { tlv.id = 0x45 }
       try c.bytes(name, &tlv.value, .u8)
     }

@@ -79,7 +79,7 @@ private struct Generator: RandomNumberGenerator {
       if round % 8 == 0 { _ = message.fields(dialect: dialect) }
       view(payload, message)
     }
-    // Most damage is to values, and many payloads still have to decode.
+    // Most of the damage changes values, so a large number of payloads still has to decode.
     #expect(understood > 12_500)
   }
 
@@ -113,7 +113,7 @@ private struct Generator: RandomNumberGenerator {
             if message.payload(dialect: dialect) != payload {
               Issue.record("\(key) of \(count) times \(byte) is not encoded as it was")
             }
-            // Descriptions come from the bytes: no byte causes a thousand characters.
+            // Descriptions come from the bytes, and no byte may cause a thousand characters.
             if count == 48, message.fields(dialect: dialect).description.utf8.count > 52_000 {
               Issue.record("\(key) of \(count) times \(byte) says more than it holds")
             }

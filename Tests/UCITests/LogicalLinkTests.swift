@@ -56,7 +56,7 @@ import UCITestSupport
     #expect(all.repetitionCount == 6)
     #expect(all.linkTimeout == 7)
     #expect(all.port == 8)
-    // A bit without a known field is kept.
+    // The value keeps a bit that has no known field.
     let some = try #require(
       try decode("420b0005 00 0280 4000", as: BodyResponse<LogicalLinkParameters>.self)?.body)
     #expect(some.control == 0x8002)

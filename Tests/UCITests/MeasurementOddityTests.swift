@@ -65,7 +65,7 @@ import UCITestSupport
     #expect(list.first?.azimuth.degrees == -17.5)
     #expect(list.first?.elevation.degrees == 5)
     #expect(Angle(raw: -23_040, figureOfMerit: 0).degrees == -180)
-    // pica writes whole degrees into the field, and the value is then exact.
+    // pica writes whole degrees into the field, so that the value is their number of 1/128 degrees.
     #expect(try twoWay(Vectors.pica).first?.azimuth.degrees == 27.0 / 128)
   }
 

@@ -62,7 +62,7 @@ import UCITestSupport
     let packet =
       "4002002a 00 0300 0200 0200 0200 20 000f" + hexadecimal(Array("SR250_A1V2_PROD".utf8))
       + "0103 0131ff 0203 020023 040164 "
-    // The list above has 17 + 5 + 5 + 3 = 30 bytes; two of padding make it 32.
+    // The list above has 17 + 5 + 5 + 3 = 30 bytes, and two bytes of padding make it 32.
     let padded = packet + "7000"
     let info = try #require(try decode(padded, as: BodyResponse<DeviceInfo>.self)?.body)
     #expect(info.vendor == .nxp)
@@ -124,7 +124,7 @@ import UCITestSupport
       }
       #expect(kept == payload(of: packet))
     }
-    // A message too short for its layout is kept, with the reason.
+    // The decoder keeps the bytes of a message that is too short for its layout, with the reason.
     guard case .opaque([], .tooShort?) = try Message(packet: bytes("20000000")).content else {
       Issue.record("an empty reset was understood")
       return

@@ -53,7 +53,7 @@ import UCITestSupport
     #expect(try take(packets[0], &reassembler) == .incomplete)
     #expect(try take(bytes("60010001 ff"), &reassembler) == .whole)
     #expect(reassembler.dropped == 1)
-    // The end of the dropped message is now a message on its own.
+    // The last segment of the dropped message now counts as a whole message.
     #expect(try take(packets[1], &reassembler) == .whole)
   }
 
@@ -63,7 +63,7 @@ import UCITestSupport
     #expect(try take(bytes("71020002 0102"), &reassembler) == .incomplete)
     #expect(try take(bytes("61020001 03"), &reassembler) == .completed)
     #expect(joined(reassembler) == [1, 2, 3])
-    // A response with this opcode is another message.
+    // A response is another message than a notification, although both have the same opcode.
     #expect(try take(bytes("72000001 aa"), &reassembler) == .incomplete)
     #expect(try take(bytes("52000001 01"), &reassembler) == .incomplete)
     #expect(try take(bytes("42000001 02"), &reassembler) == .completed)

@@ -43,7 +43,7 @@ import UCITestSupport
     #expect(keyed.action == .addWithLongKey)
     #expect(keyed.controlees[0].subSessionID == 5)
     #expect(keyed.controlees[0].key == Array(repeating: 0x6B, count: 32))
-    // An unknown action does not determine the length of its entries.
+    // For an unknown action, the length of the entries is unknown as well.
     let unknown = try Message(packet: bytes("21070006 07000000 09 01"))
     guard case .opaque(_, .invalid?) = unknown.content else {
       Issue.record("an unknown action was understood")
@@ -65,7 +65,7 @@ import UCITestSupport
       older.controlees == [
         ControleeStatus(address: 0x00C0, status: .keyFetchFailed, subSessionID: 4)
       ])
-    // 20 bytes fit both forms, and then the version decides.
+    // 20 bytes fit both forms, so the version decides.
     let both = "61070014 07000000 05 02 c000 00000000 00 c100 00000000 00"
     let as1 = try #require(
       try decode(both, as: MulticastListNotification.self, dialect: Dialect(generation: .fira1)))

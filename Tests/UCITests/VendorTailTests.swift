@@ -57,7 +57,8 @@ import UCITestSupport
     #expect(published.antennas == [1] && published.debugAntennas == [1])
     #expect(published.measurements.map(\.angles.count) == [0])
     #expect(published.measurements.map(\.receivers.count) == [1])
-    // Counts beyond the end, a length beyond the end, no length, nothing, and a tag cut off.
+    // The tails have counts beyond the end, a length beyond the end, no length, no bytes, and a
+    // truncated tag.
     for text in [
       "0e00 00 00 00 ff 01 00 01 01 000000000000", "ff00 00 00", "01", "", "0000",
       log + "01" + String(repeating: "5a", count: 15),
@@ -100,7 +101,8 @@ import UCITestSupport
   }
 
   @Test func distancesByFrame() throws {
-    // ToA by frame: a second distance after the receivers, no angles.
+    // A report of the times of arrival by frame has a second distance after the receivers, and no
+    // angles.
     let body = "a1 00000100 00 03 01 02 03 01 04" + "14 19 4001 8001 2c01 d2040000"
     let length = hexadecimal([UInt8(bytes(body).count), 0])
     let read = try #require(tail(length + body))
@@ -138,7 +140,7 @@ import UCITestSupport
   }
 
   @Test func messageControl() throws {
-    // TX antenna, millimetres, all frames.
+    // The report has a TX antenna, millimetres, and all frames.
     let control = "a1 01000300 05 00 00 01 01 02 01 01"
     let entry = "0000 0000 0000" + "14 19 4001 8001 0014 00c0" + "d2040000"
     let body = control + entry + entry

@@ -63,7 +63,7 @@ import UCITestSupport
     for packet in ["2f000000", "6e060001 02", "6b310001 01", "690a0008 4433221100000000"] {
       #expect(try !isUnderstood(packet, .assumed), "\(packet)")
     }
-    // The vendor of a vendor's chip decides, not the group.
+    // For a vendor's chip, its vendor decides, not the group.
     var dialect = Dialect.assumed
     let sr250 = "4002001b 00 0300 0200 0200 0200 11 000f 53523235305f413156325f50524f44"
     dialect.learn(from: try Message(packet: bytes(sr250)))

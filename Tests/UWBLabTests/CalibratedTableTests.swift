@@ -8,7 +8,7 @@ import UWBTestSupport
 
 /// Corrections that were learned from distances are applied to tables of distances.
 @Suite(.computes) struct CalibratedTableTests {
-  /// The delays of three peers, or of anchors with these names.
+  /// The delays of three peers, or of anchors with the same names.
   private var byPeer: RangingCalibration {
     var calibration = RangingCalibration()
     (calibration.delay, calibration.peerDelays) = (0.4, ["A": 0.3, "B": 0.5, "C": 0.4])
@@ -75,7 +75,7 @@ import UWBTestSupport
     let (corrected, raw) = (try run(byPeer), try run(nil))
     #expect(abs(try #require(corrected.numbers("x_m").last) - 3) < 0.02)
     #expect(abs(try #require(corrected.numbers("y_m").last) - 2) < 0.02)
-    // With known delays the stated deviation is smaller: the slowly changing error remains.
+    // Known delays make the stated deviation smaller, and only the slowly changing error remains.
     #expect(
       try #require(corrected.numbers("cov_xx").last) < #require(raw.numbers("cov_xx").last))
     let differences = try CSVTable(text: "time_s,anchor_a,anchor_b,tdoa_m\n0,A,B,1\n")
@@ -108,7 +108,7 @@ import UWBTestSupport
   }
 }
 
-/// Sums of delays, where there is no triangle.
+/// Sums of delays of two boards, from measurements that contain no triangle of boards.
 @Suite(.computes) struct PairDelayTests {
   private func fit(_ pairs: [(String, String, Double)]) throws -> RangingCalibration {
     var text = "board_a,board_b,truth_m,range_m\n"
@@ -159,7 +159,8 @@ import UWBTestSupport
     #expect(single.numbers("sigma_m").allSatisfy { 0.3..<0.4 ~= $0 })
   }
 
-  /// More measurements do not reduce the error of an anchor, live or not, nor with single epochs.
+  /// More measurements do not reduce the error of an anchor. This holds live, with later rows, and
+  /// with single epochs.
   @Test func positionsAreLessCertainWithAnAnchorThatIsNotCalibrated() throws {
     let folder = try TemporaryFolder()
     defer { folder.remove() }
@@ -202,7 +203,7 @@ import UWBTestSupport
     #expect(sigmas[1] == plain[1])
   }
 
-  /// Once a triangle is measured, its delays take precedence over the sums in the file.
+  /// The delays of a measured triangle of boards take precedence over the sums in the file.
   @Test func delaysOfATriangleGoFirst() throws {
     var calibration = try fit([("T", "A", 0.3), ("T", "B", 0.4)])
     calibration.merge(try fit([("T", "A", 0.2), ("T", "B", 0.2), ("A", "B", 0.2)]))

@@ -45,8 +45,8 @@ import UWBTestSupport
   }
 
   @Test func placementsAreRepeatedSkippedAndKept() async throws {
-    // A placement that was rejected, one measured twice, one skipped before and one skipped after
-    // its measurement.
+    // The answers reject one placement, repeat the measurement of the next one, skip one before its
+    // measurement, and skip one after its measurement.
     let kept = try await run(
       ["far", "11", "2", "what", "r", "3", "", "s", "", "s"], suggestions: [nil, 4, 5])
     #expect(kept == [3.5])
@@ -81,8 +81,8 @@ import UWBTestSupport
     #expect(silent?.code == .noAnswer)
   }
 
-  /// Pairs that distinguish left and right get tables of the front; other pairs distinguish no
-  /// sides.
+  /// A line of antennas that distinguishes left from right gets a table of the front. Another line
+  /// distinguishes no sides.
   @Test(arguments: zip([90.0, 0], ["Take out the rows from behind", "Turn the antennas"]))
   func aLineOfAntennasIsNoRing(axis: Double, advice: String) throws {
     let samples = (0..<221).map { step in

@@ -103,7 +103,7 @@ import UWBTestSupport
     #expect(try folder.read("t.csv") == expected + ",|\n")
   }
 
-  /// Each day from 1600 to 2400 or so, compared with Foundation's calendar.
+  /// The days of all years from 1600 to about 2400, compared with Foundation's calendar.
   @Test func daysAreThoseOfTheCalendar() throws {
     var calendar = Calendar(identifier: .gregorian)
     calendar.timeZone = try #require(TimeZone(secondsFromGMT: 0))
@@ -159,8 +159,8 @@ import UWBTestSupport
       quantity.units.map { (name, quantity, $0.suffix, $0.factor) }
     }
 
-  /// A name with a unit, in upper or lower case, and the option for a name without one give the
-  /// same number.
+  /// A unit in the name, in upper or lower case, gives the same number as the option for a name
+  /// without a unit.
   @Test(arguments: units.indices)
   func theNameOrTheOptionHasTheUnit(_ index: Int) throws {
     let (name, quantity, suffix, factor) = Self.units[index]
@@ -178,7 +178,8 @@ import UWBTestSupport
     }
   }
 
-  /// Without either, the first unit applies; but angles need theirs.
+  /// Without a unit in the name and without the option, the first unit applies. Only angles need a
+  /// unit.
   @Test(arguments: quantities.indices)
   func theFirstUnitIsUsual(_ index: Int) throws {
     let (name, quantity) = Self.quantities[index]
@@ -193,7 +194,7 @@ import UWBTestSupport
     #expect(error?.recoverySuggestion?.contains("--unit \(name)=deg") == true)
   }
 
-  /// The option is not ignored beside a column whose name has a unit, nor for names of peers.
+  /// An option is an error beside a column whose name has a unit, and for names of peers.
   @Test(arguments: [
     ("range=cm", "range,range_m"), ("pdoa_deg=rad", "pdoa_deg"), ("RANGE=cm", "Range,Range_M"),
     ("t1=ns", "t1_ticks,t1"), ("Peer=m", "Peer,range_m"), ("status=m", "status"),

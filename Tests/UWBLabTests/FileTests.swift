@@ -123,7 +123,7 @@ import UWBTestSupport
     #expect(error?.description.contains(cause) == true, "\(error?.description ?? "")")
   }
 
-  /// The geometry names its column in radians; a table may have degrees.
+  /// The geometry names its column with radians, and a table may have the column in degrees.
   @Test func aPhaseMayHaveAnotherUnit() throws {
     let folder = try TemporaryFolder()
     defer { folder.remove() }

@@ -25,7 +25,8 @@ import UWBTestSupport
     }
   }
 
-  /// Stamps of a round over 10 m with replies of 2 ms, the initiator 10 ppm fast.
+  /// Returns the stamps of a round over 10 m with replies of 2 ms. The initiator's clock is 10 ppm
+  /// fast.
   private static func stamps(_ kind: Kind, _ start: Double, _ peer: Int) -> [Int64] {
     let flight = 10 / SpeedOfLight.inAir
     func own(_ time: Double) -> Int64 { Int64(((start + time) * 1.00001 * 63.8976e9).rounded()) }
@@ -91,7 +92,8 @@ import UWBTestSupport
         """, to: "a.json"))
   }
 
-  /// Lines of the output and warnings, of the whole table, row by row, or in pieces.
+  /// Returns the lines of the output and the warnings: of the whole table, row by row, or in
+  /// pieces.
   private static func lines<Value>(
     _ text: String, isLive: Bool, piece: Int? = nil,
     _ begin: (CSVTable) throws(LabError) -> RowComputation<Value>
@@ -150,7 +152,7 @@ import UWBTestSupport
     }
   }
 
-  /// Row by row, results, statuses and warnings are equal to the results of the whole table.
+  /// Computations row by row have the results, statuses and warnings of the whole table.
   @Test(arguments: Kind.allCases, 1...2)
   func rowsGiveTheSameAsTheTable(_ kind: Kind, seed: Int) throws {
     let text = Self.table(kind, seed: seed, damaged: seed > 1)
@@ -160,14 +162,14 @@ import UWBTestSupport
     #expect(live.warnings == whole.warnings && live.warnings.isEmpty == (seed == 1))
   }
 
-  /// A target is found by earlier rows only.
+  /// The search for a target uses earlier rows only.
   private static let pieces =
     Kind.allCases.map { ($0, false) } + Kind.allCases.filter { $0 != .find }.map { ($0, true) }
 
   /// Pieces give the same as the whole table, also with results that need later rows.
   @Test(arguments: pieces)
   func piecesGiveTheSameAsTheTable(_ kind: Kind, usesLaterRows: Bool) throws {
-    // The first hundred rows reveal the clocks of double-sided ranging, and belong to one piece.
+    // The first hundred rows show the clocks of double-sided ranging, and belong to one piece.
     let rows = kind == .find ? 90 : 330
     let text = Self.table(kind, seed: 3, damaged: true, rows: rows)
     let whole = try Self.lines(kind, text, isLive: false, usesLaterRows: usesLaterRows)
@@ -195,7 +197,7 @@ import UWBTestSupport
     #expect(try folder.read("out.csv").split(separator: "\n").count == 201)
   }
 
-  /// An output that is the input does not truncate it before it is read.
+  /// If the output file is also the input file, the command reads it before truncating it.
   @Test func outputsMayBeTheInput() throws {
     let folder = try TemporaryFolder()
     defer { folder.remove() }
@@ -215,7 +217,7 @@ import UWBTestSupport
     #expect(try folder.read("a.csv").split(separator: "\n").count == 201)
   }
 
-  /// The problem of a table of which nothing can be computed is the same in pieces.
+  /// If no row of a table has a result, the problem is the same in pieces.
   @Test(arguments: ["?", ""]) func tablesWithoutResultsAreRefused(_ cell: String) throws {
     let folder = try TemporaryFolder()
     defer { folder.remove() }
@@ -256,7 +258,8 @@ import UWBTestSupport
     #expect(all.table.rowCount == 4 && all.table.text(3, 2) == "i")
   }
 
-  /// Positions of two peers, of which one has no row at some times, and other rows.
+  /// The table has the positions of two peers and other rows. One of the peers has no row at some
+  /// times.
   @Test(arguments: [false, true]) func epochsGiveTheSameAsTheTable(damaged: Bool) throws {
     let folder = try TemporaryFolder()
     defer { folder.remove() }
@@ -311,7 +314,8 @@ import UWBTestSupport
     #expect(counts == [3, 1, 0])
   }
 
-  /// With later rows, rows keep their order and their cells, and at least as many have a result.
+  /// With later rows, the rows keep their order and their cells, and at least as many rows have a
+  /// result.
   @Test(arguments: Kind.allCases.filter { $0 != .find })
   func laterRowsOnlyAddResults(_ kind: Kind) throws {
     let text = Self.table(kind, seed: 5, damaged: true)
@@ -329,7 +333,7 @@ import UWBTestSupport
     }
   }
 
-  /// Distances are right with each protocol, whatever is damaged in other rows.
+  /// Distances are right with each protocol, whatever damage other rows have.
   @Test(arguments: [Kind.doubleSided, .singleSided, .secondResponse], [false, true])
   func distancesAreRight(_ kind: Kind, isLive: Bool) throws {
     let lines = try Self.lines(
@@ -399,7 +403,7 @@ import UWBTestSupport
     #expect(error?.code == .badTable)
   }
 
-  /// Charts of the same table are the same, and there is at least one of each kind.
+  /// Repeated charts of a table are equal, and each computation has at least one chart.
   @Test(arguments: Kind.allCases) func chartsAreDrawn(_ kind: Kind) throws {
     let table = try CSVTable(text: Self.table(kind, seed: 11, damaged: true))
     let charts: [Chart] =

@@ -56,7 +56,7 @@ import UWBTestSupport
     #expect(rule[39] < 0.2 && found[39] > 0.8 && found[0] < 0.2)
     #expect(abs(learned.numbers("range_m")[39] - 3) < 0.15)
     #expect(plain.numbers("range_m")[39] > 3.4)
-    // Constant errors are not learned: the ones of free paths stay the same.
+    // Learning does not change constant errors: free paths keep theirs.
     let (wide, before) = (learned.numbers("sigma_m"), plain.numbers("sigma_m"))
     #expect(abs(wide[10] - before[10]) < 0.05)
     let header = try ComputedText(
@@ -75,7 +75,7 @@ import UWBTestSupport
     for row in 0..<80 {
       let isBlocked = row % 4 == 3
       text += "\(Double(row / 4) / 5),\(["A", "B", "C", "D"][row % 4]),"
-      // As weak as paths of greater distances in the halls.
+      // Levels are as low as on longer paths in the halls.
       text += "\(32.squareRoot() + (isBlocked ? 0.5 : 0)),-85.5,\(isBlocked ? -91.5 : -87.5)\n"
     }
     let table = try CSVTable(text: text)

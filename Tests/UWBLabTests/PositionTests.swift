@@ -86,7 +86,7 @@ import UWBTestSupport
       try CSVTable(text: "time_s,range_m\n0,1\n").positions(anchors)
     }
     #expect(error?.description.contains("anchor") == true)
-    // The anchors have another name beside the peers.
+    // The column of anchors has another name beside a column of peers.
     let misspelt = try CSVTable(text: "time_s,peer,anchors,range_m\n0,tag,0x0001,2\n")
     let problem = try misspelt.positions(anchors).problem
     #expect(problem?.description.contains("tag (1 row)") == true)
@@ -136,7 +136,7 @@ import UWBTestSupport
     let file = try folder.write(
       #"{"A": [0, 0, 0.5], "B": [6, 0, 2.5], "C": [6, 5, 0.5], "D": [0, 5, 2.5]}"#, to: "a.json")
     let list = try Anchors(file: file)
-    // Half of the variance of a distance is of each end.
+    // Each end has half of the variance of a distance.
     let end = ChipFamily.unknown.uncalibratedDeviation / 2.0.squareRoot()
     var (within, radii) = (0, [Double]())
     for seed in 1...60 as ClosedRange<UInt64> {
@@ -155,12 +155,12 @@ import UWBTestSupport
       radii.append(run.numbers("r95_m")[11])
       if dx * dx + dy * dy <= radii[radii.count - 1] * radii[radii.count - 1] { within += 1 }
     }
-    // With 7 cm for each anchor, a third of the places was outside.
+    // With an assumed deviation of 7 cm for each anchor, a third of the places was outside.
     #expect(within >= 53, "\(within) of 60")
     #expect(radii.allSatisfy { $0 < 1 }, "\(radii)")
   }
 
-  /// Ranges that differ only in the knowledge about their constant errors.
+  /// The ranges are the same, and only the knowledge about their constant errors differs.
   @Test func `A calibration makes the circle smaller`() throws {
     let folder = try TemporaryFolder()
     defer { folder.remove() }

@@ -15,7 +15,7 @@ import UWBTestSupport
     return degrees * .pi / 180 == 0 ? 0.3 + noise : 2.6 * sine(degrees) + 0.3 + noise
   }
 
-  /// From its series: enough for 90 degrees.
+  /// Returns the sine from its series, which is exact enough for 90 degrees.
   private static func sine(_ degrees: Double) -> Double {
     let x = degrees * .pi / 180
     var (term, sum) = (x, x)
@@ -118,7 +118,7 @@ import UWBTestSupport
     return try calibration.fit(try table.delayMeasurements().values).report
   }
 
-  /// Boards that walk about while they are measured.
+  /// The boards move while the distances between them are measured.
   @Test func placementsThatContradictEachOtherGiveNoDelay() throws {
     let rows = [("2", "2.82"), ("3", "2.18"), ("4", "2.82")].flatMap { truth, range in
       [String](repeating: "A,B,\(truth),\(range),,", count: 10)

@@ -43,7 +43,7 @@ import UWBTestSupport
     #expect(missing?.description.contains("no column reference") == true)
     let empty = try CSVTable(text: "time_s,range_m,truth_m\n0,2,\n").filteredRanges()
     #expect(throws: LabError.self) { try empty.scores(truth: "truth") }
-    // The reason why nothing was computed is more useful.
+    // Without results, the reason for that is more useful than scores.
     let broken = try CSVTable(text: "time_s,range_m,truth_m\n12:30,2,2\n").filteredRanges()
     #expect(try broken.scores(truth: "truth").isEmpty)
     #expect(broken.problem?.description.contains("invalid_time_s") == true)
@@ -83,7 +83,7 @@ import UWBTestSupport
     for epoch in 0..<10 {
       for (name, x, y) in [("A", 0.0, 0.0), ("B", 6, 0), ("C", 0, 6), ("D", 6, 6)] {
         let range = ((x - 2) * (x - 2) + (y - 3) * (y - 3) + 1).squareRoot()
-        // The stated truth is 3 and 4 dm away.
+        // The stated truth is 0.3 and 0.4 m away from the position.
         text += "\(Double(epoch) / 5),\(name),\(range),2.3,3.4\n"
       }
     }

@@ -58,7 +58,8 @@ import UWBTestSupport
     #expect(error?.code == .badTable && error?.line == line)
   }
 
-  /// The first line that is not a comment is the header, unless the format names another.
+  /// The first line that is not a comment is the header, unless the format gives the number of
+  /// another line.
   @Test(arguments: [
     ("# by hand\n#again\ntime_s,range_m\n#1,2\n3,4\n", nil, 3, 5),
     ("#x;y\n\ntime_s;range_m\n3;4\n", nil, 3, 4),
@@ -75,7 +76,7 @@ import UWBTestSupport
     #expect(table.number(0, 0) == 3 && table.number(0, 1) == 4)
   }
 
-  /// The advice names the option wherever a comment may be the header.
+  /// The advice names the option whenever a comment may be the header.
   @Test(arguments: ["# time_s,range_m\n3,4\n5,6\n", "# time_s,range_m\n"])
   func aMarkedHeaderNeedsItsLine(_ text: String) {
     let error = #expect(throws: LabError.self) { try table(text).filteredRanges() }

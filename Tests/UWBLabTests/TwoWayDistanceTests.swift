@@ -51,12 +51,14 @@ import UWBTestSupport
     #expect(abs(whole.numbers("sigma_m")[0] - 0.3006) < 1e-4)
   }
 
-  /// 10 m, the initiator's clock 20 ppm faster, replies of 2 ms, another response 5 ms later:
-  /// single-sided without the offset would be 6 m off.
+  /// The distance is 10 m, the initiator's clock is 20 ppm fast, replies take 2 ms, and another
+  /// response follows 5 ms later. Single-sided ranging without the clock offset would be wrong by 6
+  /// m.
   private let secondResponse = "0,900002132,1027797332,127802020,1347285332,447296410"
 
-  /// Rounds of two clocks that began to count together or not, as rows of `time_s` and stamps: of
-  /// the poll, the response, and a final, a second response, or neither.
+  /// Returns rounds as rows of `time_s` and stamps. The two clocks may have begun to count
+  /// together. A row has the stamps of the poll and the response. The stamps of a final or of a
+  /// second response may follow.
   private func rounds(
     third: Third?, metres: Double, reply: Double, startOfResponder: Double, counting: Double = 1,
     interval: Double = 0.1, fast: Double = 5e-6, bits: Int = 62
@@ -76,7 +78,7 @@ import UWBTestSupport
       case .response: stamps += [responder(later), initiator(later + flight)]
       case nil: break
       }
-      // 128 · 499.2 MHz.
+      // The counter runs at 128 · 499.2 MHz.
       return (
         "\(start)",
         stamps.map { stamp in
@@ -87,7 +89,8 @@ import UWBTestSupport
     }
   }
 
-  /// Polls so far apart, without times, that a turn of the counter is missed reveal wrong offsets.
+  /// Without times, polls are so far apart that the computation misses a wrap of the counter. The
+  /// wrong clock offsets then refuse no row.
   @Test(arguments: [(40, 60.0), (40, 18), (32, 0.1), (32, 0.2), (32, 0.5), (32, 1)])
   private func missedTurnsOfTheCounterRefuseNothing(bits: Int, interval: Double) throws {
     for (metres, ppm) in [(2.0, 3.0), (5, 5), (2, 6), (5, 2), (5, 4), (8, 9)] {
@@ -107,8 +110,8 @@ import UWBTestSupport
 
   private enum Third: CaseIterable { case final, response }
 
-  /// Any two columns of stamps, in each protocol, with and without times: distances are right where
-  /// the exchange of columns is not detected.
+  /// The table exchanges any two columns of stamps, in each protocol, with and without times.
+  /// Wherever the computation does not detect the exchange, distances are right.
   @Test(arguments: [nil, .final, .response] as [Third?])
   private func exchangedColumns(third: Third?) throws {
     for (start, metres, reply) in [(4.2, 3.0, 1e-3), (0, 3, 1e-3), (11, 30, 3e-4), (0, 30, 5e-3)] {
@@ -146,7 +149,8 @@ import UWBTestSupport
       return ([header] + rounds.map { (time ? [$0.time] : []) + $0.stamps })
         .map { $0.joined(separator: ",") }.joined(separator: "\n")
     }
-    // Picoseconds have a suffix, and so have nanoseconds, which are rounded to 30 cm here.
+    // Columns in picoseconds have a suffix, and so have columns in nanoseconds, which are rounded
+    // to 30 cm here.
     for (unit, counting, error) in [
       ("_ticks", 1, 0.01), ("_ps", 15.6500, 0.01), ("_ns", 0.01565, 0.4),
     ] {
@@ -161,7 +165,7 @@ import UWBTestSupport
     #expect(isSet == (true, false))
     let named = try CSVTable(Array(table("", 15.65).utf8), format).doubleSidedDistances()
     #expect(named.rows.allSatisfy { abs(($0.value?.distance ?? 0) - 10) < 0.01 })
-    // Without either, replies are shorter than a frame.
+    // Without an option and a suffix, the stamps mean replies shorter than a frame.
     for counting in [0.01565, 1.565e-5] {
       let found = try CSVTable(text: table("", counting, time: false)).doubleSidedDistances()
       #expect(found.rows.allSatisfy { $0.status == "implausible_reply" })
@@ -212,19 +216,21 @@ import UWBTestSupport
         #expect(run.numbers("sigma_m")[0] > 0.3)
       }
     }
-    // Taken for a final, the stamp contradicts the clocks, and the advice names the option.
+    // As a stamp of a final, the second response contradicts the clocks, and the advice names the
+    // option.
     let taken = try CSVTable(text: "t1,t2,t3,t4,t5,t6\n\(secondResponse)\n").doubleSidedDistances()
     #expect(taken.rows[0].status == "implausible_clocks")
     #expect(taken.problem?.recoverySuggestion?.contains("--second-response") == true)
-    // Single-sided ranging has no use for a final.
+    // Single-sided ranging does not use the stamps of a final.
     let rows = try singleSided(
       "t1,t2,t3,t4,t5,t6\n\(exchange)\n\(exchange.replacing("638982396", with: ""))\n")
     #expect(rows.rows.allSatisfy { abs((Double($0["distance_m"] ?? "") ?? 0) - 10) < 0.01 })
-    // Where the clocks agree, the command accepts it.
+    // Where the clocks agree, the command accepts a final as a second response.
     let same = "t1,t2,t3,t4,t5,t6\n0,2132,127797332,127799464,638980264,638982396\n"
     #expect(abs(try singleSided(same, secondResponse: true).numbers("distance_m")[0] - 10) < 0.01)
     #expect(abs(try doubleSided(same).numbers("distance_m")[0] - 10) < 0.01)
-    // Both ends began to count together: clocks that agree to a microsecond still reveal it.
+    // Both ends began to count together. Even clocks that agree within a microsecond show that the
+    // message is a second response.
     let near = (0..<5).map { round in
       // A tenth of a second later; the initiator counts 20 ppm more.
       let (own, other) = (6_389_887_795 * round, 6_389_760_000 * round)
@@ -235,7 +241,7 @@ import UWBTestSupport
     let rows5 = try doubleSided(
       "t1,t2,t3,t4,t5,t6\n" + near.joined(separator: "\n") + "\n", secondResponse: true)
     #expect(rows5.numbers("distance_m").allSatisfy { abs($0 - 10) < 0.05 })
-    // A clock offset that is beyond every crystal.
+    // The clock offset is greater than any crystal's.
     let broken = secondResponse.replacing("447296410", with: "450296410")
     let text = "t1,t2,t3,t4,t5,t6\n\(broken)\n"
     #expect(try doubleSided(text, secondResponse: true).rows[0]["status"] == "implausible_clocks")
@@ -317,7 +323,7 @@ import UWBTestSupport
     #expect(unknown.bias > 0.28 && unknown.whole > unknown.bias)
   }
 
-  /// Errors that no filter removes pass through the filter, and are not treated as noise there.
+  /// Filters do not remove constant errors, and do not treat them as noise.
   @Test(arguments: [false, true])
   func aFilterKeepsTheConstantPart(live: Bool) throws {
     let lines = (0..<50).map { "\(Double($0) / 10),5,0.3006,0.3" }
@@ -386,7 +392,8 @@ import UWBTestSupport
     #expect(try doubleSided("t1,t2,t3,t4,t5,t6\n").rows.isEmpty)
   }
 
-  /// Single-sided rounds of 1 ms reply, 10 Hz, the initiator 10 ppm fast.
+  /// Returns single-sided rounds at 10 Hz with replies of 1 ms. The initiator's clock is 10 ppm
+  /// fast.
   private func singleSidedTable(_ distances: [Double], power: (Int) -> Double = { _ in -80 })
     -> String
   {
@@ -434,7 +441,7 @@ import UWBTestSupport
     defer { folder.remove() }
     let file = folder.path("calibration.json")
     let text = singleSidedTable((0..<60).map { 2 + Double($0) / 4 }) { -70 - Double($0) / 3 }
-    // The truth is half a metre shorter, and less at strong signals.
+    // The truth is shorter by half a metre, or by less at strong signals.
     let lines = text.split(separator: "\n").enumerated().map { index, line in
       guard index > 0 else { return "\(line),truth_m" }
       let cells = line.split(separator: ",")

@@ -6,8 +6,8 @@ import UWBLink
 
 @Suite("Ring of frames", .timeLimit(.minutes(10)))
 struct FrameRingTests {
-  /// Whether the producer fences each frame: always possible; its alternative where the kernel has
-  /// it.
+  /// Whether the producer executes a fence for each frame. It always can. The alternative needs the
+  /// kernel's process barrier.
   static let fences = cuwb_has_process_barrier() ? [false, true] : [true]
 
   static func frame(_ number: UInt32, length: Int = 60) -> [UInt8] {
@@ -22,7 +22,7 @@ struct FrameRingTests {
 
   static func bytes(_ span: RawSpan) -> [UInt8] { span.withUnsafeBytes { Array($0) } }
 
-  /// Around the size of a slot, and of the longest frames of each kind.
+  /// The lengths are near the size of a slot, and near the longest frames of each kind.
   @Test(
     "A frame comes out as it went in",
     arguments: [0, 1, 4, 60, 259, 479, 480, 481, 511, 512, 513, 2043, 8192, 65_535])
@@ -94,7 +94,7 @@ struct FrameRingTests {
     #expect(ends.consumer.dropped == 3)
     #expect(control.dropped == 3)
 
-    // The producer does not go back to the ring while a spilled frame is left.
+    // The producer continues to spill frames until the consumer has taken all spilled ones.
     for _ in 0..<4 { ends.consumer.take { _, _ in } }
     #expect(offer(9, droppable: true) == .dropped)
 

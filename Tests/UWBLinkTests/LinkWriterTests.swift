@@ -177,7 +177,7 @@ struct BlockingThreadsTests {
     let threads = BlockingThreads(limit: 64)
     await withTaskExecutorPreference(threads) {
       await withTaskGroup { group in
-        // More calls than there are threads for tasks, all of which wait for the last one.
+        // There are more calls than threads for tasks, and all of them wait for the last call.
         for _ in 0..<32 {
           group.addTask { #expect(Self.wait(for: gate)) }
         }

@@ -55,13 +55,13 @@ struct ReconnectTests {
     let target = ReconnectTarget(.serial(path: FilePath(folder.path + "/later/board")))
     #expect(target.canReturn)
     let link = Task { await target.open() }
-    // At first, even its folder does not exist.
+    // At first, even the link's folder does not exist.
     try folder.link("later/board", to: name)
     #expect(await link.value != nil)
     try master.close()
   }
 
-  /// Without the watch, only the time limit would end each wait.
+  /// Without the watch, each wait would last until the time limit.
   @Test("Folders that do not exist yet are noticed as they are made, one after the other")
   func folders() async throws {
     let folder = try Folder()
@@ -84,7 +84,7 @@ struct ReconnectTests {
       let path = FilePath(folder.path + "/\(number)/board")
       let watch = try await runBlocking { PathWatch([path]) }
       let waiting = Task { await watch.wait(milliseconds: 3_600_000) }
-      // The threads yield, so that most of them do wait.
+      // The threads yield, so that most of the waits begin before the folder exists.
       for _ in 0..<8 * number { await Task.yield() }
       try FileManager.default.createDirectory(
         atPath: folder.path + "/\(number)", withIntermediateDirectories: false)
@@ -106,7 +106,7 @@ struct ReconnectTests {
     let target = ReconnectTarget(.serial(path: FilePath(folder.path + "/board")))
     for _ in 0..<20 {
       #expect(await target.waitUntilAvailable())
-      // Exclusive: a second open would fail while the attempt is still open.
+      // The link is exclusive, so a second open would fail while the attempt is still open.
       let closed = try Link(.serial(path: FilePath(name))).closed
       await closed.wait()
     }
@@ -172,7 +172,7 @@ struct ReconnectTests {
 
   @Test("A server that comes back is connected to")
   func server() async throws {
-    // A port that is free now: no program listens there until the first refusals have happened.
+    // The port is free now, and no program listens on it until the first connections were refused.
     func listen(on port: UInt16) throws -> (FileDescriptor, UInt16) {
       let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
       var yes: Int32 = 1

@@ -74,7 +74,7 @@ struct RingWaitTests {
       #expect(box.value.wait(timeout: .milliseconds(500)) == .timedOut)
       return time() - before
     }
-    // Counts the thread's own time only, not the time in which others keep it from running.
+    // The time is the thread's own processor time, without the time in which other threads run.
     #expect(used < .milliseconds(10))
     ends.producer.finish()
   }

@@ -4,11 +4,13 @@ import Testing
 /// The steps by which a consumer of a ring goes to sleep and a producer wakes it, on processors
 /// that delay stores.
 ///
-/// A store goes into a buffer of its thread, which reads its own stores from there; each buffered
-/// store reaches memory at any later time, stores to different variables in any order. A release
-/// store waits for all stores before it. Loads are in program order; a load that a processor runs
-/// early is equivalent to late stores before it. This allows more than x86-64 does (which keeps
-/// stores in order), and as much as arm64 allows for these programs.
+/// A store goes into a buffer of its thread, and the thread reads its own stores from there. Each
+/// buffered store reaches memory at any later time, and stores to different variables arrive in any
+/// order. A release store waits for all stores before it.
+///
+/// Loads are in program order. An early load by a processor is equivalent to late stores before it.
+/// This model allows more than x86-64 does, which keeps stores in order. For these programs, it
+/// allows as much as arm64 does.
 ///
 /// `explored` follows every interleaving of two threads from the first state on.
 private struct SleepModel: Hashable {

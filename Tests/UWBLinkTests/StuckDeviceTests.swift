@@ -171,7 +171,7 @@ struct StuckDeviceTests {
     }
     #expect(error?.code == .busy && error?.endpoint == name)
     #expect(error?.recoverySuggestion?.contains("callback") == true)
-    // Released while the next one waits, which opens the gate.
+    // The link is released while the next one waits for it. This opens the gate.
     async let next = Link.open(endpoint, closingLimit: .seconds(240))
     link = nil
     _ = try await next

@@ -19,7 +19,7 @@ private func limitThreads() -> Bool {
   return unsafeBitCast(symbol, to: Function.self)(&attributes) == 0
 }
 
-/// A host that only has a file.
+/// A host that has only a file of the port.
 private final class PlainHost {
   private let file: FileDescriptor
   private var bytes: [UInt8] = []

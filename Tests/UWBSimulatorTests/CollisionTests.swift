@@ -37,7 +37,8 @@ import UWBTestSupport
     ) -> TestSession {
       TestSession(
         isController: isController, address: own, destinations: [other], id: UInt32(7 + pair),
-        // A stop for a new start does not end the controlee's session.
+        // The value lets the controlee's session continue when the controller stops for a new
+        // start.
         changes: (pair == 1 ? changes : [:]).merging([
           AppConfigID.inBandTerminationAttemptCount.rawValue: [0]
         ]) { one, _ in one })
@@ -91,7 +92,8 @@ import UWBTestSupport
   @Test("Initiation times keep rounds apart, until clocks have drifted or a new start")
   func initiationTimes() {
     var pairs = Pairs(collisions: true)
-    // The faster clock follows the slower one at 10 ms: 250 s of 40 ppm.
+    // The rounds of the faster clock begin 10 ms after the rounds of the slower clock end. At 40
+    // ppm, this gap closes in 250 s.
     pairs.start(1, in: 100)
     pairs.start(0, in: 160)
     #expect(pairs.pass(seconds: 240).failed == 0)

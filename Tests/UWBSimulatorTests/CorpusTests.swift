@@ -50,13 +50,13 @@ import UCI
 
   private func play(_ dialogue: Dialogue) {
     var frames = dialogue.frames
-    // Calibration values belong to the board.
+    // Calibration values differ between boards, so the comparison ends before them.
     if let end = frames.firstIndex(where: { $0.hex.hasPrefix("2f2100") }),
       !frames.contains(where: { $0.hex.hasPrefix("2100") })
     {
       frames.removeSubrange(end...)
     }
-    // The self-description of a board differs between firmwares.
+    // Firmwares describe their boards differently, so the chip gets the log's descriptions.
     var profile = ChipProfile.sr250
     for frame in frames {
       if frame.hex.hasPrefix("4002") { profile.deviceInfo = Array(bytes(frame.hex)[4...]) }
@@ -67,7 +67,7 @@ import UCI
     stage.simulation.powerUp(id)
     var expected: [String] = []
     func compare() {
-      // Rounds take place until there are as many packets as in the log.
+      // The chip ranges until it has sent as many packets as the log has.
       var heard = stage.heard(from: id)
       for _ in 0..<20 where heard.count < expected.count {
         stage.pass(milliseconds: 120)
@@ -83,10 +83,11 @@ import UCI
       }
       compare()
       let next = place + 1 < frames.count ? frames[place + 1] : nil
-      // A command that was sent again without an answer: the first was lost on its way to a
+      // The log repeats a command that has no answer: the first one was lost on its way to a
       // sleeping chip.
       if next?.hex == frame.hex { continue }
-      // A request to repeat outside of the boot: the chip had been idle and slept.
+      // A request to repeat a command outside of the boot means that the chip had been idle and
+      // slept.
       if next?.hex == "600700010a", frame.hex.hasPrefix("2f") { stage.pass(milliseconds: 600) }
       stage.send(frame.hex, to: id)
     }

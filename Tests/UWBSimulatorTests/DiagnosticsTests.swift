@@ -102,7 +102,7 @@ import UCI
 
   @Test("Phases follow the antennas of the scene, wrapped; the chip assumes ideal ones")
   func phases() throws {
-    // Runs from -200 to 160 degrees of phase over a right angle to either side.
+    // The curve has phases from -200 to 160 degrees for angles of 90 degrees to either side.
     let curve = Curve([(-90, -200 * .pi / 180), (0, 0.1), (90, 160 * .pi / 180)])
     for (degrees, curve) in [(-80, nil), (40, nil), (-80, curve), (40, curve)]
       as [(Double, Curve?)]
@@ -211,7 +211,7 @@ import UCI
       decoding: payloads(packets, NXPRFrameLogNotification.opcode)[0])
     #expect(log1.sequenceNumber == info.sequenceNumber && log1.frames.count == 4)
     #expect(log1.frames.map { $0.mapping & 63 } == [2, 2, 5, 5])
-    // Both receivers get a frame at the same time; 3 slots of 2 ms lie between the two.
+    // Both receivers get a frame at the same time. The two frames are 3 slots of 2 ms apart.
     let units = log1.frames.map { Double($0.timestamp) + Double($0.timestampFraction) / 512 }
     #expect(units[0] == units[1])
     #expect(abs((units[2] - units[0]) / 124.8e3 - 6) < 0.001)

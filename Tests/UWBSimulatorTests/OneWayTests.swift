@@ -114,7 +114,7 @@ import UCI
       let difference = (later - reply * (1 + offset) - flight) * TwoWayStamps.metresPerTick
       let here = SIMD3(3.0, 2, 1)
       let truth = here.distance(to: Self.places[index]) - here.distance(to: Self.places[0])
-      // A step of the clock offset in the message is 1 ppb: 3 mm after 8 ms.
+      // One unit of the clock offset in the message is 1 ppb, which is 3 mm after 8 ms.
       #expect(abs(difference - truth) < 0.02, "anchor \(index): \(difference), \(truth)")
     }
   }

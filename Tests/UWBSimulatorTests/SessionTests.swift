@@ -72,7 +72,7 @@ import UCI
       stage.simulation.receive([0x21, 0x03, 0, UInt8(payload.count)] + payload, by: id)
       #expect(stage.response(from: id) == answer, "after \(parameters)")
     }
-    // The parameters beside the refused one were not applied.
+    // The chip did not apply the other parameters of the refused command.
     stage.send("21040006 01000000 01 04", to: id)
     #expect(stage.response(from: id) == "0001040109")
     stage.send("21040006 01000000 01 26", to: id)
@@ -264,7 +264,8 @@ import UCI
     // One byte at a time.
     for byte in bytes("21050000") { stage.simulation.receive([byte], by: id) }
     #expect(stage.heard(from: id) == ["410500020000"])
-    // A stray byte swallows the following header until the timer is checked.
+    // A stray byte makes the chip ignore the next header until the time limit of a packet has
+    // passed.
     stage.send("55", to: id)
     stage.pass(milliseconds: 101)
     stage.send("2105", to: id)

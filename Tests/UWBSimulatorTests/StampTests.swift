@@ -59,13 +59,13 @@ import UCI
     #expect(recorded.allSatisfy { $0.t1 % 512 == 16_405 % 512 }, "the granularity of transmissions")
     for exchange in recorded {
       let result = try #require(doubleSided(exchange)).distance()
-      // Stamps are whole ticks, which are 4.7 mm one way.
+      // Stamps are whole ticks, and a tick is 4.7 mm one way.
       #expect(abs(result.distance - exchange.truth) < 0.0035)
       let offset = (offsets[0] - offsets[exchange.responder]) * 1e-6
       #expect(abs(result.clockOffset - offset) < 0.62e-6)
     }
     let far = try #require(recorded.first { $0.responder == 4 }.flatMap(doubleSided))
-    // A computation that does not match the exchange does not find the distance.
+    // With exchanged stamps, the computation does not return the distance.
     var swapped = far
     (swapped.pollReceived, swapped.responseSent) = (far.responseSent, far.pollReceived)
     #expect(throws: RangingFailure.self) { try swapped.distance() }
@@ -132,7 +132,7 @@ import UCI
         #expect(abs(Double(entry.distanceCentimetres ?? 0) - metres * 100) <= 1)
       }
     }
-    // 30 cm are 64 ticks; a board has the sum of two delays, halved.
+    // A delay of 30 cm is 64 ticks. A board's delay is half of the sum of its two delays.
     var stage = Stage(scene)
     let chips = places.map { stage.add(.qm33, $0) }
     for antenna in [0, 1] {
@@ -177,7 +177,7 @@ import UCI
         #expect(abs(distance - 4 - excess) < 0.01, "\(distance)")
         #expect(exchange.truth == 4)
       }
-      // Only the wall has such an entry.
+      // Only the paths through the wall have excess distances.
       let free = [Placement(at: SIMD3(0, 0, 0)), Placement(at: SIMD3(1, 4, 0))]
       for exchange in exchanges(blocked, milliseconds: 1_000, placements: free).recorded {
         let distance = try #require(doubleSided(exchange)).distance().distance
@@ -203,7 +203,7 @@ import UCI
       let off = Double(Int64(bitPattern: back.ticks &- target)) + back.part
       #expect(abs(off) < (nanoseconds < 1_000_000_000_000_000 ? 0.01 : 40))
     }
-    // Exact without an offset: 39936 ticks are 625 ns.
+    // Without an offset, the reading is exact: 39936 ticks are 625 ns.
     let exact = SimulatedClock(origin: 7, offset: 0, wander: 0)
     #expect(exact.reading(at: Instant(625_000_000_000)).ticks == 39_936_000_000_007)
   }

@@ -118,8 +118,8 @@ package final class FakeMachine {
 
   // MARK: common machines
 
-  /// A kit with both of its connectors plugged in, a bridge without a serial number, a PC's port
-  /// that exists, one that does not, and a console.
+  /// Returns a desk with a kit, a bridge without a serial number, a console, and two ports of a PC.
+  /// Both connectors of the kit are plugged in. One of the ports does not exist.
   package static func desk() throws -> FakeMachine {
     let machine = try FakeMachine()
     try machine.usbDevice(

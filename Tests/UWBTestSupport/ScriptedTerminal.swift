@@ -8,7 +8,7 @@ package final class ScriptedTerminal: Sendable {
   /// The path that a host opens, such as `/dev/pts/5`. Another terminal may get it after `hangUp`.
   package let path: String
   private let master: Int32
-  // Held open, so that hosts may connect and disconnect.
+  // The descriptor keeps the terminal open, so that hosts may connect and disconnect.
   private let slave: Int32
   private let wake: (read: Int32, write: Int32)
   private let received = Mutex<[UInt8]>([])
@@ -63,7 +63,8 @@ package final class ScriptedTerminal: Sendable {
 
   /// Hangs up once, which ends every program that has the path open.
   package func hangUp() {
-    // No thread may read the descriptors when their numbers are used again.
+    // The thread ends first, because it must not read the descriptors when their numbers are used
+    // again.
     _ = write(wake.write, [0], 1)
     ended.wait()
     for descriptor in [slave, master, wake.read, wake.write] { close(descriptor) }

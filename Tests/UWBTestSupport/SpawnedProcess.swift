@@ -4,9 +4,10 @@ private import Foundation
 internal import Glibc
 private import System
 
-/// Another program. Foundation's `Process` reads past the end of a buffer when the process that
-/// starts it has more than about 1,300 descriptors open, as this one may have while tests run in
-/// parallel.
+/// Another program, started without Foundation's `Process`.
+///
+/// `Process` reads past the end of a buffer when the starting process has more than about 1,300
+/// descriptors open. The process of the tests may have more, because tests run in parallel.
 package final class SpawnedProcess: Sendable {
   /// The program that could not be started.
   package struct Failure: Error {
@@ -17,8 +18,9 @@ package final class SpawnedProcess: Sendable {
   package let processIdentifier: Int32
   private let state = State()
 
-  /// Shared with the thread that waits for the process. It waits at once, because Swift Testing
-  /// does not find the end of an exit test while another process has not been waited for.
+  /// The state that the process shares with its waiting thread. The thread waits from the start,
+  /// because Swift Testing does not detect the end of an exit test while another process waits to
+  /// be reaped.
   private final class State: Sendable {
     /// The status in the form of `waitpid`; nil until the process has ended.
     let status = Locked<Int32?>(nil)
@@ -32,11 +34,11 @@ package final class SpawnedProcess: Sendable {
   }()
 
   /// - Parameters:
-  /// - path: The path of the program, or its name in PATH. The program has the default action for
-  ///   each signal, blocks none, and leads a process group.
-  /// - environment: The differences from this process; nil removes a variable.
-  /// - standardInput: A descriptor; nil is `/dev/null`. For the other two, nil is the descriptor of
-  ///   this process.
+  ///   - path: The path of the program, or its name in PATH. The program has the default action for
+  ///     each signal, blocks none, and leads a process group.
+  ///   - environment: The differences from this process; nil removes a variable.
+  ///   - standardInput: A descriptor; nil is `/dev/null`. For the other two, nil is the descriptor
+  ///     of this process.
   package init(
     _ path: String, _ arguments: [String], environment changes: [String: String?] = [:],
     in folder: String? = nil, standardInput: Int32? = nil, standardOutput: Int32? = nil,
@@ -63,15 +65,16 @@ package final class SpawnedProcess: Sendable {
     let pid = number
     processIdentifier = pid
     Self.running.withLock { _ = $0.insert(pid) }
-    // Not on a thread of Dispatch's, which has too few for all programs and their waiting tests.
+    // The waiting thread is not Dispatch's, which has too few threads for all programs and their
+    // waiting tests.
     state.end.enter()
     Thread.detachNewThread { [state] in
-      // Does not reap the process, so that no signal reaches another process of that number.
+      // The process is not reaped yet, so that no signal reaches another process with its number.
       var information = siginfo_t()
       while waitid(P_PID, id_t(pid), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
       state.status.withLock { known in
         var status: Int32 = 0
-        // The number belongs to the process until then.
+        // Until the process is reaped, no other process has its number.
         Self.running.withLock { _ = $0.remove(pid) }
         waitpid(pid, &status, 0)
         known = status

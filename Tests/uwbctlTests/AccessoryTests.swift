@@ -25,7 +25,7 @@ import UWBSimulator
     let place: String
 
     init() throws {
-      // The accessory looks along x, the phone looks back past it.
+      // The accessory faces along x, and the phone faces back past it.
       accessory = try bench.add(profile: .qm33PDoA, placement: Placement(at: SIMD3(0, 0, 0)))
       phone = try bench.add(
         profile: .qm33PDoA, placement: Placement(at: SIMD3(3, 1, 0), yaw: 180))
@@ -110,7 +110,7 @@ import UWBSimulator
       if round == 0 {
         child.kill()
         #expect(await app.incoming.next() == nil)
-        // A pseudo-terminal that its simulator holds open still belongs to its dead host; a port
+        // A pseudo-terminal that its simulator holds open still belongs to its killed host. A port
         // does not.
         stage.accessory.unplug()
         try stage.accessory.replug()
@@ -125,7 +125,7 @@ import UWBSimulator
     stage.bench.stop()
   }
 
-  /// `uwbctl find` is the app: two processes, two chips, one socket.
+  /// `uwbctl find` is the app, so that two processes with two chips use one socket.
   @Test func theAppAndTheAccessoryRangeInSeparateProcesses() async throws {
     let stage = try Stage()
     let truth = stage.phone.position
@@ -206,7 +206,7 @@ import UWBSimulator
     stage.bench.stop()
   }
 
-  /// The program prints who can connect if everybody can.
+  /// The program prints a notice if everybody can connect.
   @Test func listeningOnAllInterfacesSaysSo() throws {
     for (address, isOpen) in [("tcp:0.0.0.0:0", true), ("tcp:0", false)] {
       let outcome = try ChildProcess.run([
@@ -218,7 +218,7 @@ import UWBSimulator
     }
   }
 
-  /// The chip is asked without a reset.
+  /// The number of sessions is queried without a reset of the chip.
   private static func sessionsLeft(on chip: SimulatedBench.Chip) async throws -> UInt8? {
     var options = UWBDevice.Options.patient
     options.resetPolicy = .keepState
@@ -239,7 +239,7 @@ import UWBSimulator
       #expect(try await app.ask(.stop) == .accessoryUwbDidStop)
       app.channel.close()
     }
-    /// The state with one open channel.
+    /// Returns the number of descriptors while one channel is open.
     func descriptors() async throws -> Int {
       var app = try await App(stage)
       _ = try await app.initialize()
@@ -248,7 +248,7 @@ import UWBSimulator
       return count
     }
     for _ in 0..<10 { try await cycle() }
-    // The last channel may still be closing, and counts once more.
+    // The last channel may still be closing, and may then count once more.
     var before = try await descriptors()
     for _ in 0..<10 { before = min(before, try await descriptors()) }
     // Dispatch starts and ends some threads itself. A leak of one for each tenth app would be five.

@@ -139,7 +139,7 @@ import uwbctl
     #expect(end.complaints.contains(" Hz, "), "\(end.complaints)")
   }
 
-  /// The default action of these signals would end the program without a message to the chip.
+  /// By default, each of these signals would end the program before it sends a message to the chip.
   @Test(arguments: Signals.ending) func noSignalLeavesASession(_ signal: Int32) throws {
     let (bench, chip) = try simulatedChip()
     defer { bench.stop() }
@@ -185,7 +185,7 @@ import uwbctl
     #expect(end.complaints == "uwbctl decode: There is no frame.\n")
   }
 
-  /// A chip that fails once at its start, and is slow to return.
+  /// Returns a chip that fails once at its start, and takes long to return.
   private func failingChip(mute isMute: Bool) throws -> ScriptedTerminal {
     let starts = Mutex(0)
     return try ScriptedTerminal { packet in
@@ -310,7 +310,8 @@ import uwbctl
     #expect(terminal.bytes.suffix(removal.count) == removal[...])
   }
 
-  /// The chip does not answer SESSION_DEINIT, but reports that the session exists.
+  /// The answers of a chip that does not answer SESSION_DEINIT, and reports that the session
+  /// exists.
   private static let keepingAnswers: [Opcode: String] = [
     .sessionDeinit: "", .sessionGetState: "41 06 00 02 00 03",
   ]
@@ -365,8 +366,8 @@ import uwbctl
 
   @Test(arguments: ["62 00 00 03 01 02 03", nil])
   func reportsThatNobodyTakesAreTold(_ report: String?) throws {
-    // A report for a session that the chip does not have: the chip may have replaced the handle by
-    // the id.
+    // The report belongs to a session that the chip does not have, because the chip may use the id
+    // in place of the handle.
     let report =
       report ?? "62 00 00 19 00000000 2A000000 00 c8000000 01 00 00 00000000 00000000 00"
     let started = "42 00 00 01 00 61 02 00 06 01 00 00 00 02 00"

@@ -24,7 +24,7 @@ import uwbctl
     }
     func check(_ command: any ParsableCommand.Type, _ path: [String]) {
       let request = CleanExit.helpRequest(command)
-      // A word that is too long exceeds the line in a narrow terminal first.
+      // In a narrow terminal, a word that is too long is the first to exceed the line.
       for columns in path.count == 1 ? [72, 80, 100] : [72] {
         let help = Program.text(for: request, of: Uwbctl.self, columns: columns, isHelp: true)
         #expect(help.contains("\nUSAGE: \(path.joined(separator: " "))"))
@@ -35,7 +35,7 @@ import uwbctl
       }
     }
     check(Uwbctl.self, ["uwbctl"])
-    // A process of its own takes the width from its environment.
+    // A program in a process of its own uses the width in its environment.
     for (words, columns) in [(["--help"], 80), (["multicast", "add", "--help"], 72)] {
       let outcome = try ChildProcess.run(words, columns: columns == 80 ? nil : "\(columns)")
       #expect(outcome.status == 0)
@@ -232,7 +232,7 @@ import uwbctl
       "\(outcome.complaints)")
   }
 
-  /// Errors in files that have no line to name.
+  /// Errors in files that do not refer to a line.
   @Test(arguments: [
     ["range", "--profile", "e"], ["profile", "check", "e"], ["profile", "print", "--from", "e"],
     ["replay", "e"], ["replay", "--as-device", "e"], ["diff", "e", "e"],
@@ -369,7 +369,7 @@ import uwbctl
     #expect(throws: (any Error).self, "\(arguments)") { try RegionOptions.parse(arguments) }
   }
 
-  /// The commands that take the options above refuse the same.
+  /// Both commands refuse the same values of the options above.
   @Test(arguments: ["range", "accessory"])
   func commandsRefuseActionsThatCannotBe(_ command: String) throws {
     #expect(throws: (any Error).self) {

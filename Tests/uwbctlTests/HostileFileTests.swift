@@ -57,13 +57,13 @@ import UWBTools
     return folder
   }
 
-  /// Words of the shell in the place of a file.
+  /// Words of a shell command line that stand where a file should be.
   private static let noFiles = [
     "directory", "socket", "tty", "missing", "empty", "<(head -c 3M /dev/urandom)",
   ]
 
-  /// Each reader gets each of them in this process, and two in a process of its own: rejected with
-  /// one sentence, in time, and with less than 1 GB of memory.
+  /// Each reader gets each of these words in this process, and two of them in a process of its own.
+  /// It rejects the word with one sentence, in time, and with less than 1 GB of memory.
   @Test(arguments: readers.indices)
   func whatIsNoFileIsRefused(_ index: Int) async throws {
     let folder = try folder()
@@ -76,7 +76,7 @@ import UWBTools
         + "head -c 3M /dev/urandom > random", in: folder)
     try #require(made.status == 0, "\(made.complaints)")
     let reader = Self.readers[index]
-    // An empty file has no invalid frame.
+    // `decode` accepts an empty file, which has no invalid frame.
     let files = Self.noFiles.filter { $0 != "empty" || !reader.hasPrefix("uwbctl decode") }
     let statuses: Set<Int32> = [64, 65, 66, 69, 78]
     let command = try Self.parse(reader + " x", in: folder)
@@ -88,7 +88,8 @@ import UWBTools
       let status = await Self.status(command)
       #expect(statuses.contains(status), "\(reader) \(file): \(status)")
     }
-    // The arguments are tried in turn, because the programs share a few readers of files.
+    // Each reader gets one endless file and one other, in turn, because the programs share a few
+    // readers of files.
     let endless = ["/dev/zero", "<(yes $(printf 'x%.0s' {1..500}))", "/dev/full"]
     for file in [endless[index % endless.count], files[index % files.count]] {
       let run = try Self.sh(
@@ -99,7 +100,7 @@ import UWBTools
     }
   }
 
-  /// No program ever writes to it: the command waits until a signal ends it.
+  /// No program ever writes to the pipe, so the command waits until a signal ends it.
   @Test func waitingForAPipeCanBeEnded() throws {
     let folder = try folder()
     defer { folder.remove() }
@@ -157,7 +158,7 @@ import UWBTools
     #expect(try Self.sh("echo 6001000101 | uwbctl decode --file -", in: folder).status == 0)
   }
 
-  /// The writer of the pipe writes without end.
+  /// The program at the other end of the pipe writes without end.
   @Test(arguments: ["hex", "log", "pcapng"])
   func decodeDoesNotWaitForTheEnd(_ kind: String) throws {
     let folder = try folder()
@@ -196,7 +197,7 @@ import UWBTools
     }
   }
 
-  /// Parses a line of words for one of the two programs, with files in a folder.
+  /// Parses a command line for one of the two programs, whose files are in a folder.
   private static func parse(
     _ line: String, in folder: TemporaryFolder
   ) throws -> any ParsableCommand {
@@ -220,14 +221,14 @@ import UWBTools
     #"{"power_bias": [{"rx_power_dbm": -80, "bias_m": 0.1, "bias": 1}]}"#,
   ]
 
-  /// Returns the bytes of a text in which some are hexadecimal.
+  /// Returns the bytes of a text, in which `\x` begins a hexadecimal byte.
   private static func bytes(_ text: String) throws -> [UInt8] {
     var parts = text.components(separatedBy: #"\x"#)
     return try Array(parts.removeFirst().utf8)
       + parts.flatMap { try [#require(UInt8($0.prefix(2), radix: 16))] + $0.dropFirst(2).utf8 }
   }
 
-  /// Reads each of them in this process, and one in a process of its own.
+  /// Each reader gets each text in this process, and one of them in a process of its own.
   @Test(
     arguments: readers.filter { reader in
       ["s", "y", "calibration", "scene", "restore"].contains { reader.hasSuffix($0) }
@@ -366,24 +367,25 @@ import UWBTools
     for (name, data) in try Self.inputs.get() {
       try data.write(to: URL(filePath: folder.path(name)))
     }
-    // All commands write through the same code, so a closed output and a closed pipe come in turn.
+    // All commands use the same code to write, so a closed output and a closed pipe take turns.
     let closed: (String, Int32) =
       line.utf8.count.isMultiple(of: 2) ? (">&-", 71) : ("| exec true", 141)
     for (place, status) in [("> /dev/full", 71), closed] {
       let command = line.hasPrefix("uwblab") ? line : "uwbctl \(line)"
       let run = try Self.sh("\(command) \(place); exit ${PIPESTATUS[0]}", in: folder)
-      // A short text may be in the pipe before its reader exits.
+      // A pipe can hold a short text before its reader exits.
       #expect(
         run.status == status || status == 141 && !run.complaints.contains("Cannot write"),
         "\(line) \(place): \(run.status) \(run.complaints)")
       if status == 71 {
         let told = run.complaints.components(separatedBy: "Cannot write").count - 1
         #expect(told == 1, "\(line) \(place): \(run.complaints)")
-        // Nothing else is the cause.
+        // No other error is reported as the cause.
         let others = ["No peer was", "No message was", "ends early"].filter(run.complaints.contains)
         #expect(others.isEmpty, "\(line) \(place): \(run.complaints)")
       }
-      // The error is not the error of a descriptor that the runtime of Swift opened in its place.
+      // The error belongs to the closed descriptor, and not to one that Swift's runtime opened with
+      // its number.
       if place == ">&-" { #expect(run.complaints.contains("Bad file descriptor")) }
     }
   }
@@ -402,7 +404,7 @@ import UWBTools
     }
   }
 
-  /// On a disk of 16 kB, where this user may create one.
+  /// The disk has 16 kB, if this user may create such a disk.
   @Test func fullDisksAreSaid() throws {
     let folder = try folder()
     defer { folder.remove() }

@@ -134,7 +134,7 @@ import UWBTestSupport
           rate * between("rx_ticks", poll, response) - number(response, "tof_ticks")
           - number(response, "responder_reply_ticks")
           / (1 - number(response, "anchor_cfo_ppm") * 1e-6)
-        // The tag walks between two places, so that only their segment is known.
+        // The tag walks between two places, so its position is only known to be between them.
         let error = (0...40).map { step in
           let tag = SIMD3<Double>(3, 2, 1.2) + SIMD3(2, 2, 0) * (Double(step) / 40)
           return abs(
@@ -142,7 +142,8 @@ import UWBTestSupport
         }.min()
         errors.append(error ?? 9)
       }
-      // The carrier in the messages is known to 0.05 ppm: 24 cm after 8 ms, three deviations.
+      // The carrier offset in the messages has an error of 0.05 ppm, which is 24 cm after 8 ms. The
+      // limit is three times that.
       #expect(errors.allSatisfy { $0 < 0.75 }, "\(errors)")
     }
   }

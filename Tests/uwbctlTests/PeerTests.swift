@@ -95,7 +95,7 @@ import uwbctl
     guard case .tcp(_, let port) = listener.endpoint else { throw NIPeerError.closed }
     let known = Locked<Set<UInt64>>([])
     let (found, find) = AsyncStream<ChannelEndpoint>.makeStream()
-    // Others invite her, because her number is the highest.
+    // The other peers invite Eve, because her number is the highest.
     let eve = PeerAnnouncement(id: .max, port: port, service: stage.service, name: "Eve")
     let beacon = try PeerBeacon(eve, every: .milliseconds(50)) { heard in
       let (other, address) = (heard.announcement, heard.address)

@@ -63,8 +63,8 @@ import UWBTools
     #expect(outcome.complaints.contains("0x0001 left near after"), "\(outcome.complaints)")
   }
 
-  /// A command that hangs delays no round, and the end only briefly. A command that fails only
-  /// prints a line on standard error.
+  /// A command that hangs delays no round, and delays the end only briefly. A command that fails
+  /// only prints a line on standard error.
   @Test func badCommandsDoNotHarmRanging() throws {
     let outcome = try ChildProcess.run(
       ["range", "-n", "60"] + Self.near + [
@@ -134,7 +134,7 @@ import UWBTools
     #expect(
       await outcomes(limit: .seconds(60), ["exit 0", "exit 255", "kill -15 $$", "no-such-program"])
         == [.exited(0), .exited(255), .killed(signal: 15), .exited(127)])
-    // Only signals that this program ignores get their default action again.
+    // Only the signals that this program ignores get their default action back.
     #expect(await outcomes(limit: .seconds(60), ["kill -13 $$"]) == [.killed(signal: 13)])
   }
 
@@ -151,7 +151,7 @@ import UWBTools
     let many = await outcomes(
       limit: .milliseconds(300), ["sleep 600"] + Array(repeating: "true", count: 40))
     #expect(many.count == 41 && many.first == .tookTooLong)
-    // At most one command had begun when the commands beyond the sixteenth arrived.
+    // When the commands beyond the sixteenth arrived, at most one command had started.
     let refused = many.filter { $0 == .dropped }.count
     #expect(24...41 ~= refused, "\(many)")
   }
@@ -165,7 +165,7 @@ import UWBTools
     #expect(await outcomes(limit: .milliseconds(500), [command]) == [.tookTooLong])
     let text = try String(contentsOfFile: file, encoding: .utf8)
     let process = try #require(pid_t(text.trimmingCharacters(in: .whitespacesAndNewlines)))
-    // The process that inherits orphans reaps them after a while.
+    // Another process inherits orphans, and reaps them after a while.
     func isAlive() -> Bool {
       let status = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
       return status.map { !$0.contains(") Z ") } ?? false

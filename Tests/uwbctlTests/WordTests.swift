@@ -16,7 +16,7 @@ import UWBTestSupport
     #expect(!outcome.complaints.contains("DEVICE_TYPE"))
   }
 
-  /// The elements of a list are separated by commas, and have none.
+  /// Commas separate the elements of a list, and no element contains one.
   @Test func capabilitiesAreLists() throws {
     let outcome = try ChildProcess.run(["caps", "--format", "json"])
     let lines = try outcome.objects()

@@ -30,7 +30,7 @@ import Varlink
     }
   }
 
-  /// Dispatch would abort the program where no descriptor is left for it.
+  /// Dispatch would abort the program if no descriptor is left for it.
   @Test(arguments: [6, 10, 11, 31]) func tooLowALimitOfFilesIsAnError(_ limit: Int) throws {
     let folder = try TemporaryFolder()
     defer { folder.remove() }
@@ -141,7 +141,7 @@ import Varlink
       owner.close()
       #expect(service.terminationStatus == 0)
       #expect(bench.chip.sessionCount == 0)
-      // The program that created the socket removes it.
+      // The program that created the socket removes the socket at its end.
       #expect(access(bench.path, F_OK) == 0)
     }
   }

@@ -143,7 +143,7 @@ import Varlink
     }
   }
 
-  /// The calls of a program take effect, even if it exits without reading the replies.
+  /// The calls of a program take effect even if the program exits without reading the replies.
   @Test func aStopBeforeAnExit() async throws {
     try await ServiceBench.lendService { bench, _ in
       let owner = try bench.client()
@@ -157,7 +157,7 @@ import Varlink
     }
   }
 
-  /// All calls are answered to a program that has shut down its sending direction.
+  /// All calls get a reply, even if the program has shut down its sending direction.
   @Test func callsBeforeAHalfClose() async throws {
     try await ServiceBench.lend { bench in
       let service = try bench.launch(chip: bench.link)

@@ -37,7 +37,7 @@ import Varlink
       let client = try bench.client()
       for byte in VarlinkCall("org.varlink.service.GetInfo").bytes { client.send([byte]) }
       #expect(try client.receive()?.parameters["product"] == .string("uwbd"))
-      // As many calls as the service accepts at once; calls without a reply are not counted.
+      // The service accepts this many calls at once. Calls without a reply are not counted.
       let info = VarlinkCall("org.varlink.service.GetInfo").bytes
       let silent = VarlinkCall("org.varlink.service.GetInfo", oneway: true).bytes
       client.send((0..<500).flatMap { _ in silent + info })
@@ -63,7 +63,7 @@ import Varlink
       let count = 5_000
       for number in 0..<count {
         await service.handle(.measured(measurement(number, UInt16(number % 3))))
-        // Never more bytes than the socket holds.
+        // The bytes never exceed the buffer of the socket.
         if number % 50 == 49 { #expect(try quick.measurements(50).found.count == 50) }
       }
       for client in [slow, newest] {
@@ -109,7 +109,7 @@ import Varlink
     queue = MeasurementQueue(.newest, limit: 3)
     for number in 0..<7 { queue.add(measurement(number, UInt16(number % 2))) }
     #expect(drained(&queue) == ["6/5", "5/0"])
-    // More connections than can wait.
+    // There are more measurements of different peers than can wait.
     for number in 0..<5 { queue.add(measurement(number, UInt16(number))) }
     #expect(drained(&queue) == ["2/2", "3/0", "4/0"])
   }
@@ -146,7 +146,7 @@ import Varlink
     var rate = PeerRate(.nanoseconds(10))
     let times = [0, 4, 9, 10, 11, 25, 26].filter { rate.passes(measurement($0, 1)) }
     #expect(times == [0, 10, 25])
-    // A hostile chip may report addresses without end. Silent addresses are forgotten.
+    // A hostile chip may report ever new addresses. The service forgets silent addresses.
     var passed = 0
     for number in 0..<40_000 where rate.passes(measurement(130 + number, UInt16(number % 20_000))) {
       passed += 1

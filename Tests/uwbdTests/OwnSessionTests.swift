@@ -123,8 +123,8 @@ import Varlink
     #expect(Set(later.profiles.map(\.file)).isSuperset(of: one.profiles.map(\.file)))
   }
 
-  /// A file that the service may not read, as one of root with mode 0600, has a copy by systemd. A
-  /// link without its file stands for it, because root may read everything.
+  /// systemd copies a file that the service may not read, such as a file of root with mode 0600. In
+  /// the test, a link without its file stands for such a file, because root may read everything.
   @Test func filesThatOnlyRootReadsHaveCopies() throws {
     let folder = try TemporaryFolder()
     defer { folder.remove() }
@@ -151,7 +151,7 @@ import Varlink
   @Test func itEndsWhenNobodyUsesIt() async throws {
     try await ServiceBench.lend { bench in
       let service = try bench.launch(["--idle", "1"])
-      // A client that connects in time is served; its end starts the time.
+      // The service serves a client that connects in time. After the client, the time starts.
       if let client = try? bench.client() { _ = try? client.call("List") }
       service.waitUntilExit()
       #expect(service.terminationStatus == 0)

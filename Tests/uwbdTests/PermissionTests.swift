@@ -107,7 +107,7 @@ import Varlink
 
   private static let stop: [String: JSON] = ["session_id": .integer(42)]
 
-  /// A row of the table: calls, and whether another user shares a session meanwhile.
+  /// A row of the table: its calls, and whether another user shares a session during them.
   private struct Row {
     var name: String
     var share: Chips.Share?
@@ -128,7 +128,7 @@ import Varlink
     }
   }
 
-  /// A cell. A refused user gets the reason and the next step.
+  /// Returns a cell of the table. A refused user gets the reason and the next step.
   private static func answer(_ reply: VarlinkReply) -> String {
     guard let name = reply.errorName else { return "yes" }
     for key in ["reason", "advice"] { #expect(reply.parameters[key]?.string?.isEmpty == false) }
@@ -158,7 +158,7 @@ import Varlink
       while await users.service.listenerCount == 0 { pauseBriefly() }
       let all = try users.client(.root)
       all.send("Monitor", more: true)
-      // The last calls are open to everybody: they only report sessions that the user may see.
+      // Everybody may make the last calls, which report only sessions that the user may see.
       let last = try #require(try all.measurements(3).found.last?["monotonic_us"]?.integer)
       try await users.letGo(except: 2)
       try users.hold(.everyone)
@@ -239,7 +239,7 @@ import Varlink
     #expect(text.contains(table), "the table of Service.md has to be:\n\(table)")
   }
 
-  /// The owner hides a session that others watch, but not one that others hold.
+  /// The owner can hide a session that others only watch, but not a session that others hold.
   @Test func aSessionCanBecomePrivate() async throws {
     try await Users.lend(hasGroup: true) { users in
       try users.hold(.everyone)
@@ -272,7 +272,8 @@ import Varlink
     }
   }
 
-  /// Starts a session, which waits for a day when its program is disconnected if `isLong`.
+  /// Returns the parameters of a start. If `isLong`, the session waits for a day after its program
+  /// has disconnected.
   private static func start(_ id: Int64, isLong: Bool = false) -> [String: JSON] {
     var members = ServiceBench.start(isLong ? ["linger_ms": .integer(86_400_000)] : [:])
     var profile = members["profile"]?.object ?? [:]
@@ -281,7 +282,7 @@ import Varlink
     return members
   }
 
-  /// A user has two sessions that wait for longer than a minute.
+  /// Two sessions of a user wait for longer than a minute.
   @Test func aSessionWaitsForTheUserWhoAskedForTheTime() async throws {
     let time = VirtualTime()
     try await Users.lend(hasGroup: true, clock: time.clock) { users in
@@ -295,7 +296,7 @@ import Varlink
         try users.waitUntilWaiting(Int(id))
       }
       time.advance(.seconds(61))
-      // The call waits until sessions have ended that do not wait any more.
+      // The reply comes after the sessions whose waiting time is over have ended.
       let owner = try users.client(.same)
       #expect(try owner.call("Start", Self.start(3)).parameters["joined"] == .bool(true))
       #expect(try users.bench.sessions().count == 3)
@@ -306,7 +307,7 @@ import Varlink
     }
   }
 
-  /// A program that releases a session returns the time that it asked for.
+  /// When a program releases a session, the waiting time that it asked for no longer counts.
   @Test func aReleasedSessionWaitsForNobody() async throws {
     try await Users.lend(hasGroup: true) { users in
       try users.hold(.everyone)
@@ -324,7 +325,7 @@ import Varlink
       var clients: [TestClient] = []
       for _ in 0..<4 { clients.append(try users.client(.other)) }
       let refused = try users.connect(.other)
-      // The service has accepted the connection, and still receives its first call.
+      // The service has accepted the connection, and has not received its first call yet.
       var accepted = users.accepted.stream.makeAsyncIterator()
       for _ in 0..<5 { await accepted.next() }
       _ = await users.service.connections
@@ -345,7 +346,7 @@ import Varlink
     }
   }
 
-  /// A new client is served while another one, which arrived just before, is refused.
+  /// The service serves a new client, although it refuses another client that arrived just before.
   @Test func whoHasGoneMakesRoom() async throws {
     struct Programs {
       var path = ""

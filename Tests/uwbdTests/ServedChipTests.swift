@@ -9,7 +9,7 @@ import Varlink
 
 @testable import UWBService
 
-/// `uwbctl` with a chip that the service has: each error names the service and the way out.
+/// `uwbctl` with a chip that the service uses. Each error names the service and the next step.
 @Suite(.ownThreads, .timeLimit(.minutes(10))) struct ServedChipTests {
   @Test(arguments: [
     ["monitor", "-t", "5"], ["capture", "served.pcapng", "-t", "5"], ["reset"],
@@ -58,7 +58,7 @@ import Varlink
     }
   }
 
-  /// The groups of devices have nothing to do with a socket.
+  /// The groups of devices do not affect access to a socket.
   @Test func aClosedSocketDoesNotLeadToUdevRules() throws {
     let error = LinkError(
       .permissionDenied, endpoint: "uwbd:/run/uwbd/control",

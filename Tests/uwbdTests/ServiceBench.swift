@@ -68,8 +68,8 @@ final class ServiceBench: Sendable {
     folder.remove()
   }
 
-  /// Lends a test with its own threads a bench whose service is another program's, or does not run
-  /// yet.
+  /// Calls a test on its own threads with a bench. The service of the bench belongs to another
+  /// program, or does not run yet.
   static func lend(_ body: @Sendable (ServiceBench) async throws -> Void) async throws {
     let bench = try await ServiceBench()
     let result: Result<Void, any Error>
@@ -106,7 +106,7 @@ final class ServiceBench: Sendable {
   static let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
     .deletingLastPathComponent().appending(path: "uwbd").path
 
-  /// A link to the chip, which follows it when the chip is plugged in again.
+  /// A link to the chip. It stays valid when the chip is plugged in again.
   var link: String { folder.path("chip") }
 
   /// Starts the program, and waits until it listens.

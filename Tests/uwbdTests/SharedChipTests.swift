@@ -8,7 +8,7 @@ import Varlink
 @testable import UWBService
 
 @Suite(.timeLimit(.minutes(10))) struct SharedChipTests {
-  /// The next file with that number belongs to another program.
+  /// The file that next has this number belongs to another program.
   @Test @ServiceActor func aPseudoTerminalIsNotOpenedAgainByItsNumber() async throws {
     let bench = SimulatedBench(scene: Scene(seed: 3))
     let chip = try bench.add(profile: .qm33, at: SIMD3(0, 0, 1))
@@ -20,7 +20,7 @@ import Varlink
     await shared.waitWhileOpening()
     #expect(shared.problemText == nil)
     chip.unplug()
-    // Would wait without end if the service tried again.
+    // The test would wait without end if the service tried again.
     await shared.waitUntilClosed()
     bench.stop()
     #expect(shared.problemText?.contains("is being opened") == false)

@@ -62,7 +62,7 @@ import Varlink
         owner.send("Start", ServiceBench.start())
         owner.close()
       }
-      // The call waits for the end of the other sessions.
+      // The call waits until the other sessions have ended.
       let last = try bench.client()
       #expect(try last.call("Start", ServiceBench.start()).error == nil)
       #expect(try last.call("Stop", ["session_id": .integer(42)]).error == nil)
@@ -79,14 +79,14 @@ import Varlink
       try bench.wait { try bench.sessions().first?.object?["state"] == .string("waiting") }
       #expect(
         try second.call("Start", ServiceBench.start()).parameters["joined"] == .bool(true))
-      // A program that releases it needs it no more.
+      // A program that releases the session no longer needs it.
       try second.call("Stop", ["session_id": .integer(42)])
       try bench.wait { try bench.sessions().isEmpty }
       #expect(bench.chip.sessionCount == 0)
     }
   }
 
-  /// A program that has stored nothing names the session, or its peer.
+  /// A program without stored data gives the session or its peer.
   @Test(arguments: [["session_id": JSON.integer(42)], ["peer": .string("0x0001")]])
   func aSessionOfHoursIsResumed(by name: [String: JSON]) async throws {
     let time = VirtualTime()
@@ -263,7 +263,7 @@ import Varlink
     }
   }
 
-  /// Programs try again if the chip is unavailable at the moment.
+  /// A chip may be unavailable for a moment, and programs then try again.
   @Test func whatPassesIsNoRefusal() throws {
     let errors: [(DriverError, String)] = [
       (.recovering, "ChipUnavailable"), (.closed, "ChipUnavailable"),

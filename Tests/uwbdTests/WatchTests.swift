@@ -11,7 +11,8 @@ import Varlink
 @testable import UWBService
 
 @Suite(.ownThreads, .timeLimit(.minutes(10))) struct WatchTests {
-  /// The kinds of events up to one of them, without the program's first one.
+  /// Returns the kinds of the events up to one of this kind, without the first event of the
+  /// program.
   private func kinds(_ client: TestClient, until last: String) throws -> [String] {
     var found: [String] = []
     while found.last != last {
@@ -27,7 +28,7 @@ import Varlink
     let time = VirtualTime()
     try await ServiceBench.lendService(clock: time.clock) { bench, _ in
       let (first, second, watcher) = (try bench.client(), try bench.client(), try bench.client())
-      // Waits until the chip is open.
+      // The call waits until the chip is open.
       try first.call("Describe")
       watcher.send("Watch", more: true)
       let begin = try #require(try watcher.receive())
@@ -73,7 +74,7 @@ import Varlink
       #expect(
         try kinds(watcher, until: "session_started")
           == ["watching", "chip_added", "chip_opened", "session_started"])
-      // The events of another run are not of this one.
+      // The events of another run do not belong to this run.
       let other = try bench.client()
       other.send("Watch", ["run": .string("other"), "after": .integer(1_000)], more: true)
       #expect(try kinds(other, until: "chip_added") == ["watching", "chip_added"])
@@ -99,7 +100,7 @@ import Varlink
     }
   }
 
-  /// A client that reads nothing holds no events: its queue is the history of the service.
+  /// A client that reads nothing holds no events, because its queue is the history of the service.
   @Test func anAbandonedWatchHoldsNoMemory() async throws {
     try await ServiceBench.lendService { bench, service in
       let client = try bench.client()
@@ -112,7 +113,7 @@ import Varlink
         await ServiceActor.turn()
       }
       let backlog = await service.longestBacklog
-      // The bytes of one turn, and one event.
+      // The backlog has at most the bytes of one turn and of one event.
       #expect(try #require(backlog) < 40_000)
       var (received, lost) = (0, 0)
       while received + lost < 5_000 {
@@ -152,7 +153,7 @@ import Varlink
     }
   }
 
-  /// An unplugged chip is a value in the stream at once, not only with the next measurement.
+  /// The stream reports an unplugged chip at once, without waiting for the next measurement.
   @Test func aMonitorMarksWhatItCannotBring() async throws {
     try await ServiceBench.lendService(chipReturns: true) { bench, _ in
       let (owner, watcher, all) = (try bench.client(), try bench.client(), try bench.client())
@@ -179,7 +180,7 @@ import Varlink
       var end = try #require(try watcher.receive())
       while end.kind != "session_ended" { end = try #require(try watcher.receive()) }
       #expect(try watcher.receive()?.errorName == "SessionEnded")
-      // A stream of all sessions goes on, with a mark.
+      // A stream of all sessions continues, with an event at the end of one session.
       while try #require(try all.receive()).kind != "session_ended" {}
       #expect(try watcher.call("List").error == nil)
     }
@@ -202,7 +203,7 @@ import Varlink
       #expect(identity["address"] == .string("0x0000"))
       let measurement = try #require(reply.parameters["measurement"]?.object)
       #expect(!measurement.values.contains(.null))
-      // Others get them as before.
+      // Other calls return the measurements as before.
       let plain = try client.call("Monitor").parameters
       #expect(plain["identity"] == nil)
       #expect(plain["measurement"]?.object?.values.contains(.null) == true)
@@ -249,14 +250,14 @@ import Varlink
       #expect(
         try reason(peers("0x0001")) == .string("No session has the peer 0x0001 yet."))
       try owner.call("Start", ServiceBench.start())
-      // Another form of the same address.
+      // The address has another form, and is the same.
       #expect(try reason(["peer": .string("00:01")]) == .null)
       #expect(
         try reason(peers("0x0003", "0x0001", "2"))
           == .string("No session has the peers 0x0002, 0x0003 yet."))
       #expect(
         try reason(peers("0x0001").merging(["chip": .string(bench.chip.path)]) { $1 }) == .null)
-      // Of all measurements.
+      // Without a filter, all measurements are selected.
       #expect(try reason([:]) == .null)
       #expect(try owner.call("Monitor", ["peer": .string("1")]).error == nil)
       for (name, value) in [

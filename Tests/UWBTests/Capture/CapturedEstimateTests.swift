@@ -48,7 +48,7 @@ import UWB
     let estimates = capture.estimates()
     #expect(estimates.map(\.measurement.sessionToken) == [1, 2, 1, 1])
     #expect(estimates.map(\.measurement.sequenceNumber) == [0, 0, 1, 2])
-    // Time never goes back, and advances by one interval where the source has no time.
+    // The time never decreases. Where the source has no time, it increases by one interval.
     #expect(
       estimates.map(\.measurement.receivedAt) == [1_000, 200_001_000, 200_001_000, 400_001_000])
     // Diagnostics of a session that has not ranged yet belong to no round; the last round waits

@@ -12,7 +12,7 @@ import UWBTestSupport
     try body(path)
   }
 
-  /// The file is whole after every packet, without being closed.
+  /// The file is complete after every packet, without a call that closes it.
   @Test func everyPacketIsThereAtOnce() throws {
     try withPath { path in
       let file = try CaptureFile(path)
@@ -26,7 +26,7 @@ import UWBTestSupport
       #expect(file.failure == nil)
       let attributes = try FileManager.default.attributesOfItem(atPath: path)
       #expect(attributes[.posixPermissions] as? Int == 0o600)
-      // The time of day, not the time since boot.
+      // The time is the time of day, not the time since boot.
       let time = try #require(try CaptureReader.read(file: path).packets.first?.time)
       #expect(time < UInt64(Date().timeIntervalSince1970 * 1e9))
     }
@@ -48,7 +48,8 @@ import UWBTestSupport
     }
     let capture = try CaptureReader.read(file: path)
     #expect(capture.packets.count == 1_600)
-    // `capinfos` demands strict time order for this; threads may write in another order.
+    // The times are sorted, as `capinfos` requires for strict time order, although threads may
+    // write in another order.
     let times = capture.packets.compactMap(\.time)
     #expect(times == times.sorted())
     #expect(capture.problems.isEmpty)
@@ -66,7 +67,7 @@ import UWBTestSupport
     #expect(throws: CaptureError.tooLong(path: "/dev/zero", limit: 1_000_000)) {
       try CaptureReader.contents(ofFile: "/dev/zero", limit: 1_000_000)
     }
-    // The first write fails because the disk is full.
+    // The disk is full, so the first write fails.
     #expect(throws: CaptureError.self) { try CaptureFile("/dev/full") }
   }
 

@@ -84,7 +84,8 @@ import UWBTestSupport
     blocks.packet(Samples.ready, ticks: 7, flags: 1)
     blocks.packet(Samples.reset, ticks: 5, interface: 1, flags: 2)
     blocks.packet(Samples.ready, interface: 2)
-    // 1.5 s in units of 1/1024 s. Without flags, the type gives the direction.
+    // The first packet has the time 1.5 s, in units of 1/1024 s. It has no flags, so its type gives
+    // the direction.
     blocks.packet(Samples.resetResponse, ticks: 1_536, interface: 3)
     blocks.packet(Samples.ready, originalLength: 60)
     blocks.block(3, blocks.number(UInt32(5)) + Samples.ready)
@@ -115,7 +116,7 @@ import UWBTestSupport
     #expect(try CaptureReader.read(blocks.bytes).packets.map(\.time) == [nanoseconds])
   }
 
-  /// The bytes after the options repeat the length of the block, 28.
+  /// The block repeats its length, 28, after the options.
   @Test func anOptionThatIsLongerThanItsBlockIsNone() throws {
     var blocks = Blocks(bigEndian: false)
     blocks.section()
@@ -125,7 +126,7 @@ import UWBTestSupport
     #expect(capture.packets.map(\.time) == [3_000] && capture.problems.isEmpty)
   }
 
-  /// The flags follow the packet, and contradict its type.
+  /// Each packet has flags that contradict its type.
   @Test(arguments: 1...8) func packetsOfAnyLengthArePadded(_ count: Int) throws {
     let packet = [0x60, 0x01, 0x00, UInt8(count)] + [UInt8](repeating: 1, count: count)
     var blocks = Blocks(bigEndian: false)

@@ -4,7 +4,7 @@ import UWBTestSupport
 import UCI
 import UWB
 
-/// 0x6B occurs in the bytes of keys only.
+/// The byte 0x6B occurs only in keys.
 @Suite(.computes) struct SecretTests {
   private let key = [UInt8](repeating: 0x6B, count: 16)
 
@@ -70,7 +70,7 @@ import UWB
     #expect(try !written([packet])[0].contains(0x6B))
   }
 
-  /// Found by the fuzzer: the capture had bytes that no description covers.
+  /// The fuzzer found this case: the capture had bytes that no description covers.
   @Test func valuesOfIdentifiersOfTwoBytes() throws {
     let packet = bytes("21 03 00 0d 01000000 01 e4 3a 05 6b 6b 6b 6b 6b")
     #expect(try !written([packet])[0].contains(0x6B))

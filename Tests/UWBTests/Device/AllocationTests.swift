@@ -73,7 +73,7 @@ struct AllocationTests {
           }
         }
         producer.value.offer(bytes, receivedAt: info.receivedAt, mayBeDropped: true)
-        // The count before includes everything the reader has done since the frame before.
+        // The counted allocations include all work of the reader since the previous frame.
         inHandler.frame(warmUp: warmUp)
       }, ended: { _ in })
     let done = DoneThread {
@@ -104,8 +104,8 @@ struct AllocationTests {
     #expect(inConsumer.allocations == 0)
   }
 
-  /// The path through the driver: joined segments, the callback, and a stream that a thread
-  /// consumes.
+  /// The path through the driver consists of joined segments, the callback, and a stream that a
+  /// thread consumes.
   @Test(arguments: [1, 8])
   func theDriverDeliversWithoutAllocating(_ peers: Int) async throws {
     let (warmUp, total) = (200, 2_000)
@@ -146,7 +146,7 @@ struct AllocationTests {
     #expect(inThread.allocations == 0)
   }
 
-  /// Stamps to a distance, filtered, and a phase to an angle, for three peers.
+  /// An estimation filters a distance from stamps, and an angle from a phase, for three peers.
   @Test func anEstimationDoesNotAllocate() throws {
     let table = try #require(PhaseTable(spacing: 0.45))
     var peers = (0..<3).map { _ in
@@ -156,7 +156,7 @@ struct AllocationTests {
       )
     }
     let events = Array(ExchangeCollector.Event.allCases)
-    // 10 m, one exchange after the other, replies of 2 ms.
+    // Exchanges of 10 m follow one after the other, with replies of 2 ms.
     let stamps: [UInt64] = [
       0, 2132, 127_797_332, 127_799_464, 255_594_664, 255_596_796,
     ]

@@ -106,7 +106,7 @@ import UWBSimulator
       return [[0x4E, 0x2B, 0x00, 0x03, 0x00, 0x00, 0x00]]
     }
     let device = try await UWBDevice.open(chip.endpoint, options: .patient)
-    // Neither "all" nor any of the names.
+    // The chip returns values neither for the name "all" nor for any other name.
     #expect(try await device.calibration().isEmpty)
     let asked = chip.packets.filter { $0.starts(with: [0x2E, 0x2B]) }.dropFirst()
     #expect(asked.allSatisfy { $0.count <= 4 + 2 + 200 })

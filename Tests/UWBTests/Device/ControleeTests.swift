@@ -76,7 +76,8 @@ import UWBSimulator
 
   @Test("Adding a controlee is complete with the response; no notification follows")
   func additionsAreNotReported() async throws {
-    // Waiting would take three seconds and have the same result, so the test checks the count.
+    // A wait would take three seconds and have the same result, so the test checks the count
+    // instead.
     let chip = try ScriptedChip(greeting: [DWM3001CDK.ready]) { packet, _ in
       packet[0] == 0x21 && packet[1] == 0x07
         ? [bytes("41 07 00 02 00 00")] : DWM3001CDK.answers(packet)

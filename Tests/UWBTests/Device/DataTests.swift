@@ -129,8 +129,8 @@ import UWBSimulator
 
   @Test("Each segment of data waits for its credit")
   func oneCreditForEachSegment() async throws {
-    // The credit for a segment arrives after two answers to other commands; until then no segment
-    // is sent.
+    // The credit for a segment arrives only after the answers to two other commands. The driver
+    // sends no segment before.
     let (arrivals, sent) = AsyncStream<Void>.makeStream()
     let (session, chip) = try await Self.ranging { packet, _ in
       sent.yield()
@@ -183,7 +183,7 @@ import UWBSimulator
     ])
   func formsOfReports(_ report: String) async throws {
     let (session, _) = try await Self.ranging { _, _ in
-      // The report of another message, of one of several repetitions, and the last one.
+      // The reports concern another message, one of several repetitions, and the last repetition.
       let one = bytes(report)
       let other = one.enumerated().map { $0 == 8 ? 9 : $1 }
       let repetition = one.enumerated().map { $0 == (one.count == 12 ? 10 : 9) ? 0 : $1 }

@@ -137,7 +137,7 @@ import UWBSimulator
     }
   }
 
-  /// -0.01 + (1.07 - -0.01) is more than 1.07, by rounding.
+  /// The rounded sum -0.01 + (1.07 - -0.01) is greater than 1.07.
   @Test("The last point is that of the table, however its angle is rounded")
   func lastPoint() async throws {
     let values = [
@@ -199,7 +199,7 @@ import UWBSimulator
   @Test("NXP's chips have all antennas, and all pairs, in one value")
   func numbered() async throws {
     try await CalibrationTests.withDevice(.sr250) { device in
-      // A quarter of the delay corresponds to centimetres of distance.
+      // A quarter of the delay is a few centimetres of distance.
       for (antennas, bytes) in [
         ([], "04 01 084a 02 024a 03 064a 04 f949"), ([2], "04 01 7848 02 024a 03 7648 04 6948"),
       ] as [([UInt8], String)] {

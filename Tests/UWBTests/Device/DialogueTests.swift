@@ -42,8 +42,9 @@ import UWBLink
     var answers: [[UInt8]]
   }
 
-  /// The host's repetitions of a command belong to one turn, because the driver decides on its own
-  /// repetitions. Frames that are incomplete in the recording cannot be replayed.
+  /// Returns the turns of a dialogue. The host's repetitions of a command belong to one turn,
+  /// because the driver repeats commands by its own rules. Frames that are incomplete in the
+  /// recording cannot be replayed.
   static func turns(_ dialogue: Dialogue) -> (greeting: [[UInt8]], turns: [Turn]) {
     var greeting: [[UInt8]] = []
     var turns: [Turn] = []

@@ -29,8 +29,8 @@ import UWBSimulator
     return (controller, controlees)
   }
 
-  /// The options for a chip, which name one of NXP's: without its profile, the driver waits three
-  /// seconds before it tries NXP's boot command. `HandshakeTests` cover that.
+  /// The options for a chip. For a chip by NXP they name the profile. Otherwise the driver would
+  /// wait three seconds before it tries NXP's boot command, which `HandshakeTests` cover.
   static func options(
     _ chip: SimulatedBench.Chip, recovery: RecoveryPolicy? = nil
   ) -> UWBDevice.Options {
@@ -75,8 +75,8 @@ import UWBSimulator
         if distances.count == 20 { break }
       }
       let mean = distances.reduce(0, +) / 20
-      // 3 cm of noise each, so the mean of 20 has an error of 7 mm: five times that, and the
-      // rounding.
+      // Each measurement has 3 cm of noise, so the mean of 20 measurements has an error of 7 mm.
+      // The limit is five times this error plus the rounding.
       #expect(abs(mean - 3) < 0.045, "\(mean)")
     }
     await a.close()
@@ -210,7 +210,7 @@ import UWBSimulator
       #expect(try stream.next(timeout: .seconds(300))?.sequenceNumber == UInt32(expected))
     }
     await device.close()
-    // The stream ends after the rounds until then, without waiting.
+    // The stream ends after the existing rounds, without waiting.
     while try stream.next() != nil {}
     bench.stop()
   }
@@ -235,7 +235,7 @@ import UWBSimulator
       if try await device.send(GetSessionCount()).count == 0 { answered += 1 }
     }
     #expect(answered == 25)
-    // All messages before the answer to one more command have been read with it.
+    // The answer to one more command arrives after all messages before it.
     _ = try await device.send(GetDeviceInfo())
     #expect(heard.load(ordering: .relaxed) == 50)
     #expect(device.statistics.bytesSkipped == 0)

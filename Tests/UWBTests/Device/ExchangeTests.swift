@@ -11,7 +11,8 @@ import UWBTestSupport
   static let count = bytes("21 05 00 00")
   static let info = bytes("20 02 00 00")
 
-  /// The chip's answers to a packet after the handshake; `number` counts packets with these bytes.
+  /// Returns the chip's answers to a packet after the handshake. `number` counts packets with these
+  /// bytes.
   typealias Answers = @Sendable (_ packet: [UInt8], _ number: Int) -> [[UInt8]]
 
   static func open(_ answers: @escaping Answers) async throws -> (UWBDevice, ScriptedChip) {
@@ -47,7 +48,7 @@ import UWBTestSupport
   }
 
   @Test func aCommandThatIsNotIdempotentIsRepeatedWhenTheChipAsksForIt() async throws {
-    // The chip has not carried out the command that it requests again.
+    // The chip requests a command again if it did not carry the command out.
     let (device, chip) = try await Self.open { packet, number in
       packet[0] == 0x22 && number == 1
         ? [bytes("60 07 00 01 0a")] : [bytes("42 00 00 01 00")]
@@ -89,7 +90,7 @@ import UWBTestSupport
   static func state(of token: UInt8) -> [UInt8] { [0x21, 0x06, 0, 4, token, 0, 0, 0] }
 
   @Test func aLateAnswerDoesNotCompleteTheNextCommandOfTheSameOpcode() async throws {
-    // The slow chip answers the questions for session 1 (ACTIVE) after the next packet.
+    // The slow chip answers the questions for session 1 (ACTIVE) only after the next packet.
     let (device, chip) = try await Self.open { packet, number in
       switch packet {
       case Self.state(of: 1): []
@@ -111,7 +112,8 @@ import UWBTestSupport
   }
 
   @Test func aLostCommandDoesNotBlockTheNextOnes() async throws {
-    // The chip never answered: the answer to any later command settles its debt.
+    // The chip never answers this question. After the answer to any later command, the driver
+    // expects no answer to it any more.
     let (device, chip) = try await Self.open { packet, number in
       switch packet {
       case Self.state(of: 1): []
@@ -132,8 +134,8 @@ import UWBTestSupport
   }
 
   @Test func theOtherResponseToARepeatedQueryStaysOutstanding() async throws {
-    // Both answers are late: the first completes the question, the second must not complete the
-    // next one.
+    // The chip answers the question twice, and both answers are late. The first answer completes
+    // the question, and the second answer must not complete the next question.
     let (device, chip) = try await Self.open { packet, number in
       switch packet {
       case Self.state(of: 1): number == 1 ? [] : [bytes("41 06 00 02 00 02")]
@@ -163,7 +165,8 @@ import UWBTestSupport
         _ = try await device.send(SessionInit(sessionID: 2))
       }
     }
-    // The command, the question that follows it, and the question before the next command.
+    // The loop receives the command, the question that follows it, and the question before the next
+    // command.
     var packets = received.makeAsyncIterator()
     for _ in 0..<3 {
       await packets.next()
@@ -171,7 +174,8 @@ import UWBTestSupport
       time.advance(.milliseconds(600))
     }
     let error = await commands.value
-    // The error names the command without an answer: the second SESSION_INIT was never sent.
+    // The error names a command without an answer, so the driver never sent the second
+    // SESSION_INIT.
     let command = try #require(error?.command)
     #expect(error == .noAnswer(command: command, milliseconds: 600, garbage: 0))
     #expect(command != "SESSION_INIT_CMD")
@@ -181,7 +185,7 @@ import UWBTestSupport
 
   @Test("After a timeout the state is read back instead of repeating the command")
   func aSlowAnswerToWhatMustNotBeRepeated() async throws {
-    // The chip exceeds the time-out, and answers before the next question.
+    // The chip exceeds the time-out, and then answers before the next question.
     let (device, chip) = try await Self.open { packet, number in
       switch (packet[0], packet[1]) {
       case (0x21, 0x00): []

@@ -40,7 +40,7 @@ let hasty: DeviceProfile = {
     }
     let qorvo = Array(DWM3001CDK.deviceInfo[14...])
     #expect(profile(qorvo) == .qorvo && profile(qorvo.dropLast()) == .qorvo)
-    // The older layout is one byte shorter, and its fields are one byte earlier.
+    // The older layout lacks one byte, so that its fields are one byte earlier.
     #expect(profile(Array(qorvo.dropFirst())) == .qorvo)
     for wrong in [qorvo.dropLast(2), qorvo + [0], qorvo.map { $0 == 0xDE ? 0xDF : $0 }] {
       #expect(profile(Array(wrong)) == .generic)
@@ -129,7 +129,8 @@ let hasty: DeviceProfile = {
       for number in 0..<30 { lines.append(DWM3001CDK.rxTimeout(sequence: UInt8(number))) }
       return lines + DWM3001CDK.answers(packet)
     } pace: { packet, count in
-      // The pace of the chip: 30 stale notifications take longer than the time-out of an answer.
+      // The chip pauses between its packets: 30 stale notifications take longer than the time-out
+      // of an answer.
       packet[0] == 0x62 && count == 1 ? 20_000 : 0
     }
     let device = try await UWBDevice.open(chip.endpoint, options: .init(profile: hasty))

@@ -136,7 +136,7 @@ import UWBSimulator
 
   @Test("READY before the response to a reset is not the end of the reset")
   func twoReadyAroundAReset() async throws {
-    // A chip that accepts no command before its second READY.
+    // The chip accepts no command before its second READY.
     let isReady = Mutex<Bool>(false)
     let (device, chip) = try await Self.open { packet, _ in
       guard packet[0] == 0x20, packet[1] == 0 else {

@@ -57,7 +57,7 @@ import UWBTestSupport
       open.append(try await devices[index].makeSession(sessions[index]))
     }
     let stream = open[0].oneWayMeasurements()
-    // The initiator is started last: others wait for its poll.
+    // The initiator starts last, because the other devices wait for its poll.
     for session in open.reversed() { try await session.start() }
     try await body(open[0], stream)
     for device in devices { await device.close() }

@@ -20,7 +20,7 @@ import UWBSimulator
       let chip = try bench.add(
         profile: profile, placement: Placement(at: SIMD3(3 * Double(index), 0, 0)))
       bench.start()
-      // The option is necessary because a chip that accepts no command at first would cost a
+      // The option is necessary because this chip accepts no command at first, which would cost a
       // time-out.
       let options = UWBDevice.Options(profile: profile.name == "sr250" ? .nxp : nil)
       devices.append(

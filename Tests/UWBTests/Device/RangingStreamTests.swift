@@ -61,7 +61,7 @@ import Testing
         continuation.resume(returning: measurement?.sequenceNumber)
       }
     }
-    // The call has resumed this task, and returns.
+    // The call resumed this task, and then it returns.
     thread?.join()
     #expect(second == 1)
     #expect(try await stream.first { _ in true }?.sequenceNumber == 2)

@@ -31,7 +31,7 @@ import UWBSimulator
     }
 
     func open(_ recovery: RecoveryPolicy? = RecoveryPolicy()) async throws -> UWBDevice {
-      // Time limits pass, because a chip that has restarted may not answer.
+      // Time limits apply here, because a chip that has restarted may not answer.
       try await UWBDevice.open(
         .serial(path: FilePath(path)),
         options: .init(profile: chip.profile.needsDeviceInit ? .nxp : nil, recovery: recovery))
@@ -139,7 +139,7 @@ import UWBSimulator
     board.remove()
   }
 
-  /// Commands after which a device is lost that has not ranged yet.
+  /// A device that has not ranged yet is lost after each of these commands.
   @Test(arguments: [[0x21, 0x00], [0x21, 0x03], [0x22, 0x00], []] as [[UInt8]])
   func aLossBeforeTheStartIsLikeAnyOther(_ last: [UInt8]) async throws {
     let board = try Board()
@@ -198,8 +198,8 @@ import UWBSimulator
 
   @Test func allSessionsResumeAfterASecondLossDuringRecovery() async throws {
     let board = try Board()
-    // The board is unplugged again when the first session ranges again and the second one is about
-    // to.
+    // The board is unplugged a second time: the first session ranges again, and the second session
+    // is about to.
     let starts = Atomic<Int>(0)
     let tap: UWBDevice.PacketTap = { direction, packet, _ in
       guard direction == .outbound, packet.byteCount > 1,
@@ -267,7 +267,7 @@ import UWBSimulator
       Issue.record("\(before)")
       return
     }
-    // An SR250 that has restarted does not answer at all.
+    // After a restart, an SR250 does not answer at all.
     if cause.code == .noAnswer {
       #expect(loss != .failure && profile.needsDeviceInit)
     } else {
@@ -293,7 +293,7 @@ import UWBSimulator
     let error = await #expect(throws: DriverError.self) { for try await _ in stream {} }
     let expected: DriverError = loss == .failure ? .deviceFailed(.error) : .deviceRestarted
     #expect(error == expected)
-    // The boot message is a second cause: a command between both would fail.
+    // The boot message is a second reason for a loss. A command between the two reasons would fail.
     var (isLost, isAnnounced) = (false, loss != .boot)
     for await event in events {
       if case .lost(expected) = event { isLost = true }
@@ -323,7 +323,7 @@ import UWBSimulator
         answers = DWM3001CDK.answers(packet)
       }
       guard isSecond, packet[0] != 0x20 else { return answers }
-      // The message for the other handle, which is the first field after a status.
+      // The answer refers to the other handle, in the first field after a status.
       return answers.map { answer in
         var answer = answer
         if let place = answer.firstIndex(of: 1).map({ Int($0) }), answer[0] == 0x61 {
@@ -380,7 +380,7 @@ import UWBSimulator
     board.remove()
   }
 
-  /// The chip also reports this after each reset, where it is expected.
+  /// The chip also reports this after each reset, and there the driver expects it.
   @Test func aChipThatSaysThatItHasBootedHasLostItsSessions() async throws {
     let boot = bytes("6b 31 00 01 01")
     let chip = try ScriptedChip(greeting: [DWM3001CDK.ready]) { packet, _ in
@@ -542,7 +542,7 @@ import UWBSimulator
     try stranger.link(at: board.path)
     for await event in reports {
       if case .notRecovered(let error) = event {
-        // The chip does not answer the reset of a Qorvo chip, or the request for its identity.
+        // The chip answers neither the reset of a Qorvo chip nor the request for its identity.
         #expect(error != .recovering)
         break
       }

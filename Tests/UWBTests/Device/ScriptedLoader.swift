@@ -9,19 +9,19 @@ import UWBLink
 /// from the published bytes, without the encoder under test.
 final class ScriptedLoader: LoaderPort {
   struct State {
-    /// The bytes that wait to be read, one selection each.
+    /// The bytes for the host, one element for each selection.
     var answers: [[UInt8]] = []
     var image: [UInt8] = []
     var pendingHeader: [UInt8]?
     var inImageMode = false
     var resets = 0
     var ended = false
-    /// The errors on the host's side.
+    /// The errors in the host's frames.
     var faults: [String] = []
 
     var lifeCycle: UInt8 = 0x0F
     var revision: UInt8 = 0xB1
-    /// The answer to the question of whether it accepts the image.
+    /// The answer to the question whether the loader accepts the image.
     var verdict: UInt8 = 0x01
     /// The number of acknowledgements of data that are errors with this instruction.
     var dataErrors = 0
@@ -137,7 +137,7 @@ final class ScriptedFlash: LoaderPort {
     var answers: [[UInt8]] = []
     var written: [[UInt8]] = []
     var resets = 0
-    /// Returns the answer to the frame with this number.
+    /// The status in the answer to the frame with this number.
     var statuses: [Int: UInt8] = [:]
     var silentFrom: Int?
     var isReady = true

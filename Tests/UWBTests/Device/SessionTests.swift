@@ -126,7 +126,7 @@ import UWBLink
       default: break
       }
     }
-    // In a data packet, the first byte has the format in place of the opcode.
+    // The first byte of a data packet has the format in the position of the opcode.
     #expect(
       seen == [
         [0x61, 0x07], [0x62, 0x04], [0x62, 0x05], [0x02, 0x00], [0x6C, 0x22], [0x41, 0x06],
@@ -291,8 +291,8 @@ import UWBLink
       saw.yield(measurements)
     }
     try await session.start()
-    // The first three belong to the chip's answer to the start, which it may still be writing:
-    // between two segments they would be taken for the second one.
+    // The chip's answer to the start includes the first three rounds, and the chip may still be
+    // writing it. One of its messages between two segments would count as the second segment.
     for await _ in heard.prefix(3) {}
     let sent = (1...8).map {
       TwoWayMeasurement(
@@ -318,7 +318,8 @@ import UWBLink
     let (heard, hear) = AsyncStream<Void>.makeStream()
     session.onRounds { _ in hear.yield() }
     try await session.start()
-    // The first three belong to the chip's answer to the start, which it may still be writing.
+    // The chip's answer to the start includes the first three rounds, and the chip may still be
+    // writing it.
     for await _ in heard.prefix(3) {}
     for number in 3..<20 { chip.say(DWM3001CDK.rxTimeout(sequence: UInt8(number))) }
     // The answer arrives after all earlier messages.
@@ -410,7 +411,7 @@ import UWBLink
     #expect(!text.contains("[8, 7]") && !text.contains("1, 2, 3"))
   }
 
-  /// The controller ended the session in band. The next start does not take that end for its own.
+  /// The controller ended the session in band. The next start does not treat this end as its own.
   @Test func aSessionThatEndedByItselfMayBeStartedAgain() async throws {
     let active = bytes("61 02 00 06 01 00 00 00 02 00")
     // The chip pauses between its answer and the state.

@@ -83,7 +83,7 @@ import UWBTestSupport
     bench.stop()
   }
 
-  /// The stream ends with IDLE, and the consumer then closes the session.
+  /// The stream ends with the state IDLE, and then the consumer closes the session.
   @Test func whatHasStoppedIsNotStoppedAgain() async throws {
     let (bench, chips) = try Ends.bench([.pica])
     let device = try await Self.open(chips[0])
@@ -155,7 +155,7 @@ import UWBTestSupport
     #expect(!chip.opcodes.contains([0x20, 0x00]), "nobody has agreed to a reset")
   }
 
-  /// Sent when the port was opened, read during the reset.
+  /// The chip sends the error when the host opens the port, and the host reads it during the reset.
   @Test func anErrorFromBeforeTheResetIsNoAnswerToIt() async throws {
     let chip = try ScriptedChip { packet, _ in
       packet.starts(with: [0x20, 0x00])
@@ -210,7 +210,7 @@ import UWBTestSupport
       packet.starts(with: [0x21, 0x00])
         ? [bytes("41 00 00 05 00 01 00 00 00")] : DWM3001CDK.answers(packet)
     }
-    // The wait for the report is the first one of three seconds.
+    // The first wait of three seconds is the wait for the report.
     let isFirst = Mutex(true)
     let clock = AlarmClock.patient { time in
       guard time == .seconds(3) else { return false }

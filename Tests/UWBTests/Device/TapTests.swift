@@ -38,7 +38,7 @@ import UWBLink
     await device.close()
     let packets = seen.withLock { $0 }
     #expect(packets.filter { $0.direction == .outbound }.map(\.bytes) == chip.packets)
-    // The chip's messages after its last answer may arrive too late to be read.
+    // Messages after the chip's last answer may arrive too late for the tap.
     let inbound = packets.filter { $0.direction == .inbound }.map(\.bytes)
     let expected = [DWM3001CDK.ready] + said.withLock { $0 }
     #expect(inbound.count >= expected.count - segments.count)

@@ -66,7 +66,8 @@ struct Bench {
   func measure(
     _ count: Int, _ settings: EstimationSettings = EstimationSettings(), end: Int = 0
   ) async throws -> [EstimatedMeasurement] {
-    // Room for the packets that arrive while a thousand other tests delay this one.
+    // The capacity is large enough for the packets that arrive while a thousand other tests delay
+    // this one.
     let stream = sessions[end].estimates(settings, capacity: 8_192)
     try await start()
     var list: [EstimatedMeasurement] = []

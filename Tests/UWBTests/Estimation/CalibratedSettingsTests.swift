@@ -16,7 +16,7 @@ import UCI
     return EstimationSettings(calibration, board: board, peers: peers)
   }
 
-  /// Half a wavelength apart, angles counted as FiRa does.
+  /// Returns the phase of two ideal antennas half a wavelength apart. Angles have FiRa's signs.
   private static func ideal(_ angle: Double) -> Double { .pi * sin(angle) }
 
   private static func agree(_ table: PhaseTable?, _ phase: (Double) -> Double) -> Bool {
@@ -113,7 +113,7 @@ import UCI
     let settings = EstimationSettings(calibration, board: "own", peers: peers)
     #expect(settings.delay == 0.5)
     #expect(settings.delays.mapValues { ($0 * 100).rounded() } == [1: 4, 2: 20, 3: 6])
-    // The delays of both ends take precedence over their sum.
+    // The delays of both ends take precedence over the sum for their pair.
     let sums = (1...3).map { #"{"boards": ["own", "000\#($0)"], "delay_m": 0.7}"# }
     let json = #"{"pair_delays": [\#(sums.joined(separator: ", "))]}"#
     calibration.pairDelays = try JSONDecoder().decode(
@@ -124,10 +124,10 @@ import UCI
         .mapValues { ($0 * 100).rounded() } == [1: 4, 2: 70, 3: 6])
     let stranger = EstimationSettings(calibration, board: "other", peers: peers)
     #expect(stranger.delays == [1: 0.1, 2: 0.2])
-    // Without a name for this board, the sums of the board that occurs in all of them apply.
+    // This board has no name, so the sums of the board that occurs in all of them apply.
     #expect(EstimationSettings(calibration, peers: peers).delays == [1: 0.1, 2: 0.2, 3: 0.7])
     #expect(EstimationSettings(calibration, channel: 5, peers: peers).delays == [1: 0.1, 2: 0.2])
-    // Others have the mean, unless there is a general delay.
+    // Other peers have the mean, unless there is a general delay.
     calibration.delay = nil
     calibration.peerDelays = ["0001": 0.1, "0002": 0.2]
     #expect(EstimationSettings(calibration, board: "other").delay == (0.1 + 0.2) / 2)

@@ -44,7 +44,7 @@ struct EstimateAllocationTests {
     let (done, finish) = AsyncStream<Void>.makeStream()
     bench.sessions[0].onEstimates(settings) { estimate in
       count.take(estimate, warmUp: warmUp, total: total)
-      // Outside of the counted part, because resuming a task allocates.
+      // This step is not part of the count, because resuming a task allocates.
       if count.estimates.load(ordering: .relaxed) == total { finish.finish() }
     }
     try await bench.start()

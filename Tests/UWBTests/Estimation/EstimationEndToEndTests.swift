@@ -13,7 +13,7 @@ import UWBSimulator
 @Suite(.timeLimit(.minutes(10))) struct EstimationEndToEndTests {
   private static let degree = Double.pi / 180
 
-  /// Clocks 20 ppm off, and the noise of good boards.
+  /// Clocks up to 20 ppm off, and the noise of good boards.
   private static var scene: Scene {
     var scene = Scene(seed: 11)
     scene.radio.clockSpread = 20
@@ -40,7 +40,7 @@ import UWBSimulator
       #expect(list.compactMap(\.distance).count == 20)
       let track = try #require(list.last?.track)
       #expect(abs(track.distance - 3) < 4 * track.shortTermDeviation)
-      // The chip's own value is reported unchanged beside it.
+      // The chip's own value stays unchanged beside the estimate.
       #expect(
         list.allSatisfy {
           abs(Double($0.measurement.result.rawDistance) / 100 - ($0.distance ?? 0)) < 1e-9
@@ -52,8 +52,7 @@ import UWBSimulator
         let expected = end == 0 ? 25.0 : 0
         let degrees = azimuths.map { $0.angle / Self.degree }
         #expect(abs(mean(degrees) - expected) < 1.5, "\(mean(degrees))")
-        // The stated uncertainty agrees with the scatter of the values, within the statistics of
-        // 20.
+        // The stated deviation agrees with the scatter of the values, as far as 20 values show it.
         let said = mean(azimuths.map { $0.standardDeviation / Self.degree })
         #expect(deviation(degrees) < 1.8 * said && deviation(degrees) > said / 2.2, "\(said)")
       } else {
@@ -64,7 +63,8 @@ import UWBSimulator
       #expect(list.allSatisfy { ($0.diagnostics == .none) == isFira1 })
       #expect(offsets.count == (isFira1 ? 0 : 20))
       if !isFira1 {
-        // Both ends have the same value with opposite signs; noise is 0.05 ppm for a frame.
+        // The two ends have the same offset with opposite signs. The noise of an offset is 0.05 ppm
+        // for each frame.
         #expect(deviation(offsets) < 0.1)
         #expect(abs(mean(offsets)) > 1)
         #expect(list.allSatisfy { ($0.nonLineOfSight ?? 1) < 0.2 })
@@ -74,7 +74,8 @@ import UWBSimulator
 
   @Test("phases through the right table are right, and wrong through another")
   func tables() async throws {
-    // Not symmetric, past half a turn at one side, like published tables of boards.
+    // The curve is not symmetric, and exceeds half a turn on one side, as published tables of
+    // boards do.
     let curve = Curve(
       stride(from: -90.0, through: 90, by: 6).map { angle in
         let s = sin(angle * Self.degree)
@@ -99,7 +100,7 @@ import UWBSimulator
         let angles = list.compactMap(\.azimuth?.angle).map { $0 / Self.degree }
         try #require(angles.count == 20)
         errors.append(abs(mean(angles) - bearing))
-        // The chip assumes ideal antennas.
+        // The chip's own angle assumes ideal antennas.
         let told = mean(list.map { $0.measurement.result.azimuth.degrees })
         #expect(abs(told - bearing) > 4, "\(told)")
       }

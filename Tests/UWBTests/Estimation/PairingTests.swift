@@ -20,7 +20,7 @@ import UCI
 
   @Test func diagnosticsBehindTheirMeasurement() {
     var rounds = Rounds()
-    // No diagnostics were announced yet: the first measurement is delivered at once.
+    // No diagnostics have arrived yet, so the first measurement does not wait.
     rounds.info(0)
     rounds.diagnostics(0, [Rounds.frame(carrier: 671)])
     #expect(rounds.given.count == 1 && rounds.pipeline.late == 1)
@@ -68,7 +68,7 @@ import UCI
     #expect(rounds.given.map(\.measurement.sequenceNumber) == [0, 1])
     rounds.diagnostics(2, [Rounds.frame()])
     #expect(rounds.uses == [.used(1), .missing, .used(1)])
-    // The diagnostics of round 1 arrive now, after their round was delivered.
+    // The diagnostics of round 1 arrive now, after the measurement of round 1 was delivered.
     rounds.diagnostics(1, [Rounds.frame(carrier: 99_999)])
     rounds.info(3)
     rounds.diagnostics(3, [Rounds.frame()])
@@ -84,7 +84,7 @@ import UCI
     #expect(rounds.given.count == 10, "the last one does not wait any more")
     #expect(rounds.pipeline.missing == 3)
     #expect(rounds.uses.filter { $0 == .missing }.count == 3)
-    // Diagnostics arrive again, and later rounds wait for them again.
+    // After new diagnostics, later rounds wait for diagnostics again.
     rounds.diagnostics(10, [Rounds.frame()])
     rounds.info(10)
     rounds.info(11)
@@ -97,7 +97,8 @@ import UCI
     var rounds = Rounds()
     rounds.diagnostics(0, [Rounds.frame()])
     rounds.info(0)
-    // Two rounds without diagnostics, one with: never three in a row.
+    // Two rounds without diagnostics precede each round with diagnostics, so there are never three
+    // in a row.
     for sequence in 1..<13 as Range<UInt32> {
       rounds.info(sequence)
       if sequence % 3 == 0 { rounds.diagnostics(sequence, [Rounds.frame()]) }
@@ -115,8 +116,7 @@ import UCI
     var rounds = Rounds(settings)
     for sequence in 0..<30 as Range<UInt32> { rounds.info(sequence) }
     #expect(rounds.given.count == 30 && rounds.pipeline.missing == 20)
-    // The diagnostics of a session that did not request any are given up after three rounds: see
-    // above.
+    // A session that did not request diagnostics stops to wait after three rounds, as above.
     settings.expectsDiagnostics = false
     var others = Rounds(settings)
     others.diagnostics(0, [Rounds.frame()])
@@ -169,7 +169,7 @@ import UCI
     var settings = EstimationSettings()
     settings.expectsDiagnostics = true
     var rounds = Rounds(settings)
-    // The other end starts late.
+    // The other end starts after 50 rounds.
     for sequence in 0..<50 as Range<UInt32> {
       rounds.info(sequence, [Rounds.entry(1, .rangingRxTimeout)])
     }
@@ -261,7 +261,8 @@ import UCI
     rounds.info(0, entries)
     #expect(abs((rounds.given[0].carrierOffset ?? 0) - 10) < 0.01)
     #expect(abs((rounds.given[2].carrierOffset ?? 0) - 30) < 0.01)
-    // One answer is missing or surplus, and its owner is unknown.
+    // One answer is missing, or one is surplus. The diagnostics do not show which peer's answer it
+    // is.
     for wrong in [Array(frames.prefix(1)), frames + [Rounds.frame()]] {
       var other = Rounds()
       other.diagnostics(0, wrong)

@@ -13,7 +13,8 @@ import UCI
   @Test("the carrier offset that the guide of Qorvo's tools prints")
   func carrierOffset() {
     var rounds = Rounds()
-    // s5.26: -112 units are -1.669 ppm, "cfo: -1.669 ppm" in the UWB Qorvo Tools guide.
+    // The field has 26 bits after the point: -112 units are -1.669 ppm. The guide of UWB Qorvo
+    // Tools prints "cfo: -1.669 ppm".
     rounds.feed(
       RangeDiagnosticsNotification.qorvoOpcode,
       bytes("01000000 00000000 01 01 00 00 01 04 0400 90ffffff"))
@@ -23,7 +24,8 @@ import UCI
 
   @Test("test vectors of AOSP and pica: a frame that was sent, one that was received")
   func androidVectors() throws {
-    // The AoA of the first has a phase of 0x0201 / 2048 rad, but the frame was sent.
+    // The angle report of the first frame has a phase of 0x0201 / 2048 rad, but the device sent
+    // this frame.
     let sent =
       "01010101 02020202 01 00 01 02 03 01 0800 0102010201020101"
       + "02 1500 010102010201020102010201020002040001020304 00 0100 00"
@@ -37,9 +39,10 @@ import UCI
       #expect(rounds.uses == [use])
       #expect(rounds.given[0].noAzimuth == .noPhases)
     }
-    // The frame as received: arcsin(0.2505 rad / π) is 4.574 degrees.
+    // As a received frame, the same phase of 0.2505 rad is an angle of arcsin(0.2505 / π), 4.574
+    // degrees.
     let turned = sent.replacing("01 00 01 02 03 01", with: "01 01 00 02 03 01")
-    // The axis of the vector is Y; this device's azimuth is measured along X.
+    // The axis of the vector is Y, but this device measures its azimuth along X.
     for (axis, isAzimuth) in [("01", false), ("00", true)] {
       var rounds = Rounds(settings)
       rounds.feed(
@@ -53,7 +56,8 @@ import UCI
 
   @Test("segment metrics with Qorvo's magnitudes and with AOSP's signed levels")
   func levels() {
-    // Levels of -60, first path -75, strongest -62 dBm, 5 samples later; noise -95 dBm.
+    // All paths together have -60 dBm, the first path -75 dBm, and the strongest path -62 dBm, 5
+    // samples later. The noise is -95 dBm.
     let qorvo = "09 00a1 003c e102 004b 40b8 e602 003e 80b9"
     let aosp = "09 00a1 00c4 e102 00b5 40b8 e602 00c2 80b9"
     for metrics in [qorvo, aosp] {
@@ -64,7 +68,8 @@ import UCI
       rounds.info(0)
       let estimate = rounds.given[0]
       #expect(estimate.receivedPower == -60 && estimate.firstPathPower == -75)
-      // 15 dB between all and first path, 13 dB and 5 ns between the paths.
+      // All paths together are 15 dB above the first path. The strongest path is 13 dB above it and
+      // 5 ns later.
       #expect((estimate.nonLineOfSight ?? 0) > 0.95)
       #expect((estimate.distanceNoise ?? 0) > 0.15 && estimate.distance == 4)
     }
@@ -98,7 +103,8 @@ import UCI
 
   @Test("how far the first paths of Ipatov and STS are apart, at the primary receiver")
   func disagreement() {
-    // 400 and 401 samples of 1.0016 ns. Other receivers do not count, nor does a second STS.
+    // The first paths are at 400 and 401 samples of 1.0016 ns. Neither other receivers nor a second
+    // STS count.
     let levels = "00a1 003c e102 004b", peak = "e602 003e 80b9"
     let segments = [
       "00 \(levels) 0000 \(peak)", "08 \(levels) 0064 \(peak)", "09 \(levels) 4064 \(peak)",
@@ -149,7 +155,8 @@ import UCI
     var settings = EstimationSettings()
     settings.azimuth = PhaseTable(spacing: 0.5)
     settings.elevation = PhaseTable(spacing: 0.5)
-    // AoA, pairs 1 and 2, two receivers: 45 degrees of phase to the right, none upwards.
+    // The angles of pairs 1 and 2, from two receivers: 45 degrees of phase to the right, 0 degrees
+    // upwards.
     let angles = "0000 8016 4003" + "0000 0000 4003"
     let body = "a1 00000100 00 01 02 01 02 01 02 01 02" + angles + "14 14 4003 4003 16 16 4003 4003"
     let text = body + "d2040000"
@@ -162,14 +169,14 @@ import UCI
     #expect(abs(degrees - asin(0.25) * 180 / .pi) < 0.01)
     #expect(abs(estimate.elevation?.angle ?? 1) < 1e-6)
     #expect((estimate.nonLineOfSight ?? 1) < 0.1)
-    // Receivers without a path: the angles alone belong to one frame.
+    // The receivers report no path, so that the frame has angles only.
     let deaf = bytes(text.replacing("14 14", with: "00 00").replacing("16 16", with: "00 00"))
     rounds.info(1, tail: [UInt8(deaf.count), 0] + deaf + [0])
     #expect(rounds.uses == [.used(2), .used(1)] && rounds.given[1].nonLineOfSight == nil)
   }
 
   @Test func windowsOfSixteenAndOfTwentyFourBits() {
-    // The second receiver is a quarter of a turn ahead at sample 1.
+    // At sample 1, the second receiver's phase is a quarter of a turn ahead.
     func window(_ id: String, _ size: String, _ samples: String) -> String {
       "\(id) 01 02 \(size) \(samples)"
     }
@@ -180,7 +187,7 @@ import UCI
     let parts = window("09", "02", "00000000 64000000") + window("11", "02", "00000000 00006400")
     var settings = EstimationSettings()
     settings.azimuth = PhaseTable(spacing: 0.5)
-    // A third receiver with a single sample gives no phase, and ends with the item.
+    // A third receiver has a single sample, which gives no phase. Its window ends with the item.
     let third = short + "21 00 01 04 64000000"
     for text in [wide, short, parts, third] {
       var rounds = Rounds(settings)
@@ -192,7 +199,7 @@ import UCI
       let degrees = (rounds.given[0].azimuth?.angle ?? 0) * 180 / .pi
       #expect(abs(degrees - 30) < 0.01, "\(text)")
     }
-    // Half a turn at the first receiver, from the most negative number.
+    // The most negative number gives half a turn at the first receiver.
     let negative = window("09", "04", "00000000 00800000") + window("11", "04", "00000000 0000ff7f")
     for (text, expected) in [(negative, -30.0), (short + "00", nil)] as [(String, Double?)] {
       var rounds = Rounds(settings)

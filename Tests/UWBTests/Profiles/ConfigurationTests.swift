@@ -71,7 +71,8 @@ struct ConfigurationTests {
     var configuration = Self.usual
     configuration.peers.append(MACAddress(3))
     #expect(configuration.isOneToMany)
-    // A session that cannot range is read unchanged, and rejected.
+    // The parameters read back unchanged even if their session cannot range, and the session is
+    // rejected.
     configuration.isOneToMany = false
     #expect(try Self.read(configuration.parameters(for: .fira2)) == configuration)
     #expect(configuration.problems().errors.map(\.parameters) == [[.multiNodeMode]])

@@ -33,7 +33,7 @@ struct ProfileTests {
     #expect(controlee.destinations == [controller.address])
   }
 
-  // The packet that run_fira_twr sends without options, less its order.
+  // This is the packet of run_fira_twr without options, except for the order of parameters.
   @Test func qorvoPresetIsWhatTheToolSends() throws {
     let profile = Preset.qorvoKit.profile(.controller)
     #expect(profile.sessionID == 42)
@@ -253,7 +253,7 @@ struct ProfileTests {
       }
       if (try? SessionProfile(bytes)) != nil { taken += 1 }
     }
-    // Changes in comments have no effect; most others are detected.
+    // Changes in comments have no effect. The reader detects most other changes.
     #expect(taken > 20 && taken < 280)
   }
 

@@ -57,7 +57,7 @@ import UWB
 
   @Test("The place of an anchor is packed as AOSP's vectors have it")
   func locations() {
-    // The bytes of the place in AOSP's test of a measurement, read back.
+    // The bytes of the location in AOSP's test of a measurement read back equal.
     let bytes: [UInt8] = [0x07, 0x09, 0x07, 0x05, 0x09, 0x07, 0x05, 0x09, 0x0A, 0x01]
     #expect(AnchorLocation(relative: bytes)?.bytes == bytes)
     let long = bytes + [0x02, 0x08]
@@ -66,7 +66,7 @@ import UWB
       latitude: 52.520_008, longitude: 13.404_954, altitude: -34)
     #expect(AnchorLocation(parameter: place.parameter)?.bytes == place.bytes)
     #expect(AnchorLocation(parameter: [0]) == nil && AnchorLocation(parameter: [1, 2]) == nil)
-    // A place out of range becomes the nearest place in range.
+    // A location out of range becomes the nearest location in range.
     #expect(
       AnchorLocation(relative: AnchorLocation.relative(x: .max, y: .min, z: .max).bytes)
         == .relative(x: 134_217_727, y: -134_217_728, z: 8_388_607))

@@ -199,9 +199,9 @@ import Glibc
       try await bluetooth.write(question, to: input)
     }
     for value in expected { try await expect(value, &values) }
-    // The messages follow each other, as in the accessory protocol. Without waiting for the
-    // answers, one in five is lost between two BlueZ 5.66. ATT does not guarantee more in either
-    // direction.
+    // The messages follow each other, as in the accessory protocol. Each message waits for its
+    // answer. Without these waits, one message in five is lost between two BlueZ 5.66, because ATT
+    // guarantees no more in either direction.
     for message in (UInt8(0)..<20).map({ [0x0C, $0] }) + [question] {
       try await bluetooth.writeWithoutResponse(message, to: input)
       try await expect(message == question ? answer : message, &values)

@@ -26,8 +26,8 @@ struct ChildProcess {
     (self.pid, output) = (pid, ends[0])
   }
 
-  /// Returns the lines that arrive next; none after `milliseconds` without any. `hasEnded` is
-  /// set at the end of its output.
+  /// Returns the next lines, or none after `milliseconds` without output. At the end of the output,
+  /// sets `hasEnded`.
   mutating func lines(within milliseconds: Int32) -> [String] {
     var waiting = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
     guard !hasEnded, poll(&waiting, 1, milliseconds) > 0 else { return [] }

@@ -3,8 +3,8 @@
 import Glibc
 import UWBSimulator
 
-/// Simulated chips behind gadgets, in one scene, powered by the cable: unplugging one loses
-/// its state, as on a board.
+/// Simulated chips behind gadgets, in one scene. The cable powers a chip, so that an unplugged chip
+/// loses its state, as on a board.
 struct ChipServer {
   private var simulation = Simulation(scene: Scene(seed: 7))
   private var ports: [GadgetPort]
@@ -112,7 +112,7 @@ struct ChipServer {
       cuts.remove(index)
       ports[index].send(Array(packet[..<(packet.count / 2)]))
       ports[index].drain()
-      // The half that was written to the port still has to be transmitted over USB.
+      // The half in the port's buffer still has to be transmitted over USB.
       usleep(20_000)
       pull(index)
       if let returnAfterCut { returns.append((index, now + returnAfterCut)) }

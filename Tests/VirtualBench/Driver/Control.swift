@@ -9,7 +9,7 @@ enum Control {
     private var buffer = LineBuffer()
 
     init(_ path: String) {
-      // Opened for writing as well, so that it never reads its end.
+      // The pipe is open for writing as well, so that reads never report its end.
       descriptor = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
       guard descriptor >= 0 else { fail("\(path): \(lastError)") }
     }

@@ -11,7 +11,7 @@ enum ControllerBridge {
     guard port >= 0 else { fail("\(arguments[0]): \(lastError)") }
     let kernel = open("/dev/vhci", O_RDWR | O_CLOEXEC)
     guard kernel >= 0 else { fail("/dev/vhci: \(lastError)") }
-    // Creates the controller at once; otherwise a second passes.
+    // The first write creates the controller at once. Without it, a second passes.
     write([0xFF, 0x00], to: kernel)
     var incoming: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 4_096)
@@ -31,7 +31,7 @@ enum ControllerBridge {
       if entries[1].revents != 0 {
         let count = read(kernel, &buffer, buffer.count)
         guard count > 0 else { return }
-        // The controller's number, in answer to the first write.
+        // The kernel answers the first write with the controller's number, which is not a packet.
         if buffer[0] != 0xFF { write(Array(buffer[..<count]), to: port) }
       }
     }

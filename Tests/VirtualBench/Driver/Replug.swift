@@ -13,9 +13,9 @@ struct Replug {
   private var slowest: UInt64 = 0
   private var total: UInt64 = 0
 
-  /// The growth of memory, in kB, that the allocator itself may cause.
+  /// The growth of memory, in kB, that allocators may cause on their own.
   private static let slack = 1_024
-  /// A time that nothing exceeds, even in emulation.
+  /// A time limit that no step exceeds, even in emulation.
   private static let limit: UInt64 = 30_000_000_000
 
   static func run(_ arguments: [String]) {
@@ -47,7 +47,7 @@ struct Replug {
     let settled = min(20, (cycles + 1) / 2)
     for cycle in 1...cycles {
       let began = monotonic()
-      // Unplugged for between 20 and 500 ms, in the same sequence each time.
+      // The board stays unplugged for 20 to 500 ms, in the same sequence each time.
       tell("\(how) 0 \(20 + (cycle &* 7_919) % 481)")
       next("cycle \(cycle): the first measurement after the interruption") { $0 == "true" }
       let took = monotonic() - began
@@ -57,7 +57,7 @@ struct Replug {
       let now = child.resources
       most.threads = max(most.threads, now.threads)
       most.memory = max(most.memory, now.memory)
-      // Memory that is allocated once has been allocated after a few rounds.
+      // After a few rounds, all memory that is allocated only once is allocated.
       if cycle == settled { (before, most) = (now, now) }
       guard now.descriptors == before.descriptors || cycle < settled else {
         leaves("\(now.descriptors) descriptors after \(cycle) cycles, \(before.descriptors) before")
@@ -90,10 +90,10 @@ struct Replug {
   }
 
   private var pending: [String] = []
-  /// The column with the loss of the device before the measurement.
+  /// The column of the loss of the device before a measurement.
   private var column: Int?
 
-  /// Returns the value of a line in that column; nil if it is not a measurement.
+  /// Returns the value of a line in `column`, or nil if the line is not a measurement.
   private mutating func isBehindGap(_ line: String) -> String? {
     let fields = line.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
     guard let column, column < fields.count else {
@@ -115,7 +115,7 @@ struct Replug {
     leaves("\(what) did not come within \(Self.limit / 1_000_000_000) s")
   }
 
-  /// Ends the program and this one.
+  /// Reports a leak, and ends the program and this one.
   private func leaves(_ why: String) -> Never {
     kill(child.pid, SIGKILL)
     fail(why)

@@ -42,7 +42,7 @@ enum Rounds {
     }
   }
 
-  /// Waits on this thread, as a program with a thread for it does.
+  /// Waits on this thread, as does a program with a thread for measurements.
   private static func take(
     _ measurements: RangingStream<RangingMeasurement>, _ count: Int, patience: Duration
   ) throws -> [String] {

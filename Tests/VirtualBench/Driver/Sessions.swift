@@ -6,9 +6,9 @@ import UCI
 import UWB
 import UWBLink
 
-/// `sessions DEVICE COUNT FILE`: one session ranges while another one is created, configured and
-/// removed COUNT times, so that commands and notifications collide. Writes to FILE the time at
-/// which each measurement arrived on the reader's thread.
+/// `sessions DEVICE COUNT FILE`: ranges with one session. At the same time, creates, configures and
+/// removes another session COUNT times, so that commands and notifications collide. Writes the time
+/// at which each measurement arrived on the reader's thread to FILE.
 enum Sessions {
   static func run(_ arguments: [String]) async {
     guard arguments.count == 3, let count = Int(arguments[1]) else {

@@ -7,7 +7,8 @@ import Glibc
 struct Stamps {
   private var times: [(sequence: UInt32, time: UInt64)] = []
 
-  /// Notes a packet if it is a SESSION_INFO_NTF, which begins with its number. Source: FiRa UCI.
+  /// Records the time of a packet if it is a SESSION_INFO_NTF, which begins with its sequence
+  /// number. Source: FiRa UCI.
   mutating func note(_ packet: [UInt8]) {
     guard packet.count > 8, packet[0] == 0x62, packet[1] & 0x3F == 0x00 else { return }
     let sequence = (0..<4).reduce(UInt32(0)) { $0 | UInt32(packet[4 + $1]) << (8 * $1) }
@@ -20,7 +21,7 @@ struct Stamps {
     Stamps.save(times.map { "\($0.sequence) \($0.time)" }, to: path)
   }
 
-  /// Writes lines into a file, which appears once it is complete.
+  /// Writes lines into a file, which appears under its name once it is complete.
   static func save(_ lines: [String], to path: String) {
     let bytes = Array(lines.map { $0 + "\n" }.joined().utf8)
     let descriptor = open(path + ".new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
@@ -34,7 +35,7 @@ struct Stamps {
     guard rename(path + ".new", path) == 0 else { fail("\(path): \(lastError)") }
   }
 
-  /// Returns the lines of a file that `write` created.
+  /// Returns the lines of a file that `save` wrote.
   static func load(_ path: String) -> [UInt32: UInt64] {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { fail("\(path): \(lastError)") }
@@ -55,7 +56,7 @@ struct Stamps {
 }
 
 /// `latency LABEL HAD TAKEN ROUNDS TABLE`: checks that the program received every measurement of
-/// the chip, and computes the latency of each; adds a line to a table.
+/// the chip, computes the latency of each measurement, and adds a line to a table.
 enum Latency {
   static func run(_ arguments: [String]) {
     guard arguments.count == 5, let rounds = Int(arguments[3]) else {

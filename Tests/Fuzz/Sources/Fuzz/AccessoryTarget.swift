@@ -46,8 +46,8 @@ enum AccessoryTarget: Target {
     dialogue(input)
   }
 
-  /// Takes a message as each end of each protocol: a step of the accessory, the text, and the bytes
-  /// of a capture, whose keys are zeros.
+  /// Handles the input as a message from each end of each protocol. Each message goes through a
+  /// step of the accessory, the description, and a capture, in which the bytes of keys are zeros.
   private static func dialogue(_ input: [UInt8]) {
     var dialogue = AndroidDialogue()
     let step = dialogue.step(after: input, offering: AndroidCapability())
@@ -79,7 +79,7 @@ enum AccessoryTarget: Target {
     if copy != choice { fail("more than the key has changed") }
   }
 
-  /// Blocks of other technologies are not kept, so that the bytes may differ.
+  /// The choice does not keep blocks of other technologies, so the bytes may differ.
   private static func android(_ message: AndroidPhoneMessage) throws(AccessoryError) {
     var known = message
     known.version = min(message.version, AndroidProtocol.newest)
@@ -104,7 +104,7 @@ enum AccessoryTarget: Target {
     do { try body() } catch { Properties.printable(error.description) }
   }
 
-  /// Only one message of each direction has data. Bytes after the others are not kept.
+  /// Returns the bytes that a message keeps. Only one message of each direction has data.
   private static func messageBytes(_ input: [UInt8], hasData id: UInt8) -> [UInt8] {
     input[0] == id ? input : [input[0]]
   }

@@ -12,7 +12,8 @@ protocol Target {
 }
 
 extension Target {
-  /// Linear in the input: a field of a few bytes on the wire becomes a text of one or two hundred.
+  /// The limit is linear in the input, because a field of a few bytes on the wire becomes a text of
+  /// one or two hundred.
   static func memoryLimit(for size: Int) -> Int { 65_536 + 1_024 * size }
 }
 
@@ -67,7 +68,7 @@ private func memory(_ input: [UInt8]) -> Int {
 public func testOneInput(_ bytes: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
   let input = Array(UnsafeBufferPointer(start: bytes, count: size))
   let limit = target.memoryLimit(for: size)
-  // Objects that are created once and kept, such as tables, count the first time only.
+  // The first run does not count objects that are created once and kept, such as tables.
   if memory(input) > limit {
     let most = memory(input)
     if most > limit { fail("\(size) bytes cost \(most) bytes of memory, more than \(limit)") }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Only seeds: the fuzzer itself is in C, Tests/CUWBTests/Sanitized/fuzz.c.
+/// Writes seeds only. The fuzzer itself is the C file Tests/CUWBTests/Sanitized/fuzz.c.
 enum FramerTarget: Target {
   static let name = "framer"
 
   static func run(_ input: [UInt8]) {}
 
-  /// A byte for the rules, then pieces. The lower six bits of a piece's first byte are the square
-  /// root of its length, the others a pause; its bytes follow.
+  /// Returns inputs that begin with a byte for the rules, and continue with pieces. The first byte
+  /// of a piece has the square root of the piece's length in its lower six bits, and a pause in the
+  /// others. The piece's bytes follow.
   static func seeds(_ frames: [[UInt8]]) -> [[UInt8]] {
     var seeds: [[UInt8]] = []
     for (index, start) in stride(from: 0, to: frames.count, by: 7).enumerated() {

@@ -5,7 +5,7 @@ internal import JSON
 enum JSONReaderTarget: Target {
   static let name = "reader"
 
-  /// An empty object is two bytes, and here an entry of an array and of a dictionary.
+  /// An empty object has two bytes of input, and becomes an entry of an array and of a dictionary.
   static func memoryLimit(for size: Int) -> Int { 262_144 + 2_048 * size }
 
   static func run(_ input: [UInt8]) {

@@ -3,15 +3,16 @@ internal import UCI
 internal import UCIReference
 internal import UWB
 
-/// No byte of a key gets into a capture, whatever message carries it. Byte 0: the message that
-/// carries the keys, and its segmentation; then, for a list of parameters or controlees, an
-/// identifier and a length for each. Values of secrets are bytes 0xB6 and 0xB7, all others 0x0D, so
-/// that the two differ.
+/// No byte of a key gets into a capture, whatever message carries it.
+///
+/// Byte 0 selects the message and its segmentation. For a list of parameters or controlees, an
+/// identifier and a length follow for each entry. Bytes of secrets are 0xB6 and 0xB7, and all other
+/// values are 0x0D, so that the two differ.
 enum SecretTarget: Target {
   static let name = "secrets"
   private static let key: [UInt8] = [0xB6, 0xB7]
 
-  /// Two bytes of input are a parameter of up to 255.
+  /// Two bytes of input become a parameter of up to 255 bytes.
   static func memoryLimit(for size: Int) -> Int { 65_536 + 32_768 * size }
 
   static func run(_ input: [UInt8]) {

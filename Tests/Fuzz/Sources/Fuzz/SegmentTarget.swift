@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import UCI
 
-/// Packets in any order through the reassembler, compared with a plain one; and messages that are
-/// segmented and joined. A byte for the limit, then packets: each a header, truncated to the
-/// available bytes.
+/// Compares the reassembler with a simple one for packets in any order, and joins messages after
+/// segmenting them.
+///
+/// The input is a byte for the limit, and then packets. Each packet is a header, whose length is
+/// limited to the available bytes.
 enum SegmentTarget: Target {
   static let name = "segments"
 

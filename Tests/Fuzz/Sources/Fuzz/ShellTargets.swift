@@ -132,7 +132,7 @@ enum TableTarget: Target {
 enum JSONTarget: Target {
   static let name = "json"
 
-  /// The nested containers of the decoder.
+  /// The limit allows for the nested containers of the decoder.
   static func memoryLimit(for size: Int) -> Int { 8 << 20 + 16_384 * size }
 
   static func run(_ input: [UInt8]) {

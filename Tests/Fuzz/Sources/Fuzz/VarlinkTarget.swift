@@ -6,7 +6,7 @@ internal import Varlink
 enum VarlinkTarget: Target {
   static let name = "varlink"
 
-  /// An empty object is two bytes, and here an entry of a dictionary.
+  /// An empty object has two bytes of input, and becomes an entry of a dictionary.
   static func memoryLimit(for size: Int) -> Int { 262_144 + 1_024 * size }
 
   static func run(_ input: [UInt8]) {

@@ -56,7 +56,7 @@ struct BenchDevice {
     }
   }
 
-  /// Sends the chip's bytes for the selection that the host waits for.
+  /// Sends the chip's bytes for the selection for which the host waits.
   func answer(_ bytes: [UInt8]) { Self.put(to: descriptor, kind: 3, bytes: bytes) }
 
   /// Sets the state that the vendor's device (Qorvo's) reports.

@@ -40,7 +40,7 @@ struct ChipModel {
       var answer = [UInt8](repeating: 0, count: bytes.count)
       chip_model_selected(raw, &selection, bytes, &answer)
       device.answer(answer)
-      // Changes that follow the selection.
+      // The selection may cause changes, which happen now.
       advance()
     case .line(let line, let high, let time): chip_model_driven(raw, line, high, time)
     case .control(let number, let value): chip_model_control(raw, number, value)

@@ -3,8 +3,7 @@
 import Glibc
 import UWBSimulator
 
-/// A simulated chip on SPI or behind a vendor's device, and a second one on a pseudo-terminal for
-/// it to range with.
+/// A simulated chip on SPI or behind a vendor's device, and its peer on a pseudo-terminal.
 struct ChipModelServer {
   private var device: BenchDevice
   private let model: ChipModel
@@ -85,7 +84,7 @@ struct ChipModelServer {
     }
     let due = [simulation.nextDeadline, model.due.map { $0 - min(beginning, $0) }]
     let next = due.compactMap { $0 }.min()
-    // poll(2) waits for whole milliseconds; the chips' lines need less.
+    // poll(2) waits for whole milliseconds, but the chips' lines change in less time.
     let left = next.map { $0 - min(now, $0) } ?? .max
     if left < 1_000_000 {
       var time = timespec(tv_sec: 0, tv_nsec: Int(left))
