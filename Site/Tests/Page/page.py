@@ -170,6 +170,27 @@ def fits(page):
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), "wider than the window"
 
 
+COVERED = """(() => {
+    const box = part => document.querySelector(part).getBoundingClientRect();
+    const covers = [...document.querySelectorAll("#legend, #zoom button")];
+    const isAt = (box, left, top, room) => left > box.left - room && left < box.right + room
+        && top > box.top - room && top < box.bottom + room;
+    return uwb.model.site.anchors.filter(({position_m: [x, y]}) => {
+        const [left, top] = uwb.view.toScreen(x, y);
+        const at = [left + box("#map").left, top + box("#map").top];
+        return !isAt(box("#map"), ...at, 0)
+            || covers.some(part => isAt(part.getBoundingClientRect(), ...at, 6));
+    }).map(anchor => anchor.id);
+})()"""
+
+
+def uncovered(page):
+    """No anchor of the whole site is below the legend or a button of the map."""
+    page.wait_for_timeout(150)  # the size of the legend is followed by a drawing
+    covered = page.evaluate(COVERED)
+    assert not covered, f"anchors are covered: {covered}"
+
+
 def silent(scene, allowed=""):
     bad = [text for text in scene.messages if not (allowed and re.search(allowed, text))]
     assert not bad, f"console: {bad[:3]}"
@@ -212,6 +233,7 @@ def one(scene):
             text = page.inner_text("#detail")
             assert "Cat" in text and "Within" in text and "95 %" in text, text
             fits(page)
+            uncovered(page)
             wait(page, "document.querySelector('#detail .where').textContent.startsWith('In ')", 40)
             accessible(page)
             scene.shot(page, f"one-{size[0]}")
@@ -322,7 +344,7 @@ def hostile(scene):
     evil = "<img src=x onerror=\"window.hacked=1\"><script>window.hacked=2</script>\u202e\"'&"
     path = scene.file("site.json", site(["cat"], {"cat": evil}, zones=[
         {"id": "z", "label": evil, "polygon_m": [[0, 0], [12, 0], [12, 8], [0, 8]]}], name=evil))
-    with Run(scene.program, "run", path, "-").feed(["cat", evil], 5) as run:
+    with Run(scene.program, "run", path, "-").feed(["cat", f"{evil}?"], 5) as run:
         page = scene.open(run.url)
         wait(page, PLACED)
         page.locator("#rows tr").first.click()

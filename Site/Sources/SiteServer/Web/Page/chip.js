@@ -62,6 +62,7 @@ function add(line) {
     t: time, raw: isFailed ? null : raw, estimate: number(line, "estimate_m"),
     sd: number(line, "estimate_sd_m", "computed_sd_m", "sd_m"), isFailed, lost,
     azimuth: line.azimuth_fom === 0 ? null : number(line, "computed_azimuth_deg", "azimuth_deg"),
+    azimuthSD: number(line, "computed_azimuth_sd_deg"),
     elevation: line.elevation_fom === 0 ? null : number(line, "computed_elevation_deg", "elevation_deg"),
     power: number(line, "rx_power_dbm", "rssi_dbm"),
     blocked: number(line, "nlos_probability") ?? (line.nlos === true ? 1 : line.nlos === false ? 0 : null),
@@ -87,6 +88,11 @@ function showPeers() {
   }));
 }
 
+/** A whole number, with a minus sign that is as wide as a digit. */
+function signed(value) {
+  return value.toFixed(0).replace(/^-0$/, "0").replace("-", "−");
+}
+
 function set(id, text) {
   if ($(id).textContent !== text) $(id).textContent = text;
 }
@@ -108,9 +114,12 @@ function show() {
   set("distance", last ? units.length(last.estimate ?? last.raw) : "no answer");
   set("deviation", last?.sd ? `± ${units.radius(1.96 * last.sd)} (95 %)` : "");
   const angle = recent.findLast((round) => round.azimuth !== null);
-  set("angle", angle ? `${angle.azimuth.toFixed(0)}°` : "–");
-  set("elevation", angle && angle.elevation !== null ? `${angle.elevation.toFixed(0)}° upwards` : angle ? "" : "this chip reports none");
-  set("power", Number.isFinite(last?.power) ? `${last.power.toFixed(0)} dBm` : "–");
+  set("angle", angle ? `${signed(angle.azimuth)}°` : "–");
+  const parts = [];
+  if (angle?.azimuthSD) parts.push(`± ${(1.96 * angle.azimuthSD).toFixed(0)}° (95 %)`);
+  if (angle && angle.elevation !== null) parts.push(`${signed(angle.elevation)}° upwards`);
+  set("elevation", angle ? parts.join(" · ") : "this chip reports none");
+  set("power", Number.isFinite(last?.power) ? `${signed(last.power)} dBm` : "–");
   set("sight", !last || last.blocked === null ? "" : last.blocked < 0.5 ? "line of sight"
     : "the direct path is blocked");
   const span = recent.length > 1 ? recent.at(-1).t - recent[0].t : 0;
@@ -234,7 +243,7 @@ function drawAxes(context, frame, { x, y, low, high, end, unit }) {
   context.lineWidth = 1;
   context.textBaseline = "middle";
   context.textAlign = "right";
-  const gap = step(high - low, Math.max(2, (frame.bottom - frame.top) / 34));
+  const gap = step(high - low, Math.max(2, (frame.bottom - frame.top) / 26));
   const decimals = Math.max(0, -Math.floor(Math.log10(gap) + 1e-9));
   for (let n = Math.ceil(low / gap); n * gap <= high; n++) {
     const top = Math.round(y(n * gap)) + 0.5;
@@ -242,14 +251,16 @@ function drawAxes(context, frame, { x, y, low, high, end, unit }) {
     context.moveTo(frame.left, top);
     context.lineTo(frame.right, top);
     context.stroke();
-    context.fillText(`${(n * gap).toFixed(decimals)} ${unit}`.replace(" °", "°"), frame.left - 6, top);
+    const text = `${(n * gap).toFixed(decimals)} ${unit}`.replace(" °", "°").replace("-", "−");
+    context.fillText(text, frame.left - 6, top);
   }
   context.textAlign = "center";
   const seconds = windowSeconds();
   const pause = step(seconds, Math.max(2, (frame.right - frame.left) / 90));
   for (let ago = 0; ago <= seconds; ago += pause) {
     const left = x(end - ago);
-    const text = ago === 0 ? "now" : ago >= 120 ? `−${(ago / 60).toFixed(0)} min` : `−${ago} s`;
+    const last = state.isEnded || state.held !== null ? "end" : "now";
+    const text = ago === 0 ? last : ago >= 120 ? `−${(ago / 60).toFixed(0)} min` : `−${ago} s`;
     context.fillText(text, Math.min(Math.max(left, frame.left + 14), frame.right - 12), frame.bottom + 13);
   }
 }

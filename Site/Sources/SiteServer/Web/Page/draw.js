@@ -430,9 +430,10 @@ function drawName(view, tag, boxes) {
     [left - width / 2, top + 10]];
   const boxOf = ([x, y]) => [x, y, x + width, y + 18];
   const isOwn = (other) => other[0] === left - 6 && other[1] === top - 6;
+  const isInside = (one) => one[0] >= 0 && one[1] >= 0 && one[2] <= view.width && one[3] <= view.height;
   const isFree = (one) => !boxes.some((other) => !isOwn(other) && overlaps(one, other));
-  const box = places.map(boxOf).find(isFree)
-    ?? (isSelected ? boxOf(places[0]) : null);
+  const inside = places.map(boxOf).filter(isInside);
+  const box = inside.find(isFree) ?? (isSelected ? inside[0] ?? boxOf(places[0]) : null);
   if (!box) return;
   boxes.push(box);
   context.fillStyle = isSelected ? colors.accent : colors.plate;

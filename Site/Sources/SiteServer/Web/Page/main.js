@@ -115,7 +115,8 @@ function refresh() {
     .sort((a, b) => a - b);
   const radius = sure.length && units.radius(sure[Math.floor(sure.length / 2)]);
   const median = sure.length > 2 ? `, half of them within ${radius}` : radius ? `, within ${radius}` : "";
-  $("summary").textContent = `${present.length} of ${tags.length} tags here${median}`;
+  $("summary").textContent = connection === "lost" ? ""
+    : `${present.length} of ${tags.length} tags here${median}`;
   view.canvas.setAttribute("aria-label",
     `Map: ${present.length} of ${tags.length} tags, ${model.site.anchors.length} anchors. The table has the same.`);
   showState();

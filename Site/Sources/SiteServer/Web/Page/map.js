@@ -29,7 +29,9 @@ export class MapView {
     this.isStill = matchMedia("(prefers-reduced-motion: reduce)");
     this.readColors();
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.readColors());
-    new ResizeObserver(() => this.resize()).observe(canvas);
+    this.legend = document.getElementById("legend");
+    const observer = new ResizeObserver(() => this.resize());
+    for (const part of [canvas, this.legend]) observer.observe(part);
     this.listen();
     requestAnimationFrame((time) => this.frame(time));
   }
@@ -69,14 +71,27 @@ export class MapView {
     if (!points.length || !this.width) return;
     const [xs, ys] = [points.map((point) => point[0]), points.map((point) => point[1])];
     const box = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
-    const margin = this.width < 500 ? 36 : 64;
-    this.center = { x: (box[0] + box[1]) / 2, y: (box[2] + box[3]) / 2 };
+    const { left, right, top, bottom } = this.margins();
     this.scale = Math.min(
-      (this.width - 2 * margin) / Math.max(box[1] - box[0], 1),
-      (this.height - 2 * margin) / Math.max(box[3] - box[2], 1));
+      (this.width - left - right) / Math.max(box[1] - box[0], 1),
+      (this.height - top - bottom) / Math.max(box[3] - box[2], 1));
     this.clampScale();
+    this.center = {
+      x: (box[0] + box[1] + (right - left) / this.scale) / 2,
+      y: (box[2] + box[3] + (top - bottom) / this.scale) / 2,
+    };
     this.isFitted = true;
     this.request();
+  }
+
+  /** The free space at the edges in pixels, where the buttons and the legend are. */
+  margins() {
+    const isNarrow = this.width < 500;
+    const margin = isNarrow ? 36 : 64;
+    const legend = this.legend.offsetHeight && this.legend.offsetHeight + 44;
+    return {
+      left: margin, right: isNarrow ? 58 : margin, top: margin, bottom: Math.max(margin, legend),
+    };
   }
 
   clampScale() {
