@@ -98,7 +98,7 @@ import Varlink
   }
 }
 
-/// The app. A folder has the state that it needs to resume.
+/// The app. It stores nothing.
 private final class RestoredApp: NSObject, NISessionDelegate, Sendable {
   private let folder = RestoredApp.folder(of: getppid())
   private let session = NISession()
@@ -112,6 +112,7 @@ private final class RestoredApp: NSObject, NISessionDelegate, Sendable {
   override init() {
     (generated, generation) = AsyncStream.makeStream()
     (distances, distance) = AsyncStream.makeStream()
+    setenv("XDG_RUNTIME_DIR", folder, 1)
   }
 
   /// Ranges until it is killed.
@@ -123,27 +124,31 @@ private final class RestoredApp: NSObject, NISessionDelegate, Sendable {
       case .accessoryConfigurationData(let bytes)? = try await messages.next().map(
         AccessoryMessage.init)
     else { exit(2) }
-    try Data(bytes).write(to: file("accessory-data"))
-    let generated = try await range(NINearbyAccessoryConfiguration(data: Data(bytes)), channel)
-    try generated.write(to: file("shareable-data"))
+    _ = try await range(NINearbyAccessoryConfiguration(data: Data(bytes)), channel)
     try await measure()
+    // Other programs cannot resume a session of a running program.
+    guard interrupted.isEmpty else { exit(3) }
     kill(getpid(), SIGKILL)
   }
 
   /// Resumes ranging, and ends.
   func goOn() async throws {
-    let configuration = try NINearbyAccessoryConfiguration(
-      data: Data(contentsOf: file("accessory-data")))
-    let kept = try Data(contentsOf: file("shareable-data"))
-    configuration.shareableConfigurationData = kept
+    let found = interrupted
+    guard found.count == 1, let data = found[0].shareableConfigurationData,
+      NINearbyAccessoryConfiguration.interrupted(on: "uwbd:/other?linger=60").isEmpty
+    else { exit(7) }
     let channel = try await connect()
-    guard try await range(configuration, channel) == kept else { exit(3) }
+    guard try await range(found[0], channel) == data else { exit(8) }
     try await measure()
     try await channel.send(AppMessage.stop.bytes)
     await session.close()
+    guard interrupted.isEmpty else { exit(9) }
   }
 
-  private func file(_ name: String) -> URL { URL(filePath: "\(folder)/\(name)") }
+  private var device: String { "uwbd:\(folder)/control?linger=60" }
+  private var interrupted: [NINearbyAccessoryConfiguration] {
+    NINearbyAccessoryConfiguration.interrupted(on: device)
+  }
 
   private func connect() async throws -> SocketChannel {
     try await SocketChannel.connect(to: ChannelEndpoint("unix:\(folder)/accessory"))
@@ -155,7 +160,7 @@ private final class RestoredApp: NSObject, NISessionDelegate, Sendable {
   ) async throws -> Data {
     session.delegate = self
     session.delegateQueue = DispatchQueue(label: "app")
-    session.device = "uwbd:\(folder)/control?linger=60"
+    session.device = device
     session.run(configuration)
     for await data in generated {
       try await channel.send(AppMessage.configureAndStart([UInt8](data)).bytes)

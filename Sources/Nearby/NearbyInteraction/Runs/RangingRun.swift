@@ -59,7 +59,7 @@ final class RangingRun: Sendable {
     switch await registry.acquire(key) {
     case .success(let device):
       // The run may have ended while the device was being opened.
-      if !state.withLock({ $0.isOver }) { await range(on: device) }
+      if !state.withLock({ $0.isOver }) { await range(on: device, at: endpoint) }
       registry.release(key)
     case .failure(let error) where error.isTransient: await waitForDevice(at: endpoint, error)
     case .failure(let error): report(.failed(NIError(error)))
@@ -99,7 +99,7 @@ final class RangingRun: Sendable {
     return await search.value
   }
 
-  private func range(on device: UWBDevice) async {
+  private func range(on device: UWBDevice, at endpoint: LinkEndpoint) async {
     let events = device.events
     let forwarding = Task(executorPreference: SessionExecutor.shared) { [signal] in
       for await event in events { signal.yield(.device(event)) }
@@ -111,7 +111,7 @@ final class RangingRun: Sendable {
     case .failure(let error): return report(.failed(error))
     }
     switch await build(made, on: device) {
-    case .success((let session, let made)): await range(session, made)
+    case .success((let session, let made)): await range(session, made, at: endpoint)
     case .failure(let error): await handleFailure(error, of: device, hasStarted: false)
     }
   }
@@ -130,14 +130,18 @@ final class RangingRun: Sendable {
     return await build(plain, on: device)
   }
 
-  private func range(_ session: UWBSession, _ made: SessionPlan.Made) async {
+  private func range(
+    _ session: UWBSession, _ made: SessionPlan.Made, at endpoint: LinkEndpoint
+  ) async {
     let measuring = measure(session)
     let started = await attempt { () async throws(DriverError) in
       try await session.start(awaitsRecovery: false)
     }
     let ending: Ending
+    var record: RunRecord?
     switch started {
     case .success:
+      record = RunRecord(plan, shareable: made.shareable, at: endpoint)
       core.keep(made.shareable, for: number)
       report(
         .started(
@@ -153,6 +157,7 @@ final class RangingRun: Sendable {
     // The session is closed even after a failure. A chip that was unplugged has already lost the
     // session.
     try? await session.close()
+    record?.remove()
     switch ending {
     case .requested: break
     case .failed(let error): await handleFailure(error, of: session.device, hasStarted: true)
