@@ -74,18 +74,30 @@ import UWBTestSupport
     }
   }
 
-  @Test func ellipsesShowTwoDeviations() throws {
+  @Test func aTrackAtRestHasOneEllipse() throws {
+    let covariance = Symmetric3(xx: 0.04, xy: 0, xz: 0, yy: 0.04, yz: 0, zz: 0)
+    func ellipses(_ step: Double) -> Int {
+      let track = (0..<20).map { (peer: "a", position: SIMD3(Double($0) * step, 0, 0), covariance) }
+      guard case .outlines(let all)? = Chart.tracks("", track).series.first?.mark else { return 0 }
+      return all.count
+    }
+    #expect(ellipses(0.001) == 1)
+    #expect(ellipses(1) == 20)
+  }
+
+  @Test func ellipsesHold95OfAHundred() throws {
+    let factor = 2.4477
     let covariance = Symmetric3(xx: 4, xy: 0, xz: 0, yy: 1, yz: 0, zz: 0)
     let outline = try #require(Chart.ellipse(SIMD3<Double>(10, 20, 0), covariance))
-    #expect(abs((outline.map(\.x).max() ?? 0) - 14) < 1e-9)
-    #expect(abs((outline.map(\.y).max() ?? 0) - 22) < 0.02)
+    #expect(abs((outline.map(\.x).max() ?? 0) - 10 - 2 * factor) < 1e-9)
+    #expect(abs((outline.map(\.y).max() ?? 0) - 20 - factor) < 0.02)
     // Turned by 45 degrees, long along x = y.
     let turned = Symmetric3(xx: 2.5, xy: 1.5, xz: 0, yy: 2.5, yz: 0, zz: 0)
     let far = try #require(
       Chart.ellipse(.zero, turned)?.max {
         $0.x * $0.x + $0.y * $0.y < $1.x * $1.x + $1.y * $1.y
       })
-    #expect(abs(far.x - far.y) < 1e-9 && abs(abs(far.x) - 2 * 2.0.squareRoot()) < 1e-9)
+    #expect(abs(far.x - far.y) < 1e-9 && abs(abs(far.x) - factor * 2.0.squareRoot()) < 1e-9)
     #expect(Chart.ellipse(.zero, Symmetric3(xx: 1, xy: 2, xz: 0, yy: 1, yz: 0, zz: 0)) == nil)
   }
 

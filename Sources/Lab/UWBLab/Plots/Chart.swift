@@ -152,11 +152,12 @@ extension Chart {
       return [
         Series(name("measured", inliers), .grey, .points, inliers),
         Series(
-          isNamed ? "± 2 σ" + suffix : "", colour,
+          isNamed ? "95 %" + suffix : "", colour,
           .band(
             estimates.compactMap { point in
               guard let middle = point.estimate, let sigma = point.sigma else { return nil }
-              return (point.time - start, middle - 2 * sigma, middle + 2 * sigma)
+              let half = Self.half95 * sigma
+              return (point.time - start, middle - half, middle + half)
             })),
         Series(
           "range" + suffix, colour, .line, estimates.map { ($0.time - start, $0.estimate ?? .nan) }),
@@ -177,8 +178,8 @@ extension Chart {
     let start = rows.first?.time ?? 0
     let azimuths = rows.map { (x: $0.time - start, y: $0.direction.azimuth * degrees) }
     let band = zip(azimuths, rows).map { point, row in
-      let sigma = row.direction.standardDeviation * degrees
-      return (x: point.x, low: point.y - 2 * sigma, high: point.y + 2 * sigma)
+      let half = half95 * row.direction.standardDeviation * degrees
+      return (x: point.x, low: point.y - half, high: point.y + half)
     }
     let residuals = pairs.enumerated().map { index, pair in
       let points = rows.compactMap { row in
@@ -195,14 +196,19 @@ extension Chart {
       Chart(
         title: "Azimuth", x: time, y: "azimuth (°)",
         series: [
-          Series("± 2 σ", .blue, .band(band), fits: false),
+          Series("95 %", .blue, .band(band), fits: false),
           Series("azimuth", .blue, .points, azimuths),
         ]),
       Chart(title: "Phase residuals", x: time, y: "residual (°)", series: residuals),
     ]
   }
 
-  /// Returns a chart of horizontal positions, with ellipses of two standard deviations.
+  /// The factor from a deviation to half of the band that holds 95 of 100 values.
+  private static let half95 = 1.96
+  /// The factor from deviations to the ellipse that holds 95 of 100 positions in the plane.
+  private static let ellipse95 = 2.4477
+
+  /// Returns a chart of horizontal positions, with the ellipses that hold 95 of 100 positions.
   ///
   /// - Parameters:
   ///   - landmarks: the positions of named points, such as anchors.
@@ -220,15 +226,24 @@ extension Chart {
     for (index, group) in groups.enumerated() {
       let (track, colour) = (group.members, Colour.numbered(index))
       func outlines(_ step: Int) -> Mark {
-        .outlines(
-          stride(from: track.count - 1, through: 0, by: -step).compactMap {
-            ellipse(track[$0].position, track[$0].covariance)
+        var last: SIMD3<Double>?
+        return .outlines(
+          stride(from: track.count - 1, through: 0, by: -step).compactMap { index in
+            let (position, covariance) = (track[index].position, track[index].covariance)
+            // Ellipses around almost the same position would hide each other.
+            let step = position - (last ?? SIMD3(repeating: .infinity))
+            guard step.x * step.x + step.y * step.y > (covariance.xx + covariance.yy) / 2 else {
+              return nil
+            }
+            guard let outline = ellipse(position, covariance) else { return nil }
+            last = position
+            return outline
           })
       }
       let isFirst = index == 0
       series += [
         // More ellipses than this would cover each other.
-        Series(isFirst ? "2 σ" : "", colour, outlines(max(1, track.count / 80)), fits: false),
+        Series(isFirst ? "95 %" : "", colour, outlines(max(1, track.count / 80)), fits: false),
         Series(
           "position" + (groups.count > 1 ? " \(group.name)" : ""), colour, .line,
           track.map { plane($0.position) }),
@@ -246,14 +261,15 @@ extension Chart {
     return Chart(title: title, x: "x (m)", y: "y (m)", series: series, isMap: true)
   }
 
-  /// Returns the ellipse of two horizontal standard deviations; nil for an invalid covariance.
+  /// Returns the outline that holds 95 of 100 positions in the plane; nil if the covariance is
+  /// invalid.
   static func ellipse(_ position: SIMD3<Double>, _ c: Symmetric3) -> [Point]? {
     let middle = (c.xx + c.yy) / 2
     let difference = (c.xx - c.yy) / 2
     let root = (difference * difference + c.xy * c.xy).squareRoot()
     guard middle.isFinite, middle - root >= -1e-12 * middle else { return nil }
-    let long = 2 * (middle + root).squareRoot()
-    let short = 2 * max(0, middle - root).squareRoot()
+    let long = ellipse95 * (middle + root).squareRoot()
+    let short = ellipse95 * max(0, middle - root).squareRoot()
     let turn = 0.5 * atan2(c.xy, difference)
     return (0..<36).map { step in
       let angle = Double(step) * .pi / 18
