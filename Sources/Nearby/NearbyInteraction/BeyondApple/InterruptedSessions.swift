@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 internal import AccessoryProtocol
-public import Foundation
+internal import Foundation
 
 extension NINearbyAccessoryConfiguration {
   /// Returns configurations that resume the sessions of killed programs of this user. Not part of
