@@ -226,7 +226,8 @@ struct TrolleyWalk {
       }
       begun = from
       let bend = turn * (epoch.time - from) / 2
-      // The rotation of the drift comes before the device's own rotation.
+      // In the product of quaternions, the drift is the left factor, because it turns the device's
+      // frame in the world.
       let (c, s) = (cosine(bend), sine(bend))
       let drifted = Pose(
         position: own, w: c * pose.w - s * pose.z, x: c * pose.x - s * pose.y,

@@ -31,7 +31,7 @@ import UWB
       #expect(data.roundControl == 3 && data.channel == 9 && !data.hopping)
       #expect(data.version == version)
     }
-    // An unknown rate is automatic.
+    // The answer treats an unknown rate as the automatic rate.
     let other = accessory(.v11, rate: .init(rawValue: 7))
     #expect(ShareableConfigurationData.answering(other).interval == 198)
   }

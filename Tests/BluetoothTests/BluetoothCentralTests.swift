@@ -13,7 +13,8 @@ import UWB
     return nil
   }
 
-  /// An app that has found an accessory. The stand-in keeps its bus.
+  /// Returns an app that has found an accessory, and the stand-in of BlueZ, which retains their
+  /// bus.
   private func found() async throws -> (FakeBlueZ, BluetoothCentral, BluetoothAccessory) {
     let bus = try await PrivateBus()
     let blueZ = try await FakeBlueZ(bus)

@@ -109,7 +109,7 @@ import UWBTestSupport
     for error in lasting { #expect(!error.isTransient, "\(error)") }
   }
 
-  /// A file that is not a device does not become one.
+  /// A file that is not a device is an error.
   @Test func filesThatAreNoDevicesAreErrors() async throws {
     let recorder = Recorder()
     let session = recorder.session(on: "/dev/null")

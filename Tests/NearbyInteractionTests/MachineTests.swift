@@ -38,7 +38,7 @@ import Testing
     run.report(.failed(failure))
     #expect(run.calls == [.invalidated(failure)])
     #expect(run.orders == [.begin(run: 1), .end(notifiesPeer: true)])
-    // The report leads to the last call of the delegate.
+    // The failure was the last call of the delegate, and further reports change nothing.
     for report: SessionEvent.Report in [
       .started(needsData: true), .lost(MachinePlayer.absence), .peerEnded, .measured,
     ] {

@@ -28,7 +28,7 @@ import UWBTestSupport
     let plain = try ComputedText(try CSVTable(text: text).filteredRanges(live: live))
     #expect(run.numbers("range_m").allSatisfy { abs($0 - 5) < 1e-3 })
     let (sigmas, bare) = (run.numbers("sigma_m"), plain.numbers("sigma_m"))
-    // Each known peer was measured at one position, a new one at none.
+    // The calibration has one position of each known peer, and no position of a new peer.
     let last = sigmas.count - 3
     #expect(sigmas[last] > 0.08 && sigmas[last] > bare[last])
     #expect(sigmas[last] == sigmas[last + 1] && sigmas[last + 2] > 0.13)

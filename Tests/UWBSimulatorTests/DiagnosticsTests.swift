@@ -131,7 +131,7 @@ import UCI
         switch reading {
         case .aoa(let angles): #expect(abs(angles[0].phaseDifference - expected) < 1e-3)
         case .impulseResponses(let windows):
-          // The phases of the first path at the two receivers also differ by it.
+          // The phases of the first path at the two receivers have the same difference.
           let phases = windows.map { window -> Double in
             let at = Int(window.firstPathIndex) * 4
             func part(_ o: Int) -> Double {

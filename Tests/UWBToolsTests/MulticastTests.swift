@@ -13,7 +13,7 @@ import UWB
 import UWBSimulator
 import UWBTools
 
-/// Requests of `multicast` to a `range`, over real sockets.
+/// Requests of `uwbctl multicast` to a running `uwbctl range`, over real sockets.
 @Suite(.ownThreads) struct MulticastTests {
   /// A folder of its own for each test.
   private static func folder() -> String { "/tmp/uwbctl-test-\(UUID().uuidString.prefix(13))" }

@@ -313,7 +313,7 @@ import uwbctl
     #expect(outcome.status == 64)
   }
 
-  /// The usage of commands with many options would hide the cause.
+  /// The error does not print the usage, which would hide the cause for commands with many options.
   @Test(arguments: [
     (["range", "--responders", "300"], "uwbctl range: --responders takes 1 to 255.", "range"),
     (["list", "--format", "x"], "uwbctl list: The value 'x' is invalid", "list"),

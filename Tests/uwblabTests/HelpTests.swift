@@ -23,7 +23,7 @@ import UWBTestSupport
     for (path, _) in Self.commands {
       var command = try Uwblab.parseAsRoot(path.dropFirst() + ["--help"])
       let request = try #require(throws: (any Error).self) { try command.run() }
-      // A word that is too long exceeds the line in a narrow terminal first.
+      // In a narrow terminal, a word that is too long is the first to exceed the line.
       for columns in path.count == 1 ? [72, 80, 100] : [72] {
         let help = Program.text(for: request, of: Uwblab.self, columns: columns, isHelp: true)
         #expect(help.contains("OPTIONS:") || help.contains("SUBCOMMANDS:"), "\(path)")

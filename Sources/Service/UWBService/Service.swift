@@ -37,7 +37,7 @@ package struct HeldProfile: Sendable {
   /// The number of connections above the limits that have not sent their first call.
   private var refused = 0
   private static let mostRefused = 64
-  /// The time that they have for it.
+  /// The time within which these connections have to send their first call.
   private static let patience = Duration.seconds(5)
   private let server: VarlinkServer
   private var idle: (time: Duration, body: @Sendable () -> Void)?

@@ -90,8 +90,8 @@ struct PublishedLayoutTests {
     #expect(try Self.shape(.notification, group, oid) == shape)
   }
 
-  /// The octets of a report up to its count: sequence, session, indicator, interval, type, one
-  /// reserved octet, kind of address, and eight reserved octets.
+  /// The lengths in octets of a report's fields up to its count: sequence, session, indicator,
+  /// interval, type, one reserved octet, kind of address, eight reserved octets, and the count.
   private static let head = "4 4 1 4 1 1 1 4 4 1"
 
   @Test(
@@ -152,7 +152,7 @@ private struct LuaTables {
     (layouts, messages) = (table("layouts"), table("messages"))
   }
 
-  /// Returns the nodes of a message in the oldest generation.
+  /// Returns the fields and steps of a message's layout, in the oldest generation.
   func layout(of message: Int, vendor: String) -> [Value] {
     guard let number = messages.value(vendor)?.value("\(message)") else { return [] }
     let first = number.items.first ?? number

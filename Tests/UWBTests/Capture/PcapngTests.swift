@@ -126,7 +126,7 @@ import UWBTestSupport
     #expect(capture.packets.map(\.time) == [3_000] && capture.problems.isEmpty)
   }
 
-  /// Each packet has flags that contradict its type.
+  /// The flags follow the padded packet, and contradict its type.
   @Test(arguments: 1...8) func packetsOfAnyLengthArePadded(_ count: Int) throws {
     let packet = [0x60, 0x01, 0x00, UInt8(count)] + [UInt8](repeating: 1, count: count)
     var blocks = Blocks(bigEndian: false)

@@ -34,7 +34,8 @@ import UWBSimulator
       }
     ).encoded())
 
-  /// The number of measurements that a ranging session delivers for these messages of the chip.
+  /// Returns the successful measurements, at most `wanted`, that a ranging session delivers for
+  /// messages of the chip.
   static func delivered(_ said: [[UInt8]], until wanted: Int) async throws -> [RangingMeasurement] {
     let (device, chip) = try await Self.open { packet, _ in DWM3001CDK.answers(packet) }
     let session = try await device.makeSession(SessionTests.configuration)

@@ -23,7 +23,8 @@ final class ScriptedLoader: LoaderPort {
     var revision: UInt8 = 0xB1
     /// The answer to the question whether the loader accepts the image.
     var verdict: UInt8 = 0x01
-    /// The number of acknowledgements of data that are errors with this instruction.
+    /// The number of acknowledgements of data that the loader replaces by the instruction
+    /// `dataError`.
     var dataErrors = 0
     var dataError: UInt8 = 0x81
     /// The number of answers that are never sent.

@@ -97,8 +97,8 @@ import UCI
     var rounds = Rounds()
     rounds.diagnostics(0, [Rounds.frame()])
     rounds.info(0)
-    // Two rounds without diagnostics precede each round with diagnostics, so there are never three
-    // in a row.
+    // Two rounds without diagnostics precede each round with diagnostics, so never three rounds in
+    // a row lack them.
     for sequence in 1..<13 as Range<UInt32> {
       rounds.info(sequence)
       if sequence % 3 == 0 { rounds.diagnostics(sequence, [Rounds.frame()]) }

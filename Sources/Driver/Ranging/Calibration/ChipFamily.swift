@@ -16,7 +16,7 @@ package enum ChipFamily: Sendable, Hashable, CaseIterable {
   package var uncalibratedDeviation: Double {
     switch self {
     // The vendor's figure (Decawave APS014, 2.1.2). Public recordings of pairs of boards show 0.1
-    // to 0.37 m: two indoors, and DW1000 outdoors.
+    // to 0.37 m: two recordings indoors, and one of DW1000 outdoors.
     case .dw1000: 0.3
     // The root mean square of three reports: DWM3001CDK are 0.36 m too long (GitHub,
     // EstebanMenti/i-mop-qorvo-CLI-script), others 0.3 to 0.4 m too short (forum.qorvo.com, 16517),

@@ -142,7 +142,7 @@ package enum FieldForm: Sendable {
   case secret
 }
 
-/// The listing of an absent value.
+/// The way in which a list of fields shows an absent value.
 package enum FieldAbsence: Sendable {
   case null
   case omitted
@@ -341,7 +341,7 @@ extension FieldCoder where Self: ~Escapable {
     }
   }
 
-  /// Codes a code if the payload has room for it.
+  /// Codes an element of type `WireCode` if the payload has room for it.
   @_lifetime(self: copy self)
   package mutating func optional<T: WireCode>(
     _ name: StaticString, _ value: inout T?

@@ -45,8 +45,9 @@ extension PayloadReader {
   /// Reads a count and its parameters. On NXP chips, parameters numbered 0xE3…0xE5 can have
   /// identifiers of two bytes.
   ///
-  /// The length of an identifier is not marked. The dialect determines it if possible. Otherwise
-  /// identifiers of two bytes are read only if identifiers of one byte do not end with the payload.
+  /// No byte states the length of an identifier. Both lengths are tried, and the first one with
+  /// which the parameters end exactly with the payload applies. The dialect determines which length
+  /// is tried first.
   @_lifetime(self: copy self)
   mutating func tlvs(
     _ field: String, longIDsFirst: Bool

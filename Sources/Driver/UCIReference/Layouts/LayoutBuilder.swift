@@ -277,8 +277,8 @@ extension LayoutBuilder {
         let end = sameCalls(before, usual, from: 0)
         for bit in 0..<bits {
           let steps = probe(base.merging([field: start ^ 1 << bit]) { $1 }, 0)
-          // Calls up to the value are the same. Numbers after the first different call cannot be
-          // compared.
+          // Both runs make the same calls up to the value. The loop ends at the first different
+          // call, after which numbers do not correspond.
           var index = field + 1
           while index < min(end, steps.count), steps[index].call == before[index].call {
             if steps[index].number != before[index].number {

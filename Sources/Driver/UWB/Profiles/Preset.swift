@@ -110,7 +110,8 @@ public enum Preset: String, Sendable, CaseIterable {
     ]
     special += androidConfiguration.map { Self.values($0, role, updateRate) } ?? values
     let ids = Set(special.map(\.id))
-    // The key determines a provisioned STS.
+    // A provisioned STS comes from the session key, so the vendor ID and the IV of a static STS are
+    // left out.
     let unused: [AppConfigID] =
       androidConfiguration?.stsConfig ?? 0 == 0 ? [] : [.vendorID, .staticSTSIV]
     let shared = Self.common.filter { tlv in

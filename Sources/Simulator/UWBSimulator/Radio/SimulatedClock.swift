@@ -28,8 +28,8 @@ struct SimulatedClock: Hashable, Sendable {
   static let ticksPerNanosecond = 128 * 0.4992
   /// Stamps are the low 40 bits: they wrap every 17.2 s.
   static let stampMask: UInt64 = 1 << 40 - 1
-  /// The multiple of ticks at which transmissions start: DW1000 and DW3000 ignore the lowest 9 bits
-  /// of the time that a host requests.
+  /// Transmissions start at multiples of this number of ticks: DW1000 and DW3000 ignore the lowest
+  /// 9 bits of the time that a host requests.
   static let transmitGranularity: UInt64 = 512
   /// The period of the offset's oscillation in seconds.
   private static let period = 100.0
