@@ -156,6 +156,8 @@ private final class CarriedChannel: DataChannel {
     let bus = try await PrivateBus()
     let blueZ = try await FakeBlueZ(bus)
     blueZ.adapter()
+    // A kit for iPhones has the same name.
+    blueZ.accessory("BB")
     blueZ.accessory("AA", FakeBlueZ.android)
     try await finds(with: ["--to", "Door", "--android"], blueZ, bus) {
       await blueZ.called("Connect")

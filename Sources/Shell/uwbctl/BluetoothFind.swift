@@ -84,7 +84,7 @@ struct BluetoothFindOptions: ParsableArguments {
 
   /// Returns the first matching accessory; nil after the time limit or a cancellation. Advertising
   /// accessories come first; a paired or connected accessory, which may not advertise, is returned
-  /// later.
+  /// later. So is an accessory that is not known to have the service of the phone.
   private nonisolated(nonsending) func first(
     of central: BluetoothCentral, where isWanted: (BluetoothAccessory) -> Bool
   ) async throws -> BluetoothAccessory? {
@@ -107,7 +107,7 @@ struct BluetoothFindOptions: ParsableArguments {
     }
     var silent: BluetoothAccessory?
     for await accessory in found where isWanted(accessory) {
-      if accessory.isHeard { return accessory }
+      if accessory.isHeard, central.isSuitable(accessory) { return accessory }
       if silent == nil { timers.append(timer(Self.grace)) }
       silent = accessory
     }

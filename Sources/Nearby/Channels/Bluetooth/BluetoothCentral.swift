@@ -21,6 +21,8 @@ public struct BluetoothAccessory: Sendable, Hashable {
 
   /// Whether advertisements of the accessory are received now.
   package let isHeard: Bool
+  /// The services that the accessory is known to have.
+  let services: Set<BluetoothUUID>
   let device: BluetoothDeviceID
 }
 
@@ -119,6 +121,13 @@ public final class BluetoothCentral: Sendable {
     }
     continuation.onTermination = { _ in forwarding.cancel() }
     return stream
+  }
+
+  /// Returns whether an accessory is known to have a service that this object looks for. An
+  /// adapter with few advertisements omits some services.
+  package func isSuitable(_ accessory: BluetoothAccessory) -> Bool {
+    !accessory.services.isDisjoint(
+      with: services.count == 1 ? [services[0].uuid] : PeripheralServices.advertised)
   }
 
   /// The address of this machine's adapter.
@@ -256,7 +265,7 @@ extension BluetoothAccessory {
     self.init(
       name: device.name, address: device.address, signalStrength: device.rssi,
       isPaired: device.isBonded, identifier: Self.identifier(device, on: adapter),
-      isHeard: device.isHeard, device: device.id)
+      isHeard: device.isHeard, services: device.services, device: device.id)
   }
 
   /// Returns a UUID of version 8. It has the adapter's address, to which keys belong, not its
