@@ -111,6 +111,8 @@ import Varlink
     let several = try #require(ProfileFolder(folder.path(""), chips: chips))
     #expect(several.profiles.map(\.chip).sorted() == chips)
     #expect(several.problems.count == 1)
+    let none = try #require(ProfileFolder(folder.path(""), chips: []))
+    #expect(none.problems.count == 3 && none.problems.allSatisfy { $0.contains("plug a board in") })
     let one = try #require(ProfileFolder(folder.path(""), chips: ["/dev/ttyACM0"]))
     #expect(one.profiles.count == 3)
     #expect(one.problems.isEmpty)

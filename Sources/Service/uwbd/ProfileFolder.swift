@@ -37,7 +37,10 @@ struct ProfileFolder: Sendable {
       let file = "\(folder)/\(name)"
       let named = chips.first { name.hasPrefix(lastPart(of: $0) + ".") }
       guard let chip = named ?? held[file] ?? (chips.count == 1 ? chips[0] : nil) else {
-        problems.append("\(file) does not name its chip: rename it to CHIP.NAME.json.")
+        problems.append(
+          chips.isEmpty
+            ? "\(file) waits for a chip: plug a board in."
+            : "\(file) does not name its chip: rename it to CHIP.NAME.json.")
         continue
       }
       do throws(FileError) {
