@@ -206,7 +206,7 @@ function draw(canvas, rounds, end, unit, series, showsLosses = false) {
   let [low, high] = [values.reduce((a, b) => Math.min(a, b)), values.reduce((a, b) => Math.max(a, b))];
   const room = Math.max((high - low) * 0.12, unit === "dBm" || unit === "°" ? 2 : 0.1);
   [low, high] = [low - room, high + room];
-  const frame = { left: 52, right: box.width - 12, top: 8, bottom: box.height - 24 };
+  const frame = { left: 60, right: box.width - 12, top: 8, bottom: box.height - 24 };
   const x = (time) => frame.right - ((end - time) / windowSeconds()) * (frame.right - frame.left);
   const y = (value) => frame.bottom - ((value - low) / (high - low)) * (frame.bottom - frame.top);
   drawAxes(context, frame, { x, y, low, high, end, unit });
@@ -243,7 +243,7 @@ function drawAxes(context, frame, { x, y, low, high, end, unit }) {
   context.lineWidth = 1;
   context.textBaseline = "middle";
   context.textAlign = "right";
-  const gap = step(high - low, Math.max(2, (frame.bottom - frame.top) / 26));
+  const gap = step(high - low, Math.max(2, (frame.bottom - frame.top) / 20));
   const decimals = Math.max(0, -Math.floor(Math.log10(gap) + 1e-9));
   for (let n = Math.ceil(low / gap); n * gap <= high; n++) {
     const top = Math.round(y(n * gap)) + 0.5;

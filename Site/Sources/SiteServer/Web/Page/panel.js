@@ -233,7 +233,7 @@ export class Panel {
         : range.difference_m !== undefined ? `Δ ${units.length(range.difference_m)}`
           : `${(range.azimuth_deg ?? range.elevation_deg)?.toFixed(0)}°`;
       const names = range.reference ? `${range.reference} → ${range.anchor}` : range.anchor;
-      const residual = range.residual_m === null ? "" : `${range.residual_m >= 0 ? "+" : "−"}${units.radius(Math.abs(range.residual_m))}`;
+      const residual = range.residual_m === null ? "" : units.signedRadius(range.residual_m);
       [names, value, residual, isOld ? "silent" : range.result].forEach((text, column) => {
         setText(row.children[column], text);
       });

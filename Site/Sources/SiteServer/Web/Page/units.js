@@ -39,6 +39,12 @@ export const units = {
     return metres < 1 ? `${(metres * 100).toFixed(0)} cm` : this.length(metres, 1);
   },
 
+  /** A difference, with its sign unless it is shown as zero. */
+  signedRadius(metres) {
+    const text = this.radius(Math.abs(metres));
+    return /[1-9]/.test(text) ? `${metres >= 0 ? "+" : "−"}${text}` : text;
+  },
+
   speed(metres) {
     return `${this.value(metres).toFixed(1)} ${this.name}/s`;
   },
