@@ -526,6 +526,10 @@ def editing(scene):
         page.keyboard.press("Control+Shift+Z")
         page.fill("#item label:has-text('height') >> nth=0 >> input", "2.8")
         page.keyboard.press("Enter")
+        page.click("[data-tool=anchor]")
+        click(page, (7, 5))
+        page.keyboard.type("0x0009")
+        page.keyboard.press("Enter")
         page.click("[data-tool=zone]")
         for corner in [(1, 1), (3, 1), (3, 4), (1, 4), (1, 1)]:
             click(page, corner)
@@ -542,6 +546,8 @@ def editing(scene):
         page.wait_for_selector("#banner:has-text('Saved')")
         saved = read()
         assert saved["anchors"][2]["position_m"] == [*moved[:2], 2.8]
+        added = saved["anchors"][4]
+        assert added["id"] == "0x0009" and math.dist(added["position_m"], (7, 5, 2.5)) < 0.1, added
         assert saved["zones"][2]["label"] == "Basket" and len(saved["zones"][2]["polygon_m"]) == 4
         # The other editor has read the former file.
         drag(other, (0, 0), (0.5, 0.5))

@@ -44,6 +44,8 @@ export class Editor {
       const { value, version } = await get("site");
       [this.version, this.past, this.future, this.isChanged] = [version, [], [], false];
       this.item = null;
+      /** The names of anchors that are not in the site file yet. */
+      this.added = new Set();
       this.model.setSite(value);
       this.showItem();
       this.showButtons();
@@ -159,9 +161,34 @@ export class Editor {
     }
     this.corners = null;
     $("map").classList.toggle("tool", name !== "move");
-    this.view.tool = name === "zone" ? this.zoneTool() : this.moveTool();
-    this.hint(name === "zone" ? "Click the corners of the zone; click the first one again to end." : "");
+    const hints = {
+      zone: "Click the corners of the zone; click the first one again to end.",
+      anchor: "Click the place of the anchor.",
+    };
+    const tools = { zone: () => this.zoneTool(), anchor: () => this.anchorTool() };
+    this.view.tool = (tools[name] ?? (() => this.moveTool()))();
+    this.hint(hints[name] ?? "");
     this.view.request();
+  }
+
+  anchorTool() {
+    return {
+      click: ({ x, y }) => {
+        const id = this.freeName("anchor", this.site.anchors);
+        this.added.add(id);
+        this.change((site) => site.anchors.push({
+          id, position_m: [round(x), round(y), 2.5], position_sd_m: [0.1, 0.1, 0.1],
+        }));
+        this.item = { kind: "anchor", index: this.site.anchors.length - 1 };
+        this.setTool("move");
+        this.showItem();
+        const name = $("item").querySelector("input");
+        name.focus();
+        name.select();
+        return true;
+      },
+      cancel: () => this.setTool("move"),
+    };
   }
 
   moveTool() {
@@ -199,7 +226,8 @@ export class Editor {
     const end = () => {
       if (this.corners.length < 3) return;
       const polygon = this.corners;
-      this.change((site) => site.zones.push({ id: this.freeName("zone"), polygon_m: polygon }));
+      const id = this.freeName("zone", this.site.zones);
+      this.change((site) => site.zones.push({ id, polygon_m: polygon }));
       this.item = { kind: "zone", index: this.site.zones.length - 1 };
       this.setTool("move");
       this.showItem();
@@ -224,9 +252,9 @@ export class Editor {
     };
   }
 
-  freeName(word) {
-    const names = new Set(this.site.zones.map((zone) => zone.id));
-    let number = this.site.zones.length + 1;
+  freeName(word, items) {
+    const names = new Set(items.map((item) => item.id));
+    let number = items.length + 1;
     while (names.has(`${word} ${number}`)) number++;
     return `${word} ${number}`;
   }
@@ -438,6 +466,16 @@ export class Editor {
     const fields = [];
     const add = (name, access) => fields.push(this.field(name, access, "number"));
     const unit = units.name;
+    // Other programs have the name of an anchor of the file.
+    if (kind === "anchor" && this.added.has(target.id)) {
+      fields.push(this.field("name", {
+        read: () => own().id, write: (text) => {
+          if (!text || this.site.anchors.some((anchor) => anchor.id === text)) return;
+          this.added.add(text);
+          own().id = text;
+        },
+      }, "text"));
+    }
     if (kind === "anchor") {
       ["x", "y", "height"].forEach((name, index) => {
         add(`${name} (${unit})`, length(() => own().position_m, index));
@@ -513,12 +551,19 @@ export class Editor {
       add("Scale and rotation…", () => this.startScale());
       add("Other picture…", () => $("file").click());
     }
-    if (this.item.kind === "zone" || this.item.kind === "plan") add("Delete", () => this.remove());
+    if (this.isRemovable) add("Delete", () => this.remove());
     return made;
   }
 
+  /** Whether the selected item may be deleted: an anchor only before it was in the file. */
+  get isRemovable() {
+    const kind = this.item?.kind;
+    return kind === "zone" || kind === "plan"
+      || (kind === "anchor" && this.added.has(this.target()?.id));
+  }
+
   remove() {
-    if (!this.item || !["zone", "plan"].includes(this.item.kind)) return;
+    if (!this.isRemovable) return;
     const { kind, index } = this.item;
     this.change((site) => site[`${kind}s`].splice(index, 1));
     this.item = null;

@@ -85,6 +85,7 @@ async function loadInfo() {
     timeline.heard(info.to);
     timeline.setRange(info);
     $("edit").hidden = !info.may_edit;
+    showHint();
   } catch {}
 }
 
@@ -179,6 +180,7 @@ function showHint() {
   if (!anchors.some((anchor) => anchor.position_m)) {
     text = anchors.length
       ? "No anchor has a place yet.\nEdit places them, and uwbsite survey measures them."
+      : info.may_edit ? "This site is empty.\nEdit adds anchors; add tags to the site file."
       : "This site is empty.\nAdd anchors and tags to the site file.";
   } else if (!tags.length) {
     text = "This site has no tags yet.\nAdd them to the site file.";
