@@ -279,7 +279,7 @@ class Feed:
         except queue.Empty:
             return None
 
-    def batch(self, most: int, pause: Callable[[], None]) -> list[Any]:
+    def batch(self, most: int, pause: Callable[[], object]) -> list[Any]:
         """Waits for an input, pauses, and returns the inputs until then, `most` at most.
 
         To wake threads for each input costs more than to publish it.

@@ -240,8 +240,10 @@ class Bridge:
     def _pump(self) -> None:
         """Passes inputs to the loop in batches, in a thread of its own."""
         handled = threading.Event()
+        # Not time.sleep(), which fails under libfaketime.
+        pause = threading.Event()
         while True:
-            batch = self._feed.batch(BATCH, lambda: time.sleep(GATHERED))
+            batch = self._feed.batch(BATCH, lambda: pause.wait(GATHERED))
             handled.clear()
             try:
                 self._loop.call_soon_threadsafe(self._receive, batch, handled)
