@@ -34,7 +34,7 @@ from uwb.bridges._checkpoint import Journal, State, packed, unpacked
 from uwb.bridges._lease import Lease
 from uwb.bridges._nats import Message, NatsError
 from uwb.bridges._streams import host_problems
-from uwb.bridges.nats_engine import Measurements, Places, delivery
+from uwb.bridges.nats_engine import Engine, Measurements, Places, delivery
 
 STEP = 0.1
 
@@ -364,6 +364,27 @@ class PlacesTests(unittest.TestCase):
         self.assertEqual(client.publish.call_count, 2)
         found._answered(Message("i.2", "", b"", b'{"seq": 8}'))
         self.assertTrue(found.has_published(found.count))
+
+
+class StartTests(unittest.TestCase):
+    """The start of an engine while some streams have no leader."""
+
+    def start(self, answers: list[int | None]) -> int:
+        async def work() -> int:
+            if (answer := answers.pop(0)) is None:
+                raise NatsError("There is no answer.")
+            return answer
+
+        with unittest.mock.patch("uwb.bridges.nats_engine.ATTEMPT", 0):
+            return asyncio.run(Engine.__new__(Engine)._answer(work))
+
+    def test_requests_without_an_answer_are_repeated(self) -> None:
+        self.assertEqual(self.start([None, None, 7]), 7)
+
+    def test_another_engine_may_try_after_some_time(self) -> None:
+        with unittest.mock.patch("uwb.bridges.nats_engine.PATIENCE", -1), self.assertRaises(NatsError):
+            self.start([None])
+
 
 
 class LeaseTests(unittest.TestCase):

@@ -22,8 +22,8 @@ from ._streams import call, stream
 
 #: Bytes of a part, and of all parts.
 PART, MOST = 512 << 10, 64 << 20
-#: Seconds for a part.
-TIMEOUT = 5.0
+#: Seconds for a part to be stored, and to be read.
+TIMEOUT, ANSWER = 5.0, 1.0
 #: Lines whose numbers are kept until a state has them.
 LONGEST = 500_000
 
@@ -106,7 +106,7 @@ class Checkpoint:
         self.size = 0
 
     async def _get(self, name: str) -> dict[str, Any] | None:
-        found = await call(self._client, f"STREAM.MSG.GET.{self._stream}", {"last_by_subj": self._start + name})
+        found = await call(self._client, f"STREAM.MSG.GET.{self._stream}", {"last_by_subj": self._start + name}, ANSWER)
         message = found.get("message")
         return message if isinstance(message, dict) else None
 

@@ -21,9 +21,9 @@ import sys
 import tempfile
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from datetime import datetime, timezone
-from typing import Any
+from typing import Any, TypeVar
 
 import uwb
 
@@ -39,8 +39,11 @@ from ._store import Entry, boot
 from ._streams import call, stream
 from .nats import Flight
 
-#: Measurements of one request to the consumer, and the seconds that it waits for them.
-BATCH, EXPIRES = 500, 1.0
+#: Measurements of one request to the consumer, the seconds that it waits for them, and the seconds
+#: until the next one. nats-server 2.9.10 ends some requests without a message.
+BATCH, EXPIRES, NEXT = 500, 0.5, 0.4
+#: Seconds without any message after which there is no consumer.
+SILENT = 2.0
 #: Seconds after which the server removes a consumer that nobody reads.
 INACTIVE = 30
 #: Seconds between two reports of the engine.
@@ -49,8 +52,13 @@ REPORT = 5.0
 STEADY, BEHIND = 0.1, 0.5
 #: Seconds by which a measurement may be later than its arrival at the server.
 AHEAD = 5.0
+#: Seconds for the start of an engine without an answer, after which another one may try.
+PATIENCE = 10.0
 #: Seconds for the last places after the end of the measurements.
 FLUSH = 2.0
+
+
+Answer = TypeVar("Answer")
 
 
 class Measurements:
@@ -182,7 +190,7 @@ class Places:
         newest: float | None = None
         for kind, name in self._streams.items():
             wanted = {"subjects_filter": f"{self._start}{kind}.>"}
-            info = await call(self._client, f"STREAM.INFO.{name}", wanted)
+            info = await call(self._client, f"STREAM.INFO.{name}", wanted, RENEWAL)
             if "error" in info:
                 raise NatsError(f"{name}: {info['error'].get('description')}. Make it: uwb-nats --make-streams.")
             for subject in (info.get("state") or {}).get("subjects") or {}:
@@ -193,7 +201,7 @@ class Places:
         return newest
 
     async def _last(self, name: str, subject: str) -> dict[str, Any]:
-        found = await call(self._client, f"STREAM.MSG.GET.{name}", {"last_by_subj": subject})
+        found = await call(self._client, f"STREAM.MSG.GET.{name}", {"last_by_subj": subject}, RENEWAL)
         return found.get("message") or {}
 
     def _take(self, kind: str, subject: str, message: dict[str, Any]) -> None:
@@ -286,6 +294,19 @@ class Places:
             self.send()
 
 
+async def until_first(*works: Coroutine[Any, Any, None]) -> None:
+    """Runs all works until the first one ends, and raises its error."""
+    tasks = [asyncio.ensure_future(work) for work in works]
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in done:
+            task.result()
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
 class Engine:
     """Waits for the lease of an area, and computes places while it has the lease."""
 
@@ -353,12 +374,19 @@ class Engine:
 
     async def _compute(self) -> None:
         """Computes places until another program has the lease."""
+        await until_first(self._renew(), self._start())
+
+    async def _start(self) -> None:
+        """Reads the state of the area, and continues it."""
         self._places = places = Places(self._options, self._client, self._lease)
-        newest = await places.resume()
+        newest = await self._answer(places.resume)
         self.takeovers += 1
-        checkpoint = Checkpoint(self._client, self._options.site, self._options.area, await self._digest())
-        state = await checkpoint.load()
-        with tempfile.TemporaryDirectory(prefix="uwb-nats-engine-", ignore_cleanup_errors=True) as folder:
+        digest = await self._answer(self._digest)
+        checkpoint = Checkpoint(self._client, self._options.site, self._options.area, digest)
+        state = await self._answer(checkpoint.load)
+        # The folder of the unit is in memory, so that a full disk does not make states old.
+        memory = os.environ.get("RUNTIME_DIRECTORY")
+        with tempfile.TemporaryDirectory(prefix="uwb-nats-engine-", dir=memory, ignore_cleanup_errors=True) as folder:
             path = os.path.join(folder, "state")
             try:
                 if state:
@@ -372,10 +400,25 @@ class Engine:
             log.info("computes the places of %s%s", self._options.area, ", from the state of an engine" if state else "")
             await self._follow(places, newest, Measurements(self._names, state), checkpoint, path)
 
+    async def _answer(self, work: Callable[[], Awaitable[Answer]]) -> Answer:
+        """Repeats requests until the cluster answers, for `PATIENCE` seconds.
+
+        After the end of a server, each of its streams gets another leader at its own time.
+        """
+        until = time.monotonic() + PATIENCE
+        while True:
+            try:
+                return await work()
+            except NatsError as error:
+                if time.monotonic() > until:
+                    raise
+                log.debug("%s", error)
+            await asyncio.sleep(ATTEMPT / 2)
+
     async def _digest(self) -> str:
         """Returns a digest of the site file and of the stream to which a state belongs."""
         name = stream(self._options.site, "range")
-        info = await call(self._client, f"STREAM.INFO.{name}")
+        info = await call(self._client, f"STREAM.INFO.{name}", timeout=RENEWAL)
         with open(self._options.file, "rb") as site:
             return hashlib.sha256(f"{name} {info.get('created')} ".encode() + site.read()).hexdigest()
 
@@ -387,18 +430,12 @@ class Engine:
             self._options.uwbsite, "run", self._options.file, "utc:-", "--format", "json", "--state", path,
             stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE)
         reader = Reader(self._options, self._client, measurements, self._complain)
-        tasks = [asyncio.ensure_future(work) for work in (
-            self._renew(), self._send(places), reader.run(process, newest), self._read(process, places),
-            self._report(reader, places, checkpoint), self._keep(measurements.journal, places, checkpoint, path))]
         try:
-            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            for task in done:
-                task.result()
+            await until_first(
+                self._send(places), reader.run(process, newest), self._read(process, places),
+                self._report(reader, places, checkpoint), self._keep(measurements.journal, places, checkpoint, path))
         finally:
             self._client.delivered = lambda message: None
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
             if process.returncode is None:
                 process.kill()
             await process.wait()
@@ -503,20 +540,22 @@ class Reader:
         assert process.stdin is not None
         self._client.delivered = self._delivered
         consumer = await self._consumer(newest)
+        due, seen = 0.0, time.monotonic()
         while True:
-            if self._open <= 0:
-                self._open = BATCH
+            if self._open <= 0 or time.monotonic() >= due:
+                self._open, due = BATCH, time.monotonic() + NEXT
                 request = json.dumps({"batch": BATCH, "expires": int(EXPIRES * 1e9)}).encode()
                 self._client.publish(f"$JS.API.CONSUMER.MSG.NEXT.{self._stream}.{consumer}", request, f"{self._inbox}.0")
             try:
-                await asyncio.wait_for(self._wake.wait(), 2 * EXPIRES)
+                await asyncio.wait_for(self._wake.wait(), max(0, due - time.monotonic()))
+                seen = time.monotonic()
             except asyncio.TimeoutError:
                 # Its server is gone, or the connection was lost.
-                self._is_gone = True
+                self._is_gone |= time.monotonic() > seen + SILENT
             self._wake.clear()
             if self._is_gone:
                 await asyncio.sleep(ATTEMPT / 2)
-                consumer = await self._consumer(newest)
+                consumer, seen = await self._consumer(newest), time.monotonic()
             lines = []
             while self._waiting:
                 if line := self.measurements.line(self._waiting.popleft()):
@@ -538,7 +577,7 @@ class Reader:
         wanted = {"stream_name": self._stream, "config": config}
         while True:
             try:
-                found = await call(self._client, f"CONSUMER.CREATE.{self._stream}", wanted, 2 * EXPIRES)
+                found = await call(self._client, f"CONSUMER.CREATE.{self._stream}", wanted, RENEWAL)
                 if "error" not in found:
                     self._open, self._is_gone = 0, False
                     return str(found["name"])
@@ -553,8 +592,7 @@ class Reader:
         self._wake.set()
 
     def _ended(self, message: Message) -> None:
-        """Handles the end of a request, such as 408 after its time."""
-        self._open = 0
+        """Handles the end of a request. After its time, 408, another one has begun."""
         # 503: there is no consumer. 409: it was removed, or its server ends.
         self._is_gone |= message.status in (409, 503)
         self._wake.set()
