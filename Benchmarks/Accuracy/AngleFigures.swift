@@ -124,7 +124,7 @@ enum AngleFigures {
       apart.add(zip(finder.directions(random), any).map { wrap(($0?.azimuth ?? 0) - $1) })
       one.add(
         zip(random, any).map { row, azimuth in
-          // The reference is given the right one of two directions with the same cone angle.
+          // Two directions have the same cone angle. The reference gets the right one of them.
           let cone = arcSine(wrap((row.phases[0] ?? 0)) / (2 * .pi * 0.3 * 2.0.squareRoot()))
           let axis = arcTangent(-1, 1)
           let angles = [axis + (.pi / 2 - cone), axis - (.pi / 2 - cone)]

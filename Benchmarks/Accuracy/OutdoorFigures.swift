@@ -145,7 +145,8 @@ enum OutdoorFigures {
     return errors.map { $0 - middle }
   }
 
-  /// Returns the two halves of the distances, in turn, from which a calibration is learned.
+  /// Returns each half of the distances in turn, as the distances from which a calibration is
+  /// learned.
   private static func splits(_ taped: [Int]) -> [Set<Int>] {
     [0, 1].map { rest in Set(taped.enumerated().filter { $0.offset % 2 == rest }.map(\.element)) }
   }

@@ -65,7 +65,8 @@ import UWB
     }
   }
 
-  /// The bytes that AOSP's tests refuse, and a block of another technology in place of UWB.
+  /// AOSP's tests refuse all of these bytes, and the last message has another technology's block in
+  /// place of UWB.
   @Test func refusalsOfAOSP() {
     let refused = [
       "0A", "01", "01 02 01 00 01 00 07 1B" + String(repeating: "00", count: 25),
@@ -78,7 +79,7 @@ import UWB
     }
   }
 
-  /// A session as a phone of Android 17 would begin it, in each version.
+  /// The session equals a session that a phone of Android 17 begins, in each version.
   @Test func responsesOfEachVersion() throws {
     let block = "00 14 A1 B2 00 02 00 00 00 0F 00 00 4A 00 00 00 60 00 01 03"
     for (version, tail) in [(1, ""), (2, "00 03 00"), (3, "00 03 00")] as [(UInt8, String)] {
@@ -107,7 +108,7 @@ import UWB
     "01 00 01 00 00 23 C3 D4 78 56 34 12 06 09 0B 60 00 01 10 10 11 12 13 14 15 16 17 18 19 1A 1B"
       + "1C 1D 1E 1F 55 53 01 01")
 
-  /// A phone of version 3 appends whether it wants motions, and may omit it.
+  /// A phone of version 3 appends whether it wants reports of motion, and may omit this byte.
   @Test func configurationsOfEachVersion() throws {
     for (version, tail, motion) in [
       (1, [], false), (2, [], false), (3, [1], true), (3, [0], false), (3, [], false),
@@ -130,7 +131,7 @@ import UWB
     }
   }
 
-  /// Lengths of messages with UWB alone, by key: 8, 16 and 32 bytes.
+  /// The lengths of messages with UWB alone, for keys of 8, 16 and 32 bytes.
   @Test func sizesOfEachVersion() {
     for (version, sizes) in [(1, [33, 41, 57]), (2, [33, 41, 57]), (3, [34, 42, 58])]
       as [(UInt8, [Int])]
@@ -189,7 +190,7 @@ import UWB
         == "technology")
   }
 
-  /// Positions in the UWB block of a configuration, and values that it cannot have.
+  /// Offsets in the UWB block of a configuration, and values that the field there cannot have.
   @Test(
     arguments: [
       (24, 0, "key"), (24, 7, "key"), (24, 24, "key"), (24, 33, "key"), (24, 0xFF, "key"),
@@ -207,7 +208,7 @@ import UWB
     #expect(throws: AccessoryError(.unsupportedVersion(0))) {
       try AndroidPhoneMessage([0, 0, 1, 0])
     }
-    // A request of a later version may be longer; other messages have a version that is known.
+    // A request of a later version may be longer. Other messages must have a known version.
     let request = try AndroidPhoneMessage([9, 0, 1, 0, 7, 7])
     #expect(request.version == 9 && request.content == .capabilityRequest(.uwb))
     for id in [2, 6] as [UInt8] {
@@ -339,7 +340,7 @@ import UWB
     }
   }
 
-  /// The mode of the message has no effect, since phones send 1 with both roles.
+  /// The mode in the message has no effect, because phones send 1 with both roles.
   @Test(
     arguments: [SessionConfiguration.Role.controller, .controlee],
     [AndroidConfiguration.unicast, .provisionedUnicast, .provisionedUnicastVeryFast])

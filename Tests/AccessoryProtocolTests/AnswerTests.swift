@@ -5,8 +5,8 @@ import Testing
 import UCI
 import UWB
 
-/// How apps answer an accessory's requests, and values at the limits of fields: At least 6 slots of
-/// at least 2400 RSTU are used; versions before 2.0 have no requests.
+/// How apps answer an accessory's requests, and values at the limits of fields. A round has at
+/// least 6 slots of at least 2400 RSTU. Versions before 2.0 have no requests.
 @Suite(.timeLimit(.minutes(10))) struct AnswerTests {
   private func accessory(
     _ version: ConfigurationVersion, _ request: UWBConfigurationData.Request = .init(),
@@ -21,7 +21,7 @@ import UWB
     _ version: ConfigurationVersion, _ request: UWBConfigurationData.Request = .init()
   ) -> ShareableConfigurationData { .answering(accessory(version, request)) }
 
-  /// An iPhone's session, as captured, has 6 slots of 3600 RSTU each 198 ms.
+  /// A captured session of an iPhone has rounds of 6 slots of 3600 RSTU, every 198 ms.
   @Test func withoutARequestItIsTheCapturedSession() {
     for version in [ConfigurationVersion.v10, .v11] {
       let wild = UWBConfigurationData.Request(
@@ -53,7 +53,7 @@ import UWB
     #expect(Set(answers.map(\.sessionID)).count == 40 && !answers.contains { $0.sessionID == 0 })
     #expect(Set(answers.map(\.address)).count > 20)
     #expect(answers.allSatisfy { $0.address != 7 && (1...0xFFFD).contains($0.address) })
-    // The codes of BPRF.
+    // The codes are the ones of BPRF.
     #expect(Set(answers.map(\.preambleCode)).isSubset(of: 9...12))
     let vectors = answers.map(\.initialisationVector.bytes)
     #expect(Set(vectors).count == 40)
@@ -123,7 +123,7 @@ import UWB
     #expect(
       invalidField { () throws(AccessoryError) in _ = try AccessoryConfigurationData(data) }
         == "UWB configuration")
-    // One byte more than the part's length.
+    // The length is one byte more than the length of the part.
     data = Array(Captured.qorvoMessage.dropFirst())
     data[15] = 20
     #expect(

@@ -34,7 +34,7 @@ import UCI
     #expect(redacted([0x0A], .apple) == [0x0A])
   }
 
-  /// Each message that is cut or changed has no byte of the key.
+  /// A message that is truncated or changed contains no byte of the key.
   @Test func damagedMessagesLoseEverythingAfterTheirHeader() {
     for count in 6..<Self.configuration.count {
       let cut = redacted(Array(Self.configuration[..<count]), .android)

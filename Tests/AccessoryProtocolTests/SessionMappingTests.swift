@@ -20,7 +20,7 @@ import UWB
     #expect(session.sessionID == 24_488)
     #expect(session.type == .ranging)
     let parameters = session.parameters(for: .fira2)
-    // The values of captures and of the sources, byte by byte.
+    // The expected values come from captures and from the sources, byte by byte.
     let expected: [(AppConfigID, [UInt8])] = [
       (.deviceType, [1]), (.deviceRole, [1]), (.multiNodeMode, [0]), (.rangingRoundUsage, [2]),
       (.macAddressMode, [0]), (.deviceMACAddress, bytes("11D7")), (.numberOfControlees, [1]),

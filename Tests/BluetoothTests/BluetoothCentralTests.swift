@@ -40,7 +40,8 @@ import UWB
     let channel = try await central.connect(to: accessory, pairing: true)
     let steps = ["Connect", "Pair", "AcquireNotify"]
     #expect(blueZ.calls.map(\.member).filter { steps.contains($0) } == steps)
-    // The name in advertisements from now on, whatever name a connection reports.
+    // From now on, the device has the name in its advertisements, whatever name a connection
+    // reports.
     let alias = blueZ.property("/org/bluez/hci0/dev_AA", "org.bluez.Device1", "Alias")
     #expect(alias?.string == "Door")
     // bluetoothd continues to ask other programs about other devices.
@@ -63,7 +64,7 @@ import UWB
     blueZ.end()
   }
 
-  /// bluetoothd uses freed memory if the program has disconnected from the bus before.
+  /// If the program disconnects from the bus first, bluetoothd uses freed memory.
   @Test func closingEndsNotificationsFirst() async throws {
     let (blueZ, central, accessory) = try await found()
     let socket = try blueZ.acquirable("AcquireNotify")
@@ -136,7 +137,7 @@ import UWB
     _ = await blueZ.called("Disconnect")
     async let again = central.connect(to: accessory)
     sockets.append(try blueZ.acquirable("AcquireNotify"))
-    // The wait is long enough for a disconnection that comes too early.
+    // This call lasts long enough for the second connection to begin too early, if it does.
     _ = try await first(central)
     isConnected = false
     let path = try #require(held?.message.path)
@@ -173,7 +174,8 @@ import UWB
   // MARK: sessions in the background
 
   private static let device = "/org/bluez/hci0/dev_C0_FF_EE_00_00_01"
-  /// The names of the adapter 00:AA:01:00:00:42 and of the random address C0:FF:EE:00:00:01.
+  /// The identifier contains the adapter's address 00:AA:01:00:00:42 and the random address
+  /// C0:FF:EE:00:00:01.
   private static let identifier = UUID(uuidString: "00AA0100-0042-8001-8000-C0FFEE000001")!
   private static let data = AccessoryConfigurationData(
     uwb: UWBConfigurationData(role: .controller, address: 7))

@@ -8,9 +8,10 @@ import Foundation
 import Testing
 import UWB
 
-/// Faults while phones use an accessory, over and over. After each, the next phone is served; at
-/// the end nothing ranges, and no descriptors or memory leak. Each test runs in a process of its
-/// own, because it counts descriptors and memory of the whole process.
+/// Faults while phones use an accessory, repeated many times. After each fault, the accessory
+/// serves the next phone. At the end no session ranges, and no descriptors or memory leak. Each
+/// test runs in a process of its own, because it counts descriptors and memory of the whole
+/// process.
 ///
 /// `UWB_REPETITIONS` gives the number of repetitions (default: 6).
 @Suite(.bus, .timeLimit(.minutes(20))) struct BluetoothFaultTests {
@@ -77,7 +78,7 @@ import UWB
             }
           }
         }
-        // No options, unknown options, and options of the wrong type.
+        // The options are missing, unknown, or of the wrong type.
         let several: [[(String, DBusValue)]] = [
           [], [("device", .string(phone))], [("mtu", .path("/"))], [("x", .byte(1))],
         ]
@@ -169,7 +170,7 @@ private enum Step: Int {
     var options = Accessory.Options()
     options.inactivityTimeout = .milliseconds(50)
     let stage = try await Stage(version: version, options: options, pairing: pairing)
-    // Objects that exist only once have been created by then.
+    // All objects that exist only once exist after these repetitions.
     let early = max(1, repetitions / 4)
     var before = (descriptors: 0, bytes: Int64(0))
     for number in 0..<repetitions {
@@ -206,7 +207,7 @@ extension Stage {
     guard last != .subscribed else { return }
     try await write(AppMessage.initialize.bytes, phone)
     guard last != .asked else { return }
-    // Answers to the previous app may arrive first.
+    // Answers to the previous app may arrive before the configuration.
     let configuration = try #require(try await hears(socket) { try? Self.configuration($0) })
     guard last != .offered else { return }
     var data = ShareableConfigurationData.answering(configuration)

@@ -13,7 +13,7 @@ private struct Uart {
 
   init() {
     data = GATTCharacteristic("95E8D9D5-D8EF-4721-9A4E-807375F53328", [.encryptedRead]) {
-      // A value that differs for each device.
+      // The value differs between devices.
       $0.description == "dev_A" ? .success([1, 2, 3]) : .failure(.application(0x81))
     }
     server = GATTServer([
@@ -23,7 +23,7 @@ private struct Uart {
   }
 }
 
-/// The behaviour of devices from now on. Messages beyond `room` are rejected.
+/// Returns the events of devices from now on. Rejects messages while `room` events wait.
 @BluetoothActor private func events(
   of server: GATTServer, room: Int = .max
 ) -> AsyncStream<GATTServer.Event> {
@@ -232,14 +232,14 @@ private let b = DBusValue.path("/org/bluez/hci0/dev_B")
     try uart.server.notify(message, uart.tx, to: device(a))
     #expect(received(forA) == message)
     #expect(received(forB) == nil)
-    // A part of a message is never delivered.
+    // The server never delivers a part of a message.
     #expect(throws: BluetoothError(.messageSize(bytes: 49, limit: 20))) {
       try uart.server.notify(message, uart.tx, to: device(b))
     }
     #expect(throws: BluetoothError(.notSubscribed)) {
       try uart.server.notify(message, uart.rx, to: device(a))
     }
-    // A phone that does not read.
+    // The phone does not read.
     #expect(throws: BluetoothError(.peerNotReading)) {
       for _ in 0..<100_000 { try uart.server.notify([1], uart.tx, to: device(b)) }
     }
@@ -297,7 +297,7 @@ private let b = DBusValue.path("/org/bluez/hci0/dev_B")
     _ = try await bluetooth.allowPairing { _ in true }
     #expect(bluetooth.bonds.count == 1)
 
-    // A waiting call ends.
+    // The loss of bluetoothd ends a waiting call.
     var held: [DBusCall] = []
     blueZ.device("BB")
     let other = try await bluetooth.wait("device") { $0.devices.count == 2 ? $0.devices.last : nil }
@@ -335,7 +335,7 @@ private let b = DBusValue.path("/org/bluez/hci0/dev_B")
     _ = await blueZ.called("RegisterApplication")
     blueZ.remove("/org/bluez/hci0")
     for await case .adapterRemoved(let removed) in events where removed == adapter { break }
-    // Another adapter is not a replacement.
+    // A third adapter with another address does not replace the removed one.
     blueZ.adapter("hci1", address: "00:AA:01:00:00:43")
     blueZ.adapter("hci2")
     #expect(await blueZ.called("RegisterApplication").path == "/org/bluez/hci2")
@@ -403,7 +403,7 @@ private let b = DBusValue.path("/org/bluez/hci0/dev_B")
       #expect(filter?["Transport"]?.string == "le")
       _ = await blueZ.called("StartDiscovery")
       blueZ.device("AA", [("UUIDs", .strings(["0000aaaa-0000-1000-8000-00805f9b34fb"]))])
-      // A property with another type than documented counts as missing.
+      // A property whose type is not the documented type counts as missing.
       blueZ.device("BB", [("UUIDs", .byte(3)), ("RSSI", .string("loud")), ("Name", .byte(1))])
       blueZ.device(
         "CC",
@@ -430,17 +430,17 @@ private let b = DBusValue.path("/org/bluez/hci0/dev_B")
       ("UUIDs", .strings(["0000fe9a-0000-1000-8000-00805f9b34fb"])),
     ]
     blueZ.device("AA")
-    // The state after a connection.
+    // The device is in the state after a connection.
     blueZ.device("AB", [("UUIDs", .strings(["00001800-0000-1000-8000-00805f9b34fb"]))])
     for (number, property) in others.enumerated() { blueZ.device("B\(number)", [property]) }
     _ = try await bluetooth.wait("devices") { $0.devices.count > others.count + 1 ? true : nil }
-    // All devices are notified, whatever their services.
+    // This scan accepts all devices, whatever their services.
     _ = try await bluetooth.scan(for: [], on: adapter)
     #expect(!blueZ.calls.contains { $0.member == "RemoveDevice" })
     _ = try await bluetooth.scan(for: ["fe9a"], on: adapter)
     let removed = blueZ.calls.filter { $0.member == "RemoveDevice" }.map(\.body)
     #expect(removed == ["AA", "AB"].map { [.path("/org/bluez/hci0/dev_\($0)")] })
-    // Keys are kept.
+    // The scan does not remove devices with keys.
     let properties: [(String, DBusValue)] = [("Bonded", .bool(true)), ("RSSI", .int16(-40))]
     let scan = try await bluetooth.scan(for: ["fe9a"], on: adapter)
     blueZ.device("DD", properties)
@@ -494,7 +494,7 @@ private let b = DBusValue.path("/org/bluez/hci0/dev_B")
       try await bluetooth.connect(device.id)
     }
     blueZ.answers["Connect"] = { $0.reply() }
-    // The link is lost before its services are known.
+    // The link is lost before the services of the device are known.
     await #expect(throws: BluetoothError(.linkDropped("dev_AA"))) {
       try await bluetooth.connect(device.id)
     }
@@ -615,7 +615,7 @@ private let b = DBusValue.path("/org/bluez/hci0/dev_B")
     for await _ in try await bluetooth.notifications(of: characteristic).values {
       Issue.record("nothing was sent")
     }
-    // Signals of other programs, and of other types.
+    // The signals come from other programs, or have other types.
     blueZ.connection.emit(
       "/", "org.freedesktop.DBus.ObjectManager", "InterfacesAdded", [.string("/x"), .byte(1)])
     blueZ.connection.emit(

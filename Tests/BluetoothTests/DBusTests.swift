@@ -71,7 +71,7 @@ import Testing
     task.cancel()
     await #expect(throws: BluetoothError(.cancelled)) { try await task.value }
     #expect(held.count <= 2)
-    // A dropped call returns no reply except for its end.
+    // If a handler drops its call, the call gets no reply, but ends.
     server.export("/dropped", [DBusInterface("test.Echo", call: { _ in })])
     await #expect(
       throws: BluetoothError(.refused("Echo", name: "Failed", text: "There was no reply."))
@@ -140,7 +140,7 @@ import Testing
     for await _ in ends { break }
     #expect(!server.isOpen)
     await #expect(throws: BluetoothError(.busLost)) { try await server.call(.bus("GetId")) }
-    // A call without a destination.
+    // The released call has nowhere to send its reply.
     held = []
   }
 }

@@ -7,7 +7,7 @@ import Testing
 /// tests choose. The virtual bench uses the real one.
 @BluetoothActor final class FakeBlueZ {
   let connection: DBusConnection
-  /// The objects that live as long as this stand-in, so that tests need not keep them.
+  /// The objects that the stand-in retains, so that tests need not retain them.
   var kept: [AnyObject] = []
   private let bus: PrivateBus
   private var objects: [String: [String: [(String, DBusValue)]]] = [:]
@@ -18,7 +18,7 @@ import Testing
   var answers: [String: @BluetoothActor (DBusCall) -> Void] = [:]
   /// The error with which adapters refuse to be switched on.
   var refusesPower: String?
-  /// The objects that the application listed, in its order.
+  /// The objects that each application listed, in its order.
   private(set) var applications: [[(path: String, uuid: String)]] = []
   private(set) var advertisements: [[String: DBusValue]] = []
 
@@ -130,7 +130,7 @@ import Testing
     }
   }
 
-  /// Answers a call with a socket.
+  /// Replaces the usual reply to a call by a socket.
   ///
   /// - Returns: its other end.
   func acquirable(_ member: String) throws -> OwnedDescriptor {

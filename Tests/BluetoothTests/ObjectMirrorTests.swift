@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  /// The order of the reply does not matter: an adapter is reported before its devices.
+  /// Whatever the order of the reply, an adapter is reported before its devices.
   @Test func aReplyReportsAdaptersFirst() throws {
     var mirror = ObjectMirror()
     let effects = try mirror.replace(by: Self.reply([Self.phone, Self.adapter]))

@@ -39,7 +39,7 @@ import Testing
     #expect(ends[0].code == ends[1].code)
     // The longest message has the longest name.
     #expect(ends.map(\.name) == air.names.reversed())
-    // A program that found a peer need not be visible to others.
+    // A program that has found a peer does not have to be visible to others.
     for peers in nearby { peers.close() }
     for machine in air.machines { _ = await machine.blueZ.called("UnregisterAdvertisement") }
     async let confirmed = ends[0].confirmed()
@@ -56,7 +56,7 @@ import Testing
     let air = try await Air()
     let nearby = try await air.peers()
     let ends = try await Self.meet(nearby)
-    // bluetoothd's end of the connection is shut.
+    // The program shuts bluetoothd's end of the connection.
     air.socket?.shut()
     for end in ends { #expect(await end.ended() == .vanished) }
     _ = await air.invited.blueZ.called("Disconnect")
@@ -166,7 +166,7 @@ import Testing
     fileprivate(set) var program = ""
     fileprivate(set) var paths: [String] = []
     fileprivate(set) var service = ""
-    /// The advertisement.
+    /// The bytes of the current advertisement.
     fileprivate(set) var number: [UInt8] = []
     /// The path of bluetoothd's object for this machine, at the other machine.
     var path: String { "/org/bluez/hci0/dev_" + address.replacing(":", with: "_") }

@@ -10,8 +10,8 @@ import Testing
 import UWB
 import UWBSimulator
 
-/// An accessory on a simulated chip, and phones that reach it over a bus on which a stand-in plays
-/// bluetoothd.
+/// An accessory on a simulated chip, and phones that reach it over a bus. A stand-in on this bus
+/// acts as bluetoothd.
 @BluetoothActor final class Stage {
   let bench = SimulatedBench(scene: Scene(seed: 11))
   let chips: [UWBDevice]
@@ -146,8 +146,8 @@ import UWBSimulator
     _ = try await ask(uuid, "WriteValue", [.bytes(message), options(phone, mtu: mtu)])
   }
 
-  /// The messages that the accessory sends to every subscribed phone, instead of to one by its
-  /// socket.
+  /// Returns the messages that the accessory sends to every subscribed phone, and not through the
+  /// socket of one phone.
   func values() async throws -> AsyncStream<[UInt8]> {
     let (stream, continuation) = AsyncStream<[UInt8]>.makeStream()
     let output = try #require(paths[Self.uart.1])

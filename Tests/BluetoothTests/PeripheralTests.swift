@@ -97,7 +97,7 @@ import UWB
     try await stage.write(initialize, "AA")
     let accessory = try configuration(await socket.next())
     var data = ShareableConfigurationData.answering(accessory)
-    // Slow, because 256 events are kept for a test that waits.
+    // The interval is long, because only 256 events are kept for a test that waits.
     data.interval = 200
     data.slotDuration = 2_400
     let session = try await stage.chips[1].makeSession(
@@ -196,7 +196,8 @@ import UWB
     }
   }
 
-  /// bluetoothd has confirmed the message already, so that only a disconnection reaches the phone.
+  /// bluetoothd has already confirmed the message, so that the accessory can only disconnect the
+  /// phone.
   @Test func aMessageThatIsTooLongEndsTheConnection() async throws {
     let stage = try await Stage()
     let events = stage.accessory.events
@@ -213,7 +214,7 @@ import UWB
     }
     #expect(error == ChannelError(.messageTooLong(bytes: 256, limit: 255)))
     #expect(await stage.blueZ.called("Disconnect").path.hasSuffix("dev_AA"))
-    // A message before the disconnection does not begin a new channel.
+    // A message before the disconnection does not open a new channel.
     await #expect(throws: BluetoothError.self) { try await stage.write(initialize, "AA") }
     stage.leave("AA")
     stage.connect("AA")
@@ -306,15 +307,15 @@ import UWB
     }
     stage.leave("AA")
     try await stage.write(initialize, "BB")
-    // There is one socket for all phones.
+    // All phones share one socket.
     _ = try configuration(await socket.next())
-    // The phone was not served before another one disconnected.
+    // The accessory served the phone only after another phone had disconnected.
     for _ in 0..<3 { _ = await stage.blueZ.called("RegisterAdvertisement") }
     #expect(!stage.blueZ.calls.contains { $0.member == "RegisterAdvertisement" })
     await stage.end()
   }
 
-  /// The socket is the socket of the previous phone, whose MTU was greater.
+  /// The socket belongs to the previous phone, whose MTU was greater.
   @Test func aShortMTUIsSaidWhereASocketIsShared() async throws {
     let stage = try await Stage(version: 0x0542)
     let events = stage.accessory.events
@@ -331,7 +332,7 @@ import UWB
     await stage.end()
   }
 
-  /// BlueZ before 5.76 would not send an answer to the phone.
+  /// BlueZ before 5.76 would not deliver an answer to the phone.
   @Test func aPhoneThatGetsAnAddressByPairingConnectsAgain() async throws {
     let stage = try await Stage(version: 0x0542)
     stage.connect("AA")
@@ -385,8 +386,8 @@ import UWB
     await stage.end()
   }
 
-  /// The earlier phone does not receive the new phone's notification, nor is that notification
-  /// lost.
+  /// The earlier phone does not receive the notification for the new phone, and the notification is
+  /// not lost.
   @Test func aPhoneWhoseSubscriptionIsKeptIsAnsweredWhenOthersHaveLeft() async throws {
     let stage = try await Stage()
     var values = try await stage.values().makeAsyncIterator()
@@ -399,11 +400,11 @@ import UWB
     try await stage.write(initialize, "AA")
     _ = await event(events) { if case .offered = $0 { true } else { nil } }
     #expect(await stage.blueZ.called("Disconnect").path.hasSuffix("dev_BB"))
-    // A socket without an owner is closed.
+    // A socket whose phone has disconnected is closed.
     withExtendedLifetime(socket) { stage.leave("BB") }
     let value = try #require(await values.next(isolation: #isolation))
     #expect(try await stage.read("AA") == Array(value.dropFirst()))
-    // A paired phone that subscribed before receives it as soon as it is connected.
+    // A paired phone that subscribed before receives the notification as soon as it is connected.
     stage.connect("CC")
     let other = try await stage.subscribe("CC")
     #expect(await stage.blueZ.called("Disconnect").path.hasSuffix("dev_CC"))

@@ -40,7 +40,7 @@ final class PrivateBus: Sendable {
   /// Starts the daemon, also after `kill()`, and waits until it listens.
   func start() async throws {
     let output = Pipe()
-    // A warning that the limit of descriptors is lower than requested.
+    // The daemon warns that the limit of descriptors is lower than requested.
     let nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC)
     defer { close(nowhere) }
     let process = try SpawnedProcess(

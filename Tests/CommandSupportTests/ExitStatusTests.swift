@@ -6,7 +6,7 @@ import Testing
 import UWB
 import UWBLink
 
-/// The type of this module, not the one of Testing.
+/// The type of this module hides the type of Testing.
 typealias ExitStatus = CommandSupport.ExitStatus
 
 @Suite struct ExitStatusTests {
@@ -25,7 +25,7 @@ typealias ExitStatus = CommandSupport.ExitStatus
   func eachFailureOfALinkHasItsStatus(_ code: LinkError.Code, _ status: ExitStatus) {
     let error = LinkError(code, endpoint: "/dev/ttyACM0")
     #expect(ExitStatus(of: error) == status)
-    // The driver and the loader pass the cause on.
+    // Errors of the driver and of the loader have the status of their cause.
     #expect(ExitStatus(of: DriverError.link(error)) == status)
     #expect(ExitStatus(of: FirmwareError.link(error)) == status)
     #expect(ExitStatus(of: FirmwareError.givenUp(attempts: 3, .link(error))) == status)

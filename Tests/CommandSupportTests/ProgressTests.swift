@@ -4,7 +4,8 @@ import CommandSupport
 import Formats
 import Testing
 
-/// Without a terminal there is no line; the tests of `uwblab` have one with a terminal.
+/// Without a terminal, no progress line appears. The tests of `uwblab` have a terminal with such a
+/// line.
 @Suite struct ProgressTests {
   @Test func theResultIsReturned() {
     #expect(withProgress("Computing") { 6 * 7 } == 42)

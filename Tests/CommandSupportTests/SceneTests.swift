@@ -21,7 +21,7 @@ import UWBTestSupport
                                    {"angle_deg": 0, "phase_rad": 0.2},
                                    {"angle_deg": 90, "phase_rad": 2.9}]}}}
     """
-  /// The device's y points to the left, so that angles of the file rise to the left.
+  /// The device's y axis points to the left, so that angles in the file grow to the left.
   private static let calibration = """
     {"format": "swift-uwb ranging calibration", "version": 1, "delays_m": {"0001": 0.2},
      "power_bias": [{"rx_power_dbm": -80, "bias_m": 0.1}],
@@ -46,8 +46,8 @@ import UWBTestSupport
       #expect(values.count == rows.count, "\(key)")
       return values.reduce(0, +) / Double(values.count)
     }
-    // 5 m away, 36.9 degrees to the right. The chip has neither delays nor a description of its
-    // antennas.
+    // The peer is 5 m away, 36.9 degrees to the right. The chip has neither delays nor a
+    // description of its antennas.
     #expect(abs(mean("distance_cm") - 530) < 4)
     #expect(abs(mean("computed_m") - 5) < 0.04)
     #expect(abs(mean("computed_azimuth_deg") - 36.87) < 2)

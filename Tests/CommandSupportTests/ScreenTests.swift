@@ -45,7 +45,7 @@ import UWBTestSupport
     #expect(lines[4].hasPrefix("5 rounds, ") && lines[4].hasSuffix(", 0 lost"))
   }
 
-  /// The screen is too small to show the table, but nothing is damaged.
+  /// The window is too small for the table, but nothing on the screen is damaged.
   @Test(arguments: [40, 1])
   func narrowerWindowsCutTheTable(_ columns: Int) throws {
     let lines = try table(Self.three + ["-n", "5"], columns: columns).lines
@@ -67,7 +67,7 @@ import UWBTestSupport
 
   @Test(arguments: [20, 40]) func theFootIsReadableInANarrowWindow(_ columns: Int) throws {
     let session = try TerminalSession(Self.three, columns: columns)
-    // A measured peer; the narrowest table has its distance only.
+    // A peer has been measured. The narrowest table has only its distance.
     try session.expect(columns == 20 ? " m  " : " ±0.")
     session.press("?")
     for _ in 0..<100 where !session.screen.lines.contains(where: { $0.hasSuffix("this line") }) {
@@ -82,11 +82,11 @@ import UWBTestSupport
 
   @Test func aTableFollowsTheWindow() throws {
     let session = try TerminalSession(Self.three, columns: 132)
-    // A measured peer. Rounds that arrive together are drawn once, so no particular count is
-    // certain to be drawn.
+    // A peer has been measured. Rounds that arrive together are drawn once, so no particular count
+    // is certain to be drawn.
     try session.expect(" dBm")
     session.resize(columns: 60, rows: 24)
-    // Output for the old size may still arrive.
+    // Output for the old size may arrive after the change.
     func header() -> String { session.screen.lines.first ?? "" }
     for _ in 0..<100
     where !header().hasSuffix("ok/failed  age") || header().contains("trend") {
@@ -309,7 +309,7 @@ import UWBTestSupport
     #expect(lines.count { $0.contains("measured,") || $0.contains(" distance") } == 1, "\(lines)")
   }
 
-  /// Each signal draws the table, which turns the keys on.
+  /// Each signal draws the table, and a drawing switches the keys on.
   @Test func aDrawingDuringTheEndDoesNotTurnTheKeysOn() throws {
     let session = try TerminalSession(Self.three)
     try session.expect(" ±0.")
@@ -337,7 +337,7 @@ import UWBTestSupport
     try session.expect("q ends, p pauses")
     session.press("p")
     for text in ["paused", "hides this"] { try session.expect(text) }
-    // Each drawing of a pause is the same, whatever is measured meanwhile.
+    // All drawings during a pause are the same, whatever the chip measures meanwhile.
     let before = session.screen.lines
     session.resize(columns: 78, rows: 24)
     for _ in 0..<2 { try session.expect("hides this") }

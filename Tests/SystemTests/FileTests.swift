@@ -118,7 +118,7 @@ struct FileTests {
       for name in ["file", "new"] {
         let file = try OutputFile.open(folder.path(name), isSecret: true, isAppending: true)
         try file.writeAll([0x41])
-        // Writes at the end, whatever the position was.
+        // The write appends to the file, whatever its position was.
         try file.seek(offset: 0, from: .start)
         try file.writeAll([0x42])
         try file.close()
@@ -225,7 +225,7 @@ struct FileTests {
         #expect(seen == expected)
         #expect(try lines.next() == nil)
       }
-      // Only the line counts, whatever precedes it.
+      // The limit applies to each line, whatever precedes it.
       let half = String(repeating: "y", count: 40_000)
       var two = try InputLines(try folder.write("\(half)\n\(half)\n", to: "file"), limit: 60_000)
       #expect(try two.next()?.count == 40_000)

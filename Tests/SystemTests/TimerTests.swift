@@ -6,7 +6,7 @@ import UWBTestSupport
 @testable import System
 
 @Suite(.timeLimit(.minutes(10))) struct TimerTests {
-  /// The delay beyond that depends on the machine.
+  /// The delay beyond the time of the timer depends on the machine.
   @Test func noTimerIsEarly() async {
     let time = Duration.milliseconds(50)
     // A released timer calls nothing.
@@ -54,7 +54,7 @@ import UWBTestSupport
     }
     queue.resume()
     await resumed.wait()
-    // The stop was twice as long as the time.
+    // The queue was suspended for twice the time of the timer.
     #expect(!wasOver.withLock { $0 })
     await end.wait()
     timer.cancel()
@@ -67,7 +67,7 @@ import UWBTestSupport
     OneShotTimer(after: .milliseconds(20), count).cancel()
     _ = OneShotTimer(after: .milliseconds(20), count)
     OneShotTimer(after: .seconds(Int64.max), count).cancel()
-    // Later, on the same queue.
+    // This timer ends later, on the same queue.
     let last = Latch()
     let timer = OneShotTimer(after: .milliseconds(60)) { last.open() }
     await last.wait()

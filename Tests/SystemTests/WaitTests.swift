@@ -36,7 +36,7 @@ import Testing
     #expect(pipe.next() == nil)
     for byte in [3, 1, 2] as [UInt8] { pipe.wake(byte) }
     #expect([pipe.next(), pipe.next(), pipe.next(), pipe.next()] == [3, 1, 2, nil])
-    // More bytes than a pipe holds: writes to a full pipe fail without an effect.
+    // The bytes are more than a pipe holds. Writes to a full pipe fail without an effect.
     for _ in 0..<100_000 { pipe.wake() }
     pipe.drain()
     #expect(pipe.next() == nil)

@@ -15,7 +15,7 @@ import UCITestSupport
       if let value = parameter.defaultValue, let range = parameter.range {
         #expect(range.contains(value), "\(parameter.name)")
       }
-      // Every row agrees with some chip.
+      // Every row is true for some chip.
       let meant = [Dialect.Vendor.unknown, .android, .qorvo, .nxp].contains { vendor in
         [Dialect.Generation.fira1, .fira2, .fira3].contains { generation in
           let dialect = Dialect(generation: generation, vendor: vendor)

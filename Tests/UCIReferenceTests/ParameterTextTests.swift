@@ -127,7 +127,7 @@ struct ParameterTextTests {
       numbers += [parameter.range?.lowerBound, parameter.range?.upperBound, parameter.defaultValue]
         .compactMap(\.self)
       for number in numbers where length >= 8 || number >> UInt64(8 * length) == 0 {
-        // A number with shorter forms is written in the first length that it fits into.
+        // A number with shorter forms is written in the shortest length into which it fits.
         if parameter.lengths.contains(where: { $0 < length }), id != .uwbInitiationTime,
           !form.text(bytes(number, length)).contains(":")
         {
@@ -161,14 +161,14 @@ struct ParameterTextTests {
     #expect(nearestNames(to: "okay", in: ["OK", "READY", "OK"]) == ["OK"])
     #expect(nearestNames(to: "foo", in: ["OK", "READY", "OK"]).isEmpty)
     #expect(nearestNames(to: String(repeating: "a", count: 5_000), in: names).isEmpty)
-    // Letters swapped, omitted, inserted and replaced; all at once is the greatest accepted
-    // distance.
+    // Letters are swapped, omitted, inserted and replaced. All of these at once have the greatest
+    // accepted distance.
     #expect(nearestNames(to: "SOLT_DRUATION", in: names) == ["SLOT_DURATION"])
     #expect(nearestNames(to: "SLT_DURATTON", in: names) == ["SLOT_DURATION"])
     #expect(nearestNames(to: "x_SLT_DRUATTON", in: names) == ["SLOT_DURATION"])
     #expect(nearestNames(to: "SLOTDURATIONxxxxxx", in: names) == ["SLOT_DURATION"])
     #expect(nearestNames(to: "SLOTDURATIONxxxxxxx", in: names).isEmpty)
-    // A permutation of all letters of a name is another word.
+    // A name with all letters in another order counts as another word.
     #expect(nearestNames(to: "NOITARUD_TOLS", in: names).isEmpty)
   }
 

@@ -203,8 +203,8 @@ struct PublishedCodeTests {
         StateChangeReason(rawValue: code).explanation, StateChangeReason(rawValue: code).description
       )
     #expect(explained?.name == row[3])
-    // Without the vendor the number stays a number, and the sentence names the vendor of the
-    // meaning.
+    // Without the vendor, the number has no name, and the sentence states the vendor whose meaning
+    // it gives.
     #expect(plain.hasSuffix("_0x" + row[2]))
     #expect(words?.contains(vendor.title) == true)
     #expect(words?.contains(try #require(explained?.meaning)) == true)
@@ -295,7 +295,7 @@ struct PublishedCodeTests {
 
   @Test("A setting that a configuration error names can be found by the name of the error")
   func settingOfError() {
-    // The error's name ends with the name of the setting.
+    // The name of the error ends with the name of the setting.
     for name in [
       "STS_CONFIG", "RFRAME_CONFIG", "PREAMBLE_CODE_INDEX", "SFD_ID", "PSDU_DATA_RATE",
       "PREAMBLE_DURATION", "STS_LENGTH", "RESULT_REPORT_CONFIG", "RANGING_ROUND_USAGE",

@@ -8,8 +8,8 @@ import UCITestSupport
 /// Configurations that real chips accepted must pass the check, and rejected ones must not.
 @Suite("The check against what real chips did")
 struct RulesCorpusTests {
-  // A DWM3001CDK with QM33SDK 1.1.1 and an SR250 with published firmware accepted these and became
-  // IDLE.
+  // A DWM3001CDK with QM33SDK 1.1.1 and an SR250 with published firmware accepted these, and their
+  // sessions became IDLE.
   @Test(
     "A configuration that a chip took has no error",
     arguments: [

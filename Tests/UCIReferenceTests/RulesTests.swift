@@ -131,7 +131,7 @@ struct RulesTests {
 
   @Test("A round takes as many slots as it has frames")
   func slotsOfARound() throws {
-    // The settings of boards in the field: 6 slots for one controlee, 12 for four.
+    // Boards in the field have these settings: 6 slots for one controlee, 12 for four.
     for (controlees, slots) in [(1, 6), (4, 12), (8, 20)] {
       let addresses = (1...controlees).map { "\($0)" }.joined(separator: ",")
       let changes = [
@@ -171,7 +171,7 @@ struct ConfigurationOddityTests {
 
   @Test("A capability is what the chip says of itself, and one known to be overstated only a hint")
   func capabilities() throws {
-    // Channels 5 and 9 only, no angles, static STS only.
+    // The chip supports channels 5 and 9, no angles, and only a static STS.
     let list = [
       TLV(0x02, [2, 0, 2, 0]), TLV(0x0E, [0x09]), TLV(0x13, [0]), TLV(0x07, [1]), TLV(0x14, [0]),
     ]

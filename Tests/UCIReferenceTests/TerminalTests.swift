@@ -17,7 +17,7 @@ import UCITestSupport
     }
   }
 
-  /// Found by the fuzzer: keys, names and codes of a device were printed unchanged.
+  /// The fuzzer found that keys, names and codes of a device were printed unchanged.
   @Test(arguments: [
     // A calibration key `ESC [ 2 J`, its status and value.
     ("4e2b000c 00 0100 04 1b5b324a 00 02 0100", Dialect.Vendor.qorvo),

@@ -28,7 +28,7 @@ import UWBTools
     return capability
   }
 
-  /// Phones send the first form of a configuration to accessories of versions 1 and 2.
+  /// Phones send accessories of versions 1 and 2 the first form of a configuration.
   @Test(arguments: [(1, 1), (2, 1), (3, 3)] as [(UInt8, UInt8)])
   func theVersionOfTheAnswerDecides(version: UInt8, form: UInt8) async throws {
     let (near, far) = try channels()

@@ -15,7 +15,8 @@ import UWBSimulator
 import UWBTools
 
 @Suite(.ownThreads) struct ConfigTests {
-  /// A connection to a simulated chip, lent to `body`, and whether the chip was reset for it.
+  /// Calls `body` with a connection to a simulated chip, and with whether the chip was reset for
+  /// the connection.
   @discardableResult
   static func withChip(
     _ chip: SimulatedBench.Chip, reset: Bool = false, _ body: (UWBDevice) async throws -> Void

@@ -32,12 +32,13 @@ private struct Run {
 }
 
 @Suite(.ownThreads) struct DecodeTests {
-  // 123 cm at -17.5 degrees, -76 dBm; the layout of a capture of a Qorvo DWM3001CDK.
+  // The distance is 123 cm at -17.5 degrees and -76 dBm. The layout is from a capture of a Qorvo
+  // DWM3001CDK.
   private let ranging =
     "62 00 00 38 | 02000000 01000000 00 c8000000 01 00 00 00000000 00000000 01 0100 00 00 7b00 "
     + "40f757 800250 000000 000000 00 98 " + String(repeating: "00", count: 11)
 
-  /// The chip's messages between the segments of a command do not end it.
+  /// Messages of the chip between the segments of a command do not end the command.
   @Test func directionsDoNotInterruptEachOther() throws {
     let run = try Run([
       "31 03 00 07 | 01000000 02 00 01", "60 01 00 01 01", "21 03 00 04 | 01 04 01 09",
@@ -115,7 +116,7 @@ private struct Run {
     let key = String(repeating: "6b", count: 16)
     let lines = [
       "21030017 01000000 01 4510" + key, "21030017 01000000 01 4610" + key,
-      // A list that ends too early, and a segment: neither can be decoded.
+      // Neither a list that ends too early nor a segment can be decoded.
       "21030017 01000000 02 4510" + key, "31030017 01000000 02 4510" + key,
       "2107001c 07000000 02 01 c021 00000000" + key, "41040015 00 01 4510" + key + "00",
     ]

@@ -120,13 +120,13 @@ struct DiffTests {
       try names(end(true), end(false, ["DEVICE_TYPE=controller", "DEVICE_ROLE=initiator"]))
         == ["DEVICE_TYPE", "DEVICE_ROLE"])
     #expect(try names(end(true), end(false, ["DST_MAC_ADDRESS=0x5566"])) == ["DST_MAC_ADDRESS"])
-    // Both ends are the same.
+    // Both configurations belong to the same end.
     #expect(
       try names(end(true), end(true))
         == [
           "DEVICE_TYPE", "DEVICE_ROLE", "DST_MAC_ADDRESS", "DST_MAC_ADDRESS", "DEVICE_MAC_ADDRESS",
         ])
-    // A controller of many has the controlee among others.
+    // The controller has several controlees, one of which is the other end.
     let many = ["DST_MAC_ADDRESS=0x5566,0x3344", "NUMBER_OF_CONTROLEES=2"]
     #expect(try names(end(true, many), end(false)) == [])
   }
@@ -230,7 +230,7 @@ struct DiffDeviceTests {
     let channel = try #require(try found(["CHANNEL_NUMBER=6"]).first)
     #expect(channel.effect == .notKnown && channel.name == "CHANNEL_NUMBER")
     #expect(channel.first == "6" && channel.second == nil)
-    // A chip of the same kind with other channels: some in common, none.
+    // A chip of the same kind has other channels: some of them in common, or none.
     for (mask, effect) in [
       (UInt8(0b1001), SessionDifference.Effect.doesNotMatter), (0b10, .preventsRanging),
     ] {
@@ -351,7 +351,7 @@ struct DiffCommandTests {
 
   @Test("Rejected parameters do not count")
   func refused() throws {
-    // Channel 5 was sent and rejected; the chip has the default, 9.
+    // The host sent channel 5, which the chip rejected. The chip has the default, 9.
     let packets = Self.packets(try end(true, ["CHANNEL_NUMBER=5"]), refused: [.channelNumber])
     try Self.withFiles([Self.hex(packets), Self.hex(Self.packets(try end(false)))]) { paths in
       let result = try Self.run(paths)

@@ -24,8 +24,8 @@ import UWBTools
     checkup.sampleTime = .seconds(60)
     if isPatient { checkup.answerTime = .seconds(60) }
     let found = try await checkup.run { _ in }
-    // The order is the order of the table, each check occurs at most once, and no bad result is
-    // without advice.
+    // The results have the order of the table, each check occurs at most once, and each bad result
+    // has advice.
     let order = found.map { Check.allCases.firstIndex(of: $0.check)! }
     #expect(order == order.sorted() && Set(order).count == order.count)
     for finding in found {
@@ -104,7 +104,7 @@ import UWBTools
   }
 
   @Test func textOnTheLineIsQuoted() async throws {
-    // More than the doctor quotes, so that it waits for no further byte.
+    // The text is longer than the doctor's quotation, so that the doctor waits for no further byte.
     let text = Array(String(repeating: "deca> unknown command\r\n", count: 30).utf8)
     let terminal = try ScriptedTerminal { _ in text }
     terminal.say(text)

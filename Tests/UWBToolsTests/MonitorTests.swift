@@ -48,7 +48,7 @@ import UWBTools
     let (bench, chip) = try simulatedChip(.pica)
     let (lines, summary) = try await Self.lines(
       .serial(path: FilePath(chip.path)), until: "CORE_GET_DEVICE_INFO_RSP", resets: true)
-    // Printed when the port was opened.
+    // The chip reported this state when the port was opened.
     let words = lines.filter { !$0.hasSuffix("state ERROR") }.map {
       $0.split(separator: " ").dropFirst().prefix(2).joined(separator: " ")
     }
@@ -77,8 +77,8 @@ import UWBTools
     terminal.hangUp()
   }
 
-  /// The first packet after opening is recognised by the silence after it. Packets in the other
-  /// direction are printed first.
+  /// The silence after the first packet shows its end. Packets in the other direction are printed
+  /// before it.
   @Test func timesNeverGoBack() async throws {
     let terminal = try ScriptedTerminal { _ in hexBytes("40 02 00 01 00") }
     terminal.say(hexBytes("60 01 00 01 01"))
@@ -168,7 +168,8 @@ import UWBTools
     let (lines, summary) = try await Self.lines(
       .serial(path: FilePath(terminal.path)), until: "CORE_DEVICE_STATUS_NTF", proxy: proxy,
       meanwhile: {
-        // On a thread of its own, because it waits for room, which the monitor makes in a task.
+        // The writer has a thread of its own, because it waits for room, which a task of the
+        // monitor makes.
         Thread {
           for _ in 0..<100 { terminal.say((0..<100).flatMap { _ in notification }) }
           terminal.say(hexBytes("60 01 00 01 01"))

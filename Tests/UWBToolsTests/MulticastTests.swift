@@ -188,7 +188,7 @@ import UWBTools
     let path = folder + "/range-1-1.sock"
     try ControlSocket.listen(at: path).close()
     chmod(folder, 0o777)
-    // Another user could answer there.
+    // Another user could answer at this socket.
     #expect(ControlSocket.paths(in: folder).isEmpty)
     let link = Self.folder()
     chmod(folder, 0o700)
@@ -219,7 +219,7 @@ import UWBTools
     let probed = DispatchSemaphore(value: 0)
     let prober = Thread {
       defer { probed.signal() }
-      // Each path appears before the next one.
+      // Each path appears before the path after it.
       for path in paths {
         var failure: Errno?
         repeat {

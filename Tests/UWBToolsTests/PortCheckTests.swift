@@ -59,7 +59,7 @@ import UWBTools
     #expect(warning.verdict == .warn)
     #expect(warning.text.contains("process 812"))
     #expect(warning.advice?.contains("ID_MM_DEVICE_IGNORE") == true)
-    // The property of the USB device counts as well as the port's.
+    // A property of the USB device has the same effect as a property of the port.
     try machine.file("run/udev/data/c189:7", "E:ID_MM_DEVICE_IGNORE=1\n")
     #expect(checks.modemManager(port).verdict == .ok)
   }
@@ -74,7 +74,7 @@ import UWBTools
     #expect(finding.advice?.contains("systemctl stop ModemManager") == true)
   }
 
-  /// Most programs have it open, and to end them does not help.
+  /// Most programs have a memory device open, and ending these programs does not help.
   @Test func memoryDevicesAreNoPorts() throws {
     let machine = try FakeMachine.desk()
     let its = Machine(discovery: machine.discovery, processes: machine.processes)
@@ -118,7 +118,7 @@ import UWBTools
     #expect(later.advice?.contains("newgrp dialout") == true)
   }
 
-  /// Rules for the device do not help where a service shares it.
+  /// Where a service shares the device, rules for the device do not help.
   @Test func aSharedDeviceNeedsNoRules() throws {
     let machine = try FakeMachine.desk()
     var port = try Self.port(machine, "ttyACM1")
@@ -148,7 +148,7 @@ import UWBTools
     #expect(Finding.noBoard(shared: .failure(closed)).advice == "Join the group.")
   }
 
-  /// Members of root's group could do much more than range.
+  /// Members of root's group may do much more than range.
   @Test(arguments: [("root", 0o660), ("wheel", 0o660), ("dialout", 0o600)])
   func nobodyIsAdvisedToJoinAGroupThatDoesNotHelp(_ group: String, _ mode: UInt16) throws {
     let machine = try FakeMachine.desk()

@@ -57,7 +57,7 @@ import UWBTools
     folder.remove()
   }
 
-  /// A sensor that lies flat, with its top to the right of the device in the first place.
+  /// The sensor lies flat. Without a matrix, its top points to the right of the device.
   @Test func sensorsOfAFakeMachine() throws {
     let folder = try TemporaryFolder()
     let root = folder.path("iio")
@@ -84,7 +84,7 @@ import UWBTools
     }
     for names in ["accel_3d,gyro_3d", "iio:device0,iio:device1"] {
       let sample = try InertialSensor(names, root: root).sample()
-      // The matrix exchanges x and y; then the top (y) is ahead, and x is to the right.
+      // The matrix exchanges x and y, so that the top (y) is ahead and x is to the right.
       #expect((sample.acceleration - SIMD3(0.11, -0.21, 9.81)).length < 1e-9)
       #expect((sample.rotation - SIMD3(1, -0.5, -1.5)).length < 1e-9)
     }
@@ -110,7 +110,7 @@ import UWBTools
       let interval = 0.01
       time += interval
       heading += rate * interval
-      // Two steps of 0.75 m in a second; the sensor assumes 0.7 m.
+      // The walk has two steps of 0.75 m in a second, and the sensor assumes 0.7 m.
       if stepping { place += SIMD3(cos(heading), sin(heading), 0) * (1.5 * interval) }
       let up = 9.81 + (stepping ? 3 * sin(2 * .pi * 2 * time) : 0)
       let (c, s) = (cos(20 * Double.pi / 180), sin(20 * Double.pi / 180))

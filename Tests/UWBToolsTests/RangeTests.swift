@@ -96,7 +96,7 @@ import UWBTools
     #expect(controller.mirrored == [controlee])
   }
 
-  /// The demonstration has no peers that the options cannot describe.
+  /// Options can describe each peer of the demonstration.
   @Test func simulatedControleesAreConfiguredAsTheOptionsDescribe() throws {
     let controller = try RangeOptions.parse(["--responders", "2"]).configuration()
     let described = try ["0001", "0002"].map {

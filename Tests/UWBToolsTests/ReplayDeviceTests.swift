@@ -68,7 +68,7 @@ import UWBTools
     let chip = try RecordedDevice(recording, speed: .infinity)
     chip.start()
     let device = try await UWBDevice.open(Self.endpoint(chip), options: .patient)
-    // The driver has to have read every packet of the recorded chip.
+    // By now, the driver must have read every packet of the recorded chip.
     for frame in dialogue.frames where frame.hex.hasPrefix("4002") {
       #expect(device.info == (try BodyResponse<DeviceInfo>(decoding: bytes(frame)).body))
       #expect(device.profile.vendor == .nxp)
@@ -78,7 +78,7 @@ import UWBTools
     }
     #expect(chip.statistics.unknown.isEmpty)
 
-    // Every other command with an answer, in the order of the recording.
+    // The test sends every other command that has an answer, in the order of the recording.
     var asked = 0
     for frame in dialogue.frames where frame.dir == "h2c" {
       let packet = Self.bytes(frame.hex)
@@ -114,7 +114,7 @@ import UWBTools
     }
     await device.close()
     #expect(sequences == [0, 1, 2, 3])
-    // SESSION_INIT, START, STOP and DEINIT have the bytes of the recording.
+    // SESSION_INIT, START, STOP and DEINIT equal the recorded ones, byte by byte.
     #expect(chip.statistics.similar == 1)
     #expect(chip.statistics.unknown.isEmpty)
   }
@@ -132,7 +132,7 @@ import UWBTools
     options.tap = { direction, packet, _ in
       let bytes = packet.withUnsafeBytes { Array($0) }
       packets.withLock {
-        // Without the recorded times: a slow machine would add its delays to them.
+        // The test does not use the recorded times, because a slow machine would add its delays.
         let time = UInt64($0.count) * 1_000_000
         $0.append(CapturedPacket(time: time, direction: direction, bytes: bytes))
       }

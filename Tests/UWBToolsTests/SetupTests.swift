@@ -64,7 +64,7 @@ import UWBTools
     #expect(throws: Failure.self) { _ = try plan.carryOut() }
   }
 
-  /// A root folder in which other users have created files.
+  /// Files and folders that other users have created where root is about to write.
   private static let traps: [(String, @Sendable (String) throws -> Void)] = [
     ("a link to a file", { try traps(at: $0 + "/60-uwb.rules") { symlink($1, $0) } }),
     ("a pipe", { try traps(at: $0 + "/60-uwb.rules") { path, _ in mkfifo(path, 0o600) } }),

@@ -32,9 +32,9 @@ struct DissectorTests {
       #"{"b","key","secret",{sel=1,shift=0,size=2,usual=16,[1]=32}}"#,
       // The presence of a field depends on a bit.
       #"{"o","port",true,"ge",{sel=2,shift=6,size=2,usual="#,
-      // A response of counters, as many as there is room for.
+      // A response has as many counters as there is room for.
       #"{"h","ge",4,{{"u","idle_ms",false,4,"#,
-      // The bytes that a length announces, without the ones that have been read.
+      // The field has the bytes that a length announces, without the bytes that have been read.
       #"{"b","unknown",false,{line="#,
     ])
   func layouts(text: String) throws {

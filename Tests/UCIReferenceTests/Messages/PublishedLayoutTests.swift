@@ -4,11 +4,11 @@ import Testing
 import UCI
 import UCIReference
 
-/// The layouts of messages, against the ones that Android's virtual chip publishes.
+/// The layouts of messages, compared with the layouts that Android's virtual chip publishes.
 ///
-/// The widths are facts of `src/uci_packets.pdl` in google/pica. A shape has the octets of each
-/// field; `[...]` is a list that a count of one octet precedes, `*` the octets that a count
-/// announces, and `tlv` a list of parameters.
+/// The widths are facts of `src/uci_packets.pdl` in google/pica. A shape lists the octets of each
+/// field. A list in `[...]` follows a count of one octet, `*` stands for the octets that a count
+/// announces, and `tlv` is a list of parameters.
 @Suite("Layouts of messages, as published for Android")
 struct PublishedLayoutTests {
   private static let tables = Result { LuaTables(try DissectorTests.lua.get()) }
@@ -103,7 +103,7 @@ struct PublishedLayoutTests {
       (3, "2 1 1 1 2 2 1 2 1"),
     ])
   func reports(type: Int, measurement: String) throws {
-    // Steps 4 and 6 are the type of the measurement, and the kind of address: short.
+    // Step 4 is the type of the measurement, and step 6 the kind of address, here short.
     let shape = try Self.shape(.notification, 2, 0, choosing: [4: type, 6: 0])
     #expect(shape.hasPrefix("\(Self.head) [ \(measurement)"), "\(shape)")
   }
@@ -111,7 +111,7 @@ struct PublishedLayoutTests {
   @Test("The status of a transfer of data has the octets of version 1 or 2 of its sequence")
   func transferStatus() throws {
     let nodes = try Self.tables.get().layout(of: 3205, vendor: "android")
-    // The published layout has an octet; a longer notification has two.
+    // The published layout has one octet, and a longer notification has two.
     #expect(LuaTables.shape(nodes, [:]).joined(separator: " ") == "4 2 1 1")
     #expect(LuaTables.shape(nodes, [:], isLong: false).joined(separator: " ") == "4 1 1")
   }

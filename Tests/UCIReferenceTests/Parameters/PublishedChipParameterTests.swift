@@ -188,7 +188,7 @@ struct PublishedChipParameterTests {
   func nxpCalibration(row: [String]) throws {
     let id = NXPCalibrationID(rawValue: try #require(UInt8(row[0], radix: 16)))
     #expect(id.name == row[1])
-    // Tables of an antenna each: never taken for one number.
+    // Each value is a table of an antenna, which never counts as one number.
     #expect(id.parameter?.words(for: [1, 1, 0, 0x40]) == "01 01 00 40")
   }
 

@@ -10,8 +10,8 @@ import UCIReference
 /// Tools 1.1.1, NXP's UWBIoT API Reference Guide.
 @Suite("Parameters of sessions as others publish them")
 struct PublishedSessionParameterTests {
-  // Number, name, lengths, default, the ends that agree on it, some values that chips take, some
-  // that they refuse. `-` stands for none.
+  // The columns are number, name, lengths, default, the ends that have to agree, some accepted
+  // values, and some refused values. `-` stands for none.
   private static let fira = """
     00 DEVICE_TYPE 1 - own 0,1 2
     01 RANGING_ROUND_USAGE 1 2 equalOnBothPeers 0,5,10 11
@@ -148,7 +148,7 @@ struct PublishedSessionParameterTests {
     #expect(parameter.lengths.map { UInt64($0) } == numbers(column[2]))
     #expect(parameter.defaultValue == numbers(column[3]).first)
     #expect(parameter.scope.rawValue == column[4])
-    // Nobody can choose a value by a name alone.
+    // Users need a summary to choose a value, because the name alone is not enough.
     #expect(!parameter.summary.isEmpty || column[1] == "TX_JITTER_WINDOW_SIZE")
   }
 

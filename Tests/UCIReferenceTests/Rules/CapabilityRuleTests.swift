@@ -15,8 +15,8 @@ struct CapabilityRuleTests {
     return ConfigurationCheck(parameters, capabilities: capabilities, isComplete: false).problems()
   }
 
-  // A parameter, the number of the capability, and the only mask that lets it pass. The bits are
-  // of FiRa 2.0's CORE_GET_CAPS_INFO, as AOSP's FiraDecoder reads them.
+  // Parameters, the numbers of their capabilities, and the only masks that allow them. The bits are
+  // from FiRa 2.0's CORE_GET_CAPS_INFO, as AOSP's FiraDecoder reads them.
   @Test(
     "One bit each",
     arguments: [
@@ -44,7 +44,7 @@ struct CapabilityRuleTests {
     let found = try problems(parameter, TLV(number, [~mask]))
     #expect(found.map(\.severity) == [.warning], "\(found)")
     #expect(found.first?.sentence.contains(parameter.prefix { $0 != "=" }) == true)
-    // A chip that reports another list is not judged by this one.
+    // The rule does not apply to a chip that reports another capability.
     #expect(try problems(parameter, TLV(0x9F, [0])).isEmpty)
   }
 
@@ -106,7 +106,7 @@ struct ContradictionTests {
     return ConfigurationCheck(SessionParameters(list, dialect: dialect)).problems().map(\.sentence)
   }
 
-  // Parameters, and a part of the sentence; without a part none of the sentences is expected.
+  // Parameters, and a part of the expected sentence. Without a part, no such sentence is expected.
   @Test(
     "Frames of BPRF and HPRF",
     arguments: [

@@ -47,10 +47,10 @@ struct SessionComparisonTests {
       .filter { $0.name == row.name }
     let match = try #require(found.first)
     #expect(found.count == 1 && match.reason.hasSuffix("."))
-    // Hopping and stride are the controller's, but a controlee with others is not corrected.
+    // The controller sets hopping and stride, but does not correct a controlee with other values.
     let agreed =
       row.scope == .equalOnBothPeers || [.hoppingMode, .blockStrideLength].contains(row.id)
-    // These are of no use with a static STS.
+    // With a static STS, these parameters have no use.
     let isUnused = [.keyRotation, .keyRotationRate].contains(row.id)
     #expect(match.effect == (agreed && !isUnused ? .preventsRanging : .doesNotMatter))
   }
@@ -68,7 +68,7 @@ struct SessionComparisonTests {
   @Test("A default that is written out is no difference", arguments: numbers)
   func defaults(row: AppConfigParameter) throws {
     guard row.defaultValue != nil else {
-      // A chip has a value that nobody knows.
+      // The value of the other chip is unknown.
       let effects = try end(true, [values(row).second]).differences(from: end(false))
         .filter { $0.name == row.name }.map(\.effect)
       #expect(!effects.contains(.preventsRanging) || row.isMandatory, "\(effects)")

@@ -36,7 +36,7 @@ public final class UWBDevice: Sendable {
 
   /// The effect of opening on the sessions that are on the chip.
   public enum ResetPolicy: Sendable {
-    /// They end: the chip is reset.
+    /// The sessions end, because the chip is reset.
     case reset
     /// The sessions continue. The chip is identified, and reset only if it does not answer. Chips
     /// that need a vendor's command first have no sessions then. This policy is for examining a

@@ -6,7 +6,7 @@ public import UCI
 public struct EstimationSettings: Sendable {
   /// Metres that both antenna delays together add to the distances that the chip reports.
   public var delay = 0.0
-  /// The metres of `delay` for single peers, which replace it.
+  /// The delays of single peers in metres, in place of `delay`.
   public var delays: [MACAddress: Double] = [:]
   /// One standard deviation in metres of the constant error that remains after the subtraction of
   /// the delay. Nil: the boards are not calibrated, and the deviation is 0.2 to 0.3 m, by the

@@ -129,7 +129,7 @@
           .bus("StartServiceByName"), [.string("org.bluez"), .uint32(0)])
         names = try await connection.call(method, [.string("org.bluez")])
       } catch {
-        // The error depends on the service manager.
+        // The error of the bus differs between service managers, so `noDaemon` takes its place.
         throw connection.isOpen ? BluetoothError(.noDaemon) : error
       }
     }

@@ -107,8 +107,8 @@ extension RangeDiagnosticsNotification.Item {
       }
       return .segments(list)
     case 7:
-      // The size may be the size of a sample or of one of its two parts. The form that ends with
-      // the item is used.
+      // The size is the size of a sample, or of one of its two parts. The form with which the
+      // windows end exactly with the item applies.
       for parts in [1, 2] {
         var attempt = reader
         guard let list = try? attempt.impulseResponses(parts: parts), attempt.remaining == 0 else {
