@@ -335,7 +335,7 @@ private let b = DBusValue.path("/org/bluez/hci0/dev_B")
     _ = await blueZ.called("RegisterApplication")
     blueZ.remove("/org/bluez/hci0")
     for await case .adapterRemoved(let removed) in events where removed == adapter { break }
-    // A third adapter with another address does not replace the removed one.
+    // An adapter with another address does not replace the removed one.
     blueZ.adapter("hci1", address: "00:AA:01:00:00:43")
     blueZ.adapter("hci2")
     #expect(await blueZ.called("RegisterApplication").path == "/org/bluez/hci2")

@@ -53,7 +53,7 @@ import UWBTestSupport
     let rows = Self.rows(rooms: 5)
     let fit = try PathFit(Self.names, rows)
     for (low, high) in [(0.0, 0.2), (0.2, 0.5), (0.5, 0.8), (0.8, 1.0)] {
-      // Both kinds have the same weight: there are twice as many free paths.
+      // There are twice as many free paths, so that a blocked path weighs twice as much.
       var (stated, blocked, all) = (0.0, 0.0, 0.0)
       for (probability, row) in zip(fit.heldOut, rows) where low..<high ~= probability {
         let weight = row.isBlocked ? 2.0 : 1

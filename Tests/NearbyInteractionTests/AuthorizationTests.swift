@@ -42,8 +42,8 @@ import UWB
       }
       session.run(NIDLTDOAConfiguration(networkIdentifier: 1))
       #expect(await recorder.wait { $0 == [.invalidated(.userDidNotAllow)] })
-      // An app finds this out by running a session with itself, which here would cause another
-      // error.
+      // An app finds this out by running a session with itself. With permission, such a session
+      // ends with another error.
       let asking = Recorder()
       let own = asking.session(on: path)
       let token = try #require(own.discoveryToken)

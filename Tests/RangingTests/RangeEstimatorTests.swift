@@ -64,7 +64,7 @@ extension RangeEstimator {
     }
     #expect(0.62...0.74 ~= Double(within) / Double(pairs))
     #expect(0.93...0.98 ~= Double(withinTwo) / Double(pairs))
-    // The first version of this filter stated this deviation.
+    // The first version of this filter stated only the short-term deviation.
     #expect(Double(short) / Double(pairs) < 0.3)
   }
 

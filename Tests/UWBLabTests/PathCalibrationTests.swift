@@ -7,8 +7,8 @@ import UWBTestSupport
 
 /// Blocked paths, learned from one table and detected in others.
 @Suite(.computes) struct PathCalibrationTests {
-  /// Three rooms; the first path is weaker behind obstacles, and the first word of the header is
-  /// the label.
+  /// Returns measurements in three rooms, with the label in the first column. Behind obstacles, the
+  /// first path is weaker.
   private static func table(
     _ label: (Bool) -> String = { $0 ? "1" : "0" }, tells: Bool = true
   ) throws -> CSVTable {

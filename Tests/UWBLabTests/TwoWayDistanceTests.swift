@@ -232,7 +232,7 @@ import UWBTestSupport
     // Both ends began to count together. Even clocks that agree within a microsecond show that the
     // message is a second response.
     let near = (0..<5).map { round in
-      // A tenth of a second later; the initiator counts 20 ppm more.
+      // Each round is a tenth of a second later, in which the initiator counts 20 ppm more.
       let (own, other) = (6_389_887_795 * round, 6_389_760_000 * round)
       let stamps = [0, 66_000, 127_861_200, 127_802_020, 447_349_200, 447_296_410]
       let shifts = [own, other, other, own, other, own]

@@ -132,7 +132,7 @@ import UCI
         #expect(abs(Double(entry.distanceCentimetres ?? 0) - metres * 100) <= 1)
       }
     }
-    // A delay of 30 cm is 64 ticks. A board's delay is half of the sum of its two delays.
+    // 30 cm are 64 ticks. A distance contains half of the sum of a board's two delays.
     var stage = Stage(scene)
     let chips = places.map { stage.add(.qm33, $0) }
     for antenna in [0, 1] {

@@ -91,7 +91,7 @@ final class TestClient: Sendable {
     return reply
   }
 
-  /// The measurements of a call of `Monitor` until an error, or until there are enough.
+  /// Returns the measurements of a call of `Monitor`, until an error or until there are enough.
   func measurements(_ count: Int = .max) throws -> (found: [[String: JSON]], end: VarlinkReply?) {
     var found: [[String: JSON]] = []
     while found.count < count {

@@ -84,7 +84,7 @@ import Varlink
       try await take(1, stream)
       #expect(try watcher.measurements(3).found.count == 3)
       try await session.close()
-      // The check from the other program.
+      // Now the other program starts the session, and the driver's start is checked against it.
       let owner = try bench.client()
       #expect(try owner.call("Start", ServiceBench.start()).error == nil)
       let refused = await #expect(throws: DriverError.self) {
@@ -231,7 +231,8 @@ import Varlink
         #expect(try client.receive()?.parameters["chip"] == .string(bench.chip.path))
         for _ in 0..<20 {
           var payload = (0..<Int.random(in: 0...40)).map { _ in UInt8.random(in: .min ... .max) }
-          // Another program's session, and one of this program, repeatedly.
+          // The payload begins with the id of another program's session or of this program's
+          // session.
           if payload.count >= 4, Bool.random() {
             payload.replaceSubrange(0..<4, with: [42, 0, 0, 0])
           }
@@ -240,7 +241,7 @@ import Varlink
         }
         client.close()
       }
-      // Enough bytes for a message without an end.
+      // These segments exceed the limit of a message.
       let client = try bench.client()
       client.send(VarlinkCall("\(Chips.interface).Attach", upgrade: true).bytes)
       _ = try client.receive()
@@ -421,7 +422,7 @@ import Varlink
       #expect(end.status == 0, "\(end.complaints)")
       #expect(bench.chip.sessionCount == 0)
       #expect(try bench.sessions().isEmpty)
-      // The connection of the former owner serves on.
+      // The connection of the former owner accepts further calls.
       #expect(try owner.call("Stop", ["session_id": .integer(42)]).errorName == "NoSession")
     }
   }
@@ -505,7 +506,7 @@ import Varlink
       command.process.send(SIGINT)
       command.process.waitUntilExit()
       #expect(command.process.terminationStatus == 0)
-      // The service has detected it by then, or will.
+      // The service detects the end of the command, and then ends its session.
       await bench.chip.waitForSessions { $0 == 0 }
       second.send(SIGTERM)
       second.waitUntilExit()
@@ -525,10 +526,10 @@ import Varlink
       await bench.chip.waitForSessions { $0 > 0 }
       try await bench.restartPeer()
       try command.wait(until: #""after_interruption":true"#)
-      // Both programs share one session, before and after.
+      // Both programs share one session, before the outage and after it.
       #expect(bench.chip.sessionCount == 1)
       #expect(try watcher.measurements(1).found.count == 1)
-      // Measurements and messages are two streams.
+      // Measurements and messages arrive in two streams, in no common order.
       let messages = try command.messages(until: "The device is back, with its session.")
       #expect(messages.contains("Waiting for the device to come back."))
       command.process.send(SIGINT)

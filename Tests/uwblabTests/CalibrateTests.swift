@@ -216,7 +216,8 @@ import UWBTestSupport
       let error = (direction.azimuth * 180 / .pi - truth).remainder(dividingBy: 360)
       #expect(abs(error) < 1, "\(truth)")
     }
-    // Chips have no room for it, and a file with such a bad result is not written.
+    // Chips have no room for the model of a ring, and a file with the following bad result is not
+    // written.
     await #expect(throws: (any Error).self) {
       try await run(["angle", "--from", table, "--write"])
     }

@@ -45,7 +45,7 @@ import UWBTestSupport
     ]
     let parsed = try Compute.parseAsRoot(
       options + [folder.path("in.csv"), "--output", folder.path("out.csv")])
-    // A header alone is written, too, and does not count as a result.
+    // The output of a table with only a header is a header, and does not count as a result.
     for text in bad + [header + "\n"] {
       _ = try folder.write(text, to: "in.csv")
       #expect(throws: ExitCode(ExitStatus.data.rawValue), "\(text.debugDescription)") {
@@ -84,7 +84,8 @@ import UWBTestSupport
     let last = text.split(separator: "\n").last?.split(separator: ",") ?? []
     #expect(last.count == 11 && abs((Double(last[7]) ?? 0) - 9) < 0.01 && last[10] == "ok")
     #expect((Double(last[8]) ?? 0) > 0.5)
-    // One position, and without a calibration only the requested correction.
+    // The last column is the deviation of the bias: with the calibration from one position, and
+    // then without a calibration, as requested.
     #expect(0.08...0.085 ~= Double(last[9]) ?? 0)
     let raw = try run(options + ["--bias-sigma", "0.15"], table, in: folder)
     #expect(raw.split(separator: "\n").last?.contains(",0.1500,ok") == true)

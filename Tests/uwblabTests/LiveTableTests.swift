@@ -105,8 +105,8 @@ import UWBTestSupport
     #expect(try folder.read("out.csv").split(separator: "\n").map(String.init) == lines)
   }
 
-  /// The output of `uwbctl range --format csv` without renaming: a place for each round, after the
-  /// first row of the next round, once the first second is over.
+  /// The table has the columns of `uwbctl range --format csv`, without renaming. The place of each
+  /// round follows the first row of the next round, once the first second is over.
   @Test func placesFollowFromTheOutputOfRange() throws {
     let folder = try TemporaryFolder()
     defer { folder.remove() }
@@ -122,7 +122,7 @@ import UWBTestSupport
     #expect(pipeline.readLine()?.hasSuffix("cov_zz,used,status") == true)
     for round in 0..<7 { try write(round) }
     for round in 0..<20 {
-      // The row of the next round is written only after the place of this one was read.
+      // The test writes the row of the next round only after reading the place of this round.
       if round >= 6 { try write(round + 1) }
       let cells = try #require(pipeline.readLine()).split(separator: ",")
       #expect(cells[2] == "\(round)" && cells.suffix(2) == ["3", "ok"], "\(cells)")
@@ -149,7 +149,7 @@ import UWBTestSupport
     #expect(pipeline.end().status == 0)
   }
 
-  /// Reading lasts as long as the writer wants; the line disappears when the table is there.
+  /// The command reads as long as the writer writes. The progress line disappears before the table.
   @Test func workThatTakesSecondsShowsThem() throws {
     let folder = try TemporaryFolder()
     defer { folder.remove() }
@@ -202,8 +202,8 @@ import UWBTestSupport
     try pipeline.write("time_s,range_m\n")
     #expect(pipeline.readLine() != nil)
     try pipeline.closeOutput()
-    // A program that another test starts may hold the reader's end for a moment: more rows than fit
-    // into the pipe.
+    // More rows than fit into the pipe are written, because a program that another test starts may
+    // hold the reader's end for a moment.
     try pipeline.write((1...4_000).map { "\($0),3\n" }.joined())
     #expect(pipeline.end() == (141, ""))
   }

@@ -171,7 +171,7 @@ import Testing
 
   // MARK: a third program
 
-  /// A connection that any program can open.
+  /// Returns a connection that any program can open.
   private static func connect(to nearby: NINearbyPeers) async throws -> PeerWire {
     guard let transport = nearby.transport as? NetworkTransport,
       case .tcp(_, let port) = transport.listener.endpoint
@@ -265,7 +265,8 @@ import Testing
     }
   }
 
-  /// A program between the two that uses its own tokens towards both: the codes differ.
+  /// A program between the two peers uses its own token with both, and the codes of the peers then
+  /// differ.
   @Test func whoeverStandsBetweenIsSeenInTheCodes() async throws {
     let (alice, bob) = (try await Self.peers("Alice"), try await Self.peers("Bob"))
     let (toAlice, toBob) = (try await Self.connect(to: alice), try await Self.connect(to: bob))
@@ -279,7 +280,7 @@ import Testing
       try await wire.send(.reveal(token: eve.opening.token, nonce: eve.opening.nonce))
       let connection = try await accepted.value
       codes.append(connection.code)
-      // A proof that is not the sender's own is rejected.
+      // The peer rejects a proof that does not belong to the sender.
       let confirmed = Task { try await connection.confirm() }
       try await wire.send(.confirmation(proof: eve.opening.nonce))
       await #expect(throws: NIPeerError.damaged) { try await confirmed.value }
@@ -289,7 +290,8 @@ import Testing
     bob.close()
   }
 
-  /// Many connections send nothing or garbage: others are served as soon as these have ended.
+  /// Many connections send nothing or garbage. When they have ended, the other programs are served
+  /// at once.
   @Test func aFloodOfConnectionsIsSurvived() async throws {
     let service = "t-" + String(UInt32.random(in: 0 ... .max), radix: 36)
     var limits = NINearbyPeers.Limits()

@@ -80,7 +80,7 @@ import UWBSimulator
       #expect(
         token.capabilities.contains(.provisionedSTS)
           == (chip.stsModes?.contains(.provisioned) == true))
-      // 2 ms, which all chips support, if not reported.
+      // Without a reported value, the slot is 2 ms, which all chips support.
       let bytes = chip[.minSlotDuration] ?? chip[.androidMinSlotDuration]
       let said = bytes?.enumerated().reduce(0) { $0 + Int($1.element) << (8 * $1.offset) }
       #expect(Int(token.minimumSlot) == said ?? 2_400)
