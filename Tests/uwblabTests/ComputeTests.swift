@@ -84,8 +84,8 @@ import UWBTestSupport
     let last = text.split(separator: "\n").last?.split(separator: ",") ?? []
     #expect(last.count == 11 && abs((Double(last[7]) ?? 0) - 9) < 0.01 && last[10] == "ok")
     #expect((Double(last[8]) ?? 0) > 0.5)
-    // The last column is the deviation of the bias: with the calibration from one position, and
-    // then without a calibration, as requested.
+    // Cell 9 is the deviation of the bias: with the calibration from one position, and then without
+    // a calibration, as requested.
     #expect(0.08...0.085 ~= Double(last[9]) ?? 0)
     let raw = try run(options + ["--bias-sigma", "0.15"], table, in: folder)
     #expect(raw.split(separator: "\n").last?.contains(",0.1500,ok") == true)
