@@ -118,6 +118,32 @@ import UWBTestSupport
     #expect(outcome.complaints.contains("too many to be solved together"), "\(outcome.complaints)")
   }
 
+  /// Nothing comes through the pipe, as during a long computation.
+  @Test(
+    .timeLimit(.minutes(10)),
+    arguments: [SIGINT, SIGTERM], [["delay"], ["angle"], ["power"], ["path"]])
+  func aSignalEndsTheWork(_ signal: Int32, on command: [String]) throws {
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    let pipe = folder.path("table.csv")
+    #expect(mkfifo(pipe, 0o600) == 0)
+    let complaints = Pipe()
+    let process = try SpawnedProcess(
+      ChildProcess.uwblab,
+      ["calibrate"] + command + ["--from", pipe, "--output", folder.path("board.json")],
+      standardError: complaints.fileHandleForWriting.fileDescriptor)
+    try complaints.fileHandleForWriting.close()
+    // Opens when the program reads.
+    let writer = try #require(FileHandle(forWritingAtPath: pipe))
+    kill(process.processIdentifier, signal)
+    let text = String(
+      decoding: complaints.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    #expect(process.terminationStatus == ExitStatus.unfinished.rawValue)
+    #expect(text.contains("Quit before there was a result. Nothing was written."), "\(text)")
+    #expect(!FileManager.default.fileExists(atPath: folder.path("board.json")))
+    try writer.close()
+  }
+
   @Test func wideScatterIsMentioned() throws {
     let folder = try TemporaryFolder()
     defer { folder.remove() }

@@ -86,7 +86,7 @@ extension CalibrationCommand {
   func execute() async throws {
     try result.check()
     if let from {
-      try await calibrate(from: try input.table(in: from))
+      try await calibrate(from: try await input.reading(from))
     } else {
       try await calibrateBoards()
     }
@@ -267,12 +267,13 @@ struct CalibrateDelay: CalibrationCommand {
   }
 
   func calibrate(from table: CSVTable) async throws {
-    let (calibration, measurements) = (try calibration, try table.delayMeasurements().reported)
-    let fit = try withProgress("Computing \(measurements.count) distances") {
-      () throws(LabError) in try calibration.fit(measurements)
+    let calibration = try calibration
+    let (fit, report) = try await computing(table.work) {
+      let fit = try calibration.fit(try table.delayMeasurements().reported)
+      return (fit, fit.report)
     }
     warn(fit.warnings)
-    try result.save(fit.report)
+    try result.save(report)
     if result.write {
       try await boards.withBench(chip, usual: 3, least: 1) { bench, _ in try await write(fit, bench)
       }

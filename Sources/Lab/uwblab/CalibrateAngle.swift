@@ -92,6 +92,18 @@ struct CalibrateAngle: CalibrationCommand {
   }
 
   func calibrate(from table: CSVTable) async throws {
+    let (report, fits) = try await computing(table.work) { try fit(table) }
+    try result.save(report)
+    guard result.write, let first = fits.first else { return }
+    try require(fits.count == 1, "--write takes one pair: choose it with --column.")
+    let target = try DeviceOptions.naming(device, chip)
+    try await target.withDevice { device, _ in try await write(first, to: device) }
+  }
+
+  /// Fits an array, or pairs of antennas, to a table.
+  ///
+  /// - Returns: the report, and the fits of the pairs.
+  private func fit(_ table: CSVTable) throws -> (CalibrationReport, [PhaseTableFit]) {
     let path = try path.map { file in
       try CSVTable(file: file).path(around: try position, yaw: yaw * .pi / 180).reported
     }
@@ -100,11 +112,7 @@ struct CalibrateAngle: CalibrationCommand {
       ArrayCalibration.isNeeded(for: found.values)
     {
       try require(!result.write, "Chips have tables of single pairs only: use --output.")
-      let array = found.reported
-      return try result.save(
-        try withProgress("Computing \(array.count) rows") {
-          try calibration.fit(names, array: array).report
-        })
+      return (try calibration.fit(names, array: found.reported).report, [])
     }
     let pairs = try names.map { name in
       guard let path else {
@@ -112,11 +120,7 @@ struct CalibrateAngle: CalibrationCommand {
       }
       return try calibration.fit(name, path: path, phases: try table.phases(name).reported)
     }
-    try result.save(PairCalibration.report(pairs))
-    guard result.write, let first = pairs.first else { return }
-    try require(pairs.count == 1, "--write takes one pair: choose it with --column.")
-    let target = try DeviceOptions.naming(device, chip)
-    try await target.withDevice { device, _ in try await write(first.fit, to: device) }
+    return (PairCalibration.report(pairs), pairs.map(\.fit))
   }
 
   func calibrateBoards() async throws {
@@ -190,7 +194,8 @@ struct CalibratePower: CalibrationCommand {
   }
 
   func calibrate(from table: CSVTable) async throws {
-    try result.save(try PowerCalibration(table) { warn([$0]) }.report())
+    try result.save(
+      try await computing(table.work) { try PowerCalibration(table) { warn([$0]) }.report() })
   }
 
   func calibrateBoards() async throws {

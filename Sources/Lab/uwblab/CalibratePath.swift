@@ -6,7 +6,7 @@ import Formats
 import Ranging
 import UWBLab
 
-struct CalibratePath: ReportingCommand {
+struct CalibratePath: ResultCommand {
   static let configuration = CommandConfiguration(
     commandName: "path",
     abstract: "Learn how diagnostics indicate that the direct path is blocked.",
@@ -45,10 +45,12 @@ struct CalibratePath: ReportingCommand {
       "--column takes other columns than --label and --room, each once.")
   }
 
-  func execute() throws {
-    let calibration = try PathCalibration(
-      try input.table(in: from), label: label, room: room, others: columns
-    ) { warn([$0]) }
-    try result.save(try withProgress("Learning from the rooms") { try calibration.report() })
+  func execute() async throws {
+    let table = try await input.reading(from)
+    try result.save(
+      try await computing(table.work) { [label, room, columns] in
+        try PathCalibration(table, label: label, room: room, others: columns) { warn([$0]) }
+          .report()
+      })
   }
 }

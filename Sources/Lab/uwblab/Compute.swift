@@ -87,17 +87,29 @@ struct TableOptions: ParsableArguments {
     try withProgress("Reading", file) { () throws(LabError) in try CSVTable(file: file, format) }
   }
 
+  /// Reads a table, until the task is cancelled.
+  func reading(_ file: String) async throws -> CSVTable {
+    let format = format
+    return try await computing(Self.work("Reading", file)) { try CSVTable(file: file, format) }
+  }
+
   /// Runs work on a file with a line of progress.
   ///
   /// - Parameter verb: the beginning of the line; the name of the file follows.
   func withProgress<Result>(
-    _ verb: String, _ file: String?, _ work: () throws(LabError) -> Result
+    _ verb: String, _ file: String?, _ body: () throws(LabError) -> Result
   ) throws(LabError) -> Result {
-    let isInput = file ?? "-" == "-"
-    // A line of progress would disturb a user who types the rows.
-    if isInput, standardInput.isTerminal { return try work() }
-    let name = isInput ? "standard input" : printable(file ?? "")
-    return try CommandSupport.withProgress("\(verb) \(name)", work)
+    guard let work = Self.work(verb, file) else { return try body() }
+    return try CommandSupport.withProgress(work, body)
+  }
+
+  /// Returns the beginning of a line of progress; nil where the line would disturb a user who types
+  /// the rows.
+  private static func work(_ verb: String, _ file: String?) -> String? {
+    guard let file, file != "-" else {
+      return standardInput.isTerminal ? nil : "\(verb) standard input"
+    }
+    return "\(verb) \(printable(file))"
   }
 
   var format: CSVTable.Format {
@@ -106,6 +118,11 @@ struct TableOptions: ParsableArguments {
     for text in unit { _ = format.setUnits(text) }
     return format
   }
+}
+
+extension CSVTable {
+  /// The beginning of a line of progress.
+  var work: String { "Computing \(counted(rowCount, "row"))" }
 }
 
 /// The input and the output of a table.
@@ -148,7 +165,7 @@ struct ComputeOptions: ParsableArguments {
   ) throws {
     do throws(LabError) {
       let table = try input.table(in: file)
-      let result = try withProgress("Computing \(counted(table.rowCount, "row"))") {
+      let result = try withProgress(table.work) {
         () throws(LabError) in
         try compute(table)
       }

@@ -2,6 +2,7 @@
 
 import Dispatch
 import Synchronization
+import System
 
 /// A line on standard error that is redrawn in place, and disappears at the end.
 ///
@@ -39,17 +40,50 @@ package final class ProgressLine: Sendable {
 package func withProgress<Result, Failure: Error>(
   _ work: String, _ body: () throws(Failure) -> Result
 ) throws(Failure) -> Result {
-  guard standardError.canRedraw else { return try body() }
-  let (line, start) = (ProgressLine(), ContinuousClock.now)
-  let timer = DispatchSource.makeTimerSource()
-  timer.setEventHandler {
-    line.show("\(work): \((ContinuousClock.now - start).components.seconds) s")
+  let seconds = SecondsLine(work)
+  defer { seconds.finish() }
+  return try body()
+}
+
+/// Runs `body` on a thread of its own, with a line as of `withProgress`. If the task is cancelled,
+/// `body` is abandoned: it must have no effect but its result.
+///
+/// - Parameter work: The beginning of the line; nil: no line.
+/// - Throws: `CancellationError`, and the errors of `body`.
+package func computing<Result: Sendable>(
+  _ work: String?, _ body: @escaping @Sendable () throws -> Result
+) async throws -> Result {
+  let seconds = work.map(SecondsLine.init)
+  defer { seconds?.finish() }
+  let outcome: Swift.Result<Result, any Error>
+  do throws(BlockingThreads.CallFailure) {
+    outcome = try await Ending.threads.call(isCancellable: true) { Swift.Result(catching: body) }
+  } catch {
+    guard case .thread = error else { throw CancellationError() }
+    outcome = Swift.Result(catching: body)
   }
-  timer.schedule(deadline: .now() + 1, repeating: 1)
-  timer.resume()
-  defer {
-    timer.cancel()
+  return try outcome.get()
+}
+
+/// A line with the seconds of a work that takes longer than a second.
+private struct SecondsLine {
+  private let line = ProgressLine()
+  private var timer: (any DispatchSourceTimer)?
+
+  init(_ work: String) {
+    guard standardError.canRedraw else { return }
+    let (line, start) = (line, ContinuousClock.now)
+    let timer = DispatchSource.makeTimerSource()
+    timer.setEventHandler {
+      line.show("\(work): \((ContinuousClock.now - start).components.seconds) s")
+    }
+    timer.schedule(deadline: .now() + 1, repeating: 1)
+    timer.resume()
+    self.timer = timer
+  }
+
+  func finish() {
+    timer?.cancel()
     line.finish()
   }
-  return try body()
 }

@@ -3,7 +3,7 @@
 package import Ranging
 
 /// The result of a calibration as text, as a calibration, and as charts.
-package struct CalibrationReport {
+package struct CalibrationReport: Sendable {
   package let text: String
   package let calibration: RangingCalibration
   package let charts: [Chart]

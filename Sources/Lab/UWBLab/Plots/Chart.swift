@@ -6,7 +6,7 @@ import Glibc
 import Ranging
 
 /// A chart with data in their units, and axes. `Figure` draws it.
-public struct Chart {
+public struct Chart: Sendable {
   typealias Point = (x: Double, y: Double)
 
   /// The ways to draw a series.
