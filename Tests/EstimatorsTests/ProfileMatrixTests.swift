@@ -136,4 +136,12 @@ import UWBTestSupport
     }
     #expect(throws: FitFailure.tooMany(5003)) { try AntennaDelayFit(measurements) }
   }
+
+  /// The delays of more boards would not fit into a file that can be read.
+  @Test func aLongChainOfBoardsIsRefused() {
+    let chain = (0..<20_000).map {
+      DelayMeasurement(BoardAntenna("\($0)"), BoardAntenna("\($0 + 1)"), measured: 3, truth: 3)
+    }
+    #expect(throws: FitFailure.tooMany(20_001)) { try AntennaDelayFit(chain) }
+  }
 }

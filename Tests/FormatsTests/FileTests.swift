@@ -86,6 +86,15 @@ import UWBTestSupport
     defer { folder.remove() }
     let scene = Scene(name: "a \"b\"\n\u{1B} 距离 \\", walls: [[], [-0.1, 1e-9], [1e12]])
     try JSONFile.write(scene, to: folder.path("scene.json"))
+    let long = String(repeating: "x", count: 4 << 20)
+    let refusal = #expect(throws: FormatError.self) {
+      try JSONFile.write([long], to: folder.path("long.json"))
+    }
+    #expect(refusal?.description.hasSuffix("it is longer than 4 MiB.") == true)
+    let absence = #expect(throws: FormatError.self) {
+      let _: Scene = try JSONFile.read(folder.path("long.json"), as: "a scene")
+    }
+    #expect(absence?.description.contains("there is no such file") == true)
     #expect(try JSONFile.read(folder.path("scene.json"), as: "a scene") == scene)
     let error = #expect(throws: FormatError.self) {
       try JSONFile.write(scene, to: folder.path("none/scene.json"))

@@ -232,8 +232,8 @@ struct CalibrateDelay: CalibrationCommand {
 
       Output: antenna_delays with board, channel, antenna, delay_m and sigma_m, pair_delays with \
       the sums of boards without a triangle, and residuals. --write adds the delay to the value in \
-      each chip (ant_delay, RX_ANT_DELAY). 2000 boards are always possible, and more where each was \
-      measured with a few others. --known takes delays from an earlier part.
+      each chip (ant_delay, RX_ANT_DELAY). 2000 boards are always possible, and up to 20000 where \
+      each was measured with a few others. --known takes delays from an earlier part.
       """)
 
   @Option(help: "Read measurements from this table (CSV) instead of boards; - is standard input.")

@@ -43,9 +43,12 @@ package enum JSONFile {
   }
 
   /// Writes a file completely or not at all.
+  ///
+  /// - Throws: `FormatError`, also for a file that would be too long to be read.
   package static func write(_ value: some Encodable, to path: String) throws(FormatError) {
     do {
       let text = JSONNode(try JSON(encoding: value)).lines
+      guard text.utf8.count <= limit else { throw FileError.tooLong(limit: limit) }
       try OutputFile.write(Array(text.utf8), to: path)
     } catch { throw .notCreated(path, error) }
   }

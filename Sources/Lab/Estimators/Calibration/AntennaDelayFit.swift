@@ -97,11 +97,21 @@ package struct AntennaDelayFit: Sendable {
     RangingCalibration.positionDeviation(residuals, unknowns: residuals.count - redundancy)
   }
 
+  /// The limit of antennas, whose delays fit into a file.
+  private static let mostAntennas = 20_000
+
+  private static func check(_ measurements: [DelayMeasurement]) throws(FitFailure) {
+    var antennas: Set<BoardAntenna> = []
+    for one in measurements { antennas.formUnion([one.a, one.b]) }
+    if antennas.count > mostAntennas { throw .tooMany(antennas.count) }
+  }
+
   /// Fits delays to measurements.
   package init(
     _ measurements: [DelayMeasurement], _ parameters: Parameters = Parameters()
   ) throws(FitFailure) {
     for one in measurements where one.a == one.b { throw .sameAntenna(one.a) }
+    try Self.check(measurements)
     let placements = Placement.grouping(measurements)
     guard !placements.isEmpty else { throw .tooFew(0, needed: 1) }
     var network = try DelayNetwork(placements, parameters)

@@ -80,8 +80,11 @@ struct DelayNetwork {
   mutating func solved() -> Solution? {
     // The fit starts with least absolute deviations, which resist single wrong placements.
     var weights = variances.map { 1 / $0 }
+    var last: [Double] = []
     for _ in 0..<60 {
       guard let found = solution(weights, undetermined) else { return nil }
+      if Self.isSame(found.values, last) { break }
+      last = found.values
       for index in weights.indices {
         let standard = abs(found.residuals[index]) / variances[index].squareRoot()
         weights[index] = 1 / (variances[index] * max(0.05, standard))
@@ -161,9 +164,16 @@ struct DelayNetwork {
         weights[index] = min(1, 1.5 / max(1e-9, standard)) / variances[index]
       }
       guard let next = solution(weights, undetermined) else { return nil }
+      let isLast = Self.isSame(found.values, next.values)
       found = next
+      if isLast { break }
     }
     return found
+  }
+
+  /// Returns whether further steps of a regression would change no delay by a nanometre.
+  private static func isSame(_ values: [Double], _ others: [Double]) -> Bool {
+    values.count == others.count && zip(values, others).allSatisfy { abs($0 - $1) < 1e-10 }
   }
 
   private var usedWeights: [Double] {

@@ -24,7 +24,7 @@ package enum FitFailure: Error, Sendable, Hashable, CustomStringConvertible {
         + "; it takes \(needed)."
     case .tooMany(let count):
       "The distances connect \(count) antennas, too many to be solved together. Up to 2000 are "
-        + "always possible, and more where each was measured with a few: divide the table."
+        + "always possible, and up to 20000 where each was measured with a few: divide the table."
     case .noSweep(let radians):
       "The angles are all within \(Int((radians * 180 / .pi).rounded(.up))) degrees."
     case .noCurve:
