@@ -77,6 +77,8 @@ typealias ExitStatus = CommandSupport.ExitStatus
     let missing = try #require(Failure(LinkError(.notFound, endpoint: "/dev/ttyACM0")))
     #expect(missing.cause == "There is no device at /dev/ttyACM0.")
     #expect(missing.suggestion?.hasSuffix(" List devices with: uwbctl list") == true)
+    let refused = try #require(Failure(LinkError(.connectionRefused, endpoint: "tcp:[::1]:9")))
+    #expect(refused.suggestion?.contains("uwbctl list") == false)
     let denied = try #require(Failure(LinkError(.permissionDenied, endpoint: "/dev/ttyACM0")))
     #expect(denied.suggestion?.hasSuffix("sudo uwbctl setup --install") == true)
     #expect(Failure(CaptureError.notACapture)?.suggestion?.contains("--capture FILE") == true)

@@ -91,7 +91,9 @@ package struct Failure: Error {
     // The commands below concern boards.
     guard (error as? any StatusError)?.concernsBoards ?? true else { return }
     switch status {
-    case .unavailable: suggestion? += " List devices with: uwbctl list"
+    // The list has no devices of the network.
+    case .unavailable where link?.code != .connectionRefused:
+      suggestion? += " List devices with: uwbctl list"
     case .permission: suggestion? += " Install the rules with: sudo uwbctl setup --install"
     default: break
     }
