@@ -93,6 +93,37 @@ import UWBTestSupport
     #expect(problem?.recoverySuggestion?.contains("rename it: time_s, peer, anchors") == true)
   }
 
+  /// The time is bounded, however often an anchor is repeated.
+  @Test func hundredsOfRepetitionsAreNotUsed() throws {
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    let file = try folder.write(
+      #"{"A": [0, 0, 0.5], "B": [6, 0, 2.5], "C": [6, 5, 0.5], "D": [0, 5, 2.5]}"#, to: "a.json")
+    let list = try Anchors(file: file)
+    var text = "time_s,anchor,range_m\n"
+    for name in anchors.keys.sorted() {
+      let rows = name == "A" ? 50 : 250
+      for row in 0..<rows {
+        text += "0,\(name),\(distance(name, 2) + 0.01 * (Double(row % 7) - 3))\n"
+      }
+    }
+    let warning =
+      "600 rows of anchors with more than 50 rows of one peer at one time are not used: 50 of each "
+      + "are enough."
+    for motion in [CSVTable.Motion.tracked(), .tracked(live: true), .independent] {
+      let table = try CSVTable(text: text).positions(list, motion: motion)
+      #expect(table.warnings == [warning])
+      let run = try ComputedText(table)
+      #expect(run.column("used") == ["200"])
+      #expect(abs(run.numbers("x_m")[0] - 2) < 0.05 && abs(run.numbers("y_m")[0] - 2) < 0.05)
+    }
+    let output = folder.path("live.csv")
+    let live = try list.locate(
+      from: try folder.write(text, to: "t.csv"), to: output, CSVTable.Format(), sigma: 0.15,
+      height: nil, acceleration: nil, calibration: nil)
+    #expect(live == [warning])
+  }
+
   /// The memory of a path is bounded; positions of single epochs need none.
   @Test(arguments: [(1001, 1001), (1000, 34_000)])
   func pathsWithTooManyAnchorsAreRefused(_ count: Int, rows: Int) throws {

@@ -22,6 +22,16 @@ package struct PositionSample: Sendable, Hashable {
 }
 
 extension [PositionSample] {
+  /// The limit of the measurements of one time to each anchor or pair of anchors. Their mean has
+  /// hardly any noise, and errors of the anchor remain.
+  package static var mostRepetitions: Int { 50 }
+
+  /// Returns the measurements of one time that are used.
+  package var withoutSurplus: [PositionSample] {
+    guard count > Self.mostRepetitions else { return self }
+    return thinned(to: Self.mostRepetitions) { SIMD2($0.source, $0.reference ?? -1) }
+  }
+
   /// Returns the measurements of one time, with deviations that account for repetitions.
   ///
   /// All ranges to one anchor together have the information of a single range. Differences between

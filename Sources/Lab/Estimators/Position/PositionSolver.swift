@@ -248,12 +248,19 @@ extension [PositionObservation] {
   /// At least one is returned for each; all are returned if there are fewer than `count`.
   fileprivate func thinned(to count: Int) -> [PositionObservation] {
     guard self.count > count else { return self }
-    let totals = Dictionary(map { ($0.kind, 1) }, uniquingKeysWith: +)
-    var seen: [PositionObservation.Kind: Int] = [:]
+    return thinned(to: Swift.max(1, count / Set(map(\.kind)).count), of: \.kind)
+  }
+}
+
+extension Array {
+  /// Returns at most `most` elements of each kind, spread evenly.
+  func thinned<Kind: Hashable>(to most: Int, of kind: (Element) -> Kind) -> [Element] {
+    let totals = Dictionary(map { (kind($0), 1) }, uniquingKeysWith: +)
+    var seen: [Kind: Int] = [:]
     return filter { one in
-      let (total, index) = (totals[one.kind] ?? 1, seen[one.kind] ?? 0)
-      seen[one.kind] = index + 1
-      let most = Swift.max(1, count / totals.count)
+      let kind = kind(one)
+      let (total, index) = (totals[kind] ?? 1, seen[kind] ?? 0)
+      seen[kind] = index + 1
       return total <= most || (index + 1) * most / total > index * most / total
     }
   }

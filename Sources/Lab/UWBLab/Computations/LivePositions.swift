@@ -67,6 +67,8 @@ private struct LivePositions {
   /// The time of the epochs that are not closed.
   private var time: Double?
   private var problems = RowProblems()
+  /// As in `Epochs`.
+  private var surplus = 0
   private var unknown: [String: Int] = [:]
   private var (total, computed) = (0, 0)
   private var first: (line: Int, status: RowStatus)?
@@ -124,13 +126,15 @@ private struct LivePositions {
       if epochs[index].isClosed { break }
       epochs[index].isClosed = true
       let epoch = epochs[index]
+      let samples = epoch.samples.withoutSurplus
+      surplus += epoch.samples.count - samples.count
       guard !epoch.samples.isEmpty else {
         epochs[index].isDone = true
         continue
       }
       let first = PositionFollower(smoother, sources: anchors.byName.count)
       let isLater = followers.update(epoch.row.peer, from: first) {
-        $0.add(epoch.samples, errors: epoch.errors)
+        $0.add(samples, errors: epoch.errors)
       }
       guard !isLater else { continue }
       epochs[index].row.state = .result("out_of_order")
@@ -191,6 +195,6 @@ private struct LivePositions {
     if computed == 0, !isCut {
       throw .nothingComputed(of: total, firstLine: first.line, first.status)
     }
-    return warnings + others
+    return warnings + others + Anchors.warnings(surplus: surplus)
   }
 }

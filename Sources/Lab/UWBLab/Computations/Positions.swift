@@ -45,7 +45,7 @@ extension CSVTable {
     }
     epochs.setStatuses()
     return ComputedTable(
-      reader, epochs.rows, .positions,
+      reader, epochs.rows, .positions, warnings: Anchors.warnings(surplus: epochs.surplus),
       missing: epochs.missing
     ) { rows in
       let positions = rows.filter { $0.used > 0 }.compactMap { row in
@@ -67,6 +67,8 @@ private struct Epochs {
   /// The number of rows that name an unknown anchor.
   private var unknown: [String: Int] = [:]
   private var byPeer: [String: [Int]] = [:]
+  /// The number of measurements that are not used, because their anchor has enough at their time.
+  private(set) var surplus = 0
   /// The columns of the table, if its peers are the anchors.
   private let columnsBesidePeers: [String]?
   /// As in `AnchorColumns`.
@@ -91,7 +93,12 @@ private struct Epochs {
       }
       samples[index].append(sample)
     }
-    for index in rows.indices { rows[index].used = samples[index].count }
+    for index in rows.indices {
+      let all = samples[index].count
+      samples[index] = samples[index].withoutSurplus
+      rows[index].used = samples[index].count
+      surplus += all - rows[index].used
+    }
   }
 
   /// Returns the index of the epoch of a row, which may be a new one.
@@ -189,6 +196,17 @@ extension Anchors {
   /// of the anchors.
   func prior(_ given: Double?) -> HeightPrior {
     (given ?? height).map { HeightPrior($0, standardDeviation: 0.02) } ?? usualHeight
+  }
+
+  /// Returns a sentence about measurements that are not used.
+  static func warnings(surplus: Int) -> [String] {
+    let most = [PositionSample].mostRepetitions
+    return surplus == 0
+      ? []
+      : [
+        "\(counted(surplus, "row")) of anchors with more than \(most) rows of one peer at one time "
+          + "\(surplus == 1 ? "is" : "are") not used: \(most) of each are enough."
+      ]
   }
 
   /// Returns the error for rows that name unknown anchors.

@@ -38,17 +38,19 @@ public struct ComputedTable<Value> {
 
   init(
     _ reader: TableReader, _ rows: [ComputedRow<Value>], _ columns: [OutputColumn<Value>],
-    missing: LabError? = nil, draw: @escaping ([ComputedRow<Value>]) -> [Chart]
+    warnings: [String] = [], missing: LabError? = nil,
+    draw: @escaping ([ComputedRow<Value>]) -> [Chart]
   ) {
     (self.reader, self.rows, self.columns, self.draw) = (reader, rows, columns, draw)
     let input = reader.table
     var problems = RowProblems()
     for row in rows { problems.add(row.state, line: input.line(row.row)) }
     do throws(LabError) {
-      warnings = reader.warnings + (try problems.warnings(for: input, of: input.rowCount))
+      self.warnings =
+        reader.warnings + (try problems.warnings(for: input, of: input.rowCount)) + warnings
       problem = missing ?? Self.emptiness(input, rows)
     } catch {
-      (warnings, problem) = (reader.warnings, missing ?? error)
+      (self.warnings, problem) = (reader.warnings, missing ?? error)
     }
   }
 
