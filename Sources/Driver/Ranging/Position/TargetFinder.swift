@@ -116,7 +116,7 @@ public struct TargetFinder: Sendable {
     package var capacity = 240
     /// The number of sightings for each one that may wait for a new solution. One among many hardly
     /// changes the position, and a solution takes most of the time.
-    package var sightingsPerWaiting = 80
+    package var sightingsPerWaiting = 40
     /// The standard deviation in radians below which the horizontal angle counts as known.
     package var convergedAngle = 3.2 * Double.pi / 180
     /// The difference by which the log-likelihood of every other position must be lower.
