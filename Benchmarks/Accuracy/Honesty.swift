@@ -28,16 +28,17 @@ struct Honesty {
   ///   - other: another method and its errors, for comparison.
   ///   - chance: the standard error of the share within one deviation, by which the limits of a
   ///     short recording are widened.
+  ///   - least: the lower limit of the share within two deviations.
   func figures(
     _ id: String, _ quantity: String, beside other: (name: String, Honesty)? = nil,
-    chance: Double = 0
+    chance: Double = 0, least: Double = 88
   ) -> [AccuracyFigure] {
     let ways = [
       (
         limit: 1.0, word: "one stated deviation", range: 60.0...76,
         limits: 55 - chance...80 + chance
       ),
-      (limit: 2.0, word: "two", range: 91...98, limits: 88...99),
+      (limit: 2.0, word: "two", range: 91...98, limits: least...99),
     ]
     return ways.map { way in
       AccuracyFigure(
