@@ -126,6 +126,20 @@ import UWBTestSupport
     }
   }
 
+  @Test func aSessionWithoutControleesStops() throws {
+    let stage = try Stage()
+    defer { stage.end() }
+    let controlee = try stage.controlee("b", "--one-to-many")
+    let controller = try stage.range("a", ["--one-to-many"])
+    _ = try controller.read(until: Self.measured)
+    let removed = try stage.multicast("remove", "0001")
+    #expect(removed.status == 0)
+    #expect(removed.output.hasSuffix(") without controlees, so that it stops\n"))
+    let end = controller.outcome()
+    #expect(end.status == 85 && end.complaints.contains("the list became empty"))
+    _ = controlee.interrupt()
+  }
+
   /// Compares both ends while they range, also where a service has one of the boards.
   @Test(arguments: [false, true])
   func endsAreComparedWhileTheyRange(isShared: Bool) throws {

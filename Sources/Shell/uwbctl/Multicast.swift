@@ -83,8 +83,10 @@ private func change(
 }
 
 private func summary(_ range: RunningRange) -> String {
-  "session \(range.session) on \(printable(range.device)) (process \(range.pid)) with "
-    + printable(range.controlees.joined(separator: ", "))
+  "session \(range.session) on \(printable(range.device)) (process \(range.pid)) "
+    + (range.controlees.isEmpty
+      ? "without controlees, so that it stops"
+      : "with " + printable(range.controlees.joined(separator: ", ")))
 }
 
 private func print(_ ranges: [RunningRange], _ format: OutputFormat) {
