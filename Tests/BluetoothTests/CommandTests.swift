@@ -141,7 +141,36 @@ private final class CarriedChannel: DataChannel {
         {"event":"accessory","address":"CC","name":null,"rssi_dbm":null,"paired":false}
 
         """)
+    // The paired accessory with this name is out of range.
+    blueZ.device(
+      "DD",
+      [
+        ("Name", .string("Door")), ("UUIDs", .strings([FakeBlueZ.uart.service])),
+        ("Paired", .bool(true)), ("Bonded", .bool(true)),
+      ])
+    try await finds(with: ["--to", "Door", "--pair"], blueZ, bus) { await blueZ.called("Pair") }
+    blueZ.end()
+  }
 
+  @Test func anAndroidPhoneFindsAnAccessory() async throws {
+    let bus = try await PrivateBus()
+    let blueZ = try await FakeBlueZ(bus)
+    blueZ.adapter()
+    // A kit for iPhones has the same name.
+    blueZ.accessory("BB")
+    blueZ.accessory("AA", FakeBlueZ.android)
+    try await finds(with: ["--to", "Door", "--android"], blueZ, bus) {
+      await blueZ.called("Connect")
+    }
+    blueZ.end()
+  }
+
+  /// Runs `find` with options until it has measured the distance to AA three times.
+  ///
+  /// - Parameter call: Returns a call of the command.
+  private func finds(
+    with options: [String], _ blueZ: FakeBlueZ, _ bus: PrivateBus, call: () async -> DBusMessage
+  ) async throws {
     let bench = SimulatedBench(scene: Scene(seed: 11))
     let own = try bench.add(profile: .qm33PDoA, placement: Placement(at: SIMD3(0, 0, 0)))
     let other = try bench.add(
@@ -156,7 +185,7 @@ private final class CarriedChannel: DataChannel {
     }
     let serving = Task { await accessory.serve(channel) }
     let finding = try Command(
-      ["find", "--device", other.path, "--ble", "--to", "Door", "--pair"], on: bus)
+      ["find", "--device", other.path, "--ble"] + options, on: bus)
     // The accessory's message and the measurements arrive in any order.
     var found = ""
     for await text in finding.printed {
@@ -166,14 +195,14 @@ private final class CarriedChannel: DataChannel {
     }
     finding.interrupt()
     #expect(await finding.end().status == 0, "\(found)")
-    _ = await blueZ.called("Pair")
+    #expect(found.contains(#"{"event":"accessory","address":"AA""#))
+    #expect(await call().path == "/org/bluez/hci0/dev_AA")
     _ = await blueZ.called("Disconnect")
     channel.close()
     await serving.value
     await accessory.close()
     await chip.close()
     bench.stop()
-    blueZ.end()
   }
 
   @Test func bondsAreListedAndRemoved() async throws {
