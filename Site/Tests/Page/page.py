@@ -530,6 +530,7 @@ def editing(scene):
         click(page, (7, 5))
         page.keyboard.type("0x0009")
         page.keyboard.press("Enter")
+        assert page.inner_text("#item h2 span") == "Anchor 0x0009"
         page.click("[data-tool=zone]")
         for corner in [(1, 1), (3, 1), (3, 4), (1, 4), (1, 1)]:
             click(page, corner)

@@ -435,8 +435,14 @@ export class Editor {
       this.view.request();
     });
     const words = { anchor: "Anchor", zone: "Zone", door: "Door", plan: "Floor plan" };
-    const title = `${words[this.item.kind]} ${target.label ?? target.id ?? ""}`;
-    form.replaceChildren(element("h2", {}, element("span", { text: title }), close),
+    const title = () => {
+      const [word, own] = [words[this.item.kind], this.target()];
+      const name = own.label ?? own.id ?? "";
+      return name.toLowerCase().startsWith(word.toLowerCase()) ? name : `${word} ${name}`;
+    };
+    const heading = element("span", { text: title() });
+    this.inputs.push(() => { heading.textContent = title(); });
+    form.replaceChildren(element("h2", {}, heading, close),
       ...this.fields(target), element("div", { className: "buttons" }, ...this.buttons()));
   }
 
