@@ -375,6 +375,7 @@ def replay(scene):
         page.select_option("#speed", "20")
         wait(page, f"uwb.timeline.time > {first} + 30")
         page.keyboard.press(" ")
+        wait(page, "uwb.timeline.range.to > 61")
         page.evaluate("uwb.timeline.seek(60)")
         wait(page, "Math.abs(uwb.timeline.time - 60) < 0.01 && uwb.model.ranges.length === 4")
         wait(page, "uwb.model.tags.get('cat').place")
@@ -408,13 +409,15 @@ def differences(scene):
         wait(page, PLACED)
         page.keyboard.press("n")
         page.keyboard.press(" ")
+        wait(page, "uwb.timeline.range.to > 32")  # on a slow machine, the file is still being read
         page.evaluate("uwb.timeline.seek(31.9)")
         wait(page, "uwb.timeline.time === 31.9 && uwb.model.ranges.length === 3"
              " && uwb.model.ranges.every(range => range.t > 31.7 && range.difference_m !== undefined)")
         found = {row["anchor"]: row["result"] for row in page.evaluate("uwb.model.ranges")}
         assert found == {"A1": "used", "A2": "rejected", "A3": "used"}, found
         page.wait_for_selector("#legend .ranges:visible")
-        assert "Δ" in page.inner_text("#detail tbody") and "rejected" in page.inner_text("#detail tr.rejected")
+        wait(page, "document.querySelector('#detail tbody')?.innerText.includes('Δ')")
+        wait(page, "document.querySelector('#detail tr.rejected')?.innerText.includes('rejected')")
         curve = page.evaluate("import('./draw.js').then(m => m.hyperbola(1.5, [0, 0, 2.5], [12, 8, 2.5]))")
         assert len(curve) > 50
         assert all(abs(math.dist(one, (12, 8)) - math.dist(one, (0, 0)) - 1.5) < 1e-6 for one in curve)
