@@ -103,8 +103,7 @@ import Testing
           for entry in arrivals.entries.dropFirst() {
             guard let found = arrivals.difference(0, entry.anchor) else { continue }
             let (near, far) = (UplinkScenario.anchors[0], UplinkScenario.anchors[entry.anchor])
-            let own = arrivals.entries[0].deviation
-            let deviation = (own * own + entry.deviation * entry.deviation).squareRoot()
+            let deviation = (arrivals.entries[0].variance + entry.variance).squareRoot()
             let error = found - ((truth - far).length - (truth - near).length)
             all += 1
             if abs(error) < 2 * deviation { inside += 1 }

@@ -12,7 +12,8 @@ struct EventFigures: ParsableCommand {
     abstract: "Places while synchronisation is lost, a reference is replaced, an anchor fails.")
 
   @Option(help: "The seed.") var seed: UInt64 = 1
-  @Option(help: "A page of documentation whose table is replaced.") var page: String?
+  @Option(help: "The number of runs without synchronisation.") var runs: UInt64 = 40
+  @Option(help: "A page of documentation whose tables are replaced.") var page: String?
 
   /// An event at `start`, whose effects are over at `end`.
   private struct Event {
@@ -46,7 +47,11 @@ struct EventFigures: ParsableCommand {
     ]
     let table = [header] + Self.events.map { row($0) }
     for row in table { print(row.joined(separator: " | ")) }
-    if let page { try FigurePage.replace("events", in: page, with: table) }
+    let radii = SilentRun.table(seeds: seed..<seed + runs)
+    for row in radii { print(row.joined(separator: " | ")) }
+    guard let page else { return }
+    try FigurePage.replace("events", in: page, with: table)
+    try FigurePage.replace("radii", in: page, with: radii)
   }
 
   private func row(_ event: Event) -> [String] {
@@ -68,6 +73,56 @@ struct EventFigures: ParsableCommand {
       event.name, event.start > 3 ? error(places(3..<event.start)) : "", error(meanwhile),
       error(places(event.end..<scenario.seconds)), radius ?? "", "\(Figure.number(gap)) s",
       run.reports.joined(separator: ", "),
+    ]
+  }
+}
+
+/// The errors and radii of places while an uplink site has no synchronisation.
+private enum SilentRun {
+  private static let start = 10.0
+  /// The paths of the tags.
+  private static let paths: [(name: String, path: @Sendable (Double) -> SIMD3<Double>)] = [
+    ("at rest", { _ in [9, 6, 1.2] }),
+    ("walks straight on", { time in [0.8 * time - 1, 6, 1.2] }),
+    ("walks in circles", EventRun.path),
+  ]
+
+  static func table(seeds: Range<UInt64>) -> [[String]] {
+    let header = [
+      "tag", "seconds without synchronisation", "places", "within their radius of 95 %",
+      "error of 95 %", "median radius",
+    ]
+    return [header]
+      + paths.flatMap { name, path in
+        let found = seeds.flatMap { follow(path, seed: $0) }
+        return [0.0..<0.5, 0.5..<1, 1..<1.5, 1.5..<2.3, 0.5..<2.3].map { times in
+          row(name, times, found.filter { times.contains($0.time - start) })
+        }
+      }
+  }
+
+  private static func follow(
+    _ path: @escaping @Sendable (Double) -> SIMD3<Double>, seed: UInt64
+  ) -> [EventRun.Found] {
+    var scenario = UplinkScenario()
+    (scenario.seed, scenario.seconds, scenario.path) = (seed, start + 3, path)
+    scenario.isSending = { _, time in time < start }
+    var run = EventRun(tags: 2, wrong: .zero)
+    run.follow(scenario)
+    return run.found
+  }
+
+  private static func row(_ name: String, _ times: Range<Double>, _ found: [EventRun.Found])
+    -> [String]
+  {
+    func centimetres(_ values: [Double], _ part: Double) -> String {
+      "\(Int((100 * Errors.quantile(values, part)).rounded())) cm"
+    }
+    let within = found.count { $0.error <= $0.radius }
+    return [
+      name, "\(Figure.number(times.lowerBound)) to \(Figure.number(times.upperBound))",
+      "\(found.count)", "\(Figure.number(100 * Double(within) / Double(max(1, found.count)))) %",
+      centimetres(found.map(\.error), 0.95), centimetres(found.map(\.radius), 0.5),
     ]
   }
 }

@@ -18,7 +18,7 @@ package struct ReferenceTime: Sendable, Hashable {
 ///
 /// Offset, drift and drift rate: two states are not enough while a board warms up.
 package struct AnchorClock: Sendable {
-  /// The noise of clocks and stamps.
+  /// The noise of stamps, and of the clock of one board. Two clocks vary against each other.
   package struct Noise: Sendable, Hashable {
     /// One standard deviation of a stamp in ticks; 9.6 ticks are 150 ps.
     package var stamp = 9.6
@@ -151,7 +151,7 @@ package struct AnchorClock: Sendable {
     var spread = step * covariance * step.transposed
     // For a step backwards, the noise is added as well, and the covariances change their sign.
     let span = abs(seconds)
-    let (drift, rate) = (noise.drift * noise.drift, noise.rate * noise.rate)
+    let (drift, rate) = (2 * noise.drift * noise.drift, 2 * noise.rate * noise.rate)
     spread[0, 0] +=
       drift * ticks * ticks * span / 3 + rate * ticks * ticks * span * span * span / 20
     let both = drift * ticks * span / 2 + rate * ticks * span * span * span / 8
@@ -192,7 +192,7 @@ package struct AnchorClock: Sendable {
     let weight = part * part + (1 - part) * (1 - part)
     // Both frames determine the offset, but the drift varies between them.
     let walked = noise.drift * Ticks.perSecond * part * (1 - part) * gap
-    let variance = weight * noise.stamp * noise.stamp + walked * walked * gap / 3
+    let variance = weight * noise.stamp * noise.stamp + 2 * walked * walked * gap / 3
     return ReferenceTime(ticks: own + base, part: offset, variance: variance)
   }
 }

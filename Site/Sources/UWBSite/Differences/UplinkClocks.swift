@@ -91,21 +91,32 @@ package struct UplinkClocks: Sendable {
       if isBetter { best = (root, found, variance) }
     }
     guard let best, let middle = middle(best.found) else { return nil }
-    let first = middle.time
     let agreeing = best.found.filter { isPossible($0, beside: middle) }
     guard agreeing.count > 1 else { return nil }
-    var arrivals = Arrivals(
-      agreeing.map { one in
-        let stamp = noise.stamp * noise.stamp
-        // After a missed frame, a clock is nearly as good as a stamp. Later, its error remains.
-        let own = one.time.variance < 4 * stamp ? one.time.variance : stamp
+    var arrivals = entries(agreeing, after: middle.time, by: best.root)
+    (arrivals.reference, arrivals.time) = (best.root, Double(middle.time.ticks) / Ticks.perSecond)
+    return arrivals
+  }
+
+  /// Returns arrivals with their errors.
+  ///
+  /// A conversion that is worse than a stamp has an error that lasts for many blinks. Half of its
+  /// variance comes from the clock of the reference. This part is the same in all conversions, so
+  /// that it is an error of the reference against all other anchors.
+  private func entries(_ found: [Found], after first: ReferenceTime, by root: Int) -> Arrivals {
+    let stamp = noise.stamp * noise.stamp
+    let lasting = found.map { max(0, $0.time.variance - stamp) }
+    let others = max(1, found.count { $0.anchor != root })
+    let common = lasting.reduce(0, +) / Double(others) / 2
+    return Arrivals(
+      zip(found, lasting).map { one, lasting in
+        let noise = one.time.variance - lasting + stamp
+        let shared = one.anchor == root ? common : lasting / 2
         return Arrivals.Entry(
           anchor: one.anchor, metres: one.time.after(first) * Ticks.metres,
-          deviation: (own + stamp).squareRoot() * Ticks.metres, blocked: one.blocked,
-          shared: (one.time.variance - own) * Ticks.metres * Ticks.metres)
+          deviation: noise.squareRoot() * Ticks.metres, blocked: one.blocked,
+          shared: shared * Ticks.metres * Ticks.metres)
       })
-    (arrivals.reference, arrivals.time) = (best.root, Double(first.ticks) / Ticks.perSecond)
-    return arrivals
   }
 
   /// Returns the median arrival.

@@ -65,10 +65,10 @@ struct InteractingFilter: Sendable, Codable {
     if hasTwo { other.begin(slot: slot, constant: constant, slow: slow) }
   }
 
-  /// Adds a variance to the constant error of the anchor in `slot`.
-  mutating func widen(slot: Int, by variance: Double) {
-    first.widen(8 + 2 * slot, by: variance)
-    if hasTwo { other.widen(8 + 2 * slot, by: variance) }
+  /// Changes the constant error of the anchor in `slot`.
+  mutating func change(slot: Int, _ change: ErrorChange) {
+    first.change(slot: slot, change)
+    if hasTwo { other.change(slot: slot, change) }
   }
 
   mutating func set(_ state: Int, _ value: Double, variance: Double) {

@@ -41,6 +41,11 @@ struct JointFilter: Sendable {
   /// Returns the learned error of the anchor in `slot`, without the delay of the tag.
   func error(_ slot: Int) -> Double { Self.errors(mean, slot) }
 
+  /// Returns the constant error of the anchor in `slot`.
+  func error(constant slot: Int) -> Double { mean[1 + slot / 4][2 * (slot % 4)] }
+  /// Returns the variance of the constant error of the anchor in `slot`.
+  func variance(constant slot: Int) -> Double { covariance(8 + 2 * slot, 8 + 2 * slot) }
+
   /// The covariance of the position.
   var spread: Spread {
     let (x, y, z) = (blocks[0], blocks[1], blocks[2])
@@ -94,10 +99,18 @@ struct JointFilter: Sendable {
     set(9 + 2 * slot, 0, variance: slow)
   }
 
-  /// Adds a variance to a state.
-  mutating func widen(_ state: Int, by variance: Double) {
-    let (group, lane) = (state / 8, state % 8)
-    blocks[Self.start(group, group, chunks) + lane][lane] += variance
+  /// Changes the constant error of the anchor in `slot`.
+  mutating func change(slot: Int, _ change: ErrorChange) {
+    let (group, lane) = (1 + slot / 4, 2 * (slot % 4))
+    mean[group][lane] = change.base + change.factor * (mean[group][lane] - change.base)
+    for chunk in 0...group {
+      let start = Self.start(chunk, group, chunks)
+      for row in 0..<8 { blocks[start + row][lane] *= change.factor }
+    }
+    for chunk in group..<chunks {
+      blocks[Self.start(group, chunk, chunks) + lane] *= change.factor
+    }
+    blocks[Self.start(group, group, chunks) + lane][lane] += change.variance
   }
 
   /// Sets position and velocity; the learned errors stay.

@@ -78,11 +78,11 @@ struct SlowErrorScouts: Sendable, Codable {
     large.grow(slots: slots)
   }
 
-  /// Adds a variance to the constant error of the anchor in `slot`.
-  mutating func widen(slot: Int, by variance: Double) {
-    small.widen(8 + 2 * slot, by: variance)
-    medium.widen(8 + 2 * slot, by: variance)
-    large.widen(8 + 2 * slot, by: variance)
+  /// Changes the constant error of the anchor in `slot`.
+  mutating func change(slot: Int, _ change: ErrorChange) {
+    small.change(slot: slot, change)
+    medium.change(slot: slot, change)
+    large.change(slot: slot, change)
   }
 
   /// Resets the errors of the anchor in `slot` to their prior.

@@ -26,8 +26,8 @@ package struct TagTrack: Sendable, Codable {
     var place: SIMD3<Double>
     /// The time of its last measurement.
     var time: Double
-    /// The variance in m² that its last arrivals share; nil: none.
-    var shared: Double?
+    /// The error of its clock without synchronisation.
+    var clock: ClockError?
   }
 
   package private(set) var carrier = Carrier.person
@@ -227,7 +227,7 @@ package struct TagTrack: Sendable, Codable {
   /// the median residual is used: an arrival that is late by metres would affect all other
   /// arrivals.
   private mutating func take(_ round: [TagMeasurement], _ anchors: [Anchor]) -> [Reception] {
-    for one in round { share(one.shared, of: slot(one.anchors.anchor, anchors), anchors) }
+    for one in round { share(one.shared, of: slot(one.anchors.anchor, anchors)) }
     let leading = alternatives[leader].moving
     let here = leading.position - leading.velocity * max(0, time - round[0].time)
     let rests = round.map { one in
@@ -336,20 +336,18 @@ package struct TagTrack: Sendable, Codable {
   /// Sets the variance that the arrivals of an anchor share.
   ///
   /// It is the error of a clock without synchronisation, which grows until the next frame and is
-  /// gone after it. As noise, it would be averaged.
-  private mutating func share(_ variance: Double?, of slot: Int, _ anchors: [Anchor]) {
-    let (former, next) = (slots[slot].shared ?? 0, variance ?? 0)
-    if next > former {
-      for index in alternatives.indices {
-        alternatives[index].widen(slot: slot, by: next - former)
-      }
-      scouts?.widen(slot: slot, by: next - former)
-    } else if next < former / 2 {
-      begin(slot: slot, anchors[slots[slot].anchor])
-    } else {
-      return
-    }
-    slots[slot].shared = variance
+  /// gone after it. As noise, it would be averaged. The error that the anchor had before remains.
+  private mutating func share(_ variance: Double?, of slot: Int) {
+    let next = variance ?? 0
+    guard next > 0 || slots[slot].clock != nil else { return }
+    let filter = alternatives[leader].moving
+    var clock =
+      slots[slot].clock
+      ?? ClockError(base: filter.error(constant: slot), own: filter.variance(constant: slot))
+    let change = clock.change(to: next)
+    for index in alternatives.indices { alternatives[index].change(slot: slot, change) }
+    scouts?.change(slot: slot, change)
+    slots[slot].clock = next > 0 ? clock : nil
   }
 
   /// Makes room for the anchors of all slots, four at a time.
