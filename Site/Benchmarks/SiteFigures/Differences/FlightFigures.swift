@@ -154,9 +154,10 @@ struct FlightErrors {
       Figure(
         id: "F", quantity: "flights: greatest error above the textbook's", unit: "cm RMS",
         value: 100 * worst, aim: -1000...0),
+      // height_bound.py: no live filter has less than 8.5 cm, with a deviation of 0.8 cm.
       Figure(
         id: "F", quantity: "flights: mean error of height", unit: "cm", value: 100 * lift,
-        aim: 0...5),
+        aim: 0...9.3),
       share("coordinates", multiples, 1, 60...76), share("coordinates", multiples, 2, 91...98),
       share("heights", heights, 1, 60...76), share("heights", heights, 2, 91...98),
       Figure(
