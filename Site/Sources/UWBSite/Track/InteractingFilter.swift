@@ -154,6 +154,8 @@ struct MeasurementView: Sendable {
   var noise = 0.0
   /// Seconds by which the measurement is older than the filter.
   var age = 0.0
+  /// The actual variance of innovations divided by the expected variance.
+  var usual = 1.0
 }
 
 /// The effect of a measurement on a filter.
@@ -197,8 +199,9 @@ extension JointFilter {
       freedom = Self.freedom.short
     default: break
     }
+    // If all innovations are small, the filter that expects the smallest ones would always win.
+    let ratio = 1 + result.normalised / (freedom * view.usual)
     // The power (1 + x)^(freedom + 1) is a product here, so that a single logarithm is enough.
-    let ratio = 1 + result.normalised / freedom
     let fourth = ratio * ratio * ratio * ratio
     let power = (freedom == Self.freedom.short ? fourth * fourth : fourth) * ratio
     result.gain = -Math.log(power * variance) / 2

@@ -35,6 +35,9 @@ struct LearnedNoise: Sendable, Hashable, Codable {
   /// The mean squared innovation divided by its variance; 1 if the deviations are right.
   var mean: Double { sum / count / Self.usual }
 
+  /// The mean as far as filters may be compared by it.
+  var usual: Double { min(max(mean, 0.02), 4) }
+
   /// The factor on the stated variances.
   var factor: Double {
     // A mean of few values may be small by chance, so one standard deviation is added before the

@@ -272,6 +272,9 @@ package struct TagTrack: Sendable, Codable {
       }
       slots[view.slot].time = max(slots[view.slot].time, measurement.time)
     }
+    // The speed of a model is not an error of measurements. Other places are compared with care:
+    // constant errors do not appear in innovations.
+    if anchor >= 0, alternatives.count == 1 { view.usual = noise.usual }
     switch measurement.kind {
     case .range, .azimuth, .elevation: held = max(held, measurement.time)
     case .difference, .arrival, .odometry: break
@@ -514,7 +517,7 @@ package struct TagTrack: Sendable, Codable {
         return .refused(.ambiguous(or: alternatives[index].estimate.position), place)
       }
     }
-    guard isReliable(place) else { return .refused(.uncertain, place) }
+    guard isReliable(estimated), isReliable(spread) else { return .refused(.uncertain, place) }
     return isHeld(place) ? .place(place) : .refused(.outside, place)
   }
 
@@ -530,10 +533,10 @@ package struct TagTrack: Sendable, Codable {
   /// Returns whether an ellipse describes the uncertainty of a place.
   ///
   /// Its long axis has to be short relative to the distance to the anchors. Circles around the
-  /// anchors are nearly straight there.
-  private func isReliable(_ place: TagPlace) -> Bool {
-    let long = place.spread.axes.long.squareRoot()
-    return long < Self.widest
+  /// anchors are nearly straight there. It has to be short without the learned noise as well:
+  /// innovations do not show constant errors, which far from the anchors are most of the axis.
+  private func isReliable(_ spread: Spread) -> Bool {
+    spread.axes.long.squareRoot() < Self.widest
   }
 
   // MARK: state

@@ -27,6 +27,34 @@ import Testing
     #expect(place.motion == .walk)
   }
 
+  @Test("A tag that walks across, far from its anchors, is not taken for one at rest")
+  func across() {
+    // Stated deviations are several times the noise, as is usual without a calibration.
+    var scene = TrackScene([[2.6, 0.9, 2], [2.6, -0.9, 2], [2.6, -0.9, 0.5], [0.7, 0.9, 0.5]])
+    scene.noise = 0.02
+    var track = TagTrack(.person, .fixed(1))
+    var (inside, count, squares) = (0, 0, 0.0)
+    for number in 0..<900 {
+      let time = Double(number) / 10
+      // It turns every 15 s, and rests before it does.
+      let part = (time / 15).truncatingRemainder(dividingBy: 2)
+      let way = min(1, 1.2 * (part < 1 ? part : 2 - part))
+      let truth: SIMD3<Double> = [28, 16 * way - 8, 1]
+      for (anchor, var one) in scene.round(time, at: truth).enumerated() {
+        one.deviation = 0.15
+        one.value += 0.06 * Math.sin(time / 2 + 2 * Double(anchor))
+        _ = track.add(one, scene.anchors)
+      }
+      guard number > 100, let place = track.answer().place else { continue }
+      let error = (place.position - truth).length
+      (count, squares) = (count + 1, squares + error * error)
+      inside += error <= place.r95 ? 1 : 0
+    }
+    let rms = (squares / Double(max(1, count))).squareRoot()
+    #expect(count > 700 && rms < 1.4, "\(rms) of \(count)")
+    #expect(Double(inside) >= 0.75 * Double(count), "\(inside) of \(count)")
+  }
+
   @Test("Ranges along a blocked path hardly move the place")
   func blocked() throws {
     var scene = TrackScene(TrackScene.corners + [[5, 0, 2.5]])
