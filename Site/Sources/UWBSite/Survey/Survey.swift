@@ -122,6 +122,9 @@ extension Survey {
     var state = search.best.state
     model.links = search.links.reach(state.positions).map { (search.links, $0) }
     var covariance = SurveyCovariance(model, state)
+    covariance.limit(model, state)
+    let ambiguities = search.ambiguities()
+    for ambiguity in ambiguities { covariance.add(ambiguity, state.positions) }
     // The mean of all shapes between which the ranges do not decide, by their probabilities.
     let near = search.nearShapes()
     var mean = state.positions.map { _ in SIMD2<Double>.zero }
@@ -148,7 +151,7 @@ extension Survey {
     commonDelay = state.common
     commonDelayDeviation =
       covariance.unknowns[model.commonIndex, model.commonIndex].squareRoot()
-    ambiguities = search.ambiguities().map {
+    self.ambiguities = ambiguities.map {
       var ambiguity = $0
       ambiguity.alternative = $0.alternative.map(motion.callAsFunction)
       return ambiguity

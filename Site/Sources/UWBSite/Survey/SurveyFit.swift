@@ -44,6 +44,7 @@ extension SurveyModel {
     }
     addPriors(state, &matrix, &slope)
     if let (links, reach) = links { links.add(state.positions, reach, to: &matrix, &slope) }
+    tether?.add(state.positions, to: &matrix, &slope)
     return SurveyInformation(matrix: matrix, slope: slope, weights: weights)
   }
 

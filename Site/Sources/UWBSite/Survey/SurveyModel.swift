@@ -65,6 +65,8 @@ struct SurveyModel: Sendable {
   var hasOwnDelays = true
   /// The evidence of missing pairs, and the assumed reach.
   var links: (model: LinkModel, reach: LinkModel.Reach)?
+  /// The spring that holds a trial movement.
+  var tether: Tether?
 
   init(anchors: [SurveyAnchor], pairs: [PairRange]) {
     (self.anchors, self.pairs) = (anchors, pairs)
@@ -165,7 +167,8 @@ struct SurveyModel: Sendable {
   /// Returns the total cost of ranges, delays and rough places.
   func cost(_ state: SurveyState) -> Double {
     let missing = links.map { $0.model.cost(state.positions, $0.reach) } ?? 0
-    return rangeCost(state) + priorCost(state) + missing
+    let rest = tether?.rest(state.positions) ?? 0
+    return rangeCost(state) + priorCost(state) + missing + rest * rest
   }
 
   private func rangeCost(_ state: SurveyState) -> Double {

@@ -221,6 +221,38 @@ struct SurveyTests {
     #expect(scores.allSatisfy { $0.squaredDeviations < 14 })
   }
 
+  @Test("a group that can turn about an anchor has ellipses for all angles")
+  func hinge() throws {
+    let places: [SIMD2<Double>] = [
+      [0, 0], [8, 0], [8, 6], [0, 6], [20, 1], [28, 0], [29, 7], [21, 8],
+    ]
+    var site = Self.site(places)
+    site.ranges.pairs.removeAll { $0.first < 4 && $0.second >= 4 && $0.first != 2 }
+    let survey = try Survey(site.ranges, anchors: site.anchors)
+    let hinge = try #require(survey.ambiguities.first)
+    #expect(hinge.kind == .hinge(2) && hinge.anchors == [0, 1, 3])
+    for anchor in hinge.anchors {
+      let reach = (places[anchor] - places[2]).length
+      let axes = survey.places[anchor].ellipse.axes
+      // The root of a mean square of all angles, at least across the arm.
+      #expect(axes.minor > 0.6 * reach && axes.major < 2 * reach, "\(axes) of \(reach)")
+    }
+  }
+
+  @Test("a chain of anchors is as uncertain as its bends, and not ten times that", arguments: 1...4)
+  func chain(_ seed: UInt64) throws {
+    let places = (0..<8).map { SIMD2(10 * Double($0), 2 * Double($0 % 2)) }
+    var site = Self.site(places, seed: seed)
+    site.ranges.pairs.removeAll { $0.second - $0.first > 2 }
+    let survey = try Survey(site.ranges, anchors: site.anchors)
+    for (place, score) in zip(survey.places, site.scores(of: survey.places)) {
+      #expect(score.squaredDeviations < 9, "\(place) \(score)")
+      #expect(place.ellipse.axes.major < 15, "\(place.ellipse.axes)")
+    }
+    // The ends may be mirrored; the middle only bends.
+    #expect(survey.places[3...4].allSatisfy { $0.ellipse.axes.major < 8 })
+  }
+
   @Test("ellipses contain the shares that they state")
   func ellipses() throws {
     var random = SeededNormal(seed: 11)
