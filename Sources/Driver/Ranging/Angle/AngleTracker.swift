@@ -35,6 +35,7 @@ public struct AngleTracker: Sendable {
   /// Creates a tracker.
   ///
   /// - Parameters:
+  ///   - table: the phase difference of the pair of antennas at each angle.
   ///   - accelerationDensity: spectral density of the angular acceleration in rad²/s³. The default
   ///     suits a person who walks by at a distance of two metres.
   public init(_ table: PhaseTable, accelerationDensity: Double = 0.5) {
