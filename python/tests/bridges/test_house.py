@@ -267,6 +267,13 @@ class InputTests(unittest.TestCase):
         self.assertNotEqual(slug("a/b"), slug("a+b"))
         self.assertEqual(slug("0x0001"), "0x0001")
 
+    def test_a_deviation_whose_square_is_too_large(self) -> None:
+        house = House(Settings(dialects=("espresense",)))
+        house.receive(measured(0, 3.5, estimate_sd_m=1e300, estimate_short_sd_m=1e300), 0)
+        house.tick(0)
+        devices = [message for message in taken(house) if message.topic.startswith("espresense/devices/")]
+        self.assertEqual(["var" in json.loads(message.payload) for message in devices], [False])
+
     def test_mutated_lines_do_no_harm(self) -> None:
         rng, house, parsed = random.Random(3), House(Settings(dialects=("rooms", "espresense"), raw=True)), 0
         logging.getLogger("uwb.bridges").setLevel(logging.ERROR)

@@ -401,8 +401,10 @@ class House:
         if "espresense" in self.settings.dialects:
             self.outbox.state(f"espresense/rooms/{room}/status", "online")
             members.update(raw=found.newest.distance)
-            if math.isfinite(found.smooth.sigma):
-                members["var"] = round(found.smooth.sigma**2, 4)
+            # A product that is too large is infinite; a power is an error.
+            variance = found.smooth.sigma * found.smooth.sigma
+            if math.isfinite(variance):
+                members["var"] = round(variance, 4)
             if found.newest.rssi_dbm is not None:
                 members["rssi"] = found.newest.rssi_dbm
             self.outbox.stream(f"espresense/devices/{tag.slug}/{room}", members)

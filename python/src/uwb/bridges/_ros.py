@@ -80,7 +80,7 @@ class Ros:
 
     def measurement(self, value: uwb.Measurement, moment: int) -> Iterator[Record]:
         """Yields sensor_msgs/Range if there is a distance, and uwb_msgs/Measurement."""
-        header, variance = _header(moment, value.chip), _or_nan(value.sigma) ** 2
+        header, variance = _header(moment, value.chip), _or_nan(value.sigma) * _or_nan(value.sigma)
         if value.distance is not None:
             # No kind of radiation is radio: 0 is ultrasound.
             yield self._record(

@@ -39,7 +39,7 @@ def angle(value: uwb.Measurement, kind: str) -> tuple[float, float]:
         degrees, sigma = getattr(value, f"{kind}_deg"), None
     return (
         math.nan if degrees is None else math.radians(degrees),
-        math.nan if sigma is None else math.radians(sigma) ** 2,
+        math.nan if sigma is None else math.radians(sigma) * math.radians(sigma),
     )
 
 
