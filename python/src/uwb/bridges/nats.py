@@ -21,7 +21,7 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from enum import Enum
 from typing import Any
 
@@ -176,6 +176,19 @@ def outcome(message: _nats.Message) -> Answer:
     return Answer.TOO_LONG if code == 10054 else Answer.REFUSED
 
 
+async def until_first(*works: Coroutine[Any, Any, object]) -> None:
+    """Runs all works until the first one ends, and raises its error."""
+    tasks = [asyncio.ensure_future(work) for work in works]
+    try:
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in done:
+            task.result()
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
 class Bridge:
     """Carries inputs to a cluster."""
 
@@ -208,18 +221,12 @@ class Bridge:
         if self.store.waiting:
             log.warning("%d messages of an earlier run wait.", self.store.waiting)
             self.flight.add(self.store.refill())
-        tasks = [asyncio.ensure_future(work) for work in (
-            self._client.run(), self._send(), self._watch(), self._stop.wait())]
         await self._exporter.start(self._options.listen)
         self._feed.start()
         threading.Thread(target=self._pump, daemon=True).start()
         try:
-            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            for task in done:
-                task.result()
+            await until_first(self._client.run(), self._send(), self._watch(), self._stop.wait())
         finally:
-            for task in tasks:
-                task.cancel()
             self._report()
             self._client.close()
             self.store.close()

@@ -21,7 +21,7 @@ import sys
 import tempfile
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from datetime import datetime, timezone
 from typing import Any, TypeVar
 
@@ -37,7 +37,7 @@ from ._nats import Message, NatsError
 from ._program import parser, run
 from ._store import Entry, boot
 from ._streams import call, stream
-from .nats import Flight
+from .nats import Flight, until_first
 
 #: Measurements of one request to the consumer, the seconds that it waits for them, and the seconds
 #: until the next one. nats-server 2.9.10 ends some requests without a message.
@@ -294,19 +294,6 @@ class Places:
             self.send()
 
 
-async def until_first(*works: Coroutine[Any, Any, None]) -> None:
-    """Runs all works until the first one ends, and raises its error."""
-    tasks = [asyncio.ensure_future(work) for work in works]
-    try:
-        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        for task in done:
-            task.result()
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-
-
 class Engine:
     """Waits for the lease of an area, and computes places while it has the lease."""
 
@@ -329,15 +316,9 @@ class Engine:
             asyncio.get_running_loop().add_signal_handler(number, self._stop.set)
         await self._exporter.start(self._options.listen)
         self._export({})
-        tasks = [asyncio.ensure_future(work) for work in (self._client.run(), self._work(), self._stop.wait())]
         try:
-            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            for task in done:
-                task.result()
+            await until_first(self._client.run(), self._work(), self._stop.wait())
         finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
             if self._client.is_writable:
                 try:
                     await asyncio.wait_for(self._lease.release(), FLUSH)
